@@ -1,0 +1,39 @@
+# Every target sets up what it needs; a second call starts at once.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test check benchmark bench clean
+
+help: ## show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+$(READY): requirements.lock pyproject.toml
+	@echo "Setting up $(VENV) from requirements.lock (once) ..."
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --requirement requirements.lock
+	@$(BIN)/python -m pip install --quiet --no-deps --editable .
+	@touch $@
+
+demo: $(READY) ## set up, then run the main jobs on the embedded defaults
+	$(BIN)/sat-bench -sweep
+	$(BIN)/sat-bench -models nano,small -sweep
+	$(BIN)/python -m cal_ai benchmark --extractor rules
+
+test: $(READY) ## set up, then run the tests
+	$(BIN)/python -m pytest -n auto -q
+
+check: $(READY) ## ruff and mypy strict
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+benchmark: $(READY) ## score the calendar extractor on the samples
+	$(BIN)/python -m cal_ai benchmark
+
+clean: ## remove the virtual environment, caches and reports
+	rm -rf $(VENV) reports .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

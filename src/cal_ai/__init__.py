@@ -1,0 +1,1 @@
+"""Conversations to calendar events, and the benchmark of that step."""

@@ -1,0 +1,1 @@
+"""Benchmark of sentence segmentation models on talk transcripts."""
