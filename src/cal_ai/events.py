@@ -28,10 +28,30 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class ContextEvent:
-    """An event that is in the calendar already; `id` is the small integer shown to the extractor."""
+    """An event that is in the calendar already; `id` is the small integer shown in its place."""
 
     id: int
     summary: str
     start: datetime
     end: datetime | None = None
     location: str | None = None
+
+
+def event_fields(event: Event) -> dict[str, object]:
+    """Return the event in the JSON form of an answer, every field present."""
+    return {
+        "action": event.action,
+        "title": event.title,
+        "start_time": _iso(event.start_time),
+        "end_time": _iso(event.end_time),
+        "location": event.location,
+        "attendees": list(event.attendees),
+        "confidence": event.confidence,
+        "reasoning": event.reasoning,
+        "assumptions": list(event.assumptions),
+        "existing_event_id": event.existing_event_id,
+    }
+
+
+def _iso(moment: datetime | None) -> str | None:
+    return None if moment is None else moment.isoformat()

@@ -1,10 +1,11 @@
-"""The one protocol that every extractor implements."""
+"""The one protocol that every extractor implements, and what passes through it."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from cal_ai.events import ContextEvent, Event
 from cal_ai.transcript import Transcript
@@ -12,7 +13,10 @@ from cal_ai.transcript import Transcript
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What an extractor may know: the conversation, whose calendar it is, when "now" is, what is planned."""
+    """What an extractor may know: the conversation, whose calendar, when "now" is, what is planned.
+
+    `now` is local to the owner; it carries a time zone where one is known.
+    """
 
     transcript: Transcript
     owner: str
@@ -29,19 +33,52 @@ class Usage:
     thinking: int | None = None
     total: int | None = None
 
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(
+            _sum(self.prompt, other.prompt),
+            _sum(self.output, other.output),
+            _sum(self.thinking, other.thinking),
+            _sum(self.total, other.total),
+        )
+
+
+def _sum(first: int | None, second: int | None) -> int | None:
+    if first is None or second is None:
+        return second if first is None else first
+    return first + second
+
+
+def total_usage(usages: Iterable[Usage | None]) -> Usage | None:
+    """Return what the calls cost together; None when no call said what it cost."""
+    known = [usage for usage in usages if usage is not None]
+    return sum(known[1:], known[0]) if known else None
+
+
+@dataclass(frozen=True, slots=True)
+class LLMCallResult:
+    """What a language model said to one prompt, and the tokens that took."""
+
+    text: str
+    usage: Usage | None
+
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
-    """Events together with what they cost; `raw` is the answer as it came, for storage and replay."""
+    """Events together with what they cost.
+
+    `raw` is the answer as it came, for storage and replay. `latency_s` is how long the answer took
+    without the waiting that `--rpm` imposes; None where the caller's own clock tells that as well.
+    """
 
     events: tuple[Event, ...]
     usage: Usage | None
     attempts: int
     raw: str
+    latency_s: float | None = None
 
 
 class Extractor(Protocol):
-    """Turns a conversation into events; raises an error of `cal_ai.extractors.errors` when it cannot."""
+    """Turns a conversation into events, or raises an error of `cal_ai.extractors.errors`."""
 
     @property
     def name(self) -> str: ...
@@ -52,3 +89,10 @@ class Extractor(Protocol):
     async def extract(self, request: Request) -> Extraction: ...
 
     async def close(self) -> None: ...
+
+
+@runtime_checkable
+class LanguageModel(Protocol):
+    """An extractor that also answers free text; the rules and replay extractors do not."""
+
+    async def complete(self, prompt: str) -> LLMCallResult: ...
