@@ -1,0 +1,14 @@
+"""The one base class of everything a user can put right."""
+
+
+class TruemarkError(Exception):
+    """A fault the user can fix; its text is one line: where, found, expected, what to do."""
+
+    def __init__(self, message: str) -> None:
+        # File names and foreign text may carry line breaks; a message never does.
+        super().__init__(" ".join(message.split()))
+
+
+def os_reason(error: OSError) -> str:
+    """The operating system's words for `error`, without file names or numbers."""
+    return error.strerror or str(error) or type(error).__name__

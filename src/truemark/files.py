@@ -1,0 +1,108 @@
+"""Reading and writing whole files, so that nothing is misread or left half-written."""
+
+from __future__ import annotations
+
+import codecs
+import errno
+import os
+import secrets
+import stat
+from contextlib import suppress
+from pathlib import Path
+
+from truemark.errors import TruemarkError, os_reason
+
+_ADVICE = {
+    errno.ENOSPC: "free some space or choose another place",
+    errno.EDQUOT: "free some space or choose another place",
+    errno.EACCES: "choose another place or change the permissions",
+    errno.EPERM: "choose another place or change the permissions",
+    errno.EROFS: "choose a place that is not read-only",
+    errno.EISDIR: "name a file",
+    errno.ENOTDIR: "a part of the path is a file, not a folder",
+    errno.EEXIST: "a part of the path is a file, not a folder",
+    errno.ENAMETOOLONG: "choose a shorter name",
+}
+
+
+def write_error(path: str | os.PathLike[str], error: OSError) -> TruemarkError:
+    """The error for the user when `path` could not be written."""
+    advice = _ADVICE.get(error.errno or 0)
+    reason = os_reason(error)
+    return TruemarkError(f"{path}: cannot be written: {reason}" + (f"; {advice}" if advice else ""))
+
+
+def write_atomically(path: str | os.PathLike[str], data: str | bytes) -> None:
+    """Puts `data` (text as UTF-8) at `path`, whole or not at all, making parent folders.
+
+    Whoever reads meanwhile sees the old content or the new. An existing file keeps its
+    permissions, and a link keeps pointing to the file that is replaced.
+    """
+    # Half a surrogate pair (models do answer with one) must not lose a whole report.
+    content = data.encode("utf-8", "backslashreplace") if isinstance(data, str) else data
+    try:
+        target = Path(os.path.realpath(path))
+        target.parent.mkdir(parents=True, exist_ok=True)
+        mode = target.stat().st_mode if target.exists() else None
+        if mode is None or stat.S_ISREG(mode):
+            _replace(target, content, mode)
+        else:
+            # A pipe or a device such as /dev/stdout is written to, not replaced.
+            target.write_bytes(content)
+    except OSError as error:
+        raise write_error(path, error) from error
+
+
+def _replace(target: Path, content: bytes, mode: int | None) -> None:
+    temporary = target.with_name(f".{target.name[:80]}.{secrets.token_hex(6)}.tmp")
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            if mode is not None:
+                temporary.chmod(stat.S_IMODE(mode))
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(target)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    sync_folder(target.parent)
+
+
+def sync_folder(folder: Path) -> None:
+    """Makes a new or renamed entry of `folder` survive a power cut, where the system can."""
+    # Some file systems refuse to open or flush a folder; the content itself is flushed already.
+    with suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def read_bytes(path: str | os.PathLike[str]) -> bytes:
+    """The content of the file, or an error that names it."""
+    try:
+        return Path(path).read_bytes()
+    except FileNotFoundError as error:
+        raise TruemarkError(f"{path}: no such file; check the path") from error
+    except IsADirectoryError as error:
+        raise TruemarkError(f"{path}: is a folder, expected a file") from error
+    except OSError as error:
+        raise TruemarkError(f"{path}: cannot be read: {os_reason(error)}") from error
+
+
+def read_text(path: str | os.PathLike[str]) -> str:
+    """The UTF-8 text of the file without its byte order mark; line ends stay as they are."""
+    data = read_bytes(path).removeprefix(codecs.BOM_UTF8)
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        found = f"byte 0x{data[error.start]:02x}"
+        if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+            found = "UTF-16"
+        raise TruemarkError(
+            f"{path}:{line}: not UTF-8 text (found {found}); save the file as UTF-8"
+        ) from error

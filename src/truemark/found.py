@@ -1,0 +1,168 @@
+"""Which predictions find a truth as the threshold falls: the whole sweep in one walk.
+
+Sets of predictions that can all be matched at once form a matroid. So the largest matching of
+the predictions above a threshold has as many pairs as one fixed set, the matchable set of
+highest total score, has members above that threshold. This module computes that set.
+
+Predictions ascend, and each reaches an unbroken run of truths `low..high`, of which neither end
+ever steps back. Placed from left to right on the first free truth, prediction i lands on
+`place[i] = max(place[i - 1] + 1, low[i])` and is one too many when that exceeds `high[i]`. Then it
+competes with its block: everything placed since the last prediction that stands on its own first
+truth, for only those could make room by moving left. The lowest score of them is dropped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from heapq import heappop, heappush, heappushpop
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from truemark.sweep import ScoredPositions
+
+    Ints = NDArray[np.int64]
+    Floats = NDArray[np.float64]
+
+
+def found_scores(
+    predicted: ScoredPositions, expected: Sequence[int], tolerance: int
+) -> NDArray[np.float64]:
+    """The scores, in no order, of predictions of which as many as truths are found stand above t.
+
+    That is: for every threshold t, the largest matching of the predictions with score > t has
+    as many pairs as there are values > t in the result.
+    """
+    if tolerance < 0:
+        raise ValueError(f"tolerance must be 0 or more, got {tolerance}")
+    truths = np.sort(np.asarray(expected, dtype=np.int64))
+    low = np.searchsorted(truths, predicted.positions - tolerance, side="left")
+    high = np.searchsorted(truths, predicted.positions + tolerance, side="right") - 1
+    near = low <= high
+    low, high, scores = low[near], high[near], predicted.scores[near]
+    fit = _fits(low, high, scores)
+    low, high, scores = low[fit], high[fit], scores[fit]
+    crowded = _crowded(low, high)
+    dropped = _dropped(low[crowded], high[crowded], scores[crowded])
+    kept = np.ones(len(scores), dtype=np.bool_)
+    kept[np.flatnonzero(crowded)[dropped]] = False
+    return scores[kept]
+
+
+def _fits(low: Ints, high: Ints, scores: Floats) -> NDArray[np.bool_]:
+    """False for predictions outdone by as many rivals with the same run as the run has truths."""
+    fits = np.ones(len(low), dtype=np.bool_)
+    if not len(low):
+        return fits
+    first = np.flatnonzero(np.r_[True, (np.diff(low) != 0) | (np.diff(high) != 0)])
+    size = np.diff(np.r_[first, len(low)])
+    room = (high - low)[first] + 1
+    excess = np.flatnonzero(np.repeat(size > room, size))
+    run = np.repeat(np.arange(len(first)), size)[excess]
+    by_score = np.lexsort((-scores[excess], run))
+    full = size > room
+    rank = np.arange(len(excess)) - np.repeat(np.cumsum(size[full]) - size[full], size[full])
+    fits[excess[by_score]] = rank < np.repeat(room[full], size[full])
+    return fits
+
+
+def _crowded(low: Ints, high: Ints) -> NDArray[np.bool_]:
+    """True for the predictions of every block in which one is too many."""
+    number = np.arange(len(low))
+    place = np.maximum.accumulate(low - number) + number
+    block = np.cumsum(place == low) - 1
+    crowded = np.zeros(len(low), dtype=np.bool_)
+    crowded[block[place > high]] = True
+    of_block: NDArray[np.bool_] = crowded[block]
+    return of_block
+
+
+def _dropped(low: Ints, high: Ints, scores: Floats) -> list[int]:
+    """The indices of the predictions that must yield to others of higher score."""
+    dropped: list[int] = []
+    block: list[tuple[float, int]] = []  # a heap; members left of the wall no longer count
+    slacks = _Slacks(low.tolist())
+    place = -1
+    for number, (first, last, score) in enumerate(
+        zip(low.tolist(), high.tolist(), scores.tolist(), strict=True)
+    ):
+        if place < last:
+            place = max(place + 1, first)
+            if place == first:
+                block.clear()
+            heappush(block, (score, number))
+            slacks.append(number, place)
+            continue
+        loser = heappushpop(block, (score, number))[1]
+        while loser < slacks.wall:
+            loser = heappop(block)[1]
+        dropped.append(loser)
+        if loser == number:
+            slacks.skip(number)
+        else:
+            slacks.move_left_after(loser)
+            slacks.append(number, place)
+    return dropped
+
+
+class _Slacks:
+    """How far each placed prediction stands from its first truth, and the last that has no slack.
+
+    Only the low points are kept: predictions with less slack than all to their right. Each
+    stores how much more slack it has than the low point before it, so that moving everything
+    right of a place by one changes a single number. The first low point, the wall, has no slack.
+    """
+
+    def __init__(self, low: list[int]) -> None:
+        self.wall = -1
+        self._low = low
+        self._tail = -1
+        self._tail_place = -1
+        self._step = [0] * len(low)
+        self._before = [-1] * len(low)
+        self._next = list(range(len(low)))  # towards the low point at or right of each
+
+    def append(self, number: int, place: int) -> None:
+        """Places prediction `number` right of all others."""
+        slack = place - self._low[number]
+        point = self._tail
+        rest = self._tail_place - self._low[point]
+        while point >= 0 and rest >= slack:
+            rest -= self._step[point]
+            self._next[point] = number
+            point = self._before[point]
+        if point < 0:
+            self.wall = number
+            rest = slack
+        self._step[number] = slack - rest
+        self._before[number] = point
+        self._tail, self._tail_place = number, place
+
+    def skip(self, number: int) -> None:
+        """Leaves prediction `number` without a place."""
+        self._next[number] = number + 1
+
+    def move_left_after(self, loser: int) -> None:
+        """Takes `loser` out and moves all right of it one place to the left."""
+        if loser == self._tail:
+            return
+        self._tail_place -= 1
+        point = self._low_point(loser + 1)
+        self._step[point] -= 1
+        if self._step[point] == 0:
+            # Equal slack: the one further left is no low point any more.
+            before = self._before[point]
+            self._next[before] = point
+            self._step[point] = self._step[before]
+            self._before[point] = self._before[before]
+            if self._before[point] < 0:
+                self.wall = point
+
+    def _low_point(self, number: int) -> int:
+        following = self._next
+        while following[number] != number:
+            following[number] = number = following[following[number]]
+        return number

@@ -1,0 +1,89 @@
+"""A file of runs, one JSON object per line, that crashes and concurrent runs cannot spoil."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from truemark.errors import TruemarkError
+from truemark.files import read_bytes, sync_folder, write_error
+from truemark.jsontext import to_json
+
+LOCK_WAIT_S = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """The readable records, oldest first, and one warning per line that was skipped."""
+
+    records: tuple[dict[str, object], ...]
+    warnings: tuple[str, ...]
+
+
+def append(path: str | os.PathLike[str], record: Mapping[str, object]) -> None:
+    """Adds `record` as one whole line and returns when it is on disk."""
+    from filelock import FileLock, Timeout
+
+    line = to_json(record).encode() + b"\n"
+    file = Path(path)
+    lock = FileLock(file.with_name(file.name + ".lock"), timeout=LOCK_WAIT_S)
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with lock:
+            _append_line(file, line)
+    except Timeout as error:
+        raise TruemarkError(
+            f"{path}: locked by another run for {LOCK_WAIT_S:.0f} s; let it end, then try again"
+        ) from error
+    except OSError as error:
+        raise write_error(path, error) from error
+
+
+def _append_line(file: Path, line: bytes) -> None:
+    with file.open("a+b", buffering=0) as stream:
+        size = stream.seek(0, os.SEEK_END)
+        if size:
+            stream.seek(size - 1)
+            if stream.read(1) != b"\n":
+                # A crash tore the last line; nothing may be glued to it.
+                line = b"\n" + line
+        try:
+            while line:
+                line = line[stream.write(line) :]
+            os.fsync(stream.fileno())
+        except OSError:
+            stream.truncate(size)
+            raise
+    if not size:
+        sync_folder(file.parent)
+
+
+def read(path: str | os.PathLike[str]) -> History:
+    """All whole records of the file, none when there is no file yet."""
+    if not Path(path).exists():
+        return History((), ())
+    records: list[dict[str, object]] = []
+    warnings: list[str] = []
+    lines = read_bytes(path).split(b"\n")
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        record = _parsed(line)
+        if record is not None:
+            records.append(record)
+        elif number == len(lines):
+            warnings.append(f"{path}:{number}: the last line is torn, skipped")
+        else:
+            warnings.append(f"{path}:{number}: not a JSON object, skipped")
+    return History(tuple(records), tuple(warnings))
+
+
+def _parsed(line: bytes) -> dict[str, object] | None:
+    try:
+        record = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return record if isinstance(record, dict) else None

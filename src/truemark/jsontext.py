@@ -1,0 +1,38 @@
+"""JSON text that every reader accepts: full precision, never NaN or Infinity."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from numbers import Integral, Real
+from pathlib import PurePath
+
+
+def to_json(value: object, *, indent: int | None = None) -> str:
+    """`value` as JSON; numbers keep every digit, those that JSON lacks (NaN, infinity) are null."""
+    plain = _plain(value)
+    text = json.dumps(plain, ensure_ascii=False, allow_nan=False, indent=indent)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        # Half a surrogate pair has no UTF-8 form; escaped, it survives.
+        return json.dumps(plain, ensure_ascii=True, allow_nan=False, indent=indent)
+    return text
+
+
+def _plain(value: object) -> object:
+    if value is None or isinstance(value, str | bool):
+        return value
+    if isinstance(value, Integral):
+        return int(value)
+    if isinstance(value, Real):
+        number = float(value)
+        return number if math.isfinite(number) else None
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    if isinstance(value, PurePath):
+        return str(value)
+    raise ValueError(f"value must be text, a number, a list or a mapping, got {value!r}")

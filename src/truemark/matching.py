@@ -1,0 +1,122 @@
+"""One-to-one pairing of predictions with truths, along a line or by cost."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from math import isfinite, lcm
+from operator import index
+
+Pair = tuple[int, int]
+
+
+def match_positions(
+    predicted: Sequence[int], expected: Sequence[int], tolerance: int
+) -> list[Pair]:
+    """The (predicted, expected) index pairs of a largest matching within `tolerance`.
+
+    From left to right, each prediction takes the first free truth at most `tolerance` away;
+    the pairs come in that order. The order of the inputs does not matter.
+    """
+    if tolerance < 0:
+        raise ValueError(f"tolerance must be 0 or more, got {tolerance}")
+    guesses, truths = list(map(index, predicted)), list(map(index, expected))
+    truth_order = sorted(range(len(truths)), key=truths.__getitem__)
+    candidates = iter([(truths[column], column) for column in truth_order])
+    pairs: list[Pair] = []
+    truth, column = next(candidates, (None, -1))
+    for row in sorted(range(len(guesses)), key=guesses.__getitem__):
+        guess = guesses[row]
+        # A truth too far to the left of this prediction is so for all that follow.
+        while truth is not None and truth < guess - tolerance:
+            truth, column = next(candidates, (None, -1))
+        if truth is None:
+            break
+        if truth <= guess + tolerance:
+            pairs.append((row, column))
+            truth, column = next(candidates, (None, -1))
+    return pairs
+
+
+def match_by_cost(cost: Sequence[Sequence[float]], allowed: Sequence[Sequence[bool]]) -> list[Pair]:
+    """The (row, column) pairs with the most allowed pairs and, among those, the least total cost.
+
+    Every row or every column is paired, whichever are fewer; pairs that are not allowed fill up
+    what is left. Pairs come in ascending row order, and equal inputs give equal pairs.
+    """
+    weights = _combined(cost, allowed)
+    if not weights or not weights[0]:
+        return []
+    if len(weights) <= len(weights[0]):
+        return sorted(enumerate(_assign(weights)))
+    flipped = [list(column) for column in zip(*weights, strict=True)]
+    return sorted((row, column) for column, row in enumerate(_assign(flipped)))
+
+
+def _combined(
+    cost: Sequence[Sequence[float]], allowed: Sequence[Sequence[bool]]
+) -> list[list[int]]:
+    """One whole number per pair that orders as (not allowed, cost); exact, so ties stay ties."""
+    shape = [len(row) for row in cost]
+    if shape != [len(row) for row in allowed] or len(set(shape)) > 1:
+        raise ValueError(
+            "cost and allowed must be tables of the same shape, got rows of unequal length"
+        )
+    for row in cost:
+        for value in row:
+            if not isfinite(value):
+                raise ValueError(f"cost must be a finite number, got {value}")
+    exact = [[Fraction(value) for value in row] for row in cost]
+    unit = lcm(*{value.denominator for row in exact for value in row})
+    whole = [[int(value * unit) for value in row] for row in exact]
+    # More than any two full pairings can differ in cost.
+    penalty = 1 + 2 * sum(max(map(abs, row), default=0) for row in whole)
+    return [
+        [value if fits else value + penalty for value, fits in zip(values, fit, strict=True)]
+        for values, fit in zip(whole, allowed, strict=True)
+    ]
+
+
+def _assign(cost: list[list[int]]) -> list[int]:
+    """The column of each row in a cheapest assignment; needs at least as many columns as rows."""
+    width = len(cost[0])
+    row_price, column_price = [0] * len(cost), [0] * width
+    owner = [-1] * width
+    for start in range(len(cost)):
+        row, column = start, -1
+        distance: list[int | None] = [None] * width
+        reached_from = [-1] * width
+        open_columns = list(range(width))
+        scanned = [(start, -1, 0)]
+        travelled = 0
+        while True:
+            costs, price = cost[row], row_price[row]
+            best: int | None = None
+            for candidate in open_columns:
+                length = travelled + costs[candidate] - price - column_price[candidate]
+                known = distance[candidate]
+                if known is None or length < known:
+                    distance[candidate] = known = length
+                    reached_from[candidate] = column
+                if best is None or known < best:
+                    best, nearest = known, candidate
+            assert best is not None
+            travelled, column = best, nearest
+            if owner[column] < 0:
+                break
+            open_columns.remove(column)
+            row = owner[column]
+            scanned.append((row, column, travelled))
+        for scanned_row, scanned_column, at in scanned:
+            row_price[scanned_row] += travelled - at
+            if scanned_column >= 0:
+                column_price[scanned_column] -= travelled - at
+        while column >= 0:
+            before = reached_from[column]
+            owner[column] = owner[before] if before >= 0 else start
+            column = before
+    columns = [-1] * len(cost)
+    for column, row in enumerate(owner):
+        if row >= 0:
+            columns[row] = column
+    return columns

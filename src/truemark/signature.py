@@ -1,0 +1,57 @@
+"""What a number depends on; numbers with equal signatures are comparable."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from truemark.errors import TruemarkError, os_reason
+
+_SHORT = 12
+_ESCAPES = str.maketrans({"%": "%25", "|": "%7C", "\n": "%0A", "\r": "%0D"})
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """Named parts such as version, data, model, tolerance; prints as `name:value|name:value`."""
+
+    parts: tuple[tuple[str, str], ...]
+
+    def __post_init__(self) -> None:
+        names = [name for name, _ in self.parts]
+        for name in names:
+            if not name or set(name) & set("|:%\r\n"):
+                raise ValueError(f"signature part name must be a plain word, got {name!r}")
+        if len(set(names)) < len(names):
+            raise ValueError(f"signature part names must differ, got {', '.join(names)}")
+
+    def __str__(self) -> str:
+        return "|".join(f"{name}:{value.translate(_ESCAPES)}" for name, value in self.parts)
+
+    @property
+    def short(self) -> str:
+        """Twelve hex digits that stand for the whole signature."""
+        return data_hash(str(self))
+
+
+def data_hash(*parts: bytes | str) -> str:
+    """Twelve hex digits of the parts, their order and where one ends and the next begins."""
+    digest = hashlib.sha256()
+    for part in parts:
+        content = part.encode("utf-8", "surrogatepass") if isinstance(part, str) else part
+        digest.update(b"%d:" % len(content))
+        digest.update(content)
+    return digest.hexdigest()[:_SHORT]
+
+
+def checksum(path: str | os.PathLike[str]) -> str:
+    """The SHA-256 of the file in hex, read in pieces."""
+    try:
+        with Path(path).open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except FileNotFoundError as error:
+        raise TruemarkError(f"{path}: no such file; check the path") from error
+    except OSError as error:
+        raise TruemarkError(f"{path}: cannot be read: {os_reason(error)}") from error

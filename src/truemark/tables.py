@@ -1,0 +1,134 @@
+"""Tables as text, markdown, CSV and JSON; the only place where numbers are rounded."""
+
+from __future__ import annotations
+
+import csv
+import io
+import unicodedata
+from dataclasses import dataclass
+from numbers import Real
+from typing import Literal, assert_never, get_args
+
+from truemark.jsontext import to_json
+
+Format = Literal["text", "markdown", "csv", "json"]
+FORMATS: tuple[Format, ...] = get_args(Format)
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Named columns and their rows; `number_formats` holds a format spec or None per column.
+
+    A number format such as `.2f` is how text and markdown show the numbers of that column;
+    CSV and JSON keep them whole.
+    """
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[object, ...], ...]
+    number_formats: tuple[str | None, ...] = ()
+
+    def __post_init__(self) -> None:
+        for row in self.rows:
+            if len(row) != len(self.columns):
+                raise ValueError(f"row must have {len(self.columns)} cells, got {row!r}")
+        if self.number_formats and len(self.number_formats) != len(self.columns):
+            raise ValueError(
+                f"number_formats must have {len(self.columns)} items, got {self.number_formats!r}"
+            )
+
+
+def render(table: Table, format: Format) -> str:
+    """The table in the given format, its last line ended by a line break."""
+    match format:
+        case "text":
+            return _text(table)
+        case "markdown":
+            return _markdown(table)
+        case "csv":
+            return _csv(table)
+        case "json":
+            rows = [dict(zip(table.columns, row, strict=True)) for row in table.rows]
+            return to_json(rows, indent=2) + "\n"
+        case _:
+            assert_never(format)
+
+
+def _text(table: Table) -> str:
+    rows = [table.columns, *_shown(table)]
+    rows = [tuple(_one_line(cell) for cell in row) for row in rows]
+    widths = [max(map(_width, column)) for column in zip(*rows, strict=True)]
+    numeric = _numeric(table)
+    lines = []
+    for row in rows:
+        cells = []
+        for cell, width, right in zip(row, widths, numeric, strict=True):
+            padding = " " * (width - _width(cell))
+            cells.append(padding + cell if right else cell + padding)
+        lines.append("  ".join(cells).rstrip())
+    return "\n".join(lines) + "\n"
+
+
+def _markdown(table: Table) -> str:
+    ruler = ["---:" if right else "---" for right in _numeric(table)]
+    rows = [[escape_markdown(cell) for cell in row] for row in [table.columns, *_shown(table)]]
+    rows.insert(1, ruler)
+    return "".join("| " + " | ".join(row) + " |\n" for row in rows)
+
+
+def _csv(table: Table) -> str:
+    buffer = io.StringIO(newline="")
+    writer = csv.writer(buffer)
+    writer.writerow(table.columns)
+    writer.writerows(table.rows)
+    return buffer.getvalue()
+
+
+def escape_markdown(text: str) -> str:
+    """`text` as the content of one markdown table cell: no new cell, row or HTML tag."""
+    text = _one_line(text)
+    return text.replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;")
+
+
+def _shown(table: Table) -> list[tuple[str, ...]]:
+    formats = table.number_formats or (None,) * len(table.columns)
+    return [
+        tuple(_cell(value, spec) for value, spec in zip(row, formats, strict=True))
+        for row in table.rows
+    ]
+
+
+def _cell(value: object, spec: str | None) -> str:
+    if value is None:
+        return "-"
+    return format(value, spec) if spec and _is_number(value) else str(value)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool)
+
+
+def _numeric(table: Table) -> list[bool]:
+    """Which columns hold numbers only and are set flush right."""
+    columns = zip(*table.rows, strict=True) if table.rows else [()] * len(table.columns)
+    return [
+        any(map(_is_number, column)) and all(value is None or _is_number(value) for value in column)
+        for column in columns
+    ]
+
+
+def _one_line(text: str) -> str:
+    """`text` with line breaks as spaces and other control characters as visible escapes."""
+    return "".join(
+        char
+        if char.isprintable() or not unicodedata.category(char).startswith("C")
+        else char.encode("unicode_escape").decode()
+        for char in " ".join(text.split("\n") if "\n" in text else [text])
+    )
+
+
+def _width(text: str) -> int:
+    """The columns `text` takes on a terminal."""
+    return sum(
+        0 if unicodedata.combining(char) else 2 if unicodedata.east_asian_width(char) in "WF" else 1
+        for char in text
+    )
