@@ -1,0 +1,145 @@
+"""A SaT model file: its signature checked, run by onnxruntime."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sat_bench.tokenizer import BOS_ID, EOS_ID, PAD_ID, UNK_ID
+from truemark.errors import TruemarkError
+
+if TYPE_CHECKING:
+    from onnxruntime import InferenceSession  # type: ignore[import-untyped]  # has no stubs
+
+FloatArray = npt.NDArray[np.float32]
+IntArray = npt.NDArray[np.int32]
+
+MASK_TYPES: dict[str, type[np.generic]] = {
+    "tensor(float16)": np.float16,
+    "tensor(float)": np.float32,
+    "tensor(int64)": np.int64,
+}
+LOGIT_TYPES = ("tensor(float16)", "tensor(float)")
+EXPECTED = (
+    "expected inputs input_ids (int64) and attention_mask (float16, float32 or int64) of "
+    "[batch, sequence] and output logits (float16 or float32) of [batch, sequence, labels]"
+)
+
+
+class Network:
+    """A loaded model; `logits` may be called from many threads at a time."""
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+        self._session = _open_session(self.path)
+        self._mask_type = _checked_mask_type(self.path, self._session)
+        self._try_run()
+
+    def logits(self, windows: Sequence[IntArray]) -> list[FloatArray]:
+        """For each window, run together in one batch, its tokens' logits of a sentence end."""
+        longest = max(len(window) for window in windows)
+        ids = np.full((len(windows), longest + 2), PAD_ID, np.int64)
+        mask = np.zeros(ids.shape, self._mask_type)
+        ids[:, 0] = BOS_ID
+        for row, window in enumerate(windows):
+            ids[row, 1 : len(window) + 1] = window
+            ids[row, len(window) + 1] = EOS_ID
+            mask[row, : len(window) + 2] = 1
+        first_label = self._run(ids, mask)[:, :, 0].astype(np.float32)
+        if np.isnan(first_label).any():
+            raise TruemarkError(f"{self.path}: the model answers with logits that are not numbers")
+        return [first_label[row, 1 : len(window) + 1] for row, window in enumerate(windows)]
+
+    def _run(self, ids: npt.NDArray[np.int64], mask: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        try:
+            outputs = self._session.run(["logits"], {"input_ids": ids, "attention_mask": mask})
+        except _runtime_errors() as error:
+            raise TruemarkError(
+                f"{self.path}: the model fails on {ids.shape[1]} tokens with ids up to {ids.max()}: "
+                f"{_reason(error)}; check that the tokenizer belongs to this model"
+            ) from None
+        logits: npt.NDArray[Any] = outputs[0]
+        return logits
+
+    def _try_run(self) -> None:
+        # A file may declare no shape for its logits, or another than it computes.
+        ids = np.array([[BOS_ID, UNK_ID, EOS_ID]])
+        shape = self._run(ids, np.ones(ids.shape, self._mask_type)).shape
+        if len(shape) != 3 or shape[:2] != ids.shape or shape[2] < 1:
+            raise TruemarkError(
+                f"{self.path}: not a SaT model: logits for {list(ids.shape)} tokens have the shape "
+                f"{list(shape)}; {EXPECTED}"
+            )
+
+
+def _open_session(path: Path) -> InferenceSession:
+    try:
+        import onnxruntime
+    except ImportError:
+        raise TruemarkError("onnxruntime is not installed: pip install truemark") from None
+    if not path.exists():
+        raise TruemarkError(f"{path}: no such file; expected an ONNX model")
+    if not path.is_file():
+        raise TruemarkError(f"{path}: is a folder; expected an ONNX model file")
+    onnxruntime.set_default_logger_severity(4)
+    options = onnxruntime.SessionOptions()
+    # Windows run side by side, one thread each: faster than all threads on one window.
+    options.intra_op_num_threads = 1
+    options.inter_op_num_threads = 1
+    options.log_severity_level = 4
+    try:
+        return onnxruntime.InferenceSession(
+            str(path), sess_options=options, providers=["CPUExecutionProvider"]
+        )
+    except _runtime_errors() as error:
+        raise TruemarkError(
+            f"{path}: not an ONNX model that onnxruntime can load "
+            f"({path.stat().st_size} bytes): {_reason(error)}"
+        ) from None
+
+
+def _runtime_errors() -> tuple[type[Exception], ...]:
+    """Every exception class of onnxruntime; they have no base of their own."""
+    from onnxruntime.capi import (  # type: ignore[import-untyped]  # has no stubs
+        onnxruntime_pybind11_state as state,
+    )
+
+    classes = [value for value in vars(state).values() if isinstance(value, type)]
+    return tuple(value for value in classes if issubclass(value, Exception))
+
+
+def _reason(error: Exception) -> str:
+    """The gist of an onnxruntime message: its first line without codes and source positions."""
+    lines = str(error).strip().splitlines()
+    return lines[0].split(" : ")[-1].strip().rstrip(".") if lines else type(error).__name__
+
+
+def _checked_mask_type(path: Path, session: InferenceSession) -> type[np.generic]:
+    inputs = {node.name: node for node in session.get_inputs()}
+    outputs = {node.name: node for node in session.get_outputs()}
+    fits = (
+        inputs.keys() == {"input_ids", "attention_mask"}
+        and inputs["input_ids"].type == "tensor(int64)"
+        and inputs["attention_mask"].type in MASK_TYPES
+        and all(len(node.shape) == 2 for node in inputs.values())
+        and "logits" in outputs
+        and outputs["logits"].type in LOGIT_TYPES
+        and len(outputs["logits"].shape) in (0, 3)
+    )
+    if not fits:
+        raise TruemarkError(
+            f"{path}: not a SaT model: it declares inputs {_declared(session.get_inputs())} and "
+            f"outputs {_declared(session.get_outputs())}; {EXPECTED}"
+        )
+    return MASK_TYPES[inputs["attention_mask"].type]
+
+
+def _declared(nodes: Sequence[Any]) -> str:
+    return ", ".join(
+        f"{node.name} ({node.type}) of [{', '.join(str(side) for side in node.shape)}]"
+        for node in nodes
+    )

@@ -1,0 +1,211 @@
+"""Sentence segmentation of any text with a SaT model."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections import deque
+from collections.abc import Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import numpy as np
+
+from sat_bench.boundaries import (
+    Probabilities,
+    scored_positions,
+    sentences,
+    token_positions,
+)
+from sat_bench.network import FloatArray, IntArray, Network
+from sat_bench.tokenizer import Tokenizer
+from sat_bench.windows import Averager, Weighting, Window, batches, windows
+from truemark.sweep import ScoredPositions
+
+DEFAULT_THRESHOLD = 0.025
+WINDOW_TOKENS = 510  # 512 positions less <s> and </s>
+OVERLAP_TOKENS = 64
+BATCH_TOKENS = 512
+POOL_TOKENS = 16_384
+POOLS_AHEAD = 2
+
+
+@dataclass(slots=True)
+class _Reading:
+    """A text on its way through the model."""
+
+    text: str
+    average: Averager
+    ends: list[IntArray] = field(default_factory=list)
+    waiting: int = 0  # windows that are not averaged yet
+    read: bool = False  # whether all its windows are known
+
+    def probabilities(self) -> Probabilities:
+        ends = np.concatenate([np.zeros(0, np.int32), *self.ends])
+        return Probabilities(ends, _sigmoid(self.average.finish()))
+
+
+@dataclass(frozen=True, slots=True)
+class _Pool:
+    """Windows of one or more texts that run at the same time, sorted by length for the model."""
+
+    members: list[tuple[_Reading, Window]]
+    runs: list[tuple[list[int], Future[list[FloatArray]]]]
+
+
+class Segmenter:
+    """Finds sentence ends with a SaT model; a context manager, safe to share between threads.
+
+    The probabilities of a text do not depend on the timing of threads; which other texts are in
+    the same call may change their last bits, because windows of like length run together.
+    """
+
+    def __init__(
+        self,
+        model: str | Path,
+        tokenizer: str | Path,
+        threshold: float = DEFAULT_THRESHOLD,
+        *,
+        window: int = WINDOW_TOKENS,
+        overlap: int = OVERLAP_TOKENS,
+        weighting: Weighting = "hat",
+        threads: int | None = None,
+    ) -> None:
+        if not 1 <= window <= WINDOW_TOKENS:
+            raise ValueError(f"window must be from 1 to {WINDOW_TOKENS} tokens, got {window}")
+        if not 0 <= overlap < window:
+            raise ValueError(f"overlap must be from 0 to {window - 1} tokens, got {overlap}")
+        if threads is not None and threads < 1:
+            raise ValueError(f"threads must be 1 or more, got {threads}")
+        self.threshold = threshold
+        self.texts_run = 0
+        self._window, self._overlap, self._weighting = window, overlap, weighting
+        self._tokenizer = Tokenizer(tokenizer)
+        self._network = Network(model)
+        self._lock = threading.Lock()
+        self._executor = ThreadPoolExecutor(
+            threads or _available_cores(), thread_name_prefix="segmenter"
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let the threads go; the segmenter cannot be used afterwards."""
+        self._executor.shutdown(wait=True, cancel_futures=True)
+
+    def segment(self, text: str) -> list[str]:
+        """The sentences of the text; joined, they are the text."""
+        return sentences(text, self.boundaries(text))
+
+    def segment_many(self, texts: Iterable[str]) -> list[list[str]]:
+        """The sentences of each text, in order."""
+        return [
+            sentences(text, scored_positions(text, found).above(self.threshold))
+            for text, found in self._read(texts)
+        ]
+
+    def boundaries(self, text: str) -> list[int]:
+        """The offset after the last character of each sentence, the end of the text included."""
+        return self.scored_boundaries(text).above(self.threshold)
+
+    def scored_boundaries(self, text: str) -> ScoredPositions:
+        """Every possible boundary with its probability; the end of the text always is one."""
+        return scored_positions(text, self.probabilities(text))
+
+    def probabilities(self, text: str) -> Probabilities:
+        """For each token of the text its end and the probability that a sentence ends there."""
+        return next(self.probabilities_many([text]))
+
+    def probabilities_many(self, texts: Iterable[str]) -> Iterator[Probabilities]:
+        """`probabilities` of each text, in order; texts are read as they are needed."""
+        return (found for _, found in self._read(texts))
+
+    def is_complete(self, text: str) -> tuple[bool, float]:
+        """Whether the text ends with a sentence's end, and the probability that it does."""
+        scores = token_positions(text, self.probabilities(text)).scores
+        probability = float(scores[-1]) if len(scores) else 0.0
+        return probability > self.threshold, probability
+
+    def _read(self, texts: Iterable[str]) -> Iterator[tuple[str, Probabilities]]:
+        order: deque[_Reading] = deque()
+        pools: deque[_Pool] = deque()
+        for pool in self._pools(texts, order):
+            pools.append(pool)
+            # While this thread reads on, the pools ahead keep the model busy.
+            if len(pools) >= POOLS_AHEAD:
+                _average(pools.popleft())
+            yield from self._finished(order)
+        while pools:
+            _average(pools.popleft())
+            yield from self._finished(order)
+
+    def _pools(self, texts: Iterable[str], order: deque[_Reading]) -> Iterator[_Pool]:
+        members: list[tuple[_Reading, Window]] = []
+        tokens = 0
+        for text in texts:
+            reading = _Reading(text, Averager(self._weighting))
+            order.append(reading)
+            tokens += 1  # so that texts without a token fill the pool too
+            for window in windows(self._ids(reading), self._window, self._overlap):
+                reading.waiting += 1
+                members.append((reading, window))
+                tokens += len(window.ids)
+                if tokens >= POOL_TOKENS:
+                    yield self._submit(members)
+                    members, tokens = [], 0
+            reading.read = True
+        yield self._submit(members)
+
+    def _ids(self, reading: _Reading) -> Iterator[IntArray]:
+        for tokens in self._tokenizer.encode_chunks(reading.text):
+            reading.ends.append(tokens.ends)
+            yield tokens.ids
+
+    def _submit(self, members: list[tuple[_Reading, Window]]) -> _Pool:
+        lengths = [len(window.ids) + 2 for _, window in members]
+        runs = []
+        for batch in batches(lengths, BATCH_TOKENS):
+            ids = [members[index][1].ids for index in batch]
+            runs.append((batch, self._executor.submit(self._network.logits, ids)))
+        return _Pool(members, runs)
+
+    def _finished(self, order: deque[_Reading]) -> Iterator[tuple[str, Probabilities]]:
+        while order and order[0].read and not order[0].waiting:
+            reading = order.popleft()
+            with self._lock:
+                self.texts_run += 1
+            yield reading.text, reading.probabilities()
+
+
+def _average(pool: _Pool) -> None:
+    """Wait for the pool and average its windows, in their order whatever order they ran in."""
+    logits: dict[int, FloatArray] = {}
+    for batch, future in pool.runs:
+        logits.update(zip(batch, future.result(), strict=True))
+    for index, (reading, window) in enumerate(pool.members):
+        reading.average.add(window.start, logits[index])
+        reading.waiting -= 1
+
+
+def _sigmoid(logits: FloatArray) -> FloatArray:
+    # The exponent is never positive, so nothing overflows and small values keep their digits.
+    small: FloatArray = np.exp(-np.abs(logits))
+    return np.where(logits >= 0, np.float32(1), small) / (1 + small)
+
+
+def _available_cores() -> int:
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

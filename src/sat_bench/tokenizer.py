@@ -1,0 +1,149 @@
+"""SentencePiece pieces of a text, each with its span in the text as given."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from truemark.errors import TruemarkError, os_reason
+
+if TYPE_CHECKING:
+    from sentencepiece import SentencePieceProcessor
+
+IntArray = npt.NDArray[np.int32]
+
+# XLM-RoBERTa puts <pad> at 1, so every piece has its SentencePiece id + 1, and <unk> is 3.
+BOS_ID, PAD_ID, EOS_ID, UNK_ID = 0, 1, 2, 3
+ID_SHIFT = 1
+
+CHUNK_CHARACTERS = 16_384
+# Text encoded before a chunk and thrown away: without it SentencePiece would take the first
+# piece of the chunk for the first of a text and give it a word's beginning.
+CONTEXT_CHARACTERS = 32
+
+_SURROGATES = re.compile("[\ud800-\udfff]")
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """Piece ids in XLM-RoBERTa's numbering; `text[starts[i]:ends[i]]` is what piece i was made of.
+
+    `ends` never decreases. Pieces that one character was expanded to share that character's end.
+    """
+
+    ids: IntArray
+    starts: IntArray
+    ends: IntArray
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+
+class Tokenizer:
+    """A SentencePiece model file; safe to share between threads."""
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+        self._processor = _load(self.path)
+        self._unknown = self._processor.unk_id()
+
+    def encode(self, text: str, *, chunk: int = CHUNK_CHARACTERS) -> Tokens:
+        """All pieces of the text."""
+        parts = list(self.encode_chunks(text, chunk=chunk))
+        if len(parts) == 1:
+            return parts[0]
+        empty = np.zeros(0, np.int32)
+        return Tokens(
+            ids=np.concatenate([empty, *(part.ids for part in parts)]),
+            starts=np.concatenate([empty, *(part.starts for part in parts)]),
+            ends=np.concatenate([empty, *(part.ends for part in parts)]),
+        )
+
+    def encode_chunks(self, text: str, *, chunk: int = CHUNK_CHARACTERS) -> Iterator[Tokens]:
+        """The pieces of the text, a bounded number at a time.
+
+        Chunks begin where a word begins, so they hold the very pieces of the whole text; only a
+        run of characters without a space that is longer than a chunk is cut inside.
+        """
+        start = 0
+        while start < len(text):
+            end = _chunk_end(text, start, chunk)
+            yield self._encode_part(text, start, end)
+            start = end
+
+    def _encode_part(self, text: str, start: int, end: int) -> Tokens:
+        before = min(start, CONTEXT_CHARACTERS)
+        # SentencePiece takes UTF-8, which has no form for a lone surrogate.
+        part = _SURROGATES.sub("\ufffd", text[start - before : end])
+        encoded = self._processor.encode(part, return_type="offset_mapping")
+        offsets = encoded["offsets"]
+        spans = np.fromiter(
+            chain.from_iterable(offsets), dtype=np.int32, count=2 * len(offsets)
+        ).reshape(-1, 2)
+        ids = np.array(encoded["ids"], dtype=np.int32)
+        ids = np.where(ids == self._unknown, UNK_ID, ids + ID_SHIFT).astype(np.int32)
+        ends = _ends_of_covered_characters(spans)
+        first = int(np.searchsorted(ends, before, side="right"))
+        shift = start - before
+        return Tokens(
+            ids=ids[first:],
+            starts=np.maximum(spans[first:, 0], before) + np.int32(shift),
+            ends=ends[first:] + np.int32(shift),
+        )
+
+
+def _load(path: Path) -> SentencePieceProcessor:
+    try:
+        import sentencepiece
+    except ImportError:
+        raise TruemarkError("sentencepiece is not installed: pip install truemark") from None
+    try:
+        serialized = path.read_bytes()
+    except FileNotFoundError:
+        raise TruemarkError(f"{path}: no such file; expected a SentencePiece model") from None
+    except IsADirectoryError:
+        raise TruemarkError(f"{path}: is a folder; expected a SentencePiece model file") from None
+    except OSError as error:
+        raise TruemarkError(f"{path}: cannot be read: {os_reason(error)}") from None
+    try:
+        # An empty file would leave the processor without a model, to fail at its first use.
+        if serialized:
+            return sentencepiece.SentencePieceProcessor(model_proto=serialized)
+    except RuntimeError:
+        pass
+    raise TruemarkError(
+        f"{path}: not a SentencePiece model ({len(serialized)} bytes); "
+        "expected a file such as XLM-RoBERTa's sentencepiece.bpe.model"
+    )
+
+
+def _ends_of_covered_characters(spans: IntArray) -> IntArray:
+    """End offsets in which a piece without characters of its own ends with the piece after it.
+
+    Such pieces are all but the last that one character was expanded to (½ is 1, ⁄ and 2), and the
+    lone word beginning before a text's first piece.
+    """
+    ends = np.where(spans[:, 0] == spans[:, 1], np.iinfo(np.int32).max, spans[:, 1])
+    if len(ends) and ends[-1] > spans[-1, 1]:
+        ends[-1] = spans[-1, 1]
+    reverse: IntArray = np.minimum.accumulate(ends[::-1])
+    return reverse[::-1]
+
+
+def _chunk_end(text: str, start: int, size: int) -> int:
+    limit = start + size
+    if limit >= len(text):
+        return len(text)
+    # A space is a word's beginning in every model; a line break only where it is normalised to one.
+    for separator in (" ", "\n"):
+        found = text.rfind(separator, start + size // 2, limit)
+        if found > start:
+            return start + len(text[start:found].rstrip()) or found
+    return limit
