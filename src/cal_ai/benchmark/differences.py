@@ -1,0 +1,106 @@
+"""Why a pair is not within tolerance, in words a person can act on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from cal_ai.benchmark.sidecar import ExpectedEvent
+from cal_ai.benchmark.tolerance import (
+    MISSING,
+    Side,
+    Terms,
+    compare,
+    compared_times,
+    texts_alike,
+    time_shift,
+    time_within,
+)
+from cal_ai.events import Event
+
+NOTHING = "nothing"
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One field of a pair that differs: what was expected, what came, and by how much."""
+
+    field: str
+    expected: str
+    got: str
+    by: str
+
+
+def differences(extracted: Side, expected: Side, terms: Terms) -> tuple[Difference, ...]:
+    """The fields that keep the pair from being a true positive; empty when it is one."""
+    return tuple(_differences(extracted, expected, terms))
+
+
+def _differences(extracted: Side, expected: Side, terms: Terms) -> Iterator[Difference]:
+    comparison = compare(extracted, expected, terms)
+    if not comparison.same_action:
+        yield Difference("action", expected.action, extracted.action, "another action")
+    if not comparison.title_within(terms.tolerance):
+        least = terms.tolerance.title_similarity
+        by = (
+            "not equal"
+            if least is None
+            else f"similarity {comparison.similarity:.0f}, at least {least:.0f} needed"
+        )
+        yield Difference("title", expected.title, extracted.title, by)
+    for field, got, want in compared_times(extracted, expected):
+        if want is None:
+            continue
+        shift = MISSING if got is None else time_shift(got, want, terms.now)
+        if not time_within(shift, terms.tolerance):
+            by = "missing" if shift == MISSING else shown_shift(shift)
+            yield Difference(field, shown_time(want), shown_time(got), by)
+
+
+def remarks(extracted: Event, expected: ExpectedEvent, terms: Terms) -> tuple[Difference, ...]:
+    """What the sidecar asked for beyond action, title and times; shown, but never counted."""
+    return tuple(_remarks(extracted, expected, terms))
+
+
+def _remarks(extracted: Event, expected: ExpectedEvent, terms: Terms) -> Iterator[Difference]:
+    if expected.location is not None:
+        got = extracted.location or ""
+        if not texts_alike(got, expected.location, terms.tolerance):
+            yield Difference("location", expected.location, got or NOTHING, "another place")
+    came = [attendee.casefold() for attendee in extracted.attendees]
+    absent = [
+        name
+        for name in expected.attendees_contain
+        if not any(name.strip().casefold() in attendee for attendee in came)
+    ]
+    if absent:
+        yield Difference(
+            "attendees",
+            ", ".join(expected.attendees_contain),
+            ", ".join(extracted.attendees) or NOTHING,
+            f"without {', '.join(absent)}",
+        )
+    required, got_id = expected.existing_event_id_required, extracted.existing_event_id
+    known = {planned.id for planned in terms.context}
+    if required is True and got_id not in known:
+        yield Difference("existing_event_id", "one of the calendar", _shown_id(got_id), "unknown")
+    elif not isinstance(required, bool) and got_id != required:
+        yield Difference("existing_event_id", str(required), _shown_id(got_id), "another event")
+
+
+def shown_time(time: datetime | None) -> str:
+    """A time to the minute, as `2026-02-20 10:00`."""
+    return NOTHING if time is None else time.isoformat(" ", "minutes")
+
+
+def shown_shift(shift: timedelta) -> str:
+    """A shift in its two largest units, as `1 d 2 h later`."""
+    minutes = round(abs(shift) / timedelta(minutes=1))
+    units = (("d", minutes // 1440), ("h", minutes // 60 % 24), ("min", minutes % 60))
+    parts = [f"{count} {unit}" for unit, count in units if count][:2] or ["less than 1 min"]
+    return f"{' '.join(parts)} {'later' if shift > timedelta() else 'earlier'}"
+
+
+def _shown_id(number: int | None) -> str:
+    return NOTHING if number is None else str(number)

@@ -1,0 +1,30 @@
+"""Text from transcripts and models, made harmless for a Markdown page."""
+
+from __future__ import annotations
+
+import re
+
+_JOINERS = "\N{ZERO WIDTH NON-JOINER}\N{ZERO WIDTH JOINER}"
+# Slashes and dots only where a bare address would become a link.
+_SPECIAL = re.compile(r"[&<>|\\`*_\[\]~${}@]|(?<=:)/|(?<=www)\.", re.IGNORECASE)
+
+
+def escaped(text: str, limit: int = 300) -> str:
+    """One line of `text` that Markdown shows as it is: no markup, no HTML, no link, no table cell.
+
+    What cannot be seen (control characters, direction overrides, halves of surrogate pairs) becomes
+    a replacement character; what is longer than `limit` ends in an ellipsis.
+    """
+    line = " ".join(text[: 4 * limit].split())
+    if not line.isprintable():
+        line = "".join(map(_visible, line))
+    if len(line) > limit:
+        line = line[: limit - 1] + "…"
+    return _SPECIAL.sub(lambda found: f"&#{ord(found.group())};", line)
+
+
+def _visible(character: str) -> str:
+    # Joiners shape emoji and several scripts; what else cannot be printed only misleads.
+    if character.isprintable() or character in _JOINERS:
+        return character
+    return "\N{REPLACEMENT CHARACTER}"

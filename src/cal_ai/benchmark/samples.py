@@ -1,0 +1,147 @@
+"""Samples: transcripts, and the sidecars that say what should be found in them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from cal_ai.benchmark.sidecar import (
+    DEFAULT_OWNER,
+    DEFAULT_REFERENCE,
+    SamplesError,
+    Sidecar,
+    parse_sidecar,
+)
+from cal_ai.extractors.protocol import Request
+from cal_ai.transcript import Transcript, parse_transcript
+from truemark.errors import TruemarkError
+from truemark.files import read_text
+from truemark.signature import data_hash
+
+UNCATEGORIZED = "uncategorized"
+SIDECAR_SUFFIX = ".expected.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """One transcript; `sidecar` is None when nobody wrote down what to expect of it."""
+
+    category: str
+    name: str
+    transcript: Transcript
+    sidecar: Sidecar | None
+    digest: str
+
+    @property
+    def id(self) -> str:
+        return f"{self.category}/{self.name}"
+
+    @property
+    def request(self) -> Request:
+        """What an extractor is asked; "now" is the sidecar's, so that live runs stay comparable."""
+        if self.sidecar is None:
+            return Request(self.transcript, DEFAULT_OWNER, DEFAULT_REFERENCE)
+        return Request(
+            self.transcript,
+            self.sidecar.owner,
+            self.sidecar.reference_datetime,
+            self.sidecar.calendar_context,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class SampleSet:
+    """The samples below one folder in the order of their names, and what looked odd there."""
+
+    folder: Path
+    samples: tuple[Sample, ...]
+    warnings: tuple[str, ...]
+
+
+def default_folder() -> Path:
+    """`samples/` of the working folder when there is one, else the samples in the package."""
+    here = Path("samples")
+    return here if here.is_dir() else bundled_folder()
+
+
+def bundled_folder() -> Path:
+    return Path(__file__).parent.parent / "samples"
+
+
+def load_samples(folder: Path) -> SampleSet:
+    """Every sample below `folder`; raises `SamplesError` with what is wrong in all of its files."""
+    if not folder.is_dir():
+        found = "is a file" if folder.exists() else "does not exist"
+        raise TruemarkError(f"{folder}: {found}, expected a folder of .txt transcripts")
+    paths = sorted(_visible(folder, "*.txt"))
+    if not paths:
+        raise TruemarkError(f"{folder}: no .txt transcripts in it or below it")
+    samples: list[Sample] = []
+    problems: list[str] = []
+    warnings = _orphans(folder)
+    for path in paths:
+        try:
+            sample = _load_sample(folder, path)
+        except SamplesError as error:
+            problems.extend(error.problems)
+            continue
+        except TruemarkError as error:
+            problems.append(str(error))
+            continue
+        samples.append(sample)
+        warnings.extend(_remarks(path, sample))
+    if problems:
+        raise SamplesError(problems)
+    return SampleSet(folder, tuple(samples), tuple(warnings))
+
+
+def recorded_answer(transcript_path: Path) -> str | None:
+    """The sidecar's `mock_llm_response` as the text a model would have sent; None without one.
+
+    Kept out of `Sample`: a benchmark run has no use for it and samples are all held in memory.
+    """
+    path = sidecar_path(transcript_path)
+    answer = json.loads(read_text(path)).get("mock_llm_response")
+    if answer is None or isinstance(answer, str):
+        return answer
+    return json.dumps(answer, ensure_ascii=False)
+
+
+def sidecar_path(transcript_path: Path) -> Path:
+    return transcript_path.with_name(transcript_path.stem + SIDECAR_SUFFIX)
+
+
+def _load_sample(folder: Path, path: Path) -> Sample:
+    text = read_text(path)
+    beside = sidecar_path(path)
+    sidecar = parse_sidecar(read_text(beside), beside) if beside.exists() else None
+    parts = path.relative_to(folder).with_suffix("").parts
+    category, name = (parts[0], parts[1:]) if len(parts) > 1 else (UNCATEGORIZED, parts)
+    digest = data_hash("/".join(parts), text, "" if sidecar is None else repr(sidecar))
+    return Sample(category, "/".join(name), parse_transcript(text), sidecar, digest)
+
+
+def _visible(folder: Path, pattern: str) -> Iterator[Path]:
+    for path in folder.rglob(pattern):
+        hidden = any(part.startswith(".") for part in path.relative_to(folder).parts)
+        if path.is_file() and not hidden:
+            yield path
+
+
+def _orphans(folder: Path) -> list[str]:
+    return [
+        f"{path}: no transcript {path.name.removesuffix(SIDECAR_SUFFIX)}.txt beside it, left out"
+        for path in sorted(_visible(folder, "*" + SIDECAR_SUFFIX))
+        if not path.with_name(path.name.removesuffix(SIDECAR_SUFFIX) + ".txt").exists()
+    ]
+
+
+def _remarks(path: Path, sample: Sample) -> Iterator[str]:
+    if sample.sidecar is None:
+        yield f"{path}: no sidecar {sidecar_path(path).name} beside it, extracted but not scored"
+    if skipped := sample.transcript.skipped_lines:
+        lines = ", ".join(map(str, skipped[:5])) + (", ..." if len(skipped) > 5 else "")
+        noun = "line" if len(skipped) == 1 else "lines"
+        yield f"{path}: {noun} {lines} skipped: no [Speaker]: yet"

@@ -1,0 +1,130 @@
+"""From events to counts: what became of each sample, and of all of them together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from cal_ai.benchmark.pairing import Pair, pair_events
+from cal_ai.benchmark.samples import Sample
+from cal_ai.benchmark.sidecar import ExpectedEvent, Sidecar
+from cal_ai.benchmark.tolerance import Terms
+from cal_ai.events import Event
+from cal_ai.extractors.protocol import Usage
+from truemark.aggregate import by_group, total
+from truemark.counts import Counts, Scores, scores
+
+EMPTY = 1.0
+"""What precision is when nothing was extracted, and recall when nothing was expected."""
+
+_KEPT_CHARACTERS = 300
+_KEPT_ATTENDEES = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """What one sample cost; `latency_s` is the wall time of its extraction."""
+
+    latency_s: float
+    attempts: int
+    usage: Usage | None
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """A sample whose events were compared with its sidecar."""
+
+    sample: Sample
+    sidecar: Sidecar
+    extracted: tuple[Event, ...]
+    pairs: tuple[Pair, ...]
+    spent: Spent
+
+    @property
+    def counts(self) -> Counts:
+        matches = sum(pair.is_match for pair in self.pairs)
+        return Counts.of(
+            matched=matches,
+            predicted=len(self.extracted),
+            expected=len(self.sidecar.expected_events),
+        )
+
+    @property
+    def near_misses(self) -> tuple[Pair, ...]:
+        return tuple(pair for pair in self.pairs if not pair.is_match)
+
+    @property
+    def missed(self) -> tuple[ExpectedEvent, ...]:
+        """Expected events that no extracted event was paired with."""
+        paired = {pair.expected for pair in self.pairs}
+        expected = enumerate(self.sidecar.expected_events)
+        return tuple(event for index, event in expected if index not in paired)
+
+    @property
+    def spurious(self) -> tuple[Event, ...]:
+        """Extracted events that no expected event was paired with."""
+        paired = {pair.extracted for pair in self.pairs}
+        return tuple(it for index, it in enumerate(self.extracted) if index not in paired)
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """A sample that got no usable answer; it is counted and named, never scored as empty."""
+
+    sample: Sample
+    reason: str
+    spent: Spent
+
+
+@dataclass(frozen=True, slots=True)
+class Unscored:
+    """A sample without a sidecar."""
+
+    sample: Sample
+    extracted: tuple[Event, ...]
+    spent: Spent
+
+
+Result = Scored | Failed | Unscored
+
+
+def score(sample: Sample, events: Sequence[Event], spent: Spent) -> Scored | Unscored:
+    """The sample's result; events are compared whole and kept without their longest texts."""
+    kept = tuple(_clipped(event) for event in events)
+    if sample.sidecar is None:
+        return Unscored(sample, kept, spent)
+    pairs = pair_events(events, sample.sidecar.expected_events, Terms.of(sample.sidecar))
+    return Scored(sample, sample.sidecar, kept, pairs, spent)
+
+
+def scored_only(results: Iterable[Result]) -> tuple[Scored, ...]:
+    return tuple(result for result in results if isinstance(result, Scored))
+
+
+def failed_only(results: Iterable[Result]) -> tuple[Failed, ...]:
+    return tuple(result for result in results if isinstance(result, Failed))
+
+
+def overall_counts(scored: Iterable[Scored]) -> Counts:
+    return total(result.counts for result in scored)
+
+
+def category_counts(scored: Iterable[Scored]) -> Mapping[str, Counts]:
+    return by_group((result.sample.category, result.counts) for result in scored)
+
+
+def event_scores(counts: Counts) -> Scores:
+    """Scores in which an empty ratio is 1: nothing wrong was said, nothing true was missed."""
+    return scores(counts, empty=EMPTY)
+
+
+def _clipped(event: Event) -> Event:
+    """The event as the report shows it, so that memory does not grow with what models write."""
+    return replace(
+        event,
+        title=event.title[:_KEPT_CHARACTERS],
+        location=event.location and event.location[:_KEPT_CHARACTERS],
+        attendees=tuple(name[:_KEPT_CHARACTERS] for name in event.attendees[:_KEPT_ATTENDEES]),
+        reasoning=event.reasoning[:_KEPT_CHARACTERS],
+        assumptions=(),
+    )

@@ -1,0 +1,172 @@
+from __future__ import annotations
+
+import json
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+
+from cal_ai.benchmark.samples import (
+    SampleSet,
+    bundled_folder,
+    default_folder,
+    load_samples,
+    recorded_answer,
+)
+from cal_ai.benchmark.sidecar import SamplesError
+from truemark.errors import TruemarkError
+
+EMPTY = json.dumps({"expected_events": []})
+
+
+def write(folder: Path, files: dict[str, str]) -> Path:
+    for name, text in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    return folder
+
+
+def ids(found: SampleSet) -> list[str]:
+    return [sample.id for sample in found.samples]
+
+
+def test_the_category_is_the_first_folder_below_the_one_given(tmp_path: Path) -> None:
+    files = ["b/two.txt", "a/one.txt", "a/deep/er/three.txt", "four.txt", "a/v1.2.txt"]
+    write(tmp_path, dict.fromkeys(files, "[A]: hello"))
+    found = load_samples(tmp_path)
+    assert sorted(ids(found)) == [
+        "a/deep/er/three",
+        "a/one",
+        "a/v1.2",
+        "b/two",
+        "uncategorized/four",
+    ]
+
+
+def test_a_folder_that_is_a_link_is_followed(tmp_path: Path) -> None:
+    write(tmp_path / "real", {"a/one.txt": "[A]: hello", "a/one.expected.json": EMPTY})
+    (tmp_path / "samples").symlink_to("real")
+    assert ids(load_samples(tmp_path / "samples")) == ["a/one"]
+
+
+def test_hidden_files_are_left_alone(tmp_path: Path) -> None:
+    write(tmp_path, {"a/._one.txt": "\x00", ".git/x.txt": "x", "a/one.txt": "[A]: hello"})
+    assert ids(load_samples(tmp_path)) == ["a/one"]
+
+
+def test_the_request_has_the_sidecars_owner_time_and_context(tmp_path: Path) -> None:
+    truth = {
+        "owner": "Mei",
+        "reference_datetime": "2026-05-04T08:00:00",
+        "calendar_context": [{"id": "x", "summary": "Gym", "start": "2026-05-04T18:00"}],
+        "expected_events": [],
+    }
+    write(tmp_path, {"a/one.txt": "[Mei]: hello", "a/one.expected.json": json.dumps(truth)})
+    request = load_samples(tmp_path).samples[0].request
+    assert (request.owner, request.now) == ("Mei", datetime(2026, 5, 4, 8, 0))
+    assert [(planned.id, planned.summary) for planned in request.context] == [(1, "Gym")]
+    assert request.transcript.utterances[0].words == "hello"
+
+
+def test_a_transcript_without_sidecar_is_loaded_with_a_warning(tmp_path: Path) -> None:
+    write(tmp_path, {"a/one.txt": "[A]: hello"})
+    found = load_samples(tmp_path)
+    assert found.samples[0].sidecar is None
+    assert found.samples[0].request.owner == "Alice"
+    assert found.warnings == (
+        f"{tmp_path}/a/one.txt: no sidecar one.expected.json beside it, extracted but not scored",
+    )
+
+
+def test_a_sidecar_without_transcript_is_warned_about(tmp_path: Path) -> None:
+    write(tmp_path, {"one.txt": "[A]: x", "one.expected.json": EMPTY, "two.expected.json": EMPTY})
+    assert load_samples(tmp_path).warnings == (
+        f"{tmp_path}/two.expected.json: no transcript two.txt beside it, left out",
+    )
+
+
+def test_a_transcript_without_utterances_is_a_sample(tmp_path: Path) -> None:
+    write(tmp_path, {"one.txt": "", "one.expected.json": EMPTY})
+    found = load_samples(tmp_path)
+    assert found.samples[0].transcript.utterances == ()
+    assert found.warnings == ()
+
+
+def test_lines_before_the_first_speaker_are_reported_with_their_numbers(tmp_path: Path) -> None:
+    write(tmp_path, {"one.txt": "Meeting\n\nnotes\n[A]: hi", "one.expected.json": EMPTY})
+    (warning,) = load_samples(tmp_path).warnings
+    assert warning == f"{tmp_path}/one.txt: lines 1, 3 skipped: no [Speaker]: yet"
+
+
+def test_every_bad_file_is_named_at_once(tmp_path: Path) -> None:
+    write(
+        tmp_path,
+        {
+            "a/one.txt": "[A]: x",
+            "a/one.expected.json": '{"expected_event": []}',
+            "b/two.txt": "[A]: x",
+            "b/two.expected.json": "{",
+            "c/fine.txt": "[A]: x",
+            "c/fine.expected.json": EMPTY,
+        },
+    )
+    (tmp_path / "d.txt").write_bytes(b"[A]: caf\xe9")
+    with pytest.raises(SamplesError) as caught:
+        load_samples(tmp_path)
+    places = [problem.split(":")[0] for problem in caught.value.problems]
+    assert [Path(place).name for place in places] == [
+        "one.expected.json",
+        "one.expected.json",
+        "two.expected.json",
+        "d.txt",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("nowhere", "does not exist, expected a folder of .txt transcripts"),
+        ("file.md", "is a file, expected a folder of .txt transcripts"),
+        ("empty", "no .txt transcripts in it or below it"),
+    ],
+)
+def test_a_folder_without_samples_is_refused(tmp_path: Path, name: str, expected: str) -> None:
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "file.md").touch()
+    with pytest.raises(TruemarkError) as caught:
+        load_samples(tmp_path / name)
+    assert str(caught.value) == f"{tmp_path / name}: {expected}"
+
+
+def test_the_digest_follows_the_transcript_and_the_truth_but_not_the_notes(tmp_path: Path) -> None:
+    def digest(text: str, **fields: object) -> str:
+        truth = json.dumps({"expected_events": [], **fields})
+        write(tmp_path, {"one.txt": text, "one.expected.json": truth})
+        return load_samples(tmp_path).samples[0].digest
+
+    first = digest("[A]: x")
+    assert digest("[A]: x", notes="seen again", mock_llm_response={"events": []}) == first
+    assert digest("[A]: y") != first
+    assert digest("[A]: x", tolerance="strict") != first
+
+
+def test_a_recorded_answer_is_the_text_a_model_would_have_sent(tmp_path: Path) -> None:
+    transcript = tmp_path / "one.txt"
+    for mock, expected in (
+        ({"events": []}, '{"events": []}'),
+        ("```json\n[]\n```", "```json\n[]\n```"),
+        (None, None),
+    ):
+        fields: dict[str, object] = {"expected_events": [], "mock_llm_response": mock}
+        write(tmp_path, {"one.txt": "", "one.expected.json": json.dumps(fields)})
+        assert recorded_answer(transcript) == expected
+
+
+def test_samples_of_the_working_folder_come_before_the_bundled_ones(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert default_folder() == bundled_folder()
+    (tmp_path / "samples").mkdir()
+    assert default_folder() == Path("samples")
