@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
+from typing import Any
 
 import pytest
 
@@ -23,6 +23,10 @@ EAST = timezone(timedelta(hours=2))
 
 def terms(level: Level = "moderate", *context: ContextEvent, now: datetime = NOON) -> Terms:
     return Terms.of(Sidecar((), tolerance=level, reference_datetime=now, calendar_context=context))
+
+
+def at(field: str, time: datetime) -> dict[str, Any]:
+    return {field: time}
 
 
 def within(extracted: Event, expected: ExpectedEvent, under: Terms) -> bool:
@@ -50,9 +54,9 @@ def reasons(extracted: Event, expected: ExpectedEvent, under: Terms) -> tuple[Di
 def test_times_may_differ_by_exactly_the_tolerance(
     level: Level, minutes: int, expected: bool, sign: int, field: str
 ) -> None:
-    truth = replace(ExpectedEvent("create", "Lunch"), **{field: NOON})
+    truth = ExpectedEvent("create", "Lunch", **at(field, NOON))
     moved = NOON + sign * timedelta(minutes=minutes)
-    event = replace(Event("create", "Lunch"), **{field: moved})
+    event = Event("create", "Lunch", **at(field, moved))
     assert within(event, truth, terms(level)) is expected
 
 
@@ -121,7 +125,7 @@ def test_a_field_that_the_sidecar_leaves_out_is_not_checked() -> None:
 
 @pytest.mark.parametrize("field", ["start_time", "end_time"])
 def test_a_time_that_was_expected_and_did_not_come_is_a_difference(field: str) -> None:
-    truth = replace(ExpectedEvent("create", "Lunch"), **{field: NOON})
+    truth = ExpectedEvent("create", "Lunch", **at(field, NOON))
     found = reasons(Event("create", "Lunch"), truth, terms("relaxed"))
     name = field.removesuffix("_time")
     assert found == (Difference(name, "2026-02-23 12:00", "nothing", "missing"),)
