@@ -28,7 +28,7 @@ TROUBLES = {
     "full stop inside a closing quote": r'\w\."',
     "laughter note": r"\(Laughter\)",
     "applause note": r"\(Applause\)",
-    "one-word sentence": r"[.?!] [A-Z][a-z]+\. ",
+    "one-word sentence": r"[.?!] (?!Mrs?\.|Ms|Dr|Prof)[A-Z][a-z]+\. ",
     "sentence that begins with a conjunction": r"[.?!] (?:And|But|So) ",
 }
 
