@@ -6,7 +6,7 @@ class TruemarkError(Exception):
 
     def __init__(self, message: str) -> None:
         # File names and foreign text may carry line breaks; a message never does.
-        super().__init__(" ".join(message.split()))
+        super().__init__(" ".join(message.splitlines()))
 
 
 def os_reason(error: OSError) -> str:

@@ -28,19 +28,22 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 
+_FAR = 2**62  # further than any two positions lie apart, and added to one it still fits 64 bits
+
+
 def found_scores(
     predicted: ScoredPositions, expected: Sequence[int], tolerance: int
 ) -> NDArray[np.float64]:
-    """The scores, in no order, of predictions of which as many as truths are found stand above t.
+    """Scores of which, for every threshold, as many lie above it as the matching there has pairs.
 
-    That is: for every threshold t, the largest matching of the predictions with score > t has
-    as many pairs as there are values > t in the result.
+    The matching meant is the largest one of the predictions whose score is above the threshold.
     """
     if tolerance < 0:
         raise ValueError(f"tolerance must be 0 or more, got {tolerance}")
     truths = np.sort(np.asarray(expected, dtype=np.int64))
-    low = np.searchsorted(truths, predicted.positions - tolerance, side="left")
-    high = np.searchsorted(truths, predicted.positions + tolerance, side="right") - 1
+    reach = min(tolerance, _FAR)
+    low = np.searchsorted(truths, predicted.positions - reach, side="left")
+    high = np.searchsorted(truths, predicted.positions + reach, side="right") - 1
     near = low <= high
     low, high, scores = low[near], high[near], predicted.scores[near]
     fit = _fits(low, high, scores)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from truemark.errors import TruemarkError
-from truemark.files import read_bytes, sync_folder, write_error
+from truemark.files import read_error, sync_folder, write_error
 from truemark.jsontext import to_json
 
 LOCK_WAIT_S = 60.0
@@ -63,22 +63,38 @@ def _append_line(file: Path, line: bytes) -> None:
 
 def read(path: str | os.PathLike[str]) -> History:
     """All whole records of the file, none when there is no file yet."""
-    if not Path(path).exists():
-        return History((), ())
-    records: list[dict[str, object]] = []
     warnings: list[str] = []
-    lines = read_bytes(path).split(b"\n")
-    for number, line in enumerate(lines, start=1):
-        if not line.strip():
-            continue
-        record = _parsed(line)
-        if record is not None:
-            records.append(record)
-        elif number == len(lines):
-            warnings.append(f"{path}:{number}: the last line is torn, skipped")
-        else:
-            warnings.append(f"{path}:{number}: not a JSON object, skipped")
-    return History(tuple(records), tuple(warnings))
+    records = tuple(record for _, record in scan(path, warnings))
+    return History(records, tuple(warnings))
+
+
+def scan(
+    path: str | os.PathLike[str], warnings: list[str]
+) -> Iterator[tuple[int, dict[str, object]]]:
+    """Each whole record with the offset of its line, one line in memory at a time.
+
+    Lines that are skipped add to `warnings`.
+    """
+    if not Path(path).exists():
+        return
+    offset = 0
+    with open_bytes(path) as lines:
+        for number, line in enumerate(lines, start=1):
+            record = _parsed(line)
+            if record is not None:
+                yield offset, record
+            elif line.strip() and not line.endswith(b"\n"):
+                warnings.append(f"{path}:{number}: the last line is torn, skipped")
+            elif line.strip():
+                warnings.append(f"{path}:{number}: not a JSON object, skipped")
+            offset += len(line)
+
+
+def record_at(path: str | os.PathLike[str], offset: int) -> dict[str, object] | None:
+    """The record whose line begins at an offset that `scan` gave; None when it is gone."""
+    with open_bytes(path) as lines:
+        lines.seek(offset)
+        return _parsed(lines.readline())
 
 
 def _parsed(line: bytes) -> dict[str, object] | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from math import isfinite, lcm
 from operator import index
@@ -78,45 +79,66 @@ def _combined(
 
 
 def _assign(cost: list[list[int]]) -> list[int]:
-    """The column of each row in a cheapest assignment; needs at least as many columns as rows."""
+    """The column of each row in a cheapest assignment; needs at least as many columns as rows.
+
+    Rows join one by one; each takes the cheapest path of reassignments to a free column. Prices
+    keep every step of such a path at 0 or more, so that the nearest column is final.
+    """
     width = len(cost[0])
     row_price, column_price = [0] * len(cost), [0] * width
     owner = [-1] * width
     for start in range(len(cost)):
-        row, column = start, -1
-        distance: list[int | None] = [None] * width
-        reached_from = [-1] * width
-        open_columns = list(range(width))
-        scanned = [(start, -1, 0)]
-        travelled = 0
-        while True:
-            costs, price = cost[row], row_price[row]
-            best: int | None = None
-            for candidate in open_columns:
-                length = travelled + costs[candidate] - price - column_price[candidate]
-                known = distance[candidate]
-                if known is None or length < known:
-                    distance[candidate] = known = length
-                    reached_from[candidate] = column
-                if best is None or known < best:
-                    best, nearest = known, candidate
-            assert best is not None
-            travelled, column = best, nearest
-            if owner[column] < 0:
-                break
-            open_columns.remove(column)
-            row = owner[column]
-            scanned.append((row, column, travelled))
-        for scanned_row, scanned_column, at in scanned:
-            row_price[scanned_row] += travelled - at
-            if scanned_column >= 0:
-                column_price[scanned_column] -= travelled - at
+        path = _cheapest_path(cost, start, row_price, column_price, owner)
+        for row, column, length in path.visited:
+            row_price[row] += path.length - length
+            if column >= 0:
+                column_price[column] -= path.length - length
+        column = path.end
         while column >= 0:
-            before = reached_from[column]
+            before = path.came_from[column]
             owner[column] = owner[before] if before >= 0 else start
             column = before
-    columns = [-1] * len(cost)
-    for column, row in enumerate(owner):
-        if row >= 0:
-            columns[row] = column
-    return columns
+    columns = {row: column for column, row in enumerate(owner)}
+    return [columns[row] for row in range(len(cost))]
+
+
+@dataclass(frozen=True, slots=True)
+class _Path:
+    """A way from a new row to the free column `end`; -1 stands for the new row's own start."""
+
+    end: int
+    length: int
+    came_from: list[int]
+    visited: list[tuple[int, int, int]]  # row, the column it owns, the length up to there
+
+
+def _cheapest_path(
+    cost: list[list[int]],
+    start: int,
+    row_price: list[int],
+    column_price: list[int],
+    owner: list[int],
+) -> _Path:
+    row, column, length = start, -1, 0
+    visited = [(row, column, length)]
+    open_columns = list(range(len(owner)))
+    lengths: list[int | None] = [None] * len(owner)
+    came_from = [-1] * len(owner)
+    while True:
+        costs, offset = cost[row], length - row_price[row]
+        shortest, nearest = None, -1
+        for candidate in open_columns:
+            known = lengths[candidate]
+            reached = offset + costs[candidate] - column_price[candidate]
+            if known is None or reached < known:
+                lengths[candidate] = known = reached
+                came_from[candidate] = column
+            if shortest is None or known < shortest:
+                shortest, nearest = known, candidate
+        assert shortest is not None
+        column, length = nearest, shortest
+        if owner[column] < 0:
+            return _Path(column, length, came_from, visited)
+        open_columns.remove(column)
+        row = owner[column]
+        visited.append((row, column, length))

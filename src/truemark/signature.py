@@ -7,7 +7,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from truemark.errors import TruemarkError, os_reason
+from truemark.files import read_error
 
 _SHORT = 12
 _ESCAPES = str.maketrans({"%": "%25", "|": "%7C", "\n": "%0A", "\r": "%0D"})
@@ -51,7 +51,5 @@ def checksum(path: str | os.PathLike[str]) -> str:
     try:
         with Path(path).open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
-    except FileNotFoundError as error:
-        raise TruemarkError(f"{path}: no such file; check the path") from error
     except OSError as error:
-        raise TruemarkError(f"{path}: cannot be read: {os_reason(error)}") from error
+        raise read_error(path, error) from error

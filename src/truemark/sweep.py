@@ -13,7 +13,7 @@ from truemark.counts import EQUAL_WEIGHTS, Counts, Weights, scores
 
 if TYPE_CHECKING:
     import numpy as np
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import NDArray
 
 MAX_GRID_POINTS = 100_000
 
@@ -33,25 +33,25 @@ class ScoredPositions:
     positions: NDArray[np.int64]
     scores: NDArray[np.float64]
 
-    @classmethod
-    def of(cls, positions: ArrayLike, scores: ArrayLike) -> ScoredPositions:
-        """Scored positions from any two sequences of equal length."""
+    def __post_init__(self) -> None:
         import numpy as np
 
-        return cls(np.asarray(positions, dtype=np.int64), np.asarray(scores, dtype=np.float64))
-
-    def __post_init__(self) -> None:
-        if self.positions.ndim != 1 or self.positions.shape != self.scores.shape:
+        positions, scores = np.asarray(self.positions), np.asarray(self.scores)
+        if positions.ndim != 1 or positions.shape != scores.shape:
             raise ValueError(
                 "positions and scores must be two rows of equal length, "
-                f"got shapes {self.positions.shape} and {self.scores.shape}"
+                f"got shapes {positions.shape} and {scores.shape}"
             )
-        if self.positions.dtype.kind not in "iu":
-            raise ValueError(f"positions must be whole numbers, got {self.positions.dtype}")
-        if (self.positions[1:] < self.positions[:-1]).any():
+        if len(positions) and positions.dtype.kind not in "iu":
+            raise ValueError(f"positions must be whole numbers, got {positions.dtype}")
+        if (positions[1:] < positions[:-1]).any():
             raise ValueError("positions must be in ascending order, got some that go back")
-        if not (self.scores > -math.inf).all():
+        if not (scores > -math.inf).all():
             raise ValueError("scores must be numbers above minus infinity, got NaN or -inf")
+        # Compared in single precision, a score of 0.3 would not be above a threshold of 0.3
+        # that it exceeds in double precision.
+        object.__setattr__(self, "positions", positions.astype(np.int64, copy=False))
+        object.__setattr__(self, "scores", scores.astype(np.float64, copy=False))
 
     def __len__(self) -> int:
         return len(self.positions)
@@ -112,7 +112,6 @@ def grid(start: float, stop: float, step: float) -> tuple[float, ...]:
     if stop <= start:
         raise ValueError(f"stop must be above start ({start}), got {stop}")
     first, last, width = (Decimal(repr(float(value))) for value in (start, stop, step))
-    # Divided as floats: a Decimal quotient could have more digits than fit.
     points = (last - first) / width
     if points > MAX_GRID_POINTS:
         raise ValueError(f"step must give at most {MAX_GRID_POINTS} points, got {step}")
@@ -154,8 +153,8 @@ def _sweep_group(
 
     scored, expected = group
     levels = np.asarray(thresholds, dtype=np.float64)
-    matched = _count_above(found_scores(scored, expected, tolerance), levels)
-    predicted = _count_above(scored.scores, levels)
+    matched = _count_above(np.sort(found_scores(scored, expected, tolerance)), levels)
+    predicted = _count_above(np.sort(scored.scores), levels)
     return tuple(
         SweepPoint(threshold, Counts.of(matched=hits, predicted=marks, expected=len(expected)))
         for threshold, hits, marks in zip(
@@ -171,23 +170,26 @@ def exact_curve(groups: Sequence[Group], tolerance: int) -> Curve:
     from truemark.found import found_scores
 
     nothing = np.empty(0)
-    marked = np.sort(np.concatenate([nothing, *(scored.scores for scored, _ in groups)]))
     found = [found_scores(scored, expected, tolerance) for scored, expected in groups]
-    levels = np.unique(marked[np.isfinite(marked)])
+    marked = np.sort(np.concatenate([nothing, *(scored.scores for scored, _ in groups)]))
+    finite = marked[: np.searchsorted(marked, np.inf)]
+    levels = finite[np.diff(finite, append=np.inf) > 0]
     lowest = np.nextafter(levels[:1], -np.inf) if len(levels) else np.zeros(1)
     thresholds = np.concatenate((lowest, levels))
     return Curve(
         thresholds=thresholds,
-        matched=_count_above(np.concatenate([nothing, *found]), thresholds),
+        matched=_count_above(np.sort(np.concatenate([nothing, *found])), thresholds),
         predicted=_count_above(marked, thresholds),
         expected=sum(len(expected) for _, expected in groups),
     )
 
 
-def _count_above(values: NDArray[np.float64], thresholds: NDArray[np.float64]) -> NDArray[np.int64]:
+def _count_above(
+    ascending: NDArray[np.float64], thresholds: NDArray[np.float64]
+) -> NDArray[np.int64]:
     import numpy as np
 
-    return len(values) - np.searchsorted(np.sort(values), thresholds, side="right")
+    return len(ascending) - np.searchsorted(ascending, thresholds, side="right")
 
 
 def ranked(

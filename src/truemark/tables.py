@@ -14,6 +14,9 @@ from truemark.jsontext import to_json
 Format = Literal["text", "markdown", "csv", "json"]
 FORMATS: tuple[Format, ...] = get_args(Format)
 
+_CONTROL = {"Cc", "Cs"}
+_WITHOUT_WIDTH = {"Mn", "Me", "Cf"}
+
 
 @dataclass(frozen=True, slots=True)
 class Table:
@@ -28,6 +31,8 @@ class Table:
     number_formats: tuple[str | None, ...] = ()
 
     def __post_init__(self) -> None:
+        if len(set(self.columns)) < len(self.columns):
+            raise ValueError(f"columns must have different names, got {self.columns!r}")
         for row in self.rows:
             if len(row) != len(self.columns):
                 raise ValueError(f"row must have {len(self.columns)} cells, got {row!r}")
@@ -117,18 +122,19 @@ def _numeric(table: Table) -> list[bool]:
 
 
 def _one_line(text: str) -> str:
-    """`text` with line breaks as spaces and other control characters as visible escapes."""
+    """`text` with line breaks as spaces and control characters as visible escapes."""
+    flat = " ".join(text.splitlines()).replace("\t", " ")
     return "".join(
-        char
-        if char.isprintable() or not unicodedata.category(char).startswith("C")
-        else char.encode("unicode_escape").decode()
-        for char in " ".join(text.split("\n") if "\n" in text else [text])
+        char.encode("unicode_escape").decode() if unicodedata.category(char) in _CONTROL else char
+        for char in flat
     )
 
 
 def _width(text: str) -> int:
     """The columns `text` takes on a terminal."""
     return sum(
-        0 if unicodedata.combining(char) else 2 if unicodedata.east_asian_width(char) in "WF" else 1
+        0
+        if unicodedata.category(char) in _WITHOUT_WIDTH
+        else 1 + (unicodedata.east_asian_width(char) in "WF")
         for char in text
     )

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from truemark.aggregate import total
 from truemark.counts import EQUAL_WEIGHTS, Counts, Weights, scores
 
 if TYPE_CHECKING:
@@ -16,6 +17,7 @@ Measure = Literal["precision", "recall", "f1", "weighted"]
 
 DEFAULT_SEED = 20260220
 _CELLS_AT_ONCE = 4_000_000
+_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,11 +78,10 @@ def bootstrap_interval(
     drawn = [
         scoring(counts)
         for size in _portions(resamples, len(groups))
-        for counts in _summed(generator.multinomial(len(groups), even, size=size), table)
+        for counts in _counts(generator.multinomial(len(groups), even, size=size) @ table)
     ]
     low, high = np.quantile(drawn, [(1 - confidence) / 2, (1 + confidence) / 2]).tolist()
-    value = scoring(_summed(np.ones((1, len(groups)), dtype=np.int64), table)[0])
-    return Interval(value, low, high, confidence, resamples, seed)
+    return Interval(scoring(total(groups)), low, high, confidence, resamples, seed)
 
 
 def permutation_test(
@@ -106,35 +107,21 @@ def permutation_test(
     _check_draws("permutations", permutations)
     one, other = _table(first), _table(second)
     generator = np.random.default_rng(seed)
-    observed = _differences(np.zeros((1, len(first)), dtype=np.int64), one, other, scoring)[0]
+    observed = scoring(total(first)) - scoring(total(second))
     as_large = 1
     for size in _portions(permutations, len(first)):
-        swaps = generator.integers(0, 2, size=(size, len(first)))
-        differences = _differences(swaps, one, other, scoring)
+        gained = generator.integers(0, 2, size=(size, len(first))) @ (other - one)
+        swapped = _counts(one.sum(axis=0) + gained), _counts(other.sum(axis=0) - gained)
         # Equal differences may come out one rounding apart.
-        as_large += sum(abs(value) >= abs(observed) - 1e-12 for value in differences)
+        as_large += sum(
+            abs(scoring(a) - scoring(b)) >= abs(observed) - _ROUNDING
+            for a, b in zip(*swapped, strict=True)
+        )
     return PairedTest(observed, as_large / (permutations + 1), permutations, seed)
 
 
-def _differences(
-    swaps: NDArray[np.int64], one: NDArray[np.int64], other: NDArray[np.int64], scoring: Scoring
-) -> list[float]:
-    stayed = 1 - swaps
-    left = _summed(stayed, one, swaps, other)
-    right = _summed(stayed, other, swaps, one)
-    return [scoring(a) - scoring(b) for a, b in zip(left, right, strict=True)]
-
-
-def _summed(
-    times: NDArray[np.int64],
-    table: NDArray[np.int64],
-    more_times: NDArray[np.int64] | None = None,
-    more: NDArray[np.int64] | None = None,
-) -> list[Counts]:
-    sums = times @ table
-    if more_times is not None and more is not None:
-        sums = sums + more_times @ more
-    return [Counts(*row) for row in sums.tolist()]
+def _counts(rows: NDArray[np.int64]) -> list[Counts]:
+    return [Counts(*row) for row in rows.tolist()]
 
 
 def _table(groups: Sequence[Counts]) -> NDArray[np.int64]:
