@@ -90,24 +90,12 @@ def read_error(path: str | os.PathLike[str], error: OSError) -> TruemarkError:
     return TruemarkError(f"{path}: cannot be read: {os_reason(error)}")
 
 
-@contextmanager
-def open_bytes(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
-    """The file open for reading; trouble with it is an error that names it."""
-    try:
-        with Path(path).open("rb") as stream:
-            yield stream
-    except FileNotFoundError as error:
-        raise TruemarkError(f"{path}: no such file; check the path") from error
-    except IsADirectoryError as error:
-        raise TruemarkError(f"{path}: is a folder, expected a file") from error
-    except OSError as error:
-        raise TruemarkError(f"{path}: cannot be read: {os_reason(error)}") from error
-
-
 def read_bytes(path: str | os.PathLike[str]) -> bytes:
     """The content of the file, or an error that names it."""
-    with open_bytes(path) as stream:
-        return stream.read()
+    try:
+        return Path(path).read_bytes()
+    except OSError as error:
+        raise read_error(path, error) from error
 
 
 def read_text(path: str | os.PathLike[str]) -> str:

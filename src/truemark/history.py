@@ -75,26 +75,32 @@ def scan(
 
     Lines that are skipped add to `warnings`.
     """
-    if not Path(path).exists():
-        return
     offset = 0
-    with open_bytes(path) as lines:
-        for number, line in enumerate(lines, start=1):
-            record = _parsed(line)
-            if record is not None:
-                yield offset, record
-            elif line.strip() and not line.endswith(b"\n"):
-                warnings.append(f"{path}:{number}: the last line is torn, skipped")
-            elif line.strip():
-                warnings.append(f"{path}:{number}: not a JSON object, skipped")
-            offset += len(line)
+    try:
+        with Path(path).open("rb") as lines:
+            for number, line in enumerate(lines, start=1):
+                record = _parsed(line)
+                if record is not None:
+                    yield offset, record
+                elif line.strip():
+                    torn = not line.endswith(b"\n")
+                    what = "the last line is torn" if torn else "not a JSON object"
+                    warnings.append(f"{path}:{number}: {what}, skipped")
+                offset += len(line)
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise read_error(path, error) from error
 
 
 def record_at(path: str | os.PathLike[str], offset: int) -> dict[str, object] | None:
     """The record whose line begins at an offset that `scan` gave; None when it is gone."""
-    with open_bytes(path) as lines:
-        lines.seek(offset)
-        return _parsed(lines.readline())
+    try:
+        with Path(path).open("rb") as lines:
+            lines.seek(offset)
+            return _parsed(lines.readline())
+    except OSError as error:
+        raise read_error(path, error) from error
 
 
 def _parsed(line: bytes) -> dict[str, object] | None:
