@@ -1,1 +1,30 @@
 """Benchmark of sentence segmentation models on talk transcripts."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from sat_bench.corpus import load_corpus
+    from sat_bench.evaluate import compare, evaluate, sweep
+    from sat_bench.segmenter import Segmenter
+    from sat_bench.talks import Talk
+
+__all__ = ["Segmenter", "Talk", "compare", "evaluate", "load_corpus", "sweep"]
+
+_HOMES = {
+    "Segmenter": "segmenter",
+    "Talk": "talks",
+    "compare": "evaluate",
+    "evaluate": "evaluate",
+    "load_corpus": "corpus",
+    "sweep": "evaluate",
+}
+
+
+def __getattr__(name: str) -> object:
+    # Imported when asked for, so that importing the package loads neither numpy nor a runtime.
+    if name not in _HOMES:
+        raise AttributeError(f"module 'sat_bench' has no attribute {name!r}")
+    return getattr(import_module(f"sat_bench.{_HOMES[name]}"), name)

@@ -1,0 +1,5 @@
+import sys
+
+from sat_bench.cli import main
+
+sys.exit(main())

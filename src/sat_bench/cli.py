@@ -1,0 +1,142 @@
+"""The command `sat-bench`: options, talks, probabilities, counts, report."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from collections.abc import Iterator, Sequence
+
+from sat_bench.advice import beyond_the_grid
+from sat_bench.corpus import BUNDLED_CORPUS, Corpus, holds_transcripts, load_corpus
+from sat_bench.evaluate import Failed, Measured, compare, measure_model
+from sat_bench.importing import import_transcript
+from sat_bench.models import ModelFiles, find_model
+from sat_bench.options import DEFAULT_CORPUS, Options, parse_import_options, parse_options
+from sat_bench.report import ModelResult, Report, show, shown_threshold
+from truemark import __version__
+from truemark.errors import TruemarkError, os_reason
+from truemark.signature import Signature
+
+DONE, FAILED, INTERRUPTED = 0, 1, 130
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The exit status: 0 done, 1 the work failed, 2 the command line is wrong, 130 Ctrl-C."""
+    given = sys.argv[1:] if arguments is None else list(arguments)
+    try:
+        return _import(given[1:]) if given[:1] == ["import"] else _measure(given)
+    except KeyboardInterrupt:
+        _note("interrupted")
+        return INTERRUPTED
+    except BrokenPipeError:
+        return FAILED  # whoever read the output has left
+    except TruemarkError as error:
+        _note(f"error: {error}")
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        _note(f"error: {where}{os_reason(error)}")
+    return FAILED
+
+
+def _measure(arguments: Sequence[str]) -> int:
+    options = parse_options(arguments)
+    if options is None:
+        _print(f"sat-bench (truemark {__version__})\n")
+        return DONE
+    for line in options.without_effect:
+        _note(line)
+    corpus, label = _corpus(options)
+    report = Report(
+        mode=options.mode,
+        corpus=label,
+        talks=len(corpus),
+        truth=options.truth,
+        tolerance=options.tolerance,
+        weights=options.weights,
+        results=tuple(_results(options, corpus)),
+        per_talk=options.per_talk,
+    )
+    _print(show(report, options.format))
+    if options.sweeps:
+        for result in report.measured:
+            if hint := beyond_the_grid(result.measurement, options.weights):
+                _note(f"{result.name}: {hint}")
+    if options.format == "text":
+        for result in report.measured:
+            _note(f"signature: {result.signature}")
+    return DONE if len(report.measured) == len(report.results) else FAILED
+
+
+def _corpus(options: Options) -> tuple[Corpus, str]:
+    if options.corpus:
+        return load_corpus(options.corpus, options.truth), str(options.corpus)
+    if holds_transcripts(DEFAULT_CORPUS):
+        return load_corpus(DEFAULT_CORPUS, options.truth), str(DEFAULT_CORPUS)
+    _note(f"no transcripts in {DEFAULT_CORPUS}: taking the bundled corpus; -corpus names another")
+    return load_corpus(BUNDLED_CORPUS, options.truth), "the bundled corpus"
+
+
+def _results(options: Options, corpus: Corpus) -> Iterator[ModelResult | Failed]:
+    outcomes = _comparison(options, corpus) if options.compare else _single(options, corpus)
+    for outcome in outcomes:
+        if isinstance(outcome, Failed):
+            _note(f"failed: {outcome.name}: {outcome.reason}")
+            yield outcome
+        else:
+            signature = _signature(options, corpus, outcome.model)
+            yield ModelResult(outcome.model.name, outcome.measurement, signature)
+
+
+def _comparison(options: Options, corpus: Corpus) -> Iterator[Measured | Failed]:
+    return compare(options.models, corpus, options.thresholds, options.tolerance, options.tokenizer)
+
+
+def _single(options: Options, corpus: Corpus) -> Iterator[Measured]:
+    model = find_model(options.models[0], options.tokenizer)
+    if options.thresholds is None and model.threshold is not None:
+        _note(f"{model.name}: threshold {shown_threshold(model.threshold)}, from its model card")
+    yield Measured(model, measure_model(model, corpus, options.thresholds, options.tolerance))
+
+
+def _signature(options: Options, corpus: Corpus, model: ModelFiles) -> Signature:
+    model_checksum, tokenizer_checksum = model.checksums
+    return Signature(
+        (
+            ("sat-bench", __version__),
+            ("data", corpus.checksum[:12]),
+            ("truth", options.truth),
+            ("tolerance", str(options.tolerance)),
+            ("wp", str(options.weights.precision)),
+            ("wr", str(options.weights.recall)),
+            ("model", model_checksum[:12]),
+            ("tokenizer", tokenizer_checksum[:12]),
+        )
+    )
+
+
+def _import(arguments: Sequence[str]) -> int:
+    options = parse_import_options(arguments)
+    path, talk = import_transcript(options.file, options.out, options.header, force=options.force)
+    words = len(talk.text.split())
+    _print(f"Wrote {path}: {len(talk.sentences)} sentences, {words} words\n")
+    return DONE
+
+
+def _print(text: str) -> None:
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # A file name may hold characters that the terminal's encoding lacks.
+        sys.stdout.reconfigure(errors="backslashreplace")
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except OSError as error:
+        # What is still in the buffer must not raise once more when the interpreter leaves.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if isinstance(error, BrokenPipeError):
+            raise
+        raise TruemarkError(f"the output cannot be written: {os_reason(error)}") from error
+
+
+def _note(line: str) -> None:
+    print(line, file=sys.stderr)

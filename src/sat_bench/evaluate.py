@@ -1,0 +1,216 @@
+"""Predicted against true boundaries: one evaluation, a sweep of thresholds, several models."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from sat_bench.models import ModelFiles, find_model, is_bundled
+from sat_bench.talks import CorpusError, Talk
+from truemark.aggregate import total
+from truemark.counts import EQUAL_WEIGHTS, Counts, Scores, Weights, scores
+from truemark.errors import TruemarkError
+from truemark.sweep import SweepPoint, best, grid, ranked, summed, sweep_groups
+
+if TYPE_CHECKING:
+    from sat_bench.boundaries import Probabilities
+
+EMPTY_RATIO = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Defaults:
+    """What holds where nothing else is said."""
+
+    threshold: float = 0.025
+    tolerance: int = 3
+    weights: Weights = EQUAL_WEIGHTS
+    grid: tuple[float, float, float] = (0.01, 0.20, 0.01)
+
+
+DEFAULTS = Defaults()
+
+
+class BoundaryModel(Protocol):
+    """What is measured: anything that gives boundary probabilities, such as a Segmenter."""
+
+    def probabilities_many(self, texts: Iterable[str]) -> Iterator[Probabilities]:
+        """The probabilities of each text, in order."""
+
+
+@dataclass(frozen=True, slots=True)
+class TalkPoints:
+    """The counts of one talk at each threshold."""
+
+    talk: str
+    points: tuple[SweepPoint, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """The counts of every talk at every threshold of one model."""
+
+    thresholds: tuple[float, ...]
+    talks: tuple[TalkPoints, ...]
+
+    @property
+    def points(self) -> tuple[SweepPoint, ...]:
+        """The counts of all talks together, in the order of the thresholds."""
+        return summed([talk.points for talk in self.talks], self.thresholds)
+
+    def evaluation_at(self, threshold: float) -> Evaluation:
+        """The measurement at one of its thresholds."""
+        number = self.thresholds.index(threshold)
+        return Evaluation(
+            threshold, tuple((talk.talk, talk.points[number].counts) for talk in self.talks)
+        )
+
+    def best(self, weights: Weights = DEFAULTS.weights) -> Evaluation:
+        """The evaluation of highest weighted score; ties: higher F1, then lower threshold."""
+        return self.evaluation_at(best(self.points, weights, empty=EMPTY_RATIO).threshold)
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """The counts of each talk, by its id, at one threshold."""
+
+    threshold: float
+    talks: tuple[tuple[str, Counts], ...]
+
+    @property
+    def counts(self) -> Counts:
+        """The counts of all talks together."""
+        return total(counts for _, counts in self.talks)
+
+    def scores(self, weights: Weights = DEFAULTS.weights) -> Scores:
+        """The micro-average: ratios of the summed counts."""
+        return boundary_scores(self.counts, weights)
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """A model that was measured."""
+
+    model: ModelFiles
+    measurement: Measurement
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """A model that could not be loaded or run."""
+
+    name: str
+    reason: str
+
+
+def boundary_scores(counts: Counts, weights: Weights) -> Scores:
+    """Ratios of boundary counts; 0 where there is nothing to divide by."""
+    return scores(counts, empty=EMPTY_RATIO, weights=weights)
+
+
+def measure(
+    model: BoundaryModel,
+    talks: Iterable[Talk],
+    thresholds: Sequence[float],
+    tolerance: int = DEFAULTS.tolerance,
+) -> Measurement:
+    """The counts at every threshold from one run of the model over each talk.
+
+    Talks are read as the model needs them, and of each only its counts are kept.
+    """
+    return Measurement(
+        tuple(thresholds),
+        tuple(
+            TalkPoints(talk.id, _points(talk, probabilities, thresholds, tolerance))
+            for talk, probabilities in _with_probabilities(model, talks)
+        ),
+    )
+
+
+def evaluate(
+    model: BoundaryModel,
+    talks: Iterable[Talk],
+    threshold: float = DEFAULTS.threshold,
+    tolerance: int = DEFAULTS.tolerance,
+) -> Evaluation:
+    """The counts of each talk at one threshold."""
+    return measure(model, talks, (threshold,), tolerance).evaluation_at(threshold)
+
+
+def sweep(
+    model: BoundaryModel,
+    talks: Iterable[Talk],
+    thresholds: Sequence[float] = grid(*DEFAULTS.grid),
+    tolerance: int = DEFAULTS.tolerance,
+    weights: Weights = DEFAULTS.weights,
+) -> tuple[SweepPoint, ...]:
+    """The summed counts at each threshold, best first: weighted score, F1, lower threshold."""
+    points = measure(model, talks, thresholds, tolerance).points
+    return ranked(points, weights, empty=EMPTY_RATIO)
+
+
+def compare(
+    names: Iterable[str],
+    talks: Iterable[Talk],
+    thresholds: Sequence[float] | None = None,
+    tolerance: int = DEFAULTS.tolerance,
+    tokenizer: Path | None = None,
+) -> Iterator[Measured | Failed]:
+    """Each named model measured in turn; one that fails does not stop the others.
+
+    Without thresholds each model is measured at its own default. The tokenizer is for models
+    that are not bundled. The talks must be iterable once for each model.
+    """
+    for name in names:
+        try:
+            files = find_model(name, None if is_bundled(name) else tokenizer)
+            yield Measured(files, measure_model(files, talks, thresholds, tolerance))
+        except CorpusError:
+            raise
+        except TruemarkError as error:
+            yield Failed(name, str(error).removeprefix(f"{name}: "))
+
+
+def measure_model(
+    files: ModelFiles,
+    talks: Iterable[Talk],
+    thresholds: Sequence[float] | None = None,
+    tolerance: int = DEFAULTS.tolerance,
+) -> Measurement:
+    """The measurement of a model that is loaded for it, by default at its own threshold."""
+    from sat_bench.segmenter import Segmenter
+
+    with Segmenter(files.model, files.tokenizer) as segmenter:
+        return measure(segmenter, talks, thresholds or (default_threshold(files),), tolerance)
+
+
+def default_threshold(files: ModelFiles) -> float:
+    """The threshold of the model's card, else the one for all models."""
+    return DEFAULTS.threshold if files.threshold is None else files.threshold
+
+
+def _with_probabilities(
+    model: BoundaryModel, talks: Iterable[Talk]
+) -> Iterator[tuple[Talk, Probabilities]]:
+    # The model reads a few texts ahead of the one it answers for.
+    waiting: deque[Talk] = deque()
+
+    def texts() -> Iterator[str]:
+        for talk in talks:
+            waiting.append(talk)
+            yield talk.text
+
+    for probabilities in model.probabilities_many(texts()):
+        yield waiting.popleft(), probabilities
+
+
+def _points(
+    talk: Talk, probabilities: Probabilities, thresholds: Sequence[float], tolerance: int
+) -> tuple[SweepPoint, ...]:
+    from sat_bench.boundaries import scored_positions
+
+    scored = scored_positions(talk.text, probabilities)
+    return sweep_groups([(scored, talk.boundaries)], thresholds, tolerance)[0]

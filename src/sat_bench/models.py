@@ -1,0 +1,122 @@
+"""Which files a model name stands for: bundled models, paths and hub names."""
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from sat_bench.hub import download_model, download_tokenizer, is_hub_name
+from truemark.errors import TruemarkError
+from truemark.files import read_text
+from truemark.signature import checksum
+
+DEFAULT_MODEL = "small"
+BUNDLED_MODELS = (DEFAULT_MODEL, "nano")
+BUNDLED_FOLDER = Path(__file__).parent / "bundled"
+MODEL_NAMES = ("model_optimized.onnx", "model.onnx")
+TOKENIZER_NAME = "sentencepiece.bpe.model"
+
+
+class ModelError(TruemarkError):
+    """A model that cannot be found: what was looked for, where, and what to do."""
+
+
+@dataclass(frozen=True)
+class ModelFiles:
+    """The files of a model, with the threshold that its card recommends, if it has one."""
+
+    name: str
+    model: Path
+    tokenizer: Path
+    threshold: float | None = None
+
+    @cached_property
+    def checksums(self) -> tuple[str, str]:
+        """The SHA-256 of the model and of the tokenizer."""
+        return checksum(self.model), checksum(self.tokenizer)
+
+
+def is_bundled(name: str) -> bool:
+    """Whether a name means a bundled model: a file of the same name goes before it."""
+    return name in BUNDLED_MODELS and not Path(name).is_file()
+
+
+def find_model(name: str, tokenizer: Path | None = None) -> ModelFiles:
+    """The files that a model name stands for; a tokenizer that is given wins over all others."""
+    if is_bundled(name):
+        return _bundled(name, tokenizer)
+    path = Path(name).expanduser()
+    if path.exists():
+        model = _only_model(path) if path.is_dir() else path
+        return ModelFiles(name, model, find_tokenizer(name, tokenizer or model.parent))
+    if is_hub_name(name):
+        model = download_model(name, MODEL_NAMES)
+        if tokenizer:
+            return ModelFiles(name, model, find_tokenizer(name, tokenizer))
+        return ModelFiles(name, model, download_tokenizer(name, TOKENIZER_NAME))
+    if "/" in name or os.sep in name or name.endswith(".onnx"):
+        raise ModelError(f"{name}: no such file or folder")
+    raise ModelError(
+        f"{name}: no such model; give a bundled one ({', '.join(BUNDLED_MODELS)}), the path of an "
+        "ONNX file or its folder, or a hub name such as segment-any-text/sat-3l-sm"
+    )
+
+
+def find_tokenizer(name: str, path: Path) -> Path:
+    """The tokenizer of the named model: the file at the path, or the one that a folder holds."""
+    if path.is_file():
+        return path
+    if not path.is_dir():
+        raise ModelError(f"{name}: no such tokenizer file: {path}")
+    usual = path / TOKENIZER_NAME
+    if usual.is_file():
+        return usual
+    others = sorted(path.glob("*.model"))
+    if len(others) == 1:
+        return others[0]
+    raise ModelError(
+        f"{name}: no tokenizer found; looked for {TOKENIZER_NAME} or a single *.model file in "
+        f"{path.resolve()}, which holds {_listed(others)}; give its path with -tokenizer"
+    )
+
+
+def card_threshold(card: Path) -> float:
+    """The recommended threshold in the front matter of a model card."""
+    lines = read_text(card).split("\n")
+    front = lines[1 : lines.index("---", 1)] if lines[0] == "---" and "---" in lines[1:] else []
+    for line in front:
+        key, _, value = line.partition(":")
+        if key.strip() == "threshold":
+            return float(value)
+    raise ModelError(f"{card}: the model card has no threshold between its --- lines")
+
+
+def _bundled(name: str, tokenizer: Path | None) -> ModelFiles:
+    model = BUNDLED_FOLDER / f"{name}.onnx"
+    if not model.is_file():
+        raise ModelError(
+            f"{name}: this installation has no bundled model of that name (looked for {model}); "
+            "give the path of an ONNX file with -model"
+        )
+    own = find_tokenizer(name, tokenizer or BUNDLED_FOLDER)
+    return ModelFiles(name, model, own, card_threshold(model.with_suffix(".md")))
+
+
+def _only_model(folder: Path) -> Path:
+    for name in MODEL_NAMES:
+        if (folder / name).is_file():
+            return folder / name
+    models = sorted(folder.glob("*.onnx"))
+    if len(models) == 1:
+        return models[0]
+    raise ModelError(
+        f"{folder}: expected {' or '.join(MODEL_NAMES)} or a single .onnx file in this folder, "
+        f"found {_listed(models or sorted(folder.iterdir()))}; give the path of the file"
+    )
+
+
+def _listed(files: Sequence[Path], most: int = 8) -> str:
+    names = [file.name for file in files[:most]]
+    more = [f"{len(files) - most} more"] if len(files) > most else []
+    return ", ".join(names + more) or "nothing"

@@ -1,0 +1,242 @@
+"""Results as text, JSON, CSV and Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from decimal import Decimal
+from typing import Literal, assert_never
+
+from sat_bench.evaluate import Failed, Measurement, boundary_scores
+from truemark.counts import Counts, Weights
+from truemark.jsontext import to_json
+from truemark.signature import Signature
+from truemark.sweep import SweepPoint
+from truemark.tables import Format, Table, render
+
+Mode = Literal["evaluation", "sweep", "comparison"]
+
+_ALL_TALKS = "all"
+_COLUMNS = ("threshold", "precision", "recall", "f1", "weighted", "tp", "fp", "fn")
+_NUMBER_FORMATS = ("g", ".2f", ".2f", ".2f", ".2f", "d", "d", "d")
+
+
+@dataclass(frozen=True, slots=True)
+class ModelResult:
+    """What was measured of a model, and the signature under which its numbers compare."""
+
+    name: str
+    measurement: Measurement
+    signature: Signature
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """Everything one call of `sat-bench` has to show."""
+
+    mode: Mode
+    corpus: str
+    talks: int
+    truth: str
+    tolerance: int
+    weights: Weights
+    results: tuple[ModelResult | Failed, ...]
+    per_talk: bool = False
+
+    @property
+    def measured(self) -> tuple[ModelResult, ...]:
+        """The results without those of models that failed."""
+        return tuple(result for result in self.results if isinstance(result, ModelResult))
+
+
+def show(report: Report, format: Format) -> str:
+    """The report in the given format, ending with a line break."""
+    match format:
+        case "text":
+            return _text(report)
+        case "json":
+            return to_json(_document(report), indent=2) + "\n"
+        case "csv":
+            return render(_flat_table(report), "csv")
+        case "markdown":
+            return _markdown(report)
+        case _:
+            assert_never(format)
+
+
+def shown_threshold(threshold: float) -> str:
+    """The threshold with three decimals, or as many as it takes to tell it from others."""
+    exponent = Decimal(repr(threshold)).as_tuple().exponent
+    return f"{threshold:.{max(3, -int(exponent))}f}"
+
+
+def _text(report: Report) -> str:
+    body = {"evaluation": _evaluation, "sweep": _sweep, "comparison": _comparison}[report.mode]
+    parts = [f"Loaded {report.talks} talks from {report.corpus}\n", body(report)]
+    if report.per_talk:
+        parts.append(render(_talk_table(report), "text"))
+    return "\n".join(parts)
+
+
+def _evaluation(report: Report) -> str:
+    [result] = report.measured
+    best = result.measurement.best(report.weights)
+    ratios, counts = best.scores(report.weights), best.counts
+    return (
+        f"Precision: {ratios.precision:.2f}  Recall: {ratios.recall:.2f}  "
+        f"F1: {ratios.f1:.2f}  Weighted: {ratios.weighted:.2f}\n"
+        f"(TP: {counts.tp}, FP: {counts.fp}, FN: {counts.fn})\n"
+    )
+
+
+def _sweep(report: Report) -> str:
+    [result] = report.measured
+    ruler = "-" * 50
+    lines = [
+        f"Threshold Sweep Results {_shown_weights(report.weights)}",
+        ruler,
+        _columns("Thresh", "Prec", "Rec", "F1", "Weighted"),
+    ]
+    for point in result.measurement.points:
+        ratios = boundary_scores(point.counts, report.weights)
+        numbers = (ratios.precision, ratios.recall, ratios.f1, ratios.weighted)
+        lines.append(_columns(shown_threshold(point.threshold), *map("{:.2f}".format, numbers)))
+    best = result.measurement.best(report.weights)
+    weighted = best.scores(report.weights).weighted
+    optimal = f"Optimal: {shown_threshold(best.threshold)} (Weighted: {weighted:.2f})"
+    return "\n".join((*lines, ruler, optimal, ""))
+
+
+def _comparison(report: Report) -> str:
+    lines = [
+        f"Model Comparison {_shown_weights(report.weights)}",
+        "-" * 60,
+        f"{'Model':<30} {_columns('Thresh', 'F1', 'Weighted')}",
+    ]
+    for result in report.results:
+        cells = "failed"
+        if isinstance(result, ModelResult):
+            best = result.measurement.best(report.weights)
+            ratios = best.scores(report.weights)
+            numbers = map("{:.2f}".format, (ratios.f1, ratios.weighted))
+            cells = _columns(shown_threshold(best.threshold), *numbers)
+        lines.append(f"{result.name:<30} {cells}")
+    return "\n".join((*lines, ""))
+
+
+def _columns(*cells: str) -> str:
+    return " ".join(f"{cell:<8}" for cell in cells).rstrip()
+
+
+def _shown_weights(weights: Weights) -> str:
+    return f"(wp={weights.precision}, wr={weights.recall})"
+
+
+def _values(threshold: float, counts: Counts, weights: Weights) -> tuple[float, ...]:
+    ratios = boundary_scores(counts, weights)
+    return (
+        *(threshold, ratios.precision, ratios.recall, ratios.f1, ratios.weighted),
+        *(counts.tp, counts.fp, counts.fn),
+    )
+
+
+def _talk_rows(report: Report, result: ModelResult) -> Iterator[tuple[str, tuple[float, ...]]]:
+    best = result.measurement.best(report.weights)
+    for talk, counts in best.talks:
+        yield talk, _values(best.threshold, counts, report.weights)
+
+
+def _talk_table(report: Report) -> Table:
+    rows = tuple(
+        (result.name, talk, *values)
+        for result in report.measured
+        for talk, values in _talk_rows(report, result)
+    )
+    columns, formats = ("model", "talk", *_COLUMNS), (None, None, *_NUMBER_FORMATS)
+    if report.mode == "comparison":
+        return Table(columns, rows, formats)
+    return Table(columns[1:], tuple(row[1:] for row in rows), formats[1:])
+
+
+def _flat_table(report: Report) -> Table:
+    """One row per model and threshold, or model and talk; `optimal` marks the row to use."""
+    rows: list[tuple[object, ...]] = []
+    for result in report.results:
+        if isinstance(result, Failed):
+            empty = (None,) * len(_COLUMNS)
+            rows.append((result.name, _ALL_TALKS, *empty, None, result.reason, None))
+            continue
+        best = result.measurement.best(report.weights).threshold
+        signature = str(result.signature)
+        for point in _shown_points(report, result):
+            values = _values(point.threshold, point.counts, report.weights)
+            optimal = int(point.threshold == best)
+            rows.append((result.name, _ALL_TALKS, *values, optimal, None, signature))
+        if report.per_talk:
+            for talk, values in _talk_rows(report, result):
+                rows.append((result.name, talk, *values, 1, None, signature))
+    return Table(("model", "talk", *_COLUMNS, "optimal", "failed", "signature"), tuple(rows))
+
+
+def _shown_points(report: Report, result: ModelResult) -> tuple[SweepPoint, ...]:
+    if report.mode != "comparison":
+        return result.measurement.points
+    best = result.measurement.best(report.weights)
+    return (SweepPoint(best.threshold, best.counts),)
+
+
+def _document(report: Report) -> dict[str, object]:
+    return {
+        "mode": report.mode,
+        "corpus": report.corpus,
+        "talks": report.talks,
+        "truth": report.truth,
+        "tolerance": report.tolerance,
+        "weights": asdict(report.weights),
+        "results": [_result_document(report, result) for result in report.results],
+    }
+
+
+def _result_document(report: Report, result: ModelResult | Failed) -> dict[str, object]:
+    if isinstance(result, Failed):
+        return {"model": result.name, "failed": result.reason}
+
+    def named(threshold: float, counts: Counts) -> dict[str, object]:
+        return dict(zip(_COLUMNS, _values(threshold, counts, report.weights), strict=True))
+
+    best = result.measurement.best(report.weights)
+    document: dict[str, object] = {
+        "model": result.name,
+        "best": named(best.threshold, best.counts),
+        "points": [named(point.threshold, point.counts) for point in result.measurement.points],
+        "signature": str(result.signature),
+    }
+    if report.per_talk:
+        document["per_talk"] = [
+            {"talk": talk, **named(best.threshold, counts)} for talk, counts in best.talks
+        ]
+    return document
+
+
+def _markdown(report: Report) -> str:
+    rows: list[tuple[object, ...]] = []
+    for result in report.results:
+        if isinstance(result, Failed):
+            rows.append((result.name, "failed", *(None,) * (len(_COLUMNS) - 1)))
+            continue
+        for point in _shown_points(report, result):
+            _, *values = _values(point.threshold, point.counts, report.weights)
+            rows.append((result.name, shown_threshold(point.threshold), *values))
+    summary = Table(("model", *_COLUMNS), tuple(rows), (None, *_NUMBER_FORMATS))
+    parts = [
+        f"{report.talks} talks from {report.corpus}, tolerance {report.tolerance}, "
+        f"weights {_shown_weights(report.weights)}\n",
+        render(summary, "markdown"),
+    ]
+    if report.mode == "sweep":
+        best = report.measured[0].measurement.best(report.weights)
+        parts.append(f"Optimal: {shown_threshold(best.threshold)}\n")
+    if report.per_talk:
+        parts.append(render(_talk_table(report), "markdown"))
+    parts.extend(f"Signature: `{result.signature}`\n" for result in report.measured)
+    return "\n".join(parts)
