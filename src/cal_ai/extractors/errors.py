@@ -24,9 +24,3 @@ class ExtractionFailed(Exception):  # noqa: N818 - an outcome of one sample, rep
 
 class FatalExtractorError(TruemarkError):
     """The provider refuses every request, so there is no point in asking again."""
-
-
-def without_secret(text: str, secret: str | None) -> str:
-    """Return a provider's message on one line, with the key blotted out should it be quoted."""
-    line = " ".join(text.split())
-    return line.replace(secret, "[key]") if secret else line

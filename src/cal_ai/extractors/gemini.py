@@ -1,0 +1,143 @@
+"""Google Gemini through the google-genai SDK.
+
+The SDK has no timeout of its own, does not retry unless told to, ignores Retry-After when it
+does, and hands back a reply without text where the provider withheld the answer; timeouts and
+retries are therefore those of `retry`.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from cal_ai.extractors.errors import ExtractionFailed
+from cal_ai.extractors.faults import Fault, Provider
+from cal_ai.extractors.language_model import LanguageModelExtractor
+from cal_ai.extractors.protocol import LLMCallResult, Usage
+from cal_ai.extractors.retry import Caller, parse_retry_after
+from cal_ai.prompt import RESPONSE_SCHEMA, SYSTEM, Prompt
+
+if TYPE_CHECKING:
+    from google.genai import errors, types
+
+# The stable version of the API came late to system instructions and JSON schemas.
+_API_VERSION = "v1beta"
+
+
+class GeminiClient(LanguageModelExtractor):
+    """Asks one Gemini model; connections, configuration and schema are made once and reused."""
+
+    def __init__(
+        self,
+        api_key: str,
+        model: str,
+        *,
+        base_url: str | None = None,
+        caller: Caller | None = None,
+    ) -> None:
+        import httpx2
+        from google import genai
+        from google.genai import types
+
+        super().__init__(model, caller or Caller())
+        self._provider = Provider("Gemini", model, "GEMINI_API_KEY", api_key)
+        # Given a client, the SDK never switches to aiohttp, whose errors are different ones.
+        unbounded = httpx2.Limits(max_connections=None, max_keepalive_connections=None)
+        self._http = httpx2.AsyncClient(limits=unbounded)
+        options = types.HttpOptions(
+            base_url=base_url,
+            api_version=os.environ.get("GOOGLE_GENAI_API_VERSION") or _API_VERSION,
+            httpx_async_client=self._http,
+        )
+        self._models = genai.Client(
+            vertexai=False, api_key=api_key, http_options=options
+        ).aio.models
+        self._free_text = types.GenerateContentConfig(temperature=0.0)
+        self._events = types.GenerateContentConfig(
+            temperature=0.0,
+            system_instruction=SYSTEM,
+            response_mime_type="application/json",
+            response_json_schema=RESPONSE_SCHEMA,
+        )
+
+    @property
+    def name(self) -> str:
+        return "gemini"
+
+    async def close(self) -> None:
+        await self._http.aclose()
+
+    async def _call_api(self, prompt: Prompt) -> LLMCallResult:
+        import httpx2
+        from google.genai import errors, types
+
+        turns: list[types.ContentUnion] = [
+            types.Content(role=turn.role, parts=[types.Part(text=turn.text)])
+            for turn in prompt.turns
+        ]
+        config = self._free_text if prompt.schema is None else self._events
+        try:
+            response = await self._models.generate_content(
+                model=self.model, contents=turns, config=config
+            )
+        except errors.APIError as error:
+            raise self._fault(error) from error
+        except (httpx2.HTTPError, httpx2.InvalidURL) as error:
+            raise self._provider.fault_of_transport(error) from error
+        except (ValueError, TypeError, AttributeError) as error:
+            # What the SDK raises when a reply is no JSON, or JSON of another shape.
+            said = self._provider.quote(str(error))
+            raise ExtractionFailed(f"Gemini's reply has an unknown form: {said}") from error
+        return self._result(response)
+
+    def _fault(self, error: errors.APIError) -> Fault:
+        asked_s = parse_retry_after(getattr(error.response, "headers", {}).get("retry-after"))
+        if asked_s is None:
+            asked_s = _retry_info_s(error.details)
+        return self._provider.fault_of_status(
+            error.code, error.message or "", retry_after_s=asked_s
+        )
+
+    def _result(self, response: types.GenerateContentResponse) -> LLMCallResult:
+        usage = _usage(response.usage_metadata)
+        if not (text := response.text):
+            reason = self._provider.quote(_why_no_text(response))
+            raise ExtractionFailed(f"Gemini gave no answer: {reason}", usage=usage)
+        return LLMCallResult(text, usage)
+
+
+def _usage(counts: types.GenerateContentResponseUsageMetadata | None) -> Usage | None:
+    if counts is None:
+        return None
+    return Usage(
+        prompt=counts.prompt_token_count,
+        output=counts.candidates_token_count,
+        thinking=counts.thoughts_token_count,
+        total=counts.total_token_count,
+    )
+
+
+def _why_no_text(response: types.GenerateContentResponse) -> str:
+    feedback = response.prompt_feedback
+    if feedback is not None and feedback.block_reason is not None:
+        return _named("block_reason", feedback.block_reason.value, feedback.block_reason_message)
+    if not response.candidates:
+        return "no candidates"
+    candidate = response.candidates[0]
+    finish = "missing" if candidate.finish_reason is None else candidate.finish_reason.value
+    return _named("finish_reason", finish, candidate.finish_message)
+
+
+def _named(field: str, value: str, said: str | None) -> str:
+    return f"{field} {value} ({said})" if said else f"{field} {value}"
+
+
+def _retry_info_s(details: object) -> float | None:
+    """Return the delay that Gemini states in the body of a 429, where there is no Retry-After."""
+    inner = details.get("error") if isinstance(details, dict) else None
+    notes = inner.get("details") if isinstance(inner, dict) else None
+    for note in notes if isinstance(notes, list) else ():
+        delay = note.get("retryDelay") if isinstance(note, dict) else None
+        if isinstance(delay, str):
+            return parse_retry_after(delay.removesuffix("s"))
+    return None

@@ -1,0 +1,188 @@
+"""Any endpoint that speaks OpenAI's chat completions: OpenAI, Ollama, vLLM, llama.cpp, others."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from http import HTTPStatus
+from typing import TYPE_CHECKING
+
+from cal_ai.extractors.errors import ExtractionFailed, FatalExtractorError
+from cal_ai.extractors.faults import Fault, Provider
+from cal_ai.extractors.language_model import LanguageModelExtractor
+from cal_ai.extractors.protocol import LLMCallResult, Usage
+from cal_ai.extractors.retry import Caller, TransientError, parse_retry_after
+from cal_ai.prompt import RESPONSE_SCHEMA, Prompt
+
+if TYPE_CHECKING:
+    import httpx2
+
+OPENAI_URL = "https://api.openai.com/v1"
+
+# From the most binding way of asking for JSON to the least; not every server knows them all.
+_JSON_FORMATS: tuple[Mapping[str, object] | None, ...] = (
+    {
+        "type": "json_schema",
+        "json_schema": {"name": "events", "schema": RESPONSE_SCHEMA, "strict": True},
+    },
+    {"type": "json_object"},
+    None,
+)
+_ABOUT_JSON = re.compile(r"response_format|json.?(schema|object|mode)|grammar|structured", re.I)
+_ABOUT_TEMPERATURE = re.compile("temperature", re.I)
+_TOO_LONG = frozenset({"context_length_exceeded", "exceed_context_size_error"})
+_NO_MONEY = "insufficient_quota"
+
+
+@dataclass(frozen=True, slots=True)
+class _Options:
+    """What a server is asked for beyond the dialogue; it may refuse any of it."""
+
+    json_format: int = 0
+    cold: bool = True
+
+    def body(self, *, wants_json: bool) -> dict[str, object]:
+        body: dict[str, object] = {"temperature": 0} if self.cold else {}
+        if wants_json and (chosen := _JSON_FORMATS[self.json_format]) is not None:
+            body["response_format"] = chosen
+        return body
+
+    def without_refused(self, message: str) -> _Options | None:
+        """Return less demanding options when the message is about one of these; else None."""
+        if self.cold and _ABOUT_TEMPERATURE.search(message):
+            return replace(self, cold=False)
+        if _JSON_FORMATS[self.json_format] is not None and _ABOUT_JSON.search(message):
+            return replace(self, json_format=self.json_format + 1)
+        return None
+
+
+class OpenAIClient(LanguageModelExtractor):
+    """Asks one model of one server, over connections that are kept open between calls."""
+
+    def __init__(
+        self,
+        model: str,
+        *,
+        api_key: str | None = None,
+        base_url: str = OPENAI_URL,
+        caller: Caller | None = None,
+    ) -> None:
+        import httpx2
+
+        super().__init__(model, caller or Caller())
+        self._provider = Provider("the OpenAI endpoint", model, "OPENAI_API_KEY", api_key)
+        self._http = httpx2.AsyncClient(
+            headers={"Authorization": f"Bearer {api_key}"} if api_key else {},
+            limits=httpx2.Limits(max_connections=None, max_keepalive_connections=None),
+            timeout=None,  # the caller's timeout spans the whole call
+        )
+        self._url = f"{base_url.rstrip('/')}/chat/completions"
+        self._options = _Options()
+
+    @property
+    def name(self) -> str:
+        return "openai"
+
+    async def close(self) -> None:
+        await self._http.aclose()
+
+    async def _call_api(self, prompt: Prompt) -> LLMCallResult:
+        import httpx2
+
+        options = self._options
+        body = {
+            "model": self.model,
+            "messages": _messages(prompt),
+            **options.body(wants_json=prompt.schema is not None),
+        }
+        try:
+            response = await self._http.post(self._url, json=body)
+        except (httpx2.HTTPError, httpx2.InvalidURL) as error:
+            raise self._provider.fault_of_transport(error) from error
+        if response.status_code != HTTPStatus.OK:
+            raise self._fault(response, options)
+        return self._result(response)
+
+    def _fault(self, response: httpx2.Response, options: _Options) -> Fault:
+        status = response.status_code
+        message, kinds = _error(response)
+        if status in (HTTPStatus.BAD_REQUEST, HTTPStatus.UNPROCESSABLE_ENTITY):
+            if kinds & _TOO_LONG:
+                return ExtractionFailed(self._provider.quote(message))
+            if (weaker := options.without_refused(message)) is not None:
+                if self._options == options:
+                    self._options = weaker
+                return TransientError(self._provider.quote(message), retry_after_s=0)
+        if status == HTTPStatus.TOO_MANY_REQUESTS and _NO_MONEY in kinds:
+            return FatalExtractorError(f"{self._provider.quote(message)}; check the balance")
+        asked_s = parse_retry_after(response.headers.get("retry-after"))
+        return self._provider.fault_of_status(status, message, retry_after_s=asked_s)
+
+    def _result(self, response: httpx2.Response) -> LLMCallResult:
+        reply = _json(response)
+        usage = _usage(_inner(reply, "usage"))
+        choices = reply.get("choices")
+        choice = choices[0] if isinstance(choices, list) and choices else None
+        if not isinstance(choice, dict):
+            said = self._provider.quote(_error(response)[0]) or "a web page"
+            raise ExtractionFailed(f"the reply has no choices: {said}", usage=usage)
+        message = _inner(choice, "message")
+        text = message.get("content")
+        if not isinstance(text, str) or not text.strip():
+            reason = f"finish_reason {choice.get('finish_reason')}"
+            if refusal := message.get("refusal"):
+                reason += f", refusal: {refusal}"
+            said = self._provider.quote(reason)
+            raise ExtractionFailed(f"the model gave no answer: {said}", usage=usage)
+        return LLMCallResult(text, usage)
+
+
+def _messages(prompt: Prompt) -> list[dict[str, str]]:
+    roles = {"user": "user", "model": "assistant"}
+    system = [] if prompt.system is None else [{"role": "system", "content": prompt.system}]
+    return system + [{"role": roles[turn.role], "content": turn.text} for turn in prompt.turns]
+
+
+def _json(response: httpx2.Response) -> dict[str, object]:
+    try:
+        reply = response.json()
+    except (ValueError, RecursionError):
+        reply = None
+    return reply if isinstance(reply, dict) else {}
+
+
+def _inner(reply: Mapping[str, object], key: str) -> dict[str, object]:
+    value = reply.get(key)
+    return value if isinstance(value, dict) else {}
+
+
+def _error(response: httpx2.Response) -> tuple[str, frozenset[str]]:
+    """Return the message of an error reply, or its text, and the names it gives the error."""
+    error = _inner(_json(response), "error")
+    message = error.get("message")
+    kinds = (error.get("code"), error.get("type"))
+    text = message if isinstance(message, str) else response.text
+    return text, frozenset(kind for kind in kinds if isinstance(kind, str))
+
+
+def _usage(counts: Mapping[str, object]) -> Usage | None:
+    """Return the counts with thinking apart from output.
+
+    OpenAI counts thinking as a part of the completion, some others beside it; the total tells.
+    """
+    prompt = _count(counts, "prompt_tokens")
+    output = _count(counts, "completion_tokens")
+    total = _count(counts, "total_tokens")
+    thinking = _count(_inner(counts, "completion_tokens_details"), "reasoning_tokens")
+    if prompt is None and output is None and total is None:
+        return None
+    beside = total is not None and total == (prompt or 0) + (output or 0) + (thinking or 0)
+    if output is not None and thinking and not beside:
+        output = max(0, output - thinking)
+    return Usage(prompt, output, thinking, total)
+
+
+def _count(counts: Mapping[str, object], key: str) -> int | None:
+    value = counts.get(key)
+    return value if isinstance(value, int) and not isinstance(value, bool) else None

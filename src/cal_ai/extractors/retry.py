@@ -1,0 +1,120 @@
+"""Calls over a network that hangs, breaks and asks for patience."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import re
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import TypeVar
+
+from cal_ai.extractors.errors import ExtractionFailed
+from cal_ai.extractors.protocol import Usage, total_usage
+from cal_ai.extractors.rate import RateLimiter
+
+T = TypeVar("T")
+
+_SECONDS = re.compile(r"\d{1,9}(?:\.\d+)?")
+
+
+class TransientError(Exception):
+    """A call that may succeed when it is made again, at the earliest after `retry_after_s`."""
+
+    def __init__(self, reason: str, *, retry_after_s: float | None = None) -> None:
+        super().__init__(reason)
+        self.retry_after_s = retry_after_s
+
+
+@dataclass(frozen=True, slots=True)
+class CallPolicy:
+    """How long to wait for an answer, and how often and how patiently to ask again."""
+
+    timeout_s: float = 120.0
+    attempts: int = 5
+    backoff_s: float = 1.0
+    longest_wait_s: float = 60.0
+
+    def __post_init__(self) -> None:
+        if not self.timeout_s > 0:
+            raise ValueError(f"timeout must be more than 0 seconds, got {self.timeout_s}")
+        if self.attempts < 1:
+            raise ValueError(f"attempts must be 1 or more, got {self.attempts}")
+
+
+@dataclass(slots=True)
+class Tally:
+    """What the calls for one answer have added up to so far."""
+
+    attempts: int = 0
+    paced_s: float = 0.0
+    usages: list[Usage | None] = field(default_factory=list)
+
+    @property
+    def usage(self) -> Usage | None:
+        return total_usage(self.usages)
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Makes calls under one policy and one ceiling; the clock and the dice come from outside."""
+
+    policy: CallPolicy = field(default_factory=CallPolicy)
+    limiter: RateLimiter = field(default_factory=RateLimiter)
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+    dice: Callable[[], float] = random.random
+
+    async def call(self, ask: Callable[[], Awaitable[T]], tally: Tally) -> T:
+        """Return what `ask` returns, asking again after a `TransientError` while that is allowed.
+
+        Raises `ExtractionFailed` with the last reason when it no longer is; every other error of
+        `ask` passes through at once.
+        """
+        for number in range(1, self.policy.attempts + 1):
+            tally.paced_s += await self.limiter.acquire()
+            tally.attempts += 1
+            try:
+                return await self._within_timeout(ask)
+            except TransientError as error:
+                wait_s = self._wait_s(number, error)
+                if number == self.policy.attempts:
+                    counted = "1 attempt" if number == 1 else f"{number} attempts"
+                    raise ExtractionFailed(f"{error}; gave up after {counted}") from error
+                if wait_s > self.policy.longest_wait_s:
+                    raise ExtractionFailed(
+                        f"{error}; asked to wait {wait_s:.0f} s, longer than the"
+                        f" {self.policy.longest_wait_s:.0f} s allowed"
+                    ) from error
+                await self.sleep(wait_s)
+        raise AssertionError("a policy allows at least one attempt")
+
+    async def _within_timeout(self, ask: Callable[[], Awaitable[T]]) -> T:
+        try:
+            async with asyncio.timeout(self.policy.timeout_s):
+                return await ask()
+        except TimeoutError as error:
+            raise TransientError(f"no answer within {self.policy.timeout_s:g} s") from error
+
+    def _wait_s(self, number: int, error: TransientError) -> float:
+        """Spread the waits out, so that calls refused together do not come back together."""
+        if error.retry_after_s is not None:
+            return error.retry_after_s * (1 + 0.1 * self.dice())
+        longest_s = min(self.policy.backoff_s * 2.0 ** (number - 1), self.policy.longest_wait_s)
+        return longest_s * (0.5 + 0.5 * self.dice())
+
+
+def parse_retry_after(value: str | None, now: datetime | None = None) -> float | None:
+    """Return the seconds that a Retry-After header asks for, given as seconds or an HTTP date."""
+    if value is None:
+        return None
+    if _SECONDS.fullmatch(value.strip()):
+        return float(value)
+    try:
+        until = parsedate_to_datetime(value)
+    except ValueError:
+        return None
+    if until.tzinfo is None:
+        until = until.replace(tzinfo=UTC)
+    return max(0.0, (until - (now or datetime.now(UTC))).total_seconds())

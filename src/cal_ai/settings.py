@@ -1,0 +1,190 @@
+"""Settings from flags, then the environment, then `.env`; and the extractor they amount to."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from io import StringIO
+from pathlib import Path
+from typing import TYPE_CHECKING
+from zoneinfo import ZoneInfo
+
+from truemark.errors import TruemarkError
+
+if TYPE_CHECKING:
+    from cal_ai.extractors.protocol import Extractor
+    from cal_ai.extractors.retry import Caller, CallPolicy
+
+DEFAULT_OWNER = "Alice"
+DEFAULT_GEMINI_MODEL = "gemini-2.5-pro"
+EXTRACTORS = ("rules", "gemini", "openai", "replay:FILE")
+
+# What can stand in an HTTP header; a key with anything else was pasted wrongly.
+_KEY = re.compile(r"[\x21-\x7e]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What a user has set; keys stay out of the printed form."""
+
+    owner: str = DEFAULT_OWNER
+    timezone: ZoneInfo | None = None
+    gemini_api_key: str | None = field(default=None, repr=False)
+    gemini_model: str = DEFAULT_GEMINI_MODEL
+    gemini_base_url: str | None = None
+    openai_api_key: str | None = field(default=None, repr=False)
+    openai_base_url: str | None = None
+    openai_model: str | None = None
+
+    def now(self) -> datetime:
+        """Return the present moment where the owner is; on this machine's clock by default."""
+        if self.timezone is None:
+            return datetime.now().astimezone()
+        return datetime.now(self.timezone)
+
+
+@dataclass(frozen=True, slots=True)
+class _Sources:
+    """Named places in which a setting may stand, the most important first."""
+
+    places: tuple[tuple[str, Mapping[str, str | None]], ...]
+
+    def text(self, name: str) -> str | None:
+        return self._found(name)[1]
+
+    def key(self, name: str) -> str | None:
+        place, value = self._found(name)
+        if value is not None and not _KEY.fullmatch(value):
+            raise TruemarkError(f"{place}{name} has spaces or other characters that no key has")
+        return value
+
+    def url(self, name: str) -> str | None:
+        place, value = self._found(name)
+        if value is not None and not re.match(r"https?://[^/\s]", value):
+            raise TruemarkError(
+                f"{place}{name} is {value!r}, not an address such as http://localhost:11434/v1"
+            )
+        return value
+
+    def timezone(self, name: str) -> ZoneInfo | None:
+        place, value = self._found(name)
+        if value is None:
+            return None
+        try:
+            return ZoneInfo(value)
+        except (KeyError, ValueError, OSError):
+            raise TruemarkError(
+                f"{place}{name} is {value!r}, not a time zone such as Europe/Berlin{_hint(value)}"
+            ) from None
+
+    def _found(self, name: str) -> tuple[str, str | None]:
+        for place, values in self.places:
+            if value := (values.get(name) or "").strip():
+                return place, value
+        return "", None
+
+
+def load_settings(
+    environ: Mapping[str, str], *, dotenv: Path = Path(".env"), owner: str | None = None
+) -> Settings:
+    """Return the settings; `environ` is left as it is. Raises a `TruemarkError` for a bad value."""
+    flags = {"OWNER_NAME": owner}
+    sources = _Sources((("", flags), ("", environ), (f"{dotenv}: ", _read_dotenv(dotenv))))
+    return Settings(
+        owner=sources.text("OWNER_NAME") or DEFAULT_OWNER,
+        timezone=sources.timezone("TIMEZONE"),
+        gemini_api_key=sources.key("GEMINI_API_KEY"),
+        gemini_model=sources.text("GEMINI_MODEL") or DEFAULT_GEMINI_MODEL,
+        gemini_base_url=sources.url("GOOGLE_GEMINI_BASE_URL"),
+        openai_api_key=sources.key("OPENAI_API_KEY"),
+        openai_base_url=sources.url("OPENAI_BASE_URL"),
+        openai_model=sources.text("OPENAI_MODEL"),
+    )
+
+
+def choose_extractor(
+    name: str | None,
+    settings: Settings,
+    *,
+    model: str | None = None,
+    policy: CallPolicy | None = None,
+    per_minute: float | None = None,
+) -> Extractor:
+    """Return the extractor of this name; by default Gemini when there is a key for it, else rules.
+
+    Raises a `TruemarkError` when the name is unknown or the extractor lacks a setting.
+    """
+    from cal_ai.extractors.rate import RateLimiter
+    from cal_ai.extractors.retry import Caller, CallPolicy
+
+    chosen = name if name is not None else "gemini" if settings.gemini_api_key else "rules"
+    caller = Caller(policy or CallPolicy(), RateLimiter(per_minute))
+    if model is not None and not model.strip():
+        raise TruemarkError("--model is empty, expected the name of a model")
+    if chosen == "gemini":
+        return _gemini(settings, model or settings.gemini_model, caller)
+    if chosen == "openai":
+        return _openai(settings, model or settings.openai_model, caller)
+    if model is not None:
+        raise TruemarkError(f"--model is {model!r}, but the extractor {chosen} takes no model")
+    if chosen == "rules":
+        from cal_ai.extractors.rules import RulesExtractor
+
+        return RulesExtractor()
+    kind, _, path = chosen.partition(":")
+    if kind == "replay" and path:
+        from cal_ai.extractors.replay import ReplayExtractor
+
+        return ReplayExtractor(Path(path))
+    raise TruemarkError(f"--extractor is {chosen!r}, not one of {', '.join(EXTRACTORS)}")
+
+
+def _gemini(settings: Settings, model: str, caller: Caller) -> Extractor:
+    if settings.gemini_api_key is None:
+        raise TruemarkError(
+            "GEMINI_API_KEY is not set: put it in the environment or in .env,"
+            " or use --extractor rules, which needs no key"
+        )
+    from cal_ai.extractors.gemini import GeminiClient
+
+    return GeminiClient(
+        settings.gemini_api_key, model, base_url=settings.gemini_base_url, caller=caller
+    )
+
+
+def _openai(settings: Settings, model: str | None, caller: Caller) -> Extractor:
+    if settings.openai_api_key is None and settings.openai_base_url is None:
+        raise TruemarkError(
+            "neither OPENAI_API_KEY nor OPENAI_BASE_URL is set:"
+            " put one of them in the environment or in .env"
+        )
+    if model is None:
+        raise TruemarkError("no model is named: use --model, or set OPENAI_MODEL")
+    from cal_ai.extractors.openai import OPENAI_URL, OpenAIClient
+
+    return OpenAIClient(
+        model,
+        api_key=settings.openai_api_key,
+        base_url=settings.openai_base_url or OPENAI_URL,
+        caller=caller,
+    )
+
+
+def _read_dotenv(path: Path) -> Mapping[str, str | None]:
+    if not path.is_file():
+        return {}
+    from dotenv import dotenv_values
+
+    from truemark.files import read_text
+
+    return dotenv_values(stream=StringIO(read_text(path)))
+
+
+def _hint(name: str) -> str:
+    from difflib import get_close_matches
+    from zoneinfo import available_timezones
+
+    close = get_close_matches(name, available_timezones(), n=1)
+    return f"; did you mean {close[0]}?" if close else ""
