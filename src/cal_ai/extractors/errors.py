@@ -9,7 +9,8 @@ from truemark.errors import TruemarkError
 class ExtractionFailed(Exception):  # noqa: N818 - an outcome of one sample, reported as such
     """One conversation could not be extracted; others may well be.
 
-    Carries what the attempt cost nonetheless, and the last answer where there was one.
+    Carries what the attempt cost nonetheless, tokens and time, and the last answer if there was
+    one.
     """
 
     def __init__(
@@ -20,6 +21,7 @@ class ExtractionFailed(Exception):  # noqa: N818 - an outcome of one sample, rep
         self.usage = usage
         self.attempts = attempts
         self.raw = raw
+        self.latency_s: float | None = None
 
 
 class FatalExtractorError(TruemarkError):

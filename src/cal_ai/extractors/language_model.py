@@ -48,6 +48,7 @@ class LanguageModelExtractor(ABC):
         except ExtractionFailed as failure:
             failure.usage = tally.usage
             failure.attempts = tally.attempts
+            failure.latency_s = time.monotonic() - started_s - tally.paced_s
             raise
         latency_s = time.monotonic() - started_s - tally.paced_s
         return Extraction(events, tally.usage, tally.attempts, raw, latency_s)

@@ -1,0 +1,23 @@
+"""Options for the tests that need more than this repository: a paid model, or a local one."""
+
+from __future__ import annotations
+
+import pytest
+
+_OPTIONS = {
+    "live": ("--live", "also run the tests that call the configured language model"),
+    "local_llm": ("--local-llm", "also run the tests that serve a small model on loopback"),
+}
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    for option, purpose in _OPTIONS.values():
+        parser.addoption(option, action="store_true", help=purpose)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    for marker, (option, _) in _OPTIONS.items():
+        if not config.getoption(option):
+            for item in items:
+                if item.get_closest_marker(marker):
+                    item.add_marker(pytest.mark.skip(reason=f"runs with {option}"))
