@@ -54,9 +54,9 @@ def write_atomically(path: str | os.PathLike[str], data: str | bytes) -> None:
 
 
 def _replace(target: Path, content: bytes, mode: int | None) -> None:
-    temporary = target.with_name(f".{target.name[:80]}.{secrets.token_hex(6)}.tmp")
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+    temporary = target.with_name(f".{target.name[:40]}.{secrets.token_hex(6)}.tmp")
     try:
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
         with os.fdopen(descriptor, "wb") as file:
             if mode is not None:
                 temporary.chmod(stat.S_IMODE(mode))
@@ -65,7 +65,8 @@ def _replace(target: Path, content: bytes, mode: int | None) -> None:
             os.fsync(file.fileno())
         temporary.replace(target)
     except BaseException:
-        temporary.unlink(missing_ok=True)
+        with suppress(OSError):
+            temporary.unlink()
         raise
     sync_folder(target.parent)
 

@@ -1,0 +1,146 @@
+"""The rules of who may import what, checked on the source and on a running interpreter."""
+
+import ast
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).parents[1] / "src"
+APPS = ("sat_bench", "cal_ai")
+HEAVY = frozenset(
+    {
+        "caldav",
+        "dask",
+        "distributed",
+        "genai_prices",
+        "google",
+        "google_auth_oauthlib",
+        "googleapiclient",
+        "httpx2",
+        "huggingface_hub",
+        "icalendar",
+        "matplotlib",
+        "onnx",
+        "onnxruntime",
+        "pydantic",
+        "rapidfuzz",
+        "recurring_ical_events",
+        "rich",
+        "scipy",
+        "sentencepiece",
+        "torch",
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Import:
+    """One import: the root package it names, and whether importing the file carries it out."""
+
+    where: str
+    package: str
+    at_import: bool
+
+
+def imports_of(file: Path) -> list[Import]:
+    """All imports of the file, wherever they stand."""
+    found: list[Import] = []
+
+    def visit(node: ast.AST, at_import: bool) -> None:
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            where = f"{file.relative_to(SOURCE)}:{node.lineno}"
+            roots = {name.partition(".")[0] for name in _modules(node, file)}
+            found.extend(Import(where, root, at_import) for root in sorted(roots))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            at_import = False
+        skipped = node.body if isinstance(node, ast.If) and _for_type_checkers(node) else []
+        for child in ast.iter_child_nodes(node):
+            visit(child, at_import and child not in skipped)
+
+    visit(ast.parse(file.read_text(encoding="utf-8"), filename=str(file)), True)
+    return found
+
+
+def _modules(node: ast.Import | ast.ImportFrom, file: Path) -> list[str]:
+    if isinstance(node, ast.Import):
+        return [alias.name for alias in node.names]
+    return [file.relative_to(SOURCE).parts[0] if node.level else node.module or ""]
+
+
+def _for_type_checkers(node: ast.If) -> bool:
+    return ast.unparse(node.test) in ("TYPE_CHECKING", "typing.TYPE_CHECKING")
+
+
+def imports_below(package: str) -> list[Import]:
+    files = sorted((SOURCE / package).rglob("*.py"))
+    assert files, f"{package} has no source"
+    return [one for file in files for one in imports_of(file)]
+
+
+def test_the_core_imports_no_app() -> None:
+    assert [one.where for one in imports_below("truemark") if one.package in APPS] == []
+
+
+@pytest.mark.parametrize("app", APPS)
+def test_the_apps_do_not_import_each_other(app: str) -> None:
+    others = set(APPS) - {app}
+    assert [one.where for one in imports_below(app) if one.package in others] == []
+
+
+@pytest.mark.parametrize("package", ["truemark", *APPS])
+def test_heavy_libraries_are_imported_where_they_are_needed(package: str) -> None:
+    eager = [one for one in imports_below(package) if one.at_import and one.package in HEAVY]
+    assert [f"{one.where} imports {one.package}" for one in eager] == []
+
+
+def test_the_core_needs_numpy_and_filelock_only() -> None:
+    foreign = {one.package for one in imports_below("truemark")} - sys.stdlib_module_names
+    assert foreign == {"truemark", "numpy", "filelock"}
+
+
+COMMANDS = [f"{app}.cli" for app in APPS if (SOURCE / app / "cli.py").exists()]
+
+
+@pytest.mark.parametrize("module", [*APPS, *COMMANDS])
+def test_the_command_line_starts_without_heavy_libraries(module: str) -> None:
+    script = f"import sys, {module}; print(*{{name.partition('.')[0] for name in sys.modules}})"
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    assert set(done.stdout.split()) & (HEAVY | {"numpy"}) == set()
+
+
+SAMPLE = """
+from typing import TYPE_CHECKING
+import os, scipy.stats
+if TYPE_CHECKING:
+    import torch
+else:
+    import onnx
+try:
+    from google.genai import types
+except ImportError:
+    pass
+class Holder:
+    import dask
+    def method(self):
+        import rich
+        if TYPE_CHECKING:
+            import caldav
+from . import sibling
+"""
+
+
+def test_the_check_itself_sees_what_runs_at_import(tmp_path: Path) -> None:
+    file = tmp_path / "cal_ai" / "sample.py"
+    file.parent.mkdir()
+    file.write_text(SAMPLE)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(sys.modules[__name__], "SOURCE", tmp_path)
+        found = imports_of(file)
+    eager = {one.package for one in found if one.at_import}
+    assert eager == {"typing", "os", "scipy", "onnx", "google", "dask", "cal_ai"}
+    assert {one.package for one in found} - eager == {"torch", "rich", "caldav"}

@@ -1,0 +1,114 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from truemark.calibration import (
+    LevelAccuracy,
+    binned,
+    brier_score,
+    expected_calibration_error,
+    per_level,
+)
+
+LEVELS = ("high", "medium", "low")
+CLAIMS = st.lists(st.tuples(st.floats(0, 1), st.booleans()), min_size=1, max_size=40)
+
+
+def test_levels_come_in_the_given_order_with_their_share_of_right_ones() -> None:
+    claims = [("low", False), ("high", True), ("high", True), ("high", False)]
+    high, medium, low = per_level(claims, LEVELS)
+    assert high == LevelAccuracy("high", count=3, correct=2)
+    assert high.accuracy == 2 / 3
+    assert (medium.count, medium.accuracy) == (0, None)
+    assert (low.count, low.accuracy) == (1, 0.0)
+
+
+def test_an_unknown_level_is_refused() -> None:
+    with pytest.raises(ValueError, match="level must be one of high, medium, low, got 'sure'"):
+        per_level([("sure", True)], LEVELS)
+
+
+def test_bins_have_equal_width_and_the_last_includes_1() -> None:
+    low, high = binned([0.0, 0.49, 0.5, 1.0], [False, True, True, True], bins=2)
+    assert (low.lower, low.upper, low.count, low.correct) == (0.0, 0.5, 2, 1)
+    assert (high.lower, high.upper, high.count, high.correct) == (0.5, 1.0, 2, 2)
+    assert (low.accuracy, high.mean_probability) == (0.5, 0.75)
+
+
+def test_a_probability_on_an_edge_is_in_the_bin_above() -> None:
+    # 0.29 * 100 is 28.999…; counting by multiplication would put it one bin too low.
+    parts = binned([number / 100 for number in range(100)], [True] * 100, bins=100)
+    assert [part.count for part in parts] == [1] * 100
+
+
+def test_an_empty_bin_has_no_accuracy() -> None:
+    empty, _ = binned([0.9], [True], bins=2)
+    assert (empty.count, empty.accuracy, empty.mean_probability) == (0, None, None)
+
+
+@pytest.mark.parametrize(
+    ("probabilities", "outcomes", "error", "brier"),
+    [
+        pytest.param([1.0, 0.0], [True, False], 0.0, 0.0, id="certain and right"),
+        pytest.param([1.0, 0.0], [False, True], 1.0, 1.0, id="certain and wrong"),
+        pytest.param([0.5] * 4, [True, False] * 2, 0.0, 0.25, id="honestly undecided"),
+        pytest.param([0.9] * 4, [True, False] * 2, 0.4, 0.41, id="too sure"),
+    ],
+)
+def test_summary_numbers(
+    probabilities: list[float], outcomes: list[bool], error: float, brier: float
+) -> None:
+    assert expected_calibration_error(probabilities, outcomes) == pytest.approx(error)
+    assert brier_score(probabilities, outcomes) == pytest.approx(brier)
+
+
+@given(CLAIMS, st.integers(1, 20))
+def test_the_error_is_the_mean_gap_over_bins(claims: list[tuple[float, bool]], bins: int) -> None:
+    probabilities, outcomes = zip(*claims, strict=True)
+    gap = 0.0
+    for number in range(bins):
+        lower, upper = number / bins, (number + 1) / bins
+        last = number == bins - 1
+        inside = [(p, o) for p, o in claims if lower <= p and (p < upper or last)]
+        if inside:
+            confidence = sum(p for p, _ in inside) / len(inside)
+            accuracy = sum(o for _, o in inside) / len(inside)
+            gap += len(inside) / len(claims) * abs(confidence - accuracy)
+    assert expected_calibration_error(probabilities, outcomes, bins) == pytest.approx(gap)
+
+
+@given(CLAIMS)
+def test_every_prediction_is_in_exactly_one_bin(claims: list[tuple[float, bool]]) -> None:
+    probabilities, outcomes = zip(*claims, strict=True)
+    parts = binned(probabilities, outcomes)
+    assert sum(part.count for part in parts) == len(claims)
+    assert sum(part.correct for part in parts) == sum(right for _, right in claims)
+
+
+def test_arrays_are_taken_as_they_are() -> None:
+    assert brier_score(np.array([0.5], dtype=np.float32), np.array([1])) == 0.25
+
+
+@pytest.mark.parametrize(
+    ("probabilities", "outcomes", "message"),
+    [
+        ([], [], "must not be empty"),
+        ([0.5], [], "equal length"),
+        ([1.5], [True], "between 0 and 1"),
+        ([float("nan")], [True], "between 0 and 1"),
+    ],
+    ids=["none", "unequal", "above 1", "NaN"],
+)
+def test_impossible_claims_are_refused(
+    probabilities: list[float], outcomes: list[bool], message: str
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        expected_calibration_error(probabilities, outcomes)
+    with pytest.raises(ValueError, match=message):
+        brier_score(probabilities, outcomes)
+
+
+def test_bins_must_be_at_least_one() -> None:
+    with pytest.raises(ValueError, match="bins must be 1 or more, got 0"):
+        binned([0.5], [True], bins=0)

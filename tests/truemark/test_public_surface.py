@@ -1,0 +1,39 @@
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import truemark
+
+PROJECT = Path(__file__).parents[2] / "pyproject.toml"
+
+
+def test_the_package_exports_these_names_and_no_others() -> None:
+    assert truemark.__all__ == [
+        "Counts",
+        "Scores",
+        "TruemarkError",
+        "Weights",
+        "__version__",
+        "match_by_cost",
+        "match_positions",
+        "scores",
+    ]
+    assert all(hasattr(truemark, name) for name in truemark.__all__)
+
+
+def test_the_version_is_that_of_the_distribution() -> None:
+    project = tomllib.loads(PROJECT.read_text(encoding="utf-8"))["project"]
+    assert truemark.__version__ == project["version"]
+
+
+MODULES = sorted(path.stem for path in Path(truemark.__file__).parent.glob("*.py"))
+
+
+@pytest.mark.parametrize("module", [name for name in MODULES if name != "found"])
+def test_importing_the_core_does_not_import_numpy(module: str) -> None:
+    name = "truemark" if module == "__init__" else f"truemark.{module}"
+    script = f"import sys, {name}; sys.exit('numpy' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0

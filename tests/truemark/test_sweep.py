@@ -1,0 +1,272 @@
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from truemark.aggregate import total
+from truemark.counts import Counts, Weights, scores
+from truemark.matching import match_positions
+from truemark.sweep import (
+    Group,
+    ScoredPositions,
+    SweepPoint,
+    best,
+    exact_curve,
+    grid,
+    leave_one_out,
+    ranked,
+    summed,
+    sweep,
+    sweep_groups,
+)
+
+
+def scored(*pairs: tuple[int, float]) -> ScoredPositions:
+    positions = np.array([position for position, _ in pairs], dtype=np.int64)
+    return ScoredPositions(positions, np.array([score for _, score in pairs], dtype=np.float64))
+
+
+def evaluated(group: Group, threshold: float, tolerance: int) -> Counts:
+    """What a separate evaluation at one threshold gives."""
+    predictions, expected = group
+    predicted = predictions.above(threshold)
+    matched = len(match_positions(predicted, expected, tolerance))
+    return Counts.of(matched=matched, predicted=len(predicted), expected=len(expected))
+
+
+def groups(span: int, most: int) -> st.SearchStrategy[Group]:
+    """Groups crowded on `span` positions; scores often tie, and some are always predicted."""
+    score = st.one_of(
+        st.sampled_from([0.0, 0.25, 0.5, 1.0, math.inf]), st.floats(-1, 1, allow_nan=False)
+    )
+    pairs = st.lists(st.tuples(st.integers(0, span), score), max_size=most)
+    return st.tuples(
+        pairs.map(lambda drawn: scored(*sorted(drawn, key=lambda pair: pair[0]))),
+        st.lists(st.integers(0, span), max_size=most),
+    )
+
+
+TOLERANCE = st.integers(0, 6)
+GROUPS = st.lists(groups(span=40, most=12), max_size=4)
+
+
+@pytest.mark.parametrize(
+    ("start", "stop", "step", "points"),
+    [
+        pytest.param(0.01, 0.05, 0.01, (0.01, 0.02, 0.03, 0.04), id="half-open"),
+        pytest.param(0.0, 0.3, 0.1, (0.0, 0.1, 0.2), id="no drift at the end"),
+        pytest.param(0.1, 0.35, 0.1, (0.1, 0.2, 0.3), id="stop between points"),
+        pytest.param(0.5, 0.6, 7, (0.5,), id="a step beyond stop"),
+        pytest.param(-1, 1, 1, (-1.0, 0.0), id="whole numbers"),
+        pytest.param(1e-07, 3e-07, 1e-07, (1e-07, 2e-07), id="tiny"),
+    ],
+)
+def test_grid(start: float, stop: float, step: float, points: tuple[float, ...]) -> None:
+    assert grid(start, stop, step) == points
+
+
+def test_the_default_grid_has_19_points_without_drift() -> None:
+    assert grid(0.01, 0.20, 0.01) == tuple(float(f"0.{number:02}") for number in range(1, 20))
+
+
+@pytest.mark.parametrize(
+    ("start", "stop", "step", "message"),
+    [
+        (0.1, 0.2, 0.0, "step must be above 0, got 0.0"),
+        (0.1, 0.2, -0.1, "step must be above 0, got -0.1"),
+        (0.2, 0.2, 0.1, r"stop must be above start \(0.2\), got 0.2"),
+        (0.2, 0.1, 0.1, r"stop must be above start \(0.2\), got 0.1"),
+        (math.nan, 0.1, 0.1, "start must be a finite number, got nan"),
+        (0.0, math.inf, 0.1, "stop must be a finite number, got inf"),
+        (0.0, 0.1, math.nan, "step must be a finite number, got nan"),
+        (0.0, 1.0, 1e-9, "step must give at most 100000 points, got 1e-09"),
+    ],
+)
+def test_impossible_grids_are_refused(start: float, stop: float, step: float, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        grid(start, stop, step)
+
+
+@given(st.integers(0, 99), st.integers(1, 200), st.integers(1, 50))
+def test_grid_points_are_the_floats_of_their_decimals(first: int, length: int, step: int) -> None:
+    points = grid(first / 100, (first + length) / 100, step / 100)
+    assert points == tuple(hundredth / 100 for hundredth in range(first, first + length, step))
+
+
+@pytest.mark.parametrize(
+    ("positions", "values", "message"),
+    [
+        ([3, 2], [0.5, 0.5], "positions must be in ascending order"),
+        ([1, 2], [0.5], "equal length"),
+        ([1], [math.nan], "scores must be numbers above minus infinity"),
+        ([1], [-math.inf], "scores must be numbers above minus infinity"),
+        ([1.5], [0.5], "positions must be whole numbers, got float64"),
+        ([[1]], [[0.5]], "equal length"),
+    ],
+    ids=["descending", "unequal", "NaN", "minus infinity", "fractions", "a table"],
+)
+def test_impossible_predictions_are_refused(
+    positions: list[int], values: list[float], message: str
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        ScoredPositions(np.array(positions), np.array(values))
+
+
+def test_a_boundary_is_where_the_score_is_above_the_threshold() -> None:
+    predictions = scored((1, 0.2), (2, 0.3), (3, math.inf))
+    assert predictions.above(0.2) == [2, 3]
+    assert predictions.above(0.3) == [3]
+    assert [point.counts.predicted for point in sweep([(predictions, [])], [0.2, 0.3], 0)] == [2, 1]
+
+
+def test_single_precision_scores_are_compared_in_double_precision() -> None:
+    single = np.array([0.3], dtype=np.float32)
+    predictions = ScoredPositions(np.array([1]), single)  # type: ignore[arg-type] # the point
+    assert float(single[0]) > 0.3
+    assert predictions.above(0.3) == [1]
+    assert sweep([(predictions, [2])], [0.3], 1)[0].counts == Counts(1, 0, 0)
+
+
+@given(GROUPS, st.lists(st.floats(-2, 2), max_size=8), TOLERANCE)
+def test_each_point_is_what_a_separate_evaluation_gives(
+    talks: list[Group], thresholds: list[float], tolerance: int
+) -> None:
+    points = sweep(talks, thresholds, tolerance)
+    assert [point.threshold for point in points] == thresholds
+    for threshold, point in zip(thresholds, points, strict=True):
+        assert point.counts == total(evaluated(talk, threshold, tolerance) for talk in talks)
+
+
+@given(GROUPS, TOLERANCE)
+def test_counts_per_group_add_up_to_the_sweep(talks: list[Group], tolerance: int) -> None:
+    thresholds = grid(0.0, 1.0, 0.25)
+    per_group = sweep_groups(talks, thresholds, tolerance)
+    assert len(per_group) == len(talks)
+    assert summed(per_group, thresholds) == sweep(talks, thresholds, tolerance)
+    for talk, points in zip(talks, per_group, strict=True):
+        assert [p.counts for p in points] == [evaluated(talk, t, tolerance) for t in thresholds]
+
+
+def test_groups_swept_over_other_thresholds_do_not_add_up() -> None:
+    group = scored((1, 0.5)), [1]
+    with pytest.raises(ValueError, match="given thresholds"):
+        summed(sweep_groups([group], [0.1, 0.2], 0), [0.1, 0.3])
+
+
+def assert_exact(talks: Sequence[Group], tolerance: int) -> None:
+    curve = exact_curve(talks, tolerance)
+    finite = {s for talk, _ in talks for s in talk.scores.tolist() if math.isfinite(s)}
+    assert curve.thresholds[1:].tolist() == sorted(finite)
+    for number in range(len(curve)):
+        point = curve.point(number)
+        expected = total(evaluated(talk, point.threshold, tolerance) for talk in talks)
+        assert point.counts == expected
+
+
+@given(GROUPS, TOLERANCE)
+def test_the_exact_curve_is_right_at_every_distinct_score(
+    talks: list[Group], tolerance: int
+) -> None:
+    assert_exact(talks, tolerance)
+
+
+@settings(max_examples=400)
+@given(groups(span=25, most=40), TOLERANCE)
+def test_the_exact_curve_is_right_where_everything_competes(group: Group, tolerance: int) -> None:
+    assert_exact([group], tolerance)
+
+
+@pytest.mark.parametrize("slope", [1, -1, 0], ids=["rising", "falling", "random"])
+@pytest.mark.parametrize("tolerance", [0, 1, 3, 40, 10**30])
+def test_the_exact_curve_is_right_on_long_crowded_chains(slope: int, tolerance: int) -> None:
+    generator = np.random.default_rng(7)
+    positions = np.sort(generator.integers(0, 150, 160))
+    levels = generator.random(160) if slope == 0 else slope * np.arange(160) / 200
+    expected = generator.integers(0, 150, 90).tolist()
+    assert_exact([(ScoredPositions(positions, levels), expected)], tolerance)
+
+
+def test_the_first_point_of_the_curve_has_every_prediction() -> None:
+    curve = exact_curve([(scored((1, 0.0), (9, 0.5), (20, math.inf)), [1, 9])], 0)
+    first = curve.point(0)
+    assert first.threshold < 0.0
+    assert first.counts == Counts(2, 1, 0)
+    assert curve.point(len(curve) - 1) == SweepPoint(0.5, Counts(0, 1, 2))
+
+
+@pytest.mark.parametrize(
+    "talks",
+    [[], [(scored(), [3])], [(scored((3, math.inf)), [3])]],
+    ids=["no group", "no prediction", "no finite score"],
+)
+def test_a_curve_without_finite_scores_has_one_point(talks: list[Group]) -> None:
+    curve = exact_curve(talks, 0)
+    assert [curve.point(n) for n in range(len(curve))] == list(sweep(talks, [0.0], 0))
+
+
+@given(GROUPS, TOLERANCE, st.sampled_from([0.0, 1.0]), st.integers(0, 3), st.integers(0, 3))
+def test_the_best_point_of_the_curve_is_a_turning_point(
+    talks: list[Group], tolerance: int, empty: float, precision: int, recall: int
+) -> None:
+    weights = Weights(precision, recall)
+    curve = exact_curve(talks, tolerance)
+    everywhere = [curve.point(number) for number in range(len(curve))]
+    assert best(curve.turning_points(), weights, empty=empty) == best(
+        everywhere, weights, empty=empty
+    )
+
+
+def test_a_negative_tolerance_is_refused_by_a_sweep() -> None:
+    with pytest.raises(ValueError, match="tolerance must be 0 or more, got -1"):
+        sweep([(scored(), [])], [0.5], -1)
+
+
+def test_the_best_point_has_the_highest_weighted_score() -> None:
+    precise, thorough = SweepPoint(0.9, Counts(5, 0, 5)), SweepPoint(0.1, Counts(9, 9, 1))
+    assert best([precise, thorough], Weights(3, 1), empty=0.0) == precise
+    assert best([precise, thorough], Weights(1, 3), empty=0.0) == thorough
+
+
+def test_equal_weighted_scores_go_to_the_higher_f1() -> None:
+    even, uneven = SweepPoint(0.5, Counts(4, 4, 4)), SweepPoint(0.1, Counts(6, 18, 2))
+    weighted = [scores(point.counts, empty=0.0).weighted for point in (even, uneven)]
+    assert weighted == [0.5, 0.5]
+    assert best([uneven, even], empty=0.0) == even
+
+
+def test_equal_scores_go_to_the_lower_threshold() -> None:
+    low, high = SweepPoint(0.1, Counts(1, 1, 1)), SweepPoint(0.2, Counts(1, 1, 1))
+    assert ranked([high, low], empty=0.0) == (low, high)
+
+
+def test_without_points_there_is_no_best() -> None:
+    with pytest.raises(ValueError, match="points must not be empty"):
+        best([], empty=0.0)
+
+
+def test_a_group_is_scored_at_the_threshold_the_others_chose() -> None:
+    strict = scored((10, 0.9), (20, 0.4), (30, 0.4)), [10]
+    loose = scored((10, 0.4), (20, 0.4), (30, 0.1)), [10, 20]
+    per_group = sweep_groups([strict, loose], [0.2, 0.5], 0)
+    assert leave_one_out(per_group, empty=0.0) == (
+        SweepPoint(0.2, Counts(1, 2, 0)),
+        SweepPoint(0.5, Counts(0, 0, 2)),
+    )
+
+
+@given(st.lists(groups(span=30, most=10), min_size=2, max_size=5), TOLERANCE)
+def test_leaving_one_out_equals_choosing_on_the_rest(talks: list[Group], tolerance: int) -> None:
+    thresholds = grid(0.0, 1.0, 0.2)
+    chosen = leave_one_out(sweep_groups(talks, thresholds, tolerance), empty=0.0)
+    for number, point in enumerate(chosen):
+        rest = talks[:number] + talks[number + 1 :]
+        assert point.threshold == best(sweep(rest, thresholds, tolerance), empty=0.0).threshold
+        assert point.counts == evaluated(talks[number], point.threshold, tolerance)
+
+
+def test_one_group_alone_cannot_be_left_out() -> None:
+    with pytest.raises(ValueError, match="groups must be at least 2, got 1"):
+        leave_one_out(sweep_groups([(scored(), [])], [0.5], 0), empty=0.0)
