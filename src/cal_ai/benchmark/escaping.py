@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 
 _JOINERS = "\N{ZERO WIDTH NON-JOINER}\N{ZERO WIDTH JOINER}"
-# Slashes and dots only where a bare address would become a link.
-_SPECIAL = re.compile(r"[&<>|\\`*_\[\]~${}@]|(?<=:)/|(?<=www)\.", re.IGNORECASE)
+# Underscores only at the edge of a word, slashes and dots only where an address becomes a link.
+_SPECIAL = re.compile(
+    r"[&<>|\\`*\[\]~${}@]|(?<![^\W_])_|_(?![^\W_])|(?<=:)/|(?<=www)\.", re.IGNORECASE
+)
 
 
 def escaped(text: str, limit: int = 300) -> str:

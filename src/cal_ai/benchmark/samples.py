@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cal_ai.benchmark.sidecar import (
-    DEFAULT_OWNER,
     DEFAULT_REFERENCE,
     SamplesError,
     Sidecar,
     parse_sidecar,
 )
 from cal_ai.extractors.protocol import Request
+from cal_ai.settings import DEFAULT_OWNER
 from cal_ai.transcript import Transcript, parse_transcript
 from truemark.errors import TruemarkError
 from truemark.files import read_text

@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from cal_ai.events import Action, ContextEvent
+from cal_ai.settings import DEFAULT_OWNER
 from truemark.errors import TruemarkError
 
 Level = Literal["strict", "moderate", "relaxed"]
 
-DEFAULT_OWNER = "Alice"
+
 DEFAULT_REFERENCE = datetime(2026, 2, 20, 10, 0)
 
 _DATE_TIME = "an ISO 8601 date-time"

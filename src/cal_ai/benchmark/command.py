@@ -1,0 +1,133 @@
+"""The command `benchmark`, from its flags to its exit status."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import sys
+from datetime import datetime
+from pathlib import Path
+
+from cal_ai.benchmark.console import (
+    detail_lines,
+    json_summary,
+    progress_line,
+    text_summary,
+)
+from cal_ai.benchmark.run import Outcome, Plan, run_benchmark
+from cal_ai.benchmark.samples import SampleSet, default_folder, load_samples
+from cal_ai.benchmark.scoring import Result
+from cal_ai.benchmark.store import AnswerStore, latest_recording
+from cal_ai.extractors.protocol import Extractor
+from cal_ai.extractors.replay import ReplayExtractor
+from cal_ai.extractors.retry import CallPolicy
+from cal_ai.recording import Recording, request_fingerprint
+from cal_ai.settings import choose_extractor, load_settings
+from truemark.errors import TruemarkError
+
+
+def benchmark_command(options: argparse.Namespace) -> int:
+    """Run the benchmark that the flags describe; 1 when a sample failed or F1 is too low."""
+    samples = load_samples(options.folder or default_folder())
+    for warning in samples.warnings:
+        _tell(f"warning: {warning}")
+    extractor = choose_extractor(
+        options.extractor,
+        load_settings(os.environ),
+        model=options.model,
+        policy=CallPolicy(timeout_s=options.timeout),
+        per_minute=options.rpm,
+    )
+    plan = _plan(options, samples, extractor)
+    outcome = _run(plan, verbose=options.verbose)
+    show = json_summary if options.format == "json" else text_summary
+    print(show(outcome.overview, outcome.report), end="")
+    return _status(outcome, options.fail_under)
+
+
+def _plan(options: argparse.Namespace, samples: SampleSet, extractor: Extractor) -> Plan:
+    # Whole seconds: the report, the answers and the history tell the same time.
+    started = datetime.now().astimezone().replace(microsecond=0)
+    store = None
+    if isinstance(extractor, ReplayExtractor):
+        for warning in extractor.warnings:
+            _tell(f"warning: {warning}")
+    else:
+        resumed = _resumed(samples, extractor, options.output) if options.resume else None
+        store = AnswerStore(options.output, started, resumed)
+    return Plan(
+        samples=samples,
+        extractor=extractor,
+        output=options.output,
+        started=started,
+        store=store,
+        concurrency=options.concurrency,
+        summary=not options.no_summary,
+    )
+
+
+def _resumed(samples: SampleSet, extractor: Extractor, output: Path) -> Recording | None:
+    asked = [
+        request_fingerprint(sample.request, extractor.name, extractor.model)
+        for sample in samples.samples
+    ]
+    recording = latest_recording(output, asked)
+    if recording is None:
+        _tell(f"nothing to resume in {output}: no stored answer fits these samples and this model")
+        return None
+    for warning in recording.warnings:
+        _tell(f"warning: {warning}")
+    answered = sum(fingerprint in recording.offsets for fingerprint in asked)
+    _tell(f"resuming {recording.path}: {answered} of {len(asked)} samples are answered")
+    return recording
+
+
+def _run(plan: Plan, *, verbose: bool) -> Outcome:
+    ended = 0
+
+    def tell(result: Result) -> None:
+        nonlocal ended
+        ended += 1
+        _tell(progress_line(ended, len(plan.samples.samples), result))
+        for line in detail_lines(result) if verbose else ():
+            _tell(line)
+
+    async def run_and_close() -> Outcome:
+        try:
+            return await run_benchmark(plan, tell)
+        finally:
+            await plan.extractor.close()
+
+    try:
+        return asyncio.run(run_and_close())
+    except KeyboardInterrupt:
+        _tell(f"interrupted after {ended} of {len(plan.samples.samples)} samples{_kept(plan)}")
+        raise
+    except TruemarkError as error:
+        raise TruemarkError(f"{error}{_kept(plan)}") from error
+
+
+def _kept(plan: Plan) -> str:
+    """What to know about the answers of a run that did not end well."""
+    if plan.store is None or not plan.store.kept:
+        return ""
+    count = "1 answer is" if plan.store.kept == 1 else f"{plan.store.kept} answers are"
+    return f"; {count} kept in {plan.store.path}, --resume goes on from there"
+
+
+def _status(outcome: Outcome, fail_under: float | None) -> int:
+    overview = outcome.overview
+    status = 1 if overview.failed else 0
+    if fail_under is not None:
+        if overview.scores is None:
+            _tell(f"f1 is unknown, --fail-under {fail_under:g} is not reached")
+            return 1
+        if overview.scores.f1 < fail_under:
+            _tell(f"f1 {overview.scores.f1:.4f} is below --fail-under {fail_under:g}")
+            return 1
+    return status
+
+
+def _tell(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)

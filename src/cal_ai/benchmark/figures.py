@@ -1,0 +1,101 @@
+"""The figures of a run in words and tables, for the console, the report and the AI summary."""
+
+from __future__ import annotations
+
+from cal_ai.benchmark.differences import Difference
+from cal_ai.benchmark.overview import Overview
+from cal_ai.extractors.protocol import Usage
+from truemark.counts import Counts, Scores
+from truemark.tables import Table
+
+SCORE_COLUMNS = ("", "scored", "failed", "precision", "recall", "f1", "tp", "fp", "fn")
+SCORE_FORMATS = (None, None, None, ".3f", ".3f", ".3f", None, None, None)
+
+
+def told(difference: Difference) -> str:
+    """A difference as `start expected 2026-02-20 10:00, got nothing (missing)`."""
+    expected, got = one_line(difference.expected), one_line(difference.got)
+    return f"{difference.field} expected {expected}, got {got} ({difference.by})"
+
+
+def one_line(text: str) -> str:
+    """Text that a terminal shows on one line and takes for no command."""
+    line = " ".join(text.split())
+    if line.isprintable():
+        return line
+    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in line)
+
+
+def sample_counts(overview: Overview) -> str:
+    return (
+        f"{len(overview.run.results)} samples: {len(overview.scored)} scored, "
+        f"{len(overview.failed)} failed, {len(overview.unscored)} without sidecar"
+    )
+
+
+def score_table(overview: Overview) -> Table:
+    """Scores and counts over all samples, then per category."""
+    return Table(
+        SCORE_COLUMNS, (_overall_row(overview), *category_table(overview).rows), SCORE_FORMATS
+    )
+
+
+def overall_table(overview: Overview) -> Table:
+    """Scores and counts over all samples."""
+    return Table(SCORE_COLUMNS, (_overall_row(overview),), SCORE_FORMATS)
+
+
+def category_table(overview: Overview) -> Table:
+    """Scores and counts per category."""
+    rows = tuple(
+        _score_row(it.name, it.scored, it.failed, it.counts, it.scores)
+        for it in overview.categories
+    )
+    return Table(SCORE_COLUMNS, rows, SCORE_FORMATS)
+
+
+def _overall_row(overview: Overview) -> tuple[object, ...]:
+    scored, failed = len(overview.scored), len(overview.failed)
+    return _score_row("overall", scored, failed, overview.counts, overview.scores)
+
+
+def _score_row(
+    name: str, scored: int, failed: int, counts: Counts, scores: Scores | None
+) -> tuple[object, ...]:
+    ratios = (scores.precision, scores.recall, scores.f1) if scores else (None, None, None)
+    return (name, scored, failed, *ratios, counts.tp, counts.fp, counts.fn)
+
+
+def calibration_table(overview: Overview) -> Table:
+    """Per level of confidence: the events that claimed it, and the share that was right."""
+    rows = tuple((it.level, it.count, it.correct, it.accuracy) for it in overview.calibration)
+    return Table(("confidence", "events", "right", "share"), rows, (None, None, None, ".3f"))
+
+
+def interval_line(overview: Overview) -> str:
+    if (it := overview.f1_interval) is None:
+        return "no sample was scored"
+    return (
+        f"f1 {it.value:.3f}, {it.confidence:.0%} interval {it.low:.3f} to {it.high:.3f} "
+        f"({it.resamples} resamples, seed {it.seed})"
+    )
+
+
+def tokens_line(usage: Usage | None) -> str:
+    if usage is None:
+        return "unknown"
+    known = (("prompt", usage.prompt), ("output", usage.output), ("thinking", usage.thinking))
+    return ", ".join(f"{name} {'unknown' if n is None else n}" for name, n in known)
+
+
+def cost_line(cost_usd: float | None) -> str:
+    return "unknown" if cost_usd is None else f"${cost_usd:.4f}"
+
+
+def latency_line(overview: Overview) -> str:
+    if (it := overview.latency) is None:
+        return "unknown"
+    return (
+        f"total {it.total_s:.2f} s, mean {it.mean_s:.3f} s, p50 {it.p50_s:.3f} s, "
+        f"p95 {it.p95_s:.3f} s; the run took {overview.run.wall_s:.2f} s"
+    )

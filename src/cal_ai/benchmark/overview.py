@@ -1,0 +1,150 @@
+"""A run and the numbers about it that console, report, narrative and history all show."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+from typing import get_args
+
+from cal_ai.benchmark.latency import Latency, summarise_latency
+from cal_ai.benchmark.scoring import (
+    EMPTY,
+    Failed,
+    Result,
+    Scored,
+    Unscored,
+    category_counts,
+    event_scores,
+    overall_counts,
+)
+from cal_ai.events import Confidence
+from cal_ai.extractors.protocol import Usage, total_usage
+from truemark.calibration import LevelAccuracy, per_level
+from truemark.counts import Counts, Scores
+from truemark.signature import Signature
+from truemark.uncertainty import Interval, Scoring, bootstrap_interval
+
+Price = Callable[[Usage], float | None]
+"""What the tokens of one or more calls cost in US dollars; None when that is not known."""
+
+_FEW_SAMPLES = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What was run, on what, and what became of each sample, in the order of the samples."""
+
+    started: datetime
+    folder: Path
+    extractor: str
+    model: str | None
+    signature: Signature
+    results: tuple[Result, ...]
+    wall_s: float
+    recording: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Category:
+    """One folder of samples; the counts are those of its scored samples."""
+
+    name: str
+    scored: int
+    failed: int
+    counts: Counts
+
+    @property
+    def scores(self) -> Scores | None:
+        return event_scores(self.counts) if self.scored else None
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """The numbers of a run; scores are None when nothing was scored, a cost when it is unknown."""
+
+    run: Run
+    scored: tuple[Scored, ...]
+    failed: tuple[Failed, ...]
+    unscored: tuple[Unscored, ...]
+    counts: Counts
+    f1_interval: Interval | None
+    categories: tuple[Category, ...]
+    calibration: tuple[LevelAccuracy, ...]
+    latency: Latency | None
+    usage: Usage | None
+    cost_usd: float | None
+
+    @property
+    def scores(self) -> Scores | None:
+        return event_scores(self.counts) if self.scored else None
+
+
+def look_over(run: Run, price: Price) -> Overview:
+    """The numbers of a run, without those of its AI summary."""
+    scored = tuple(result for result in run.results if isinstance(result, Scored))
+    answered = [result for result in run.results if not isinstance(result, Failed)]
+    usages = [result.spent.usage for result in run.results]
+    return Overview(
+        run=run,
+        scored=scored,
+        failed=tuple(result for result in run.results if isinstance(result, Failed)),
+        unscored=tuple(result for result in run.results if isinstance(result, Unscored)),
+        counts=overall_counts(scored),
+        f1_interval=_f1_interval(scored),
+        categories=tuple(_categories(run.results)),
+        calibration=per_level(_claims(scored), get_args(Confidence)),
+        latency=summarise_latency([result.spent.latency_s for result in answered]),
+        usage=total_usage(usages),
+        cost_usd=_cost(run, usages, price),
+    )
+
+
+def with_summary(overview: Overview, usage: Usage | None, price: Price) -> Overview:
+    """The overview with the tokens and the cost of a call for the AI summary added."""
+    cost = None if usage is None else price(usage)
+    known = overview.cost_usd is not None and cost is not None
+    return replace(
+        overview,
+        usage=total_usage([overview.usage, usage]),
+        cost_usd=(overview.cost_usd or 0.0) + (cost or 0.0) if known else None,
+    )
+
+
+def _cost(run: Run, usages: Sequence[Usage | None], price: Price) -> float | None:
+    """The sum over all calls; unknown as soon as an answer came without its token counts."""
+    if run.model is None:
+        return 0.0
+    if any(result.spent.usage is None for result in run.results if not isinstance(result, Failed)):
+        return None
+    costs = [price(usage) for usage in usages if usage is not None]
+    known = [cost for cost in costs if cost is not None]
+    return sum(known) if known and len(known) == len(costs) else None
+
+
+def _f1_interval(scored: Sequence[Scored]) -> Interval | None:
+    if not scored:
+        return None
+    resamples = 10_000 if len(scored) <= _FEW_SAMPLES else 1_000
+    groups = [result.counts for result in scored]
+    return bootstrap_interval(groups, Scoring("f1", EMPTY), resamples=resamples)
+
+
+def _categories(results: Sequence[Result]) -> Iterator[Category]:
+    counts = category_counts(result for result in results if isinstance(result, Scored))
+    for name in sorted({result.sample.category for result in results}):
+        members = [result for result in results if result.sample.category == name]
+        yield Category(
+            name,
+            scored=sum(isinstance(result, Scored) for result in members),
+            failed=sum(isinstance(result, Failed) for result in members),
+            counts=counts.get(name, Counts.zero),
+        )
+
+
+def _claims(scored: Sequence[Scored]) -> Iterator[tuple[Confidence, bool]]:
+    for result in scored:
+        right = {pair.extracted for pair in result.pairs if pair.is_match}
+        for index, event in enumerate(result.extracted):
+            yield event.confidence, index in right

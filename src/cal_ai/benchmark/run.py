@@ -1,0 +1,184 @@
+"""A benchmark run: every sample extracted and scored, then report and history."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+
+from cal_ai.benchmark.history import append_history
+from cal_ai.benchmark.narrative import Narrative, NoNarrative, narrate
+from cal_ai.benchmark.overview import Overview, Run, look_over, with_summary
+from cal_ai.benchmark.report import markdown_report
+from cal_ai.benchmark.samples import Sample, SampleSet
+from cal_ai.benchmark.scoring import Failed, Result, Spent, score
+from cal_ai.benchmark.store import AnswerStore, create_new
+from cal_ai.benchmark.tolerance import TOLERANCES
+from cal_ai.extractors.errors import ExtractionFailed
+from cal_ai.extractors.protocol import Extraction, Extractor, Request
+from cal_ai.pricing import cost_usd
+from cal_ai.prompt import prompt_fingerprint
+from cal_ai.recording import Recorded, request_fingerprint
+from truemark import __version__
+from truemark.errors import TruemarkError
+from truemark.files import write_atomically
+from truemark.signature import Signature, data_hash
+
+OnResult = Callable[[Result], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What to run; `store` is None where answers come from a recording anyway."""
+
+    samples: SampleSet
+    extractor: Extractor
+    output: Path
+    started: datetime
+    store: AnswerStore | None
+    concurrency: int
+    summary: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """A finished run and where its report is."""
+
+    overview: Overview
+    report: Path
+
+
+async def run_benchmark(plan: Plan, on_result: OnResult) -> Outcome:
+    """Extract, score, report; the history gets its line when all else is done."""
+    begun_s = time.perf_counter()
+    results = await extract_all(plan, on_result)
+    run = Run(
+        started=plan.started,
+        folder=plan.samples.folder,
+        extractor=plan.extractor.name,
+        model=plan.extractor.model,
+        signature=run_signature(plan.samples.samples),
+        results=results,
+        wall_s=time.perf_counter() - begun_s,
+        recording=plan.store.path if plan.store else None,
+    )
+    price = partial(cost_usd, model=run.model)
+    overview = look_over(run, price)
+    narrative = await _narrative(plan, overview)
+    if narrative.usage is not None or isinstance(narrative, Narrative):
+        overview = with_summary(overview, narrative.usage, price)
+    report = _write_report(plan, markdown_report(overview, narrative))
+    append_history(plan.output, overview)
+    return Outcome(overview, report)
+
+
+async def extract_all(plan: Plan, on_result: OnResult) -> tuple[Result, ...]:
+    """The result of every sample, in their order; `on_result` hears of each as it ends.
+
+    Raises the `FatalExtractorError` of the first call that shows all others to be futile.
+    """
+    samples = plan.samples.samples
+    results: list[Result | None] = [None] * len(samples)
+    waiting = iter(enumerate(samples))
+
+    async def work() -> None:
+        for index, sample in waiting:
+            result = await _result(sample, plan)
+            results[index] = result
+            on_result(result)
+            # An extractor that never waits would otherwise keep Ctrl-C waiting.
+            await asyncio.sleep(0)
+
+    try:
+        async with asyncio.TaskGroup() as workers:
+            for _ in range(min(plan.concurrency, len(samples))):
+                workers.create_task(work())
+    except BaseExceptionGroup as group:
+        raise group.exceptions[0] from None
+    finally:
+        if plan.store is not None:
+            plan.store.close()
+    return tuple(result for result in results if result is not None)
+
+
+def run_signature(samples: Sequence[Sample]) -> Signature:
+    """What scores depend on besides the model: two runs that share it are comparable."""
+    tolerances = ";".join(f"{level}={tolerance}" for level, tolerance in TOLERANCES.items())
+    return Signature(
+        (
+            ("version", __version__),
+            ("samples", data_hash(*(sample.digest for sample in samples))),
+            ("prompt", prompt_fingerprint()),
+            ("tolerance", data_hash(tolerances)),
+        )
+    )
+
+
+async def _result(sample: Sample, plan: Plan) -> Result:
+    begun_s = time.perf_counter()
+    try:
+        extraction = await _extraction(sample, plan)
+    except ExtractionFailed as failure:
+        waited_s = time.perf_counter() - begun_s
+        return Failed(sample, failure.reason, Spent(waited_s, failure.attempts, failure.usage))
+    spent = Spent(extraction.latency_s or 0.0, extraction.attempts, extraction.usage)
+    return score(sample, extraction.events, spent)
+
+
+async def _extraction(sample: Sample, plan: Plan) -> Extraction:
+    """The sample's answer: the one that is stored, else a new one, stored before it is used."""
+    extractor, store = plan.extractor, plan.store
+    if store is None:
+        return await _timed(extractor, sample.request)
+    fingerprint = request_fingerprint(sample.request, extractor.name, extractor.model)
+    if (kept := store.find(fingerprint)) is not None:
+        return kept
+    extraction = await _timed(extractor, sample.request)
+    answer = Recorded(
+        sample=sample.id,
+        fingerprint=fingerprint,
+        extractor=extractor.name,
+        model=extractor.model,
+        raw=extraction.raw,
+        usage=extraction.usage,
+        latency_s=extraction.latency_s or 0.0,
+        attempts=extraction.attempts,
+    )
+    await store.keep(answer)
+    return extraction
+
+
+async def _timed(extractor: Extractor, request: Request) -> Extraction:
+    """The extraction with its latency, by the extractor's own clock where it has one."""
+    begun_s = time.perf_counter()
+    try:
+        extraction = await extractor.extract(request)
+    except (ExtractionFailed, TruemarkError):
+        raise
+    except Exception as error:
+        # A defect that one conversation brings to light must not cost the answers to all others.
+        reason = f"internal error: {type(error).__name__}: {error}"
+        raise ExtractionFailed(reason) from error
+    if extraction.latency_s is not None:
+        return extraction
+    return replace(extraction, latency_s=time.perf_counter() - begun_s)
+
+
+async def _narrative(plan: Plan, overview: Overview) -> Narrative | NoNarrative:
+    if not plan.summary:
+        return NoNarrative("turned off by --no-summary")
+    return await narrate(overview, plan.extractor)
+
+
+def _write_report(plan: Plan, page: str) -> Path:
+    path = create_new(plan.output, plan.started, ".md")
+    try:
+        write_atomically(path, page)
+    except BaseException:
+        path.unlink(missing_ok=True)
+        raise
+    return path

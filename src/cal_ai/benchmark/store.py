@@ -1,0 +1,84 @@
+"""Answers of a run on file: kept the moment they arrive, found again when a run is taken up."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
+from pathlib import Path
+
+from cal_ai.answers import AnswerError, parse_answer
+from cal_ai.extractors.protocol import Extraction
+from cal_ai.recording import Recorded, Recording, open_recording, store_answer
+from truemark.files import write_error
+
+ANSWERS_SUFFIX = ".answers.jsonl"
+
+
+class AnswerStore:
+    """The answers of one run; its file appears with the first answer that is kept."""
+
+    def __init__(self, output: Path, started: datetime, resumed: Recording | None = None) -> None:
+        self._output = output
+        self._started = started
+        self._resumed = resumed
+        self.path = None if resumed is None else resumed.path
+        self.kept = 0
+        # Writing waits for the disk, the calls in flight must not; one thread keeps lines whole.
+        self._writer = ThreadPoolExecutor(max_workers=1, thread_name_prefix="answers")
+
+    def find(self, fingerprint: str) -> Extraction | None:
+        """The answer that an earlier run kept; None when there is none that can be read."""
+        kept = None if self._resumed is None else self._resumed.find(fingerprint)
+        if kept is None:
+            return None
+        try:
+            events = parse_answer(kept.raw)
+        except AnswerError:
+            return None
+        return Extraction(events, kept.usage, kept.attempts, kept.raw, kept.latency_s)
+
+    async def keep(self, answer: Recorded) -> None:
+        """Return when the answer is on disk."""
+        await asyncio.get_running_loop().run_in_executor(self._writer, self._keep, answer)
+
+    def close(self) -> None:
+        """Return when every answer handed to `keep` is on disk, also those of cancelled calls."""
+        self._writer.shutdown(wait=True)
+
+    def _keep(self, answer: Recorded) -> None:
+        if self.path is None:
+            self.path = create_new(self._output, self._started, ANSWERS_SUFFIX)
+        store_answer(self.path, answer)
+        self.kept += 1
+
+
+def latest_recording(output: Path, fingerprints: Iterable[str]) -> Recording | None:
+    """The newest recording in `output` that answers any of the questions; None without one."""
+    asked = frozenset(fingerprints)
+    for path in sorted(output.glob(f"benchmark_*{ANSWERS_SUFFIX}"), reverse=True):
+        recording = open_recording(path)
+        if not asked.isdisjoint(recording.offsets):
+            return recording
+    return None
+
+
+def create_new(folder: Path, started: datetime, suffix: str) -> Path:
+    """A new empty file named after the time; runs of the same second get different names."""
+    stem = f"benchmark_{started:%Y-%m-%dT%H-%M-%S}"
+    path = folder / (stem + suffix)
+    number = 1
+    while True:
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            path.touch(exist_ok=False)
+        except FileExistsError:
+            if not path.exists():
+                raise
+            number += 1
+            path = folder / f"{stem}_{number}{suffix}"
+        except OSError as error:
+            raise write_error(path, error) from error
+        else:
+            return path

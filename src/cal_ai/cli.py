@@ -1,0 +1,227 @@
+"""The command line: `run` for one conversation, `benchmark` for all samples."""
+
+from __future__ import annotations
+
+import argparse
+import io
+import math
+import os
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from cal_ai.settings import EXTRACTORS
+from truemark.errors import TruemarkError
+
+PROGRAM = "python -m cal_ai"
+COMMANDS = ("run", "benchmark")
+INTERRUPTED = 130
+
+_USAGE = f"""\
+usage: {PROGRAM} [run] FILE [flags]
+       {PROGRAM} benchmark [DIR] [flags]
+"""
+_DESCRIPTION = """\
+Finds the calendar changes that the owner of a conversation agreed to.
+
+A first argument that is no command means run, so `FILE.txt` alone is enough;
+for a file that is called like a command, write ./benchmark.
+"""
+_EXIT_CODES = """\
+exit status: 0 done, 1 failed (a sample, --fail-under, a setting), 2 wrong usage, 130 interrupted
+
+settings: flags, then environment, then .env: GEMINI_API_KEY, GEMINI_MODEL, OPENAI_API_KEY,
+OPENAI_BASE_URL, OPENAI_MODEL, OWNER_NAME, TIMEZONE
+"""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command and return its exit status."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # What a model says must not end the run on a terminal that cannot show it.
+        sys.stdout.reconfigure(errors="backslashreplace")
+    try:
+        return _dispatch(given)
+    except TruemarkError as error:
+        for problem in getattr(error, "problems", (str(error),)):
+            print(f"error: {problem}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:
+        # The reader of our output has gone; Python would complain once more at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+
+
+def _dispatch(given: list[str]) -> int:
+    if not given:
+        print(f"{_USAGE}error: nothing to do; see --help", file=sys.stderr)
+        return 2
+    if given[0] in ("-h", "--help"):
+        print(help_text(), end="")
+        return 0
+    if given[0] == "--version":
+        from truemark import __version__
+
+        print(f"cal-ai {__version__}")
+        return 0
+    command, rest = (given[0], given[1:]) if given[0] in COMMANDS else ("run", given)
+    if command == "run":
+        options = run_parser().parse_args(rest)
+        from cal_ai.pipeline import run_command
+
+        return run_command(options)
+    parser = benchmark_parser()
+    options = parser.parse_args(rest)
+    if options.resume and (options.extractor or "").startswith("replay:"):
+        parser.error("argument --resume: replay calls nothing, so there is nothing to resume")
+    from cal_ai.benchmark.command import benchmark_command
+
+    return benchmark_command(options)
+
+
+def help_text() -> str:
+    """Both commands with all of their flags."""
+    parts = [_USAGE, _DESCRIPTION]
+    for name, parser in (("run", run_parser()), ("benchmark", benchmark_parser())):
+        parser.epilog = None
+        parts.append(f"-- {name} " + "-" * (92 - len(name)) + f"\n{parser.format_help()}")
+    return "\n".join([*parts, _EXIT_CODES])
+
+
+def run_parser() -> argparse.ArgumentParser:
+    """The flags of `run`."""
+    parser = _parser("run", "Extract the calendar changes of one conversation and apply them.")
+    parser.add_argument(
+        "file", metavar="FILE", type=Path, help="transcript: lines [Speaker]: words"
+    )
+    parser.add_argument(
+        "--dry-run", action="store_true", help="show each decision and change nothing"
+    )
+    parser.add_argument("--owner", metavar="NAME", help="whose calendar it is (default: Alice)")
+    parser.add_argument(
+        "--calendar", metavar="WHERE", help="ics:PATH, caldav:URL or google (default: ics)"
+    )
+    _add_extractor_flags(parser)
+    _add_output_flags(parser)
+    return parser
+
+
+def benchmark_parser() -> argparse.ArgumentParser:
+    """The flags of `benchmark`."""
+    parser = _parser("benchmark", "Score the extraction of every sample against its sidecar.")
+    parser.add_argument(
+        "folder",
+        metavar="DIR",
+        nargs="?",
+        type=Path,
+        help="folder of samples (default: samples/ here, else the bundled ones)",
+    )
+    parser.add_argument(
+        "--output",
+        metavar="DIR",
+        type=Path,
+        default=Path("reports"),
+        help="where answers, report and history go (default: reports)",
+    )
+    _add_extractor_flags(parser)
+    parser.add_argument(
+        "--concurrency",
+        metavar="N",
+        type=_whole_number,
+        default=4,
+        help="calls in flight at once (default: 4)",
+    )
+    parser.add_argument(
+        "--rpm",
+        metavar="N",
+        type=_positive_number,
+        help="calls per minute, at most (default: unlimited)",
+    )
+    parser.add_argument(
+        "--resume",
+        action="store_true",
+        help="take up the latest run in --output and call only what is missing",
+    )
+    parser.add_argument(
+        "--no-summary", action="store_true", help="do not ask the model for an AI summary"
+    )
+    parser.add_argument(
+        "--fail-under", metavar="F1", type=_share, help="exit with 1 when F1 is lower (0 to 1)"
+    )
+    _add_output_flags(parser)
+    return parser
+
+
+class _HelpFormatter(argparse.RawDescriptionHelpFormatter):
+    """Sets help in one width whatever the terminal, so that the guide can quote it."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, max_help_position=24, width=96)
+
+
+def _parser(command: str, description: str) -> argparse.ArgumentParser:
+    return argparse.ArgumentParser(
+        prog=f"{PROGRAM} {command}",
+        description=description,
+        epilog=_EXIT_CODES,
+        formatter_class=_HelpFormatter,
+        allow_abbrev=False,
+    )
+
+
+def _add_extractor_flags(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--extractor",
+        metavar="NAME",
+        type=_extractor,
+        help=f"{', '.join(EXTRACTORS)} (default: gemini with a GEMINI_API_KEY, else rules)",
+    )
+    parser.add_argument("--model", metavar="NAME", help="model of the gemini or openai extractor")
+    parser.add_argument(
+        "--timeout",
+        metavar="S",
+        type=_positive_number,
+        default=120.0,
+        help="seconds to wait for one answer (default: 120)",
+    )
+
+
+def _add_output_flags(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--format", choices=("text", "json"), default="text", help="of what is printed"
+    )
+    parser.add_argument("-v", "--verbose", action="store_true", help="say more on stderr")
+
+
+def _extractor(text: str) -> str:
+    kind, _, path = text.partition(":")
+    if text in EXTRACTORS[:-1] or (kind == "replay" and path):
+        return text
+    raise argparse.ArgumentTypeError(f"is {text!r}, not one of {', '.join(EXTRACTORS)}")
+
+
+def _whole_number(text: str) -> int:
+    if not text.strip().isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"is {text!r}, not a whole number of 1 or more")
+    return int(text)
+
+
+def _number(text: str, fits: Callable[[float], bool], expected: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    if not (math.isfinite(number) and fits(number)):
+        raise argparse.ArgumentTypeError(f"is {text!r}, not {expected}")
+    return number
+
+
+def _positive_number(text: str) -> float:
+    return _number(text, lambda number: number > 0, "a number above 0")
+
+
+def _share(text: str) -> float:
+    return _number(text, lambda number: 0 <= number <= 1, "a number from 0 to 1")
