@@ -119,6 +119,8 @@ class _Slacks:
     right of a place by one changes a single number. The first low point, the wall, has no slack.
     """
 
+    __slots__ = ("_before", "_low", "_next", "_step", "_tail", "_tail_place", "wall")
+
     def __init__(self, low: list[int]) -> None:
         self.wall = -1
         self._low = low
@@ -130,18 +132,19 @@ class _Slacks:
 
     def append(self, number: int, place: int) -> None:
         """Places prediction `number` right of all others."""
-        slack = place - self._low[number]
+        low = self._low
+        slack = place - low[number]
         point = self._tail
-        rest = self._tail_place - self._low[point]
+        rest = self._tail_place - low[point]
         while point >= 0 and rest >= slack:
             rest -= self._step[point]
             self._next[point] = number
             point = self._before[point]
-        if point < 0:
+        if point >= 0:
+            self._step[number] = slack - rest
+            self._before[number] = point
+        else:
             self.wall = number
-            rest = slack
-        self._step[number] = slack - rest
-        self._before[number] = point
         self._tail, self._tail_place = number, place
 
     def skip(self, number: int) -> None:
