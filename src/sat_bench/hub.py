@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from truemark.errors import TruemarkError
@@ -48,32 +49,40 @@ def download_tokenizer(repository: str, name: str) -> Path:
 def _first(repository: str, names: Sequence[str]) -> Path | None:
     """The first of the files that exists; nothing when the repository has none of them."""
     _require_client(repository)
-    from huggingface_hub import get_hf_file_metadata, hf_hub_download, hf_hub_url
+    try:
+        return _first_of(repository, names)
+    except Exception as error:
+        # Which class a connection error has depends on the HTTP library beneath the client.
+        raise _failure(repository, error) from error
+
+
+def _first_of(repository: str, names: Sequence[str]) -> Path | None:
+    from huggingface_hub import (
+        get_hf_file_metadata,
+        hf_hub_download,
+        hf_hub_url,
+        try_to_load_from_cache,
+    )
     from huggingface_hub.errors import EntryNotFoundError
 
-    for position, name in enumerate(names):
-        if path := _cached(repository, name):
-            return path
+    known = [try_to_load_from_cache(repository, name) for name in names]
+    for name, cached in zip(names, known, strict=True):
+        if isinstance(cached, str):
+            return Path(cached)
+        if cached is not None:  # the hub said once that it does not exist
+            continue
         try:
             # Asked first, because a download waits half a minute for a hub that is not there.
-            get_hf_file_metadata(hf_hub_url(repository, name), timeout=_TIMEOUT_S)
+            with suppress(EntryNotFoundError):
+                get_hf_file_metadata(hf_hub_url(repository, name), timeout=_TIMEOUT_S)
             return Path(hf_hub_download(repository, name))
         except EntryNotFoundError:
             continue
-        except Exception as error:
-            # Which class a connection error has depends on the HTTP library beneath the client.
-            for other in names[position + 1 :]:
-                if path := _cached(repository, other):
-                    return path
-            raise _failure(repository, error) from error
+        except Exception:
+            if path := next((path for path in known if isinstance(path, str)), None):
+                return Path(path)
+            raise
     return None
-
-
-def _cached(repository: str, name: str) -> Path | None:
-    from huggingface_hub import try_to_load_from_cache
-
-    path = try_to_load_from_cache(repository, name)
-    return Path(path) if isinstance(path, str) else None
 
 
 def _onnx_files(repository: str) -> list[str]:

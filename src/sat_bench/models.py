@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -77,19 +78,20 @@ def find_tokenizer(name: str, path: Path) -> Path:
         return others[0]
     raise ModelError(
         f"{name}: no tokenizer found; looked for {TOKENIZER_NAME} or a single *.model file in "
-        f"{path.resolve()}, which holds {_listed(others)}; give its path with -tokenizer"
+        f"{path.resolve()}, found {_listed(others)}; give its path with -tokenizer"
     )
 
 
 def card_threshold(card: Path) -> float:
     """The recommended threshold in the front matter of a model card."""
-    lines = read_text(card).split("\n")
-    front = lines[1 : lines.index("---", 1)] if lines[0] == "---" and "---" in lines[1:] else []
-    for line in front:
+    opening, _, rest = read_text(card).partition("---\n")
+    front, closing, _ = rest.partition("\n---\n")
+    for line in front.split("\n") if closing and not opening else ():
         key, _, value = line.partition(":")
-        if key.strip() == "threshold":
-            return float(value)
-    raise ModelError(f"{card}: the model card has no threshold between its --- lines")
+        with suppress(ValueError):
+            if key.strip() == "threshold" and 0 <= float(value) <= 1:
+                return float(value)
+    raise ModelError(f"{card}: the model card has no threshold from 0 to 1 between --- lines")
 
 
 def _bundled(name: str, tokenizer: Path | None) -> ModelFiles:

@@ -18,7 +18,7 @@ _WORD_TIME = re.compile(r"<\d+:[\d:.]+>")
 _TAG = re.compile(r"</?[a-zA-Z][^<>]*>|<\d[\d:.]*>|\{\\[^{}]*\}")
 _MUSIC = re.compile(r"[♪♫♬♩]+")
 # A hyphen before a digit is a minus sign, not a change of speaker.
-_TURN = re.compile(r"\A\s*(?:>{2,}\s*|[-‐–—]\s*(?!\d))")
+_TURN = re.compile(r"\s*>{2,}\s*|\A\s*[-‐–—]\s*(?!\d)")
 _SPEAKER = re.compile(r"\A[A-Z][A-Z0-9 .'’&-]*[A-Z0-9.]:\s+")
 _LONE_NOTE = re.compile(r"\s*(?:\([^()]*\)|\[[^][]*\])\s*")
 # Beside speech only what looks like a note: "(Laughter)", not "(which I liked)".
@@ -69,38 +69,27 @@ def spoken_text(path: Path, content: str) -> str:
 def _cues(path: Path, content: str) -> Iterator[_Cue]:
     timing: re.Match[str] | None = None
     body: list[str] = []
-    for block_start, block in _blocks(content):
-        timings = [i for i, line in enumerate(block) if _LIKE_TIMING.match(line)]
-        if not timings and path.suffix.lower() != ".vtt":
-            # Players show text after a stray blank line too; WebVTT keeps notes in such blocks.
-            body.extend(block)
-        for at, stop in zip(timings, (*timings[1:], len(block)), strict=True):
-            if timing:
-                yield _cue(timing, body)
-            timing = _TIMING.fullmatch(block[at])
-            if timing is None:
-                raise CorpusError(
-                    f"{path}:{block_start + at}: not a timing line: "
-                    f"{block[at].strip()[:40]!r}; "
-                    "expected one such as 00:00:01,000 --> 00:00:04,000"
-                )
-            numbered = stop < len(block) and block[stop - 1].strip().isdecimal()
-            body = block[at + 1 : stop - 1 if numbered else stop]
+    for number, line in enumerate(content.split("\n"), start=1):
+        if not _LIKE_TIMING.match(line):
+            body.append(line)
+            continue
+        if timing:
+            numbered = body and body[-1].strip().isdecimal()
+            yield _cue(path, timing, body[:-1] if numbered else body)
+        timing, body = _TIMING.fullmatch(line), []
+        if timing is None:
+            raise CorpusError(
+                f"{path}:{number}: not a timing line: {line.strip()[:40]!r}; "
+                "expected one such as 00:00:01,000 --> 00:00:04,000"
+            )
     if timing:
-        yield _cue(timing, body)
+        yield _cue(path, timing, body)
 
 
-def _blocks(content: str) -> Iterator[tuple[int, list[str]]]:
-    block: list[str] = []
-    for number, line in enumerate((*content.split("\n"), ""), start=1):
-        if line.strip():
-            block.append(line)
-        elif block:
-            yield number - len(block), block
-            block = []
-
-
-def _cue(timing: re.Match[str], body: list[str]) -> _Cue:
+def _cue(path: Path, timing: re.Match[str], body: list[str]) -> _Cue:
+    if path.suffix.lower() == ".vtt" and "" in body:
+        # What follows a blank line is a note or the name of the next cue; .srt files have neither.
+        body = body[: body.index("")]
     groups = [int(group or 0) for group in timing.groups()]
     start_ms, end_ms = (
         ((hours * 60 + minutes) * 60 + seconds) * 1000 + milliseconds
@@ -120,5 +109,5 @@ def _new_lines(before: _Cue, cue: _Cue) -> tuple[str, ...]:
 
 def _spoken(line: str) -> str:
     line = _MUSIC.sub(" ", html.unescape(line))
-    line = _SPEAKER.sub("", _TURN.sub("", line))
+    line = _SPEAKER.sub("", _TURN.sub(" ", line).lstrip())
     return "" if _LONE_NOTE.fullmatch(line) else line

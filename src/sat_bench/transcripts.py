@@ -48,7 +48,7 @@ def split_header(content: str) -> tuple[dict[str, str], str, int]:
 
 def format_transcript(header: Mapping[str, str], text: str) -> str:
     """A transcript file with the header values that are not empty."""
-    lines = [f"# {name}: {value}" for name, value in header.items() if value]
+    lines = [f"# {name}: {' '.join(value.split())}" for name, value in header.items() if value]
     return "\n".join((*lines, "", text, ""))
 
 

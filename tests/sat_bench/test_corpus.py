@@ -1,0 +1,265 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from sat_bench.corpus import BUNDLED_CORPUS, load_corpus, load_talk
+from sat_bench.sentences import TruthRule
+from sat_bench.talks import CorpusError, Talk
+
+TRANSCRIPT = "# Source: a tape\n# Speaker: Ada\n# Title: Looms\n# Duration: 1:00\n\nOne. Two.\n"
+
+
+def write(folder: Path, name: str, content: str | bytes) -> Path:
+    path = folder / name
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return path
+
+
+def sentence_texts(talk: Talk) -> list[str]:
+    return [talk.text[start:end] for start, end in talk.sentences]
+
+
+def gold(text: str, boundaries: list[int], **more: object) -> str:
+    return json.dumps({"text": text, "boundaries": boundaries, **more})
+
+
+def test_a_transcript_gives_its_header_and_its_sentences(tmp_path: Path) -> None:
+    talk = load_talk(write(tmp_path, "looms.txt", TRANSCRIPT))
+    assert talk == Talk("looms", "a tape", "Ada", "Looms", "One. Two.", talk.sentences)
+    assert sentence_texts(talk) == ["One.", "Two."]
+    assert talk.boundaries == [4, 9]
+
+
+@pytest.mark.parametrize(
+    ("content", "text"),
+    [
+        pytest.param(TRANSCRIPT.replace("\n", "\r\n"), "One. Two.", id="windows line breaks"),
+        pytest.param("\ufeff" + TRANSCRIPT, "One. Two.", id="byte order mark"),
+        pytest.param("# source: x\n\nA.\r\n\r\nB.", "A.\n\nB.", id="paragraphs"),
+        pytest.param("#Source:x\nA. B.", "A. B.", id="no blank line"),
+        pytest.param("\n# Source: x\n\n# 1 rule. Go.", "# 1 rule. Go.", id="hash in the text"),
+        pytest.param("# Source: x\n# a remark\n\nA.", "A.", id="remark in the header"),
+    ],
+)
+def test_transcript_headers_are_read_leniently(tmp_path: Path, content: str, text: str) -> None:
+    assert load_talk(write(tmp_path, "talk.txt", content)).text == text
+
+
+def test_the_quoted_rule_applies_to_transcripts_and_not_to_gold(tmp_path: Path) -> None:
+    text = 'He said "Go." Then ran.'
+    write(tmp_path, "a.txt", f"# Source: x\n\n{text}")
+    write(tmp_path, "b.json", gold(text, [23]))
+    ends = {talk.id: talk.boundaries for talk in load_corpus(tmp_path, "quoted")}
+    assert ends == {"a": [13, 23], "b": [23]}
+
+
+def test_gold_json_keeps_its_text_and_boundaries(tmp_path: Path) -> None:
+    document = gold("Hi\r\nyou. Bye", [8, 12], name="N", source="S", sentences=["a", "b"])
+    talk = load_talk(write(tmp_path, "g.json", document))
+    assert (talk.id, talk.title, talk.source) == ("g", "N", "S")
+    assert sentence_texts(talk) == ["Hi\r\nyou.", "Bye"]
+
+
+def test_a_gold_end_after_white_space_moves_to_the_last_character(tmp_path: Path) -> None:
+    talk = load_talk(write(tmp_path, "g.json", gold("One. Two.\n", [5, 10])))
+    assert talk.boundaries == [4, 9]
+
+
+def test_byte_offsets_are_recognised_and_converted(tmp_path: Path) -> None:
+    text = "Café. Crème brûlée? Oui."
+    ends = [5, 19, 24]
+    in_bytes = [len(text[:end].encode()) for end in ends]
+    assert in_bytes[-1] != len(text)
+    assert load_talk(write(tmp_path, "b.json", gold(text, in_bytes))).boundaries == ends
+    assert load_talk(write(tmp_path, "c.json", gold(text, ends))).boundaries == ends
+
+
+def conllu(*sentences: str) -> str:
+    return "\n\n".join(sentences) + "\n\n"
+
+
+def token(number: str, form: str, misc: str = "_") -> str:
+    return "\t".join([number, form, *["_"] * 7, misc])
+
+
+def sentence(text: str, last_misc: str = "_", *comments: str) -> str:
+    return "\n".join([*comments, f"# text = {text}", token("1", text, last_misc)])
+
+
+CONLLU = {
+    "joined by a space": ([sentence("A."), sentence("B.")], "A. B.", [2, 5]),
+    "no space after": ([sentence("A.", "SpaceAfter=No"), sentence("B.")], "A.B.", [2, 4]),
+    "no space among other notes": (
+        [sentence("A.", "Gloss=x|SpaceAfter=No"), sentence("B.")],
+        "A.B.",
+        [2, 4],
+    ),
+    "new paragraph": (
+        [sentence("A.", "SpaceAfter=No"), sentence("B.", "_", "# newpar id = p2")],
+        "A.\nB.",
+        [2, 5],
+    ),
+    "new document": ([sentence("A."), sentence("B.", "_", "# newdoc")], "A.\nB.", [2, 5]),
+    "multiword token at the end": (
+        [
+            "\n".join(
+                [
+                    "# text = do it can't",
+                    token("1", "do"),
+                    token("2", "it"),
+                    token("3-4", "can't", "SpaceAfter=No"),
+                    token("3", "can"),
+                    token("4", "not"),
+                ]
+            ),
+            sentence("B."),
+        ],
+        "do it can'tB.",
+        [11, 13],
+    ),
+    "multiword token before the last word": (
+        ["\n".join(["# text = can't go", token("1-2", "can't", "SpaceAfter=No"), token("1", "can"),
+                    token("2", "not"), token("3", "go")]), sentence("B.")],
+        "can't go B.",
+        [8, 11],
+    ),
+    "empty node at the end": (
+        ["\n".join([sentence("A.", "SpaceAfter=No"), token("1.1", "_")]), sentence("B.")],
+        "A.B.",
+        [2, 4],
+    ),
+    "other comments": (
+        [sentence("A = B.", "_", "# sent_id = 1", "# text_en = no")],
+        "A = B.",
+        [6],
+    ),
+    "windows line breaks": ([sentence("A.").replace("\n", "\r\n")], "A.", [2]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("sentences", "text", "ends"), CONLLU.values(), ids=CONLLU)
+def test_conllu_joins_sentences(
+    tmp_path: Path, sentences: list[str], text: str, ends: list[int]
+) -> None:
+    talk = load_talk(write(tmp_path, "ud.conllu", conllu(*sentences)))
+    assert (talk.text, talk.boundaries) == (text, ends)
+
+
+def test_a_conllu_file_without_a_last_blank_line_keeps_its_last_sentence(tmp_path: Path) -> None:
+    path = write(tmp_path, "ud.conllu", sentence("A.") + "\n\n" + sentence("B."))
+    assert load_talk(path).text == "A. B."
+
+
+BAD = {
+    "no source": ("a.txt", "# Title: x\n\nA.", "a.txt:1: the header has no '# Source: …' line"),
+    "no header": ("a.txt", "Just text.", "a.txt:1: the header has no '# Source: …' line"),
+    "source without a value": ("a.txt", "# Source:\n\nA.", "no '# Source: …' line"),
+    "empty file": ("a.txt", "", "no '# Source: …' line"),
+    "empty body": ("a.txt", "# Source: x\n\n \n", "a.txt:2: no transcript after the header"),
+    "not UTF-8": ("a.txt", b"# Source: x\n\nA\xff.", "a.txt:3: not UTF-8"),
+    "UTF-16": ("a.txt", "# Source: x\n\nA.".encode("utf-16"), "not UTF-8"),
+    "not JSON": ("a.json", '{"text":\n "x"', "a.json:2: not JSON: "),
+    "JSON nested too deeply": ("a.json", "[" * 100_000, "a.json: not readable as JSON"),
+    "JSON list": ("a.json", "[]", "must be a JSON object with text and boundaries, got"),
+    "no text": ("a.json", '{"boundaries": [1]}', "text must be a string, got nothing"),
+    "text of another type": ("a.json", '{"text": 3}', "text must be a string, got a number"),
+    "blank text": ("a.json", gold(" ", [1]), "text is empty"),
+    "half a surrogate pair": ("a.json", r'{"text": "a\ud800"}', "half of a surrogate pair"),
+    "source of another type": ("a.json", gold("A.", [2], source=1), "source must be a string"),
+    "no boundaries": ("a.json", '{"text": "A."}', "at least one end offset, got nothing"),
+    "empty boundaries": ("a.json", gold("A.", []), "at least one end offset, got an empty list"),
+    "boundaries as text": ("a.json", '{"text": "A.", "boundaries": "2"}', "got a string"),
+    "fraction": ("a.json", '{"text": "A.", "boundaries": [2.0]}', "boundaries[0] must be a whole"),
+    "truth value": ("a.json", '{"text": "A.", "boundaries": [true]}', "must be a whole number"),
+    "out of range": ("a.json", gold("A.", [1, 9]), "boundaries[1] is 9, outside the text of 2"),
+    "zero": ("a.json", gold("A.", [0, 2]), "boundaries[0] is 0, outside the text"),
+    "negative": ("a.json", gold("A.", [-1, 2]), "boundaries[0] is -1, outside the text"),
+    "descending": ("a.json", gold("A. B.", [5, 2]), "must ascend, but boundaries[1] is 2 after 5"),
+    "repeated": ("a.json", gold("A. B.", [2, 2]), "must ascend"),
+    "inside a character": ("a.json", gold("é é", [1, 5]), "boundaries[0] is 1, inside a character"),
+    "white space sentence": ("a.json", gold("A.  B", [2, 4, 5]), "holds only white space"),
+    "sentences of another type": ("a.json", gold("A.", [2], sentences="x"), "must be a list"),
+    "sentences that do not fit": (
+        "a.json",
+        gold("A.", [2], sentences=["A", "."]),
+        "2 sentences but 1 boundaries",
+    ),
+    "no comment with the text": ("a.conllu", token("1", "A"), "a.conllu:1: a sentence without"),
+    "not a token": ("a.conllu", "# text = A\nA b c", "a.conllu:2: not a CoNLL-U token"),
+    "token id": ("a.conllu", "# text = A\n" + token("x", "A"), "not a CoNLL-U token"),
+    "no sentences": ("a.conllu", "# newdoc\n", "no sentences found"),
+}
+
+
+@pytest.mark.parametrize(("name", "content", "message"), BAD.values(), ids=BAD)
+def test_bad_input_is_one_line_that_names_the_file(
+    tmp_path: Path, name: str, content: str | bytes, message: str
+) -> None:
+    write(tmp_path, name, content)
+    with pytest.raises(CorpusError) as raised:
+        load_corpus(tmp_path)
+    assert str(raised.value).startswith(str(tmp_path / name))
+    assert message in str(raised.value)
+    assert "\n" not in str(raised.value)
+
+
+def test_a_missing_folder_is_named(tmp_path: Path) -> None:
+    with pytest.raises(CorpusError, match="nowhere: no such folder or file"):
+        load_corpus(tmp_path / "nowhere")
+
+
+def test_a_folder_without_transcripts_is_named(tmp_path: Path) -> None:
+    write(tmp_path, "README.md", "nothing")
+    with pytest.raises(CorpusError, match="no transcripts in this folder; expected a name ending"):
+        load_corpus(tmp_path)
+
+
+def test_a_file_of_another_kind_is_named(tmp_path: Path) -> None:
+    with pytest.raises(CorpusError, match=r"talk.doc: not a transcript; expected a name ending"):
+        load_corpus(write(tmp_path, "talk.doc", "x"))
+
+
+def test_files_are_read_in_name_order_and_others_ignored(tmp_path: Path) -> None:
+    for name in ("b.txt", "a.TXT", "c.txt", "README.md", ".hidden.txt"):
+        write(tmp_path, name, TRANSCRIPT)
+    (tmp_path / "folder.txt").mkdir()
+    (tmp_path / "deeper").mkdir()
+    write(tmp_path / "deeper", "d.txt", TRANSCRIPT)
+    corpus = load_corpus(tmp_path)
+    assert [talk.id for talk in corpus] == ["a", "b", "c"]
+    assert len(corpus) == 3
+
+
+def test_one_file_is_a_corpus(tmp_path: Path) -> None:
+    corpus = load_corpus(write(tmp_path, "a.txt", TRANSCRIPT))
+    assert [talk.id for talk in corpus] == ["a"]
+    assert corpus.characters == len("One. Two.")
+
+
+def test_a_corpus_reads_its_files_anew_at_each_iteration(tmp_path: Path) -> None:
+    path = write(tmp_path, "a.txt", TRANSCRIPT)
+    corpus = load_corpus(tmp_path)
+    write(tmp_path, "a.txt", TRANSCRIPT.replace("Two", "Three"))
+    assert [talk.text for talk in corpus] == ["One. Three."]
+    path.unlink()
+    with pytest.raises(CorpusError, match="no such file"):
+        list(corpus)
+
+
+def test_the_checksum_changes_with_text_and_truth_and_not_with_names(tmp_path: Path) -> None:
+    def checksum(text: str, rule: TruthRule = "plain", name: str = "a.txt") -> str:
+        folder = tmp_path / f"{len(list(tmp_path.iterdir()))}"
+        folder.mkdir()
+        write(folder, name, f"# Source: {name}\n\n{text}")
+        return load_corpus(folder, rule).checksum
+
+    text = 'He said "Go." Then ran.'
+    assert checksum(text) == checksum(text, name="b.txt")
+    assert len({checksum(text), checksum(text, "quoted"), checksum(text + " Far.")}) == 3
+
+
+def test_the_bundled_corpus_holds_six_talks() -> None:
+    corpus = load_corpus(BUNDLED_CORPUS)
+    assert len(corpus) == 6
+    assert all(len(talk.sentences) > 50 for talk in corpus)
