@@ -63,12 +63,13 @@ def _fits(low: Ints, high: Ints, scores: Floats) -> NDArray[np.bool_]:
     first = np.flatnonzero(np.r_[True, (np.diff(low) != 0) | (np.diff(high) != 0)])
     size = np.diff(np.r_[first, len(low)])
     room = (high - low)[first] + 1
-    excess = np.flatnonzero(np.repeat(size > room, size))
-    run = np.repeat(np.arange(len(first)), size)[excess]
-    by_score = np.lexsort((-scores[excess], run))
     full = size > room
-    rank = np.arange(len(excess)) - np.repeat(np.cumsum(size[full]) - size[full], size[full])
-    fits[excess[by_score]] = rank < np.repeat(room[full], size[full])
+    rivals = np.flatnonzero(np.repeat(full, size))
+    size, room = size[full], room[full]
+    run = np.repeat(np.arange(len(size)), size)
+    by_score = np.lexsort((-scores[rivals], run))
+    rank = np.arange(len(rivals)) - np.repeat(np.cumsum(size) - size, size)
+    fits[rivals[by_score]] = rank < room[run]
     return fits
 
 
