@@ -9,6 +9,7 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import NoReturn
 
 from cal_ai.settings import EXTRACTORS
 from truemark.errors import TruemarkError
@@ -57,7 +58,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _dispatch(given: list[str]) -> int:
     if not given:
-        print(f"{_USAGE}error: nothing to do; see --help", file=sys.stderr)
+        print(f"{_USAGE}error: a FILE or benchmark is missing; see --help", file=sys.stderr)
         return 2
     if given[0] in ("-h", "--help"):
         print(help_text(), end="")
@@ -95,7 +96,7 @@ def run_parser() -> argparse.ArgumentParser:
     """The flags of `run`."""
     parser = _parser("run", "Extract the calendar changes of one conversation and apply them.")
     parser.add_argument(
-        "file", metavar="FILE", type=Path, help="transcript: lines [Speaker]: words"
+        "file", metavar="FILE", type=_path, help="transcript: lines [Speaker]: words"
     )
     parser.add_argument(
         "--dry-run", action="store_true", help="show each decision and change nothing"
@@ -116,13 +117,13 @@ def benchmark_parser() -> argparse.ArgumentParser:
         "folder",
         metavar="DIR",
         nargs="?",
-        type=Path,
+        type=_path,
         help="folder of samples (default: samples/ here, else the bundled ones)",
     )
     parser.add_argument(
         "--output",
         metavar="DIR",
-        type=Path,
+        type=_path,
         default=Path("reports"),
         help="where answers, report and history go (default: reports)",
     )
@@ -162,8 +163,15 @@ class _HelpFormatter(argparse.RawDescriptionHelpFormatter):
         super().__init__(prog, max_help_position=24, width=96)
 
 
+class _Parser(argparse.ArgumentParser):
+    """Answers wrong usage with one line that can be read, not with all flags."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"error: {message}; see {self.prog} --help\n")
+
+
 def _parser(command: str, description: str) -> argparse.ArgumentParser:
-    return argparse.ArgumentParser(
+    return _Parser(
         prog=f"{PROGRAM} {command}",
         description=description,
         epilog=_EXIT_CODES,
@@ -200,12 +208,18 @@ def _extractor(text: str) -> str:
     kind, _, path = text.partition(":")
     if text in EXTRACTORS[:-1] or (kind == "replay" and path):
         return text
-    raise argparse.ArgumentTypeError(f"is {text!r}, not one of {', '.join(EXTRACTORS)}")
+    raise argparse.ArgumentTypeError(f"{text!r} is not one of {', '.join(EXTRACTORS)}")
+
+
+def _path(text: str) -> Path:
+    if not text or "\0" in text:
+        raise argparse.ArgumentTypeError(f"{text!r} is not the name of a file or folder")
+    return Path(text)
 
 
 def _whole_number(text: str) -> int:
     if not text.strip().isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"is {text!r}, not a whole number of 1 or more")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of 1 or more")
     return int(text)
 
 
@@ -215,7 +229,7 @@ def _number(text: str, fits: Callable[[float], bool], expected: str) -> float:
     except ValueError:
         number = math.nan
     if not (math.isfinite(number) and fits(number)):
-        raise argparse.ArgumentTypeError(f"is {text!r}, not {expected}")
+        raise argparse.ArgumentTypeError(f"{text!r} is not {expected}")
     return number
 
 

@@ -18,7 +18,7 @@ from cal_ai.benchmark.console import (
 from cal_ai.benchmark.run import Outcome, Plan, run_benchmark
 from cal_ai.benchmark.samples import SampleSet, default_folder, load_samples
 from cal_ai.benchmark.scoring import Result
-from cal_ai.benchmark.store import AnswerStore, latest_recording
+from cal_ai.benchmark.store import AnswerStore, latest_recording, require_writable
 from cal_ai.extractors.protocol import Extractor
 from cal_ai.extractors.replay import ReplayExtractor
 from cal_ai.extractors.retry import CallPolicy
@@ -39,6 +39,7 @@ def benchmark_command(options: argparse.Namespace) -> int:
         policy=CallPolicy(timeout_s=options.timeout),
         per_minute=options.rpm,
     )
+    require_writable(options.output)
     plan = _plan(options, samples, extractor)
     outcome = _run(plan, verbose=options.verbose)
     show = json_summary if options.format == "json" else text_summary

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from pathlib import Path
+from tempfile import TemporaryFile
 
 from cal_ai.answers import AnswerError, parse_answer
 from cal_ai.extractors.protocol import Extraction
@@ -64,6 +65,16 @@ def latest_recording(output: Path, fingerprints: Iterable[str]) -> Recording | N
     return None
 
 
+def require_writable(folder: Path) -> None:
+    """Raise now what would otherwise be found out after the first answer was paid for."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise write_error(folder, error) from error
+
+
 def create_new(folder: Path, started: datetime, suffix: str) -> Path:
     """A new empty file named after the time; runs of the same second get different names."""
     stem = f"benchmark_{started:%Y-%m-%dT%H-%M-%S}"
@@ -71,11 +82,8 @@ def create_new(folder: Path, started: datetime, suffix: str) -> Path:
     number = 1
     while True:
         try:
-            folder.mkdir(parents=True, exist_ok=True)
             path.touch(exist_ok=False)
         except FileExistsError:
-            if not path.exists():
-                raise
             number += 1
             path = folder / f"{stem}_{number}{suffix}"
         except OSError as error:
