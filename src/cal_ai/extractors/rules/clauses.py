@@ -1,0 +1,64 @@
+"""Utterances cut into clauses, so that "not Thursday, but Friday works" is read as two statements."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from cal_ai.extractors.rules.patterns import pattern
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    text: str
+    question: bool
+
+
+_SENTENCE = (
+    r"(?<=[.!?])[\"')\]]*\s+|(?<=[a-z]{3})\.(?=[A-Z])|[;\n]|\s+-{1,2}\s+|\s*—\s*|\s–\s"
+    r"|\.{2,}\s*|\s*[\U0001F300-\U0001FAFF]\s*(?=\w)"
+)
+_START = (
+    r"(?:how about|what about|can we|could we|can you|could you|shall we|should we|let's|maybe"
+    r"|make (?:it|that)|no\b|nope|yes|yeah|yep|"
+    r"actually|wait|but|because|since|unless|if|see you|sounds|works|works for|I|I'm|I'll|I've|I'd"
+    r"|we|we're|we'll|we've|you|are you|"
+    r"do you|does|would|is|it's|that|that's|the|my|our|he|she|they|cancel|move|push|book|schedule"
+    r"|add|put|remind|delete|reschedule|"
+    r"drop|also|instead|not|otherwise|say|and|so|or|then|see|ok|sure|great|perfect|any chance|want"
+    r" to|please|don't|sorry|oh|plus|"
+    r"although|though|except|just|scratch|forget|never ?mind|call it|there's|there|this|what|when"
+    r"|where|who|why|how|did|which|same|"
+    r"thanks|same time|will|have|with|at|on|for)\b"
+)
+_VERB_START = (
+    r"(?:(?:then |also |maybe |instead |please |just )*(?:let's|can (?:we|you|I)|could (?:we|you"
+    r"|I)|cancel|move|push|book|schedule|add|put|I'll|I've|I have|I'm|I can|I"
+    r"|we'll|we have|we've|we should|we can|we could|we're|we need|how about|what about|remind"
+    r"|delete|reschedule|drop|you (?:can|could|should)|don't|make it|make the|make sure|bump|shift"
+    r"|invite|block|clear|set|get rid|do (?:the|it|our)|keep|leave|see you|he|she|they|it's|that's"
+    r"|there's))\b"
+)
+_CUTS = (
+    rf",\s+(?={_START})|,?\s+(?:but|because|although|though|except that|whereas)\s+"
+    rf"|\s+and\s+(?={_VERB_START})"
+    rf"|\s+so\s+(?={_VERB_START}|that's|how|what|maybe|\d)|,\s+(?=\d{{1,2}}(?::\d\d)?\s?(?:am"
+    rf"|pm)?\s?\?)|:\s+|\s+if you(?:'re| are| can| want| don't)|\s+unless\s"
+    r"|\s+then\s+(?=let's|we|can|how|I|the)"
+)
+
+
+def clauses(text: str) -> list[Clause]:
+    """The clauses of `text` in order; only the last clause of a question counts as asked."""
+    result: list[Clause] = []
+    for sentence in pattern(_SENTENCE).split(text):
+        if not sentence or not sentence.strip(" .,!"):
+            continue
+        question = sentence.rstrip("\"') ").endswith("?")
+        parts = [
+            part.strip(" ,")
+            for part in pattern(_CUTS).split(sentence)
+            if part and part.strip(" ,.!?")
+        ]
+        for index, part in enumerate(parts):
+            result.append(Clause(part, question and index == len(parts) - 1))
+    return result

@@ -1,0 +1,444 @@
+"""Days named in a text, resolved against the day on which it was said."""
+
+from __future__ import annotations
+
+import re
+from calendar import monthrange
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import date, timedelta
+
+from cal_ai.extractors.rules.patterns import pattern
+
+WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+
+
+@dataclass(frozen=True, slots=True)
+class Day:
+    """A day named at text[start:end].
+
+    `day` is None for a whole week (`week` is then its Monday), for a past day, and for a day that only
+    counts from another one (`offset` days after it, or its following `weekday`).
+    """
+
+    start: int
+    end: int
+    day: date | None = None
+    last: date | None = None
+    week: date | None = None
+    weekday: int | None = None
+    offset: int | None = None
+    past: bool = False
+    vague: bool = False
+
+
+_WD = (
+    r"(?:mondays?|tuesdays?|wednesdays?|thursdays?|fridays?|saturdays?|sundays?"
+    r"|mon|tues?|weds?|thurs?|thur?|fri|(?:(?<=on )|(?<=this )|(?<=next )|(?<=for )|(?<=about )"
+    r"|(?<=or )"
+    r"|(?<=by )|(?<=and )|(?<=- ))(?:sat|sun)|(?:sat|sun)(?=\s*(?:at\b|@|morning|afternoon|evening"
+    r"|night|\d|\?|works|or\b)))"
+    r"(?![\w-]*\w)"
+)
+_MON = (
+    r"(?:january|february|march|april|may|june|july|august|september|october|november|december"
+    r"|jan|feb|mar|apr|jun|jul|aug|sept|sep|oct|nov|dec)\.?"
+)
+_NTH_WORDS = {
+    word: number
+    for number, word in enumerate(
+        (
+            *("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth"),
+            *("tenth", "eleventh", "twelfth", "thirteenth", "fourteenth", "fifteenth", "sixteenth"),
+            *("seventeenth", "eighteenth", "nineteenth", "twentieth", "twenty-first"),
+            *("twenty-second", "twenty-third", "twenty-fourth", "twenty-fifth", "twenty-sixth"),
+            *("twenty-seventh", "twenty-eighth", "twenty-ninth", "thirtieth", "thirty-first"),
+        ),
+        1,
+    )
+}
+_NTH_WORD = "(?:" + "|".join(sorted(_NTH_WORDS, key=len, reverse=True)) + ")"
+_NUMBER = {
+    "a": 1,
+    "an": 1,
+    "one": 1,
+    "two": 2,
+    "three": 3,
+    "four": 4,
+    "five": 5,
+    "six": 6,
+    "seven": 7,
+    "eight": 8,
+    "nine": 9,
+    "ten": 10,
+    "a couple": 2,
+    "a couple of": 2,
+    "couple of": 2,
+    "a few": 3,
+}
+NUMBER = (
+    r"(?:\d{1,3}|a couple of|a couple|couple of|a few|an?|one|two|three|four|five|six|seven"
+    r"|eight|nine|ten)"
+)
+_D = r"(?:3[01]|[12]\d|0?[1-9])"
+_NOT_A_DAY = (
+    r"(?!\s*(?:floor|street|st\b|ave|avenue|grade|time|place|graders?|birthday|anniversary|edition"
+    r"|round"
+    r"|quarter|draft|attempt|try|option|choice|row|street|&|and main|gen))"
+)
+
+
+def number(words: str) -> int:
+    """The number that `words`, matched by NUMBER, stand for."""
+    return int(words) if words.isdecimal() else _NUMBER[words.lower()]
+
+
+def _weekday(word: str) -> int:
+    return WEEKDAYS.index(word[:3].lower())
+
+
+def _month(word: str) -> int:
+    return MONTHS.index(word[:3].lower()) + 1
+
+
+def _monday(day: date) -> date:
+    return day - timedelta(days=day.weekday())
+
+
+def _coming(today: date, weekday: int) -> date:
+    """The next such weekday after today."""
+    return today + timedelta(days=(weekday - today.weekday() - 1) % 7 + 1)
+
+
+def _calendar_day(year: int, month: int, day: int) -> date | None:
+    try:
+        return date(year, month, day)
+    except ValueError:
+        return None
+
+
+def _next_dated(today: date, month: int, day: int) -> date | None:
+    """The next such date; one up to a month back is meant as this year's, not next year's."""
+    this_year = _calendar_day(today.year, month, day)
+    if this_year is not None and this_year >= today - timedelta(days=31):
+        return this_year
+    # 29 February may be up to eight years away.
+    return next((d for y in range(1, 9) if (d := _calendar_day(today.year + y, month, day))), None)
+
+
+def _next_nth(today: date, nth: int) -> date | None:
+    """The next day of a month with this number, today included."""
+    for ahead in range(13):
+        year, month = divmod(today.year * 12 + today.month - 1 + ahead, 12)
+        day = _calendar_day(year, month + 1, nth)
+        if day is not None and day >= today:
+            return day
+    return None
+
+
+def _add_months(day: date, months: int) -> date:
+    year, month = divmod(day.year * 12 + day.month - 1 + months, 12)
+    return date(year, month + 1, min(day.day, monthrange(year, month + 1)[1]))
+
+
+def _nth_of(text: str) -> int:
+    digits = pattern(r"\d+").match(text)
+    return int(digits[0]) if digits else _NTH_WORDS[text.lower()]
+
+
+def _iso(m: re.Match[str], today: date) -> Day | None:
+    return _dated(m, _calendar_day(int(m[1]), int(m[2]), int(m[3])))
+
+
+def _dated(m: re.Match[str], day: date | None, last: date | None = None) -> Day | None:
+    return None if day is None else Day(m.start(), m.end(), day=day, last=last)
+
+
+def _month_day(m: re.Match[str], today: date) -> Day | None:
+    month, nth = _month(m["month"]), _nth_of(m["day"])
+    if m["year"]:
+        day = _calendar_day(int(m["year"]), month, nth)
+    else:
+        day = _next_dated(today, month, nth)
+    last = None
+    if day is not None and m["last"]:
+        last_month = _month(m["last_month"]) if m["last_month"] else month
+        last = _calendar_day(day.year + (last_month < month), last_month, _nth_of(m["last"]))
+    return _dated(m, day, last)
+
+
+def _day_month(m: re.Match[str], today: date) -> Day | None:
+    return _dated(m, _next_dated(today, _month(m["month"]), _nth_of(m["day"])))
+
+
+def _slashed(m: re.Match[str], today: date) -> Day | None:
+    first, second = int(m[1]), int(m[2])
+    month, nth = (first, second) if first <= 12 else (second, first)
+    if (first, second) == (24, 7) or not 1 <= month <= 12:
+        return None
+    if m[3]:
+        year = int(m[3])
+        return _dated(m, _calendar_day(year + 2000 if year < 100 else year, month, nth))
+    return _dated(m, _next_dated(today, month, nth))
+
+
+def _nth(m: re.Match[str], today: date) -> Day | None:
+    day = _next_nth(today, _nth_of(m["nth"]))
+    last = None
+    if day is not None and m["last"]:
+        last = _next_nth(day, _nth_of(m["last"]))
+    if day is not None and m["next_month"]:
+        day = _calendar_day(*divmod_month(today, 1), day.day)
+    return _dated(m, day, last)
+
+
+def divmod_month(day: date, ahead: int) -> tuple[int, int]:
+    """Year and month `ahead` months after that of `day`."""
+    year, month = divmod(day.year * 12 + day.month - 1 + ahead, 12)
+    return year, month + 1
+
+
+def _ahead(m: re.Match[str], today: date) -> Day | None:
+    """ "In two weeks", "three days from now", "two weeks from Friday"."""
+    count, unit = number(m["count"]), m["unit"].lower()
+    base = today
+    anchor = m["anchor"]
+    if anchor and anchor.lower() == "tomorrow":
+        base = today + timedelta(days=1)
+    elif anchor and anchor.lower() not in ("today", "now"):
+        base = _coming(today, _weekday(anchor))
+    if unit.startswith("month"):
+        return _dated(m, _add_months(base, min(count, 120)))
+    days = count * (7 if unit.startswith(("week", "fortnight")) else 1)
+    if unit.startswith("fortnight"):
+        days *= 2
+    return _dated(m, base + timedelta(days=days))
+
+
+def _relative_weekday(m: re.Match[str], today: date) -> Day | None:
+    weekday = _weekday(m["wd"])
+    how = (m["how"] or "").lower().strip()
+    week = (m["week"] or "").lower()
+    before = (m["before"] or "").lower()
+    next_week = _monday(today) + timedelta(days=7)
+    if "after next" in week or "after next" in before:
+        day = next_week + timedelta(days=7 + weekday)
+    elif "next week" in week or "next week" in before or how == "next":
+        day = next_week + timedelta(days=weekday)
+    elif "this week" in week or "this week" in before:
+        day = _monday(today) + timedelta(days=weekday)
+        if day < today:
+            day += timedelta(days=7)
+    elif how == "this":
+        day = today + timedelta(days=(weekday - today.weekday()) % 7)
+    elif "from" in week or week.strip() == "week":
+        day = _coming(today, weekday) + timedelta(days=7)
+    else:
+        free = how in ("", "on", "every", "each") and not week and not before
+        return Day(
+            m.start(), m.end(), day=_coming(today, weekday), weekday=weekday if free else None
+        )
+    return Day(m.start(), m.end(), day=day)
+
+
+def _after_next_weekday(m: re.Match[str], today: date) -> Day | None:
+    return _dated(m, _coming(today, _weekday(m["wd"])) + timedelta(days=7))
+
+
+def _weekend(m: re.Match[str], today: date) -> Day | None:
+    ahead = 7 if "next" in m[0].lower() else 0
+    saturday = _monday(today) + timedelta(days=5 + ahead)
+    if today.weekday() == 6 and not ahead:
+        saturday = today
+    return Day(m.start(), m.end(), day=saturday, vague=True)
+
+
+def _week(m: re.Match[str], today: date) -> Day | None:
+    said = m[0].lower()
+    ahead = 14 if "after next" in said else 0 if said.startswith(("this", "later")) else 7
+    return Day(m.start(), m.end(), week=_monday(today) + timedelta(days=ahead))
+
+
+def _end_of(m: re.Match[str], today: date) -> Day | None:
+    ahead = 1 if m["next"] else 0
+    start = m["side"].lower() in ("beginning", "start", "first")
+    if m["unit"].lower() == "month":
+        year, month = divmod_month(today, ahead)
+        if start and not ahead:
+            year, month = divmod_month(today, 1)
+        day = date(year, month, 1 if start else monthrange(year, month)[1])
+    else:
+        day = _monday(today) + timedelta(days=7 * ahead + (0 if start else 4))
+        if day < today:
+            day += timedelta(days=7)
+    return Day(m.start(), m.end(), day=day, vague=m["side"].lower() != "last day")
+
+
+def _holiday(m: re.Match[str], today: date) -> Day | None:
+    said = m[0].lower()
+    fixed = {
+        "christmas eve": (12, 24),
+        "christmas": (12, 25),
+        "boxing": (12, 26),
+        "new year's eve": (12, 31),
+        "new year": (1, 1),
+        "valentine": (2, 14),
+        "halloween": (10, 31),
+        "patrick": (3, 17),
+        "fourth of july": (7, 4),
+    }
+    for name, (month, nth) in fixed.items():
+        if name in said:
+            return _dated(m, _next_dated(today, month, nth))
+    return None
+
+
+def _fixed(days: int) -> Callable[[re.Match[str], date], Day | None]:
+    return lambda m, today: Day(m.start(), m.end(), day=today + timedelta(days=days))
+
+
+def _past(m: re.Match[str], today: date) -> Day | None:
+    return Day(m.start(), m.end(), past=True)
+
+
+def _offset(m: re.Match[str], today: date) -> Day | None:
+    if m["wd"]:
+        return Day(m.start(), m.end(), weekday=_weekday(m["wd"]), offset=0)
+    return Day(m.start(), m.end(), offset=-1 if "before" in m[0].lower() else 1)
+
+
+_ND = rf"(?:{_D}(?:st|nd|rd|th)?)\b"
+_RULES: tuple[tuple[str, Callable[[re.Match[str], date], Day | None]], ...] = (
+    (
+        r"\b(?:yesterday|last (?:night|week|month|year|time|weekend|summer|winter|spring|fall|"
+        + _WD
+        + r")|the other (?:day|night|week)|earlier (?:today|this (?:week|month|year))|this past \w+"
+        r"|(?:\w+ )?(?:days?|weeks?|months?|years?|hours?|minutes?) (?:ago|back)\b|back in (?:"
+        + _MON
+        + r"|\d{4}))",
+        _past,
+    ),
+    (r"\b(\d{4})-(\d{1,2})-(\d{1,2})\b", _iso),
+    (
+        rf"\b(?P<month>{_MON}) (?:the )?(?P<day>{_ND})"
+        rf"(?:\s?(?:-|to|through|thru|until)\s?(?:the )?(?:(?P<last_month>{_MON})"
+        rf" )?(?P<last>{_ND})(?!\s?(?::|am|pm)))?"
+        r"(?:,? (?P<year>20\d\d))?",
+        _month_day,
+    ),
+    (rf"\b(?:the )?(?P<day>{_D}(?:st|nd|rd|th)?) (?:of )?(?P<month>{_MON})\b(?! i\b)", _day_month),
+    (
+        rf"\b(?P<month>{_MON}) (?P<day>{_NTH_WORD})\b(?P<last>)(?P<last_month>)(?P<year>)",
+        _month_day,
+    ),
+    (rf"\b(?:the )?(?P<day>{_NTH_WORD}) of (?P<month>{_MON})\b", _day_month),
+    (
+        r"(?<![\d/.:-])(\d{1,2})/(\d{1,2})(?:/(\d{2}|20\d\d))?(?![\d/])(?!\s*(?:of\b|an? hour"
+        r"|hours?|cup))",
+        _slashed,
+    ),
+    (
+        rf"\b(?P<count>{NUMBER}) (?P<unit>weeks?|days?|months?|fortnights?) (?:from|after)"
+        rf" (?P<anchor>today|now|tomorrow|{_WD})",
+        _ahead,
+    ),
+    (
+        rf"\bin (?P<count>{NUMBER}) (?P<unit>weeks?|days?|months?|fortnights?)\b(?P<anchor>)(?:'?"
+        rf" time)?",
+        _ahead,
+    ),
+    (
+        r"\b(?P<side>end|beginning|start|first|last day) (?:of )?(?:the |this )?(?P<next>next"
+        r" )?(?P<unit>month|week)\b",
+        _end_of,
+    ),
+    (r"\b(?:the )?day after tomorrow\b", _fixed(2)),
+    (
+        r"\b(?:today|tonight|this (?:morning|afternoon|evening|arvo)|later on today|eod|end of"
+        r" (?:the )?day)\b",
+        _fixed(0),
+    ),
+    (r"\btomorrow\b", _fixed(1)),
+    (rf"\b(?P<wd>{_WD}) after next\b", _after_next_weekday),
+    (
+        rf"\b(?:(?P<before>next week|this week|the week after next|week after next),? (?:on )?"
+        rf"|(?P<how>this coming|this|next|coming|every|each|on) )?"
+        rf"(?P<wd>{_WD})(?P<week>,? (?:of |in )?(?:the )?(?:next week|this week|week after next)|"
+        rf" week\b)?",
+        _relative_weekday,
+    ),
+    (r"\b(?:this|next|the|over the|this coming)? ?weekend\b", _weekend),
+    (r"\b(?:the )?week after next|next week|this week|later this week|the following week\b", _week),
+    (
+        r"\b(?:christmas eve|christmas(?: day)?|boxing day|new year'?s eve|new year'?s(?: day)?"
+        r"|valentine'?s(?: day)?"
+        r"|halloween|st\.? patrick'?s day|fourth of july)(?! (?:party|dinner|shopping|tree|cards?"
+        r"|gifts?|presents?))",
+        _holiday,
+    ),
+    (
+        rf"\b(?:the |on )?(?P<nth>{_D}(?:st|nd|rd|th))\b{_NOT_A_DAY}"
+        rf"(?:\s?(?:-|to|through|thru|until)\s?(?:the )?(?P<last>{_D}(?:st|nd|rd"
+        rf"|th))\b)?(?P<next_month> of next month)?",
+        _nth,
+    ),
+    (
+        rf"\bon the (?P<nth>{_NTH_WORD})\b{_NOT_A_DAY}(?P<last>)(?P<next_month> of next month)?",
+        _nth,
+    ),
+    (
+        rf"\bthe (?:(?:next|following) day|day (?:after|before)|following (?P<wd>{_WD}))\b",
+        _offset,
+    ),
+)
+
+
+def find_days(text: str, today: date) -> list[Day]:
+    """The days named in `text`, in order; of overlapping readings the more specific one."""
+    days: list[Day] = []
+    for source, read in _RULES:
+        for match in pattern(source).finditer(text):
+            if any(match.start() < day.end and day.start < match.end() for day in days):
+                continue
+            day = _read_safely(read, match, today)
+            if day is not None:
+                days.append(day)
+    days.sort(key=lambda day: day.start)
+    return _merged(days, text)
+
+
+def _read_safely(
+    read: Callable[[re.Match[str], date], Day | None], match: re.Match[str], today: date
+) -> Day | None:
+    try:
+        return read(match, today)
+    except OverflowError:  # past the year 9999
+        return None
+
+
+def _merged(days: list[Day], text: str) -> list[Day]:
+    """ "Friday the 27th" is one day, and so is "Tuesday, March 3rd": the date decides."""
+    merged: list[Day] = []
+    for day in days:
+        before = merged[-1] if merged else None
+        gap = text[before.end : day.start].strip(" ,(") if before else ""
+        if (
+            before
+            and before.weekday is not None
+            and day.weekday is None
+            and day.day
+            and gap in ("", "the")
+        ):
+            merged[-1] = replace(day, start=before.start)
+        elif (
+            before
+            and before.day
+            and day.weekday is not None
+            and gap == ""
+            and before.weekday is None
+        ):
+            merged[-1] = replace(before, end=day.end)
+        else:
+            merged.append(day)
+    return merged

@@ -1,0 +1,111 @@
+"""The extractor that needs no model: rules for speech, dates and times."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from datetime import datetime
+
+from cal_ai.events import Event
+from cal_ai.extractors.protocol import Extraction, Request
+from cal_ai.extractors.rules.decide import Setting, decide
+from cal_ai.extractors.rules.dialogue import Dialogue
+from cal_ai.extractors.rules.zones import zone_lived_in
+
+_SELF = ("me", "user", "i", "owner", "myself")
+
+
+class RulesExtractor:
+    """Finds the owner's calendar changes without a language model; the same input, the same answer."""
+
+    @property
+    def name(self) -> str:
+        return "rules"
+
+    @property
+    def model(self) -> str | None:
+        return None
+
+    async def extract(self, request: Request) -> Extraction:
+        """The events agreed to in the conversation; there is nothing that can fail."""
+        events = find_events(request)
+        raw = json.dumps({"events": [_answer(event) for event in events]}, ensure_ascii=False)
+        return Extraction(events=events, usage=None, attempts=1, raw=raw)
+
+    async def close(self) -> None:
+        """Nothing is held open."""
+
+
+def find_events(request: Request) -> tuple[Event, ...]:
+    """The calendar changes the owner agreed to or announced, in the order in which they came up."""
+    utterances = request.transcript.utterances
+    speakers = frozenset(utterance.speaker for utterance in utterances)
+    owner = _owner_among(request.owner, speakers)
+    now = request.now.replace(tzinfo=None)
+    starts = {event.id: _wall_clock(event.start, request.now) for event in request.context}
+    dialogue = Dialogue(owner, speakers, now, request.context, starts)
+    for utterance in utterances:
+        dialogue.hear(utterance)
+    lived_in = (zone_lived_in(u.words) for u in utterances if u.speaker == owner)
+    zone = request.now.tzinfo or next((zone for zone in lived_in if zone), None)
+    setting = Setting(owner, speakers, now, zone)
+    decided = (decide(plan, setting, starts) for plan in dialogue.plans)
+    return _distinct([_zoned(event, request) for event in decided if event is not None])
+
+
+def _owner_among(owner: str, speakers: frozenset[str]) -> str:
+    """The speaker who is the owner: by full name, by first name, or as "Me"."""
+    wanted = owner.strip().lower()
+    for matches in (
+        lambda name: name == wanted,
+        lambda name: name.split(" ")[0] == wanted.split(" ")[0],
+        lambda name: name in _SELF,
+    ):
+        for speaker in sorted(speakers):
+            if matches(speaker.strip().lower()):
+                return speaker
+    return owner
+
+
+def _wall_clock(moment: datetime, now: datetime) -> datetime:
+    if moment.tzinfo is not None and now.tzinfo is not None:
+        moment = moment.astimezone(now.tzinfo)
+    return moment.replace(tzinfo=None)
+
+
+def _zoned(event: Event, request: Request) -> Event:
+    """`event` with the offset of the reference time, where that has one."""
+    from dataclasses import replace
+
+    zone = request.now.tzinfo
+    if zone is None or event.action == "delete":
+        return event
+    start = event.start_time.replace(tzinfo=zone) if event.start_time else None
+    end = event.end_time.replace(tzinfo=zone) if event.end_time else None
+    return replace(event, start_time=start, end_time=end)
+
+
+def _distinct(events: Sequence[Event]) -> tuple[Event, ...]:
+    seen = set()
+    distinct = []
+    for event in events:
+        key = (event.action, event.title.lower(), event.start_time, event.existing_event_id)
+        if key not in seen:
+            seen.add(key)
+            distinct.append(event)
+    return tuple(distinct)
+
+
+def _answer(event: Event) -> dict[str, object]:
+    return {
+        "action": event.action,
+        "title": event.title,
+        "start_time": event.start_time.isoformat() if event.start_time else None,
+        "end_time": event.end_time.isoformat() if event.end_time else None,
+        "location": event.location,
+        "attendees": list(event.attendees),
+        "confidence": event.confidence,
+        "reasoning": event.reasoning,
+        "assumptions": list(event.assumptions),
+        "existing_event_id": event.existing_event_id,
+    }

@@ -1,0 +1,152 @@
+"""All that one clause says about time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from cal_ai.extractors.rules.dates import Day, find_days
+from cal_ai.extractors.rules.patterns import found
+from cal_ai.extractors.rules.times import (
+    Clock,
+    DayPart,
+    Length,
+    Shift,
+    find_clocks,
+    find_from_now,
+    find_lengths,
+    find_parts,
+    find_shifts,
+)
+
+Mention = Day | Clock | DayPart | Length | Shift
+
+
+@dataclass(frozen=True, slots=True)
+class Moments:
+    """Days, times, parts of the day, durations and shifts of a clause, each in order."""
+
+    days: tuple[Day, ...] = ()
+    clocks: tuple[Clock, ...] = ()
+    parts: tuple[DayPart, ...] = ()
+    lengths: tuple[Length, ...] = ()
+    shifts: tuple[Shift, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.days or self.clocks or self.parts or self.lengths or self.shifts)
+
+    @property
+    def names_a_time(self) -> bool:
+        return bool(self.days or self.clocks or self.parts)
+
+    @property
+    def spans(self) -> tuple[tuple[int, int], ...]:
+        mentions: tuple[Mention, ...] = (
+            *self.days,
+            *self.clocks,
+            *self.parts,
+            *self.lengths,
+            *self.shifts,
+        )
+        return tuple((mention.start, mention.end) for mention in mentions)
+
+
+def find_moments(text: str, now: datetime) -> Moments:
+    """What `text`, said at `now`, says about time; a time that is only denied ("not 3") is left out."""
+    days = find_days(text, now.date())
+    clocks = find_clocks(text, frozenset(day.end for day in days))
+    shifts = find_shifts(text)
+    for ahead in find_from_now(text):
+        at = now + timedelta(minutes=ahead.minutes)
+        days.append(Day(ahead.start, ahead.end, day=at.date()))
+        clocks.append(Clock(ahead.start, ahead.end, at.hour * 60 + at.minute))
+    taken = [(day.start, day.end) for day in days] + [(clock.start, clock.end) for clock in clocks]
+    shifts = [shift for shift in shifts if not _overlaps(shift, taken)]
+    taken += [(shift.start, shift.end) for shift in shifts]
+    lengths = [length for length in find_lengths(text) if not _overlaps(length, taken)]
+    clocks = [clock for clock in clocks if not _within(clock, lengths)]
+    parts = [part for part in find_parts(text) if not _within_clock(part, clocks)]
+    return Moments(
+        tuple(day for day in days if not _denied(text, day)),
+        tuple(clock for clock in clocks if not _denied(text, clock)),
+        tuple(parts),
+        tuple(lengths),
+        tuple(shifts),
+    )
+
+
+def _overlaps(mention: Mention, taken: Iterable[tuple[int, int]]) -> bool:
+    return any(mention.start < end and start < mention.end for start, end in taken)
+
+
+def _within(clock: Clock, lengths: Iterable[Length]) -> bool:
+    return any(length.start <= clock.start < length.end for length in lengths)
+
+
+def _within_clock(part: DayPart, clocks: Iterable[Clock]) -> bool:
+    return any(clock.start <= part.start < clock.end for clock in clocks)
+
+
+def _denied(text: str, mention: Mention) -> bool:
+    return found(
+        r"(?:\bnot|\binstead of|\brather than|\bno longer|\bnor|\bthan)\s+(?:on |at |the |until "
+        r"|till )?$",
+        text[: mention.start],
+    )
+
+
+def split_moved(text: str, moments: Moments) -> tuple[Moments, Moments]:
+    """What a clause that moves something says about the old time and about the new one."""
+    old: list[Mention] = []
+    new: list[Mention] = []
+    unclear: list[Mention] = []
+    mentions: list[Mention] = [*moments.days, *moments.clocks, *moments.parts]
+    for mention in sorted(mentions, key=lambda m: m.start):
+        before, after = text[: mention.start], text[mention.end :]
+        if isinstance(mention, Clock) and mention.joint == "to" and not found(r"\bto\s*$", before):
+            old.append(replace(mention, until=None, joint=""))
+            new.append(
+                replace(
+                    mention,
+                    minute=mention.until,
+                    certain=mention.until_certain,
+                    until=None,
+                    joint="",
+                )
+            )
+        elif found(
+            r"\b(?:to|until|till|til|into|for|make (?:it|that)|do|instead,?|try)\s+(?:like |maybe "
+            r"|around |about |the |say |on )?$",
+            before,
+        ):
+            new.append(mention)
+        elif found(
+            r"\b(?:from|our|my|the|your|of|that|this|was|originally|scheduled for)\s+$", before
+        ) or found(
+            r"^(?:'s\b| (?:meeting|call|lunch|dinner|slot|one|appointment|thing|session|review"
+            r"|sync|standup)\b)",
+            after,
+        ):
+            old.append(mention)
+        else:
+            unclear.append(mention)
+    first_new = min((m.start for m in new), default=None)
+    for mention in unclear:
+        follows_old = (
+            bool(old) and not new and mention.start > old[-1].start and found(r"\bfrom\b", text)
+        )
+        if follows_old or (first_new is not None and mention.start < first_new):
+            old.append(mention)
+        else:
+            new.append(mention)
+    return _collect(old), replace(_collect(new), lengths=moments.lengths, shifts=moments.shifts)
+
+
+def _collect(mentions: Iterable[Mention]) -> Moments:
+    mentions = list(mentions)
+    return Moments(
+        tuple(m for m in mentions if isinstance(m, Day)),
+        tuple(m for m in mentions if isinstance(m, Clock)),
+        tuple(m for m in mentions if isinstance(m, DayPart)),
+    )

@@ -1,0 +1,28 @@
+"""Regular expressions that are compiled when first used."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import cache
+
+
+@cache
+def pattern(source: str) -> re.Pattern[str]:
+    """The compiled form of `source`, ignoring case; compiled once, and not before it is needed."""
+    return re.compile(source, re.IGNORECASE)
+
+
+def found(source: str, text: str) -> bool:
+    return pattern(source).search(text) is not None
+
+
+def any_of(words: Iterable[str]) -> str:
+    """An alternation of literal words in which the longest wins."""
+    return "(?:" + "|".join(re.escape(word) for word in sorted(words, key=len, reverse=True)) + ")"
+
+
+@cache
+def cased(source: str) -> re.Pattern[str]:
+    """The compiled form of `source`, in which capitals count."""
+    return re.compile(source)

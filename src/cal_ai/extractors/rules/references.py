@@ -1,0 +1,171 @@
+"""Which event of the calendar a clause speaks of."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from cal_ai.events import ContextEvent
+from cal_ai.extractors.rules.moments import Moments
+from cal_ai.extractors.rules.patterns import found, pattern
+from cal_ai.extractors.rules.reading import Reading
+
+_EMPTY = frozenset(
+    [
+        "with",
+        "the",
+        "a",
+        "an",
+        "and",
+        "of",
+        "for",
+        "to",
+        "at",
+        "in",
+        "on",
+        "my",
+        "our",
+        "your",
+        "re",
+        "meeting",
+        "event",
+        "about",
+        "session",
+        "appointment",
+        "call",
+    ]
+)
+_SAME = (
+    {"1:1", "one-on-one", "1-1"},
+    {"standup", "stand-up", "scrum"},
+    {"catch-up", "catchup", "check-in", "checkin"},
+    {"doctor", "doctor's", "physician", "doc", "gp"},
+    {"dentist", "dental", "dentist's"},
+    {"retro", "retrospective"},
+    {"kickoff", "kick-off"},
+    {"workout", "gym"},
+    {"movie", "movies", "film"},
+    {"sync", "sync-up", "syncup"},
+    {"drinks", "beers", "drink"},
+    {"vet", "veterinarian"},
+    {"physio", "physiotherapy"},
+    {"haircut", "hairdresser", "barber"},
+    {"presentation", "deck"},
+)
+_ALIASES = {word: min(group) for group in _SAME for word in group}
+
+
+def content_words(text: str) -> frozenset[str]:
+    """The telling words of a title or clause, without plurals, possessives and spelling variants."""
+    words = set()
+    for match in pattern(r"[\w:'-]+").finditer(text.lower()):
+        word = match[0].strip("'").removesuffix("'s")
+        word = _ALIASES.get(word, word)
+        if len(word) > 3 and word.endswith("s") and not word.endswith("ss"):
+            word = word[:-1]
+        words.add(_ALIASES.get(word, word))
+    return frozenset(words)
+
+
+def best_match(
+    reading: Reading, old: Moments, events: Sequence[ContextEvent], starts: dict[int, datetime]
+) -> ContextEvent | None:
+    """The event that the clause names by title, people, day or time, or None if no event fits well."""
+    scored = [(_score(reading, old, event, starts[event.id]), event) for event in events]
+    scored = [(score, event) for score, event in scored if score >= 2.0]
+    if not scored:
+        return None
+    top = max(score for score, _ in scored)
+    return min(
+        (event for score, event in scored if score == top), key=lambda event: starts[event.id]
+    )
+
+
+def _score(reading: Reading, old: Moments, event: ContextEvent, start: datetime) -> float:
+    said = content_words(reading.text)
+    title = content_words(event.summary)
+    telling = {word for word in title if word not in _EMPTY}
+    score = 0.0
+    shared = telling & said
+    score += 2.0 * len(shared)
+    if telling and shared == telling:
+        score += 0.5
+    generic = (title - telling) & said & {"meeting", "appointment", "call", "session", "event"}
+    score += 0.6 * bool(generic)
+    speaker = reading.speaker.lower().split(" ")[0]
+    if speaker in title and found(r"\b(?:our|we|us|you|the|my)\b", reading.text):
+        score += 1.0
+    named_time = 0.0
+    for day in old.days:
+        if day.day is not None:
+            named_time += 1.5 if day.day == start.date() else -2.0
+    for clock in old.clocks:
+        if clock.minute is not None:
+            same = clock.minute % 720 == (start.hour * 60 + start.minute) % 720
+            named_time += 2.0 if same else -1.5
+    for part in old.parts:
+        named_time += 0.5 if _in_part(part.part, start.hour) else -1.0
+    if not shared and not generic and speaker not in title:
+        # A day alone names no event, and neither does a time of an activity that is called otherwise.
+        activity = reading.activity
+        if activity is not None and not activity.weak:
+            return 0.0
+        return named_time if any(clock.minute is not None for clock in old.clocks) else 0.0
+    return score + named_time
+
+
+def _in_part(part: str, hour: int) -> bool:
+    low, high = {
+        "morning": (5, 12),
+        "lunchtime": (11, 15),
+        "afternoon": (12, 18),
+        "evening": (17, 24),
+        "night": (18, 24),
+    }[part]
+    return low <= hour < high
+
+
+def bulk_matches(
+    reading: Reading, events: Sequence[ContextEvent], starts: dict[int, datetime]
+) -> list[ContextEvent]:
+    """The events that "everything on Friday" or "my whole afternoon" stands for."""
+    text, moments = reading.text, reading.moments
+    if not (moments.days or moments.parts or found(r"\b(?:everything|all)\b", text)):
+        return []
+    chosen = [event for event in events if _on_days(moments, starts[event.id])]
+    for part in moments.parts:
+        chosen = [event for event in chosen if _in_part(part.part, starts[event.id].hour)]
+    for clock in moments.clocks:
+        if clock.minute is not None and clock.approximate:
+            minute = clock.minute if clock.certain or clock.minute >= 8 * 60 else clock.minute + 720
+            late = found(r"\b(?:after|from|past)\b", text[: clock.start])
+            chosen = [e for e in chosen if (_minute(starts[e.id]) >= minute) == late]
+    spared = pattern(r"\b(?:except|but|besides|apart from|other than|keep|excluding)\b(.*)").search(
+        text
+    )
+    if spared:
+        words = content_words(spared[1]) - _EMPTY
+        chosen = [event for event in chosen if not (content_words(event.summary) - _EMPTY) & words]
+    kind = pattern(
+        r"\b(?:all|every|both)\b (?:of )?(?:my |the |our )?(?:\w+ )?(meetings?|calls?"
+        r"|appointments?|1:1s?|syncs?|interviews?|reviews?)"
+    ).search(text)
+    if kind and kind[1].lower().rstrip("s") not in ("meeting",):
+        wanted = content_words(kind[1])
+        chosen = [event for event in chosen if content_words(event.summary) & wanted]
+    return chosen
+
+
+def _minute(moment: datetime) -> int:
+    return moment.hour * 60 + moment.minute
+
+
+def _on_days(moments: Moments, start: datetime) -> bool:
+    if not moments.days:
+        return True
+    for day in moments.days:
+        if day.day is not None and day.day <= start.date() <= (day.last or day.day):
+            return True
+        if day.week is not None and 0 <= (start.date() - day.week).days < 7:
+            return True
+    return False

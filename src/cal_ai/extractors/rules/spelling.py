@@ -1,0 +1,271 @@
+"""Chat spelling, typos and spoken numbers rewritten to the forms that the other rules know."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+from cal_ai.extractors.rules.patterns import any_of, pattern
+
+SHORTHAND = {
+    "u": "you",
+    "ur": "your",
+    "r": "are",
+    "ya": "you",
+    "yall": "you all",
+    "y'all": "you all",
+    "tmrw": "tomorrow",
+    "tmr": "tomorrow",
+    "tmw": "tomorrow",
+    "tmrow": "tomorrow",
+    "tomoz": "tomorrow",
+    "tomm": "tomorrow",
+    "2moro": "tomorrow",
+    "2morrow": "tomorrow",
+    "2mrw": "tomorrow",
+    "2nite": "tonight",
+    "tonite": "tonight",
+    "2day": "today",
+    "tdy": "today",
+    "pls": "please",
+    "plz": "please",
+    "k": "ok",
+    "kk": "ok",
+    "okay": "ok",
+    "okie": "ok",
+    "okey": "ok",
+    "mkay": "ok",
+    "yea": "yeah",
+    "yeh": "yeah",
+    "yah": "yeah",
+    "ye": "yeah",
+    "yess": "yes",
+    "yesss": "yes",
+    "yas": "yes",
+    "suree": "sure",
+    "gonna": "going to",
+    "gunna": "going to",
+    "wanna": "want to",
+    "gotta": "got to",
+    "hafta": "have to",
+    "lemme": "let me",
+    "gimme": "give me",
+    "cuz": "because",
+    "coz": "because",
+    "bc": "because",
+    "w": "with",
+    "w/": "with",
+    "b4": "before",
+    "l8r": "later",
+    "cya": "see you",
+    "def": "definitely",
+    "defo": "definitely",
+    "prob": "probably",
+    "probs": "probably",
+    "prolly": "probably",
+    "sched": "schedule",
+    "resched": "reschedule",
+    "mtg": "meeting",
+    "mtgs": "meetings",
+    "appt": "appointment",
+    "appts": "appointments",
+    "bday": "birthday",
+    "b-day": "birthday",
+    "bfast": "breakfast",
+    "brekkie": "breakfast",
+    "min": "minutes",
+    "mins": "minutes",
+    "hr": "hour",
+    "hrs": "hours",
+    "wknd": "weekend",
+    "nxt": "next",
+    "wk": "week",
+    "aft": "afternoon",
+    "arvo": "afternoon",
+    "morn": "morning",
+    "dont": "don't",
+    "cant": "can't",
+    "cannot": "can't",
+    "wont": "won't",
+    "didnt": "didn't",
+    "doesnt": "doesn't",
+    "isnt": "isn't",
+    "wasnt": "wasn't",
+    "couldnt": "couldn't",
+    "wouldnt": "wouldn't",
+    "shouldnt": "shouldn't",
+    "havent": "haven't",
+    "im": "I'm",
+    "ive": "I've",
+    "lets": "let's",
+    "thats": "that's",
+    "whats": "what's",
+    "hows": "how's",
+    "youre": "you're",
+    "weve": "we've",
+    "theyre": "they're",
+    "1-on-1": "1:1",
+    "1on1": "1:1",
+    "midday": "noon",
+}
+
+# Only words whose near misses are hardly ever other words.
+_MISSPELT = (
+    *("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"),
+    *("january", "february", "august", "september", "october", "november", "december"),
+    *("tomorrow", "tonight", "afternoon", "evening", "morning", "weekend"),
+    *("appointment", "meeting", "dentist", "reschedule", "cancel", "calendar", "standup"),
+    *("dinner", "lunch", "breakfast", "coffee", "definitely", "perfect", "interview"),
+)
+_NOT_TYPOS = {"mooring", "mourning", "melting", "meeting", "ending", "dinners", "diner", "evenings"}
+_NOT_TYPOS |= {"winner", "sinner", "thinner", "inner", "dinnertime", "meetings", "sunny", "fridays"}
+
+_HOURS = dict(
+    zip(
+        ("one", "two", "three", "four", "five", "six"),
+        range(1, 7),
+        strict=True,
+    )
+) | dict(zip(("seven", "eight", "nine", "ten", "eleven", "twelve"), range(7, 13), strict=True))
+_MINUTES = {
+    "five": 5,
+    "ten": 10,
+    "fifteen": 15,
+    "quarter": 15,
+    "a quarter": 15,
+    "twenty": 20,
+    "twenty-five": 25,
+    "twenty five": 25,
+    "thirty": 30,
+    "half": 30,
+    "forty": 40,
+    "forty-five": 45,
+    "forty five": 45,
+    "fifty": 50,
+}
+_HOUR = rf"(?:{any_of(_HOURS)}|1[0-2]|[1-9])"
+_PAST_TO = rf"\b({any_of(_MINUTES)})(?: minutes)? (past|after|to|till|before|of) ({_HOUR})\b"
+_HALF_HOUR = rf"\bhalf ({any_of(_HOURS)})\b"
+_HOUR_MINUTE = (
+    rf"\b({any_of(_HOURS)})[ -](oh[ -]five|fifteen|twenty|thirty|forty|forty[ -]five|fifty)\b"
+    r"(?! (?:people|minutes|dollars|percent|bucks|years|days|pages|guests))"
+)
+_TIME_WORD = (
+    r"\b(at|around|about|by|until|till|til|before|after|from|say|make it|make that|it's|to|between"
+    r"|how about|what about|do|maybe|like|@|and|or|is|for)"
+    rf" ({any_of(_HOURS)})\b"
+    r"(?=\s*(?:$|[?.!,;]|am\b|pm\b|o'?clock|ish|sharp|instead|works?|on\b|or\b|to\b|and\b|today"
+    r"|tonight"
+    r"|tomorrow|in the (?:morning|afternoon|evening)|mon|tue|wed|thu|fri|sat|sun|at night|then\b"
+    r"|would|is (?:good|fine|ok|better|perfect)|if|at the|for|this|next|sounds|eastern|pacific"
+    r"|central))"
+)
+_WORD_CLOCK = rf"\b({any_of(_HOURS)})(?=\s?(?:am|pm|o'?clock|ish)\b|-ish\b)"
+_WORD_ALONE = (
+    rf"^((?:(?:ok|yes|yeah|sure|maybe|no|wait|actually|hmm|then|perfect|great),?"
+    rf" )*)({any_of(_HOURS)})"
+    r"(?=\s*(?:$|[?.!,]|works|is (?:good|fine|ok|better|perfect)|sounds|it is|then))"
+)
+
+_FILLER = (
+    r"(?:\b(?:u+h+m*|u+m+|e+r+m*|h+m+|m+h*m+|a+h+)\b(?!\s*,?\s*(?:no|yes)\b),?\s*|\byou know,\s*)"
+)
+_LIKE = (
+    r"\b(like|kinda|sorta|around like|approximately|roughly)\s+(?=\d|noon\b|one\b|two\b"
+    r"|three\b|four\b)"
+)
+
+
+def plain(words: str) -> str:
+    """`words` in one spelling: straight quotes, shorthand written out, clock words as digits."""
+    text = words.translate(_QUOTES)
+    text = pattern(r"\b([ap])\. ?m\b\.?").sub(r"\1m", text)
+    text = pattern(r"\b(dr|mr|mrs|ms|st|vs|prof|approx|jr|sr)\.").sub(r"\1", text)
+    text = pattern(r"(?<=\d)\s?[–—]\s?(?=\d)").sub("-", text)
+    text = pattern(
+        r"[*(\[](?:laugh|chuckl|sigh|pause|giggl|cough|typing|inaudible|crosstalk)\w*[^*)\]]*[*)\]]"
+    ).sub(" ", text)
+    text = pattern(r"\bw/\s?(?!o)").sub("with ", text)
+    text = pattern(r"\bone[ -]on[ -]one\b").sub("1:1", text)
+    text = pattern(r"[\w'-]+").sub(lambda match: _respelt(match[0]), text)
+    text = pattern(_FILLER).sub("", text)
+    text = pattern(_LIKE).sub("around ", text)
+    return _digits(pattern(r"\s+").sub(" ", text).strip())
+
+
+_QUOTES = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"', "…": "...", "\u00a0": " "})
+
+
+def _respelt(word: str) -> str:
+    lower = word.lower()
+    if lower in SHORTHAND:
+        return SHORTHAND[lower]
+    if len(lower) >= 5 and lower.isascii() and lower.isalpha():
+        return _corrected(lower) or word
+    return word
+
+
+@cache
+def _corrected(word: str) -> str | None:
+    """The known word that `word` misspells, or None; plurals and other real words stay."""
+    if word in _MISSPELT or word in _NOT_TYPOS:
+        return None
+    for known in _MISSPELT:
+        if (
+            word[0] != known[0]
+            or abs(len(word) - len(known)) > 2
+            or word in (known + "s", known + "ly")
+        ):
+            continue
+        if len(known) <= 6:
+            allowed = 1 if sorted(word) == sorted(known) else 0
+        else:
+            allowed = 2 if len(known) >= 8 else 1
+        if allowed and _distance(word, known) <= allowed:
+            return known
+    return None
+
+
+def _distance(left: str, right: str) -> int:
+    """Edits between two words; swapping two neighbouring letters is one edit."""
+    before: list[int] = []
+    row = list(range(len(right) + 1))
+    for i, a in enumerate(left, 1):
+        previous, row, older = row, [i], before
+        before = previous
+        for j, b in enumerate(right, 1):
+            cost = min(previous[j] + 1, row[j - 1] + 1, previous[j - 1] + (a != b))
+            if i > 1 and j > 1 and a == right[j - 2] and left[i - 2] == b:
+                cost = min(cost, older[j - 2] + 1)
+            row.append(cost)
+    return row[-1]
+
+
+def _digits(text: str) -> str:
+    text = pattern(_PAST_TO).sub(_past_or_to, text)
+    text = pattern(_HALF_HOUR).sub(lambda m: f"{_HOURS[m[1].lower()]}:30", text)
+    text = pattern(_HOUR_MINUTE).sub(_hour_minute, text)
+    text = pattern(_WORD_CLOCK).sub(lambda m: str(_HOURS[m[1].lower()]), text)
+    for _ in range(
+        2
+    ):  # "two or three": the second word follows a word that the first match ended with
+        text = pattern(_TIME_WORD).sub(lambda m: f"{m[1]} {_HOURS[m[2].lower()]}", text)
+    return pattern(_WORD_ALONE).sub(lambda m: f"{m[1]}{_HOURS[m[2].lower()]}", text)
+
+
+def _past_or_to(match: re.Match[str]) -> str:
+    minutes = _MINUTES[match[1].lower()]
+    said, side = match[3].lower(), match[2].lower()
+    hour = _HOURS.get(said) or int(said)
+    if side in ("past", "after"):
+        return f"{hour}:{minutes:02d}"
+    quarter = match[1].lower() in ("quarter", "a quarter")
+    before = match.string[: match.start()].rstrip().lower()
+    if not quarter and not before.endswith(("at", "by", "around", "about", "until", "till")):
+        return match[0]  # "five to six people", "from ten to six"
+    return f"{(hour - 2) % 12 + 1}:{60 - minutes:02d}"
+
+
+def _hour_minute(match: re.Match[str]) -> str:
+    minute = match[2].lower().replace(" ", "-")
+    return f"{_HOURS[match[1].lower()]}:{5 if minute == 'oh-five' else _MINUTES[minute]:02d}"
