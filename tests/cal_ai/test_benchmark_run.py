@@ -1,0 +1,414 @@
+"""The benchmark from command line to report, against a Gemini on loopback."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import pytest
+from tests.cal_ai.loopback import (
+    Call,
+    LoopbackLLM,
+    Reply,
+    Tokens,
+    answer,
+    blocked,
+    drop,
+    hang,
+    says,
+    status,
+)
+from tests.cal_ai.sample_folders import (
+    GOT_LUNCH,
+    KEY,
+    LUNCH,
+    CommandLine,
+    asked_sample,
+    finds_lunch,
+    write_sample,
+    write_samples,
+)
+
+from cal_ai.extractors.retry import CallPolicy
+
+
+@pytest.fixture
+def quick_retries(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One retry, a hundredth of a second later; how to wait has its own tests."""
+    policy = partial(CallPolicy, attempts=2, backoff_s=0.01)
+    monkeypatch.setattr("cal_ai.benchmark.command.CallPolicy", policy)
+
+
+SUMMARY = """\
+## What went well
+- Every lunch was found.
+
+**Failure patterns:**
+1. None.
+
+Calibration
+High means right.
+
+What to change in prompt or pipeline
+* Nothing <script>alert(1)</script>.
+"""
+
+
+def answers_and_summary(call: Call) -> Reply:
+    if asked_sample(call):
+        return answer(events=[GOT_LUNCH], tokens=Tokens(1000, 100, 200))
+    return Reply(text=SUMMARY, tokens=Tokens(2000, 300, 0))
+
+
+def test_a_run_prints_each_sample_then_the_figures(gemini: CommandLine, llm: LoopbackLLM) -> None:
+    write_samples(gemini.folder / "samples", 3)
+    write_sample(gemini.folder / "samples", "adversarial/none", expected=())
+    llm.set_script(answers_and_summary)
+    ran = gemini.benchmark("--concurrency", "1")
+    assert ran.status == 0
+    lines = ran.err.splitlines()
+    assert [line.rpartition(" (")[0] for line in lines] == [
+        "[1/4] adversarial/none... P=0.00 R=1.00",
+        "[2/4] crud/s000... P=1.00 R=1.00",
+        "[3/4] crud/s001... P=1.00 R=1.00",
+        "[4/4] crud/s002... P=1.00 R=1.00",
+    ]
+    assert all(line.endswith("s)") for line in lines)
+    figures = ran.out.splitlines()
+    assert figures[0] == "4 samples: 4 scored, 0 failed, 0 without sidecar"
+    assert figures[2:6] == [
+        "             scored  failed  precision  recall     f1  tp  fp  fn",
+        "overall           4       0      0.750   1.000  0.857   3   1   0",
+        "adversarial       1       0      0.000   1.000  0.000   0   1   0",
+        "crud              3       0      1.000   1.000  1.000   3   0   0",
+    ]
+    assert "high             4      3  0.750" in figures
+    assert "tokens     prompt 6000, output 700, thinking 800" in figures
+    assert "model      gemini-2.5-pro" in figures
+    # 6,000 tokens in at $1.25 and 1,500 out at $10.00 per million, the summary included.
+    assert "cost       $0.0225" in figures
+    assert figures[-1].startswith("report     reports/benchmark_")
+
+
+def test_the_history_line_has_every_field(gemini: CommandLine, llm: LoopbackLLM) -> None:
+    write_samples(gemini.folder / "samples", 2)
+    llm.set_script(answers_and_summary)
+    ran = gemini.benchmark("--format", "json")
+    (line,) = gemini.history
+    assert list(line) == [
+        "timestamp",
+        "model",
+        "extractor",
+        "sample_count",
+        "scored_count",
+        "failed_count",
+        "precision",
+        "recall",
+        "f1",
+        "avg_latency_s",
+        "prompt_tokens",
+        "output_tokens",
+        "est_cost_usd",
+        "signature",
+    ]
+    assert (line["model"], line["extractor"]) == ("gemini-2.5-pro", "gemini")
+    assert (line["sample_count"], line["scored_count"], line["failed_count"]) == (2, 2, 0)
+    assert (line["precision"], line["recall"], line["f1"]) == (1.0, 1.0, 1.0)
+    assert (line["prompt_tokens"], line["output_tokens"]) == (4000, 500)
+    assert line["est_cost_usd"] == pytest.approx((4000 * 1.25 + 900 * 10) / 1e6)
+    assert line["signature"] == ran.json["signature"]
+    assert line["avg_latency_s"] == pytest.approx(ran.json["latency"]["mean_s"])
+
+
+def test_the_report_ends_with_the_models_own_summary(gemini: CommandLine, llm: LoopbackLLM) -> None:
+    write_samples(gemini.folder / "samples", 1)
+    llm.set_script(answers_and_summary)
+    gemini.benchmark()
+    ending = gemini.report.partition("## AI summary\n")[2]
+    assert ending.strip().split("\n\n") == [
+        "### What went well",
+        "- Every lunch was found.",
+        "### Failure patterns",
+        "- None.",
+        "### Calibration",
+        "- High means right.",
+        "### What to change in prompt or pipeline",
+        "- Nothing &#60;script&#62;alert(1)&#60;/script&#62;.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("flags", "summary", "reason"),
+    [
+        pytest.param(("--no-summary",), SUMMARY, "turned off by --no-summary", id="turned-off"),
+        pytest.param(
+            (), "Lovely work.", "the answer has none of the headings asked for", id="no-headings"
+        ),
+        pytest.param((), None, "Gemini gave no answer: finish_reason STOP", id="no-text"),
+    ],
+)
+def test_a_report_without_ai_summary_says_why_and_is_otherwise_complete(
+    gemini: CommandLine, llm: LoopbackLLM, flags: tuple[str, ...], summary: str, reason: str
+) -> None:
+    write_samples(gemini.folder / "samples", 1)
+
+    def script(call: Call) -> Reply:
+        return finds_lunch(call) if asked_sample(call) else Reply(text=summary, finish="STOP")
+
+    llm.set_script(script)
+    ran = gemini.benchmark(*flags)
+    assert ran.status == 0
+    assert gemini.report.endswith(f"## AI summary\n\nAI summary unavailable: {reason}\n")
+    assert "### crud/s000" in gemini.report
+    assert len(llm.calls) == (1 if flags else 2)
+
+
+@pytest.mark.parametrize(
+    ("reply", "reason"),
+    [
+        pytest.param(blocked(), "block_reason SAFETY", id="blocked"),
+        pytest.param(says('{"events": [{"act'), "the JSON breaks off", id="truncated"),
+        pytest.param(
+            says('{"events": [{"action": "create", "title": 5, "start_time": "soon"}]}'),
+            "events[0].start_time is 'soon'",
+            id="wrong-types",
+        ),
+        pytest.param(status(422, "no"), "Gemini answered 422", id="refused"),
+        pytest.param(hang(), "no answer within 1 s", id="hang"),
+        pytest.param(drop(), "connection to Gemini broke", id="dropped"),
+        pytest.param(
+            status(429, retry_after="3600"), "asked to wait", id="asked-to-wait-for-an-hour"
+        ),
+    ],
+)
+def test_a_fault_costs_one_sample_and_no_other(
+    gemini: CommandLine, llm: LoopbackLLM, reply: Reply, reason: str, quick_retries: None
+) -> None:
+    write_samples(gemini.folder / "samples", 4)
+
+    def script(call: Call) -> Reply:
+        return reply if asked_sample(call) == "crud/s001" else finds_lunch(call)
+
+    llm.set_script(script)
+    ran = gemini.benchmark("--timeout", "1", "--no-summary")
+    assert ran.status == 1
+    (failed,) = [line for line in ran.err.splitlines() if "FAILED" in line]
+    assert "crud/s001... FAILED (" in failed
+    assert reason in failed
+    assert "4 samples: 3 scored, 1 failed, 0 without sidecar" in ran.out
+    assert "failed     crud/s001: " in ran.out
+    assert "## Failed samples" in gemini.report
+    (line,) = gemini.history
+    assert (line["scored_count"], line["failed_count"], line["f1"]) == (3, 1, 1.0)
+    assert [kept["sample"] for kept in gemini.answers].count("crud/s001") == 0
+
+
+def test_half_of_the_calls_failing_leaves_the_scores_of_the_other_half(
+    gemini: CommandLine, llm: LoopbackLLM
+) -> None:
+    names = write_samples(gemini.folder / "samples", 6)
+
+    def script(call: Call) -> Reply:
+        fails = names.index(asked_sample(call)) % 2
+        return blocked() if fails else answer(events=[GOT_LUNCH, GOT_LUNCH])
+
+    llm.set_script(script)
+    ran = gemini.benchmark("--format", "json", "--no-summary")
+    assert ran.status == 1
+    assert (ran.json["scored"], ran.json["failed"]) == (3, 3)
+    assert (ran.json["overall"]["tp"], ran.json["overall"]["fp"], ran.json["overall"]["fn"]) == (
+        3,
+        3,
+        0,
+    )
+    assert ran.json["overall"]["precision"] == 0.5
+    failed = [it["sample"] for it in ran.json["results"] if it["status"] == "failed"]
+    assert failed == names[1::2]
+
+
+def test_all_calls_failing_gives_no_score_at_all(gemini: CommandLine, llm: LoopbackLLM) -> None:
+    write_samples(gemini.folder / "samples", 3)
+    write_sample(gemini.folder / "samples", "adversarial/none", expected=())
+    llm.set_script([blocked()])
+    ran = gemini.benchmark()
+    assert ran.status == 1
+    printed = ran.out + ran.err + gemini.report
+    assert "1.00" not in printed
+    assert "no sample was scored" in ran.out
+    assert "AI summary unavailable: no sample was scored" in gemini.report
+    (line,) = gemini.history
+    assert (line["sample_count"], line["scored_count"], line["failed_count"]) == (4, 0, 4)
+    assert (line["precision"], line["recall"], line["f1"]) == (None, None, None)
+    assert line["avg_latency_s"] is None
+
+
+def test_a_refused_key_stops_the_run_with_one_line_and_keeps_what_was_answered(
+    gemini: CommandLine, llm: LoopbackLLM
+) -> None:
+    names = write_samples(gemini.folder / "samples", 8)
+
+    def script(call: Call) -> Reply:
+        return finds_lunch(call) if asked_sample(call) in names[:3] else status(401, f"bad {KEY}")
+
+    llm.set_script(script)
+    ran = gemini.benchmark("--concurrency", "1")
+    assert ran.status == 1
+    assert ran.out == ""
+    errors = [line for line in ran.err.splitlines() if not line.startswith("[")]
+    (path,) = (gemini.folder / "reports").glob("*.answers.jsonl")
+    assert errors == [
+        "error: Gemini answered 401 Unauthorized; check GEMINI_API_KEY; "
+        f"3 answers are kept in reports/{path.name}, --resume goes on from there"
+    ]
+    assert len(llm.calls) == 4
+    assert [kept["sample"] for kept in gemini.answers] == names[:3]
+    assert not list((gemini.folder / "reports").glob("*.md"))
+
+
+def test_a_stored_answer_has_all_that_a_later_scoring_needs(
+    gemini: CommandLine, llm: LoopbackLLM
+) -> None:
+    write_samples(gemini.folder / "samples", 1)
+    llm.set_script(answers_and_summary)
+    gemini.benchmark("--model", "gemini-2.5-flash")
+    (kept,) = gemini.answers
+    assert (kept["sample"], kept["extractor"], kept["model"]) == (
+        "crud/s000",
+        "gemini",
+        "gemini-2.5-flash",
+    )
+    assert kept["usage"] == {"prompt": 1000, "output": 100, "thinking": 200, "total": 1300}
+    assert kept["attempts"] == 1
+    assert kept["latency_s"] > 0
+    assert '"Lunch"' in kept["raw"]
+
+
+def test_a_stored_run_is_rescored_offline_with_what_it_took_then(
+    gemini: CommandLine, llm: LoopbackLLM
+) -> None:
+    write_samples(gemini.folder / "samples", 3)
+    llm.set_script(answers_and_summary)
+    first = gemini.benchmark("--format", "json", "--no-summary").json
+    calls = len(llm.calls)
+    ran = gemini.benchmark("--format", "json", "--extractor", f"replay:{first['answers']}")
+    assert ran.status == 0
+    assert len(llm.calls) == calls
+    again = ran.json
+    for same in ("overall", "categories", "tokens", "cost_usd", "latency", "signature", "model"):
+        assert again[same] == first[same], same
+    assert (again["extractor"], again["answers"]) == ("replay", None)
+    assert "AI summary unavailable: the replay extractor has no language model" in gemini.report
+
+
+def test_an_unknown_price_is_unknown_and_not_zero(gemini: CommandLine, llm: LoopbackLLM) -> None:
+    write_samples(gemini.folder / "samples", 1)
+    llm.set_script(answers_and_summary)
+    ran = gemini.benchmark("--model", "my-own-model")
+    assert "cost       unknown" in ran.out.splitlines()
+    assert "| cost | unknown |" in gemini.report
+    assert gemini.history[0]["est_cost_usd"] is None
+    assert gemini.history[0]["prompt_tokens"] == 3000
+
+
+def test_an_answer_without_token_counts_makes_the_cost_unknown(
+    gemini: CommandLine, llm: LoopbackLLM
+) -> None:
+    write_samples(gemini.folder / "samples", 2)
+
+    def script(call: Call) -> Reply:
+        tokens = Tokens() if asked_sample(call) == "crud/s000" else None
+        return answer(events=[GOT_LUNCH], tokens=tokens)
+
+    llm.set_script(script)
+    ran = gemini.benchmark("--format", "json", "--no-summary")
+    assert ran.json["cost_usd"] is None
+    assert ran.json["tokens"]["prompt"] == 100
+
+
+def test_a_transcript_without_sidecar_is_extracted_and_left_out_of_the_scores(
+    gemini: CommandLine, llm: LoopbackLLM
+) -> None:
+    write_sample(gemini.folder / "samples", "crud/known")
+    write_sample(gemini.folder / "samples", "crud/new", expected=None)
+    llm.set_script(finds_lunch)
+    ran = gemini.benchmark("--no-summary", "--concurrency", "1")
+    assert ran.status == 0
+    assert ran.err.splitlines()[0] == (
+        "warning: samples/crud/new.txt: no sidecar new.expected.json beside it, "
+        "extracted but not scored"
+    )
+    assert "[2/2] crud/new... no sidecar (" in ran.err
+    assert "2 samples: 1 scored, 0 failed, 1 without sidecar" in ran.out
+    assert len(llm.calls) == 2
+    (line,) = gemini.history
+    assert (line["sample_count"], line["scored_count"], line["failed_count"]) == (2, 1, 0)
+
+
+def test_a_bad_sidecar_stops_the_run_before_anything_is_called(
+    gemini: CommandLine, llm: LoopbackLLM
+) -> None:
+    write_samples(gemini.folder / "samples", 2)
+    write_sample(gemini.folder / "samples", "crud/bad", tolerence="strict")
+    write_sample(gemini.folder / "samples", "crud/worse", expected=[{"action": "create"}])
+    ran = gemini.benchmark()
+    assert (ran.status, ran.out, llm.calls) == (1, "", ())
+    assert [line.partition(" is ")[0].partition(", exp")[0] for line in ran.err.splitlines()] == [
+        "error: samples/crud/bad.expected.json: unknown key 'tolerence'",
+        "error: samples/crud/worse.expected.json: expected_events[0].title",
+    ]
+    assert not (gemini.folder / "reports").exists()
+
+
+def test_a_key_is_in_no_file_and_no_output_whatever_happens(
+    gemini: CommandLine, llm: LoopbackLLM, quick_retries: None
+) -> None:
+    names = write_samples(gemini.folder / "samples", 6)
+    faults = [
+        status(500, f"key {KEY} is broken"),
+        says("not JSON"),
+        drop(),
+        status(422, f"{KEY}?"),
+    ]
+
+    def script(call: Call) -> Reply:
+        name = asked_sample(call)
+        if name in names[:4]:
+            return faults[names.index(name)]
+        return finds_lunch(call) if name else status(403, f"{KEY} is not allowed")
+
+    llm.set_script(script)
+    ran = gemini.benchmark("-v")
+    assert ran.status == 1
+    assert llm.calls[0].headers["x-goog-api-key"] == KEY
+    assert KEY not in ran.out + ran.err
+    written = gemini.files()
+    assert {path.suffix for path in written} >= {".md", ".jsonl"}
+    assert [path for path, text in written.items() if KEY in text] == []
+
+
+@pytest.mark.parametrize(
+    ("least", "expected"), [("0.66", 0), ("0.67", 1), ("1", 1), ("0", 0)], ids=str
+)
+def test_fail_under_gates_a_build(
+    gemini: CommandLine, llm: LoopbackLLM, least: str, expected: int
+) -> None:
+    write_samples(gemini.folder / "samples", 1)
+    llm.set_script([answer(events=[GOT_LUNCH, GOT_LUNCH])])
+    ran = gemini.benchmark("--fail-under", least, "--no-summary")
+    assert ran.status == expected
+    assert ("f1 0.6667 is below --fail-under" in ran.err) == bool(expected)
+
+
+def test_verbose_tells_why_a_sample_has_less_than_full_scores(
+    gemini: CommandLine, llm: LoopbackLLM
+) -> None:
+    missed = {"action": "delete", "title": "Gym"}
+    late = {**GOT_LUNCH, "start_time": "2026-02-21T19:00:00", "end_time": "2026-02-21T13:00:00"}
+    write_sample(gemini.folder / "samples", "a/near", expected=[missed, LUNCH])
+    write_sample(gemini.folder / "samples", "b/more", expected=[])
+    llm.set_script([answer(events=[late])])
+    ran = gemini.benchmark("-v", "--no-summary", "--concurrency", "1")
+    assert [line for line in ran.err.splitlines() if line.startswith("  ")] == [
+        "  near miss: Lunch: start expected 2026-02-21 12:00, got 2026-02-21 19:00 (7 h later)",
+        "  missed: delete Gym",
+        "  not expected: create Lunch",
+    ]
