@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from sat_bench.corpus import load_corpus
-    from sat_bench.evaluate import compare, evaluate, sweep
+    from sat_bench.evaluation import compare, evaluate, sweep
     from sat_bench.segmenter import Segmenter
     from sat_bench.talks import Talk
 
@@ -16,10 +16,10 @@ __all__ = ["Segmenter", "Talk", "compare", "evaluate", "load_corpus", "sweep"]
 _HOMES = {
     "Segmenter": "segmenter",
     "Talk": "talks",
-    "compare": "evaluate",
-    "evaluate": "evaluate",
+    "compare": "evaluation",
+    "evaluate": "evaluation",
     "load_corpus": "corpus",
-    "sweep": "evaluate",
+    "sweep": "evaluation",
 }
 
 

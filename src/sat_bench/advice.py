@@ -1,6 +1,6 @@
 """What a result suggests to try next."""
 
-from sat_bench.evaluate import Measurement
+from sat_bench.evaluation import Measurement
 from sat_bench.report import shown_threshold
 from truemark.counts import Weights
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from sat_bench.advice import beyond_the_grid
 from sat_bench.corpus import BUNDLED_CORPUS, Corpus, holds_transcripts, load_corpus
-from sat_bench.evaluate import Failed, Measured, compare, measure_model
+from sat_bench.evaluation import Failed, Measured, compare, measure_model
 from sat_bench.importing import import_transcript
 from sat_bench.models import ModelFiles, find_model
 from sat_bench.options import DEFAULT_CORPUS, Options, parse_import_options, parse_options

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sat_bench.evaluate import DEFAULTS
+from sat_bench.evaluation import DEFAULTS
 from sat_bench.flags import Flag, FlagParser
 from sat_bench.models import DEFAULT_MODEL
 from sat_bench.report import Mode

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from decimal import Decimal
 from typing import Literal, assert_never
 
-from sat_bench.evaluate import Failed, Measurement, boundary_scores
+from sat_bench.evaluation import Failed, Measurement, boundary_scores
 from truemark.counts import Counts, Weights
 from truemark.jsontext import to_json
 from truemark.signature import Signature
@@ -18,7 +18,7 @@ Mode = Literal["evaluation", "sweep", "comparison"]
 
 _ALL_TALKS = "all"
 _COLUMNS = ("threshold", "precision", "recall", "f1", "weighted", "tp", "fp", "fn")
-_NUMBER_FORMATS = ("g", ".2f", ".2f", ".2f", ".2f", "d", "d", "d")
+_NUMBER_FORMATS = (None, ".2f", ".2f", ".2f", ".2f", "d", "d", "d")
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +148,7 @@ def _talk_rows(report: Report, result: ModelResult) -> Iterator[tuple[str, tuple
 
 def _talk_table(report: Report) -> Table:
     rows = tuple(
-        (result.name, talk, *values)
+        (result.name, talk, shown_threshold(values[0]), *values[1:])
         for result in report.measured
         for talk, values in _talk_rows(report, result)
     )

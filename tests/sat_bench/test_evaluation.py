@@ -1,0 +1,183 @@
+from __future__ import annotations
+
+import dataclasses
+import gc
+import tracemalloc
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.sat_bench.onnx_models import write_table_model
+
+import sat_bench
+from sat_bench import Segmenter, Talk, compare, evaluate, load_corpus, sweep
+from sat_bench.boundaries import Probabilities
+from sat_bench.corpus import BUNDLED_CORPUS
+from sat_bench.evaluation import DEFAULTS, Failed, Measured, measure
+from sat_bench.sentences import find_sentences
+from sat_bench.talks import CorpusError
+from truemark.aggregate import total
+from truemark.counts import Counts, Weights
+from truemark.matching import match_positions
+from truemark.sweep import grid, ranked
+
+THRESHOLDS = grid(0.05, 1.0, 0.05)
+
+
+def talk(name: str, text: str) -> Talk:
+    return Talk(name, "test", "", "", text, find_sentences(text))
+
+
+@pytest.fixture(scope="session")
+def noisy_model(tokenizer_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model whose probabilities spread over the whole range, so that thresholds matter."""
+    table = np.random.default_rng(7).normal(-1, 2, (400, 1)).astype(np.float32)
+    folder = tmp_path_factory.mktemp("noisy")
+    (folder / "sentencepiece.bpe.model").write_bytes(tokenizer_path.read_bytes())
+    return write_table_model(folder / "noisy.onnx", table)
+
+
+@pytest.fixture(scope="session")
+def segmenter(noisy_model: Path, tokenizer_path: Path) -> Iterator[Segmenter]:
+    with Segmenter(noisy_model, tokenizer_path) as opened:
+        yield opened
+
+
+def test_the_defaults_are_fixed() -> None:
+    assert (DEFAULTS.threshold, DEFAULTS.tolerance) == (0.025, 3)
+    assert DEFAULTS.weights == Weights(1.0, 1.0)
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        DEFAULTS.threshold = 0.5  # type: ignore[misc]  # the very thing that must not work
+
+
+def test_the_public_names_are_few() -> None:
+    assert sorted(sat_bench.__all__) == [
+        *("Segmenter", "Talk", "compare", "evaluate", "load_corpus", "sweep")
+    ]
+    assert all(getattr(sat_bench, name) is not None for name in sat_bench.__all__)
+    with pytest.raises(AttributeError, match="no attribute 'tokenise'"):
+        getattr(sat_bench, "tokenise")  # noqa: B009
+
+
+def test_an_evaluation_counts_what_the_segmenter_s_boundaries_match(
+    segmenter: Segmenter,
+) -> None:
+    corpus = load_corpus(BUNDLED_CORPUS)
+    evaluation = evaluate(segmenter, corpus, threshold=0.6, tolerance=2)
+    with_threshold = {}
+    for one in corpus:
+        predicted = segmenter.scored_boundaries(one.text).above(0.6)
+        matched = len(match_positions(predicted, one.boundaries, 2))
+        with_threshold[one.id] = Counts.of(
+            matched=matched, predicted=len(predicted), expected=len(one.boundaries)
+        )
+    assert dict(evaluation.talks) == with_threshold
+    assert evaluation.counts == total(with_threshold.values())
+
+
+def test_a_sweep_equals_an_evaluation_at_each_of_its_thresholds(segmenter: Segmenter) -> None:
+    corpus = load_corpus(BUNDLED_CORPUS)
+    points = {point.threshold: point.counts for point in sweep(segmenter, corpus, THRESHOLDS)}
+    assert len(set(points.values())) > 10
+    for threshold in THRESHOLDS:
+        assert points[threshold] == evaluate(segmenter, corpus, threshold).counts
+
+
+def test_a_sweep_runs_the_model_once_per_talk(segmenter: Segmenter) -> None:
+    corpus = load_corpus(BUNDLED_CORPUS)
+    before = segmenter.texts_run
+    sweep(segmenter, corpus, THRESHOLDS)
+    assert segmenter.texts_run - before == len(corpus)
+
+
+def test_a_sweep_is_best_first(segmenter: Segmenter) -> None:
+    weights = Weights(2.0, 1.0)
+    points = sweep(segmenter, load_corpus(BUNDLED_CORPUS), THRESHOLDS, weights=weights)
+    assert points == ranked(points, weights, empty=0.0)
+    assert [point.threshold for point in points] != sorted(THRESHOLDS)
+
+
+def test_the_default_sweep_has_nineteen_points(segmenter: Segmenter) -> None:
+    points = sweep(segmenter, [talk("a", "One. Two.")])
+    assert sorted(point.threshold for point in points) == [n / 100 for n in range(1, 20)]
+
+
+def test_a_perfect_model_scores_one_and_a_silent_one_finds_the_end_of_the_text(
+    model_path: Path, tokenizer_path: Path
+) -> None:
+    talks = [talk("a", "We met at noon. It rained! Why? Nobody knows."), talk("b", "Yes. No.")]
+    with Segmenter(model_path, tokenizer_path) as perfect:
+        evaluation = evaluate(perfect, talks, threshold=0.5)
+        assert evaluation.counts == Counts(6, 0, 0)
+        assert evaluation.scores().f1 == 1.0
+        assert evaluate(perfect, talks, threshold=1.0).counts == Counts(2, 0, 4)
+
+
+def test_no_talks_give_scores_of_zero(segmenter: Segmenter) -> None:
+    assert evaluate(segmenter, []).scores().f1 == 0.0
+
+
+class CountingModel:
+    """Marks the end of each text, and counts the texts that were asked for and not yet answered."""
+
+    def __init__(self) -> None:
+        self.answered = 0
+
+    def probabilities_many(self, texts: Iterable[str]) -> Iterator[Probabilities]:
+        for text in texts:
+            yield Probabilities(np.array([len(text)], np.int32), np.array([0.9], np.float32))
+            self.answered += 1
+
+
+def test_talks_are_let_go_as_they_are_measured() -> None:
+    model = CountingModel()
+
+    def talks() -> Iterator[Talk]:
+        for number in range(100):
+            assert model.answered >= number - 1
+            yield talk(str(number), f"Sentence {number}. " * 1_000)
+
+    tracemalloc.start()
+    measurement = measure(model, talks(), (0.1, 0.2))
+    gc.collect()
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert len(measurement.talks) == 100
+    assert peak < 1_000_000  # the texts together are more, their sentences much more
+
+
+def test_a_comparison_measures_each_model_at_its_own_default(
+    noisy_model: Path, model_path: Path
+) -> None:
+    names = [str(noisy_model), str(model_path), str(noisy_model)]
+    results = list(compare(names, load_corpus(BUNDLED_CORPUS)))
+    assert [result.model.name for result in results if isinstance(result, Measured)] == names
+    for result in results:
+        assert isinstance(result, Measured)
+        assert result.measurement.thresholds == (DEFAULTS.threshold,)
+    assert results[0] == results[2]
+
+
+def test_a_model_that_fails_does_not_stop_the_others(noisy_model: Path, tmp_path: Path) -> None:
+    broken = tmp_path / "broken.onnx"
+    broken.write_bytes(b"not a model")
+    (tmp_path / "sentencepiece.bpe.model").write_bytes(
+        (noisy_model.parent / "sentencepiece.bpe.model").read_bytes()
+    )
+    results = list(
+        compare([str(broken), "no-such-model", str(noisy_model)], [talk("a", "One. Two.")])
+    )
+    assert [type(result) for result in results] == [Failed, Failed, Measured]
+    assert isinstance(results[1], Failed)
+    assert results[1].name == "no-such-model"
+    assert results[1].reason.startswith("no such model")
+
+
+def test_a_corpus_that_fails_stops_the_comparison(noisy_model: Path, tmp_path: Path) -> None:
+    file = tmp_path / "a.txt"
+    file.write_text("# Source: x\n\nOne.", encoding="utf-8")
+    corpus = load_corpus(tmp_path)
+    file.unlink()
+    with pytest.raises(CorpusError, match="no such file"):
+        list(compare([str(noisy_model)], corpus))
