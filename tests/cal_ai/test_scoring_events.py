@@ -207,11 +207,15 @@ def test_a_sample_without_sidecar_is_unscored() -> None:
 
 def test_long_texts_count_in_full_and_are_kept_in_part() -> None:
     long = "Lunch " * 10_000
-    result = score(
-        sample(ExpectedEvent("create", long.strip()), tolerance="strict"),
-        [Event("create", long, reasoning=long, assumptions=(long,), attendees=(long,) * 500)],
-        SPENT,
-    )
-    assert isinstance(result, Scored)
-    assert result.counts == Counts(1, 0, 0)
-    assert len(repr(result.extracted)) < 10_000
+    wordy = Event("create", long, location=long, reasoning=long, assumptions=(long,))
+    crowded = replace(wordy, attendees=(long,) * 500)
+    truth = ExpectedEvent("create", long.strip())
+    found = score(sample(truth, tolerance="strict"), [crowded], SPENT)
+    assert isinstance(found, Scored)
+    assert found.counts == Counts(1, 0, 0)
+    picky = replace(truth, title="Gym", location="Hall", attendees_contain=("Bob",))
+    near = score(sample(picky, tolerance="strict"), [crowded], SPENT)
+    assert isinstance(near, Scored)
+    assert len(near.near_misses) == 1
+    for kept in (found.extracted, near.extracted, near.pairs):
+        assert len(repr(kept)) < 10_000

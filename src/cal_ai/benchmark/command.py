@@ -10,14 +10,14 @@ from datetime import datetime
 from pathlib import Path
 
 from cal_ai.benchmark.console import (
-    detail_lines,
     json_summary,
     progress_line,
     text_summary,
 )
+from cal_ai.benchmark.figures import mistakes
 from cal_ai.benchmark.run import Outcome, Plan, run_benchmark
 from cal_ai.benchmark.samples import SampleSet, default_folder, load_samples
-from cal_ai.benchmark.scoring import Result
+from cal_ai.benchmark.scoring import Result, Scored
 from cal_ai.benchmark.store import AnswerStore, latest_recording, require_writable
 from cal_ai.extractors.protocol import Extractor
 from cal_ai.extractors.replay import ReplayExtractor
@@ -91,8 +91,9 @@ def _run(plan: Plan, *, verbose: bool) -> Outcome:
         nonlocal ended
         ended += 1
         _tell(progress_line(ended, len(plan.samples.samples), result))
-        for line in detail_lines(result) if verbose else ():
-            _tell(line)
+        if verbose and isinstance(result, Scored):
+            for mistake in mistakes(result):
+                _tell(f"  {mistake}")
 
     async def run_and_close() -> Outcome:
         try:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 
@@ -15,7 +14,6 @@ from cal_ai.benchmark.figures import (
     sample_counts,
     score_table,
     tokens_line,
-    told,
 )
 from cal_ai.benchmark.overview import Overview
 from cal_ai.benchmark.scoring import Failed, Result, Scored, event_scores
@@ -37,19 +35,6 @@ def progress_line(number: int, of: int, result: Result) -> str:
         said = "no sidecar"
     name = one_line(result.sample.id)
     return f"[{number}/{of}] {name}... {said} ({result.spent.latency_s:.1f}s)"
-
-
-def detail_lines(result: Result) -> Iterator[str]:
-    """What `-v` adds below the line of a sample: why it has less than full scores."""
-    if not isinstance(result, Scored):
-        return
-    for pair in result.near_misses:
-        title = result.sidecar.expected_events[pair.expected].title
-        yield f"  near miss: {one_line(title)}: {'; '.join(map(told, pair.differences))}"
-    for expected in result.missed:
-        yield f"  missed: {expected.action} {one_line(expected.title)}"
-    for extracted in result.spurious:
-        yield f"  not expected: {extracted.action} {one_line(extracted.title)}"
 
 
 def text_summary(overview: Overview, report: Path) -> str:

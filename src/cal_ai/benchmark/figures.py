@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+
 from cal_ai.benchmark.differences import Difference
 from cal_ai.benchmark.overview import Overview
+from cal_ai.benchmark.scoring import Scored
 from cal_ai.extractors.protocol import Usage
 from truemark.counts import Counts, Scores
 from truemark.tables import Table
@@ -12,7 +15,18 @@ SCORE_COLUMNS = ("", "scored", "failed", "precision", "recall", "f1", "tp", "fp"
 SCORE_FORMATS = (None, None, None, ".3f", ".3f", ".3f", None, None, None)
 
 
-def told(difference: Difference) -> str:
+def mistakes(result: Scored) -> Iterator[str]:
+    """Why a sample has less than full scores: near misses, then what is missing or too much."""
+    for pair in result.near_misses:
+        title = one_line(result.sidecar.expected_events[pair.expected].title)
+        yield f"near miss: {title}: {'; '.join(map(_told, pair.differences))}"
+    for expected in result.missed:
+        yield f"missed: {expected.action} {one_line(expected.title)}"
+    for extracted in result.spurious:
+        yield f"not expected: {extracted.action} {one_line(extracted.title)}"
+
+
+def _told(difference: Difference) -> str:
     """A difference as `start expected 2026-02-20 10:00, got nothing (missing)`."""
     expected, got = one_line(difference.expected), one_line(difference.got)
     return f"{difference.field} expected {expected}, got {got} ({difference.by})"
@@ -45,10 +59,10 @@ def overall_table(overview: Overview) -> Table:
     return Table(SCORE_COLUMNS, (_overall_row(overview),), SCORE_FORMATS)
 
 
-def category_table(overview: Overview) -> Table:
-    """Scores and counts per category."""
+def category_table(overview: Overview, shown: Callable[[str], str] = str) -> Table:
+    """Scores and counts per category, each by the name that `shown` makes of it."""
     rows = tuple(
-        _score_row(it.name, it.scored, it.failed, it.counts, it.scores)
+        _score_row(shown(it.name), it.scored, it.failed, it.counts, it.scores)
         for it in overview.categories
     )
     return Table(SCORE_COLUMNS, rows, SCORE_FORMATS)

@@ -6,11 +6,12 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from cal_ai.benchmark.figures import calibration_table, one_line, sample_counts, told
+from cal_ai.benchmark.figures import calibration_table, mistakes, one_line, sample_counts
 from cal_ai.benchmark.overview import Category, Overview
 from cal_ai.benchmark.scoring import Scored, event_scores
 from cal_ai.extractors.errors import ExtractionFailed, FatalExtractorError
 from cal_ai.extractors.protocol import LanguageModel, Usage
+from truemark.counts import Counts
 from truemark.tables import render
 
 SECTIONS = (
@@ -130,14 +131,15 @@ def _heading(bare: str) -> int | None:
 def _numbers(overview: Overview) -> Iterator[str]:
     yield sample_counts(overview) + "."
     if (scores := overview.scores) is not None:
-        yield f"Overall: {_ratios(overview.counts.tp, overview.counts.fp, overview.counts.fn)}, "
-        yield f"precision {scores.precision:.3f}, recall {scores.recall:.3f}, F1 {scores.f1:.3f}."
+        yield (
+            f"Overall: {_told(overview.counts)}, precision {scores.precision:.3f}, "
+            f"recall {scores.recall:.3f}, F1 {scores.f1:.3f}."
+        )
     yield "\nCategories, worst first:"
     ranked = sorted((it for it in overview.categories if it.scored), key=_category_f1)
     for category in ranked[:_CATEGORIES]:
-        counts = category.counts
         name = one_line(category.name)[:_NAME_LENGTH]
-        yield f"{name}: {_ratios(counts.tp, counts.fp, counts.fn)}, F1 {_category_f1(category):.3f}"
+        yield f"{name}: {_told(category.counts)}, F1 {_category_f1(category):.3f}"
     yield "\nConfidence you stated, and the share of those events that was right:"
     yield render(calibration_table(overview), "text")
     yield "Worst samples:"
@@ -145,10 +147,8 @@ def _numbers(overview: Overview) -> Iterator[str]:
 
 def _worst_lines(scored: Sequence[Scored]) -> Iterator[str]:
     for result in worst_samples(scored):
-        counts = result.counts
-        name = one_line(result.sample.id)[:_NAME_LENGTH]
-        yield f"{name}: {_ratios(counts.tp, counts.fp, counts.fn)}"
-        for reason in list(_reasons(result))[:_REASONS_PER_SAMPLE]:
+        yield f"{one_line(result.sample.id)[:_NAME_LENGTH]}: {_told(result.counts)}"
+        for reason in list(mistakes(result))[:_REASONS_PER_SAMPLE]:
             yield f"- {reason[:_REASON_LENGTH]}"
 
 
@@ -159,18 +159,9 @@ def worst_samples(scored: Sequence[Scored]) -> tuple[Scored, ...]:
     return tuple(flawed[:_WORST_SAMPLES])
 
 
-def _reasons(result: Scored) -> Iterator[str]:
-    for pair in result.near_misses:
-        yield "near miss: " + "; ".join(map(told, pair.differences))
-    for expected in result.missed:
-        yield f"missed: {expected.action} {one_line(expected.title)}"
-    for extracted in result.spurious:
-        yield f"not expected: {extracted.action} {one_line(extracted.title)}"
-
-
 def _category_f1(category: Category) -> float:
     return event_scores(category.counts).f1
 
 
-def _ratios(tp: int, fp: int, fn: int) -> str:
-    return f"{tp} right, {fp} wrong, {fn} missed"
+def _told(counts: Counts) -> str:
+    return f"{counts.tp} right, {counts.fp} wrong, {counts.fn} missed"

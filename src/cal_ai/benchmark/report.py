@@ -41,7 +41,7 @@ def markdown_report(overview: Overview, narrative: Narrative | NoNarrative) -> s
         render(overall_table(overview), "markdown"),
         interval_line(overview),
         "## Categories",
-        render(category_table(overview), "markdown"),
+        render(category_table(overview, escaped), "markdown"),
         "## Calibration",
         "Events by the confidence stated for them, and the share that was right.",
         render(calibration_table(overview), "markdown"),

@@ -19,7 +19,7 @@ from cal_ai.benchmark.scoring import Failed, Result, Spent, score
 from cal_ai.benchmark.store import AnswerStore, create_new
 from cal_ai.benchmark.tolerance import TOLERANCES
 from cal_ai.extractors.errors import ExtractionFailed
-from cal_ai.extractors.protocol import Extraction, Extractor, Request
+from cal_ai.extractors.protocol import Extraction, Extractor, Request, Usage
 from cal_ai.pricing import cost_usd
 from cal_ai.prompt import prompt_fingerprint
 from cal_ai.recording import Recorded, request_fingerprint
@@ -125,7 +125,10 @@ async def _result(sample: Sample, plan: Plan) -> Result:
     except ExtractionFailed as failure:
         waited_s = time.perf_counter() - begun_s
         return Failed(sample, failure.reason, Spent(waited_s, failure.attempts, failure.usage))
-    spent = Spent(extraction.latency_s or 0.0, extraction.attempts, extraction.usage)
+    usage = extraction.usage
+    if usage is None and plan.extractor.model is None:
+        usage = Usage(0, 0, 0, 0)
+    spent = Spent(extraction.latency_s or 0.0, extraction.attempts, usage)
     return score(sample, extraction.events, spent)
 
 

@@ -94,7 +94,7 @@ def score(sample: Sample, events: Sequence[Event], spent: Spent) -> Scored | Uns
     if sample.sidecar is None:
         return Unscored(sample, kept, spent)
     pairs = pair_events(events, sample.sidecar.expected_events, Terms.of(sample.sidecar))
-    return Scored(sample, sample.sidecar, kept, pairs, spent)
+    return Scored(sample, sample.sidecar, kept, tuple(map(_clipped_pair, pairs)), spent)
 
 
 def scored_only(results: Iterable[Result]) -> tuple[Scored, ...]:
@@ -116,6 +116,16 @@ def category_counts(scored: Iterable[Scored]) -> Mapping[str, Counts]:
 def event_scores(counts: Counts) -> Scores:
     """Scores in which an empty ratio is 1: nothing wrong was said, nothing true was missed."""
     return scores(counts, empty=EMPTY)
+
+
+def _clipped_pair(pair: Pair) -> Pair:
+    if pair.is_match and not pair.remarks:
+        return pair
+    return replace(
+        pair,
+        differences=tuple(replace(it, got=it.got[:_KEPT_CHARACTERS]) for it in pair.differences),
+        remarks=tuple(replace(it, got=it.got[:_KEPT_CHARACTERS]) for it in pair.remarks),
+    )
 
 
 def _clipped(event: Event) -> Event:

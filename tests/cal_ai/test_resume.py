@@ -1,0 +1,204 @@
+"""What was paid for is not paid for twice: runs that are cut off, and runs that take them up."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from tests.cal_ai.loopback import Call, LoopbackLLM, Reply, blocked, hang
+from tests.cal_ai.sample_folders import (
+    CommandLine,
+    asked_sample,
+    finds_lunch,
+    write_sample,
+    write_samples,
+)
+
+
+class Answering:
+    """Answers so many calls and leaves all others waiting; knows whom it has answered."""
+
+    def __init__(self, at_most: int) -> None:
+        self.at_most = at_most
+        self.answered: list[str] = []
+
+    def __call__(self, call: Call) -> Reply:
+        if len(self.answered) >= self.at_most:
+            return hang()
+        self.answered.append(asked_sample(call))
+        return finds_lunch(call)
+
+
+@contextmanager
+def running(folder: Path, llm: LoopbackLLM) -> Iterator[subprocess.Popen[str]]:
+    """A benchmark in a process of its own, killed at the latest when the block ends."""
+    command = [sys.executable, "-m", "cal_ai", "benchmark", "samples", "--extractor", "openai"]
+    settings = {"OPENAI_BASE_URL": llm.openai_url, "OPENAI_MODEL": "loopback"}
+    process = subprocess.Popen(
+        command,
+        cwd=folder,
+        env={**os.environ, **settings},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def wait_until(reached: Callable[[], bool]) -> None:
+    deadline_s = time.monotonic() + 30
+    while not reached():
+        assert time.monotonic() < deadline_s, "the run did not get as far as it should"
+        time.sleep(0.02)
+
+
+def stored(folder: Path) -> int:
+    files = (folder / "reports").glob("*.answers.jsonl")
+    return sum(file.read_bytes().count(b"\n") for file in files)
+
+
+def openai(cal_ai: CommandLine, llm: LoopbackLLM) -> CommandLine:
+    cal_ai.set(OPENAI_BASE_URL=llm.openai_url, OPENAI_MODEL="loopback")
+    return cal_ai
+
+
+RESUME = ("--extractor", "openai", "--resume", "--no-summary")
+
+
+def test_a_killed_run_is_taken_up_and_every_sample_is_answered_once(
+    cal_ai: CommandLine, llm: LoopbackLLM
+) -> None:
+    names = write_samples(cal_ai.folder / "samples", 45)
+    first = Answering(at_most=17)
+    llm.set_script(first)
+    with running(cal_ai.folder, llm) as process:
+        wait_until(lambda: stored(cal_ai.folder) == 17 and len(llm.calls) == 21)
+        process.send_signal(signal.SIGKILL)
+        assert process.wait() == -signal.SIGKILL
+    assert not list((cal_ai.folder / "reports").glob("*.md"))
+
+    second = Answering(at_most=45)
+    llm.set_script(second)
+    ran = openai(cal_ai, llm).benchmark(*RESUME)
+    assert ran.status == 0
+    assert ran.err.splitlines()[0].endswith(": 17 of 45 samples are answered")
+    assert len(llm.calls) == 28
+    assert Counter(first.answered + second.answered) == Counter(dict.fromkeys(names, 1))
+    assert "45 samples: 45 scored, 0 failed" in ran.out
+    assert all(f"### {name}" in cal_ai.report for name in names)
+    assert sorted(kept["sample"] for kept in cal_ai.answers) == names
+    assert len(list((cal_ai.folder / "reports").glob("*.answers.jsonl"))) == 1
+
+
+def test_ctrl_c_leaves_with_130_and_says_how_to_go_on(
+    cal_ai: CommandLine, llm: LoopbackLLM
+) -> None:
+    write_samples(cal_ai.folder / "samples", 9)
+    llm.set_script(Answering(at_most=5))
+    with running(cal_ai.folder, llm) as process:
+        wait_until(lambda: stored(cal_ai.folder) == 5 and len(llm.calls) == 9)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert out == ""
+    (path,) = (cal_ai.folder / "reports").glob("*.answers.jsonl")
+    assert err.splitlines()[-1] == (
+        "interrupted after 5 of 9 samples; "
+        f"5 answers are kept in reports/{path.name}, --resume goes on from there"
+    )
+
+
+def test_a_torn_last_line_is_asked_for_again_and_spoils_nothing(
+    cal_ai: CommandLine, llm: LoopbackLLM
+) -> None:
+    write_samples(cal_ai.folder / "samples", 4)
+    llm.set_script(finds_lunch)
+    openai(cal_ai, llm).benchmark(*RESUME)
+    (path,) = (cal_ai.folder / "reports").glob("*.answers.jsonl")
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-30])
+    llm.set_script(finds_lunch)
+    ran = cal_ai.benchmark(*RESUME)
+    assert ran.status == 0
+    assert len(llm.calls) == 1
+    assert "warning: " in ran.err
+    assert "3 of 4 samples are answered" in ran.err
+    last = path.read_text().splitlines()[-1]
+    assert json.loads(last)["extractor"] == "openai"
+    llm.set_script(finds_lunch)
+    assert "4 of 4 samples are answered" in cal_ai.benchmark(*RESUME).err
+    assert not llm.calls
+
+
+def test_failed_samples_are_called_again_and_the_others_are_not(
+    cal_ai: CommandLine, llm: LoopbackLLM
+) -> None:
+    names = write_samples(cal_ai.folder / "samples", 5)
+    llm.set_script(lambda call: blocked() if asked_sample(call) == names[2] else finds_lunch(call))
+    assert openai(cal_ai, llm).benchmark(*RESUME).status == 1
+    llm.set_script(finds_lunch)
+    ran = cal_ai.benchmark(*RESUME)
+    assert ran.status == 0
+    assert [asked_sample(call) for call in llm.calls] == [names[2]]
+    assert "5 samples: 5 scored, 0 failed" in ran.out
+
+
+def test_a_changed_or_new_sample_is_called_and_the_others_are_not(
+    cal_ai: CommandLine, llm: LoopbackLLM
+) -> None:
+    names = write_samples(cal_ai.folder / "samples", 3)
+    llm.set_script(finds_lunch)
+    openai(cal_ai, llm).benchmark(*RESUME)
+    write_sample(cal_ai.folder / "samples", names[0], owner="Zoe")
+    write_sample(cal_ai.folder / "samples", names[1], tolerance="strict")
+    write_sample(cal_ai.folder / "samples", "crud/new")
+    llm.set_script(finds_lunch)
+    cal_ai.benchmark(*RESUME)
+    assert sorted(asked_sample(call) for call in llm.calls) == ["crud/new", names[0]]
+
+
+def test_answers_of_another_model_are_not_taken_for_this_one(
+    cal_ai: CommandLine, llm: LoopbackLLM
+) -> None:
+    write_samples(cal_ai.folder / "samples", 2)
+    llm.set_script(finds_lunch)
+    openai(cal_ai, llm).benchmark(*RESUME)
+    ran = cal_ai.benchmark(*RESUME, "--model", "another")
+    assert "nothing to resume in reports: no stored answer fits" in ran.err
+    assert len(llm.calls) == 4
+    assert len(list((cal_ai.folder / "reports").glob("*.answers.jsonl"))) == 2
+
+
+def test_a_later_run_of_another_extractor_does_not_hide_the_interrupted_one(
+    cal_ai: CommandLine, llm: LoopbackLLM
+) -> None:
+    write_samples(cal_ai.folder / "samples", 3)
+    llm.set_script(finds_lunch)
+    openai(cal_ai, llm).benchmark(*RESUME)
+    cal_ai.benchmark("--extractor", "rules")
+    ran = cal_ai.benchmark(*RESUME)
+    assert "3 of 3 samples are answered" in ran.err
+    assert len(llm.calls) == 3
+
+
+def test_without_resume_a_run_starts_anew(cal_ai: CommandLine, llm: LoopbackLLM) -> None:
+    write_samples(cal_ai.folder / "samples", 2)
+    llm.set_script(finds_lunch)
+    openai(cal_ai, llm)
+    for _ in range(2):
+        cal_ai.benchmark("--extractor", "openai", "--no-summary")
+    assert len(llm.calls) == 4
+    assert len(list((cal_ai.folder / "reports").glob("*.answers.jsonl"))) == 2
+    assert len(list((cal_ai.folder / "reports").glob("*.md"))) == 2
