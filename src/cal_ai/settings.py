@@ -120,25 +120,25 @@ def choose_extractor(
     from cal_ai.extractors.retry import Caller, CallPolicy
 
     chosen = name if name is not None else "gemini" if settings.gemini_api_key else "rules"
-    caller = Caller(policy or CallPolicy(), RateLimiter(per_minute))
+    kind, _, file = chosen.partition(":")
+    if chosen not in ("rules", "gemini", "openai") and not (kind == "replay" and file):
+        raise TruemarkError(f"--extractor is {chosen!r}, not one of {', '.join(EXTRACTORS)}")
     if model is not None and not model.strip():
         raise TruemarkError("--model is empty, expected the name of a model")
-    if chosen == "gemini":
+    caller = Caller(policy or CallPolicy(), RateLimiter(per_minute))
+    if kind == "gemini":
         return _gemini(settings, model or settings.gemini_model, caller)
-    if chosen == "openai":
+    if kind == "openai":
         return _openai(settings, model or settings.openai_model, caller)
     if model is not None:
-        raise TruemarkError(f"--model is {model!r}, but the extractor {chosen} takes no model")
-    if chosen == "rules":
+        raise TruemarkError(f"--model is {model!r}, but the extractor {kind} takes no model")
+    if kind == "rules":
         from cal_ai.extractors.rules import RulesExtractor
 
         return RulesExtractor()
-    kind, _, path = chosen.partition(":")
-    if kind == "replay" and path:
-        from cal_ai.extractors.replay import ReplayExtractor
+    from cal_ai.extractors.replay import ReplayExtractor
 
-        return ReplayExtractor(Path(path))
-    raise TruemarkError(f"--extractor is {chosen!r}, not one of {', '.join(EXTRACTORS)}")
+    return ReplayExtractor(Path(file))
 
 
 def _gemini(settings: Settings, model: str, caller: Caller) -> Extractor:

@@ -117,6 +117,7 @@ class LoopbackLLM:
         self._loop: asyncio.AbstractEventLoop
         self._stop: asyncio.Event
         self._port = 0
+        self._accepted = 0
 
     def __enter__(self) -> LoopbackLLM:
         self._thread.start()
@@ -146,6 +147,10 @@ class LoopbackLLM:
         with self._lock:
             return tuple(self._calls)
 
+    @property
+    def connections(self) -> int:
+        return self._accepted
+
     def set_script(self, script: Script) -> None:
         """Replace the script and forget the calls so far."""
         with self._lock:
@@ -158,6 +163,7 @@ class LoopbackLLM:
         connections: set[asyncio.Task[None]] = set()
 
         def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            self._accepted += 1
             task = asyncio.ensure_future(self._converse(reader, writer))
             connections.add(task)
             task.add_done_callback(connections.discard)

@@ -8,6 +8,7 @@ retries are therefore those of `retry`.
 from __future__ import annotations
 
 import os
+import warnings
 from typing import TYPE_CHECKING
 
 from cal_ai.extractors.errors import ExtractionFailed
@@ -39,6 +40,8 @@ class GeminiClient(LanguageModelExtractor):
         from google import genai
         from google.genai import types
 
+        # A reason that is newer than the SDK is reported here with the failure it explains.
+        warnings.filterwarnings("ignore", ".* is not a valid", UserWarning, r"google\.genai")
         super().__init__(model, caller or Caller())
         self._provider = Provider("Gemini", model, "GEMINI_API_KEY", api_key)
         # Given a client, the SDK never switches to aiohttp, whose errors are different ones.
