@@ -73,7 +73,7 @@ def _corpus(options: Options) -> tuple[Corpus, str]:
         return load_corpus(options.corpus, options.truth), str(options.corpus)
     if holds_transcripts(DEFAULT_CORPUS):
         return load_corpus(DEFAULT_CORPUS, options.truth), str(DEFAULT_CORPUS)
-    _note(f"no transcripts in {DEFAULT_CORPUS}: taking the bundled corpus; -corpus names another")
+    _note(f"corpus: the bundled talks ({DEFAULT_CORPUS} holds none; -corpus names another)")
     return load_corpus(BUNDLED_CORPUS, options.truth), "the bundled corpus"
 
 

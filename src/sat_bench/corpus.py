@@ -90,5 +90,7 @@ def load_talk(path: Path, truth: TruthRule = "plain") -> Talk:
 
 
 def _is_transcript(path: Path) -> bool:
-    hidden = path.name.startswith(".")
-    return path.suffix.lower() in ENDINGS and not hidden and path.is_file()
+    if path.suffix.lower() not in ENDINGS or path.name.startswith("."):
+        return False
+    # A link to nowhere belongs too, so that the talk it stood for is missed aloud.
+    return path.is_file() or not path.exists()

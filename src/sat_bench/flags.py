@@ -105,6 +105,7 @@ def flag_table(flags: Sequence[Flag]) -> str:
     lines = ["| flag | default | meaning |", "| --- | --- | --- |"]
     for flag in flags:
         name = " ".join(filter(None, (flag.name, flag.placeholder)))
-        default = f"`{flag.default}`" if flag.default else "off" if not flag.placeholder else ""
-        lines.append(f"| `{name}` | {default} | {flag.meaning} |".replace("|  |", "| |"))
+        default = flag.default if flag.placeholder else "off"
+        shown = f"`{default}`" if default and " " not in default and flag.placeholder else default
+        lines.append(" ".join(filter(None, ("|", f"`{name}`", "|", shown, "|", flag.meaning, "|"))))
     return "\n".join(lines) + "\n"

@@ -1,7 +1,7 @@
 """Which files a model name stands for: bundled models, paths and hub names."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -114,11 +114,11 @@ def _only_model(folder: Path) -> Path:
         return models[0]
     raise ModelError(
         f"{folder}: expected {' or '.join(MODEL_NAMES)} or a single .onnx file in this folder, "
-        f"found {_listed(models or sorted(folder.iterdir()))}; give the path of the file"
+        f"found {_listed(models or folder.iterdir())}; give the path of the file"
     )
 
 
-def _listed(files: Sequence[Path], most: int = 8) -> str:
-    names = [file.name for file in files[:most]]
-    more = [f"{len(files) - most} more"] if len(files) > most else []
-    return ", ".join(names + more) or "nothing"
+def _listed(files: Iterable[Path], most: int = 6) -> str:
+    names = sorted(file.name for file in files if not file.name.startswith("."))
+    more = [f"{len(names) - most} more"] if len(names) > most else []
+    return ", ".join(names[:most] + more) or "nothing"

@@ -138,7 +138,7 @@ FLAGS = (
         "-threshold",
         "a boundary is where the probability is above this",
         "P",
-        f"{DEFAULTS.threshold}; a bundled model's own",
+        f"{DEFAULTS.threshold}, or a bundled model's own",
         _probability,
     ),
     Flag(

@@ -152,7 +152,7 @@ def test_talks_in_testdata_ted_go_before_the_bundled_ones(
     assert main(["-model", "sat.onnx"]) == 0
     printed = capsys.readouterr()
     assert printed.out.startswith("Loaded 6 talks from the bundled corpus\n\n")
-    assert "no transcripts in testdata/ted" in printed.err
+    assert "corpus: the bundled talks (testdata/ted holds none" in printed.err
     (folder / "ada.txt").write_text(TALKS["ada.txt"], encoding="utf-8")
     assert main(["-model", "sat.onnx"]) == 0
     assert capsys.readouterr().out.startswith("Loaded 1 talks from testdata/ted\n\n")

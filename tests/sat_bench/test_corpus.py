@@ -220,6 +220,12 @@ def test_a_file_of_another_kind_is_named(tmp_path: Path) -> None:
         load_corpus(write(tmp_path, "talk.doc", "x"))
 
 
+def test_a_link_to_nowhere_is_named(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").symlink_to("gone.txt")
+    with pytest.raises(CorpusError, match=r"a\.txt: no such file"):
+        load_corpus(tmp_path)
+
+
 def test_files_are_read_in_name_order_and_others_ignored(tmp_path: Path) -> None:
     for name in ("b.txt", "a.TXT", "c.txt", "README.md", ".hidden.txt"):
         write(tmp_path, name, TRANSCRIPT)
