@@ -64,7 +64,8 @@ def _measure(arguments: Sequence[str]) -> int:
                 _note(f"{result.name}: {hint}")
     if options.format == "text":
         for result in report.measured:
-            _note(f"signature: {result.signature}")
+            label = f"signature of {result.name}" if options.compare else "signature"
+            _note(f"{label}: {result.signature}")
     return DONE if len(report.measured) == len(report.results) else FAILED
 
 
@@ -124,6 +125,8 @@ def _import(arguments: Sequence[str]) -> int:
 
 
 def _print(text: str) -> None:
+    if sys.stdout is None:
+        raise TruemarkError("the output cannot be written: standard output is closed")
     if isinstance(sys.stdout, io.TextIOWrapper):
         # A file name may hold characters that the terminal's encoding lacks.
         sys.stdout.reconfigure(errors="backslashreplace")
@@ -139,4 +142,5 @@ def _print(text: str) -> None:
 
 
 def _note(line: str) -> None:
-    print(line, file=sys.stderr)
+    if sys.stderr is not None:  # closed; print would take standard output instead
+        print(line, file=sys.stderr)

@@ -22,7 +22,6 @@ BUNDLED_CORPUS = Path(__file__).parent / "bundled" / "talks"
 class Corpus:
     """The talks of a folder, read anew at each iteration and one at a time."""
 
-    path: Path
     files: tuple[Path, ...]
     truth: TruthRule
     characters: int
@@ -37,8 +36,7 @@ class Corpus:
 
 def load_corpus(path: str | Path, truth: TruthRule = "plain") -> Corpus:
     """The corpus at a folder or file; every file of it has been read once and found good."""
-    path = Path(path)
-    files = transcript_files(path)
+    files = transcript_files(Path(path))
     characters = 0
     digest = hashlib.sha256()
     for file in files:
@@ -46,7 +44,7 @@ def load_corpus(path: str | Path, truth: TruthRule = "plain") -> Corpus:
         characters += len(talk.text)
         for part in (talk.text, ",".join(map(str, talk.boundaries))):
             digest.update(hashlib.sha256(part.encode()).digest())
-    return Corpus(path, files, truth, characters, digest.hexdigest())
+    return Corpus(files, truth, characters, digest.hexdigest())
 
 
 def transcript_files(path: Path) -> tuple[Path, ...]:

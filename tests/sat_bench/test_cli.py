@@ -330,6 +330,16 @@ def test_a_reader_that_leaves_early_causes_no_noise(model: Path) -> None:
     assert "error" not in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("closed", "status", "out"), [(">&-", 1, ""), ("2>&-", 0, EVALUATION)], ids=["out", "err"]
+)
+def test_closed_streams_do_no_harm(model: Path, closed: str, status: int, out: str) -> None:
+    command = f"{sys.executable} -m sat_bench -model sat.onnx -corpus talks {closed}"
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (status, out)
+    assert "Traceback" not in done.stderr
+
+
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
 def test_a_full_disk_under_the_output_is_one_line(model: Path) -> None:
     command = [sys.executable, "-m", "sat_bench", "-model", "sat.onnx", "-corpus", "talks"]
