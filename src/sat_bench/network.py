@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
+from textwrap import shorten
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from sat_bench.tokenizer import BOS_ID, EOS_ID, PAD_ID, UNK_ID
-from truemark.errors import TruemarkError
+from truemark.errors import TruemarkError, os_reason
 
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession  # type: ignore[import-untyped]  # has no stubs
@@ -28,16 +30,20 @@ EXPECTED = (
     "expected inputs input_ids (int64) and attention_mask (float16, float32 or int64) of "
     "[batch, sequence] and output logits (float16 or float32) of [batch, sequence, labels]"
 )
+SILENT = 4  # onnxruntime's severity of what ends the process
+
+_CODE = re.compile(r"^\[ONNXRuntimeError\] : \d+ : \w+ : (Load model from .*? failed: ?)?")
+_SOURCE_POSITION = re.compile(r"\S+\.(?:cc|h):\d+ (?:.*\)|\S+) ")
 
 
 class Network:
     """A loaded model; `logits` may be called from many threads at a time."""
 
-    def __init__(self, path: str | Path) -> None:
+    def __init__(self, path: str | Path, highest_id: int = UNK_ID) -> None:
         self.path = Path(path)
         self._session = _open_session(self.path)
         self._mask_type = _checked_mask_type(self.path, self._session)
-        self._try_run()
+        self._try_run(highest_id)
 
     def logits(self, windows: Sequence[IntArray]) -> list[FloatArray]:
         """For each window, run together in one batch, its tokens' logits of a sentence end."""
@@ -59,20 +65,21 @@ class Network:
             outputs = self._session.run(["logits"], {"input_ids": ids, "attention_mask": mask})
         except _runtime_errors() as error:
             raise TruemarkError(
-                f"{self.path}: the model fails on {ids.shape[1]} tokens with ids up to {ids.max()}: "
-                f"{_reason(error)}; check that the tokenizer belongs to this model"
+                f"{self.path}: the model fails on {ids.shape[1]} tokens with ids up to "
+                f"{ids.max()}: {_reason(error)}; use the tokenizer and window it was trained with"
             ) from None
         logits: npt.NDArray[Any] = outputs[0]
         return logits
 
-    def _try_run(self) -> None:
-        # A file may declare no shape for its logits, or another than it computes.
-        ids = np.array([[BOS_ID, UNK_ID, EOS_ID]])
+    def _try_run(self, highest_id: int) -> None:
+        # A file may declare no shape for its logits, or another than it computes; and ids that
+        # the model does not know must not come to light in the middle of a long text.
+        ids = np.array([[BOS_ID, highest_id, EOS_ID]])
         shape = self._run(ids, np.ones(ids.shape, self._mask_type)).shape
         if len(shape) != 3 or shape[:2] != ids.shape or shape[2] < 1:
             raise TruemarkError(
-                f"{self.path}: not a SaT model: logits for {list(ids.shape)} tokens have the shape "
-                f"{list(shape)}; {EXPECTED}"
+                f"{self.path}: not a SaT model: its logits for {list(ids.shape)} tokens have the "
+                f"shape {list(shape)}; {EXPECTED}"
             )
 
 
@@ -81,24 +88,25 @@ def _open_session(path: Path) -> InferenceSession:
         import onnxruntime
     except ImportError:
         raise TruemarkError("onnxruntime is not installed: pip install truemark") from None
-    if not path.exists():
-        raise TruemarkError(f"{path}: no such file; expected an ONNX model")
-    if not path.is_file():
-        raise TruemarkError(f"{path}: is a folder; expected an ONNX model file")
-    onnxruntime.set_default_logger_severity(4)
+    try:
+        with path.open("rb"):
+            size = path.stat().st_size
+    except OSError as error:
+        raise TruemarkError(f"{path}: {os_reason(error)}; expected an ONNX model file") from None
+    onnxruntime.set_default_logger_severity(SILENT)
     options = onnxruntime.SessionOptions()
+    options.log_severity_level = SILENT
     # Windows run side by side, one thread each: faster than all threads on one window.
     options.intra_op_num_threads = 1
     options.inter_op_num_threads = 1
-    options.log_severity_level = 4
     try:
         return onnxruntime.InferenceSession(
             str(path), sess_options=options, providers=["CPUExecutionProvider"]
         )
     except _runtime_errors() as error:
         raise TruemarkError(
-            f"{path}: not an ONNX model that onnxruntime can load "
-            f"({path.stat().st_size} bytes): {_reason(error)}"
+            f"{path}: not an ONNX model that onnxruntime {onnxruntime.__version__} can load "
+            f"({size} bytes): {_reason(error)}; fetch the file again or name another"
         ) from None
 
 
@@ -113,9 +121,10 @@ def _runtime_errors() -> tuple[type[Exception], ...]:
 
 
 def _reason(error: Exception) -> str:
-    """The gist of an onnxruntime message: its first line without codes and source positions."""
-    lines = str(error).strip().splitlines()
-    return lines[0].split(" : ")[-1].strip().rstrip(".") if lines else type(error).__name__
+    """What onnxruntime says, without its codes, file names and C++ signatures."""
+    text = " ".join(str(error).split()).split("Status Message: ")[-1]
+    text = _CODE.sub("", text)
+    return shorten(_SOURCE_POSITION.sub("", text), 200, placeholder=" ...").rstrip(".")
 
 
 def _checked_mask_type(path: Path, session: InferenceSession) -> type[np.generic]:
@@ -125,7 +134,7 @@ def _checked_mask_type(path: Path, session: InferenceSession) -> type[np.generic
         inputs.keys() == {"input_ids", "attention_mask"}
         and inputs["input_ids"].type == "tensor(int64)"
         and inputs["attention_mask"].type in MASK_TYPES
-        and all(len(node.shape) == 2 for node in inputs.values())
+        and all(_takes_any_batch(node.shape) for node in inputs.values())
         and "logits" in outputs
         and outputs["logits"].type in LOGIT_TYPES
         and len(outputs["logits"].shape) in (0, 3)
@@ -138,8 +147,16 @@ def _checked_mask_type(path: Path, session: InferenceSession) -> type[np.generic
     return MASK_TYPES[inputs["attention_mask"].type]
 
 
+def _takes_any_batch(shape: Sequence[int | str | None]) -> bool:
+    return len(shape) == 2 and not any(isinstance(side, int) for side in shape)
+
+
 def _declared(nodes: Sequence[Any]) -> str:
     return ", ".join(
-        f"{node.name} ({node.type}) of [{', '.join(str(side) for side in node.shape)}]"
+        f"{node.name} ({_plain(node.type)}) of [{', '.join(str(side) for side in node.shape)}]"
         for node in nodes
     )
+
+
+def _plain(kind: str) -> str:
+    return {"float": "float32"}.get(name := kind.removeprefix("tensor(").removesuffix(")"), name)

@@ -22,7 +22,7 @@ from sat_bench.boundaries import (
 )
 from sat_bench.network import FloatArray, IntArray, Network
 from sat_bench.tokenizer import Tokenizer
-from sat_bench.windows import Averager, Weighting, Window, batches, windows
+from sat_bench.windows import Weighting, Window, WindowAverage, batches, windows
 from truemark.sweep import ScoredPositions
 
 DEFAULT_THRESHOLD = 0.025
@@ -38,14 +38,15 @@ class _Reading:
     """A text on its way through the model."""
 
     text: str
-    average: Averager
+    average: WindowAverage
     ends: list[IntArray] = field(default_factory=list)
     waiting: int = 0  # windows that are not averaged yet
     read: bool = False  # whether all its windows are known
 
     def probabilities(self) -> Probabilities:
         ends = np.concatenate([np.zeros(0, np.int32), *self.ends])
-        return Probabilities(ends, _sigmoid(self.average.finish()))
+        self.ends.clear()  # a long text should not hold them twice
+        return Probabilities(ends, self.average.finish())
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +55,10 @@ class _Pool:
 
     members: list[tuple[_Reading, Window]]
     runs: list[tuple[list[int], Future[list[FloatArray]]]]
+
+    def cancel(self) -> None:
+        for _, future in self.runs:
+            future.cancel()
 
 
 class Segmenter:
@@ -74,6 +79,8 @@ class Segmenter:
         weighting: Weighting = "hat",
         threads: int | None = None,
     ) -> None:
+        if not 0 <= threshold <= 1:
+            raise ValueError(f"threshold must be from 0 to 1, got {threshold}")
         if not 1 <= window <= WINDOW_TOKENS:
             raise ValueError(f"window must be from 1 to {WINDOW_TOKENS} tokens, got {window}")
         if not 0 <= overlap < window:
@@ -82,9 +89,10 @@ class Segmenter:
             raise ValueError(f"threads must be 1 or more, got {threads}")
         self.threshold = threshold
         self.texts_run = 0
+        self._closed = False
         self._window, self._overlap, self._weighting = window, overlap, weighting
-        self._tokenizer = Tokenizer(tokenizer)
-        self._network = Network(model)
+        self.tokenizer = Tokenizer(tokenizer)
+        self.network = Network(model, self.tokenizer.highest_id)
         self._lock = threading.Lock()
         self._executor = ThreadPoolExecutor(
             threads or _available_cores(), thread_name_prefix="segmenter"
@@ -103,6 +111,7 @@ class Segmenter:
 
     def close(self) -> None:
         """Let the threads go; the segmenter cannot be used afterwards."""
+        self._closed = True
         self._executor.shutdown(wait=True, cancel_futures=True)
 
     def segment(self, text: str) -> list[str]:
@@ -139,25 +148,30 @@ class Segmenter:
         return probability > self.threshold, probability
 
     def _read(self, texts: Iterable[str]) -> Iterator[tuple[str, Probabilities]]:
+        if self._closed:
+            raise ValueError("the segmenter is closed")
         order: deque[_Reading] = deque()
         pools: deque[_Pool] = deque()
-        for pool in self._pools(texts, order):
-            pools.append(pool)
-            # While this thread reads on, the pools ahead keep the model busy.
-            if len(pools) >= POOLS_AHEAD:
+        try:
+            for pool in self._pools(texts, order):
+                pools.append(pool)
+                # While this thread reads on, the pools ahead keep the model busy.
+                if len(pools) >= POOLS_AHEAD:
+                    _average(pools.popleft())
+                yield from self._finished(order)
+            while pools:
                 _average(pools.popleft())
-            yield from self._finished(order)
-        while pools:
-            _average(pools.popleft())
-            yield from self._finished(order)
+                yield from self._finished(order)
+        finally:
+            for pool in pools:
+                pool.cancel()
 
     def _pools(self, texts: Iterable[str], order: deque[_Reading]) -> Iterator[_Pool]:
         members: list[tuple[_Reading, Window]] = []
         tokens = 0
         for text in texts:
-            reading = _Reading(text, Averager(self._weighting))
+            reading = _Reading(text, WindowAverage(self._weighting))
             order.append(reading)
-            tokens += 1  # so that texts without a token fill the pool too
             for window in windows(self._ids(reading), self._window, self._overlap):
                 reading.waiting += 1
                 members.append((reading, window))
@@ -166,10 +180,14 @@ class Segmenter:
                     yield self._submit(members)
                     members, tokens = [], 0
             reading.read = True
+            tokens += 1  # so that texts without a token fill pools too
+            if tokens >= POOL_TOKENS:
+                yield self._submit(members)
+                members, tokens = [], 0
         yield self._submit(members)
 
     def _ids(self, reading: _Reading) -> Iterator[IntArray]:
-        for tokens in self._tokenizer.encode_chunks(reading.text):
+        for tokens in self.tokenizer.encode_chunks(reading.text):
             reading.ends.append(tokens.ends)
             yield tokens.ids
 
@@ -178,7 +196,7 @@ class Segmenter:
         runs = []
         for batch in batches(lengths, BATCH_TOKENS):
             ids = [members[index][1].ids for index in batch]
-            runs.append((batch, self._executor.submit(self._network.logits, ids)))
+            runs.append((batch, self._executor.submit(self.network.logits, ids)))
         return _Pool(members, runs)
 
     def _finished(self, order: deque[_Reading]) -> Iterator[tuple[str, Probabilities]]:
@@ -197,12 +215,6 @@ def _average(pool: _Pool) -> None:
     for index, (reading, window) in enumerate(pool.members):
         reading.average.add(window.start, logits[index])
         reading.waiting -= 1
-
-
-def _sigmoid(logits: FloatArray) -> FloatArray:
-    # The exponent is never positive, so nothing overflows and small values keep their digits.
-    small: FloatArray = np.exp(-np.abs(logits))
-    return np.where(logits >= 0, np.float32(1), small) / (1 + small)
 
 
 def _available_cores() -> int:

@@ -22,6 +22,7 @@ IntArray = npt.NDArray[np.int32]
 # XLM-RoBERTa puts <pad> at 1, so every piece has its SentencePiece id + 1, and <unk> is 3.
 BOS_ID, PAD_ID, EOS_ID, UNK_ID = 0, 1, 2, 3
 ID_SHIFT = 1
+WORD_BEGINNING = "▁"
 
 CHUNK_CHARACTERS = 16_384
 # Text encoded before a chunk and thrown away: without it SentencePiece would take the first
@@ -53,6 +54,7 @@ class Tokenizer:
         self.path = Path(path)
         self._processor = _load(self.path)
         self._unknown = self._processor.unk_id()
+        self.highest_id = self._processor.get_piece_size() - 1 + ID_SHIFT
 
     def encode(self, text: str, *, chunk: int = CHUNK_CHARACTERS) -> Tokens:
         """All pieces of the text."""
@@ -89,6 +91,9 @@ class Tokenizer:
         ).reshape(-1, 2)
         ids = np.array(encoded["ids"], dtype=np.int32)
         ids = np.where(ids == self._unknown, UNK_ID, ids + ID_SHIFT).astype(np.int32)
+        # Normalisation expands no ASCII character, so there the spans are right as they are.
+        if not part.isascii():
+            self._complete_expansions(part, encoded["pieces"], spans)
         ends = _ends_of_covered_characters(spans)
         first = int(np.searchsorted(ends, before, side="right"))
         shift = start - before
@@ -98,6 +103,21 @@ class Tokenizer:
             ends=ends[first:] + np.int32(shift),
         )
 
+    def _complete_expansions(self, part: str, pieces: list[str], spans: IntArray) -> None:
+        """Let a piece that ends inside what one character was expanded to end after it.
+
+        SentencePiece ends it before that character: `▁f` of " ﬁne" would end at the space, and its
+        probability would go to the sentence before.
+        """
+        normalised, origins = self._processor.normalize(part, with_offsets=True)
+        cuts = np.cumsum(np.fromiter(map(len, pieces), np.int64, len(pieces)))
+        if not len(cuts) or cuts[-1] != len(normalised):
+            return  # pieces that stand for bytes do not spell the text
+        origin = np.array(origins, np.int32)
+        inside = origin[cuts] == origin[cuts - 1]
+        inside[0] &= pieces[0] != WORD_BEGINNING  # put before the text, not made of it
+        spans[inside, 1] = origin[np.searchsorted(origin, spans[inside, 1], side="right")]
+
 
 def _load(path: Path) -> SentencePieceProcessor:
     try:
@@ -106,12 +126,8 @@ def _load(path: Path) -> SentencePieceProcessor:
         raise TruemarkError("sentencepiece is not installed: pip install truemark") from None
     try:
         serialized = path.read_bytes()
-    except FileNotFoundError:
-        raise TruemarkError(f"{path}: no such file; expected a SentencePiece model") from None
-    except IsADirectoryError:
-        raise TruemarkError(f"{path}: is a folder; expected a SentencePiece model file") from None
     except OSError as error:
-        raise TruemarkError(f"{path}: cannot be read: {os_reason(error)}") from None
+        raise TruemarkError(f"{path}: {os_reason(error)}; expected a SentencePiece model") from None
     try:
         # An empty file would leave the processor without a model, to fail at its first use.
         if serialized:
@@ -127,8 +143,7 @@ def _load(path: Path) -> SentencePieceProcessor:
 def _ends_of_covered_characters(spans: IntArray) -> IntArray:
     """End offsets in which a piece without characters of its own ends with the piece after it.
 
-    Such pieces are all but the last that one character was expanded to (½ is 1, ⁄ and 2), and the
-    lone word beginning before a text's first piece.
+    Such is the lone word beginning that SentencePiece puts before a text's first piece.
     """
     ends = np.where(spans[:, 0] == spans[:, 1], np.iinfo(np.int32).max, spans[:, 1])
     if len(ends) and ends[-1] > spans[-1, 1]:

@@ -57,13 +57,13 @@ def window_weights(length: int, weighting: Weighting) -> FloatArray:
     return hat
 
 
-class Averager:
-    """The weighted average of overlapping windows, added in order of their starts.
+class WindowAverage:
+    """The probabilities of the weighted average logits of windows, added in order of their starts.
 
     Holds no more than the last window besides the result.
     """
 
-    def __init__(self, weighting: Weighting = "uniform") -> None:
+    def __init__(self, weighting: Weighting) -> None:
         self._weighting = weighting
         self._done: list[FloatArray] = []
         self._open_from = 0
@@ -74,9 +74,11 @@ class Averager:
         """Take in the logits of the window that begins at token `start`."""
         settled = start - self._open_from
         if not 0 <= settled <= len(self._sums):
-            raise ValueError(f"window must start at or after {self._open_from}, got {start}")
-        if settled:
-            self._done.append(self._sums[:settled] / self._weights[:settled])
+            raise ValueError(
+                f"window must start from {self._open_from} to "
+                f"{self._open_from + len(self._sums)}, got {start}"
+            )
+        self._done.append(sigmoid(self._sums[:settled] / self._weights[:settled]))
         weights = window_weights(len(logits), self._weighting)
         sums, shared = logits * weights, len(self._sums) - settled
         sums[:shared] += self._sums[settled:]
@@ -84,8 +86,15 @@ class Averager:
         self._sums, self._weights, self._open_from = sums, weights, start
 
     def finish(self) -> FloatArray:
-        """One logit for each token of the text."""
-        return np.concatenate([*self._done, self._sums / self._weights])
+        """One probability for each token of the text."""
+        return np.concatenate([*self._done, sigmoid(self._sums / self._weights)])
+
+
+def sigmoid(logits: FloatArray) -> FloatArray:
+    """The probability that a logit stands for."""
+    # The exponent is never positive, so nothing overflows and small values keep their digits.
+    small: FloatArray = np.exp(-np.abs(logits))
+    return np.where(logits >= 0, 1, small).astype(np.float32) / (1 + small)
 
 
 def batches(lengths: Sequence[int], budget: int) -> Iterator[list[int]]:

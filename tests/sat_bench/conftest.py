@@ -1,0 +1,25 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.sat_bench.onnx_models import write_terminator_model, write_tokenizer
+
+
+@pytest.fixture(scope="session")
+def tokenizer_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A SentencePiece model with XLM-RoBERTa's normalisation."""
+    return write_tokenizer(tmp_path_factory.mktemp("tokenizer") / "sentencepiece.bpe.model")
+
+
+@pytest.fixture(scope="session")
+def line_tokenizer_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A SentencePiece model that keeps line breaks as pieces of their own."""
+    path = tmp_path_factory.mktemp("line_tokenizer") / "sentencepiece.bpe.model"
+    return write_tokenizer(path, symbols=["\n"])
+
+
+@pytest.fixture(scope="session")
+def model_path(tokenizer_path: Path) -> Path:
+    """A model that ends a sentence at every full stop, question mark and exclamation mark."""
+    return write_terminator_model(tokenizer_path.parent / "model.onnx", tokenizer_path)
