@@ -43,11 +43,19 @@ def is_bundled(name: str) -> bool:
     return name in BUNDLED_MODELS and not Path(name).is_file()
 
 
+def expanded(path: str) -> Path:
+    """The path with a leading ~ replaced by the home folder, where there is such a one."""
+    try:
+        return Path(path).expanduser()
+    except RuntimeError:  # no such user
+        return Path(path)
+
+
 def find_model(name: str, tokenizer: Path | None = None) -> ModelFiles:
     """The files that a model name stands for; a tokenizer that is given wins over all others."""
     if is_bundled(name):
         return _bundled(name, tokenizer)
-    path = Path(name).expanduser()
+    path = expanded(name)
     if path.exists():
         model = _only_model(path) if path.is_dir() else path
         return ModelFiles(name, model, find_tokenizer(name, tokenizer or model.parent))

@@ -9,7 +9,7 @@ from typing import Any
 
 from sat_bench.evaluation import DEFAULTS
 from sat_bench.flags import Flag, FlagParser
-from sat_bench.models import DEFAULT_MODEL
+from sat_bench.models import DEFAULT_MODEL, expanded
 from sat_bench.report import Mode
 from sat_bench.sentences import TRUTH_RULES, TruthRule
 from sat_bench.transcripts import HEADER_NAMES
@@ -88,7 +88,7 @@ def _text(value: str) -> str:
 
 
 def _path(value: str) -> Path:
-    return Path(_text(value)).expanduser()
+    return expanded(_text(value))
 
 
 def _models(value: str) -> tuple[str, ...]:

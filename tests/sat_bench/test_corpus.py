@@ -2,8 +2,10 @@ import json
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from sat_bench.corpus import BUNDLED_CORPUS, load_corpus, load_talk
+from sat_bench.corpus import BUNDLED_CORPUS, ENDINGS, load_corpus, load_talk
 from sat_bench.sentences import TruthRule
 from sat_bench.talks import CorpusError, Talk
 
@@ -202,6 +204,55 @@ def test_bad_input_is_one_line_that_names_the_file(
     assert str(raised.value).startswith(str(tmp_path / name))
     assert message in str(raised.value)
     assert "\n" not in str(raised.value)
+
+
+SCRAPS = st.sampled_from(
+    [
+        *(
+            "# Source: x",
+            "# text = A b.",
+            "# newpar",
+            "\n",
+            "\n\n",
+            "\r\n",
+            " ",
+            "Word. ",
+            "é",
+            "\x00",
+        ),
+        *("1\tA\t_\t_\t_\t_\t_\t_\t_\t_", "1-2", "\t", "WEBVTT", "00:01.000 --> 00:02.000", "-->"),
+        *(
+            '{"text": "A. é", "boundaries": [',
+            "2",
+            ", ",
+            "5",
+            "]}",
+            "[",
+            "null",
+            '"',
+            "<i>",
+            "(",
+            ")",
+        ),
+    ]
+)
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+@settings(derandomize=True, deadline=None, max_examples=150)
+@given(content=st.lists(SCRAPS | st.text(max_size=5), max_size=12).map("".join))
+def test_any_text_is_a_talk_or_a_corpus_error(
+    tmp_path_factory: pytest.TempPathFactory, ending: str, content: str
+) -> None:
+    path = tmp_path_factory.getbasetemp() / f"any{ending}"
+    path.write_bytes(content.encode("utf-8", "surrogatepass"))
+    try:
+        talk = load_talk(path)
+    except CorpusError:
+        return
+    assert talk.text.strip()
+    assert talk.boundaries == sorted(set(talk.boundaries))
+    assert all(talk.text[start:end].strip() for start, end in talk.sentences)
 
 
 def test_a_missing_folder_is_named(tmp_path: Path) -> None:
