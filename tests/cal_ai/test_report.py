@@ -1,0 +1,167 @@
+"""The report and the console figures of one run that has everything, as golden files.
+
+To accept a change: UPDATE_GOLDEN=1 python -m pytest tests/cal_ai/test_report.py
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from cal_ai.benchmark.console import json_summary, progress_line, text_summary
+from cal_ai.benchmark.narrative import Narrative, NoNarrative
+from cal_ai.benchmark.overview import Overview, Run, look_over
+from cal_ai.benchmark.report import markdown_report
+from cal_ai.benchmark.samples import Sample
+from cal_ai.benchmark.scoring import Failed, Result, Spent, score
+from cal_ai.benchmark.sidecar import ExpectedEvent, Sidecar
+from cal_ai.events import ContextEvent, Event
+from cal_ai.extractors.protocol import Usage
+from cal_ai.transcript import Transcript
+from truemark.signature import Signature
+
+GOLDEN = Path(__file__).parent / "golden"
+NOON = datetime(2026, 2, 23, 12, 0)
+HOUR = timedelta(hours=1)
+NASTY = 'x | y</td><script>alert("1")</script> [a](javascript:b) `c`\n\n# d ![](http://e.f)'
+
+
+def sample(category: str, name: str, sidecar: Sidecar | None) -> Sample:
+    return Sample(category, name, Transcript(()), sidecar, f"{category}/{name}")
+
+
+def results() -> tuple[Result, ...]:
+    lunch = ExpectedEvent("create", "Lunch", NOON, NOON + HOUR, attendees_contain=("Bob",))
+    gym = ExpectedEvent("delete", "Gym", NOON + 4 * HOUR)
+    planned = (ContextEvent(1, "Gym", NOON + 4 * HOUR),)
+    matched = Event("create", "Lunch", NOON, NOON + HOUR, confidence="high")
+    return (
+        score(
+            sample("adversarial", "no_plans", Sidecar(())), [], Spent(0.5, 1, Usage(100, 5, 0, 105))
+        ),
+        score(
+            sample("adversarial", "nasty", Sidecar(())),
+            [Event("create", NASTY, NOON, location=NASTY, reasoning=NASTY, confidence="low")],
+            Spent(0.75, 3, Usage(100, 50, 20, 170)),
+        ),
+        score(
+            sample("crud", "fine", Sidecar((lunch, gym), calendar_context=planned)),
+            [Event("delete", "gym", existing_event_id=1, confidence="high"), matched],
+            Spent(1.0, 1, Usage(200, 40, 10, 250)),
+        ),
+        score(
+            sample("crud", "nearly", Sidecar((lunch, gym), "strict")),
+            [
+                Event("create", "Gym", NOON + timedelta(days=3), reasoning="It was agreed."),
+                matched,
+            ],
+            Spent(2.0, 2, Usage(200, 40, 10, 250)),
+        ),
+        Failed(
+            sample("crud", "refused", Sidecar((lunch,))),
+            f"Gemini gave no answer: {NASTY}",
+            Spent(3.0, 5, None),
+        ),
+        score(sample("new", "unlabelled", None), [matched], Spent(1.5, 1, Usage(90, 10, 0, 100))),
+    )
+
+
+@pytest.fixture
+def overview() -> Overview:
+    run = Run(
+        started=datetime(2026, 2, 23, 9, 30, tzinfo=UTC),
+        folder=Path("samples"),
+        extractor="gemini",
+        model="gemini-2.5-pro",
+        signature=Signature((("version", "0.1.0"), ("samples", "0123456789ab"))),
+        results=results(),
+        wall_s=4.25,
+        recording=Path("reports/benchmark_2026-02-23T09-30-00.answers.jsonl"),
+    )
+    return look_over(run, lambda usage: 0.001)
+
+
+def compare_with_golden(name: str, text: str) -> None:
+    path = GOLDEN / name
+    if os.environ.get("UPDATE_GOLDEN"):
+        path.write_text(text, encoding="utf-8")
+    assert text == path.read_text(encoding="utf-8")
+
+
+def test_the_report_is_as_in_the_golden_file(overview: Overview) -> None:
+    narrative = Narrative(((f"Well: {NASTY}",), (), ("High is right.",), ("Do this.",)), None)
+    compare_with_golden("report.md", markdown_report(overview, narrative))
+
+
+def test_the_figures_are_as_in_the_golden_file(overview: Overview) -> None:
+    compare_with_golden("figures.txt", text_summary(overview, Path("reports/benchmark.md")))
+
+
+def test_nothing_that_a_model_wrote_can_script_or_break_the_page(overview: Overview) -> None:
+    page = markdown_report(overview, NoNarrative(NASTY))
+    assert not re.search(r"</?(script|td)|\]\(|`|javascript:b\)\s*<|!\[", page)
+    assert "http://" not in page
+    for row in (line for line in page.splitlines() if "alert" in line and line.startswith("|")):
+        assert row.count(" | ") in (1, 3)
+
+
+def test_near_misses_come_first_among_samples_and_within_one(overview: Overview) -> None:
+    page = markdown_report(overview, NoNarrative("none"))
+    order = re.findall(r"^### (\S+)", page, re.MULTILINE)
+    assert order == [
+        "crud/nearly",
+        "adversarial/nasty",
+        "crud/refused",
+        "new/unlabelled",
+        "adversarial/no_plans",
+        "crud/fine",
+    ]
+    nearly = page.partition("### crud/nearly")[2].partition("###")[0]
+    assert re.findall(r"^\| (near miss|match|missed)", nearly, re.MULTILINE) == [
+        "near miss",
+        "match",
+    ]
+
+
+def test_json_has_every_number_in_full(overview: Overview) -> None:
+    found = json.loads(json_summary(overview, Path("r.md")))
+    assert found["overall"] == {
+        "precision": 0.6,
+        "recall": 0.75,
+        "f1": 2 / 3,
+        "tp": 3,
+        "fp": 2,
+        "fn": 1,
+    }
+    assert (found["samples"], found["scored"], found["failed"], found["unscored"]) == (6, 4, 1, 1)
+    assert found["calibration"]["high"] == {"events": 3, "right": 3, "share": 1.0}
+    assert found["latency"] == {"total_s": 5.75, "mean_s": 1.15, "p50_s": 1.0, "p95_s": 1.9}
+    assert found["tokens"] == {"prompt": 690, "output": 145, "thinking": 40, "total": 875}
+    assert found["cost_usd"] == pytest.approx(0.005)
+    assert found["f1_interval"]["confidence"] == 0.95
+    assert found["results"][3]["sample"] == "crud/nearly"
+    assert found["results"][4]["status"] == "failed"
+
+
+@pytest.mark.parametrize(
+    ("index", "expected"),
+    [
+        (2, "[7/9] crud/fine... P=1.00 R=1.00 (1.0s)"),
+        (3, "[7/9] crud/nearly... P=0.50 R=0.50 (2.0s)"),
+        (5, "[7/9] new/unlabelled... no sidecar (1.5s)"),
+    ],
+)
+def test_the_line_of_a_sample(overview: Overview, index: int, expected: str) -> None:
+    assert progress_line(7, 9, overview.run.results[index]) == expected
+
+
+def test_the_line_of_a_failed_sample_is_one_line(overview: Overview) -> None:
+    line = progress_line(7, 9, overview.run.results[4])
+    assert line.startswith("[7/9] crud/refused... FAILED (Gemini gave no answer: x | y")
+    assert line.endswith(") (3.0s)")
+    assert "\n" not in line
