@@ -6,8 +6,8 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta, timezone
-from functools import cache
+from datetime import date, datetime, timedelta, timezone
+from functools import cache, lru_cache
 from typing import Literal
 
 from cal_ai.context import context_lines
@@ -141,7 +141,7 @@ def build_prompt(request: Request) -> Prompt:
     user = _USER.format(
         owner=request.owner,
         now=_moment(request.now),
-        days=_days_ahead(request.now),
+        days=_days_ahead(request.now.date()),
         calendar=context_lines(request.context) or "(nothing planned)",
         conversation=request.transcript.as_text(),
     )
@@ -177,6 +177,7 @@ def _moment(now: datetime) -> str:
     return f"{text} ({getattr(now.tzinfo, 'key', 'local time')}, {offset})"
 
 
-def _days_ahead(now: datetime) -> str:
-    days = (now.date() + timedelta(days=ahead) for ahead in range(DAYS_LISTED))
+@lru_cache
+def _days_ahead(today: date) -> str:
+    days = (today + timedelta(days=ahead) for ahead in range(DAYS_LISTED))
     return ", ".join(f"{day:%a} {day.isoformat()}" for day in days)

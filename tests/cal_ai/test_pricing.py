@@ -15,9 +15,10 @@ MILLION = 1_000_000
         (Usage(0, 100_000, None, 100_000), 1.0),
         (Usage(0, 0, 100_000, 100_000), 1.0),
         (Usage(100_000, 20_000, 80_000, 200_000), 1.125),
+        (Usage(100_000, None, 100_000, 200_000), 1.125),
         (Usage(0, 0, 0, 0), 0.0),
     ],
-    ids=["input", "output", "thinking is output", "all", "nothing"],
+    ids=["input", "output", "thinking is output", "all", "cut while thinking", "nothing"],
 )
 def test_gemini_2_5_pro_costs_1_25_in_and_10_out_per_million(usage: Usage, dollars: float) -> None:
     assert cost_usd(usage, "gemini-2.5-pro") == pytest.approx(dollars)

@@ -55,9 +55,14 @@ class GeminiClient(LanguageModelExtractor):
         self._models = genai.Client(
             vertexai=False, api_key=api_key, http_options=options
         ).aio.models
-        self._free_text = types.GenerateContentConfig(temperature=0.0)
+        # The SDK would copy schema and all for every call, in case a function were to be called.
+        no_functions = types.AutomaticFunctionCallingConfig(disable=True)
+        self._free_text = types.GenerateContentConfig(
+            temperature=0.0, automatic_function_calling=no_functions
+        )
         self._events = types.GenerateContentConfig(
             temperature=0.0,
+            automatic_function_calling=no_functions,
             system_instruction=SYSTEM,
             response_mime_type="application/json",
             response_json_schema=RESPONSE_SCHEMA,
@@ -72,11 +77,10 @@ class GeminiClient(LanguageModelExtractor):
 
     async def _call_api(self, prompt: Prompt) -> LLMCallResult:
         import httpx2
-        from google.genai import errors, types
+        from google.genai import errors
 
-        turns: list[types.ContentUnion] = [
-            types.Content(role=turn.role, parts=[types.Part(text=turn.text)])
-            for turn in prompt.turns
+        turns: list[types.ContentUnionDict] = [
+            {"role": turn.role, "parts": [{"text": turn.text}]} for turn in prompt.turns
         ]
         config = self._free_text if prompt.schema is None else self._events
         try:
