@@ -110,11 +110,19 @@ def test_the_last_reason_is_told_when_all_attempts_fail() -> None:
 def test_a_wait_of_hours_is_not_waited_for() -> None:
     script = [TransientError("quota is used up", retry_after_s=7200)]
 
-    result, _, sleeps = call(script, CallPolicy(longest_wait_s=60), dice=0.0)
+    result, _, sleeps = call(script, CallPolicy(longest_wait_s=60))
 
     assert isinstance(result, ExtractionFailed)
     assert result.reason == "quota is used up; asked to wait 7200 s, longer than the 60 s allowed"
     assert sleeps == []
+
+
+def test_the_longest_wait_allowed_is_waited_for() -> None:
+    script = [TransientError("busy", retry_after_s=60), "fine"]
+
+    result, _, sleeps = call(script, CallPolicy(longest_wait_s=60), dice=0.5)
+
+    assert (result, sleeps) == ("fine", [pytest.approx(63)])
 
 
 @pytest.mark.parametrize("error", [FatalExtractorError("no key"), ExtractionFailed("blocked")])

@@ -35,7 +35,7 @@ class CallPolicy:
     timeout_s: float = 120.0
     attempts: int = 5
     backoff_s: float = 1.0
-    longest_wait_s: float = 60.0
+    longest_wait_s: float = 120.0
 
     def __post_init__(self) -> None:
         if not self.timeout_s > 0:
@@ -78,16 +78,16 @@ class Caller:
             try:
                 return await self._within_timeout(ask)
             except TransientError as error:
-                wait_s = self._wait_s(number, error)
                 if number == self.policy.attempts:
                     counted = "1 attempt" if number == 1 else f"{number} attempts"
                     raise ExtractionFailed(f"{error}; gave up after {counted}") from error
-                if wait_s > self.policy.longest_wait_s:
+                asked_s = error.retry_after_s or 0.0
+                if asked_s > self.policy.longest_wait_s:
                     raise ExtractionFailed(
-                        f"{error}; asked to wait {wait_s:.0f} s, longer than the"
+                        f"{error}; asked to wait {asked_s:.0f} s, longer than the"
                         f" {self.policy.longest_wait_s:.0f} s allowed"
                     ) from error
-                await self.sleep(wait_s)
+                await self.sleep(self._wait_s(number, error))
         raise AssertionError("a policy allows at least one attempt")
 
     async def _within_timeout(self, ask: Callable[[], Awaitable[T]]) -> T:
