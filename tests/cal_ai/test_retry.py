@@ -118,11 +118,12 @@ def test_a_wait_of_hours_is_not_waited_for() -> None:
 
 
 def test_the_longest_wait_allowed_is_waited_for() -> None:
-    script = [TransientError("busy", retry_after_s=60), "fine"]
+    script: list[str | Exception] = [TransientError("busy", retry_after_s=60), "fine"]
 
     result, _, sleeps = call(script, CallPolicy(longest_wait_s=60), dice=0.5)
 
-    assert (result, sleeps) == ("fine", [pytest.approx(63)])
+    assert result == "fine"
+    assert sleeps == pytest.approx([63])
 
 
 @pytest.mark.parametrize("error", [FatalExtractorError("no key"), ExtractionFailed("blocked")])

@@ -72,23 +72,25 @@ class Caller:
         Raises `ExtractionFailed` with the last reason when it no longer is; every other error of
         `ask` passes through at once.
         """
-        for number in range(1, self.policy.attempts + 1):
-            tally.paced_s += await self.limiter.acquire()
+        number = 0
+        while True:
+            number += 1
             tally.attempts += 1
+            tally.paced_s += await self.limiter.acquire()
             try:
                 return await self._within_timeout(ask)
             except TransientError as error:
-                if number == self.policy.attempts:
-                    counted = "1 attempt" if number == 1 else f"{number} attempts"
-                    raise ExtractionFailed(f"{error}; gave up after {counted}") from error
-                asked_s = error.retry_after_s or 0.0
-                if asked_s > self.policy.longest_wait_s:
-                    raise ExtractionFailed(
-                        f"{error}; asked to wait {asked_s:.0f} s, longer than the"
-                        f" {self.policy.longest_wait_s:.0f} s allowed"
-                    ) from error
+                if (reason := self._reason_to_give_up(number, error)) is not None:
+                    raise ExtractionFailed(f"{error}; {reason}") from error
                 await self.sleep(self._wait_s(number, error))
-        raise AssertionError("a policy allows at least one attempt")
+
+    def _reason_to_give_up(self, number: int, error: TransientError) -> str | None:
+        longest_s = self.policy.longest_wait_s
+        if number >= self.policy.attempts:
+            return "gave up after 1 attempt" if number == 1 else f"gave up after {number} attempts"
+        if (asked_s := error.retry_after_s or 0.0) > longest_s:
+            return f"asked to wait {asked_s:.0f} s, longer than the {longest_s:.0f} s allowed"
+        return None
 
     async def _within_timeout(self, ask: Callable[[], Awaitable[T]]) -> T:
         try:
