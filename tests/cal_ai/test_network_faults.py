@@ -345,16 +345,17 @@ def test_one_sample_s_fault_leaves_the_others_alone(provider: str, llm: Loopback
 
 
 def test_calls_at_the_same_time_share_one_ceiling(provider: str, llm: LoopbackLLM) -> None:
-    extractor = client(provider, llm, Caller(POLICY, RateLimiter(1200)))
+    extractor = client(provider, llm, Caller(POLICY, RateLimiter(240)))
 
     async def run() -> list[Extraction]:
-        return await asyncio.gather(*(extractor.extract(REQUEST) for _ in range(6)))
+        return await asyncio.gather(*(extractor.extract(REQUEST) for _ in range(4)))
 
     results = using(extractor, run)
 
     arrivals = sorted(call.at_s for call in llm.calls)
-    assert arrivals[-1] - arrivals[0] >= 5 * 0.05 - 0.02
-    assert all((result.latency_s or 0) < 0.2 for result in results)
+    # A quarter of a second apart, less what a busy machine may hold the first one up.
+    assert arrivals[-1] - arrivals[0] > 0.4
+    assert all((result.latency_s or 0) < 0.5 for result in results)
 
 
 def test_the_key_is_in_no_message_no_log_and_no_printed_form(
