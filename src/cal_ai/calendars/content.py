@@ -1,0 +1,198 @@
+"""iCalendar text as a tree of components that gives back, byte for byte, what was not changed.
+
+The icalendar library reads values and knows the rules; rewriting a whole file with it would
+reorder, refold and normalise what other programs wrote. So changes are made here, line by line.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from cal_ai.calendars.protocol import CalendarError
+
+_LINE = re.compile(rb"[^\r\n]*(?:(?:\r\n|\n|\r)[ \t][^\r\n]*)*(?:\r\n|\n|\r|\Z)")
+_FOLD = re.compile(rb"(?:\r\n|\n|\r)[ \t]")
+_NAME = re.compile(r"[A-Za-z0-9-]+(?=[;:])")
+_BEGIN = re.compile(r"BEGIN:\s*([A-Za-z0-9-]+)\s*", re.IGNORECASE)
+_END = re.compile(r"END:\s*([A-Za-z0-9-]+)\s*", re.IGNORECASE)
+_LONGEST_LINE = 75
+_SHOWN = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One property: its text unfolded, and the bytes it stands as, line end included."""
+
+    text: str
+    raw: bytes
+    number: int = 0
+
+    @property
+    def name(self) -> str:
+        """The property's name in capitals; empty where the line has none."""
+        match = _NAME.match(self.text)
+        return match[0].upper() if match else ""
+
+
+@dataclass(slots=True, eq=False)
+class Component:
+    """A component with its properties and inner components in the order in which they stand."""
+
+    name: str
+    begin: Line
+    parts: list[Line | Component] = field(default_factory=list)
+    end: Line = Line("", b"")
+
+    @property
+    def components(self) -> Iterator[Component]:
+        return (part for part in self.parts if isinstance(part, Component))
+
+    def line(self, name: str) -> Line | None:
+        """The first property of this name."""
+        return next(self.lines(name), None)
+
+    def lines(self, *names: str) -> Iterator[Line]:
+        """The properties of these names."""
+        return (part for part in self.parts if isinstance(part, Line) and part.name in names)
+
+    def raw(self) -> bytes:
+        """The bytes of the whole component."""
+        return self.begin.raw + _raw(self.parts) + self.end.raw
+
+    def text(self) -> str:
+        """The component unfolded, one property per line, as the icalendar library reads it."""
+        inner = (p.text + "\r\n" if isinstance(p, Line) else p.text() for p in self.parts)
+        return f"{self.begin.text}\r\n{''.join(inner)}{self.end.text}\r\n"
+
+    def copy(self) -> Component:
+        """A copy whose own list of parts can be changed."""
+        return Component(self.name, self.begin, list(self.parts), self.end)
+
+    def put(self, name: str, new: Line) -> None:
+        """Replaces the property of this name where it stands, or adds it after the others."""
+        old = self.line(name)
+        if old is None:
+            self.add(new)
+        else:
+            self.parts[self.parts.index(old)] = new
+
+    def add(self, new: Line) -> None:
+        """Adds a property after the others, before the first inner component."""
+        inner = (place for place, part in enumerate(self.parts) if isinstance(part, Component))
+        self.parts.insert(next(inner, len(self.parts)), new)
+
+    def drop(self, *names: str) -> None:
+        """Takes out all properties of these names."""
+        dropped = set(self.lines(*names))
+        self.parts = [part for part in self.parts if part not in dropped]
+
+
+@dataclass(slots=True)
+class Content:
+    """A whole file: its calendars, whatever stands between them, and the line end it uses."""
+
+    parts: list[Line | Component]
+    line_end: bytes
+
+    @property
+    def calendars(self) -> tuple[Component, ...]:
+        return tuple(part for part in self.parts if isinstance(part, Component))
+
+    def raw(self) -> bytes:
+        """The bytes of the file."""
+        return _raw(self.parts)
+
+    def new_line(self, text: str) -> Line:
+        """A property for this file, folded so that no line is longer than 75 bytes."""
+        return Line(text, self.line_end.join(_folded(text)) + self.line_end)
+
+    def new_component(self, text: str) -> Component:
+        """A component for this file from its unfolded text."""
+        lines = [self.new_line(line) for line in text.split("\r\n") if line]
+        (component,) = _tree(lines, "new component")
+        assert isinstance(component, Component)
+        return component
+
+
+def parse_content(data: bytes, where: str) -> Content:
+    """The file's tree, or a `CalendarError` that says why it is not iCalendar."""
+    lines = list(_lines(data, where))
+    parts = _tree(lines, where)
+    for part in parts:
+        first = part.begin if isinstance(part, Component) else part
+        if first.text.strip() and not (isinstance(part, Component) and part.name == "VCALENDAR"):
+            raise _not_icalendar(where, first, "BEGIN:VCALENDAR")
+    if not any(isinstance(part, Component) for part in parts):
+        raise CalendarError(f"{where}: is empty, expected BEGIN:VCALENDAR; remove it to start anew")
+    first_end = lines[0].raw
+    line_end = next(end for end in (b"\r\n", b"\n", b"\r", b"") if first_end.endswith(end))
+    return Content(parts, line_end or b"\r\n")
+
+
+def _lines(data: bytes, where: str) -> Iterator[Line]:
+    number = 1
+    for match in _LINE.finditer(data):
+        raw = match[0]
+        if not raw:
+            continue
+        try:
+            text = _FOLD.sub(b"", raw).decode().strip("\r\n")
+        except UnicodeDecodeError as error:
+            found = f"byte 0x{error.object[error.start]:02x}"
+            raise CalendarError(
+                f"{where}:{number}: is not UTF-8 text (found {found}), expected iCalendar;"
+                " the file is left as it is"
+            ) from error
+        yield Line(text.removeprefix("\ufeff") if number == 1 else text, raw, number)
+        number += len(raw.splitlines())
+
+
+def _tree(lines: Iterable[Line], where: str) -> list[Line | Component]:
+    top: list[Line | Component] = []
+    open_components: list[Component] = []
+    for line in lines:
+        parts = open_components[-1].parts if open_components else top
+        if begin := _BEGIN.fullmatch(line.text):
+            component = Component(begin[1].upper(), line)
+            parts.append(component)
+            open_components.append(component)
+        elif end := _END.fullmatch(line.text):
+            inner = open_components[-1].name if open_components else None
+            if inner != end[1].upper():
+                raise _not_icalendar(where, line, f"END:{inner}" if inner else "BEGIN:VCALENDAR")
+            open_components.pop().end = line
+        else:
+            parts.append(line)
+    if open_components:
+        name = open_components[-1].name
+        raise CalendarError(
+            f"{where}: breaks off inside {name}, expected END:{name}; the file is left as it is"
+        )
+    return top
+
+
+def _not_icalendar(where: str, found: Line, expected: str) -> CalendarError:
+    text = found.text if len(found.text) <= _SHOWN else f"{found.text[:_SHOWN]}..."
+    return CalendarError(
+        f"{where}:{found.number}: is not iCalendar: found {text!r}, expected {expected};"
+        " the file is left as it is"
+    )
+
+
+def _raw(parts: Iterable[Line | Component]) -> bytes:
+    return b"".join(part.raw if isinstance(part, Line) else part.raw() for part in parts)
+
+
+def _folded(text: str) -> Iterator[bytes]:
+    """The text in pieces of at most 75 bytes, none of which splits a character."""
+    rest = text.encode("utf-8", "replace")
+    lead = b""
+    while len(lead) + len(rest) > _LONGEST_LINE:
+        cut = _LONGEST_LINE - len(lead)
+        while rest[cut] & 0xC0 == 0x80:
+            cut -= 1
+        yield lead + rest[:cut]
+        lead, rest = b" ", rest[cut:]
+    yield lead + rest

@@ -1,0 +1,123 @@
+"""The one protocol that every calendar implements, and what passes through it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import date, datetime
+from typing import Protocol
+
+from truemark.errors import TruemarkError
+
+
+class CalendarError(TruemarkError):
+    """A calendar that cannot be read or changed as asked."""
+
+
+class EventGone(CalendarError):  # noqa: N818 - what became of the event, not what went wrong
+    """The event is no longer in the calendar."""
+
+
+class AlreadyThere(CalendarError):  # noqa: N818
+    """An event with this id is in the calendar already."""
+
+
+class ChangedMeanwhile(CalendarError):  # noqa: N818
+    """Someone else has changed the event since it was read."""
+
+
+class AccessRefused(CalendarError):  # noqa: N818
+    """The calendar does not accept these credentials."""
+
+
+class Unreachable(CalendarError):  # noqa: N818
+    """The server did not answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Details:
+    """What an event says; times carry a zone, those of an all-day event are midnights.
+
+    `end` is the first moment after the event.
+    """
+
+    title: str
+    start: datetime
+    end: datetime
+    all_day: bool = False
+    location: str | None = None
+    description: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """An event, or one occurrence of a recurring event, as it stands in a calendar.
+
+    `recurrence` tells occurrences of one `uid` apart: the start that the rule gives, wherever the
+    occurrence was moved. `marks` are the transcripts that were applied to it, and `version` is
+    what a later change is checked against.
+    """
+
+    uid: str
+    details: Details
+    recurrence: date | datetime | None = None
+    people: tuple[str, ...] = ()
+    marks: frozenset[str] = frozenset()
+    version: str = ""
+
+    @property
+    def id(self) -> str:
+        """The uid, with the recurrence of an occurrence."""
+        return self.uid if self.recurrence is None else f"{self.uid}#{self.recurrence.isoformat()}"
+
+    def changed(self, details: Details, mark: str) -> Entry:
+        """The entry with other details and one more mark."""
+        return replace(self, details=details, marks=self.marks | {mark})
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """Entries by start, and a line for each event that could not be read."""
+
+    entries: tuple[Entry, ...]
+    warnings: tuple[str, ...] = ()
+
+
+class Calendar(Protocol):
+    """A place that keeps events; each method raises a `CalendarError` when it cannot do its work.
+
+    A change to one occurrence of a recurring event leaves the other occurrences as they are.
+    """
+
+    @property
+    def name(self) -> str:
+        """The calendar as it was chosen, without credentials, for people."""
+        ...
+
+    @property
+    def identity(self) -> str:
+        """What tells this calendar from every other, for what is remembered about it."""
+        ...
+
+    def coming(self, start: datetime, end: datetime) -> Listing:
+        """The events that overlap the window, recurring ones expanded."""
+        ...
+
+    def get(self, uid: str, recurrence: date | datetime | None = None) -> Entry:
+        """The event as it stands now, or `EventGone`."""
+        ...
+
+    def create(self, uid: str, details: Details, mark: str) -> Entry:
+        """Puts in a new event; `AlreadyThere` when the uid is taken."""
+        ...
+
+    def update(self, entry: Entry, details: Details, mark: str) -> Entry:
+        """Writes the details that differ; `EventGone`, or `ChangedMeanwhile` since it was read."""
+        ...
+
+    def delete(self, entry: Entry) -> None:
+        """Takes the event out; `EventGone`, or `ChangedMeanwhile` since it was read."""
+        ...
+
+    def close(self) -> None:
+        """Ends what is held open."""
+        ...

@@ -1,0 +1,194 @@
+"""Entries from iCalendar components, recurring events expanded."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from cal_ai.calendars.content import Component, Line
+from cal_ai.calendars.protocol import CalendarError, Details, Entry, Listing
+from cal_ai.calendars.zones import in_zone, midnight
+from truemark.signature import data_hash
+
+MARK = "X-TRUEMARK-ID"
+_DATE = re.compile(r":(\d{8})(?:T\d{6}Z?)?$")
+_DAY = timedelta(days=1)
+_REPEATING = ("RRULE", "RDATE", "RECURRENCE-ID")
+_ESSENTIAL = frozenset({"DTSTART", "DTEND", "DURATION", "RRULE", "RDATE", "EXDATE"})
+
+Moment = date | datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """Reads the events of one VCALENDAR for an owner in a time zone."""
+
+    calendar: Component
+    where: str
+    zone: ZoneInfo | None
+
+    def coming(self, start: datetime, end: datetime) -> Listing:
+        """The events that overlap the window; what cannot be read is left out with a warning."""
+        series = self._by_uid()
+        near = (start - 2 * _DAY).date(), (end + 2 * _DAY).date()
+        events = [event for event in _events(self.calendar) if _may_overlap(event, *near)]
+        parsed = self._parsed(events)
+        found = (self._entry(event, series) for event in _expanded(parsed, start, end))
+        entries = sorted(filter(None, found), key=lambda entry: entry.details.start)
+        return Listing(tuple(entries), tuple(self._warnings(parsed)))
+
+    def find(self, uid: str, recurrence: Moment | None) -> Entry | None:
+        """The event, or the one occurrence of it, as it stands; None when it is not there."""
+        events = self._by_uid().get(uid, [])
+        if not events or not uid:
+            return None
+        parsed = self._parsed(events)
+        for anchor in _anchors(parsed, recurrence):
+            for event in _expanded(parsed, anchor - _DAY, anchor + _DAY):
+                entry = self._entry(event, {uid: events})
+                if entry is not None and same_moment(entry.recurrence, recurrence):
+                    return entry
+        return None
+
+    def series(self, uid: str) -> list[tuple[Component, Any]]:
+        """The components of one event, each with what the icalendar library reads in it."""
+        events = self._by_uid().get(uid, [])
+        return list(zip(events, self._parsed(events).walk("VEVENT"), strict=True))
+
+    def _by_uid(self) -> dict[str, list[Component]]:
+        series: dict[str, list[Component]] = {}
+        for event in _events(self.calendar):
+            series.setdefault(_uid(event), []).append(event)
+        return series
+
+    def _parsed(self, events: Sequence[Component]) -> Any:
+        import icalendar
+
+        parts: list[Line | Component] = [
+            part
+            for part in self.calendar.parts
+            if isinstance(part, Line) or part.name == "VTIMEZONE"
+        ]
+        parts += events
+        whole = Component("VCALENDAR", self.calendar.begin, parts, self.calendar.end)
+        try:
+            return icalendar.Calendar.from_ical(whole.text())
+        except ValueError as error:
+            raise CalendarError(f"{self.where}: cannot be read as iCalendar: {error}") from error
+
+    def _entry(self, event: Any, series: dict[str, list[Component]]) -> Entry | None:
+        if str(event.get("STATUS", "")).upper() == "CANCELLED":
+            return None
+        uid = _text(event, "UID")
+        texts = series.get(uid, [])
+        repeating = any(any(text.lines(*_REPEATING)) for text in texts)
+        start, end = event["DTSTART"].dt, event["DTEND"].dt
+        all_day = not isinstance(start, datetime)
+        details = Details(
+            title=_text(event, "SUMMARY") or "(no title)",
+            start=self._local(start),
+            end=self._local(end),
+            all_day=all_day,
+            location=_text(event, "LOCATION") or None,
+            description=_text(event, "DESCRIPTION"),
+        )
+        return Entry(
+            uid,
+            details,
+            event["RECURRENCE-ID"].dt if repeating else None,
+            people=tuple(_people(event)),
+            marks=frozenset(str(mark) for mark in _all(event, MARK)),
+            version=data_hash(*(text.raw() for text in texts)),
+        )
+
+    def _local(self, moment: Moment) -> datetime:
+        if isinstance(moment, datetime):
+            return in_zone(moment, self.zone)
+        return midnight(moment, self.zone)
+
+    def _warnings(self, parsed: Any) -> Iterator[str]:
+        for event in parsed.walk("VEVENT"):
+            for name, reason in event.errors:
+                if name in _ESSENTIAL:
+                    title = _text(event, "SUMMARY") or "(no title)"
+                    yield f"{self.where}: event {title!r} is left out: {name}: {reason}"
+
+
+def _uid(event: Component) -> str:
+    from icalendar import vText
+
+    line = event.line("UID")
+    return "" if line is None else str(vText.from_ical(line.text.partition(":")[2])).strip()
+
+
+def same_moment(first: Moment | None, second: Moment | None) -> bool:
+    """Whether two recurrence ids mean the same occurrence.
+
+    Where one is floating, the wall clock decides, for that is all that it says.
+    """
+    if not (isinstance(first, datetime) and isinstance(second, datetime)):
+        return first == second
+    if first.tzinfo is None or second.tzinfo is None:
+        return first.replace(tzinfo=None) == second.replace(tzinfo=None)
+    return first == second
+
+
+def _events(calendar: Component) -> Iterator[Component]:
+    return (part for part in calendar.components if part.name == "VEVENT")
+
+
+def _may_overlap(event: Component, first: date, last: date) -> bool:
+    """False where the text alone shows that the event lies elsewhere; parsing it is slow."""
+    if any(event.lines(*_REPEATING, "DURATION")):
+        return True
+    start = _day(event.line("DTSTART"))
+    end = _day(event.line("DTEND")) or start
+    return not (start and end) or (start <= f"{last:%Y%m%d}" and end >= f"{first:%Y%m%d}")
+
+
+def _day(line: Line | None) -> str:
+    match = _DATE.search(line.text) if line else None
+    return match[1] if match else ""
+
+
+def _expanded(parsed: Any, start: datetime, end: datetime) -> list[Any]:
+    import recurring_ical_events  # type: ignore[import-untyped]  # ships no types
+
+    query = recurring_ical_events.of(parsed, skip_bad_series=True)
+    return list(query.between(start, end))
+
+
+def _anchors(parsed: Any, recurrence: Moment | None) -> Iterator[datetime]:
+    """Times near which the occurrence must lie: where it was moved to, else where it belongs."""
+    for event in parsed.walk("VEVENT"):
+        own = event.get("RECURRENCE-ID")
+        if "DTSTART" in event and same_moment(own and own.dt, recurrence):
+            yield _aware(event["DTSTART"].dt)
+    if recurrence is not None:
+        yield _aware(recurrence)
+
+
+def _aware(moment: Moment) -> datetime:
+    if not isinstance(moment, datetime):
+        moment = datetime.combine(moment, time())
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+def _text(event: Any, name: str) -> str:
+    values = _all(event, name)
+    return str(values[0]).strip() if values else ""
+
+
+def _all(event: Any, name: str) -> list[Any]:
+    value = event.get(name, [])
+    return value if isinstance(value, list) else [value]
+
+
+def _people(event: Any) -> Iterator[str]:
+    for attendee in _all(event, "ATTENDEE"):
+        named = attendee.params.get("CN")
+        yield str(named or str(attendee).partition(":")[2] or attendee)

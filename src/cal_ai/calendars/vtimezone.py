@@ -1,0 +1,85 @@
+"""A time zone in iCalendar's own words, for programs that do not know it by its name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
+
+_YEARS = 10
+_DAYS = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
+
+# Name and offsets of the hours that begin: (summer time or not, name, from, to).
+_Hours = tuple[bool, str, timedelta, timedelta]
+
+
+def vtimezone(zone: ZoneInfo, year: int) -> str:
+    """The VTIMEZONE of a zone, right from the beginning of the year on."""
+    begin = datetime(year - 1, 1, 1, tzinfo=UTC)
+    changes: dict[_Hours, list[datetime]] = {}
+    for onset, hours in _changes(zone, begin):
+        changes.setdefault(hours, []).append(onset)
+    if not any(onset.year < year for onsets in changes.values() for onset in onsets):
+        here = begin.astimezone(zone)
+        offset = here.utcoffset() or timedelta()
+        first = (bool(here.dst()), here.tzname() or zone.key, offset, offset)
+        changes = {first: [begin.replace(tzinfo=None)], **changes}
+    lines = ["BEGIN:VTIMEZONE", f"TZID:{zone.key}"]
+    for hours, onsets in changes.items():
+        lines += _observance(hours, onsets)
+    return "".join(f"{line}\r\n" for line in [*lines, "END:VTIMEZONE"])
+
+
+def _changes(zone: ZoneInfo, begin: datetime) -> Iterator[tuple[datetime, _Hours]]:
+    """Each change of the clocks: the wall time just before it, and the hours that begin."""
+    for day in range(_YEARS * 366):
+        early, late = begin + timedelta(days=day), begin + timedelta(days=day + 1)
+        before = early.astimezone(zone)
+        if _hours(before) == _hours(late.astimezone(zone)):
+            continue
+        while late - early > timedelta(seconds=1):
+            middle = early + timedelta(seconds=(late - early) // timedelta(seconds=2))
+            if _hours(middle.astimezone(zone)) == _hours(before):
+                early = middle
+            else:
+                late = middle
+        after = late.astimezone(zone)
+        old, new = before.utcoffset() or timedelta(), after.utcoffset() or timedelta()
+        onset = (late + old).replace(tzinfo=None)
+        yield onset, (bool(after.dst()), after.tzname() or zone.key, old, new)
+
+
+def _hours(moment: datetime) -> tuple[object, ...]:
+    return moment.utcoffset(), moment.tzname(), bool(moment.dst())
+
+
+def _observance(hours: _Hours, onsets: list[datetime]) -> list[str]:
+    summer, name, old, new = hours
+    kind = "DAYLIGHT" if summer else "STANDARD"
+    lines = [f"BEGIN:{kind}", f"DTSTART:{onsets[0]:%Y%m%dT%H%M%S}"]
+    if rule := _rule(onsets):
+        lines.append(rule)
+    elif onsets[1:]:
+        lines.append("RDATE:" + ",".join(f"{onset:%Y%m%dT%H%M%S}" for onset in onsets[1:]))
+    lines += [f"TZNAME:{name}", f"TZOFFSETFROM:{_offset(old)}", f"TZOFFSETTO:{_offset(new)}"]
+    return [*lines, f"END:{kind}"]
+
+
+def _rule(onsets: list[datetime]) -> str | None:
+    """The yearly rule behind the onsets, such as the last Sunday in March."""
+    first = onsets[0]
+    if len(onsets) < _YEARS - 1 or len({(o.month, o.weekday(), o.time()) for o in onsets}) > 1:
+        return None
+    weeks = {(onset.day - 1) // 7 + 1 for onset in onsets}
+    last = all((onset + timedelta(days=7)).month != onset.month for onset in onsets)
+    if len(weeks) > 1 and not last:
+        return None
+    which = -1 if last else weeks.pop()
+    return f"RRULE:FREQ=YEARLY;BYMONTH={first.month};BYDAY={which}{_DAYS[first.weekday()]}"
+
+
+def _offset(offset: timedelta) -> str:
+    seconds = int(offset.total_seconds())
+    hours, rest = divmod(abs(seconds), 3600)
+    minutes, rest = divmod(rest, 60)
+    return f"{'-' if seconds < 0 else '+'}{hours:02}{minutes:02}" + (f"{rest:02}" if rest else "")
