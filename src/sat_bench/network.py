@@ -12,7 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from sat_bench.tokenizer import BOS_ID, EOS_ID, PAD_ID, UNK_ID
-from truemark.errors import TruemarkError, os_reason
+from truemark.errors import TruemarkError
+from truemark.files import read_error
 
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession  # type: ignore[import-untyped]  # has no stubs
@@ -92,7 +93,7 @@ def _open_session(path: Path) -> InferenceSession:
         with path.open("rb"):
             size = path.stat().st_size
     except OSError as error:
-        raise TruemarkError(f"{path}: {os_reason(error)}; expected an ONNX model file") from None
+        raise read_error(path, error) from None
     onnxruntime.set_default_logger_severity(SILENT)
     options = onnxruntime.SessionOptions()
     options.log_severity_level = SILENT

@@ -157,10 +157,12 @@ class Segmenter:
                 pools.append(pool)
                 # While this thread reads on, the pools ahead keep the model busy.
                 if len(pools) >= POOLS_AHEAD:
-                    _average(pools.popleft())
+                    _average(pools[0])
+                    pools.popleft()
                 yield from self._finished(order)
             while pools:
-                _average(pools.popleft())
+                _average(pools[0])
+                pools.popleft()
                 yield from self._finished(order)
         finally:
             for pool in pools:
@@ -169,22 +171,28 @@ class Segmenter:
     def _pools(self, texts: Iterable[str], order: deque[_Reading]) -> Iterator[_Pool]:
         members: list[tuple[_Reading, Window]] = []
         tokens = 0
+        for reading, window in self._windows(texts, order):
+            if window:
+                members.append((reading, window))
+            # The end of a text counts too, so that texts without a token fill pools.
+            tokens += len(window.ids) if window else 1
+            if tokens >= POOL_TOKENS:
+                yield self._submit(members)
+                members, tokens = [], 0
+        yield self._submit(members)
+
+    def _windows(
+        self, texts: Iterable[str], order: deque[_Reading]
+    ) -> Iterator[tuple[_Reading, Window | None]]:
+        """Each window of each text, and none at the end of a text."""
         for text in texts:
             reading = _Reading(text, WindowAverage(self._weighting))
             order.append(reading)
             for window in windows(self._ids(reading), self._window, self._overlap):
                 reading.waiting += 1
-                members.append((reading, window))
-                tokens += len(window.ids)
-                if tokens >= POOL_TOKENS:
-                    yield self._submit(members)
-                    members, tokens = [], 0
+                yield reading, window
             reading.read = True
-            tokens += 1  # so that texts without a token fill pools too
-            if tokens >= POOL_TOKENS:
-                yield self._submit(members)
-                members, tokens = [], 0
-        yield self._submit(members)
+            yield reading, None
 
     def _ids(self, reading: _Reading) -> Iterator[IntArray]:
         for tokens in self.tokenizer.encode_chunks(reading.text):

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from truemark.errors import TruemarkError, os_reason
+from truemark.errors import TruemarkError
+from truemark.files import read_bytes
 
 if TYPE_CHECKING:
     from sentencepiece import SentencePieceProcessor
@@ -124,10 +125,7 @@ def _load(path: Path) -> SentencePieceProcessor:
         import sentencepiece
     except ImportError:
         raise TruemarkError("sentencepiece is not installed: pip install truemark") from None
-    try:
-        serialized = path.read_bytes()
-    except OSError as error:
-        raise TruemarkError(f"{path}: {os_reason(error)}; expected a SentencePiece model") from None
+    serialized = read_bytes(path)
     try:
         # An empty file would leave the processor without a model, to fail at its first use.
         if serialized:

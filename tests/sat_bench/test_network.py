@@ -139,9 +139,9 @@ def test_a_file_that_is_no_onnx_model_is_named(
 
 
 def test_a_missing_file_and_a_folder_are_named(tmp_path: Path) -> None:
-    with pytest.raises(TruemarkError, match=r"none\.onnx: No such file"):
+    with pytest.raises(TruemarkError, match=r"none\.onnx: no such file"):
         Network(tmp_path / "none.onnx")
-    with pytest.raises(TruemarkError, match="Is a directory"):
+    with pytest.raises(TruemarkError, match="is a folder"):
         Network(tmp_path)
 
 
@@ -195,3 +195,9 @@ def test_padding_does_not_change_logits(tmp_path: Path) -> None:
         assert len(found) == len(window)
         # Half precision keeps three digits.
         np.testing.assert_allclose(found, network.logits([window])[0], atol=2e-3)
+
+
+def test_a_missing_onnxruntime_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "onnxruntime", None)
+    with pytest.raises(TruemarkError, match="onnxruntime is not installed: pip install truemark"):
+        Network(tmp_path / "model.onnx")

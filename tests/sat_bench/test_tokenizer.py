@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import sys
 import unicodedata
 from pathlib import Path
 
@@ -174,7 +175,13 @@ def test_a_truncated_model_is_named(tmp_path: Path, tokenizer_path: Path) -> Non
 
 
 def test_a_missing_file_and_a_folder_are_named(tmp_path: Path) -> None:
-    with pytest.raises(TruemarkError, match=r"none\.model: No such file"):
+    with pytest.raises(TruemarkError, match=r"none\.model: no such file"):
         Tokenizer(tmp_path / "none.model")
-    with pytest.raises(TruemarkError, match="Is a directory"):
+    with pytest.raises(TruemarkError, match="is a folder"):
         Tokenizer(tmp_path)
+
+
+def test_a_missing_sentencepiece_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "sentencepiece", None)
+    with pytest.raises(TruemarkError, match="sentencepiece is not installed: pip install truemark"):
+        Tokenizer(tmp_path / "tokens.model")
