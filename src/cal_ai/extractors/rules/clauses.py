@@ -38,8 +38,12 @@ _VERB_START = (
     r"|invite|block|clear|set|get rid|do (?:the|it|our)|keep|leave|see you|he|she|they|it's|that's"
     r"|there's))\b"
 )
+_VERDICT = (
+    r"(?:\w+day|tomorrow|today|tonight|\d{1,2}(?::\d\d)?(?:am|pm)?)"
+    r" (?:is|works|doesn't|won't|would|might|looks|sounds|isn't|I|i)\b"
+)
 _CUTS = (
-    rf",\s+(?={_START})|,?\s+(?:but|because|although|though|except that|whereas)\s+"
+    rf",\s+(?={_START}|{_VERDICT})|,?\s+(?:but|because|although|though|except that|whereas)\s+"
     rf"|\s+and\s+(?={_VERB_START})"
     rf"|\s+so\s+(?={_VERB_START}|that's|how|what|maybe|\d)|,\s+(?=\d{{1,2}}(?::\d\d)?\s?(?:am"
     rf"|pm)?\s?\?)|:\s+|\s+if you(?:'re| are| can| want| don't)|\s+unless\s"

@@ -305,6 +305,8 @@ def _past(m: re.Match[str], today: date) -> Day | None:
 def _offset(m: re.Match[str], today: date) -> Day | None:
     if m["wd"]:
         return Day(m.start(), m.end(), weekday=_weekday(m["wd"]), offset=0)
+    if m["same"]:
+        return Day(m.start(), m.end(), offset=0)
     return Day(m.start(), m.end(), offset=-1 if "before" in m[0].lower() else 1)
 
 
@@ -388,7 +390,9 @@ _RULES: tuple[tuple[str, Callable[[re.Match[str], date], Day | None]], ...] = (
         _nth,
     ),
     (
-        rf"\bthe (?:(?:next|following) day|day (?:after|before)|following (?P<wd>{_WD}))\b",
+        rf"\b(?:the (?:(?:next|following) day|day (?:after|before)|following (?P<wd>{_WD}))"
+        r"|(?P<same>(?:(?:that|the) )?same (?:day|(?=morning|afternoon|evening|night))"
+        r"|that (?:day|(?=morning|afternoon|evening|night))))(?:\b|(?<= ))",
         _offset,
     ),
 )

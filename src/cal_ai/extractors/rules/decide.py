@@ -161,11 +161,15 @@ def _timed(plan: Plan, setting: Setting) -> _Timing | None:
     """The times of a new event, with what had to be assumed; None if too little is known."""
     when = plan.when
     kind = plan.activity.kind if plan.activity is not None else MEETING
-    if when.day is None and when.clock is None:
+    if when.clock is None and (when.day is None or plan.activity is None):
         return None
     timing = _Timing(setting.now, setting.now)
     minute = _start_minute(plan, kind, setting, timing)
     day = when.day
+    if day is None and when.usual_day is not None:
+        day = when.usual_day
+        timing.assumptions.append("no day given: the day talked about before")
+        timing.inferred += 1
     if day is None:
         later_today = minute is not None and minute > setting.now.hour * 60 + setting.now.minute
         day = setting.now.date() + timedelta(days=0 if later_today else 1)

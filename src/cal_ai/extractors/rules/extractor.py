@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 
 from cal_ai.events import Event
 from cal_ai.extractors.protocol import Extraction, Request
 from cal_ai.extractors.rules.decide import Setting, decide
 from cal_ai.extractors.rules.dialogue import Dialogue
+from cal_ai.extractors.rules.table import Agenda
 from cal_ai.extractors.rules.zones import zone_lived_in
 
 _SELF = ("me", "user", "i", "owner", "myself")
@@ -43,13 +45,13 @@ def find_events(request: Request) -> tuple[Event, ...]:
     owner = _owner_among(request.owner, speakers)
     now = request.now.replace(tzinfo=None)
     starts = {event.id: _wall_clock(event.start, request.now) for event in request.context}
-    dialogue = Dialogue(owner, speakers, now, request.context, starts)
+    dialogue = Dialogue(owner, speakers, now, Agenda(request.context, starts))
     for utterance in utterances:
         dialogue.hear(utterance)
     lived_in = (zone_lived_in(u.words) for u in utterances if u.speaker == owner)
     zone = request.now.tzinfo or next((zone for zone in lived_in if zone), None)
     setting = Setting(owner, speakers, now, zone)
-    decided = (decide(plan, setting, starts) for plan in dialogue.plans)
+    decided = (decide(plan, setting, starts) for plan in dialogue.table.plans)
     return _distinct([_zoned(event, request) for event in decided if event is not None])
 
 
@@ -75,8 +77,6 @@ def _wall_clock(moment: datetime, now: datetime) -> datetime:
 
 def _zoned(event: Event, request: Request) -> Event:
     """`event` with the offset of the reference time, where that has one."""
-    from dataclasses import replace
-
     zone = request.now.tzinfo
     if zone is None or event.action == "delete":
         return event

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 
 from cal_ai.extractors.rules.dates import Day, find_days
 from cal_ai.extractors.rules.patterns import found
@@ -39,6 +39,15 @@ class Moments:
     @property
     def names_a_time(self) -> bool:
         return bool(self.days or self.clocks or self.parts)
+
+    @property
+    def dates(self) -> frozenset[date]:
+        return frozenset(day.day for day in self.days if day.day is not None)
+
+    @property
+    def minutes(self) -> frozenset[int]:
+        """The clock times as minutes after midnight or noon."""
+        return frozenset(clock.minute % 720 for clock in self.clocks if clock.minute is not None)
 
     @property
     def spans(self) -> tuple[tuple[int, int], ...]:

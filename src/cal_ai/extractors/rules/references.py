@@ -98,7 +98,10 @@ def _score(reading: Reading, old: Moments, event: ContextEvent, start: datetime)
     named_time = 0.0
     for day in old.days:
         if day.day is not None:
-            named_time += 1.5 if day.day == start.date() else -2.0
+            if day.day == start.date():
+                named_time += 1.5
+            else:
+                named_time += 1.0 if day.weekday == start.weekday() else -2.0
     for clock in old.clocks:
         if clock.minute is not None:
             same = clock.minute % 720 == (start.hour * 60 + start.minute) % 720
@@ -126,10 +129,10 @@ def _in_part(part: str, hour: int) -> bool:
 
 
 def bulk_matches(
-    reading: Reading, events: Sequence[ContextEvent], starts: dict[int, datetime]
+    reading: Reading, moments: Moments, events: Sequence[ContextEvent], starts: dict[int, datetime]
 ) -> list[ContextEvent]:
     """The events that "everything on Friday" or "my whole afternoon" stands for."""
-    text, moments = reading.text, reading.moments
+    text = reading.text
     if not (moments.days or moments.parts or found(r"\b(?:everything|all)\b", text)):
         return []
     chosen = [event for event in events if _on_days(moments, starts[event.id])]

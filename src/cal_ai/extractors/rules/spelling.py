@@ -11,7 +11,6 @@ SHORTHAND = {
     "u": "you",
     "ur": "your",
     "r": "are",
-    "ya": "you",
     "yall": "you all",
     "y'all": "you all",
     "tmrw": "tomorrow",
@@ -162,9 +161,9 @@ _TIME_WORD = (
 )
 _WORD_CLOCK = rf"\b({any_of(_HOURS)})(?=\s?(?:am|pm|o'?clock|ish)\b|-ish\b)"
 _WORD_ALONE = (
-    rf"^((?:(?:ok|yes|yeah|sure|maybe|no|wait|actually|hmm|then|perfect|great),?"
-    rf" )*)({any_of(_HOURS)})"
-    r"(?=\s*(?:$|[?.!,]|works|is (?:good|fine|ok|better|perfect)|sounds|it is|then))"
+    r"^((?:(?:ok|yes|yeah|sure|maybe|no|wait|actually|hmm|then|perfect|great|so|exactly|right|and"
+    rf"|say),? )*)({any_of(_HOURS)})"
+    r"(?=\s*(?:$|[?.!,]|instead|works|is (?:good|fine|ok|better|perfect)|sounds|it is|then))"
 )
 
 _FILLER = (
@@ -187,6 +186,8 @@ def plain(words: str) -> str:
     ).sub(" ", text)
     text = pattern(r"\bw/\s?(?!o)").sub("with ", text)
     text = pattern(r"\bone[ -]on[ -]one\b").sub("1:1", text)
+    text = pattern(r"\bya\b(?! (?:free|want|think|there|know))").sub("yeah", text)
+    text = pattern(r"\b(free|up|time|around) 4 (?=[a-z])").sub(r"\1 for ", text)
     text = pattern(r"[\w'-]+").sub(lambda match: _respelt(match[0]), text)
     text = pattern(_FILLER).sub("", text)
     text = pattern(_LIKE).sub("around ", text)

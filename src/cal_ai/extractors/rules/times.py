@@ -84,7 +84,7 @@ _UNITS = (
 _MERIDIEM = r"(?:\s?(?:am|pm)\b|[ap]\b)"
 _HOUR = r"(?:2[0-3]|1\d|0?\d)"
 _FIRM = (
-    rf"(?:{_HOUR}[:.h][0-5]\d(?![\d.]|\s?(?:percent|%)){_MERIDIEM}?|(?:1[0-2]"
+    rf"(?:{_HOUR}[:.h][0-5]\d(?!\d|\.\d|\s?(?:percent|%)){_MERIDIEM}?|(?:1[0-2]"
     rf"|0?[1-9]){_MERIDIEM}|(?:1[0-2]|[1-9])\s?o'?clock\b|\bnoon\b|\bmidnight\b)"
 )
 _LOOSE = rf"(?:1[0-2]|[1-9]){_UNITS}"
@@ -142,7 +142,7 @@ _PARTS = (
     (rf"{_WHOLE}mornings?\b|\bfirst thing\b|\bbefore lunch\b", "morning"),
     (rf"{_WHOLE}afternoons?\b|\bafter lunch\b", "afternoon"),
     (rf"{_WHOLE}evenings?\b|\bafter work\b|\bafter dinner\b|\bafter school\b", "evening"),
-    (r"\b(?:to)?nights?\b", "night"),
+    (r"\btonight\b|(?<=day )nights?\b|(?<=tomorrow )night\b|\b(?:at|this) night\b", "night"),
 )
 _GREETING = r"\b(?:good|nice|great|lovely) $"
 

@@ -1,0 +1,204 @@
+"""Whether a clause accepts, refuses or puts off what is on the table."""
+
+from __future__ import annotations
+
+from cal_ai.extractors.rules.patterns import found, phrases
+
+_STRONG = phrases(
+    r"""
+    sounds? (?:good|great|perfect|fine|fun|lovely|like a plan|wonderful|amazing|awesome|right|ok)
+    sounds? (?:reasonable|delicious|better|doable|excellent)
+    (?:that|this|it|which|\w+) (?:totally |also |definitely |still |actually 
+    ...|should )?works?\b(?! on)
+    works (?:for me|great|well|perfectly|fine|better|too|on my end)
+    (?:that'd|that would|that'll|should|will|would|could|can) (?:also |definitely 
+    ...|totally )?work\b(?! on)
+    perfect\b
+    deal\b(?! with)
+    see (?:you|ya)\b
+    it's a (?:date|plan)
+    i'm (?:so |totally |definitely |also )?(?:in|down|game|there)\b(?! (?:the|a|an|my|for|at|on
+    ...|with|to)\b)
+    i'm (?:down|in|game|up) for (?:it|that)
+    count me in
+    (?:i|we)'?ll be there
+    let's do (?:it|that|this)\b
+    let's (?:go with|make it|say|lock|stick with)\b
+    (?:i|we)'d (?:love|be happy|be glad|be delighted|like that)
+    absolutely
+    definitely
+    for sure\b
+    of course
+    you got it
+    will do\b
+    you're on\b
+    (?:i'm )?on it\b
+    done\b(?! (?:at|by|with))
+    confirmed
+    agreed
+    happy to\b
+    i can (?:do|make|manage|swing) (?:that|it|those|this)
+    (?:fine|good|ok|cool|great|perfect) (?:by|with|for) (?:me|us)
+    i'm (?:good|fine|ok|cool|happy|free|open|available)\b(?! (?:until|till|with the idea))
+    can do\b(?! \w)
+    no (?:problem|worries|issue|objections?)
+    not (?:a problem|at all)
+    sure thing
+    \w+'s (?:fine|good|great|perfect|ok|better|ideal|totally fine|doable|alright|best)\b
+    (?:even|much|way) better
+    (?:good|great|nice) (?:idea|call|plan)
+    love (?:it|to)\b
+    (?:is|are|would be|will be|that'd be|'d be) (?:totally |also |just |even |so |really 
+    ...|much )?(?:fine|good|great|perfect|ideal|lovely|wonderful|ok|awesome|better|best
+    ...|amazing)\b(?! at)
+    go (?:for it|ahead)
+    please do\b
+    why not\b
+    me (?:too|neither)
+    same here
+    looking forward
+    can't wait
+    on (?:my|the) calendar
+    locked in
+    you bet
+    by all means
+    i (?:can|could) do\b
+    i accept
+    i'll (?:join|come|take it|go|take that)\b
+    sign me up
+    wouldn't miss it
+    yes please
+    can make (?:it|that)
+    (?:fits|suits) (?:me|us|well|perfectly)
+    all set\b
+    we're (?:on|set|good)\b
+    (?:it's )?settled
+    (?:i'll|let me) (?:send|put|add|book|set|update|block|move|reschedule|cancel|make|get|mark
+    ...|pencil|reserve)\b
+    (?:sending|adding|putting|updating|moving|booking)\b
+    (?:added|updated|moved|booked|rescheduled) (?:it|that)
+    pencil (?:it|me|us) in
+    consider it done
+    i don't mind
+    makes sense
+    fair enough
+    (?:until|catch you|talk (?:to you )?) ?then
+    it is\b[.!]*$
+    i'm all (?:yours|for it)
+    let's\W*$
+    """
+)
+_WEAK = (
+    r"^\W*(?:(?:oh|ah|ha|haha|well|so|and|hey|hmm|mm|um|lol|aw|woo|hi|yay) ?,? ?)*"
+    r"(?:(?:yes|yeah|yep|yup|yess+|sure|ok|okay|alright|all right|right|great|awesome|excellent"
+    r"|wonderful|cool|lovely|brilliant|fantastic|nice|amazing|got it|gotcha|noted|understood|roger"
+    r"|copy that|bet|fine|good|thanks|thank you|thx|sweet|super|yay|aye|ack|true|works|totally"
+    r"|exactly|correct|mm-?hm+|uh-?huh|uhuh|gr8|coolio|cheers)\b|👍|✅|👌|🎉|🙌|💯)"
+)
+_HOLD = phrases(
+    r"""
+    let me (?:check|see|look|think|ask|confirm|get back)
+    (?:i'll|i will|i'd|i) (?:have to |need to )?(?:check|see if|think about|let you know|get back)
+    i'll ask\b
+    need to check
+    not (?:sure|certain)\b
+    we'll see
+    depends
+    i don't know
+    idk|dunno
+    i'll (?:try|see)\b
+    can i (?:let you know|get back)
+    might (?:be|have)
+    still deciding
+    hard to say
+    maybe later
+    tbd\b
+    up in the air
+    no promises
+    haven't decided
+    """
+)
+_TENTATIVE = phrases(
+    r"""
+    (?:maybe|might|probably|possibly|tentative(?:ly)?|perhaps|hopefully|likely)\b
+    i (?:think|guess)\b
+    should be able
+    pencil
+    try to\b
+    """
+)
+_REFUSAL = phrases(
+    r"""
+    can't (?:do|make|come|join|attend|go|that|be there|this|get|meet|today|tomorrow|on|at|really
+    ...|then)\b
+    can't (?:swing|commit|mon|tue|wed|thu|fri|sat|sun|this|do)
+    can't\W*$|can't,
+    (?:won't|not) be (?:able|there|around|making|joining|coming)
+    won't (?:work|make it|do\b)
+    (?:doesn't|don't|didn't|won't|wouldn't|not going to|isn't going to) (?:really |actually 
+    ...|quite )?work
+    i'm (?:also |already |actually |totally |pretty )?(?:busy|booked|tied up|slammed|swamped|away
+    ...|traveling|travelling|unavailable|stuck|packed|double[- ]booked|off)\b
+    i'm (?:out of town|out\b(?! (?:of|on|to))|in meetings|in (?:a|another) meeting|on (?:a
+    ...|another) call)
+    i am (?:busy|booked|away)
+    no good\b|not good
+    (?:is|are|'s|looks) (?:really |a bit |pretty |kind of |a )?(?:bad|tough|tricky|hard|rough|difficult|terrible|impossible|out\b|full|packed)
+    no can do
+    conflict|clash(?:es)?\b
+    i'd rather not
+    (?:i'll|going to|need to|have to) pass\b|hard pass|pass on\b
+    no thank(?:s| you)
+    count me out
+    too (?:early|late|tight|soon|far|short)\b
+    not (?:free|available|possible|able|ideal|great|going to (?:make|happen))
+    isn't (?:good|great|possible|ideal|free)
+    unavailable
+    (?:have to |must |need to |will |i'll )decline
+    i'm not (?:going|coming|free|available|doing|interested|up for)
+    have (?:a|another|an|the|my) (?:[\w:]+ ){0,3}(?:then\b|conflict|at that time)
+    something (?:then|else|already)
+    already (?:have|booked|got|committed|promised)
+    fully booked
+    rain ?check
+    i'm out\W*$
+    (?:got to|have to|going to) skip
+    sit this one out
+    not (?:really )?(?:into|my thing)
+    without me\b
+    """
+)
+_NO = (
+    r"^\W*(?:(?:oh|ah|well|um|hmm|sorry|aw|argh|ugh|shoot|damn|\w+,) ?,? ?)*"
+    r"(?:no\b|nope|nah|negative|unfortunately)"
+    r"(?! (?:problem|worries|wait|rush|biggie|need|big deal|sweat|doubt|kidding|way|one|idea|issue"
+    r"|objections?|matter|pressure|clue|more|other))"
+    r"(?!,? (?:wait|actually|make|i mean|it's|let's|that's|sorry|\d))"
+)
+_NOT_REFUSING = (
+    r"\bcan't (?:we|you|i)\b.*\?|\bwhy (?:can't|not|don't)|\bdon't mind\b|\bno (?:problem|worries|conflict)"
+    r"|\bnot (?:too|a problem|an issue|at all)|\bcan't (?:wait|complain)|\bif (?:that|it) (?:doesn't|does not)"
+)
+
+
+def agrees(text: str) -> bool:
+    """Whether the clause accepts what is on the table."""
+    return (found(_STRONG, text) or found(_WEAK, text)) and not refuses(text)
+
+
+def agrees_strongly(text: str) -> bool:
+    return found(_STRONG, text) and not refuses(text)
+
+
+def refuses(text: str) -> bool:
+    """Whether the clause turns down what is on the table."""
+    return (found(_REFUSAL, text) or found(_NO, text)) and not found(_NOT_REFUSING, text)
+
+
+def holds(text: str) -> bool:
+    """Whether the clause puts off the answer."""
+    return found(_HOLD, text)
+
+
+def hedges(text: str) -> bool:
+    return found(_TENTATIVE, text)

@@ -1,0 +1,165 @@
+"""Why a clause may plan nothing although it names a time: sarcasm, wishes, stories, the past, others."""
+
+from __future__ import annotations
+
+from cal_ai.extractors.rules.activities import kinds
+from cal_ai.extractors.rules.patterns import cased, found, pattern, phrases, words
+
+_HYPOTHETICAL = phrases(
+    r"""
+    if (?!you(?:'re| are| can| want| like| don't mind| have| prefer| could)?\b|that|possible|not\b
+    ...|so\b|anything|everyone|everybody|needed|it's (?:ok|easier|better|possible)|it (?:works
+    ...|helps|suits)|we (?:can|do|say|make|meet|start|go)|i (?:can|leave|get out))
+    one of these days|one day\b|some ?day\b
+    sometime (?!around|on\b|after|before|tomorrow|next|this|in the)|sometime\W*$
+    some ?time soon
+    eventually\b
+    in theory|theoretically|hypothetical
+    would(?:'ve| have)\b|could(?:'ve| have)\b|should(?:'ve| have)\b
+    i wish\b|if only\b
+    imagine\b|suppose\b
+    in (?:an ideal|a perfect) world
+    dream(?:ing)? of
+    were to\b
+    would be (?:nice|fun|cool|great|amazing) (?:if|to)\b
+    at some point
+    when (?:i|we) (?:retire|win|grow up|finally)
+    in another life
+    would you rather
+    soon\W*$
+    in case\b|unless\b
+    been meaning to
+    every (?:now and then|once in a while)
+    """
+)
+_PAST = phrases(
+    r"""
+    was (?!thinking|wondering|hoping|going to|planning|about to|supposed|scheduled|originally
+    ...|looking|at \d|on \w+day|set|calling|trying|moved|pushed|rescheduled|cancell?ed|changed
+    ...|postponed)
+    were (?!thinking|wondering|planning|supposed|going to|to\b|hoping|to\b)
+    wasn't|weren't
+    went\b
+    (?:i|we|he|she|they|you|who|[a-z]+) had\b(?! to (?:cancel|move|reschedule|push|postpone
+    ...|change)|n't)
+    met\b|did\b(?! you want)|saw\b|ate\b|came\b|took\b|flew\b|drove\b|slept\b|woke\b|ran\b|spoke\b
+    got back
+    used to\b
+    ended up
+    (?:finished|attended|hosted|happened|visited|stayed|enjoyed|loved|watched|played|talked
+    ...|skipped|missed|showed up|turned out)\b
+    remember (?:when|that|last|how)
+    back when
+    ago\b
+    didn't (?!you)
+    hung out
+    called (?!off|it off)
+    (?:ran|bumped) into
+    forgot\b
+    thought we\b
+    """
+)
+_ARRANGED = phrases(
+    r"""
+    (?:booked|scheduled|reserved|arranged|signed (?:up|us|me)|confirmed|set up|registered|bought)\b
+    (?:moved|pushed|rescheduled|cancell?ed|postponed|changed|shifted|bumped)\b
+    made (?:a|an|the|us a) (?:reservation|appointment|booking)
+    got (?:us |me )?(?:a reservation|tickets|an appointment)
+    thought we (?:could|might|should)
+    agreed\b|promised\b
+    had to (?:cancel|move|reschedule|push|postpone|change)
+    """
+)
+_SARCASM = (
+    r"(?:\byeah,? right\b(?!,)|\bas if\b(?! (?:it|we|i))|in your dreams|pigs fly|hell freezes|\bnot!"
+    r"|(?:^|\s)/s\b|🙄|🙃|just what i (?:need|always wanted)|said no ?(?:one|body)|exactly what i "
+    r"(?:need|wanted)|what could (?:possibly )?go wrong|love that for (?:me|us)|be still my|living "
+    r"the dream|i'd rather (?:die|eat|watch paint|chew|stick|have a root)|over my dead body"
+    r"|\bkidding\b|\bjk\b|\bjoking\b|just messing|sarcas|when i'm dead|wildest dreams|eye ?roll"
+    r"|how about never|is never good|twist my arm|sure,? (?:right after|because)|right after i"
+    r"|because (?:that's|that is|nothing|who doesn't|i (?:just )?love|sleep)|who needs sleep"
+    r"|sleep is (?:for|overrated)|can hardly wait|hold (?:my|your) breath|what every\w* (?:wants|dreams)"
+    r"|my (?:absolute )?favou?rite (?:thing|way|hobby)|as one does|obviously not|\byeah no\b|\blmao\b"
+    r"|\brofl\b|on the moon\b|\bon mars\b|next lifetime|30th of february|february 30|twelfth of never"
+    r"|in a million years|a thousand years|with the (?:queen|king|president|pope)|a unicorn)"
+)
+_IRONY = (
+    r"\boh,? (?:sure|great|joy|yay|wonderful|fantastic|lovely|perfect|yeah|absolutely|good)\b",
+    r"\bcan't wait\b",
+    r"\b(?:thrilled|delightful|sounds (?:amazing|thrilling|riveting|delightful|super)"
+    r"|how (?:fun|exciting|wonderful|lovely)|(?:so|super) (?:fun|exciting|excited)|totally|clearly"
+    r"|obviously|love (?:that|those|me|nothing)|what a (?:treat|dream|joy)|honou?red)\b",
+    r"\b(?:lol|haha+|ha ha|hah)\b|😂|🤣|😏|😒",
+    r"\b[1-5] ?am\b|\bmidnight\b|\b[345] in the morning\b|\bcrack of dawn\b",
+    r"\b(?:yet another|eight|ten|twelve|six)[ -](?:hours?|meetings?)\b"
+    r"|\b(?:all night|all weekend|on a sunday|christmas (?:day|morning))\b",
+)
+_TOLD = phrases(
+    r"""
+    in (?:the|that|this) (?:movie|book|show|novel|episode|film|story|scene|game|series|script
+    ...|podcast|chapter|trailer)
+    the (?:main )?(?:character|hero|villain|protagonist)
+    plot\b
+    (?:was|were) like\b|(?:he|she)'s like\b
+    (?:movie|book|film|novel|show|story|song) (?:where|about|in which)
+    the (?:line|quote|lyrics|song|poem) (?:is|was|goes|says)
+    lyrics|meme\b
+    dreamt|dreamed|had a dream|in my dream
+    """
+)
+_LEAD = (
+    r"^\W*(?:(?:oh|and|so|but|well|yeah|yes|no|apparently|actually|also|hey|because|btw|by the way"
+    r"|i (?:think|heard|hear|guess|know)(?: that)?|did you (?:hear|know)|you know|looks like|turns out"
+    r"|wait|speaking of which) ?,? ?)*"
+)
+_SUBJECT = (
+    r"(?P<who>(?i:he|she|they)|(?i:my|his|her|their) (?:\w+ )?\w+?"
+    r"|[A-Z]\w+(?: (?:and|&) (?:[A-Z]\w+|(?:his|her) \w+))?"
+    r"|(?i:the|those) (?:kids|boys|girls|neighbou?rs|guys|interns|twins|other team|\w+s))"
+    r"(?:'s|'re|'ll|'d| is| are| has| have| will| wants?| got| just| needs?| said| says| and|, who) "
+)
+_NOT_PEOPLE = words(
+    """
+    monday tuesday wednesday thursday friday saturday sunday tomorrow today noon it that there this
+    what everything everyone here how who when where which why time date place appointment calendar
+    schedule someone anyone everybody day week afternoon morning evening slot train bus flight plan
+    one traffic weather yes no ok mine works boss's meetings calls tickets doors
+    """
+)
+
+
+def is_sarcastic(text: str) -> bool:
+    """One sure sign, or two that are harmless alone."""
+    return found(_SARCASM, text) or sum(found(sign, text) for sign in _IRONY) >= 2
+
+
+def is_hypothetical(text: str) -> bool:
+    return found(_HYPOTHETICAL, text)
+
+
+def is_told(text: str) -> bool:
+    """Whether the clause retells a film, a book, a dream or somebody's words."""
+    return found(_TOLD, text)
+
+
+def is_past(text: str) -> bool:
+    """Whether the clause tells of the past; arrangements made in the past concern the future."""
+    return found(_PAST, text) and not found(_ARRANGED, text)
+
+
+def is_about_others(text: str, owner: str) -> bool:
+    """Whether the clause tells what people other than speaker, hearers and owner do."""
+    if found(r"\b(?:we|we're|we'll|us|our|let's|you|your|me|i|i'm|i'll|i've)\b", text):
+        return False
+    if owner and owner.lower() in text.lower():
+        return False
+    lead = pattern(_LEAD).match(text)
+    match = cased(_SUBJECT).match(text, lead.end() if lead else 0)
+    if match is None:
+        return found(r"^\W*(?:he|she|they)(?:'s|'re|'ll)?\b", text)
+    who = match["who"].lower()
+    last = who.split(" ")[-1]
+    if {last, last.removesuffix("s"), who} & (kinds().keys() | _NOT_PEOPLE):
+        return False
+    comes = r"\b(?:visiting|coming (?:over|to|by)|staying|arriv\w+|land(?:s|ing))\b"
+    return not (who.startswith("my ") and found(comes, text))

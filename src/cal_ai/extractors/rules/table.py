@@ -1,0 +1,180 @@
+"""The plans on the table, and which of them a clause is about."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+
+from cal_ai.events import ContextEvent
+from cal_ai.extractors.rules.moments import Moments
+from cal_ai.extractors.rules.patterns import found
+from cal_ai.extractors.rules.plans import Plan
+from cal_ai.extractors.rules.reading import Reading
+from cal_ai.extractors.rules.references import best_match, bulk_matches, content_words
+from cal_ai.extractors.rules.titles import Activity
+
+NEAR = 4
+FAR = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Agenda:
+    """The calendar as it is: its events, and when they start on the owner's clock."""
+
+    events: Sequence[ContextEvent]
+    starts: dict[int, datetime]
+
+    def named(self, reading: Reading, moments: Moments) -> ContextEvent | None:
+        """The event that the clause names, going by what it says of the present time."""
+        return best_match(reading, moments, self.events, self.starts)
+
+    def swept(self, reading: Reading, moments: Moments) -> list[ContextEvent]:
+        """The events that the clause names all at once ("everything on Friday")."""
+        return bulk_matches(reading, moments, self.events, self.starts)
+
+    def mentioned(self, reading: Reading) -> ContextEvent | None:
+        """The event that the clause names together with its own day or time."""
+        event = self.named(reading, reading.moments)
+        if event is None:
+            return None
+        start = self.starts[event.id]
+        days = reading.moments.dates
+        minutes = reading.moments.minutes
+        same_day = not days or start.date() in days
+        same_time = not minutes or (start.hour * 60 + start.minute) % 720 in minutes
+        return event if same_day and same_time and (days or minutes) else None
+
+
+class Table:
+    """Plans in the order in which they came up, and the one that is being talked about."""
+
+    def __init__(self) -> None:
+        self.plans: list[Plan] = []
+        self.focus: Plan | None = None
+        self.turn = 0
+        self.last_day: date | None = None
+        self.topic: Activity | None = None
+        self.topic_turn = 0
+        self.day_turn = 0
+
+    def near(self, window: int = NEAR) -> Plan | None:
+        """The plan talked about, if that was within the last `window` utterances."""
+        return self.focus if self.focus is not None and self.age(self.focus) <= window else None
+
+    def age(self, plan: Plan) -> int:
+        return self.turn - plan.touched
+
+    def of(self, event: ContextEvent) -> Plan:
+        """The plan that concerns an event of the calendar; it has no action before it gets one."""
+        for plan in self.plans:
+            if plan.target is not None and plan.target.id == event.id:
+                return plan
+        plan = Plan(None, target=event, touched=self.turn)
+        self.plans.append(plan)
+        return plan
+
+    def new(self, addressees: frozenset[str]) -> Plan:
+        plan = Plan("create", touched=self.turn, addressees=addressees)
+        if self.topic is not None and self.turn - self.topic_turn <= NEAR:
+            plan.activity = self.topic
+        if self.turn - self.day_turn <= 2:
+            plan.when.usual_day = self.last_day
+        self.plans.append(plan)
+        return plan
+
+    def named(self, reading: Reading) -> Plan | None:
+        """The plan that the clause names by its activity, or, to cancel it, by its day or time."""
+        activity = reading.denied or reading.activity
+        if activity is not None and not activity.weak:
+            for plan in reversed(self.plans):
+                if (
+                    plan.activity is not None
+                    and same_activity(plan.activity, activity)
+                    and not plan.background
+                ):
+                    return plan
+            return None
+        if not reading.cancels:
+            return None
+        for plan in reversed(self.plans):
+            if not plan.background and plan.action is not None and self._at(plan, reading.moments):
+                return plan
+        return None
+
+    def _at(self, plan: Plan, moments: Moments) -> bool:
+        clock = plan.when.clock.minute if plan.when.clock is not None else None
+        by_day = plan.when.day in moments.dates
+        return by_day or (clock is not None and clock % 720 in moments.minutes)
+
+    def same(self, reading: Reading) -> Plan | None:
+        """The plan for the same activity, unless the clause speaks of another occasion."""
+        activity = reading.activity
+        if activity is None:
+            return None
+        days = reading.moments.dates
+        again = activity.indefinite or found(
+            r"\b(?:another|also|too|as well|second|plus|and then)\b", reading.text
+        )
+        for plan in reversed(self.plans):
+            if plan.activity is None or not same_activity(plan.activity, activity):
+                continue
+            other_day = bool(days) and plan.when.day is not None and plan.when.day not in days
+            theirs, ours = set(plan.activity.people), set(activity.people)
+            other_people = bool(theirs and ours) and not theirs & ours
+            settled = plan.is_agreed and not reading.corrects
+            if other_people or (other_day and settled and (again or self.age(plan) > NEAR)):
+                continue
+            if activity.weak and self.age(plan) > NEAR:
+                continue
+            return plan
+        return None
+
+    def by_time(self, reading: Reading) -> Plan | None:
+        """The plan that a clause without activity is about: the one talked about, if it fits."""
+        near, far = self.near(), self.near(FAR)
+        asks_anew = reading.question and not reading.corrects and reading.asks_availability
+        if near is not None and near.is_agreed and asks_anew:
+            return None
+        if near is not None and not near.background:
+            return near
+        if far is not None and not far.background and (reading.corrects or not far.is_agreed):
+            return far
+        if near is not None and (reading.bare or not reading.proposes):
+            return near
+        for plan in reversed(self.plans):
+            if plan.when.day is not None and plan.when.day in reading.moments.dates:
+                return None if plan.background else plan
+        return None
+
+    def with_room(self, reading: Reading) -> Plan | None:
+        """The plan talked about, if it lacks an activity or has only a vague one."""
+        plan, activity = self.near(), reading.activity
+        if plan is None or activity is None or plan.dropped or plan.background:
+            return None
+        if plan.target is not None or plan.action is None:
+            return None
+        days = reading.moments.dates
+        other_day = bool(days) and plan.when.day is not None and plan.when.day not in days
+        if plan.activity is None:
+            return plan if not (other_day and plan.is_agreed) else None
+        if other_day:
+            return None
+        if activity.weak:
+            return plan if not reading.moments.days else None
+        if plan.activity.weak:
+            return plan if not plan.is_agreed or not reading.moments.names_a_time else None
+        generic = plan.activity.kind.name == "meeting" and activity.kind.name in (
+            "meeting",
+            "call",
+            "sync",
+        )
+        return plan if generic and not activity.indefinite and not reading.moments.clocks else None
+
+
+def same_activity(one: Activity, other: Activity) -> bool:
+    """Whether two activities may be the same: the words of one are among those of the other."""
+    if one.noun == other.noun and (one.weak or other.weak):
+        return True
+    a, b = content_words(one.title), content_words(other.title)
+    return a <= b or b <= a
