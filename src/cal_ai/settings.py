@@ -37,6 +37,10 @@ class Settings:
     openai_api_key: str | None = field(default=None, repr=False)
     openai_base_url: str | None = None
     openai_model: str | None = None
+    caldav_username: str | None = None
+    caldav_password: str | None = field(default=None, repr=False)
+    google_credentials: str | None = None
+    google_endpoint: str | None = None
 
     def now(self) -> datetime:
         """Return the present moment where the owner is; on this machine's clock by default."""
@@ -101,6 +105,10 @@ def load_settings(
         openai_api_key=sources.key("OPENAI_API_KEY"),
         openai_base_url=sources.url("OPENAI_BASE_URL"),
         openai_model=sources.text("OPENAI_MODEL"),
+        caldav_username=sources.text("CALDAV_USERNAME"),
+        caldav_password=sources.text("CALDAV_PASSWORD"),
+        google_credentials=sources.text("GOOGLE_CREDENTIALS"),
+        google_endpoint=sources.url("GOOGLE_CALENDAR_ENDPOINT"),
     )
 
 

@@ -1,0 +1,235 @@
+"""A calendar on a CalDAV server such as Nextcloud, Radicale, Fastmail or iCloud."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote, unquote, urljoin, urlsplit, urlunsplit
+from zoneinfo import ZoneInfo
+
+from cal_ai.calendars.document import EMPTY, Document
+from cal_ai.calendars.protocol import (
+    AccessRefused,
+    AlreadyThere,
+    CalendarError,
+    ChangedMeanwhile,
+    Details,
+    Entry,
+    EventGone,
+    Listing,
+    Unreachable,
+)
+from cal_ai.calendars.reading import Moment
+
+if TYPE_CHECKING:
+    from caldav.response import DAVResponse
+
+TIMEOUT_S = 30
+_LONGEST_WAIT_S = 60
+_CALENDAR = "{urn:ietf:params:xml:ns:caldav}calendar"
+_ICALENDAR = {"Content-Type": "text/calendar; charset=utf-8"}
+
+
+@dataclass(frozen=True, slots=True)
+class CalDavAccount:
+    """Where the server is and who asks; the password stays out of the printed form."""
+
+    url: str
+    username: str | None = None
+    password: str | None = field(default=None, repr=False)
+
+    @classmethod
+    def at(cls, url: str, username: str | None, password: str | None) -> CalDavAccount:
+        """The account at an address; a user in the address counts where none is set apart."""
+        parts = urlsplit(url)
+        if parts.username and username is None:
+            username = unquote(parts.username)
+            password = unquote(parts.password) if parts.password else password
+        host = parts.netloc.rpartition("@")[2]
+        path = parts.path if parts.path.endswith("/") else f"{parts.path}/"
+        return cls(urlunsplit((parts.scheme, host, path, "", "")), username, password)
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+class CalDavCalendar:
+    """The events of one calendar collection, one resource per event.
+
+    Each change names the version it was made from, so that the server refuses it when someone
+    else was faster.
+    """
+
+    def __init__(
+        self,
+        account: CalDavAccount,
+        zone: ZoneInfo | None,
+        *,
+        clock: Callable[[], datetime] = _now,
+        timeout_s: int = TIMEOUT_S,
+    ) -> None:
+        from caldav.davclient import DAVClient
+
+        self._account = account
+        self._zone = zone
+        self._clock = clock
+        self._client = DAVClient(
+            url=account.url,
+            username=account.username,
+            password=account.password,
+            timeout=timeout_s,
+            enable_rfc6764=False,
+            rate_limit_handle=True,
+            rate_limit_default_sleep=1,
+            rate_limit_max_sleep=_LONGEST_WAIT_S,
+        )
+        self._addresses: dict[str, str] = {}
+        self._collection = self._find_collection()
+
+    @property
+    def name(self) -> str:
+        return f"caldav:{self._collection}"
+
+    @property
+    def identity(self) -> str:
+        return f"{self.name} {self._account.username or ''}".strip()
+
+    def coming(self, start: datetime, end: datetime) -> Listing:
+        from caldav.collection import Calendar
+
+        with self._faults():
+            collection = Calendar(client=self._client, url=self._collection)
+            # Typed for an asynchronous client as well, which this is not.
+            found: Any = collection.search(event=True, start=start, end=end, expand=False)
+            resources = [(str(event.url), event.data, event.etag) for event in found]
+        entries: list[Entry] = []
+        warnings: list[str] = []
+        for address, text, etag in resources:
+            try:
+                listing = self._document(text).coming(start, end)
+            except CalendarError as error:
+                warnings.append(f"{error} ({address})")
+                continue
+            entries += (replace(entry, version=etag or "") for entry in listing.entries)
+            warnings += listing.warnings
+            self._addresses.update((entry.uid, address) for entry in listing.entries)
+        entries.sort(key=lambda entry: entry.details.start)
+        return Listing(tuple(entries), tuple(warnings))
+
+    def get(self, uid: str, recurrence: Moment | None = None) -> Entry:
+        document, etag = self._fetch(uid)
+        return replace(document.get(uid, recurrence), version=etag)
+
+    def create(self, uid: str, details: Details, mark: str) -> Entry:
+        document = self._document(EMPTY)
+        document.add(uid, details, mark, self._clock())
+        self._put(uid, document, {"If-None-Match": "*"})
+        return self.get(uid)
+
+    def update(self, entry: Entry, details: Details, mark: str) -> Entry:
+        document, current = self._unchanged(entry)
+        document.change(current, details, mark, self._clock())
+        self._put(entry.uid, document, _if_match(entry.version))
+        return self.get(entry.uid, entry.recurrence)
+
+    def delete(self, entry: Entry) -> None:
+        document, current = self._unchanged(entry)
+        document.remove(current, self._clock())
+        if any(part.name == "VEVENT" for part in document.content.calendars[0].components):
+            self._put(entry.uid, document, _if_match(entry.version))
+            return
+        with self._faults():
+            response = self._client.delete(self._address(entry.uid), _if_match(entry.version))
+        self._check(response)
+
+    def close(self) -> None:
+        """Ends the connection."""
+        self._client.close()
+
+    def _find_collection(self) -> str:
+        """The address given when it is a calendar, else the one calendar of its owner."""
+        with self._faults():
+            response = self._client.propfind(self._account.url, ["resourcetype"], depth=0)
+            if response.status == 404:
+                raise CalendarError(f"caldav:{self._account.url}: nothing is there (404)")
+            if response.tree is not None and response.tree.find(f".//{_CALENDAR}") is not None:
+                return self._account.url
+            calendars = [str(calendar.url) for calendar in self._client.get_calendars()]
+        if len(calendars) == 1:
+            return calendars[0]
+        what = "holds no calendar" if not calendars else f"holds {len(calendars)} calendars"
+        choice = f"; name one of {', '.join(calendars)}" if calendars else ""
+        raise CalendarError(f"caldav:{self._account.url}: {what}, expected one{choice}")
+
+    def _address(self, uid: str) -> str:
+        default = urljoin(self._collection, f"{quote(uid, safe='@')}.ics")
+        return self._addresses.get(uid, default)
+
+    def _fetch(self, uid: str) -> tuple[Document, str]:
+        with self._faults():
+            response = self._client.request(self._address(uid), "GET")
+        self._check(response)
+        return self._document(response.raw), response.headers.get("ETag", "")
+
+    def _unchanged(self, entry: Entry) -> tuple[Document, Entry]:
+        document, etag = self._fetch(entry.uid)
+        if etag != entry.version:
+            raise self._changed_meanwhile()
+        return document, document.get(entry.uid, entry.recurrence)
+
+    def _put(self, uid: str, document: Document, condition: Mapping[str, str]) -> None:
+        with self._faults():
+            response = self._client.put(
+                self._address(uid), document.raw().decode(), {**_ICALENDAR, **condition}
+            )
+        if "If-None-Match" in condition and response.status in (409, 412):
+            raise AlreadyThere(f"{self.name}: has an event {uid} already")
+        self._check(response)
+
+    def _document(self, text: str | bytes) -> Document:
+        data = text.encode() if isinstance(text, str) else text
+        # The client hands out lines ended by LF alone; servers want CRLF back.
+        data = data.replace(b"\r\n", b"\n").replace(b"\n", b"\r\n")
+        return Document.parse(data, self.name, self._zone)
+
+    def _check(self, response: DAVResponse) -> None:
+        if response.status in (404, 410):
+            raise EventGone(f"{self.name}: the event is no longer there")
+        if response.status == 412:
+            raise self._changed_meanwhile()
+        if not 200 <= response.status < 300:
+            raise CalendarError(f"{self.name}: the server answered {response.status}")
+
+    def _changed_meanwhile(self) -> ChangedMeanwhile:
+        return ChangedMeanwhile(f"{self.name}: the event was changed by someone else meanwhile")
+
+    @contextmanager
+    def _faults(self) -> Iterator[None]:
+        from caldav.lib import error
+
+        where = f"caldav:{self._account.url}"
+        try:
+            yield
+        except error.AuthorizationError as refusal:
+            if self._account.username is None:
+                advice = "set CALDAV_USERNAME and CALDAV_PASSWORD"
+            else:
+                advice = "check CALDAV_USERNAME and CALDAV_PASSWORD"
+            raise AccessRefused(f"{where}: the server refuses access; {advice}") from refusal
+        except error.RateLimitError as busy:
+            raise Unreachable(f"{where}: the server is busy; try again later") from busy
+        except error.DAVError as fault:
+            reason = " ".join(str(fault.reason).split())[:200]
+            raise CalendarError(f"{where}: the server's answer is no use: {reason}") from fault
+        except OSError as broken:
+            reason = type(broken).__name__
+            raise Unreachable(f"{where}: the server does not answer ({reason})") from broken
+
+
+def _if_match(version: str) -> dict[str, str]:
+    # A weak tag never matches, so a server that has only those is written to unconditionally.
+    return {} if not version or version.startswith("W/") else {"If-Match": version}

@@ -1,0 +1,78 @@
+"""The calendar that `--calendar` names."""
+
+from __future__ import annotations
+
+import re
+from importlib.util import find_spec
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+from cal_ai.calendars.protocol import Calendar, CalendarError
+from cal_ai.settings import Settings
+
+CALENDARS = ("ics:PATH", "caldav:URL", "google")
+_FOLDER = "truemark"
+
+
+def data_folder() -> Path:
+    """The user's folder for what this program keeps."""
+    from platformdirs import user_data_path
+
+    return user_data_path(_FOLDER, appauthor=False)
+
+
+def check_calendar(name: str) -> str:
+    """The name, or a `CalendarError` when no calendar can be called so."""
+    kind, colon, place = name.partition(":")
+    if kind == "caldav" and not re.match(r"https?://[^/\s]+", place):
+        # What stands in its place may hold a password.
+        raise CalendarError(
+            "caldav: is followed by no address such as https://cloud.example.org/dav/alice/work"
+        )
+    if (kind in ("ics", "google") and (place or not colon)) or kind == "caldav":
+        return name
+    raise CalendarError(f"{name!r} is not one of {', '.join(CALENDARS)}")
+
+
+def choose_calendar(name: str | None, settings: Settings, zone: ZoneInfo | None) -> Calendar:
+    """The calendar of this name, by default the iCalendar file in the user's data folder."""
+    kind, _, place = check_calendar(name or "ics").partition(":")
+    if kind == "caldav":
+        return _caldav(place, settings, zone)
+    if kind == "google":
+        return _google(place or "primary", settings, zone)
+    from cal_ai.calendars.ics import IcsCalendar
+
+    path = Path(place).expanduser() if place else data_folder() / "calendar.ics"
+    return IcsCalendar(path, zone)
+
+
+def _caldav(url: str, settings: Settings, zone: ZoneInfo | None) -> Calendar:
+    _require("caldav", "caldav")
+    from cal_ai.calendars.caldav import CalDavAccount, CalDavCalendar
+
+    account = CalDavAccount.at(url, settings.caldav_username, settings.caldav_password)
+    return CalDavCalendar(account, zone)
+
+
+def _google(calendar_id: str, settings: Settings, zone: ZoneInfo | None) -> Calendar:
+    _require("google", "googleapiclient", "google_auth_oauthlib")
+    from platformdirs import user_config_path
+
+    from cal_ai.calendars.google import GoogleAccount, GoogleCalendar
+    from cal_ai.calendars.google_sign_in import SignIn
+
+    folder = user_config_path(_FOLDER, appauthor=False)
+    given = settings.google_credentials
+    client_file = Path(given).expanduser() if given else folder / "credentials.json"
+    sign_in = SignIn(client_file, folder / "google-token.json")
+    return GoogleCalendar(GoogleAccount(sign_in, calendar_id, settings.google_endpoint), zone)
+
+
+def _require(extra: str, *modules: str) -> None:
+    for module in modules:
+        if find_spec(module) is None:
+            raise CalendarError(
+                f"--calendar {extra} needs {module}, which is not installed:"
+                f" pip install 'truemark[{extra}]'"
+            )

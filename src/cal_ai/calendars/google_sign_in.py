@@ -1,0 +1,83 @@
+"""Permission to change a Google calendar: asked for once in the browser, then kept."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from cal_ai.calendars.protocol import AccessRefused
+from truemark.files import read_text, write_atomically, write_error
+
+SCOPES = ("https://www.googleapis.com/auth/calendar.events",)
+_SIGN_IN_WAIT_S = 300
+_GUIDE = "https://developers.google.com/workspace/calendar/api/quickstart/python"
+
+
+@dataclass(frozen=True, slots=True)
+class SignIn:
+    """The files of a sign-in: who this program is to Google, and what the user allowed it."""
+
+    client_file: Path
+    token_file: Path
+
+    def credentials(self) -> Any:
+        """What the user allowed before, else what they allow now in the browser."""
+        if not self.token_file.exists():
+            return self._ask()
+        from google.oauth2.credentials import Credentials
+
+        text = read_text(self.token_file)
+        try:
+            import json
+
+            return Credentials.from_authorized_user_info(json.loads(text), SCOPES)  # type: ignore[no-untyped-call]
+        except (ValueError, AttributeError) as error:
+            raise AccessRefused(
+                f"{self.token_file}: is not a saved sign-in; remove it and sign in again"
+            ) from error
+
+    def keep(self, credentials: Any) -> None:
+        """Saves the token, readable by its owner alone from the first moment."""
+        try:
+            self.token_file.parent.mkdir(parents=True, exist_ok=True)
+            # The content goes into a file that takes over the permissions of this one.
+            os.close(os.open(self.token_file, os.O_WRONLY | os.O_CREAT, 0o600))
+            self.token_file.chmod(0o600)
+        except OSError as error:
+            raise write_error(self.token_file, error) from error
+        write_atomically(self.token_file, credentials.to_json())
+
+    def _ask(self) -> Any:
+        from google_auth_oauthlib.flow import (  # type: ignore[import-untyped]  # ships no types
+            InstalledAppFlow,
+            WSGITimeoutError,
+        )
+        from oauthlib.oauth2 import OAuth2Error  # type: ignore[import-untyped]  # ships no types
+
+        if not self.client_file.exists():
+            raise AccessRefused(
+                f"{self.client_file}: no such file; make an OAuth client of type Desktop app"
+                f" ({_GUIDE}), save its JSON there or name it in GOOGLE_CREDENTIALS"
+            )
+        try:
+            flow = InstalledAppFlow.from_client_secrets_file(str(self.client_file), SCOPES)
+        except ValueError as error:
+            raise AccessRefused(
+                f"{self.client_file}: is not the JSON of an OAuth client of type Desktop app"
+            ) from error
+        try:
+            # The address to visit is no result, so it belongs on stderr.
+            with contextlib.redirect_stdout(sys.stderr):
+                credentials = flow.run_local_server(port=0, timeout_seconds=_SIGN_IN_WAIT_S)
+        except WSGITimeoutError as error:
+            raise AccessRefused(
+                f"google: nobody signed in within {_SIGN_IN_WAIT_S} s; run it again"
+            ) from error
+        except OAuth2Error as error:
+            raise AccessRefused(f"google: the sign-in failed: {error.description}") from error
+        self.keep(credentials)
+        return credentials
