@@ -37,7 +37,10 @@ def request_fingerprint(request: Request, extractor: str, model: str | None) -> 
         request.transcript.as_text(),
         request.owner,
         f"{request.now.isoformat()} {request.now.tzinfo}",
-        json.dumps([asdict(event) for event in request.context], default=str),
+        json.dumps(
+            [(it.id, it.summary, it.start, it.end, it.location) for it in request.context],
+            default=str,
+        ),
     )
     return f"{data_hash(*conversation)}-{data_hash(extractor, model or '', prompt_fingerprint())}"
 

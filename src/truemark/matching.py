@@ -67,15 +67,22 @@ def _combined(
         for value in row:
             if not isfinite(value):
                 raise ValueError(f"cost must be a finite number, got {value}")
-    exact = [[Fraction(value) for value in row] for row in cost]
-    unit = lcm(*{value.denominator for row in exact for value in row})
-    whole = [[int(value * unit) for value in row] for row in exact]
+    exact = [[_ratio(value) for value in row] for row in cost]
+    unit = lcm(*{denominator for row in exact for _, denominator in row})
+    whole = [[numerator * (unit // denominator) for numerator, denominator in row] for row in exact]
     # More than any two full pairings can differ in cost.
     penalty = 1 + 2 * sum(max(map(abs, row), default=0) for row in whole)
     return [
         [value if fits else value + penalty for value, fits in zip(values, fit, strict=True)]
         for values, fit in zip(whole, allowed, strict=True)
     ]
+
+
+def _ratio(value: float) -> tuple[int, int]:
+    """The value as numerator and denominator; not every number type can tell them itself."""
+    if isinstance(value, float | int):
+        return value.as_integer_ratio()
+    return Fraction(value).as_integer_ratio()
 
 
 def _assign(cost: list[list[int]]) -> list[int]:

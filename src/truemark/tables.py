@@ -123,6 +123,8 @@ def _numeric(table: Table) -> list[bool]:
 
 def _one_line(text: str) -> str:
     """`text` with line breaks as spaces and control characters as visible escapes."""
+    if text.isprintable():
+        return text
     flat = " ".join(text.splitlines()).replace("\t", " ")
     return "".join(
         char.encode("unicode_escape").decode() if unicodedata.category(char) in _CONTROL else char

@@ -35,7 +35,8 @@ def within(extracted: Event, expected: ExpectedEvent, under: Terms) -> bool:
 
 
 def reasons(extracted: Event, expected: ExpectedEvent, under: Terms) -> tuple[Difference, ...]:
-    return differences(extracted_side(extracted, under), expected_side(expected, under), under)
+    got, want = extracted_side(extracted, under), expected_side(expected, under)
+    return differences(got, want, compare(got, want, under), under.tolerance)
 
 
 @pytest.mark.parametrize(

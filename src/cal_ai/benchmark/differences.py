@@ -9,12 +9,12 @@ from datetime import datetime, timedelta
 from cal_ai.benchmark.sidecar import ExpectedEvent
 from cal_ai.benchmark.tolerance import (
     MISSING,
+    Comparison,
     Side,
     Terms,
-    compare,
+    Tolerance,
     compared_times,
     texts_alike,
-    time_shift,
     time_within,
 )
 from cal_ai.events import Event
@@ -32,28 +32,32 @@ class Difference:
     by: str
 
 
-def differences(extracted: Side, expected: Side, terms: Terms) -> tuple[Difference, ...]:
+def differences(
+    extracted: Side, expected: Side, comparison: Comparison, tolerance: Tolerance
+) -> tuple[Difference, ...]:
     """The fields that keep the pair from being a true positive; empty when it is one."""
-    return tuple(_differences(extracted, expected, terms))
+    if comparison.within(tolerance):
+        return ()
+    return tuple(_differences(extracted, expected, comparison, tolerance))
 
 
-def _differences(extracted: Side, expected: Side, terms: Terms) -> Iterator[Difference]:
-    comparison = compare(extracted, expected, terms)
+def _differences(
+    extracted: Side, expected: Side, comparison: Comparison, tolerance: Tolerance
+) -> Iterator[Difference]:
     if not comparison.same_action:
         yield Difference("action", expected.action, extracted.action, "another action")
-    if not comparison.title_within(terms.tolerance):
-        least = terms.tolerance.title_similarity
+    if not comparison.title_within(tolerance):
+        least = tolerance.title_similarity
         by = (
             "not equal"
             if least is None
             else f"similarity {comparison.similarity:.0f}, at least {least:.0f} needed"
         )
         yield Difference("title", expected.title, extracted.title, by)
-    for field, got, want in compared_times(extracted, expected):
-        if want is None:
-            continue
-        shift = MISSING if got is None else time_shift(got, want, terms.now)
-        if not time_within(shift, terms.tolerance):
+    times = compared_times(extracted, expected)
+    shifts = (comparison.start_shift, comparison.end_shift)
+    for field, (got, want), shift in zip(("start", "end"), times, shifts, strict=True):
+        if shift is not None and not time_within(shift, tolerance):
             by = "missing" if shift == MISSING else shown_shift(shift)
             yield Difference(field, shown_time(want), shown_time(got), by)
 

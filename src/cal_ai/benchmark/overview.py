@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import get_args
@@ -41,7 +42,8 @@ class Run:
     extractor: str
     model: str | None
     signature: Signature
-    results: tuple[Result, ...]
+    # asyncio and signal write out what a task returns, and that can be all of this.
+    results: tuple[Result, ...] = field(repr=False)
     wall_s: float
     recording: Path | None = None
 
@@ -65,9 +67,9 @@ class Overview:
     """The numbers of a run; scores are None when nothing was scored, a cost when it is unknown."""
 
     run: Run
-    scored: tuple[Scored, ...]
-    failed: tuple[Failed, ...]
-    unscored: tuple[Unscored, ...]
+    scored: tuple[Scored, ...] = field(repr=False)
+    failed: tuple[Failed, ...] = field(repr=False)
+    unscored: tuple[Unscored, ...] = field(repr=False)
     counts: Counts
     f1_interval: Interval | None
     categories: tuple[Category, ...]
@@ -133,14 +135,10 @@ def _f1_interval(scored: Sequence[Scored]) -> Interval | None:
 
 def _categories(results: Sequence[Result]) -> Iterator[Category]:
     counts = category_counts(result for result in results if isinstance(result, Scored))
+    scored = Counter(it.sample.category for it in results if isinstance(it, Scored))
+    failed = Counter(it.sample.category for it in results if isinstance(it, Failed))
     for name in sorted({result.sample.category for result in results}):
-        members = [result for result in results if result.sample.category == name]
-        yield Category(
-            name,
-            scored=sum(isinstance(result, Scored) for result in members),
-            failed=sum(isinstance(result, Failed) for result in members),
-            counts=counts.get(name, Counts.zero),
-        )
+        yield Category(name, scored[name], failed[name], counts.get(name, Counts.zero))
 
 
 def _claims(scored: Sequence[Scored]) -> Iterator[tuple[Confidence, bool]]:

@@ -33,6 +33,8 @@ def pair_events(
 
     Events beyond the shorter side stay without a partner; a pair that is no match is a near miss.
     """
+    if not extracted or not expected:
+        return ()
     got = [extracted_side(event, terms) for event in extracted]
     want = [expected_side(event, terms) for event in expected]
     comparisons = [[compare(one, other, terms) for other in want] for one in got]
@@ -44,7 +46,7 @@ def pair_events(
         Pair(
             row,
             column,
-            differences(got[row], want[column], terms),
+            differences(got[row], want[column], comparisons[row][column], terms.tolerance),
             remarks(extracted[row], expected[column], terms),
         )
         for row, column in pairs

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -75,23 +76,26 @@ def load_samples(folder: Path) -> SampleSet:
     if not folder.is_dir():
         found = "is a file" if folder.exists() else "does not exist"
         raise TruemarkError(f"{folder}: {found}, expected a folder of .txt transcripts")
-    paths = sorted(_visible(folder, "*.txt"))
-    if not paths:
+    transcripts, sidecars = _stems(folder)
+    if not transcripts:
         raise TruemarkError(f"{folder}: no .txt transcripts in it or below it")
     samples: list[Sample] = []
     problems: list[str] = []
-    warnings = _orphans(folder)
-    for path in paths:
+    warnings = [
+        f"{folder / stem}{SIDECAR_SUFFIX}: no transcript {stem.rpartition('/')[2]}.txt beside it, "
+        "left out"
+        for stem in sorted(sidecars - transcripts)
+    ]
+    for stem in sorted(transcripts):
         try:
-            sample = _load_sample(folder, path)
+            sample = _load_sample(folder, stem, has_sidecar=stem in sidecars)
         except SamplesError as error:
             problems.extend(error.problems)
-            continue
         except TruemarkError as error:
             problems.append(str(error))
-            continue
-        samples.append(sample)
-        warnings.extend(_remarks(path, sample))
+        else:
+            samples.append(sample)
+            warnings.extend(_remarks(folder / f"{stem}.txt", sample))
     if problems:
         raise SamplesError(problems)
     return SampleSet(folder, tuple(samples), tuple(warnings))
@@ -113,29 +117,39 @@ def sidecar_path(transcript_path: Path) -> Path:
     return transcript_path.with_name(transcript_path.stem + SIDECAR_SUFFIX)
 
 
-def _load_sample(folder: Path, path: Path) -> Sample:
-    text = read_text(path)
-    beside = sidecar_path(path)
-    sidecar = parse_sidecar(read_text(beside), beside) if beside.exists() else None
-    parts = path.relative_to(folder).with_suffix("").parts
-    category, name = (parts[0], parts[1:]) if len(parts) > 1 else (UNCATEGORIZED, parts)
-    digest = data_hash("/".join(parts), text, "" if sidecar is None else repr(sidecar))
-    return Sample(category, "/".join(name), parse_transcript(text), sidecar, digest)
+def _load_sample(folder: Path, stem: str, *, has_sidecar: bool) -> Sample:
+    text = read_text(folder / f"{stem}.txt")
+    sidecar = None
+    if has_sidecar:
+        path = folder / f"{stem}{SIDECAR_SUFFIX}"
+        sidecar = parse_sidecar(read_text(path), path)
+    category, _, name = stem.partition("/") if "/" in stem else (UNCATEGORIZED, "", stem)
+    digest = data_hash(stem, text, "" if sidecar is None else repr(sidecar))
+    return Sample(category, name, parse_transcript(text), sidecar, digest)
 
 
-def _visible(folder: Path, pattern: str) -> Iterator[Path]:
-    for path in folder.rglob(pattern):
-        hidden = any(part.startswith(".") for part in path.relative_to(folder).parts)
-        if path.is_file() and not hidden:
-            yield path
-
-
-def _orphans(folder: Path) -> list[str]:
-    return [
-        f"{path}: no transcript {path.name.removesuffix(SIDECAR_SUFFIX)}.txt beside it, left out"
-        for path in sorted(_visible(folder, "*" + SIDECAR_SUFFIX))
-        if not path.with_name(path.name.removesuffix(SIDECAR_SUFFIX) + ".txt").exists()
-    ]
+def _stems(folder: Path) -> tuple[set[str], set[str]]:
+    """The transcripts and the sidecars below `folder`, hidden ones left out, as `category/name`."""
+    transcripts: set[str] = set()
+    sidecars: set[str] = set()
+    visited: set[str] = set()
+    for root, folders, files in os.walk(folder, followlinks=True):
+        real = os.path.realpath(root)
+        # A link to a folder above would be followed for ever.
+        folders[:] = [] if real in visited else [it for it in folders if not it.startswith(".")]
+        if real in visited:
+            continue
+        visited.add(real)
+        below = Path(root).relative_to(folder).as_posix()
+        prefix = "" if below == "." else f"{below}/"
+        for name in files:
+            if name.startswith("."):
+                continue
+            if name.endswith(".txt"):
+                transcripts.add(prefix + name.removesuffix(".txt"))
+            elif name.endswith(SIDECAR_SUFFIX):
+                sidecars.add(prefix + name.removesuffix(SIDECAR_SUFFIX))
+    return transcripts, sidecars
 
 
 def _remarks(path: Path, sample: Sample) -> Iterator[str]:

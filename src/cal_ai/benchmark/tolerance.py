@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from types import MappingProxyType
+from typing import NamedTuple
 
 from cal_ai.benchmark.sidecar import ExpectedEvent, Level, Sidecar
 from cal_ai.events import ContextEvent, Event
+
+ComparedTime = tuple[datetime | None, datetime | None]
 
 MISSING = timedelta.max
 """How far a time that was not extracted is from the one that was expected."""
@@ -49,19 +52,17 @@ class Terms:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Side:
+class Side(NamedTuple):
     """What is compared of one event; a delete also stands for the planned event it refers to."""
 
     action: str
     title: str
     start: datetime | None
     end: datetime | None
-    planned: ContextEvent | None = None
+    planned: ContextEvent | None
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison:
+class Comparison(NamedTuple):
     """The facts about one pair; times are `got` minus `expected`, None where there is no check."""
 
     same_action: bool
@@ -102,30 +103,30 @@ def time_within(shift: timedelta | None, tolerance: Tolerance) -> bool:
 
 def compare(extracted: Side, expected: Side, terms: Terms) -> Comparison:
     """How the two differ, whatever the tolerance."""
-    (_, got_start, start), (_, got_end, end) = compared_times(extracted, expected)
+    (got_start, start), (got_end, end) = compared_times(extracted, expected)
+    one, other = _normalised(extracted.title), _normalised(expected.title)
     return Comparison(
         same_action=extracted.action == expected.action,
-        same_title=_normalised(extracted.title) == _normalised(expected.title),
-        similarity=title_similarity(extracted.title, expected.title),
+        same_title=one == other,
+        similarity=_similarity(one, other),
         start_shift=_shift(got_start, start, terms.now),
         end_shift=_shift(got_end, end, terms.now),
     )
 
 
-def compared_times(
-    extracted: Side, expected: Side
-) -> Iterator[tuple[str, datetime | None, datetime | None]]:
-    """Name, extracted and expected value of both times; an expected None is not checked.
+def compared_times(extracted: Side, expected: Side) -> tuple[ComparedTime, ComparedTime]:
+    """The extracted and the expected start, then end; an expected None is not checked.
 
     A time that the sidecar leaves out counts only when both sides refer to a planned event: then
     the question is whether they mean the same one.
     """
-    for field in ("start", "end"):
-        got = getattr(extracted.planned or extracted, field)
-        want = getattr(expected, field)
-        if expected.planned is not None and (want is not None or extracted.planned is not None):
-            want = getattr(expected.planned, field)
-        yield field, got, want
+    got = extracted.planned or extracted
+    start, end, planned = expected.start, expected.end, expected.planned
+    if planned is not None:
+        both = extracted.planned is not None
+        start = planned.start if both or start is not None else None
+        end = planned.end if both or end is not None else None
+    return (got.start, start), (got.end, end)
 
 
 def extracted_side(event: Event, terms: Terms) -> Side:
@@ -144,9 +145,7 @@ def expected_side(event: ExpectedEvent, terms: Terms) -> Side:
 
 def title_similarity(one: str, other: str) -> float:
     """0 to 100; titles with the same words are alike whatever their order, case or repetition."""
-    from rapidfuzz.fuzz import token_set_ratio
-
-    return float(token_set_ratio(_normalised(one), _normalised(other)))
+    return _similarity(_normalised(one), _normalised(other))
 
 
 def texts_alike(one: str, other: str, tolerance: Tolerance) -> bool:
@@ -188,6 +187,12 @@ def _described(event: ExpectedEvent, terms: Terms) -> ContextEvent | None:
         near = abs(time_shift(alike[0].start, start, terms.now)) if alike else MISSING
         return alike[0] if near <= terms.tolerance.time_apart else None
     return alike[0] if len(alike) == 1 else None
+
+
+def _similarity(one: str, other: str) -> float:
+    from rapidfuzz.fuzz import token_set_ratio
+
+    return float(token_set_ratio(one, other))
 
 
 def _normalised(text: str) -> str:
