@@ -16,13 +16,14 @@ import numpy as np
 
 from sat_bench.boundaries import (
     Probabilities,
+    last_probability,
     scored_positions,
+    sentence_ends,
     sentences,
-    token_positions,
 )
 from sat_bench.network import FloatArray, IntArray, Network
 from sat_bench.tokenizer import Tokenizer
-from sat_bench.windows import Weighting, Window, WindowAverage, batches, windows
+from sat_bench.windows import GrowingArray, Weighting, Window, WindowAverage, batches, windows
 from truemark.sweep import ScoredPositions
 
 DEFAULT_THRESHOLD = 0.025
@@ -39,14 +40,12 @@ class _Reading:
 
     text: str
     average: WindowAverage
-    ends: list[IntArray] = field(default_factory=list)
+    ends: GrowingArray[np.int32] = field(default_factory=lambda: GrowingArray(np.int32))
     waiting: int = 0  # windows that are not averaged yet
     read: bool = False  # whether all its windows are known
 
     def probabilities(self) -> Probabilities:
-        ends = np.concatenate([np.zeros(0, np.int32), *self.ends])
-        self.ends.clear()  # a long text should not hold them twice
-        return Probabilities(ends, self.average.finish())
+        return Probabilities(self.ends.finish(), self.average.finish())
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,13 +120,13 @@ class Segmenter:
     def segment_many(self, texts: Iterable[str]) -> list[list[str]]:
         """The sentences of each text, in order."""
         return [
-            sentences(text, scored_positions(text, found).above(self.threshold))
+            sentences(text, sentence_ends(text, found, self.threshold))
             for text, found in self._read(texts)
         ]
 
     def boundaries(self, text: str) -> list[int]:
         """The offset after the last character of each sentence, the end of the text included."""
-        return self.scored_boundaries(text).above(self.threshold)
+        return sentence_ends(text, self.probabilities(text), self.threshold)
 
     def scored_boundaries(self, text: str) -> ScoredPositions:
         """Every possible boundary with its probability; the end of the text always is one."""
@@ -143,8 +142,7 @@ class Segmenter:
 
     def is_complete(self, text: str) -> tuple[bool, float]:
         """Whether the text ends with a sentence's end, and the probability that it does."""
-        scores = token_positions(text, self.probabilities(text)).scores
-        probability = float(scores[-1]) if len(scores) else 0.0
+        probability = last_probability(text, self.probabilities(text))
         return probability > self.threshold, probability
 
     def _read(self, texts: Iterable[str]) -> Iterator[tuple[str, Probabilities]]:

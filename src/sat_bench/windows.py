@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Generic, Literal, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 IntArray = npt.NDArray[np.int32]
 FloatArray = npt.NDArray[np.float32]
+Number = TypeVar("Number", bound=np.generic)
 Weighting = Literal["uniform", "hat"]
 
 
@@ -57,6 +58,28 @@ def window_weights(length: int, weighting: Weighting) -> FloatArray:
     return hat
 
 
+class GrowingArray(Generic[Number]):
+    """An array that is appended to in place: what it holds is never there twice."""
+
+    def __init__(self, dtype: type[Number]) -> None:
+        self._room = np.empty(1024, dtype)
+        self._length = 0
+
+    def append(self, values: npt.NDArray[Number]) -> None:
+        """Put the values behind those that are there."""
+        length = self._length + len(values)
+        if length > len(self._room):
+            # Large arrays are extended where they are, and room takes no memory until it is used.
+            self._room.resize(2 * length, refcheck=False)
+        self._room[self._length : length] = values
+        self._length = length
+
+    def finish(self) -> npt.NDArray[Number]:
+        """All values; nothing can be appended afterwards."""
+        self._room.resize(self._length, refcheck=False)
+        return self._room
+
+
 class WindowAverage:
     """The probabilities of the weighted average logits of windows, added in order of their starts.
 
@@ -65,7 +88,7 @@ class WindowAverage:
 
     def __init__(self, weighting: Weighting) -> None:
         self._weighting = weighting
-        self._done: list[FloatArray] = []
+        self._settled = GrowingArray(np.float32)
         self._open_from = 0
         self._sums = np.zeros(0, np.float32)
         self._weights = np.zeros(0, np.float32)
@@ -78,7 +101,7 @@ class WindowAverage:
                 f"window must start from {self._open_from} to "
                 f"{self._open_from + len(self._sums)}, got {start}"
             )
-        self._done.append(sigmoid(self._sums[:settled] / self._weights[:settled]))
+        self._settled.append(sigmoid(self._sums[:settled] / self._weights[:settled]))
         weights = window_weights(len(logits), self._weighting)
         sums, shared = logits * weights, len(self._sums) - settled
         sums[:shared] += self._sums[settled:]
@@ -87,7 +110,8 @@ class WindowAverage:
 
     def finish(self) -> FloatArray:
         """One probability for each token of the text."""
-        return np.concatenate([*self._done, sigmoid(self._sums / self._weights)])
+        self._settled.append(sigmoid(self._sums / self._weights))
+        return self._settled.finish()
 
 
 def sigmoid(logits: FloatArray) -> FloatArray:

@@ -8,7 +8,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sat_bench.boundaries import Probabilities, scored_positions, sentences, token_positions
+from sat_bench.boundaries import (
+    Probabilities,
+    last_probability,
+    scored_positions,
+    sentence_ends,
+    sentences,
+    token_positions,
+)
 from truemark.sweep import ScoredPositions
 
 TEXTS = st.text(
@@ -26,6 +33,13 @@ def pairs_of(scored: ScoredPositions) -> list[tuple[int, float]]:
         (position, round(score, 6))
         for position, score in zip(scored.positions.tolist(), scored.scores.tolist(), strict=True)
     ]
+
+
+def all_pairs(
+    text: str, tokens: Sequence[tuple[int, float]], block_tokens: int = 1000
+) -> list[tuple[int, float]]:
+    blocks = token_positions(text, probabilities(*tokens), block_tokens=block_tokens)
+    return [pair for block in blocks for pair in pairs_of(block)]
 
 
 def plainly(text: str, pairs: Sequence[tuple[int, float]]) -> list[tuple[int, float]]:
@@ -63,16 +77,17 @@ def texts_with_tokens(draw: st.DrawFn) -> tuple[str, list[tuple[int, float]]]:
 def test_a_probability_belongs_to_the_last_character_before_white_space(
     text: str, tokens: list[tuple[int, float]], expected: list[tuple[int, float]]
 ) -> None:
-    assert pairs_of(token_positions(text, probabilities(*tokens))) == expected
+    assert all_pairs(text, tokens) == expected
 
 
-@given(texts_with_tokens())
+@given(texts_with_tokens(), st.integers(1, 10))
 @settings(derandomize=True, deadline=None, max_examples=500)
 def test_positions_agree_with_the_rule_applied_token_by_token(
-    case: tuple[str, list[tuple[int, float]]],
+    case: tuple[str, list[tuple[int, float]]], block_tokens: int
 ) -> None:
     text, tokens = case
-    assert pairs_of(token_positions(text, probabilities(*tokens))) == plainly(text, tokens)
+    assert all_pairs(text, tokens) == plainly(text, tokens)
+    assert all_pairs(text, tokens, block_tokens) == plainly(text, tokens)
 
 
 @given(texts_with_tokens())
@@ -85,6 +100,23 @@ def test_the_end_of_the_text_is_a_boundary_at_any_threshold(
     content = len(text.rstrip())
     assert scored.above(1.0) == ([content] if content else [])
     assert pairs_of(scored)[:-1] == [pair for pair in plainly(text, tokens) if pair[0] < content]
+    for threshold in (0.0, 0.25, 0.6, 1.0):
+        assert sentence_ends(text, probabilities(*tokens), threshold) == scored.above(threshold)
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens", "expected"),
+    [
+        pytest.param("Hi. Yo. ", [(3, 0.5), (7, 0.25)], 0.25, id="last token"),
+        pytest.param("Hi. \n", [(3, 0.25), (5, 0.75)], 0.75, id="line break"),
+        pytest.param(" \n", [(2, 0.75)], 0.0, id="white space"),
+        pytest.param("", [], 0.0, id="empty"),
+    ],
+)
+def test_the_last_probability_is_that_of_the_last_character(
+    text: str, tokens: list[tuple[int, float]], expected: float
+) -> None:
+    assert last_probability(text, probabilities(*tokens)) == expected
 
 
 def test_the_score_of_the_end_of_the_text_is_infinite() -> None:
@@ -113,7 +145,7 @@ def test_sentences_joined_are_the_text(
     case: tuple[str, list[tuple[int, float]]], threshold: float
 ) -> None:
     text, tokens = case
-    ends = scored_positions(text, probabilities(*tokens)).above(threshold)
+    ends = sentence_ends(text, probabilities(*tokens), threshold)
     found = sentences(text, ends)
     assert "".join(found) == text
     assert len(found) == len(ends) or not text.strip()
@@ -123,12 +155,5 @@ def test_every_white_space_character_is_known() -> None:
     spaces = [chr(code) for code in range(0x110000) if chr(code).isspace()]
     text = "".join(f"a{space}" for space in spaces)
     tokens = [(end, 0.5) for end in range(2, len(text) + 1, 2)]
-    found = token_positions(text, probabilities(*tokens)).positions.tolist()
+    found = [position for position, _ in all_pairs(text, tokens)]
     assert found == list(range(1, len(text), 2))
-
-
-def test_a_text_longer_than_a_block_keeps_its_positions() -> None:
-    text = "é " * (1 << 20)
-    ends = np.arange(2, len(text) + 1, 2, dtype=np.int32)
-    found = token_positions(text, Probabilities(ends, np.full(len(ends), 0.5, np.float32)))
-    assert (found.positions == ends - 1).all()

@@ -1,0 +1,265 @@
+"""How fast the segmenter is beside wtpsplit-lite and a bare onnxruntime loop, on the same files.
+
+    python -m benchmarks.segmentation_speed [--characters N] [--repeat N] [--memory MB]
+
+prints markdown tables. The models of SaT-3l's shape have random weights, which take the same time
+as trained ones. wtpsplit-lite is left out when it is not installed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+from benchmarks import wtpsplit_peer
+from benchmarks.wtpsplit_peer import WtpsplitPeer
+from tests.sat_bench.onnx_models import (
+    Signature,
+    write_terminator_model,
+    write_tokenizer,
+    write_transformer,
+)
+
+from sat_bench.quantize import quantized
+from sat_bench.segmenter import OVERLAP_TOKENS, WINDOW_TOKENS, Segmenter
+from sat_bench.windows import windows
+from truemark.tables import Table, render
+
+TALKS = Path(__file__).parents[1] / "src" / "sat_bench" / "bundled" / "talks"
+BUNDLED = TALKS.parent
+PEER_STRIDE = 64  # how far wtpsplit-lite's windows advance unless told otherwise
+PEER_OVERLAP = WINDOW_TOKENS - PEER_STRIDE
+SHORT_TEXTS = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Files:
+    name: str
+    model: Path
+    tokenizer: Path
+
+
+def talk_text(characters: int) -> str:
+    """The bundled talks on one line, over and over until there are enough characters."""
+    bodies = [
+        path.read_text(encoding="utf-8").split("\n\n", 1)[1] for path in sorted(TALKS.glob("*.txt"))
+    ]
+    words = " ".join(" ".join(bodies).split())
+    return (f"{words} " * (characters // len(words) + 1))[:characters].rstrip()
+
+
+def fastest(jobs: dict[str, Callable[[], object]], repeat: int) -> dict[str, float]:
+    """The shortest time of each job in seconds; they take turns, so that all meet the same load."""
+    times: dict[str, list[float]] = {name: [] for name in jobs}
+    for _ in range(repeat):
+        for name, job in jobs.items():
+            start = time.perf_counter()
+            job()
+            times[name].append(time.perf_counter() - start)
+    return {name: min(taken) for name, taken in times.items()}
+
+
+def bare_loop(segmenter: Segmenter, text: str) -> Callable[[], object]:
+    """A loop over the segmenter's own windows, tokenised before, with nothing around the model."""
+    ids = segmenter.tokenizer.encode(text).ids
+    runs = [[window.ids] for window in windows([ids], WINDOW_TOKENS, OVERLAP_TOKENS)]
+
+    def run() -> None:
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            for _ in pool.map(segmenter.network.logits, runs):
+                pass
+
+    return run
+
+
+def whole_text_table(files: Files, folder: Path, text: str, repeat: int) -> Table:
+    """Times for one long text: the peer, bare loops, and the segmenter at several overlaps."""
+    default = Segmenter(files.model, files.tokenizer)
+    int8 = Segmenter(quantized(files.model, folder), files.tokenizer)
+    jobs: dict[str, Callable[[], object]] = {
+        "bare onnxruntime loop": bare_loop(default, text),
+        f"Segmenter, overlap {OVERLAP_TOKENS} (default)": lambda: default.boundaries(text),
+        "bare onnxruntime loop, int8": bare_loop(int8, text),
+        f"Segmenter, overlap {OVERLAP_TOKENS}, int8": lambda: int8.boundaries(text),
+    }
+    for overlap in (128, 255, PEER_OVERLAP):
+        fine = Segmenter(files.model, files.tokenizer, overlap=overlap)
+        jobs[f"Segmenter, overlap {overlap}"] = partial(fine.boundaries, text)
+    if peer := peer_of(files, folder):
+        jobs[f"wtpsplit-lite, stride {PEER_STRIDE} (default)"] = lambda: peer.boundaries(text, 0.5)
+    times = fastest(jobs, repeat)
+    bare = {
+        name: times["bare onnxruntime loop" + (", int8" if "int8" in name else "")] for name in jobs
+    }
+    slowest = max(times.values())
+    return Table(
+        (files.name, "characters/s", "of the slowest", "of the bare loop"),
+        tuple(
+            (name, len(text) / taken, slowest / taken, bare[name] / taken)
+            for name, taken in sorted(times.items(), key=lambda pair: -pair[1])
+        ),
+        (None, ",.0f", ".1f", ".2f"),
+    )
+
+
+def short_texts_table(files: Files, folder: Path, text: str, repeat: int) -> Table | None:
+    """Times for a list of short texts of very different length."""
+    peer = peer_of(files, folder)
+    if not peer:
+        return None
+    cuts = np.linspace(10, 600, SHORT_TEXTS).astype(int).cumsum()
+    texts = [text[start:end] for start, end in zip([0, *cuts], cuts, strict=False)]
+    segmenter = Segmenter(files.model, files.tokenizer)
+    times = fastest(
+        {
+            "wtpsplit-lite": lambda: peer.boundaries_of_many(texts, 0.5),
+            "Segmenter": lambda: segmenter.segment_many(texts),
+        },
+        repeat,
+    )
+    return Table(
+        (f"{files.name}, {SHORT_TEXTS} short texts", "texts/s", "of wtpsplit-lite"),
+        tuple(
+            (name, len(texts) / taken, times["wtpsplit-lite"] / taken)
+            for name, taken in times.items()
+        ),
+        (None, ",.0f", ".1f"),
+    )
+
+
+def agreement_table(files: Sequence[Files], folder: Path, text: str) -> Table | None:
+    """The share of boundaries that the segmenter and wtpsplit-lite's finer windows both find."""
+    rows = []
+    for one in files:
+        peer = peer_of(one, folder)
+        if not peer:
+            return None
+        expected = {threshold: set(peer.boundaries(text, threshold)) for threshold in (0.1, 0.5)}
+        for overlap in (0, 32, OVERLAP_TOKENS, 128, 255, PEER_OVERLAP):
+            with Segmenter(one.model, one.tokenizer, overlap=overlap) as segmenter:
+                scored = segmenter.scored_boundaries(text)
+            shares = [
+                2 * len(found & truth) / (len(found) + len(truth))
+                for threshold, truth in expected.items()
+                for found in [set(scored.above(threshold))]
+            ]
+            rows.append((one.name, overlap, *shares))
+    columns = ("model", "overlap", "agreement at 0.1", "agreement at 0.5")
+    return Table(columns, tuple(rows), (None, None, ".2%", ".2%"))
+
+
+def peer_of(files: Files, folder: Path) -> WtpsplitPeer | None:
+    """wtpsplit-lite with these files, if it is installed."""
+    if importlib.util.find_spec("wtpsplit_lite") is None:
+        return None
+    home = Path(tempfile.mkdtemp(dir=folder)) / "wtpsplit"
+    return WtpsplitPeer(home, files.model, files.tokenizer)
+
+
+def memory_table(folder: Path, tokenizer: Path, megabytes: Sequence[int]) -> Table:
+    """How much memory a text takes beyond itself, in processes of their own."""
+    model = write_terminator_model(folder / "terminators.onnx", tokenizer)
+    command = (sys.executable, "-m", "benchmarks.segmentation_speed", "--memory-of")
+    rows = []
+    for size in megabytes:
+        done = subprocess.run(
+            [*command, str(size), str(model), str(tokenizer)],
+            capture_output=True,
+            text=True,
+            check=True,
+            cwd=Path(__file__).parents[1],
+        )
+        grown, tokens, seconds = map(float, done.stdout.split())
+        rows.append((size, tokens / 1e6, 8 * tokens / 1e6, grown / 1e6, seconds))
+    return Table(
+        ("text, MB", "tokens, M", "ends and probabilities, MB", "memory grown by, MB", "seconds"),
+        tuple(rows),
+        ("d", ".1f", ".0f", ".0f", ".1f"),
+    )
+
+
+def measure_memory(size: int, model: Path, tokenizer: Path) -> None:
+    """Print by how many bytes the process grew over a text of that many megabytes."""
+    text = talk_text(size * 1_000_000)
+    with Segmenter(model, tokenizer) as segmenter:
+        segmenter.boundaries(text[:100_000])
+        Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # forget the peak so far
+        before = peak_memory()
+        start = time.perf_counter()
+        segmenter.boundaries(text)
+        seconds = time.perf_counter() - start
+        grown = peak_memory() - before
+        tokens = len(segmenter.tokenizer.encode(text))
+    print(grown, tokens, seconds)
+
+
+def peak_memory() -> int:
+    """The most bytes of memory that this process has held (Linux)."""
+    status = Path("/proc/self/status").read_text(encoding="ascii")
+    return 1024 * int(status.split("VmHWM:")[1].split()[0])
+
+
+def models(folder: Path) -> tuple[Files, list[Files]]:
+    """A file of SaT-3l's shape, and the bundled models or else files of about their shape."""
+    tokenizer = BUNDLED / "sentencepiece.bpe.model"
+    if not tokenizer.is_file():
+        sentences = talk_text(30_000).split(". ")
+        tokenizer = write_tokenizer(
+            folder / "sentencepiece.bpe.model", sentences=sentences, vocabulary=2_000
+        )
+    large = write_transformer(folder / "sat-3l.onnx", vocabulary=20_000)
+    bundled = [Files(path.stem, path, tokenizer) for path in sorted(BUNDLED.glob("*.onnx"))]
+    if not bundled:
+        signature = Signature(logits="float32")
+        for name, layers, width in (("nano", 2, 128), ("small", 4, 256)):
+            path = folder / f"{name}.onnx"
+            write_transformer(
+                path, layers=layers, width=width, heads=4, vocabulary=20_000, signature=signature
+            )
+            bundled.append(Files(f"{name}'s shape", path, tokenizer))
+    return Files("SaT-3l's shape, float16", large, tokenizer), bundled
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--characters", type=int, default=40_000, help="length of the text")
+    parser.add_argument("--repeat", type=int, default=1, help="runs of each, the fastest counts")
+    parser.add_argument("--memory", type=int, default=20, help="largest text in MB")
+    parser.add_argument("--memory-of", nargs=3, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.memory_of:
+        size, model, tokenizer = options.memory_of
+        measure_memory(int(size), Path(model), Path(tokenizer))
+        return
+    if importlib.util.find_spec("wtpsplit_lite") is None:
+        print(f"wtpsplit-lite is left out: {wtpsplit_peer.INSTALL}", file=sys.stderr)
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary)
+        large, small = models(folder)
+        text = talk_text(options.characters)
+        print(f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}\n")
+        tables = [
+            whole_text_table(large, folder, text, options.repeat),
+            *(whole_text_table(files, folder, text, max(3, options.repeat)) for files in small),
+            short_texts_table(large, folder, text, options.repeat),
+            agreement_table(small, folder, text),
+            memory_table(folder, large.tokenizer, (options.memory // 4, options.memory)),
+        ]
+        for table in filter(None, tables):
+            print(render(table, "markdown"))
+
+
+if __name__ == "__main__":
+    main()

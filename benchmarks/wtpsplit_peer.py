@@ -1,0 +1,84 @@
+"""wtpsplit-lite on the files that the segmenter reads, for measurements side by side."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import onnxruntime  # type: ignore[import-untyped]  # has no stubs
+import sentencepiece
+from sentencepiece import sentencepiece_model_pb2
+
+INSTALL = "pip install wtpsplit-lite==0.2.0 protobuf"
+
+
+class WtpsplitPeer:
+    """wtpsplit-lite with a model and a SentencePiece tokenizer in the form that it loads."""
+
+    def __init__(self, folder: Path, model: Path, tokenizer: Path) -> None:
+        from wtpsplit_lite import SaT  # type: ignore[import-not-found]  # an optional peer
+
+        folder.mkdir()
+        shutil.copy(model, folder / "model_optimized.onnx")
+        labels = {str(label): str(label) for label in range(_labels(model))}
+        config = {"model_type": "xlm-token", "id2label": labels}
+        (folder / "config.json").write_text(json.dumps(config), encoding="utf-8")
+        _write_tokenizer_json(folder / "tokenizer.json", tokenizer)
+        self._sat = SaT(folder, folder, hub_prefix=None)
+
+    def boundaries(self, text: str, threshold: float, stride: int = 64) -> list[int]:
+        """Sentence ends at the last character before white space, as the segmenter counts them."""
+        sentences = self._sat.split(text, threshold=threshold, stride=stride)
+        return _ends(sentences)
+
+    def boundaries_of_many(self, texts: Sequence[str], threshold: float) -> list[list[int]]:
+        """`boundaries` of each text, given to wtpsplit-lite as one list."""
+        return [_ends(found) for found in self._sat.split(list(texts), threshold=threshold)]
+
+
+def _ends(sentences: Sequence[str]) -> list[int]:
+    ends, start = [], 0
+    for sentence in sentences:
+        ends.append(start + len(sentence.rstrip()))
+        start += len(sentence)
+    return ends
+
+
+def _labels(model: Path) -> int:
+    session = onnxruntime.InferenceSession(str(model), providers=["CPUExecutionProvider"])
+    labels: int = session.get_outputs()[0].shape[2]
+    return labels
+
+
+def _write_tokenizer_json(path: Path, tokenizer: Path) -> None:
+    """XLM-RoBERTa's tokenizer with the pieces of a SentencePiece model."""
+    from tokenizers import (  # type: ignore[import-not-found]  # comes with wtpsplit-lite
+        Regex,
+        Tokenizer,
+        models,
+        normalizers,
+        pre_tokenizers,
+    )
+
+    proto: Any = sentencepiece_model_pb2.ModelProto()  # type: ignore[attr-defined]  # generated
+    proto.ParseFromString(tokenizer.read_bytes())
+    pieces = sentencepiece.SentencePieceProcessor(model_file=str(tokenizer))
+    special = [(piece, 0.0) for piece in ("<s>", "<pad>", "</s>", "<unk>")]
+    scored = [
+        (pieces.id_to_piece(number), pieces.get_score(number))
+        for number in range(3, pieces.get_piece_size())
+    ]
+    converted = Tokenizer(models.Unigram([*special, *scored], unk_id=3, byte_fallback=False))
+    converted.normalizer = normalizers.Sequence(
+        [
+            normalizers.Precompiled(proto.normalizer_spec.precompiled_charsmap),
+            normalizers.Replace(Regex(" {2,}"), " "),
+        ]
+    )
+    converted.pre_tokenizer = pre_tokenizers.Sequence(
+        [pre_tokenizers.WhitespaceSplit(), pre_tokenizers.Metaspace()]
+    )
+    converted.save(str(path))
