@@ -29,10 +29,12 @@ A first argument that is no command means run, so `FILE.txt` alone is enough;
 for a file that is called like a command, write ./benchmark.
 """
 _EXIT_CODES = """\
-exit status: 0 done, 1 failed (a sample, --fail-under, a setting), 2 wrong usage, 130 interrupted
+exit status: 0 done, 1 failed (a sample, --fail-under, a change, a setting), 2 wrong usage,
+130 interrupted
 
 settings: flags, then environment, then .env: GEMINI_API_KEY, GEMINI_MODEL, OPENAI_API_KEY,
-OPENAI_BASE_URL, OPENAI_MODEL, OWNER_NAME, TIMEZONE
+OPENAI_BASE_URL, OPENAI_MODEL, OWNER_NAME, TIMEZONE, CALDAV_USERNAME, CALDAV_PASSWORD,
+GOOGLE_CREDENTIALS
 """
 
 
@@ -103,7 +105,15 @@ def run_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--owner", metavar="NAME", help="whose calendar it is (default: Alice)")
     parser.add_argument(
-        "--calendar", metavar="WHERE", help="ics:PATH, caldav:URL or google (default: ics)"
+        "--calendar",
+        metavar="WHERE",
+        type=_calendar,
+        help="ics:PATH, caldav:URL or google (default: calendar.ics in the user's data folder)",
+    )
+    parser.add_argument(
+        "--again",
+        action="store_true",
+        help="apply a transcript that was applied before; what is still there is not doubled",
     )
     _add_extractor_flags(parser)
     _add_output_flags(parser)
@@ -209,6 +219,15 @@ def _extractor(text: str) -> str:
     if text in EXTRACTORS[:-1] or (kind == "replay" and path):
         return text
     raise argparse.ArgumentTypeError(f"{text!r} is not one of {', '.join(EXTRACTORS)}")
+
+
+def _calendar(text: str) -> str:
+    from cal_ai.calendars.choose import check_calendar
+
+    try:
+        return check_calendar(text)
+    except TruemarkError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
 
 
 def _path(text: str) -> Path:

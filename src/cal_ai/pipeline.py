@@ -1,49 +1,93 @@
-"""One conversation on its way to a calendar: transcript, context, extraction, decisions."""
+"""One conversation on its way to a calendar: context, extraction, decisions, changes."""
 
 from __future__ import annotations
 
 import argparse
 import asyncio
 import os
-from collections.abc import Iterator, Sequence
+import sys
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
-from cal_ai.context import CalendarContext, CalendarEntry, number_entries
-from cal_ai.events import Event, event_fields
+from cal_ai.apply import Applier
+from cal_ai.calendars.choose import choose_calendar, data_folder
+from cal_ai.calendars.dry_run import DryRun
+from cal_ai.calendars.protocol import Calendar, Entry
+from cal_ai.calendars.zones import machine_zone
+from cal_ai.context import CalendarContext, CalendarEntry, context_lines, number_entries
+from cal_ai.decisions import decide
+from cal_ai.events import Event
 from cal_ai.extractors.errors import ExtractionFailed
 from cal_ai.extractors.protocol import Extractor, Request
 from cal_ai.extractors.retry import CallPolicy
-from cal_ai.settings import Settings, choose_extractor, load_settings
+from cal_ai.journal import Earlier, Journal, transcript_id
+from cal_ai.outcomes import CHANGES, Outcome, outcomes_json, outcomes_text
+from cal_ai.settings import choose_extractor, load_settings
 from cal_ai.transcript import Transcript, load_transcript
 from truemark.errors import TruemarkError
-from truemark.jsontext import to_json
+
+CONTEXT = timedelta(days=14)
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
-    """A calendar change and the planned event it is about, where it names one that exists."""
+class Run:
+    """One transcript, and all that its way to the calendar depends on."""
 
-    event: Event
-    entry: CalendarEntry | None
+    transcript: Transcript
+    owner: str
+    now: datetime
+    zone: ZoneInfo | None
+    extractor: Extractor
+    calendar: Calendar
+    journal: Journal
+    dry_run: bool = False
+    again: bool = False
+    verbose: bool = False
 
 
 def run_command(options: argparse.Namespace) -> int:
-    """Show what the conversation changes in the calendar."""
-    if not options.dry_run:
-        raise TruemarkError("applying events to a calendar is not available yet; use --dry-run")
+    """Apply what the conversation changes, and show it; 1 when a change failed."""
     settings = load_settings(os.environ, owner=options.owner)
     transcript = load_conversation(options.file)
+    zone = settings.timezone or machine_zone(os.environ)
     extractor = choose_extractor(
         options.extractor,
         settings,
         model=options.model,
         policy=CallPolicy(timeout_s=options.timeout),
     )
-    decisions = asyncio.run(_decide(extractor, transcript, settings, number_entries(())))
-    show = decisions_json if options.format == "json" else decisions_text
-    print(show(decisions), end="")
-    return 0
+    calendar = choose_calendar(options.calendar, settings, zone)
+    run = Run(
+        transcript,
+        settings.owner,
+        datetime.now(zone) if zone else settings.now(),
+        zone,
+        extractor,
+        DryRun(calendar) if options.dry_run else calendar,
+        Journal(data_folder() / "applied.jsonl"),
+        dry_run=options.dry_run,
+        again=options.again,
+        verbose=options.verbose,
+    )
+    try:
+        outcomes = apply_transcript(run)
+    finally:
+        calendar.close()
+    if options.format == "json":
+        heading = {
+            "file": options.file,
+            "owner": run.owner,
+            "calendar": calendar.name,
+            "extractor": extractor.name,
+            "model": extractor.model,
+            "dry_run": run.dry_run,
+        }
+        print(outcomes_json(outcomes, heading), end="")
+    else:
+        print(outcomes_text(outcomes, dry_run=run.dry_run), end="")
+    return 1 if any(outcome.result == "failed" for outcome in outcomes) else 0
 
 
 def load_conversation(path: Path) -> Transcript:
@@ -51,57 +95,73 @@ def load_conversation(path: Path) -> Transcript:
     transcript = load_transcript(path)
     if not transcript.utterances:
         raise TruemarkError(f"{path}: nobody speaks in it, expected lines like [Speaker]: words")
+    for number in transcript.skipped_lines:
+        _note(f"{path}:{number}: skipped, as nobody has spoken yet")
     return transcript
 
 
-async def decide(
-    extractor: Extractor, request: Request, context: CalendarContext
-) -> tuple[Decision, ...]:
-    """The changes that the conversation makes, each with the planned event it is about."""
+def apply_transcript(run: Run) -> tuple[Outcome, ...]:
+    """What became of each decision; a transcript that was applied before changes nothing."""
+    transcript = transcript_id(run.transcript, run.owner)
+    calendar, journal = run.calendar, run.journal
+    earlier = Earlier() if run.again else journal.earlier(calendar.identity, transcript)
+    if earlier.settled:
+        _note(f"applied to {calendar.name} before, so nothing is changed; --again applies it anew")
+        return tuple(earlier.changes.values())
+    listing = calendar.coming(run.now, run.now + CONTEXT)
+    for warning in listing.warnings:
+        _note(f"warning: {warning}")
+    context = _context(listing.entries)
+    planned = {entry.id: entry for entry in listing.entries}
+    decisions = []
+    for event in asyncio.run(_extract(run, context)):
+        shown = context.entry(event.existing_event_id)
+        target = planned[shown.real_id] if shown else None
+        decisions.append(decide(event, target, run.now, run.zone))
+
+    def remember(key: str, change: Outcome) -> None:
+        if run.dry_run:
+            return
+        try:
+            journal.add(calendar.identity, transcript, key, change)
+        except TruemarkError as error:
+            _note(f"warning: the change is made, but not remembered: {error}")
+
+    applier = Applier(calendar, transcript, list(listing.entries), earlier, remember)
+    outcomes = tuple(applier.apply(decisions))
+    changed = bool(earlier.changes) or any(outcome.result in CHANGES for outcome in outcomes)
+    failed = any(outcome.result == "failed" for outcome in outcomes)
+    if changed and not failed and not run.dry_run:
+        journal.settle(calendar.identity, transcript)
+    return outcomes
+
+
+async def _extract(run: Run, context: CalendarContext) -> tuple[Event, ...]:
+    if run.verbose:
+        _note(f"{run.extractor.name} reads {len(run.transcript.utterances)} utterances of a talk")
+        _note(context_lines(context.events) or "nothing is planned in the coming 14 days")
     try:
-        extraction = await extractor.extract(request)
+        request = Request(run.transcript, run.owner, run.now, context.events)
+        return (await run.extractor.extract(request)).events
     except ExtractionFailed as failure:
         raise TruemarkError(f"no events were extracted: {failure.reason}") from failure
-    return tuple(
-        Decision(event, context.entry(event.existing_event_id)) for event in extraction.events
-    )
-
-
-async def _decide(
-    extractor: Extractor, transcript: Transcript, settings: Settings, context: CalendarContext
-) -> tuple[Decision, ...]:
-    request = Request(transcript, settings.owner, settings.now(), context.events)
-    try:
-        return await decide(extractor, request, context)
     finally:
-        await extractor.close()
+        await run.extractor.close()
 
 
-def decisions_text(decisions: Sequence[Decision]) -> str:
-    """Each decision with its time, reasoning and assumptions, then how many there are."""
-    parts = ["\n".join(_lines(decision)) + "\n" for decision in decisions]
-    noun = "decision" if len(decisions) == 1 else "decisions"
-    return "\n".join([*parts, f"{len(decisions)} {noun}, nothing was changed\n"])
-
-
-def decisions_json(decisions: Sequence[Decision]) -> str:
-    """The decisions in the form of a model's answer."""
-    fields = [event_fields(decision.event) for decision in decisions]
-    return to_json({"decisions": fields}, indent=2) + "\n"
-
-
-def _lines(decision: Decision) -> Iterator[str]:
-    event = decision.event
-    yield f"{event.action} {event.title}"
-    start, end = (
-        time and time.isoformat(" ", "minutes") for time in (event.start_time, event.end_time)
+def _context(entries: tuple[Entry, ...]) -> CalendarContext:
+    """The events under small numbers, in the owner's local time."""
+    return number_entries(
+        CalendarEntry(
+            entry.id,
+            entry.details.title,
+            entry.details.start.replace(tzinfo=None),
+            entry.details.end.replace(tzinfo=None),
+            entry.details.location,
+        )
+        for entry in entries
     )
-    yield f"  time        {start or 'unknown'}{f' to {end}' if end else ''}"
-    if event.location:
-        yield f"  place       {event.location}"
-    if event.attendees:
-        yield f"  with        {', '.join(event.attendees)}"
-    yield f"  confidence  {event.confidence}"
-    yield f"  reasoning   {event.reasoning or 'none given'}"
-    for assumption in event.assumptions:
-        yield f"  assumption  {assumption}"
+
+
+def _note(line: str) -> None:
+    print(line, file=sys.stderr)

@@ -94,6 +94,8 @@ class CommandLine:
             monkeypatch.delenv(name, raising=False)
         for name in ("OPENAI_MODEL", "OWNER_NAME", "TIMEZONE", "GOOGLE_GEMINI_BASE_URL"):
             monkeypatch.delenv(name, raising=False)
+        for name in ("XDG_DATA_HOME", "XDG_CONFIG_HOME"):
+            monkeypatch.setenv(name, str(folder / "home"))
 
     def set(self, **environment: str) -> None:
         for name, value in environment.items():

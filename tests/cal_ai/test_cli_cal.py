@@ -11,7 +11,15 @@ from tests.cal_ai.sample_folders import CommandLine, write_sample, write_samples
 
 TALK = "[Bob]: Lunch tomorrow at noon at Luigi's?\n[Alice]: Yes, see you there.\n"
 FLAGS = {
-    "run": ("--dry-run", "--owner", "--calendar", "--extractor", "--model", "--timeout"),
+    "run": (
+        "--dry-run",
+        "--again",
+        "--owner",
+        "--calendar",
+        "--extractor",
+        "--model",
+        "--timeout",
+    ),
     "benchmark": (
         "--output",
         "--extractor",
@@ -60,7 +68,7 @@ def test_a_file_alone_means_run(cal_ai: CommandLine, command: tuple[str, ...]) -
     ran = cal_ai(*command, "talk.txt", "--dry-run", "--extractor", "rules")
     assert (ran.status, ran.err) == (0, "")
     assert ran.out.startswith("create Lunch")
-    assert ran.out.endswith("1 decision, nothing was changed\n")
+    assert ran.out.endswith("\n1 decision: 1 would be created; nothing was changed\n")
 
 
 def test_flags_may_come_before_the_file(cal_ai: CommandLine) -> None:
@@ -84,7 +92,7 @@ def test_a_decision_shows_action_title_time_reasoning_and_assumptions(
     talk(cal_ai.folder)
     shown = cal_ai("talk.txt", "--dry-run", "--extractor", "rules").out
     labels = [line.split()[0] for line in shown.splitlines() if line.startswith("  ")]
-    assert {"time", "confidence", "reasoning", "assumption"} <= set(labels)
+    assert {"time", "calendar", "confidence", "reasoning", "assumption", "result"} <= set(labels)
 
 
 def test_decisions_as_json_have_every_field(cal_ai: CommandLine) -> None:
