@@ -66,7 +66,7 @@ _KINDS: tuple[tuple[Kind, str], ...] = (
         all hands, town hall, training, onboarding, webinar, pitch, handoff, hand-off, handover,
         postmortem, post-mortem, office hours, seminar, lecture, panel, orientation, grooming, triage,
         read-through, dry run, run-through, briefing, roundtable, q&a, strategy session, session,
-        consultation, launch, release, deployment, photoshoot, photo shoot, screening, tasting, fitting,
+        consultation, launch, deployment, photoshoot, photo shoot, screening, tasting, fitting,
         testing, standoff, hearing, audit
         """,
     ),
@@ -170,6 +170,7 @@ VERBS = (
     ),
     Verb(r"(?i:\bcatch(?:ing)? up\b(?! on))", "Catch-up", MEETING),
     Verb(r"(?i:\bsync(?:ing)?(?: up)?\b)", "Sync", _SYNC),
+    Verb(r"(?i:\bpair(?:ing)?(?: up)? (?:on|program))", "Pairing session", MEETING),
     Verb(r"(?i:\btouch(?:ing)? base\b)", "Check-in", MEETING),
     Verb(
         r"(?i:\b(?:hang(?:ing)? out|get(?:ting)? together)\b)",

@@ -84,6 +84,8 @@ _STRONG = phrases(
     fair enough
     (?:until|catch you|talk (?:to you )?) ?then
     it is\b[.!]*$
+    got (?:it|that)\b
+    noted\b|understood\b
     i'm all (?:yours|for it)
     let's\W*$
     """
@@ -155,7 +157,10 @@ _REFUSAL = phrases(
     isn't (?:good|great|possible|ideal|free)
     unavailable
     (?:have to |must |need to |will |i'll )decline
-    i'm not (?:going|coming|free|available|doing|interested|up for)
+    i'm not (?:\w+ing|free|available|interested|up for)\b
+    i wish\b
+    i'm (?:on call|on duty|on shift|working)\b
+    \w+day,? i(?:'m| am) (?:at|in|with|on|out|off|seeing|visiting)\b
     have (?:a|another|an|the|my) (?:[\w:]+ ){0,3}(?:then\b|conflict|at that time)
     something (?:then|else|already)
     already (?:have|booked|got|committed|promised)
@@ -169,10 +174,9 @@ _REFUSAL = phrases(
     """
 )
 _NO = (
-    r"^\W*(?:(?:oh|ah|well|um|hmm|sorry|aw|argh|ugh|shoot|damn|\w+,) ?,? ?)*"
-    r"(?:no\b|nope|nah|negative|unfortunately)"
-    r"(?! (?:problem|worries|wait|rush|biggie|need|big deal|sweat|doubt|kidding|way|one|idea|issue"
-    r"|objections?|matter|pressure|clue|more|other))"
+    r"^\W*(?:(?:ah|well|um|hmm|sorry|aw|argh|ugh|shoot|damn|\w+,|oh(?!,? no\b)) ?,? ?)*"
+    r"(?:nope|nah|negative|unfortunately|no\b(?=\W*$|\W*[,.!]"
+    r"| (?:i|i'm|i'll|we|it|that|sorry|can't|thanks|not|he|she|they|you|way|sir|chance|dice)\b))"
     r"(?!,? (?:wait|actually|make|i mean|it's|let's|that's|sorry|\d))"
 )
 _NOT_REFUSING = (
@@ -193,6 +197,11 @@ def agrees_strongly(text: str) -> bool:
 def refuses(text: str) -> bool:
     """Whether the clause turns down what is on the table."""
     return (found(_REFUSAL, text) or found(_NO, text)) and not found(_NOT_REFUSING, text)
+
+
+def refuses_in_words(text: str) -> bool:
+    """Whether more than a plain "no" turns it down."""
+    return found(_REFUSAL, text)
 
 
 def holds(text: str) -> bool:

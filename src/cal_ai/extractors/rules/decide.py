@@ -7,6 +7,7 @@ from datetime import date, datetime, time, timedelta, tzinfo
 
 from cal_ai.events import Confidence, ContextEvent, Event
 from cal_ai.extractors.rules.activities import MEETING, Kind
+from cal_ai.extractors.rules.patterns import found
 from cal_ai.extractors.rules.plans import Plan
 from cal_ai.extractors.rules.times import Clock
 from cal_ai.extractors.rules.zones import minutes_between, zone_named
@@ -163,6 +164,8 @@ def _timed(plan: Plan, setting: Setting) -> _Timing | None:
     kind = plan.activity.kind if plan.activity is not None else MEETING
     if when.clock is None and (when.day is None or plan.activity is None):
         return None
+    if when.day is None and when.week is not None:
+        return None
     timing = _Timing(setting.now, setting.now)
     minute = _start_minute(plan, kind, setting, timing)
     day = when.day
@@ -287,8 +290,8 @@ def _title(plan: Plan, setting: Setting) -> str:
     outsiders = [name for name in named if name.lower() not in first_names]
     if outsiders:
         return f"{title} with {' and '.join(outsiders[:2])}"
-    plain = activity is None or activity.weak or title.lower() == activity.noun or " " not in title
-    if kind.shared and plain and len(others) == 1 and "with" not in title.lower():
+    of_many = found(r"\b(?:team|all|board|company|family|staff|group|committee|class)\b", title)
+    if kind.shared and not of_many and len(others) == 1 and " with " not in title:
         return f"{title} with {others[0].split(' ')[0]}"
     return title
 

@@ -36,6 +36,7 @@ class Dialogue:
         self.agenda = agenda
         self.table = Table()
         self._addressees: frozenset[str] = frozenset()
+        self._last_question = ("", 0)
 
     def hear(self, utterance: Utterance) -> None:
         """Takes in the next utterance."""
@@ -43,6 +44,8 @@ class Dialogue:
         self._addressees = self._called(utterance)
         for reading in read_utterance(utterance, self.now, self.speakers, self.owner):
             self._step(reading)
+            if reading.question:
+                self._last_question = (utterance.speaker, self.table.turn)
             for day in sorted(reading.moments.dates)[:1]:
                 self.table.last_day, self.table.day_turn = day, self.table.turn
 
@@ -59,8 +62,12 @@ class Dialogue:
         return frozenset(called)
 
     def _step(self, reading: Reading) -> None:
+        if self._refocus(reading):
+            return
         if reading.void == "sarcasm":
             self._laugh_off()
+        elif reading.void == "hypothetical" and reading.refuses:
+            self._refuse(reading)
         elif reading.void in ("hypothetical", "told", "past"):
             self._remember(reading)
         elif reading.cancels:
@@ -69,14 +76,26 @@ class Dialogue:
             return
         elif reading.refuses and not reading.moves:
             self._refuse(reading)
-        elif self._is_content(reading):
+        elif self._is_content(reading) or self._echoes(reading):
             self._put(reading)
         elif reading.invites and self.table.near() is not None:
             self._invite(reading)
-        elif reading.agrees and not reading.holds and not reading.question:
+        elif reading.agrees and not reading.holds and not reading.question and not reading.void:
             self._agree(reading)
         else:
             self._note(reading)
+
+    def _refocus(self, reading: Reading) -> bool:
+        """Whether the clause only leads back to an earlier plan ("about Monday: ...")."""
+        if reading.activity is not None or reading.moments.clocks or reading.question:
+            return False
+        if not found(r"(?<!how )(?<!what )\b(?:about|regarding|re:?|as for)\b", reading.text):
+            return False
+        for plan in self.table.plans:
+            if plan.when.day in reading.moments.dates and plan.action is not None:
+                self._attend(plan, reading, quote=False)
+                return True
+        return False
 
     # -- jokes, cancelling, moving ----------------------------------------------------------------
 
@@ -88,10 +107,8 @@ class Dialogue:
     def _cancel(self, reading: Reading) -> None:
         events = self.agenda.swept(reading, reading.moments) if found(_BULK, reading.text) else []
         plan = self.table.named(reading)
-        if not events:
-            event = self.agenda.named(reading, reading.moments)
-            if event is not None and (plan is None or plan.target is not None):
-                events = [event]
+        if not events and (plan is None or plan.target is not None):
+            events = self.agenda.listed(reading, reading.moments)
         for each in events:
             self._delete(self.table.of(each), reading)
         if events:
@@ -158,16 +175,17 @@ class Dialogue:
 
     def _refuse(self, reading: Reading) -> None:
         named = self.table.named(reading)
-        event = (
-            self.agenda.named(reading, reading.moments) if reading.activity is not None else None
-        )
+        event = self.agenda.named(reading, reading.moments)
         open_plan = self.table.near(FAR)
         if event is not None and named is None:
-            if open_plan is None or open_plan.is_agreed or not self._is_conflict(reading):
+            settled = open_plan is None or open_plan.is_agreed or open_plan.action is None
+            if settled and not self._is_conflict(reading):
                 self._attend(self.table.of(event), reading)
                 return
         plan = named or open_plan
         if plan is None or plan.background or self.table.age(plan) > FAR:
+            return
+        if reading.refuses_barely and self._answers_something_else(plan, reading):
             return
         days, minutes = reading.moments.dates, reading.moments.minutes
         if days and plan.when.day is not None and plan.when.day not in days:
@@ -179,6 +197,11 @@ class Dialogue:
         if days and not plan.is_agreed:
             plan.when.day = None
         self._attend(plan, reading, quote=False)
+
+    def _answers_something_else(self, plan: Plan, reading: Reading) -> bool:
+        """Whether another question was asked since the plan was last talked about."""
+        asker, turn = self._last_question
+        return asker != reading.speaker and plan.touched < turn < self.table.turn
 
     def _is_conflict(self, reading: Reading) -> bool:
         """Whether an event is named only as the reason why another time does not suit."""
@@ -202,6 +225,7 @@ class Dialogue:
             or reading.bare
             or reading.invites
             or any(clock.zone for clock in moments.clocks)
+            or (bool(moments.lengths) and found(r"\b(?:takes?|lasts?|enough|long)\b", reading.text))
         )
         if (
             activity is not None
@@ -215,6 +239,14 @@ class Dialogue:
             return intends or (reading.question and (reading.addressed or reading.shared))
         return False
 
+    def _echoes(self, reading: Reading) -> bool:
+        """Whether the clause repeats the day and time that are on the table."""
+        plan, moments = self.table.near(2), reading.moments
+        if plan is None or plan.when.clock is None or plan.when.clock.minute is None:
+            return False
+        same_time = moments.minutes == {plan.when.clock.minute % 720}
+        return same_time and moments.dates <= {plan.when.day} and reading.void == ""
+
     def _put(self, reading: Reading) -> None:
         foreign = reading.void == "others" or self._is_foreign(reading)
         plan = self._plan_for(reading)
@@ -227,14 +259,14 @@ class Dialogue:
         changed = self._fill(plan, reading)
         if fresh:
             plan.background = foreign
-        elif reading.shared or reading.invites:
+        elif reading.shared or reading.invites or reading.question:
             plan.background = False
         if changed or fresh:
             plan.put_forward(reading.speaker, asked=reading.question)
         elif not reading.question:
             plan.back(reading.speaker)
         if reading.speaker == self.owner and not foreign:
-            continued = plan.announced and (not changed or goes_on)
+            continued = plan.announced and (not changed or goes_on or not reading.proposes)
             plan.announced = self._announces(reading) or (continued and not reading.question)
         elif changed:
             plan.announced = False
@@ -245,7 +277,9 @@ class Dialogue:
         """Whether the owner's clause settles the matter without anyone's consent."""
         if reading.question:
             return False
-        return reading.calendar or (reading.announces and not reading.proposes)
+        named = reading.activity is not None and not reading.activity.weak
+        complete = named and bool(reading.moments.dates and reading.moments.minutes)
+        return reading.calendar or ((reading.announces or complete) and not reading.proposes)
 
     def _is_foreign(self, reading: Reading) -> bool:
         """Whether a speaker other than the owner tells of an appointment of his own."""
@@ -264,7 +298,10 @@ class Dialogue:
     def _plan_for(self, reading: Reading) -> Plan | None:
         table, activity = self.table, reading.activity
         if activity is None:
-            plan = table.by_time(reading)
+            event = (
+                self.agenda.named(reading, reading.moments) if reading.asks_whether_still else None
+            )
+            plan = table.of(event) if event is not None else table.by_time(reading)
             if plan is None and (reading.question or reading.proposes or reading.calendar):
                 plan = table.new(self._addressees)
             return plan
@@ -300,7 +337,8 @@ class Dialogue:
             elif held.noun == activity.noun and len(activity.title) > len(held.title):
                 plan.activity = activity
         if activity is not None:
-            plan.people += [name for name in activity.people if name not in plan.people]
+            known = (*plan.people, *(plan.activity.people if plan.activity is not None else ()))
+            plan.people += [name for name in activity.people if name not in known]
         if reading.place is not None:
             plan.place = reading.place
         changed = plan.when.take(reading.moments, self._saying(plan, reading))
@@ -336,6 +374,8 @@ class Dialogue:
         focus = self.table.near(FAR if reading.agrees_strongly else NEAR)
         if focus is None:
             return
+        if not reading.agrees_strongly and self._answers_something_else(focus, reading):
+            return
         together = [
             plan for plan in self.table.plans if plan is focus or plan.touched == focus.touched
         ]
@@ -344,7 +384,7 @@ class Dialogue:
             plan.tentative = plan.tentative or reading.tentative
             plan.place = plan.place or reading.place
             plan.quote(reading.utterance)
-        focus.touched = self.table.turn
+            focus.touched = self.table.turn
 
     def _acceptable(self, plans: Iterable[Plan], reading: Reading) -> list[Plan]:
         """Of the plans on the table, those that the speaker can agree to with this clause."""
@@ -363,7 +403,7 @@ class Dialogue:
         return chosen
 
     def _note(self, reading: Reading) -> None:
-        """Keeps what a passing remark names: a place, or an activity to come back to."""
+        """Keeps what a passing remark names: an activity or a day to come back to, a place."""
         plan = self.table.near()
         activity = reading.activity
         if activity is not None and not activity.weak and reading.void == "":
@@ -373,7 +413,9 @@ class Dialogue:
             elif plan is None or plan.is_agreed or not plan.asked:
                 self._attend(self.table.of(event), reading)
         elif reading.place is not None and plan is not None and not plan.background:
-            if plan.action is not None and (plan.place is None or reading.corrects):
+            if plan.target is not None and (reading.proposes or reading.corrects):
+                self._change(plan, reading, Moments())
+            elif plan.action is not None and (plan.place is None or reading.corrects):
                 plan.place = reading.place
                 plan.quote(reading.utterance)
 
@@ -381,11 +423,19 @@ class Dialogue:
         """Keeps the activity of a clause that plans nothing, for a plan that may follow."""
         activity = reading.activity
         if (
-            activity is not None
-            and reading.void != "told"
-            and (not activity.weak or " " in activity.title)
+            activity is None
+            or reading.void == "told"
+            or (activity.weak and " " not in activity.title)
         ):
-            self.table.topic, self.table.topic_turn = activity, self.table.turn
+            return
+        near = self.table.near()
+        past_day = any(day.past for day in reading.moments.days)
+        if activity.definite and not past_day and (near is None or near.is_agreed):
+            event = self.agenda.named(reading, reading.moments)
+            if event is not None:
+                self._attend(self.table.of(event), reading)
+                return
+        self.table.topic, self.table.topic_turn = activity, self.table.turn
 
     def _saying(self, plan: Plan, reading: Reading) -> Saying:
         target = self.agenda.starts[plan.target.id].date() if plan.target is not None else None
@@ -396,4 +446,4 @@ class Dialogue:
         plan.touched = self.table.turn
         if quote:
             plan.quote(reading.utterance)
-        self.table.focus = plan
+        self.table.focus, self.table.topic = plan, None

@@ -22,7 +22,8 @@ _HYPOTHETICAL = phrases(
     dream(?:ing)? of
     were to\b
     would be (?:nice|fun|cool|great|amazing) (?:if|to)\b
-    at some point
+    at some point (?!today|tomorrow|this|next)
+    at some point\W*$
     when (?:i|we) (?:retire|win|grow up|finally)
     in another life
     would you rather
@@ -34,7 +35,7 @@ _HYPOTHETICAL = phrases(
 )
 _PAST = phrases(
     r"""
-    was (?!thinking|wondering|hoping|going to|planning|about to|supposed|scheduled|originally
+    was (?!thinking|wondering|hoping|going to|planning|about to|scheduled|originally
     ...|looking|at \d|on \w+day|set|calling|trying|moved|pushed|rescheduled|cancell?ed|changed
     ...|postponed)
     were (?!thinking|wondering|planning|supposed|going to|to\b|hoping|to\b)
@@ -152,6 +153,8 @@ def is_about_others(text: str, owner: str) -> bool:
     if found(r"\b(?:we|we're|we'll|us|our|let's|you|your|me|i|i'm|i'll|i've)\b", text):
         return False
     if owner and owner.lower() in text.lower():
+        return False
+    if found(r"\b(?:suggest|offer|propos|ask|request|would like|wants? (?:to meet|a|an)\b)", text):
         return False
     lead = pattern(_LEAD).match(text)
     match = cased(_SUBJECT).match(text, lead.end() if lead else 0)

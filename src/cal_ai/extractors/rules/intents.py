@@ -39,7 +39,7 @@ _NOT_CANCELLING = (
 )
 _MOVE = phrases(
     r"""
-    (?:move|moved|moving|shift(?:ed|ing)?|bump(?:ed|ing)?|push(?:ed|ing)?|slide|slid)\b(?! (?:in\b
+    (?:moves?|moved|moving|shift(?:ed|ing)?|bump(?:ed|ing)?|push(?:ed|ing)?|slide|slid)\b(?! (?:in\b
     ...|out of|house|apartments?|on\b|forward with|into))
     (?:switch(?:ed|ing)?|swap(?:ped)?|chang(?:e|ed|ing))\b(?! (?:my mind|your mind|jobs?|subjects?
     ...|topics?))
@@ -116,7 +116,7 @@ _PROPOSAL = phrases(
     any chance
     is it possible
     need to (?:meet|schedule|find|set|talk|sync|catch|get|book|plan|do|have)\b
-    (?:suggest|propose)\b
+    (?:suggest(?:ed|s)?|proposed?|offered|looked at|settled on|landed on|looking at)\b
     (?:would )?love to\b
     tell you what
     when (?:can|are|works|would|should)\b

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
+from functools import lru_cache
 
 from cal_ai.extractors.rules.dates import Day, find_days
 from cal_ai.extractors.rules.patterns import found
@@ -61,6 +62,7 @@ class Moments:
         return tuple((mention.start, mention.end) for mention in mentions)
 
 
+@lru_cache(maxsize=1024)
 def find_moments(text: str, now: datetime) -> Moments:
     """What `text`, said at `now`, says about time; a time that is only denied ("not 3") is left out."""
     days = find_days(text, now.date())
@@ -124,6 +126,8 @@ def split_moved(text: str, moments: Moments) -> tuple[Moments, Moments]:
                     joint="",
                 )
             )
+        elif found(r"^'s\b", after):
+            old.append(mention)
         elif found(
             r"\b(?:to|until|till|til|into|for|make (?:it|that)|do|instead,?|try)\s+(?:like |maybe "
             r"|around |about |the |say |on )?$",

@@ -30,7 +30,17 @@ _COMMON = (
     r"(?:\bat|\bin) (?P<place>(?:the|my|your|our|that|his|her|their|\w+'s) "
     rf"(?:(?:new|old|little|usual|main|big) )?(?:[\w'&-]+ ){{0,2}}?{_KIND})\b"
 )
-_SEARCHES = ((_ONLINE, pattern), (_ROOM, cased), (_NAMED, cased), (_COMMON, pattern))
+_INSTEAD = (
+    r"(?i:how about|what about|let's (?:go to|do|try|meet at)|go to|try) (?:the )?"
+    r"(?P<place>[A-Z][\w'&.-]*(?:(?: (?:of|on|and|&|the))? [A-Z][\w'&-]*){0,3})(?= instead|\W*$)"
+)
+_SEARCHES = (
+    (_ONLINE, pattern),
+    (_ROOM, cased),
+    (_NAMED, cased),
+    (_COMMON, pattern),
+    (_INSTEAD, cased),
+)
 _NOT_PLACES = words(
     """
     monday tuesday wednesday thursday friday saturday sunday january february march april may june

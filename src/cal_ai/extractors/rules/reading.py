@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import pairwise
 
 from cal_ai.extractors.rules import agreement, doubts, intents
 from cal_ai.extractors.rules.clauses import Clause, clauses
@@ -59,6 +60,15 @@ class Reading:
         return intents.speaks_to_hearer(self.text)
 
     @property
+    def refuses_barely(self) -> bool:
+        """Whether nothing but a "no" refuses."""
+        return self.refuses and not agreement.refuses_in_words(self.text)
+
+    @property
+    def asks_whether_still(self) -> bool:
+        return self.question and found(r"\bstill (?:on|good|meeting|happening|up)\b", self.text)
+
+    @property
     def asks_availability(self) -> bool:
         return found(r"\b(?:free|available|around|busy|have time|any time|doing)\b", self.text)
 
@@ -78,9 +88,32 @@ def read_utterance(
     """The clauses of an utterance, read in order."""
     text = pattern(r'"[^"]{12,}"').sub(" ", plain(utterance.words))
     names = frozenset(name.lower() for name in speakers)
-    parts = clauses(text)
+    parts = [part for clause in clauses(text) for part in _split_list(clause, now)]
     joking = len(parts) > 1 and doubts.is_sarcastic(text)
     return [_read(clause, utterance, now, names, (owner, joking)) for clause in parts]
+
+
+def _split_list(clause: Clause, now: datetime) -> list[Clause]:
+    """A clause that lists several activities with a time each, cut between them."""
+    moments = find_moments(clause.text, now)
+    if len(moments.spans) < 2:
+        return [clause]
+    activities = [each for each in find_activities(clause.text, moments.spans) if not each.weak]
+    cuts = []
+    for one, other in pairwise(activities):
+        between = clause.text[one.end : other.start]
+        has_time = any(one.end <= start < other.start for start, _ in moments.spans)
+        separators = list(
+            pattern(r",\s+(?:and |then )?|\s+and (?:then )?|\s+then ").finditer(between)
+        )
+        if has_time and separators:
+            cuts.append(one.end + separators[-1].end())
+    bounds = [0, *cuts, len(clause.text)]
+    pieces = [clause.text[start:end] for start, end in pairwise(bounds)]
+    return [
+        Clause(pattern(r"[,\s]+(?:and|then)?[,\s]*$").sub("", piece), clause.question)
+        for piece in pieces
+    ]
 
 
 def _read(

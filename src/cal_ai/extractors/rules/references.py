@@ -4,37 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
+from functools import lru_cache
 
 from cal_ai.events import ContextEvent
 from cal_ai.extractors.rules.moments import Moments
-from cal_ai.extractors.rules.patterns import found, pattern
+from cal_ai.extractors.rules.patterns import found, pattern, words
 from cal_ai.extractors.rules.reading import Reading
+from cal_ai.extractors.rules.titles import Activity
 
-_EMPTY = frozenset(
-    [
-        "with",
-        "the",
-        "a",
-        "an",
-        "and",
-        "of",
-        "for",
-        "to",
-        "at",
-        "in",
-        "on",
-        "my",
-        "our",
-        "your",
-        "re",
-        "meeting",
-        "event",
-        "about",
-        "session",
-        "appointment",
-        "call",
-    ]
+_EMPTY = words(
+    """
+    with the a an and of for to at in on my our your re meeting event about session appointment call
+    """
 )
+_GENERIC = words("meeting appointment call session event thing slot")
+# Words that many titles share: alone they name no event.
+_COMMON = words("team weekly daily monthly project client new family company plan group quick work")
 _SAME = (
     {"1:1", "one-on-one", "1-1"},
     {"standup", "stand-up", "scrum"},
@@ -55,66 +40,97 @@ _SAME = (
 _ALIASES = {word: min(group) for group in _SAME for word in group}
 
 
+@lru_cache(maxsize=4096)
 def content_words(text: str) -> frozenset[str]:
     """The telling words of a title or clause, without plurals, possessives and spelling variants."""
-    words = set()
+    content = set()
     for match in pattern(r"[\w:'-]+").finditer(text.lower()):
         word = match[0].strip("'").removesuffix("'s")
         word = _ALIASES.get(word, word)
         if len(word) > 3 and word.endswith("s") and not word.endswith("ss"):
             word = word[:-1]
-        words.add(_ALIASES.get(word, word))
-    return frozenset(words)
+        word = _ALIASES.get(word, word)
+        content.add(pattern(r"(?<=[^aeiou][aeiou])([bdgmpt])\1ing$").sub(r"\1", word))
+    return frozenset(content)
 
 
-def best_match(
+def best_matches(
     reading: Reading, old: Moments, events: Sequence[ContextEvent], starts: dict[int, datetime]
-) -> ContextEvent | None:
-    """The event that the clause names by title, people, day or time, or None if no event fits well."""
-    scored = [(_score(reading, old, event, starts[event.id]), event) for event in events]
-    scored = [(score, event) for score, event in scored if score >= 2.0]
-    if not scored:
-        return None
-    top = max(score for score, _ in scored)
-    return min(
-        (event for score, event in scored if score == top), key=lambda event: starts[event.id]
-    )
+) -> list[ContextEvent]:
+    """The events that the clause names by title, people, day or time, each by words of its own.
+
+    The first is the one that fits best; there is none if no event fits well.
+    """
+    left = content_words(reading.text)
+    chosen: list[ContextEvent] = []
+    while len(chosen) < len(events):
+        scored = [
+            (_score(reading, left, old, event, starts[event.id]), event)
+            for event in events
+            if event not in chosen
+        ]
+        top = max(score for score, _ in scored)
+        if top < _ENOUGH:
+            break
+        best = [event for score, event in scored if score == top]
+        chosen.append(min(best, key=lambda event: starts[event.id]))
+        used = content_words(chosen[-1].summary) & left
+        if not used - _EMPTY:
+            break
+        left -= used
+    return chosen
 
 
-def _score(reading: Reading, old: Moments, event: ContextEvent, start: datetime) -> float:
-    said = content_words(reading.text)
+_ENOUGH = 2.0
+
+
+def _score(
+    reading: Reading, said: frozenset[str], old: Moments, event: ContextEvent, start: datetime
+) -> float:
     title = content_words(event.summary)
-    telling = {word for word in title if word not in _EMPTY}
-    score = 0.0
+    telling = title - _EMPTY
     shared = telling & said
-    score += 2.0 * len(shared)
+    score = sum(0.9 if word in _COMMON else 2.0 for word in shared)
     if telling and shared == telling:
         score += 0.5
-    generic = (title - telling) & said & {"meeting", "appointment", "call", "session", "event"}
+    generic = (title - telling) & said & _GENERIC
     score += 0.6 * bool(generic)
     speaker = reading.speaker.lower().split(" ")[0]
-    if speaker in title and found(r"\b(?:our|we|us|you|the|my)\b", reading.text):
-        score += 1.0
-    named_time = 0.0
+    score += 1.0 * (speaker in title)
+    other = _is_other_activity(reading.activity, said, title)
+    score -= 2.0 * other
+    named_time = _time_score(old, start)
+    if not shared and not generic and speaker not in title:
+        # A day alone names no event, nor does a time together with another activity.
+        return 0.0 if other or not old.minutes else named_time
+    return score + named_time
+
+
+def _is_other_activity(
+    activity: Activity | None, said: frozenset[str], title: frozenset[str]
+) -> bool:
+    """Whether the clause speaks of an activity that the title does not name."""
+    if activity is None or activity.weak or activity.noun in _GENERIC:
+        return False
+    named = content_words(activity.noun)
+    return bool(named & said) and not named & title
+
+
+def _time_score(old: Moments, start: datetime) -> float:
+    """How well the day and the time named fit those of an event."""
+    score = 0.0
     for day in old.days:
-        if day.day is not None:
-            if day.day == start.date():
-                named_time += 1.5
-            else:
-                named_time += 1.0 if day.weekday == start.weekday() else -2.0
+        if day.day == start.date():
+            score += 1.5
+        elif day.day is not None:
+            score += 1.0 if day.weekday == start.weekday() else -2.0
     for clock in old.clocks:
         if clock.minute is not None:
             same = clock.minute % 720 == (start.hour * 60 + start.minute) % 720
-            named_time += 2.0 if same else -1.5
+            score += 2.0 if same else -1.5
     for part in old.parts:
-        named_time += 0.5 if _in_part(part.part, start.hour) else -1.0
-    if not shared and not generic and speaker not in title:
-        # A day alone names no event, and neither does a time of an activity that is called otherwise.
-        activity = reading.activity
-        if activity is not None and not activity.weak:
-            return 0.0
-        return named_time if any(clock.minute is not None for clock in old.clocks) else 0.0
-    return score + named_time
+        score += 0.5 if _in_part(part.part, start.hour) else -1.0
+    return score
 
 
 def _in_part(part: str, hour: int) -> bool:

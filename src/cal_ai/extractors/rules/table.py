@@ -11,7 +11,7 @@ from cal_ai.extractors.rules.moments import Moments
 from cal_ai.extractors.rules.patterns import found
 from cal_ai.extractors.rules.plans import Plan
 from cal_ai.extractors.rules.reading import Reading
-from cal_ai.extractors.rules.references import best_match, bulk_matches, content_words
+from cal_ai.extractors.rules.references import best_matches, bulk_matches, content_words
 from cal_ai.extractors.rules.titles import Activity
 
 NEAR = 4
@@ -27,7 +27,12 @@ class Agenda:
 
     def named(self, reading: Reading, moments: Moments) -> ContextEvent | None:
         """The event that the clause names, going by what it says of the present time."""
-        return best_match(reading, moments, self.events, self.starts)
+        return next(iter(best_matches(reading, moments, self.events, self.starts)), None)
+
+    def listed(self, reading: Reading, moments: Moments) -> list[ContextEvent]:
+        """The events that the clause names one after the other ("the sync and the review")."""
+        matches = best_matches(reading, moments, self.events, self.starts)
+        return matches if found(r"\b(?:and|both)\b|,|&", reading.text) else matches[:1]
 
     def swept(self, reading: Reading, moments: Moments) -> list[ContextEvent]:
         """The events that the clause names all at once ("everything on Friday")."""
@@ -62,6 +67,14 @@ class Table:
         """The plan talked about, if that was within the last `window` utterances."""
         return self.focus if self.focus is not None and self.age(self.focus) <= window else None
 
+    @property
+    def has_new_topic(self) -> bool:
+        """Whether an activity has been named since the plan talked about was last touched."""
+        if self.topic is None or self.turn - self.topic_turn > NEAR:
+            return False
+        held = self.focus.activity if self.focus is not None else None
+        return held is None or not same_activity(held, self.topic)
+
     def age(self, plan: Plan) -> int:
         return self.turn - plan.touched
 
@@ -77,7 +90,7 @@ class Table:
     def new(self, addressees: frozenset[str]) -> Plan:
         plan = Plan("create", touched=self.turn, addressees=addressees)
         if self.topic is not None and self.turn - self.topic_turn <= NEAR:
-            plan.activity = self.topic
+            plan.activity, self.topic = self.topic, None
         if self.turn - self.day_turn <= 2:
             plan.when.usual_day = self.last_day
         self.plans.append(plan)
@@ -134,8 +147,11 @@ class Table:
         """The plan that a clause without activity is about: the one talked about, if it fits."""
         near, far = self.near(), self.near(FAR)
         asks_anew = reading.question and not reading.corrects and reading.asks_availability
-        if near is not None and near.is_agreed and asks_anew:
+        if near is not None and near.is_agreed and (asks_anew or self.has_new_topic):
             return None
+        if near is not None and near.is_agreed and reading.bare and reading.question:
+            if not reading.moments.days and self.age(near) > 1:
+                return None
         if near is not None and not near.background:
             return near
         if far is not None and not far.background and (reading.corrects or not far.is_agreed):

@@ -95,7 +95,7 @@ _TAIL = (
     rf"|{OWN_ZONE})\)?)?"
 )
 _RANGE = (
-    rf"(?P<lead>\b(?:from|between|at|around)\s+)?(?<![\d:.$#/-])(?P<a>{_ANY})\s?(?P<joint>-|to"
+    rf"(?P<lead>\b(?:from|between|at|around)\s+)?(?<![\d:.$#/+-])(?P<a>{_ANY})\s?(?P<joint>-|to"
     rf"|till?|'til|until|through|and)\s?"
     rf"(?:around |about )?(?P<b>{_ANY}){_TAIL}"
 )
@@ -113,11 +113,11 @@ _LED = (
     r"(?:\bat|@|\baround|\babout|\bby|\bbefore|\bafter|\bfrom|\bsay|\bmake (?:it|that)|\bdo|\bhow"
     r" about|\bwhat about|\bmaybe|\bto"
     r"|\bfor (?=\d{1,2}(?:\s|$|[?.!,])(?!people))|\bit's|\bis|\bat about|\bat around|\bat maybe"
-    r"|\bstarts?|\bwas thinking|\bmean|\bor|\bprefer|\bcan|\bsharp)"
+    r"|\bstarts?|\bwas thinking|\bmean|\bor|\bprefer|\bcan|\bsharp|\bonly do|\btake(?= \d{1,2}\W*$)|\boffered|\bsuggested)"
 )
 _LED_TIME = rf"(?P<lead>{_LED})\s?(?:(?P<about>around|about)\s)?(?P<a>{_LOOSE}){_TAIL}"
 _FOLLOWED = (
-    rf"(?<![\d:.$#/-])\b(?P<a>{_LOOSE})(?P<ish>\s?-?ish\b)?(?=\s*(?:works?\b|is (?:good|fine|ok"
+    rf"(?<![\d:.$#/+-])\b(?P<a>{_LOOSE})(?P<ish>\s?-?ish\b)?(?=\s*(?:works?\b|is (?:good|fine|ok"
     rf"|great|better|perfect|too|a bit|best|when)|instead\b|sharp\b"
     r"|on (?:the dot|mon|tue|wed|thu|fri|sat|sun)|sounds\b|tomorrow\b|tonight\b|today\b|this"
     r" (?:after|even|morn)|in the (?:morning|afternoon|evening)|at night"
@@ -147,8 +147,8 @@ _PARTS = (
 _GREETING = r"\b(?:good|nice|great|lovely) $"
 
 _AMOUNT = (
-    rf"(?:(?P<count>{NUMBER}|half(?: an?)?|\d+\.5|an? half)[ -]?(?P<unit>hours?|h\b|minutes?"
-    rf"|m\b|days?)(?P<half> and a half| and a quarter)?(?: (?:and )?(?P<extra>\d{{1,2}})"
+    rf"(?:(?P<count>{NUMBER}|half(?: an?)?|\d+\.5|an? half)[ -]?(?P<unit>hours?|(?<=\d)h\b|minutes?"
+    rf"|(?<=\d)m\b|days?)(?P<half> and a half| and a quarter)?(?: (?:and )?(?P<extra>\d{{1,2}})"
     rf" ?(?:minutes?|m\b)?)?)"
 )
 _ONE_HALF = rf"(?:(?P<count2>{NUMBER}) and a half hours?)"

@@ -105,6 +105,7 @@ def _inner_case(title: str) -> str:
 
 _TASK = (
     r"\b(?:remind (?:me|us) to|don't forget to|reminder to|(?:I|we)(?:'ve| have)? (?:got|have|need) to"
+    r"|I (?:promised|told|said)(?: to)?(?: [A-Z]\w+)?(?: I'd| I would| I'll| to)"
     r"|(?:I'll|we'll|I'm going to|I can|can you|could you|would you|will you|please|I should|I must)) "
 )
 _TASK_VERBS = (
@@ -119,9 +120,11 @@ def _task(text: str, moments: Spans) -> Activity | None:
     lead = pattern(_TASK).search(text)
     if lead is None:
         return None
-    reminded = "remind" in lead[0].lower() or "forget" in lead[0].lower()
+    reminded = found(r"remind|forget|promised|told|said", lead[0])
     verb = pattern(r"[a-z]+" if reminded else _TASK_VERBS).match(text, lead.end())
-    if verb is None:
+    if verb is None or found(
+        r"^take (?:\w+ )?off\b|^(?:cancel|move|delete|remove)", text[verb.start() :]
+    ):
         return None
     end = min([len(text), *(start for start, _ in moments if start > verb.start())])
     said = pattern(r"\s+(?:at|on|by|around|before|after|this|next|for|from|in)\s*$").sub(
@@ -146,21 +149,26 @@ def _task(text: str, moments: Spans) -> Activity | None:
 
 
 def _due(text: str) -> Activity | None:
-    """What is to be handed in ("the grant report is due on Friday")."""
-    match = pattern(r"\b(?:the|my|our|your) ((?:[\w'-]+ ){1,3})(?:is|are) due\b").search(text)
+    """What is to be handed in or to be done ("the report is due on Friday", "due for a checkup")."""
+    match = pattern(r"\b(?:the|my|our|your) ((?:[\w'-]+ ){1,3})(?:is|are) due\b( for)?").search(
+        text
+    )
     if match is None:
         return None
-    title = f"{match[1].strip()} due"
-    return Activity(
-        match.start(), match.end(), title.lower(), sentence_case(title), kinds()["deadline"]
-    )
+    title, kind = f"{match[1].strip()} due", kinds()["deadline"]
+    if match[2]:
+        service = pattern(r" (?:an? |its |the )?(\w+)").match(text, match.end())
+        if service is None:
+            return None
+        title, kind = f"{match[1].strip()} {service[1]}", kinds()["appointment"]
+    return Activity(match.start(), match.end(), title.lower(), sentence_case(title), kind)
 
 
 # -- unknown activities: "I have pottery on Thursday at 6" -----------------------------------------
 
 _OBJECT = (
     r"\b(?:have|have got|'ve got|got|put|add|schedule|book|set up|attend|attending|going to|signed up for|block(?: off| out)?"
-    r"|hosting|enter|there's|there is|don't forget)(?: out| off| in)? (?:a |an |the |my |our |that |another )?"
+    r"|hosting|let's do|let's have|enter|there's|there is|don't forget)(?: out| off| in)? (?:a |an |the |my |our |that |another )?"
 )
 
 

@@ -69,15 +69,14 @@ class When:
 
     def _facts(self) -> tuple[object, ...]:
         minute = self.clock.minute if self.clock is not None else None
+        part = self.part if self.clock is None else None
         shift = (self.shift_minutes, self.shift_days)
-        return self.day, minute, self.until, self.part, self.length, self.longer, shift, self.week
+        return self.day, minute, self.until, part, self.length, self.longer, shift, self.week
 
     def _take_day(self, day: Day, saying: Saying) -> bool:
         """Whether `day` names one day; a whole week only tells which weekdays are meant."""
         if day.week is not None:
-            self.week = day.week
-            if self.day is not None:
-                self.day = day.week + timedelta(days=self.day.weekday())
+            self.week, self.day = day.week, None
             return False
         meant = self._counted(day, saying) if day.offset is not None else day.day
         if meant is None:
