@@ -18,6 +18,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import parse_qs, quote, unquote, urlsplit
+from zoneinfo import ZoneInfo
 
 USER, PASSWORD = "alice", "radicale-secret-81"
 _MKCALENDAR = (
@@ -203,7 +204,8 @@ class GoogleServer:
 
         if "recurrence" not in event:
             return
-        start, end = _moment(event["start"]), _moment(event["end"])
+        zone = ZoneInfo(event["start"].get("timeZone", "UTC"))
+        start, end = (_moment(event[name]).astimezone(zone) for name in ("start", "end"))
         for moment in rrulestr(event["recurrence"][0], dtstart=start)[:50]:
             own = {**event, "start": _form(moment), "end": _form(moment + (end - start))}
             del own["recurrence"]

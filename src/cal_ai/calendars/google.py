@@ -129,13 +129,11 @@ class GoogleCalendar:
             eventId=entry.uid,
             body=self._body(details, entry.details, mark),
         )
-        patch.headers["If-Match"] = entry.version
-        return self._entry(self._call(patch))
+        return self._entry(self._call_if_unchanged(patch, entry))
 
     def delete(self, entry: Entry) -> None:
         removal = self._events.delete(calendarId=self._account.calendar_id, eventId=entry.uid)
-        removal.headers["If-Match"] = entry.version
-        self._call(removal)
+        self._call_if_unchanged(removal, entry)
 
     def close(self) -> None:
         """Ends the connections."""
@@ -188,6 +186,14 @@ class GoogleCalendar:
         if "date" in moment:
             return midnight(date.fromisoformat(moment["date"]), self._zone)
         return in_zone(datetime.fromisoformat(moment["dateTime"]), self._zone)
+
+    def _call_if_unchanged(self, request: Any, entry: Entry) -> Any:
+        request.headers["If-Match"] = entry.version
+        try:
+            return self._call(request)
+        except ChangedMeanwhile:
+            self.get(entry.uid)  # to be gone is a change too, and the one to tell
+            raise
 
     def _call(self, request: Any) -> Any:
         """The answer; asked for again while the server says that this may help."""

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import sys
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -28,14 +30,10 @@ class SignIn:
         """What the user allowed before, else what they allow now in the browser."""
         if not self.token_file.exists():
             return self._ask()
-        from google.oauth2.credentials import Credentials
-
-        text = read_text(self.token_file)
+        saved = read_text(self.token_file)
         try:
-            import json
-
-            return Credentials.from_authorized_user_info(json.loads(text), SCOPES)  # type: ignore[no-untyped-call]
-        except (ValueError, AttributeError) as error:
+            return _credentials(json.loads(saved))
+        except (ValueError, LookupError, TypeError, AttributeError) as error:
             raise AccessRefused(
                 f"{self.token_file}: is not a saved sign-in; remove it and sign in again"
             ) from error
@@ -81,3 +79,20 @@ class SignIn:
             raise AccessRefused(f"google: the sign-in failed: {error.description}") from error
         self.keep(credentials)
         return credentials
+
+
+def _credentials(saved: dict[str, Any]) -> Any:
+    """What `keep` saved; the library's own reader would forget which server gave it."""
+    from google.oauth2.credentials import Credentials
+
+    expiry = saved.get("expiry")
+    return Credentials(  # type: ignore[no-untyped-call]  # not annotated in the library
+        token=saved["token"],
+        refresh_token=saved["refresh_token"],
+        token_uri=saved["token_uri"],
+        client_id=saved["client_id"],
+        client_secret=saved["client_secret"],
+        scopes=SCOPES,
+        # The library compares with a clock in UTC that carries no zone.
+        expiry=datetime.fromisoformat(expiry).replace(tzinfo=None) if expiry else None,
+    )
