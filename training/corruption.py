@@ -1,0 +1,165 @@
+"""Runs of sentences as text with marked ends, and the ways transcripts go wrong."""
+
+from __future__ import annotations
+
+import random
+import re
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+# What stood after a token before punctuation was removed; 0 = nothing. An auxiliary target.
+PUNCTUATION_CLASSES = (",", ".", "?", "!", ";:", "-–—", "'\"“”‘’()[]")
+MODES = ("as written", "lower", "no punctuation", "lower, no punctuation", "no final marks", "web")
+MODE_SHARES = (0.43, 0.06, 0.07, 0.33, 0.05, 0.06)
+FINAL_MARKS = ".?!…"
+NOTES = ("(Laughter)", "(Applause)", "[Music]", "(Laughs)", "[laughter]", "(Audience: Yes.)")
+
+
+@dataclass(frozen=True, slots=True)
+class MarkedText:
+    """`ends` are the offsets just after the last character of each sentence; `removed` is per character."""
+
+    text: str
+    ends: NDArray[np.int64]
+    removed: NDArray[np.int8] | None = None
+
+
+def draw(
+    sentences: Sequence[str], paragraphs: frozenset[int], gold: bool, rng: random.Random
+) -> MarkedText:
+    """A run of sentences joined and corrupted at random."""
+    mode = rng.choices(MODES, MODE_SHARES)[0]
+    pieces = [str(s) for s in sentences]
+    if mode == "no final marks":
+        pieces = [_without_final_mark(s) for s in pieces]
+    elif mode == "web":
+        pieces = [_as_on_the_web(s, rng) for s in pieces]
+    elif not gold and mode == "as written" and rng.random() < 0.08:
+        pieces = [_with_note(s, rng) for s in pieces]
+    marked = _joined(pieces, paragraphs, rng)
+    if "lower" in mode:
+        marked = MarkedText(lowered(marked.text), marked.ends)
+    if "no punctuation" in mode:
+        marked = without_punctuation(marked, keep_apostrophes=rng.random() < 0.5)
+    return marked
+
+
+def join(sentences: Sequence[str]) -> MarkedText:
+    """Sentences joined by one space, as the gold documents are scored."""
+    kept = [s for s in sentences if s]
+    ends = np.cumsum([len(s) + 1 for s in kept], dtype=np.int64) - 1
+    return MarkedText(" ".join(kept), ends)
+
+
+def _joined(pieces: list[str], paragraphs: frozenset[int], rng: random.Random) -> MarkedText:
+    layout = rng.choices(("spaces", "paragraphs", "lines", "wrapped"), (0.8, 0.12, 0.04, 0.04))[0]
+    paragraph_break = rng.choice(("\n", "\n\n"))
+    out: list[str] = []
+    ends: list[int] = []
+    length = 0
+    for i, piece in enumerate(pieces):
+        if not piece:
+            continue
+        if out:
+            gap = " "
+            if layout == "lines":
+                gap = "\n"
+            elif layout == "paragraphs" and i in paragraphs:
+                gap = paragraph_break
+            elif rng.random() < 0.003 and out[-1][-1] in FINAL_MARKS:
+                gap = ""
+            out.append(gap)
+            length += len(gap)
+        out.append(piece)
+        length += len(piece)
+        ends.append(length)
+    text = "".join(out)
+    if layout == "wrapped":
+        text = _wrapped(text, rng.randint(28, 90))
+    return MarkedText(text, np.array(ends, dtype=np.int64))
+
+
+def _wrapped(text: str, width: int) -> str:
+    chars = list(text)
+    last_break, last_space = 0, -1
+    for i, c in enumerate(chars):
+        if c == " ":
+            last_space = i
+        if i - last_break >= width and last_space > last_break:
+            chars[last_space] = "\n"
+            last_break = last_space
+    return "".join(chars)
+
+
+def _without_final_mark(sentence: str) -> str:
+    return sentence.rstrip(FINAL_MARKS + "\"”'’) ") or sentence
+
+
+def _as_on_the_web(sentence: str, rng: random.Random) -> str:
+    """One sentence as hurried people type it: a missing mark, no capital, too many marks."""
+    chance = rng.random()
+    if chance < 0.3:
+        sentence = _without_final_mark(sentence)
+    elif chance < 0.4:
+        sentence = _without_final_mark(sentence) + rng.choice(
+            ("...", "!!", "??", "!!!", " :)", "..", " .", " ...", "?!")
+        )
+    if rng.random() < 0.3:
+        sentence = sentence[:1].lower() + sentence[1:]
+    if rng.random() < 0.05:
+        sentence = sentence.upper()
+    return sentence
+
+
+def _with_note(sentence: str, rng: random.Random) -> str:
+    # A sound note belongs to the sentence after it, as the rule for plain transcripts has it.
+    return f"{rng.choice(NOTES)} {sentence}" if rng.random() < 0.06 else sentence
+
+
+def lowered(text: str) -> str:
+    """The text in lower case, never of another length."""
+    low = text.lower()
+    return low if len(low) == len(text) else "".join(c.lower()[:1] or c for c in text)
+
+
+@cache
+def _punctuation_class(code: int) -> int:
+    char = chr(code)
+    for i, members in enumerate(PUNCTUATION_CLASSES, start=1):
+        if char in members:
+            return i
+    category = unicodedata.category(char)
+    return len(PUNCTUATION_CLASSES) if category[0] == "P" or char in "^`~|<>=+$" else 0
+
+
+def without_punctuation(marked: MarkedText, *, keep_apostrophes: bool) -> MarkedText:
+    """The text without punctuation and without the double spaces that leaves; sentences of nothing vanish."""
+    codes = np.frombuffer(marked.text.encode("utf-32-le"), dtype=np.uint32)
+    unique, inverse = np.unique(codes, return_inverse=True)
+    kinds = np.array([_punctuation_class(int(c)) for c in unique], dtype=np.int8)[inverse]
+    keep = kinds == 0
+    if keep_apostrophes:
+        for match in re.finditer(r"(?<=\w)['’](?=\w)", marked.text):
+            keep[match.start()] = True
+    space = np.array([chr(int(c)).isspace() for c in unique])[inverse]
+    kept = np.flatnonzero(keep)
+    follows_space = np.r_[True, space[kept[:-1]]] if len(kept) else np.zeros(0, bool)
+    keep[kept[space[kept] & follows_space]] = False
+    kept = np.flatnonzero(keep)
+    new_length = np.r_[0, np.cumsum(keep)]
+    text = codes[kept].tobytes().decode("utf-32-le")
+    solid = keep & ~space
+    # The end of a sentence is now after its last solid character; a sentence of marks alone is gone.
+    last_solid = np.maximum.accumulate(np.where(solid, np.arange(len(codes)), -1))
+    lasts = last_solid[marked.ends - 1]
+    lasts = np.unique(lasts[lasts >= 0])
+    removed = np.zeros(len(codes), dtype=np.int8)
+    gone = np.flatnonzero((kinds > 0) & ~keep)[::-1]
+    owners = last_solid[gone]
+    removed[owners[owners >= 0]] = kinds[gone[owners >= 0]]
+    return MarkedText(text, new_length[lasts + 1], removed[kept])

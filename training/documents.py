@@ -1,0 +1,82 @@
+"""Training and tuning text as documents of sentences."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import lzma
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+# How far the sentence ends of a source can be trusted, and how often its text is drawn in one pass.
+# Gold text is little and is what the model is judged by; meetings have turns that stop in mid-sentence.
+TRUST = {"UD_English": 1.0, "MASC": 0.8, "QMSum": 0.2}
+DRAWS = {"UD_English-EWT": 6, "UD_English-GUM": 6, "MASC": 2, "Tatoeba": 0.5, "FOMC": 0.7}
+TRUST_BY_RULE = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """Sentences in order; `paragraphs` holds the indices of those that start a paragraph or turn."""
+
+    source: str
+    style: str
+    sentences: tuple[str, ...]
+    paragraphs: frozenset[int]
+
+    @property
+    def trust(self) -> float:
+        return _by_prefix(TRUST, self.source, TRUST_BY_RULE)
+
+    @property
+    def draws(self) -> float:
+        return _by_prefix(DRAWS, self.source, 1.0)
+
+
+def _by_prefix(table: dict[str, float], source: str, default: float) -> float:
+    return next((value for prefix, value in table.items() if source.startswith(prefix)), default)
+
+
+def read_mix(path: Path) -> Iterator[Document]:
+    """Documents of a training mix: `### source|licence|style`, then a sentence a line, TAB = new paragraph."""
+    header: list[str] = []
+    lines: list[str] = []
+    with lzma.open(path, "rt", encoding="utf-8") as stream:
+        for raw in stream:
+            line = raw.rstrip("\n")
+            if line.startswith("### "):
+                yield from _document(header, lines)
+                header, lines = line[4:].split("|"), []
+            else:
+                lines.append(line)
+    yield from _document(header, lines)
+
+
+def _document(header: list[str], lines: list[str]) -> Iterator[Document]:
+    kept = [line for line in lines if line.strip()]
+    if kept:
+        paragraphs = frozenset(i for i, line in enumerate(kept) if line.startswith("\t"))
+        yield Document(header[0], header[-1], tuple(line.strip() for line in kept), paragraphs)
+
+
+def read_gold(path: Path) -> list[Document]:
+    """Gold documents of a `.jsonl.gz` file with `sentences` and `para`."""
+    with gzip.open(path, "rt", encoding="utf-8") as stream:
+        rows = [json.loads(line) for line in stream]
+    return [
+        Document(row["source"], row["style"], tuple(row["sentences"]), frozenset(row["para"]))
+        for row in rows
+    ]
+
+
+def read_talks(folder: Path) -> list[Document]:
+    """The talks of a `sat-bench` corpus as documents: a small text to try the training code on."""
+    from sat_bench.corpus import load_corpus
+
+    return [
+        Document(
+            "talk", "spoken", tuple(talk.text[s:e] for s, e in talk.sentences), frozenset({0})
+        )
+        for talk in load_corpus(folder)
+    ]

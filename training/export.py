@@ -1,0 +1,177 @@
+"""Write a trained network as an ONNX file in the SaT form, its weights in eight bits.
+
+python -m training.export WEIGHTS_DIR small src/sat_bench/bundled/small.onnx
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+from numpy.typing import NDArray
+from onnx import TensorProto, helper, numpy_helper
+
+from training.network import REACH, SHAPES, Shape
+
+OPSET = 20
+
+
+class Graph:
+    """Nodes and weights of an ONNX graph in the making."""
+
+    def __init__(self, *, quantize: bool) -> None:
+        self.quantize = quantize
+        self.nodes: list[Any] = []
+        self.weights: list[Any] = []
+        self.count = 0
+
+    def add(self, op: str, *inputs: str, out: str | None = None, **attributes: Any) -> str:
+        """The name of the output of a new node."""
+        self.count += 1
+        name = out or f"{op.lower()}_{self.count}"
+        self.nodes.append(helper.make_node(op, list(inputs), [name], **attributes))
+        return name
+
+    def constant(self, values: NDArray[Any]) -> str:
+        self.count += 1
+        name = f"constant_{self.count}"
+        self.weights.append(numpy_helper.from_array(np.ascontiguousarray(values), name))
+        return name
+
+    def matrix(self, values: NDArray[np.float32], axis: int) -> str:
+        """A weight stored as int8 with one scale for each slice along `axis`.
+
+        Cast and Mul of constants are folded when the file is loaded, so it runs at float32 speed.
+        """
+        if not self.quantize:
+            return self.constant(values)
+        other = tuple(i for i in range(values.ndim) if i != axis)
+        scale = np.abs(values).max(axis=other, keepdims=True) / 127
+        scale = np.where(scale == 0, 1, scale).astype(np.float32)
+        whole = np.clip(np.round(values / scale), -127, 127).astype(np.int8)
+        cast = self.add("Cast", self.constant(whole), to=TensorProto.FLOAT)
+        return self.add("Mul", cast, self.constant(scale))
+
+
+class Weights:
+    """The arrays of a trained network by their name."""
+
+    def __init__(self, arrays: dict[str, NDArray[np.float32]]) -> None:
+        self.arrays = arrays
+
+    def linear(self, graph: Graph, name: str, x: str, *, bias: bool = True) -> str:
+        out = graph.add("MatMul", x, graph.matrix(self.arrays[f"{name}.weight"].T, axis=1))
+        return graph.add("Add", out, graph.constant(self.arrays[f"{name}.bias"])) if bias else out
+
+    def norm(self, graph: Graph, name: str, x: str) -> str:
+        scale, bias = (graph.constant(self.arrays[f"{name}.{k}"]) for k in ("weight", "bias"))
+        return graph.add("LayerNormalization", x, scale, bias, axis=-1, epsilon=1e-5)
+
+
+def read_weights(folder: Path, name: str) -> Weights:
+    """The arrays that `training.train` wrote."""
+    paths = sorted(folder.glob(f"{name}.*.npz"))
+    return Weights({key: array for path in paths for key, array in np.load(path).items()})
+
+
+def build(weights: Weights, shape: Shape, *, quantize: bool) -> onnx.ModelProto:
+    """The network as an ONNX model: ids and float16 mask in, one float32 logit per token out."""
+    graph = Graph(quantize=quantize)
+    pieces = weights.arrays["pieces.weight"][: shape.vocabulary]
+    x = graph.add("Gather", graph.matrix(pieces, axis=0), "input_ids")
+    if shape.embedding != shape.width:
+        x = weights.linear(graph, "widen", x, bias=False)
+    mask = graph.add("Cast", "attention_mask", to=TensorProto.FLOAT)
+    x = _with_neighbours(graph, weights.arrays["neighbours"], x, mask)
+    length = graph.add("Shape", "input_ids", start=1, end=2)
+    zero = graph.constant(np.array([0], np.int64))
+    positions = graph.matrix(weights.arrays["positions.weight"], axis=0)
+    x = graph.add("Add", x, graph.add("Slice", positions, zero, length))
+    bias = _mask_bias(graph, mask)
+    for i in range(shape.layers):
+        x = _layer(graph, weights, shape, f"layers.{i}", x, bias)
+    x = weights.norm(graph, "norm", x)
+    logits = graph.add(
+        "MatMul", x, graph.constant(weights.arrays["boundary.weight"].T), out="boundary"
+    )
+    graph.add("Add", logits, graph.constant(weights.arrays["boundary.bias"]), out="logits")
+    return _model(graph)
+
+
+def _with_neighbours(graph: Graph, taps: NDArray[np.float32], x: str, mask: str) -> str:
+    """Each token with a weighted sum of those around it, padding left out."""
+    present = graph.add("Unsqueeze", mask, graph.constant(np.array([2], np.int64)))
+    by_channel = graph.add("Transpose", graph.add("Mul", x, present), perm=[0, 2, 1])
+    taps = taps.copy()
+    taps[REACH] += 1  # the token itself
+    mixed = graph.add(
+        "Conv", by_channel, graph.constant(taps.T[:, None]), group=taps.shape[1], pads=[REACH, REACH]
+    )
+    return graph.add("Transpose", mixed, perm=[0, 2, 1])
+
+
+def _mask_bias(graph: Graph, mask: str) -> str:
+    """0 where the mask is 1 and -10000 where it is 0, in the form attention adds."""
+    hidden = graph.add("Sub", graph.constant(np.float32(1)), mask)
+    scaled = graph.add("Mul", hidden, graph.constant(np.float32(-1e4)))
+    return graph.add("Unsqueeze", scaled, graph.constant(np.array([1, 2], np.int64)))
+
+
+def _layer(graph: Graph, weights: Weights, shape: Shape, name: str, x: str, bias: str) -> str:
+    depth = shape.width // shape.heads
+    mixed = weights.linear(
+        graph, f"{name}.attention", weights.norm(graph, f"{name}.norm_attention", x)
+    )
+    folded = graph.add(
+        "Reshape", mixed, graph.constant(np.array([0, 0, 3 * shape.heads, depth], np.int64))
+    )
+    heads = graph.add("Transpose", folded, perm=[0, 2, 1, 3])
+    parts = [f"{name}.{part}" for part in ("query", "key", "value")]
+    graph.nodes.append(helper.make_node("Split", [heads], parts, axis=1, num_outputs=3))
+    turned = graph.add("Transpose", parts[1], perm=[0, 1, 3, 2])
+    scores = graph.add("MatMul", parts[0], turned)
+    scores = graph.add("Mul", scores, graph.constant(np.float32(depth**-0.5)))
+    share = graph.add("Softmax", graph.add("Add", scores, bias), axis=-1)
+    together = graph.add("Transpose", graph.add("MatMul", share, parts[2]), perm=[0, 2, 1, 3])
+    flat = graph.add(
+        "Reshape", together, graph.constant(np.array([0, 0, shape.width], np.int64))
+    )
+    x = graph.add("Add", x, weights.linear(graph, f"{name}.attended", flat))
+    hidden = weights.linear(graph, f"{name}.feed_in", weights.norm(graph, f"{name}.norm_feed", x))
+    hidden = graph.add("Gelu" if shape.activation == "gelu" else "Relu", hidden)
+    return graph.add("Add", x, weights.linear(graph, f"{name}.feed_out", hidden))
+
+
+def _model(graph: Graph) -> onnx.ModelProto:
+    size = ["batch", "sequence"]
+    inputs = [
+        helper.make_tensor_value_info("input_ids", TensorProto.INT64, size),
+        helper.make_tensor_value_info("attention_mask", TensorProto.FLOAT16, size),
+    ]
+    output = helper.make_tensor_value_info("logits", TensorProto.FLOAT, [*size, 1])
+    proto = helper.make_graph(graph.nodes, "truemark", inputs, [output], graph.weights)
+    model = helper.make_model(
+        proto, opset_imports=[helper.make_opsetid("", OPSET)], producer_name="truemark", ir_version=10
+    )
+    onnx.checker.check_model(model)
+    return model
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("weights", type=Path)
+    parser.add_argument("name", choices=sorted(SHAPES))
+    parser.add_argument("out", type=Path)
+    parser.add_argument("--float32", action="store_true", help="keep the weights as they are")
+    options = parser.parse_args()
+    weights = read_weights(options.weights, options.name)
+    model = build(weights, SHAPES[options.name], quantize=not options.float32)
+    options.out.write_bytes(model.SerializeToString())
+    print(f"{options.out}: {options.out.stat().st_size:,} bytes")
+
+
+if __name__ == "__main__":
+    main()

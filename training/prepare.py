@@ -1,0 +1,199 @@
+"""From documents to a tokenizer and to windows of tokens with labels.
+
+python -m training.prepare tokenizer MIX.txt.xz OUT.model
+python -m training.prepare windows MIX.txt.xz TOKENIZER.model OUT_DIR --passes 10
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from training.corruption import MarkedText, draw
+from training.documents import Document, read_mix, read_talks
+
+SEED = 20261115
+WINDOW = 510
+BOS, PAD, EOS, UNK = 0, 1, 2, 3
+# A token's label byte: bit 0 = a sentence ends here, bits 1-3 = removed mark, bit 4 = removal applies.
+END, MARK_SHIFT, MARKS_KNOWN = 1, 1, 16
+# White space and quotes in one form each. A line break, which tells sentences apart, becomes a piece of
+# its own; the space after it gives the first word of a line the same piece as anywhere else.
+LINE_BREAK = "␤"
+NORMALISATION = {
+    "\t": " ", "\u00a0": " ", "\u2009": " ", "\u200b": "", "\ufeff": "", "\u00ad": "",
+    "‘": "'", "’": "'", "“": '"', "”": '"', "„": '"', "…": "...", "―": "—",
+    **dict.fromkeys(
+        ("\n", "\n\n", "\n\n\n", "\r\n", "\r\n\r\n", "\r", "\u2028", "\u2029"), LINE_BREAK + " "
+    ),
+}  # fmt: skip
+
+
+def train_tokenizer(documents: Sequence[Document], out: Path, vocabulary: int) -> None:
+    """A unigram SentencePiece model in `out`, trained on a sample of the documents, a quarter lower-cased."""
+    import sentencepiece
+
+    rng = random.Random(SEED)
+    sentences = [s for d in documents for s in d.sentences]
+    sample = rng.sample(sentences, min(len(sentences), 600_000))
+    rules = out.with_suffix(".tsv")
+    rules.write_text(
+        "".join(
+            f"{' '.join(f'{ord(c):X}' for c in old)}\t{' '.join(f'{ord(c):X}' for c in new)}\n"
+            for old, new in NORMALISATION.items()
+        )
+    )
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=(s.lower() if rng.random() < 0.25 else s for s in sample),
+        model_prefix=str(out.with_suffix("")),
+        vocab_size=vocabulary,
+        model_type="unigram",
+        character_coverage=0.9997,
+        normalization_rule_tsv=str(rules),
+        user_defined_symbols=[LINE_BREAK],
+        split_digits=True,
+        max_sentencepiece_length=14,
+        hard_vocab_limit=False,
+        num_threads=os.cpu_count(),
+        minloglevel=1,
+    )
+    rules.unlink()
+    out.with_suffix(".vocab").unlink()
+
+
+def load_tokenizer(path: Path) -> Any:
+    import sentencepiece
+
+    return sentencepiece.SentencePieceProcessor(model_file=str(path))
+
+
+def encode(tokenizer: Any, text: str) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Ids in XLM-RoBERTa's convention and the end offset of each token in the text."""
+    tokens = tokenizer.encode(text, return_type="offset_mapping")
+    out = np.array(tokens["ids"], dtype=np.int64)
+    ends = np.array(tokens["offsets"], dtype=np.int64).reshape(-1, 2)[:, 1]
+    return np.where(out == 0, UNK, out + 1), ends
+
+
+def labelled(tokenizer: Any, marked: MarkedText) -> tuple[NDArray[np.int16], NDArray[np.int8]]:
+    """Token ids of a marked text and one label byte for each."""
+    ids, token_ends = encode(tokenizer, marked.text)
+    labels = np.zeros(len(ids), dtype=np.int8)
+    if not len(ids):
+        return ids.astype(np.int16), labels
+    if marked.removed is not None:
+        last = np.clip(token_ends - 1, 0, len(marked.removed) - 1)
+        labels |= (marked.removed[last] << MARK_SHIFT) | MARKS_KNOWN
+    owners = np.searchsorted(token_ends, marked.ends, side="right") - 1
+    labels[owners[owners >= 0]] |= END
+    return ids.astype(np.int16), labels
+
+
+def _runs(documents: Sequence[Document], rng: random.Random) -> Iterator[tuple[Document, int, int]]:
+    chosen = [
+        d for d in documents for _ in range(int(d.draws) + (rng.random() < d.draws - int(d.draws)))
+    ]
+    rng.shuffle(chosen)
+    for document in chosen:
+        start = 0
+        while start < len(document.sentences):
+            stop = start + rng.randint(20, 80)
+            yield document, start, stop
+            start = stop
+
+
+def windows(
+    documents: Sequence[Document], tokenizer: Any, seed: int
+) -> tuple[NDArray[np.int16], NDArray[np.int8], NDArray[np.float16]]:
+    """Ids, labels and trust of full windows over one corrupted pass through the documents."""
+    rng = random.Random(seed)
+    newline = tokenizer.piece_to_id(LINE_BREAK) + 1
+    all_ids, all_labels, all_trust = [], [], []
+    for document, start, stop in _runs(documents, rng):
+        sentences = document.sentences[start:stop]
+        paragraphs = frozenset(i - start for i in document.paragraphs if start <= i < stop)
+        ids, labels = labelled(
+            tokenizer, draw(sentences, paragraphs, document.trust == 1.0, rng)
+        )
+        if rng.random() < 0.5:
+            ids, labels = np.append(ids, np.int16(newline)), np.append(labels, np.int8(0))
+        all_ids.append(ids)
+        all_labels.append(labels)
+        all_trust.append(np.full(len(ids), document.trust, dtype=np.float16))
+    count = sum(map(len, all_ids)) // WINDOW
+    shape = (count, WINDOW)
+
+    def cut(parts: list[Any]) -> Any:
+        return np.concatenate(parts)[: count * WINDOW].reshape(shape)
+
+    return cut(all_ids), cut(all_labels), cut(all_trust)
+
+
+_documents: list[Document] = []
+_tokenizer: Any = None
+
+
+def _share(tokenizer_path: Path) -> None:
+    global _tokenizer
+    _tokenizer = load_tokenizer(tokenizer_path)
+
+
+def _shard(part: int, parts: int, seed: int) -> tuple[Any, Any, Any]:
+    return windows(_documents[part::parts], _tokenizer, seed * 1000 + part)
+
+
+def write_passes(
+    documents: Sequence[Document], tokenizer: Path, out: Path, passes: int, workers: int
+) -> None:
+    """One `.npz` file of shuffled windows for each pass; a file appears only when it is whole."""
+    _documents[:] = documents
+    out.mkdir(parents=True, exist_ok=True)
+    with ProcessPoolExecutor(workers, initializer=_share, initargs=(tokenizer,)) as pool:
+        for number in range(passes):
+            temporary = out / f".{number}.npz"
+            temporary.touch()  # tells a reader that more passes are coming
+            jobs = [pool.submit(_shard, p, workers, SEED + number) for p in range(workers)]
+            parts = [job.result() for job in jobs]
+            ids, labels, trust = (np.concatenate(column) for column in zip(*parts, strict=True))
+            order = np.random.default_rng(SEED + number).permutation(len(ids))
+            np.savez(temporary, ids=ids[order], labels=labels[order], trust=trust[order])
+            temporary.rename(out / f"pass_{number:02d}.npz")
+            print(f"pass {number}: {len(ids)} windows", flush=True)
+
+
+def read_documents(source: Path) -> list[Document]:
+    """The documents of a training mix, or of a folder of talks."""
+    return read_talks(source) if source.is_dir() else list(read_mix(source))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    commands = parser.add_subparsers(dest="command", required=True)
+    tokenizer = commands.add_parser("tokenizer")
+    tokenizer.add_argument("mix", type=Path)
+    tokenizer.add_argument("out", type=Path)
+    tokenizer.add_argument("--vocabulary", type=int, default=8000)
+    passes = commands.add_parser("windows")
+    passes.add_argument("mix", type=Path)
+    passes.add_argument("tokenizer", type=Path)
+    passes.add_argument("out", type=Path)
+    passes.add_argument("--passes", type=int, default=10)
+    passes.add_argument("--workers", type=int, default=os.cpu_count() or 1)
+    options = parser.parse_args()
+    documents = read_documents(options.mix)
+    if options.command == "tokenizer":
+        train_tokenizer(documents, options.out, options.vocabulary)
+    else:
+        write_passes(documents, options.tokenizer, options.out, options.passes, options.workers)
+
+
+if __name__ == "__main__":
+    main()
