@@ -25,6 +25,30 @@ class Kind:
     all_day: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Activity:
+    """Something one can do at a time, named at text[start:end].
+
+    `noun` identifies it, `title` is how a calendar would call it, `people` are those it is with.
+    `definite` says that it is spoken of as known ("our lunch"), `weak` that only a verb names it,
+    `denied` that it is named as what it is not ("instead of lunch"), `passing` that it only serves
+    to tell a time or a hindrance ("after the standup"), `guessed` that no table knows it.
+    """
+
+    start: int
+    end: int
+    noun: str
+    title: str
+    kind: Kind
+    people: tuple[str, ...] = ()
+    definite: bool = False
+    indefinite: bool = False
+    weak: bool = False
+    denied: bool = False
+    passing: bool = False
+    guessed: bool = False
+
+
 MEETING = Kind("meeting", 60, None, 7, shared=True)
 
 CHORE = Kind("chore", 60, None, 8)

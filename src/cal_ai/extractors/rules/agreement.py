@@ -10,6 +10,8 @@ _STRONG = phrases(
     sounds? (?:reasonable|delicious|better|doable|excellent)
     (?:that|this|it|which|\w+) (?:totally |also |definitely |still |actually 
     ...|should )?works?\b(?! on)
+    ^works\b
+    (?:should|will|'ll|that'd) be (?:totally |perfectly )?(?:fine|good|great|perfect|ok|doable|alright)\b
     works (?:for me|great|well|perfectly|fine|better|too|on my end)
     (?:that'd|that would|that'll|should|will|would|could|can) (?:also |definitely 
     ...|totally )?work\b(?! on)

@@ -48,7 +48,7 @@ def decide(plan: Plan, setting: Setting, starts: dict[int, datetime]) -> Event |
             return None
     else:
         timing = _timed(plan, setting)
-        if timing is None or timing.start.date() < setting.now.date():
+        if timing is None or not _is_plausible(plan, timing.start, setting.now):
             return None
     return Event(
         action=plan.action,
@@ -62,6 +62,13 @@ def decide(plan: Plan, setting: Setting, starts: dict[int, datetime]) -> Event |
         assumptions=tuple(timing.assumptions),
         existing_event_id=plan.target.id if plan.target is not None else None,
     )
+
+
+def _is_plausible(plan: Plan, start: datetime, now: datetime) -> bool:
+    """Whether anybody would plan this for then: not for the past, nor for the dead of night."""
+    kind = plan.activity.kind.name if plan.activity is not None else "meeting"
+    at_night = time(1) <= start.time() < time(5)
+    return start.date() >= now.date() and not (at_night and kind not in ("flight", "chore"))
 
 
 def _support(plan: Plan, setting: Setting) -> str | None:

@@ -70,7 +70,7 @@ class Dialogue:
             self._refuse(reading)
         elif reading.void in ("hypothetical", "told", "past"):
             self._remember(reading)
-        elif reading.cancels:
+        elif reading.cancels or (reading.drops and self._knows(reading)):
             self._cancel(reading)
         elif reading.moves and self._move(reading):
             return
@@ -84,6 +84,12 @@ class Dialogue:
             self._agree(reading)
         else:
             self._note(reading)
+
+    def _knows(self, reading: Reading) -> bool:
+        """Whether the clause names something that is planned or in the calendar."""
+        if self.table.named(reading) is not None:
+            return True
+        return self.agenda.named(reading, reading.moments) is not None
 
     def _refocus(self, reading: Reading) -> bool:
         """Whether the clause only leads back to an earlier plan ("about Monday: ...")."""
@@ -216,6 +222,8 @@ class Dialogue:
         moments, activity = reading.moments, reading.activity
         if reading.holds and not reading.proposes:
             return False
+        if activity is not None and activity.guessed and not moments.names_a_time:
+            return False
         intends = (
             reading.proposes
             or reading.announces
@@ -267,7 +275,10 @@ class Dialogue:
             plan.back(reading.speaker)
         if reading.speaker == self.owner and not foreign:
             continued = plan.announced and (not changed or goes_on or not reading.proposes)
-            plan.announced = self._announces(reading) or (continued and not reading.question)
+            told = fresh and plan.activity is not None and reading.bare and not reading.question
+            plan.announced = (
+                self._announces(reading) or told or (continued and not reading.question)
+            )
         elif changed:
             plan.announced = False
         plan.tentative = reading.tentative and not reading.question and not reading.proposes
@@ -302,7 +313,8 @@ class Dialogue:
                 self.agenda.named(reading, reading.moments) if reading.asks_whether_still else None
             )
             plan = table.of(event) if event is not None else table.by_time(reading)
-            if plan is None and (reading.question or reading.proposes or reading.calendar):
+            opens = reading.question or reading.proposes or reading.calendar
+            if plan is None and (opens or table.has_new_topic):
                 plan = table.new(self._addressees)
             return plan
         event = self.agenda.mentioned(reading)

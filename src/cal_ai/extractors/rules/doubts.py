@@ -76,13 +76,13 @@ _SARCASM = (
     r"|(?:^|\s)/s\b|🙄|🙃|just what i (?:need|always wanted)|said no ?(?:one|body)|exactly what i "
     r"(?:need|wanted)|what could (?:possibly )?go wrong|love that for (?:me|us)|be still my|living "
     r"the dream|i'd rather (?:die|eat|watch paint|chew|stick|have a root)|over my dead body"
-    r"|\bkidding\b|\bjk\b|\bjoking\b|just messing|sarcas|when i'm dead|wildest dreams|eye ?roll"
+    r"|(?<!you )(?<!you're )\bkidding\b|\bjk\b|\bjoking\b|just messing|sarcas|when i'm dead|wildest dreams|eye ?roll"
     r"|how about never|is never good|twist my arm|sure,? (?:right after|because)|right after i"
     r"|because (?:that's|that is|nothing|who doesn't|i (?:just )?love|sleep)|who needs sleep"
     r"|sleep is (?:for|overrated)|can hardly wait|hold (?:my|your) breath|what every\w* (?:wants|dreams)"
     r"|my (?:absolute )?favou?rite (?:thing|way|hobby)|as one does|obviously not|\byeah no\b|\blmao\b"
     r"|\brofl\b|on the moon\b|\bon mars\b|next lifetime|30th of february|february 30|twelfth of never"
-    r"|in a million years|a thousand years|with the (?:queen|king|president|pope)|a unicorn)"
+    r"|in a million years|a thousand years|with the (?:queen|king|president|pope)|unicorns?\b)"
 )
 _IRONY = (
     r"\boh,? (?:sure|great|joy|yay|wonderful|fantastic|lovely|perfect|yeah|absolutely|good)\b",

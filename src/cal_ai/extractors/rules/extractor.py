@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 
+from cal_ai.answers import render_answer
 from cal_ai.events import Event
 from cal_ai.extractors.protocol import Extraction, Request
 from cal_ai.extractors.rules.decide import Setting, decide
@@ -31,8 +31,7 @@ class RulesExtractor:
     async def extract(self, request: Request) -> Extraction:
         """The events agreed to in the conversation; there is nothing that can fail."""
         events = find_events(request)
-        raw = json.dumps({"events": [_answer(event) for event in events]}, ensure_ascii=False)
-        return Extraction(events=events, usage=None, attempts=1, raw=raw)
+        return Extraction(events=events, usage=None, attempts=1, raw=render_answer(events))
 
     async def close(self) -> None:
         """Nothing is held open."""
@@ -94,18 +93,3 @@ def _distinct(events: Sequence[Event]) -> tuple[Event, ...]:
             seen.add(key)
             distinct.append(event)
     return tuple(distinct)
-
-
-def _answer(event: Event) -> dict[str, object]:
-    return {
-        "action": event.action,
-        "title": event.title,
-        "start_time": event.start_time.isoformat() if event.start_time else None,
-        "end_time": event.end_time.isoformat() if event.end_time else None,
-        "location": event.location,
-        "attendees": list(event.attendees),
-        "confidence": event.confidence,
-        "reasoning": event.reasoning,
-        "assumptions": list(event.assumptions),
-        "existing_event_id": event.existing_event_id,
-    }

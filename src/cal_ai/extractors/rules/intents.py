@@ -145,6 +145,7 @@ _INVITATION = phrases(
     (?:are )?you in\b
     are you (?:coming|going)\b
     care to join
+    interested\?
     why don't you (?:come|join)
     hope you can (?:make|come)
     need you (?:there|to be there|to join)
@@ -197,7 +198,8 @@ _ANNOUNCEMENT = phrases(
     we(?:'ll| will) (?:meet|be|have|do|go|see|start|leave|pick|host|grab|get|need)\b
     don't forget\b
     there(?:'s| is| will be) (?:a|an|the|that|also)\b
-    (?:it|that|this|which)(?:'s| is|'ll be| will be) (?:at|on|scheduled|set|happening|from)\b
+    (?:it|that|this|which)(?:'s| is|'ll be| will be)(?: now)? (?:at|on|scheduled|set|happening|from)\b
+    it(?:'s| is)(?: now)? (?:the \d|\d|\w+day|tomorrow|tonight|next)
     (?:is|are|'s|be|was) (?:at|on|scheduled|set|happening|booked|confirmed|due)\b
     (?:starts?|starting|kicks? off|begins?|leaves?|departs?|lands|boards|opens)\b
     heads[- ]up|fyi|reminder\b
@@ -218,6 +220,12 @@ _SHARED = phrases(
 
 def cancels(text: str) -> bool:
     return found(_CANCEL, text) and not found(_NOT_CANCELLING, text)
+
+
+def leaves_out(text: str) -> bool:
+    return found(
+        r"\b(?:drop(?:ping)?|skip(?:ping)?|bail(?:ing)? on|bow out|pull out of|pass on)\b", text
+    )
 
 
 def moves(text: str) -> bool:

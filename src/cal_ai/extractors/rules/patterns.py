@@ -40,3 +40,7 @@ def phrases(block: str) -> str:
 def words(block: str) -> frozenset[str]:
     """The words of `block`, which may run over several lines."""
     return frozenset(block.split())
+
+
+def sentence_case(title: str) -> str:
+    return title[:1].upper() + title[1:]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from cal_ai.extractors.rules.patterns import cased, pattern, words
-from cal_ai.extractors.rules.titles import Spans, sentence_case
+from cal_ai.extractors.rules.patterns import cased, pattern, sentence_case, words
+from cal_ai.extractors.rules.spans import Spans
 from cal_ai.extractors.rules.vocabulary import STOPS
 
 _KIND = (

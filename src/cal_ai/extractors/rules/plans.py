@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from cal_ai.events import Action, ContextEvent
-from cal_ai.extractors.rules.titles import Activity
+from cal_ai.extractors.rules.activities import Activity
 from cal_ai.extractors.rules.when import When
 from cal_ai.transcript import Utterance
 

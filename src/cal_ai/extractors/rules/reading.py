@@ -7,12 +7,13 @@ from datetime import datetime
 from itertools import pairwise
 
 from cal_ai.extractors.rules import agreement, doubts, intents
+from cal_ai.extractors.rules.activities import Activity
 from cal_ai.extractors.rules.clauses import Clause, clauses
 from cal_ai.extractors.rules.moments import Moments, find_moments
 from cal_ai.extractors.rules.patterns import found, pattern
-from cal_ai.extractors.rules.spelling import plain
 from cal_ai.extractors.rules.places import find_place
-from cal_ai.extractors.rules.titles import Activity, find_activities
+from cal_ai.extractors.rules.spelling import plain
+from cal_ai.extractors.rules.titles import find_activities
 from cal_ai.transcript import Utterance
 
 
@@ -58,6 +59,11 @@ class Reading:
     def addressed(self) -> bool:
         """Whether the hearer is spoken to ("you", "your")."""
         return intents.speaks_to_hearer(self.text)
+
+    @property
+    def drops(self) -> bool:
+        """Whether something is left out, which cancels it if it is a thing of the calendar."""
+        return intents.leaves_out(self.text)
 
     @property
     def refuses_barely(self) -> bool:

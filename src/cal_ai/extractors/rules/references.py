@@ -7,10 +7,10 @@ from datetime import datetime
 from functools import lru_cache
 
 from cal_ai.events import ContextEvent
+from cal_ai.extractors.rules.activities import Activity
 from cal_ai.extractors.rules.moments import Moments
 from cal_ai.extractors.rules.patterns import found, pattern, words
 from cal_ai.extractors.rules.reading import Reading
-from cal_ai.extractors.rules.titles import Activity
 
 _EMPTY = words(
     """
@@ -89,7 +89,7 @@ def _score(
 ) -> float:
     title = content_words(event.summary)
     telling = title - _EMPTY
-    shared = telling & said
+    shared = telling if _acronym(event.summary) in said else telling & said
     score = sum(0.9 if word in _COMMON else 2.0 for word in shared)
     if telling and shared == telling:
         score += 0.5
@@ -102,8 +102,16 @@ def _score(
     named_time = _time_score(old, start)
     if not shared and not generic and speaker not in title:
         # A day alone names no event, nor does a time together with another activity.
-        return 0.0 if other or not old.minutes else named_time
+        new = reading.activity is not None and reading.activity.indefinite
+        return 0.0 if other or new or not old.minutes else named_time
     return score + named_time
+
+
+@lru_cache(maxsize=1024)
+def _acronym(title: str) -> str:
+    """The initials of a title of three or more words, else a word that nobody says."""
+    initials = "".join(word[0] for word in pattern(r"[^\W\d_][\w']*").findall(title.lower()))
+    return initials if len(initials) >= 3 else "\0"
 
 
 def _is_other_activity(

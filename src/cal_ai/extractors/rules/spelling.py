@@ -186,6 +186,7 @@ def plain(words: str) -> str:
     ).sub(" ", text)
     text = pattern(r"\bw/\s?(?!o)").sub("with ", text)
     text = pattern(r"\bone[ -]on[ -]one\b").sub("1:1", text)
+    text = pattern(r"\b(?:no probs?|np|nw)\b").sub("no problem", text)
     text = pattern(r"(?<!\d)\+1\b").sub("same here", text)
     text = pattern(r"\bya\b(?! (?:free|want|think|there|know))").sub("yeah", text)
     text = pattern(r"\b(free|up|time|around) 4 (?=[a-z])").sub(r"\1 for ", text)

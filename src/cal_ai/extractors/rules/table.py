@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from datetime import date, datetime
 
 from cal_ai.events import ContextEvent
+from cal_ai.extractors.rules.activities import Activity
 from cal_ai.extractors.rules.moments import Moments
 from cal_ai.extractors.rules.patterns import found
 from cal_ai.extractors.rules.plans import Plan
 from cal_ai.extractors.rules.reading import Reading
 from cal_ai.extractors.rules.references import best_matches, bulk_matches, content_words
-from cal_ai.extractors.rules.titles import Activity
 
 NEAR = 4
 FAR = 10

@@ -273,7 +273,9 @@ def _range(match: re.Match[str], text: str, day_ends: frozenset[int]) -> Clock |
         and not lead
         and not after_day
         and joint != "-"
-        and not found(r"^\W*\d+ ?\w+ ?\d+\W*$", text)
+        and not found(
+            r"^\s*(?:$|[?.!,;)]|on\b|today|tomorrow|tonight|\w+day\b)", text[match.end() :]
+        )
     ):
         return None
     start, certain = clock_minutes(match["a"])

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from cal_ai.extractors.rules.activities import (
     AMBIGUOUS,
-    CHORE,
     TITLES,
     VERBS,
-    Kind,
+    Activity,
     kinds,
     noun_pattern,
 )
-from cal_ai.extractors.rules.patterns import cased, found, pattern
+from cal_ai.extractors.rules.guesses import find_chore, find_due, find_unknown
+from cal_ai.extractors.rules.patterns import cased, found, pattern, sentence_case
+from cal_ai.extractors.rules.people import find_people
+from cal_ai.extractors.rules.spans import Spans, covers
 from cal_ai.extractors.rules.vocabulary import (
     AFTER_VERBS,
     BEFORE_NOUNS,
@@ -24,35 +25,8 @@ from cal_ai.extractors.rules.vocabulary import (
     HEADS,
     INDEFINITE,
     MODIFIERS,
-    NOBODY,
     STOPS,
 )
-
-Spans = Sequence[tuple[int, int]]
-
-
-@dataclass(frozen=True, slots=True)
-class Activity:
-    """Something one can do at a time, named at text[start:end].
-
-    `noun` identifies it, `title` is how a calendar would call it, `people` are those it is with.
-    `definite` says that it is spoken of as known ("our lunch"), `weak` that only a verb names it,
-    `denied` that it is named as what it is not ("instead of lunch"), `passing` that it only serves
-    to tell a time or a hindrance ("after the standup", "I have the standup then").
-    """
-
-    start: int
-    end: int
-    noun: str
-    title: str
-    kind: Kind
-    people: tuple[str, ...] = ()
-    definite: bool = False
-    indefinite: bool = False
-    weak: bool = False
-    denied: bool = False
-    passing: bool = False
-
 
 _PASSING = (
     r"\b(?:after|before|until|till|during|between|following|done with|back from|by|out of"
@@ -66,9 +40,9 @@ def find_activities(text: str, moments: Spans) -> list[Activity]:
     nouns = [
         _activity(match, text, moments)
         for match in pattern(noun_pattern()).finditer(text)
-        if not _covered(match.start(), match.end(), moments) and _is_noun(match, text, moments)
+        if not covers(moments, match.start(), match.end()) and _is_noun(match, text, moments)
     ]
-    task = _task(text, moments)
+    task = find_chore(text, moments)
     if task is not None and not any(activity.start < task.start for activity in nouns):
         return [task]
     if nouns:
@@ -84,125 +58,13 @@ def find_activities(text: str, moments: Spans) -> list[Activity]:
                 match.start(), match.end(), noun, title, verb.kind, people, weak=not what
             )
             return [_with_topic(activity, text, moments)]
-    unknown = _due(text) or _unknown(text, moments)
+    unknown = find_due(text) or find_unknown(text, moments)
     return [unknown] if unknown is not None else []
-
-
-def _covered(start: int, end: int, spans: Spans) -> bool:
-    return any(start < e and s < end for s, e in spans)
-
-
-def sentence_case(title: str) -> str:
-    return title[:1].upper() + title[1:]
 
 
 def _inner_case(title: str) -> str:
     """`title` as it reads after other words."""
     return title if title[:2].isupper() or "1:1" in title else title[:1].lower() + title[1:]
-
-
-# -- tasks: "remind me to call the bank" ---------------------------------------------------------
-
-_TASK = (
-    r"\b(?:remind (?:me|us) to|don't forget to|reminder to|(?:I|we)(?:'ve| have)? (?:got|have|need) to"
-    r"|I (?:promised|told|said)(?: to)?(?: [A-Z]\w+)?(?: I'd| I would| I'll| to)"
-    r"|(?:I'll|we'll|I'm going to|I can|can you|could you|would you|will you|please|I should|I must)) "
-)
-_TASK_VERBS = (
-    r"(?P<verb>pick (?:(?:him|her|them|mom|dad|\w+|the \w+|my \w+) )?up|drop (?:(?:the|my|your) \w+ )?off|take|bring"
-    r"|return|renew|submit|pay|water|feed|walk|collect|mail|ship|drive|call the|call my|email|turn in"
-    r"|file|hand in|sign|fetch|babysit|watch the)\b"
-)
-
-
-def _task(text: str, moments: Spans) -> Activity | None:
-    """A chore that is named by a verb and its object; after "remind me to", any verb will do."""
-    lead = pattern(_TASK).search(text)
-    if lead is None:
-        return None
-    reminded = found(r"remind|forget|promised|told|said", lead[0])
-    verb = pattern(r"[a-z]+" if reminded else _TASK_VERBS).match(text, lead.end())
-    if verb is None or found(
-        r"^take (?:\w+ )?off\b|^(?:cancel|move|delete|remove)", text[verb.start() :]
-    ):
-        return None
-    end = min([len(text), *(start for start, _ in moments if start > verb.start())])
-    said = pattern(r"\s+(?:at|on|by|around|before|after|this|next|for|from|in)\s*$").sub(
-        "", text[verb.start() : end]
-    )
-    said = (
-        pattern(r"(?:,| if | when | because | since | and then | so ).*$")
-        .sub("", said)
-        .strip(" .,!?")
-    )
-    taken = said.split(" ")
-    if len(taken) < 2 or len(taken) > 8 or not said:
-        return None
-    title = pattern(r"\b(?:my|your|our)\b ?").sub("", said)
-    return Activity(
-        verb.start(),
-        verb.start() + len(said),
-        taken[0].lower() + taken[-1].lower(),
-        sentence_case(title),
-        CHORE,
-    )
-
-
-def _due(text: str) -> Activity | None:
-    """What is to be handed in or to be done ("the report is due on Friday", "due for a checkup")."""
-    match = pattern(r"\b(?:the|my|our|your) ((?:[\w'-]+ ){1,3})(?:is|are) due\b( for)?").search(
-        text
-    )
-    if match is None:
-        return None
-    title, kind = f"{match[1].strip()} due", kinds()["deadline"]
-    if match[2]:
-        service = pattern(r" (?:an? |its |the )?(\w+)").match(text, match.end())
-        if service is None:
-            return None
-        title, kind = f"{match[1].strip()} {service[1]}", kinds()["appointment"]
-    return Activity(match.start(), match.end(), title.lower(), sentence_case(title), kind)
-
-
-# -- unknown activities: "I have pottery on Thursday at 6" -----------------------------------------
-
-_OBJECT = (
-    r"\b(?:have|have got|'ve got|got|put|add|schedule|book|set up|attend|attending|going to|signed up for|block(?: off| out)?"
-    r"|hosting|let's do|let's have|enter|there's|there is|don't forget)(?: out| off| in)? (?:a |an |the |my |our |that |another )?"
-)
-
-
-def _unknown(text: str, moments: Spans) -> Activity | None:
-    """What stands between "I have" and a time, if it can be a name; no table lists it."""
-    lead = pattern(_OBJECT).search(text)
-    if lead is None or not moments:
-        return None
-    taken: list[str] = []
-    position = lead.end()
-    for word in pattern(r"[\w'&:/-]+").finditer(text, lead.end()):
-        if text[position : word.start()].strip() or _covered(word.start(), word.end(), moments):
-            break
-        if word[0].lower() in STOPS | NOBODY or len(taken) == 4:
-            break
-        taken.append(word[0])
-        position = word.end()
-    taken = [word for word in taken if word.lower() not in FILLERS]
-    rest = text[position:].lstrip()
-    if not taken or not (
-        _covered(position, position + 6, moments)
-        or found(r"^(?:on|at|from|with|for|in|to)\b", rest)
-    ):
-        return None
-    if found(
-        r"^(?:time|thing|things|something|nothing|anything|plans?|minutes?|hours?|people|lots|fun|stuff|room|slot|openings?|gap)s?$",
-        taken[-1],
-    ):
-        return None
-    kind = kinds()["appointment"]
-    people = find_people(text, position, moments)
-    return Activity(
-        lead.end(), position, " ".join(taken).lower(), sentence_case(" ".join(taken)), kind, people
-    )
 
 
 # -- nouns ------------------------------------------------------------------------------------------
@@ -248,6 +110,8 @@ def _is_noun(match: re.Match[str], text: str, moments: Spans) -> bool:
         return False
     if noun not in AMBIGUOUS:
         return True
+    if noun == "date" and found(r"\bit's a $", text[: match.start()]):
+        return False
     if noun == "date" and after in ("works", "is", "for", "and", "that", "yet", "in", "on"):
         return False
     if any(
@@ -303,7 +167,7 @@ def _modifiers(text: str, position: int, moments: Spans) -> tuple[list[str], str
         between = text[word.end() : (taken[-1].start() if taken else position)]
         if between.strip() not in ("", "-", "/", "&"):
             break
-        if _covered(word.start(), word.end(), moments):
+        if covers(moments, word.start(), word.end()):
             determiner = _determiner_beyond(before, word, moments)
             break
         if lower in DEFINITE or lower in INDEFINITE:
@@ -326,7 +190,7 @@ def _determiner_beyond(before: list[re.Match[str]], word: re.Match[str], moments
     if word[0].lower().endswith("'s"):
         return "the"
     for earlier in reversed([w for w in before if w.start() < word.start()]):
-        if not _covered(earlier.start(), earlier.end(), moments):
+        if not covers(moments, earlier.start(), earlier.end()):
             lower = earlier[0].lower()
             return lower if lower in DEFINITE or lower in INDEFINITE else ""
     return ""
@@ -402,48 +266,7 @@ def _topic_words(said: str, at: int, moments: Spans) -> list[str]:
             break
         if lower in ("everything", "things", "stuff", "something", "details"):
             break
-        if _covered(at + match.start(), at + match.end(), moments):
+        if covers(moments, at + match.start(), at + match.end()):
             break
         taken.append(match[0])
     return taken
-
-
-# -- people -------------------------------------------------------------------------------------------
-
-_RELATIONS = {"mom", "dad", "mum", "grandma", "grandpa", "mama", "papa", "nana"}
-
-
-def find_people(text: str, position: int, moments: Spans) -> tuple[str, ...]:
-    """Who comes after "with": names, or relations and groups such as "client", "design team"."""
-    match = pattern(r"\bwith ").search(text, position)
-    if match is None:
-        return ()
-    people: list[str] = []
-    current: list[str] = []
-    end = match.end()
-    for word in pattern(r"[\w'.-]+|,|&").finditer(text, match.end()):
-        lower = word[0].lower()
-        if text[end : word.start()].strip() or _covered(word.start(), word.end(), moments):
-            break
-        end = word.end()
-        if lower in ("and", ",", "&"):
-            people.append(" ".join(current))
-            current = []
-        elif lower in DEFINITE | INDEFINITE and not current:
-            continue
-        elif lower in STOPS or lower in NOBODY or lower in kinds() or len(current) == 3:
-            break
-        elif current and word[0][:1].islower() and _is_name(current[0]):
-            break
-        else:
-            current.append(word[0].rstrip("."))
-    people.append(" ".join(current))
-    return tuple(_capital(name) for name in people if name and name.lower() not in NOBODY)
-
-
-def _is_name(word: str) -> bool:
-    return word[:1].isupper() and word.lower() not in ("dr", "mr", "mrs", "ms", "prof")
-
-
-def _capital(name: str) -> str:
-    return name.capitalize() if name.lower() in _RELATIONS else name

@@ -1,0 +1,115 @@
+"""Activities that no table knows: chores, things due, and what stands where an activity would."""
+
+from __future__ import annotations
+
+from cal_ai.extractors.rules.activities import CHORE, Activity, kinds
+from cal_ai.extractors.rules.patterns import found, pattern, sentence_case, words
+from cal_ai.extractors.rules.people import find_people
+from cal_ai.extractors.rules.spans import Spans, covers
+from cal_ai.extractors.rules.vocabulary import FILLERS, NOBODY, STOPS
+
+_TOLD_TO = (
+    r"\b(?:remind (?:me|us) to|don't forget to|reminder to"
+    r"|I (?:promised|told|said)(?: to)?(?: [A-Z]\w+)?(?: I'd| I would| I'll| to)) "
+)
+_WILLING_TO = (
+    r"\b(?:(?:I|we)(?:'ve| have)? (?:got|have|need) to|I'll|we'll|I'm going to|I can|can you|could you"
+    r"|would you|will you|please|I should|I must) "
+)
+_CHORES = (
+    r"(?:pick (?:(?:him|her|them|mom|dad|\w+|the \w+|my \w+) )?up|drop (?:(?:the|my|your) \w+ )?off"
+    r"|take|bring|return|renew|submit|pay|water|feed|walk|collect|mail|ship|drive|call (?:the|my)|email"
+    r"|turn in|file|hand in|sign|fetch|babysit|watch the|help)\b"
+)
+_NOT_CHORES = r"(?:take (?:\w+ )?off|cancel|move|delete|remove|take (?:it|that|over)|bring up)\b"
+
+
+def find_chore(text: str, moments: Spans) -> Activity | None:
+    """A chore named by a verb and its object; after "remind me to", any verb will do."""
+    told = pattern(_TOLD_TO).search(text)
+    lead = told or pattern(_WILLING_TO).search(text)
+    if lead is None or pattern(_NOT_CHORES).match(text, lead.end()):
+        return None
+    verb = pattern(r"[a-z]+" if told else _CHORES).match(text, lead.end())
+    if verb is None:
+        return None
+    end = min([len(text), *(start for start, _ in moments if start > verb.start())])
+    said = text[verb.start() : end]
+    said = pattern(r"\s+(?:at|on|by|around|before|after|this|next|for|from|in)\s*$").sub("", said)
+    said = pattern(r"(?:,| if | when | because | since | and then | so ).*$").sub("", said)
+    said = said.strip(" .,!?")
+    taken = said.split(" ")
+    if not 2 <= len(taken) <= 8:
+        return None
+    title = sentence_case(pattern(r"\b(?:my|your|our)\b ?").sub("", said))
+    return Activity(verb.start(), verb.start() + len(said), title.lower(), title, CHORE)
+
+
+def find_due(text: str) -> Activity | None:
+    """What is to be handed in or done ("the report is due Friday", "the car is due for service")."""
+    due = pattern(r"\b(?:the|my|our|your) ((?:[\w'-]+ ){1,3})(?:is|are) due\b( for)?").search(text)
+    if due is None:
+        return None
+    title, kind = f"{due[1].strip()} due", kinds()["deadline"]
+    if due[2]:
+        service = pattern(r" (?:an? |its |the )?(\w+)").match(text, due.end())
+        if service is None:
+            return None
+        title, kind = f"{due[1].strip()} {service[1]}", kinds()["appointment"]
+    return Activity(due.start(), due.end(), title.lower(), sentence_case(title), kind)
+
+
+_DOING = (
+    r"\b(?:have|have got|'ve got|got|put|add|schedule|book|set up|attend(?:ing)?|going to|go to"
+    r"|com(?:e|ing) to|signed up for|block(?: off| out)?|host(?:ing)?|let's do|let's have|enter|there's"
+    r"|there is|don't forget|lock in|running|doing|seeing|presenting|visiting|watching|time for|date for"
+    r"|day for|slot for|plan|organi[sz]e|confirm|about|reschedule|move)"
+    r"(?: out| off| in)? (?P<article>(?:a|an|the|my|our|that|another) )?"
+)
+_NO_ACTIVITIES = words(
+    """
+    time thing things something nothing anything plan plans minute minutes hour hours people lots fun
+    stuff room slot slots opening openings gap question questions idea problem issue look feeling
+    favor favour chance choice way point moment second place day week kids kid baby dog cat car house
+    job work sense deal bit lot couple rest phone laptop email link invite calendar weekend one ones
+    meantime part parts reason money news conflict store same bus train bed home bathroom office
+    """
+)
+
+
+def find_unknown(text: str, moments: Spans) -> Activity | None:
+    """What follows "I have", "going to" or "let's do", if it can be the name of an activity."""
+    lead = pattern(_DOING).search(text)
+    if lead is None:
+        return None
+    taken: list[str] = []
+    position = lead.end()
+    for word in pattern(r"[\w'&:/-]+").finditer(text, lead.end()):
+        lower = word[0].lower()
+        if text[position : word.start()].strip() or covers(moments, word.start(), word.end()):
+            break
+        if lower in STOPS or lower in NOBODY or lower.endswith("ly") or len(taken) == 4:
+            break
+        taken.append(word[0])
+        position = word.end()
+    vague = bool(taken) and taken[-1].lower() in ("thing", "event")
+    named = [word for word in (taken[:-1] if vague else taken) if word.lower() not in FILLERS]
+    if not named or (len(named) == 1 and named[0].lower() in _NO_ACTIVITIES):
+        return None
+    if named[-1].lower() in ("time", "minutes", "hours", "people", "questions", "stuff", "days"):
+        return None
+    before_time = covers(moments, position, position + 6)
+    if not (
+        before_time
+        or vague
+        or lead["article"]
+        or found(r"^\W*(?:on|at|from|with|for|in)\b", text[position:])
+    ):
+        return None
+    people = find_people(text, position, moments)
+    title = sentence_case(" ".join(named))
+    definite = (lead["article"] or "").strip().lower() in ("the", "my", "our", "that")
+    kind = kinds()["appointment"]
+    return Activity(
+        lead.end(), position, title.lower(), title, kind, people, definite=definite, guessed=True
+    )
