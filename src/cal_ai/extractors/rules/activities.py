@@ -113,7 +113,7 @@ _KINDS: tuple[tuple[Kind, str], ...] = (
         eye exam, cleaning, blood test, vaccination, orthodontist, oil change, car service, tire change,
         inspection, viewing, tour, ultrasound, mri, x-ray, optometrist, dermatologist, chiropractor,
         pediatrician, acupuncture, closing, delivery, plumber, electrician, repair, installation,
-        follow-up, barber, hairdresser
+        follow-up, barber, hairdresser, technician, contractor, handyman
         """,
     ),
     (
@@ -126,7 +126,7 @@ _KINDS: tuple[tuple[Kind, str], ...] = (
     ),
     (
         Kind("early", 60, 8, 5),
-        "run, jog, bike ride, ride, hike, walk, farmers market, farmers' market, fishing, church",
+        "run, jog, bike ride, ride, hike, walk, farmers market, farmers' market, fishing",
     ),
     (
         Kind("evening", 150, 19, 11),
@@ -226,6 +226,11 @@ VERBS = (
         Kind("interview", 60, None, 8, shared=True),
     ),
     Verb(r"(?i:\bmeet(?:ing)?(?: up)?\b)", "Meeting", MEETING),
+    Verb(
+        r"(?i:\b(?:look (?:at|over)|go through|walk through|run through|review)\b)",
+        "Review",
+        Kind("work", 60, None, 7, shared=True),
+    ),
     Verb(
         r"(?i:\b(?:talk(?:ed)?|chat|discuss(?:ed)?|go over|speak|connect|sit down)\b)(?! to (?:him|her|them))",
         "Meeting",

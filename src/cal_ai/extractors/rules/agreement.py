@@ -8,18 +8,17 @@ _STRONG = phrases(
     r"""
     sounds? (?:good|great|perfect|fine|fun|lovely|like a plan|wonderful|amazing|awesome|right|ok)
     sounds? (?:reasonable|delicious|better|doable|excellent)
-    (?:that|this|it|which|\w+) (?:totally |also |definitely |still |actually 
-    ...|should )?works?\b(?! on)
+    \w+ (?:totally |also |definitely |still |actually |always )?works\b(?! on)
     ^works\b
     (?:should|will|'ll|that'd) be (?:totally |perfectly )?(?:fine|good|great|perfect|ok|doable|alright)\b
     works (?:for me|great|well|perfectly|fine|better|too|on my end)
-    (?:that'd|that would|that'll|should|will|would|could|can) (?:also |definitely 
-    ...|totally )?work\b(?! on)
+    (?:that'd|that would|that'll|that should|that|it|should|will|would|could) (?:also )?work\b(?! on)
     perfect\b
     deal\b(?! with)
     see (?:you|ya)\b
     it's a (?:date|plan)
-    i'm (?:so |totally |definitely |also )?(?:in|down|game|there)\b(?! (?:the|a|an|my|for|at|on
+    i'm (?:so |totally |definitely |also )?in\b(?=\W*$|[,.!;])
+    i'm (?:so |totally |definitely |also )?(?:down|game|there)\b(?! (?:the|a|an|my|for|at|on
     ...|with|to)\b)
     i'm (?:down|in|game|up) for (?:it|that)
     count me in
@@ -141,12 +140,14 @@ _REFUSAL = phrases(
     won't (?:work|make it|do\b)
     (?:doesn't|don't|didn't|won't|wouldn't|not going to|isn't going to) (?:really |actually 
     ...|quite )?work
-    i'm (?:also |already |actually |totally |pretty )?(?:busy|booked|tied up|slammed|swamped|away
+    i'm (?:also |already |actually |totally |pretty )?(?:busy|booked|tied up|slammed|swamped|wiped|exhausted|away
     ...|traveling|travelling|unavailable|stuck|packed|double[- ]booked|off)\b
     i'm (?:out of town|out\b(?! (?:of|on|to))|in meetings|in (?:a|another) meeting|on (?:a
     ...|another) call)
     i am (?:busy|booked|away)
     no good\b|not good
+    i'm (?:in|at|visiting) (?-i:[A-Z])\w+ (?:on|that|all|until|this|next)\b
+    (?:absolutely|definitely|of course|certainly|probably) not\b
     (?:is|are|'s|looks) (?:really |a bit |pretty |kind of |a )?(?:bad|tough|tricky|hard|rough|difficult|terrible|impossible|out\b|full|packed)
     no can do
     conflict|clash(?:es)?\b

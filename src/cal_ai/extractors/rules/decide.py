@@ -339,4 +339,5 @@ def _confidence(plan: Plan, timing: _Timing, support: str) -> Confidence:
 
 
 def _reasoning(plan: Plan) -> str:
-    return " / ".join(f'{u.speaker} (line {u.line}): "{u.words}"' for u in plan.lines[:6])
+    lines = [plan.quoted_before, *plan.lines] if plan.quoted_before else plan.lines
+    return " / ".join(f'{u.speaker} (line {u.line}): "{u.words}"' for u in lines[:6] if u)

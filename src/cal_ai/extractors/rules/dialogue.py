@@ -10,7 +10,8 @@ from cal_ai.extractors.rules.moments import Moments, split_moved
 from cal_ai.extractors.rules.patterns import found, pattern
 from cal_ai.extractors.rules.plans import Plan
 from cal_ai.extractors.rules.reading import Reading, read_utterance
-from cal_ai.extractors.rules.table import FAR, NEAR, Agenda, Table
+from cal_ai.extractors.rules.references import lies_in
+from cal_ai.extractors.rules.table import FAR, NEAR, Agenda, Table, Topic
 from cal_ai.extractors.rules.when import Saying, When
 from cal_ai.transcript import Utterance
 
@@ -101,7 +102,10 @@ class Dialogue:
             if plan.when.day in reading.moments.dates and plan.action is not None:
                 self._attend(plan, reading, quote=False)
                 return True
-        return False
+        event = self.agenda.named(reading, reading.moments) if reading.moments.dates else None
+        if event is not None:
+            self._attend(self.table.of(event), reading)
+        return event is not None
 
     # -- jokes, cancelling, moving ----------------------------------------------------------------
 
@@ -191,6 +195,9 @@ class Dialogue:
         plan = named or open_plan
         if plan is None or plan.background or self.table.age(plan) > FAR:
             return
+        if plan.action is None and not plan.asked:
+            plan.refused.add(reading.speaker)
+            return
         if reading.refuses_barely and self._answers_something_else(plan, reading):
             return
         days, minutes = reading.moments.dates, reading.moments.minutes
@@ -220,32 +227,16 @@ class Dialogue:
     def _is_content(self, reading: Reading) -> bool:
         """Whether the clause is about a plan, and not just a remark with a time in it."""
         moments, activity = reading.moments, reading.activity
-        if reading.holds and not reading.proposes:
+        if (reading.holds and not reading.proposes) or reading.is_late:
             return False
-        if activity is not None and activity.guessed and not moments.names_a_time:
-            return False
-        intends = (
-            reading.proposes
-            or reading.announces
-            or reading.calendar
-            or reading.corrects
-            or reading.agrees_strongly
-            or reading.bare
-            or reading.invites
-            or any(clock.zone for clock in moments.clocks)
-            or (bool(moments.lengths) and found(r"\b(?:takes?|lasts?|enough|long)\b", reading.text))
-        )
-        if (
-            activity is not None
-            and not activity.weak
-            and (moments.names_a_time or reading.question)
-        ):
+        intends = reading.intends or any(clock.zone for clock in moments.clocks)
+        if not moments.names_a_time:
+            if moments.lengths:
+                return intends or reading.tells_length
+            return intends and self.table.lacks_activity(reading)
+        if activity is not None and not activity.weak:
             return True
-        if activity is not None and intends:
-            return True
-        if moments.names_a_time or moments.lengths:
-            return intends or (reading.question and (reading.addressed or reading.shared))
-        return False
+        return intends or (reading.question and (reading.addressed or reading.shared))
 
     def _echoes(self, reading: Reading) -> bool:
         """Whether the clause repeats the day and time that are on the table."""
@@ -315,7 +306,7 @@ class Dialogue:
             plan = table.of(event) if event is not None else table.by_time(reading)
             opens = reading.question or reading.proposes or reading.calendar
             if plan is None and (opens or table.has_new_topic):
-                plan = table.new(self._addressees)
+                plan = table.new(self._addressees, reading.activity)
             return plan
         event = self.agenda.mentioned(reading)
         if activity.definite or reading.corrects:
@@ -328,7 +319,9 @@ class Dialogue:
         plan = table.same(reading) or table.with_room(reading)
         if plan is not None:
             return plan
-        return table.of(event) if event is not None else table.new(self._addressees)
+        return (
+            table.of(event) if event is not None else table.new(self._addressees, reading.activity)
+        )
 
     def _is_hindrance(self, reading: Reading, event: ContextEvent | None) -> bool:
         """Whether the clause names an appointment only to say that another time does not suit."""
@@ -368,6 +361,8 @@ class Dialogue:
         clock = when.clock.minute if when.clock is not None else None
         same_day = when.day is None or when.day == start.date()
         same_clock = clock is None or clock % 720 == (start.hour * 60 + start.minute) % 720
+        if clock is None and when.part is not None:
+            same_clock = lies_in(when.part, start.hour)
         longer = when.length is not None or when.longer or when.shift_minutes or when.shift_days
         return same_day and same_clock and not longer and when.until is None
 
@@ -375,7 +370,7 @@ class Dialogue:
 
     def _invite(self, reading: Reading) -> None:
         plan = self.table.near()
-        if plan is None:
+        if plan is None or (plan.background and reading.speaker not in plan.willing):
             return
         plan.background = False
         plan.put_forward(reading.speaker, asked=True)
@@ -415,39 +410,49 @@ class Dialogue:
         return chosen
 
     def _note(self, reading: Reading) -> None:
-        """Keeps what a passing remark names: an activity or a day to come back to, a place."""
-        plan = self.table.near()
-        activity = reading.activity
-        if activity is not None and not activity.weak and reading.void == "":
-            event = self.agenda.named(reading, reading.moments) if activity.definite else None
-            if event is None:
+        """Keeps what a remark without a time names: an activity to come back to, a place."""
+        plan, activity = self.table.near(), reading.activity
+        if activity is not None and reading.void == "":
+            known = self.table.same(reading) if not activity.weak else None
+            if known is not None and known.action is not None:
+                self._attend(known, reading, quote=False)
+            else:
                 self._remember(reading)
-            elif plan is None or plan.is_agreed or not plan.asked:
-                self._attend(self.table.of(event), reading)
-        elif reading.place is not None and plan is not None and not plan.background:
-            if plan.target is not None and (reading.proposes or reading.corrects):
-                self._change(plan, reading, Moments())
-            elif plan.action is not None and (plan.place is None or reading.corrects):
-                plan.place = reading.place
-                plan.quote(reading.utterance)
+            plan = self.table.near()
+        if reading.place is None or plan is None or plan.background or reading.void:
+            return
+        if plan.target is not None and (reading.proposes or reading.corrects):
+            self._change(plan, reading, Moments())
+        elif plan.action is not None and (plan.place is None or reading.corrects):
+            plan.place = reading.place
+            plan.quote(reading.utterance)
 
     def _remember(self, reading: Reading) -> None:
         """Keeps the activity of a clause that plans nothing, for a plan that may follow."""
-        activity = reading.activity
-        if (
-            activity is None
-            or reading.void == "told"
-            or (activity.weak and " " not in activity.title)
-        ):
+        activity, near = reading.activity, self.table.near()
+        if activity is None or reading.void == "told":
             return
-        near = self.table.near()
+        proposed = reading.void == "" and (reading.proposes or reading.invites)
+        if activity.weak and " " not in activity.title and not proposed:
+            return
         past_day = any(day.past for day in reading.moments.days)
-        if activity.definite and not past_day and (near is None or near.is_agreed):
+        if (
+            activity.definite
+            and not past_day
+            and (near is None or near.is_agreed or not near.asked)
+        ):
             event = self.agenda.named(reading, reading.moments)
             if event is not None:
                 self._attend(self.table.of(event), reading)
                 return
-        self.table.topic, self.table.topic_turn = activity, self.table.turn
+        self.table.raise_topic(
+            Topic(
+                activity,
+                reading.utterance,
+                self.table.turn,
+                proposed=proposed,
+            )
+        )
 
     def _saying(self, plan: Plan, reading: Reading) -> Saying:
         target = self.agenda.starts[plan.target.id].date() if plan.target is not None else None

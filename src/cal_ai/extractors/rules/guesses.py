@@ -14,14 +14,16 @@ _TOLD_TO = (
 )
 _WILLING_TO = (
     r"\b(?:(?:I|we)(?:'ve| have)? (?:got|have|need) to|I'll|we'll|I'm going to|I can|can you|could you"
-    r"|would you|will you|please|I should|I must) "
+    r"|would you|will you|please|I should|I must|can (?:somebody|someone|anyone|anybody|one of you)"
+    r"|(?:\w+day|today|tomorrow) (?:we|I)(?:'ll)?) "
 )
 _CHORES = (
     r"(?:pick (?:(?:him|her|them|mom|dad|\w+|the \w+|my \w+) )?up|drop (?:(?:the|my|your) \w+ )?off"
     r"|take|bring|return|renew|submit|pay|water|feed|walk|collect|mail|ship|drive|call (?:the|my)|email"
-    r"|turn in|file|hand in|sign|fetch|babysit|watch the|help)\b"
+    r"|turn in|file|hand in|sign|fetch|babysit|watch the|help|get (?:the|some)|grab (?:the|some)|buy|clean"
+    r"|paint|visit|fix|pack|decorate|assemble|bake)\b"
 )
-_NOT_CHORES = r"(?:take (?:\w+ )?off|cancel|move|delete|remove|take (?:it|that|over)|bring up)\b"
+_NOT_CHORES = r"(?:have|be|think|check|see|let|get back|try|rather|love|like|do|take (?:\w+ )?off|cancel|move|delete|remove|take (?:it|that|over)|bring up)\b"
 
 
 def find_chore(text: str, moments: Spans) -> Activity | None:
@@ -66,6 +68,7 @@ _DOING = (
     r"|day for|slot for|plan|organi[sz]e|confirm|about|reschedule|move)"
     r"(?: out| off| in)? (?P<article>(?:a|an|the|my|our|that|another) )?"
 )
+_DAY_IS = r"^\W*(?:\w+day|tomorrow|the \d+\w*) is (?P<article>(?:the|my|our|a|an) |(?=\w+'s ))"
 _NO_ACTIVITIES = words(
     """
     time thing things something nothing anything plan plans minute minutes hour hours people lots fun
@@ -79,7 +82,7 @@ _NO_ACTIVITIES = words(
 
 def find_unknown(text: str, moments: Spans) -> Activity | None:
     """What follows "I have", "going to" or "let's do", if it can be the name of an activity."""
-    lead = pattern(_DOING).search(text)
+    lead = pattern(_DOING).search(text) or pattern(_DAY_IS).search(text)
     if lead is None:
         return None
     taken: list[str] = []

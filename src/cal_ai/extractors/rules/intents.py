@@ -15,7 +15,7 @@ _CANCEL = phrases(
     drop(?:ped|ping)?\b (?:the|our|my|that|it|this|lunch|dinner|coffee|\w+day)\b(?! (?:kids|off))
     axe\b|nix(?:ed)?\b|ditch(?:ed|ing)?\b|kill (?:the|our|that)\b
     (?:take|get|knock) (?:[\w':]+ ){1,6}off (?:my|the|your|our) (?:calendar|schedule|books|plate)
-    wip(?:e|ed)\b
+    wipe(?:d)? (?:out |off )?(?:my|the|our|everything|all)\b
     clear(?:ed|ing)? (?:out |off )?(?:my|the|our|everything|all|that|your|\w+day)
     get rid of
     skip(?:ping)? (?:the|our|my|this|that|it|lunch|dinner|coffee|\w+day)\b
@@ -116,7 +116,7 @@ _PROPOSAL = phrases(
     any chance
     is it possible
     need to (?:meet|schedule|find|set|talk|sync|catch|get|book|plan|do|have)\b
-    (?:suggest(?:ed|s)?|proposed?|offered|looked at|settled on|landed on|looking at)\b
+    (?:suggest(?:ed|s)?|proposed?|offered|asked (?:for|if)|looked at|settled on|landed on|looking at)\b
     (?:would )?love to\b
     tell you what
     when (?:can|are|works|would|should)\b
@@ -129,7 +129,9 @@ _PROPOSAL = phrases(
     anyone (?:up|want|free)
     who'?s (?:up|in|free)
     (?:is )?everyone (?:free|available|ok|good)
-    (?:need you|i need)\b
+    i need (?:you\b|to (?:see|talk|meet|speak)|\d+ minutes|an? (?:hour|few|moment))
+    need you\b
+    can (?:somebody|someone|anyone|anybody|one of you)\b
     you and (?:i|me)\b
     """
 )
@@ -153,7 +155,7 @@ _INVITATION = phrases(
 )
 _CALENDAR = phrases(
     r"""
-    remind me\b
+    (?<!don't )remind me\b
     (?:put|add|stick|throw|pop|get|pencil|note|mark|log|enter|drop)\b[^.?!]*\b(?:calendar|schedule
     ...|diary|agenda|books)\b
     (?:put|pencil|write|note|mark|jot) (?:[\w':]+ ){1,5}(?:down|in)\b

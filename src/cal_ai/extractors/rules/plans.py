@@ -34,6 +34,7 @@ class Plan:
     optional: bool = False
     dropped: bool = False
     touched: int = 0
+    quoted_before: Utterance | None = None
     lines: list[Utterance] = field(default_factory=list)
 
     def quote(self, utterance: Utterance) -> None:

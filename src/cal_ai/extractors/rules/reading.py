@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
@@ -19,7 +20,10 @@ from cal_ai.transcript import Utterance
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What a clause means; the flags are independent, and the dialogue decides which one counts."""
+    """What a clause means; the flags are independent, and the dialogue decides which one counts.
+
+    `named` is the text without what it names only in passing.
+    """
 
     text: str
     utterance: Utterance
@@ -29,6 +33,7 @@ class Reading:
     denied: Activity | None
     place: str | None
     void: str
+    named: str
     cancels: bool
     moves: bool
     refuses: bool
@@ -61,6 +66,28 @@ class Reading:
         return intents.speaks_to_hearer(self.text)
 
     @property
+    def intends(self) -> bool:
+        """Whether the clause does anything about a plan."""
+        return (
+            self.proposes
+            or self.announces
+            or self.calendar
+            or self.corrects
+            or self.agrees_strongly
+            or self.bare
+            or self.invites
+        )
+
+    @property
+    def tells_length(self) -> bool:
+        return found(r"\b(?:takes?|lasts?|enough|long)\b", self.text)
+
+    @property
+    def is_late(self) -> bool:
+        """Whether somebody only says that he will come late."""
+        return found(r"\b(?:be|running|bit|little|minutes) late\b", self.text)
+
+    @property
     def drops(self) -> bool:
         """Whether something is left out, which cancels it if it is a thing of the calendar."""
         return intents.leaves_out(self.text)
@@ -76,7 +103,9 @@ class Reading:
 
     @property
     def asks_availability(self) -> bool:
-        return found(r"\b(?:free|available|around|busy|have time|any time|doing)\b", self.text)
+        return found(
+            r"\b(?:free|available|busy|have time|any time|doing|you around|around\W*$)", self.text
+        )
 
 
 _BARE_WORDS = (
@@ -84,7 +113,7 @@ _BARE_WORDS = (
     r"|it|is|let's|say|make|for|and|or|please"
     r"|just|how|what|sorry|perfect|great|good|cool|fine|from|until|instead|i|mean|meant|like"
     r"|probably|sharp|sometime|after|before|of|well|oh|hmm|rather|better|thanks|think|starting"
-    r"|anytime|any|time|between|every|each|same|place)\b"
+    r"|anytime|any|time|between|every|each|same|place|everybody|everyone|guys|team|folks|people|all)\b"
 )
 
 
@@ -142,6 +171,7 @@ def _read(
         activity=next((each for each in activities if not (each.denied or each.passing)), None),
         denied=next((each for each in activities if each.denied), None),
         place=place,
+        named=_without(text, [each for each in activities if each.passing]),
         void=_void(clause, moments, *aside),
         cancels=intents.cancels(text),
         moves=intents.moves(text),
@@ -157,6 +187,13 @@ def _read(
         corrects=intents.corrects(text),
         bare=bool(moments) and not found(r"[a-z]{2,}", _remainder(text, moments, place)),
     )
+
+
+def _without(text: str, activities: Sequence[Activity]) -> str:
+    """`text` with blanks in the place of the given activities."""
+    for each in activities:
+        text = text[: each.start] + " " * (each.end - each.start) + text[each.end :]
+    return text
 
 
 def _remainder(text: str, moments: Moments, place: str | None) -> str:

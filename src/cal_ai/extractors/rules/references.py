@@ -45,7 +45,7 @@ def content_words(text: str) -> frozenset[str]:
     """The telling words of a title or clause, without plurals, possessives and spelling variants."""
     content = set()
     for match in pattern(r"[\w:'-]+").finditer(text.lower()):
-        word = match[0].strip("'").removesuffix("'s")
+        word = match[0].strip("':-").removesuffix("'s")
         word = _ALIASES.get(word, word)
         if len(word) > 3 and word.endswith("s") and not word.endswith("ss"):
             word = word[:-1]
@@ -61,7 +61,7 @@ def best_matches(
 
     The first is the one that fits best; there is none if no event fits well.
     """
-    left = content_words(reading.text)
+    left = content_words(reading.named)
     chosen: list[ContextEvent] = []
     while len(chosen) < len(events):
         scored = [
@@ -137,11 +137,11 @@ def _time_score(old: Moments, start: datetime) -> float:
             same = clock.minute % 720 == (start.hour * 60 + start.minute) % 720
             score += 2.0 if same else -1.5
     for part in old.parts:
-        score += 0.5 if _in_part(part.part, start.hour) else -1.0
+        score += 0.5 if lies_in(part.part, start.hour) else -1.0
     return score
 
 
-def _in_part(part: str, hour: int) -> bool:
+def lies_in(part: str, hour: int) -> bool:
     low, high = {
         "morning": (5, 12),
         "lunchtime": (11, 15),
@@ -161,7 +161,7 @@ def bulk_matches(
         return []
     chosen = [event for event in events if _on_days(moments, starts[event.id])]
     for part in moments.parts:
-        chosen = [event for event in chosen if _in_part(part.part, starts[event.id].hour)]
+        chosen = [event for event in chosen if lies_in(part.part, starts[event.id].hour)]
     for clock in moments.clocks:
         if clock.minute is not None and clock.approximate:
             minute = clock.minute if clock.certain or clock.minute >= 8 * 60 else clock.minute + 720

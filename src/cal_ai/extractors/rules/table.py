@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from datetime import date, datetime
 
 from cal_ai.events import ContextEvent
-from cal_ai.extractors.rules.activities import Activity
+from cal_ai.extractors.rules.activities import CHORE, MEETING, Activity
 from cal_ai.extractors.rules.moments import Moments
 from cal_ai.extractors.rules.patterns import found
 from cal_ai.extractors.rules.plans import Plan
 from cal_ai.extractors.rules.reading import Reading
 from cal_ai.extractors.rules.references import best_matches, bulk_matches, content_words
+from cal_ai.transcript import Utterance
 
 NEAR = 4
 FAR = 10
@@ -51,6 +52,16 @@ class Agenda:
         return event if same_day and same_time and (days or minutes) else None
 
 
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """An activity that was named without a time; `proposed` if somebody wants to do it."""
+
+    activity: Activity
+    utterance: Utterance
+    turn: int
+    proposed: bool
+
+
 class Table:
     """Plans in the order in which they came up, and the one that is being talked about."""
 
@@ -59,8 +70,7 @@ class Table:
         self.focus: Plan | None = None
         self.turn = 0
         self.last_day: date | None = None
-        self.topic: Activity | None = None
-        self.topic_turn = 0
+        self.topic: Topic | None = None
         self.day_turn = 0
 
     def near(self, window: int = NEAR) -> Plan | None:
@@ -70,10 +80,20 @@ class Table:
     @property
     def has_new_topic(self) -> bool:
         """Whether an activity has been named since the plan talked about was last touched."""
-        if self.topic is None or self.turn - self.topic_turn > NEAR:
-            return False
+        topic = self.live_topic
         held = self.focus.activity if self.focus is not None else None
-        return held is None or not same_activity(held, self.topic)
+        return topic is not None and (held is None or not same_activity(held, topic.activity))
+
+    @property
+    def live_topic(self) -> Topic | None:
+        topic = self.topic
+        return topic if topic is not None and self.turn - topic.turn <= NEAR else None
+
+    def raise_topic(self, topic: Topic) -> None:
+        """Keeps an activity in mind; one that was proposed gives way only to another such."""
+        live = self.live_topic
+        if live is None or topic.proposed or not live.proposed:
+            self.topic = topic
 
     def age(self, plan: Plan) -> int:
         return self.turn - plan.touched
@@ -87,10 +107,15 @@ class Table:
         self.plans.append(plan)
         return plan
 
-    def new(self, addressees: frozenset[str]) -> Plan:
+    def new(self, addressees: frozenset[str], activity: Activity | None) -> Plan:
+        """A plan of what was just said, for the activity that was named before if none was now."""
         plan = Plan("create", touched=self.turn, addressees=addressees)
-        if self.topic is not None and self.turn - self.topic_turn <= NEAR:
-            plan.activity, self.topic = self.topic, None
+        topic = self.live_topic
+        if topic is not None and (activity is None or activity.weak):
+            plan.activity, self.topic = topic.activity, None
+            plan.quoted_before = topic.utterance
+            if topic.proposed:
+                plan.willing.add(topic.utterance.speaker)
         if self.turn - self.day_turn <= 2:
             plan.when.usual_day = self.last_day
         self.plans.append(plan)
@@ -147,7 +172,8 @@ class Table:
         """The plan that a clause without activity is about: the one talked about, if it fits."""
         near, far = self.near(), self.near(FAR)
         asks_anew = reading.question and not reading.corrects and reading.asks_availability
-        if near is not None and near.is_agreed and (asks_anew or self.has_new_topic):
+        settled = near is not None and (near.is_agreed or near.action is None)
+        if settled and (asks_anew or self.has_new_topic):
             return None
         if near is not None and near.is_agreed and reading.bare and reading.question:
             if not reading.moments.days and self.age(near) > 1:
@@ -163,6 +189,14 @@ class Table:
                 return None if plan.background else plan
         return None
 
+    def lacks_activity(self, reading: Reading) -> bool:
+        """Whether the plan talked about waits for an activity such as the clause names."""
+        plan, activity = self.near(), reading.activity
+        if plan is None or activity is None or plan.background or plan.target is not None:
+            return False
+        held = plan.activity
+        return held is None or (held.weak and not activity.weak and not activity.guessed)
+
     def with_room(self, reading: Reading) -> Plan | None:
         """The plan talked about, if it lacks an activity or has only a vague one."""
         plan, activity = self.near(), reading.activity
@@ -177,7 +211,7 @@ class Table:
         if other_day:
             return None
         if activity.weak:
-            return plan if not reading.moments.days else None
+            return plan if activity.kind is MEETING and not reading.moments.days else None
         if plan.activity.weak:
             return plan if not plan.is_agreed or not reading.moments.names_a_time else None
         generic = plan.activity.kind.name == "meeting" and activity.kind.name in (
@@ -188,9 +222,22 @@ class Table:
         return plan if generic and not activity.indefinite and not reading.moments.clocks else None
 
 
+_LOOSE_HEADS = {"meeting", "session", "appointment", "call", "date", "party", "lunch", "thing"}
+
+
 def same_activity(one: Activity, other: Activity) -> bool:
-    """Whether two activities may be the same: the words of one are among those of the other."""
+    """Whether two activities may be the same: the words of one are among those of the other.
+
+    "The dinner" may be the rehearsal dinner, but the rehearsal is not.
+    """
+    if one.kind is CHORE and other.kind is CHORE:
+        return one.title.split(" ")[-1].lower() == other.title.split(" ")[-1].lower()
     if one.noun == other.noun and (one.weak or other.weak):
         return True
-    a, b = content_words(one.title), content_words(other.title)
-    return a <= b or b <= a
+    longer, shorter = sorted((one.title, other.title), key=len, reverse=True)
+    if not content_words(shorter) <= content_words(longer):
+        return False
+    if one.noun == other.noun:
+        return True
+    head = longer.lower().split(" ")[-1]
+    return head in _LOOSE_HEADS or head == shorter.lower().split(" ")[-1]

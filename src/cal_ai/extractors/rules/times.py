@@ -209,6 +209,8 @@ def find_clocks(text: str, day_ends: frozenset[int]) -> list[Clock]:
     for match in pattern(_RANGE).finditer(text):
         add(_range(match, text, day_ends))
     for match in pattern(_UNTIL).finditer(text):
+        if found(r"\b(?:i|i'm|i'll be|i get|i am|we|we're)\s*$", text[: match.start()]):
+            continue  # when somebody has time, not when something ends
         minute, certain = clock_minutes(match["a"])
         add(
             _in_part(

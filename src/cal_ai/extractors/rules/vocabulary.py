@@ -94,7 +94,8 @@ HEADS = words(
     room rooms place docs doc document notes slides deck supplies center agenda script questions prep
     gear table menu spot break list invite link materials material report tickets clothes bag season
     budget speech cake gift present dress shop house food box bar guide guidelines team plan recap
-    summary minutes recording topics feedback results calendar series theory schedule pass shoes
+    summary minutes recording topics feedback results calendar series theory schedule pass shoes machine maker
+    cup mug bean beans hat outfit decorations
     """
 )
 
