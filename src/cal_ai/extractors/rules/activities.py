@@ -131,12 +131,13 @@ _KINDS: tuple[tuple[Kind, str], ...] = (
     (
         Kind("evening", 150, 19, 11),
         """
-        party, birthday, concert, show, movie, movies, gig, play, opera, theater, theatre, game, match,
+        party, birthday, concert, show, movie, movies, film, showing, gig, play, opera, theater, theatre,
         housewarming, book club, gala, premiere, ballet, fundraiser, reception, potluck, bonfire,
         watch party, board games, game day, night out, bowling, movie night, game night, poker night,
         trivia night, quiz night, girls' night, guys' night, open mic
         """,
     ),
+    (Kind("match", 120, 15, 8), "game, match, scrimmage, tournament"),
     (
         Kind("daytime", 180, 12, 8),
         """
@@ -161,7 +162,7 @@ _KINDS: tuple[tuple[Kind, str], ...] = (
 # Words that are activities only as nouns: "call me", "run late", "show up" are none of them.
 AMBIGUOUS = words(
     """
-    call run show play walk match game date class ride review planning practice training fair repair
+    call run show showing film play walk match game date class ride review planning practice training fair repair
     physical spin daily tour zoom launch release swim drinks demo pitch tea shower closing
     tasting fitting delivery inspection doctor movie movies cleaning conference train chat discussion
     birthday screening panel viewing football basketball soccer golf tennis follow-up pizza sushi exam

@@ -56,6 +56,7 @@ _STRONG = phrases(
     please do\b
     why not\b
     me (?:too|neither)
+    ^same\W*$
     same here
     looking forward
     can't wait
@@ -136,6 +137,7 @@ _REFUSAL = phrases(
     ...|then)\b
     can't (?:swing|commit|mon|tue|wed|thu|fri|sat|sun|this|do)
     can't\W*$|can't,
+    don't think (?:i|we)(?: can|'ll| will|'m)
     (?:won't|not) be (?:able|there|around|making|joining|coming)
     won't (?:work|make it|do\b)
     (?:doesn't|don't|didn't|won't|wouldn't|not going to|isn't going to) (?:really |actually 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 
-from cal_ai.extractors.rules.patterns import pattern
+from cal_ai.extractors.rules.patterns import any_of, pattern
 
 WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
@@ -59,28 +59,11 @@ _NTH_WORDS = {
     )
 }
 _NTH_WORD = "(?:" + "|".join(sorted(_NTH_WORDS, key=len, reverse=True)) + ")"
-_NUMBER = {
-    "a": 1,
-    "an": 1,
-    "one": 1,
-    "two": 2,
-    "three": 3,
-    "four": 4,
-    "five": 5,
-    "six": 6,
-    "seven": 7,
-    "eight": 8,
-    "nine": 9,
-    "ten": 10,
-    "a couple": 2,
-    "a couple of": 2,
-    "couple of": 2,
-    "a few": 3,
-}
-NUMBER = (
-    r"(?:\d{1,3}|a couple of|a couple|couple of|a few|an?|one|two|three|four|five|six|seven"
-    r"|eight|nine|ten)"
-)
+_SMALL = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+_NUMBER = {word: value for value, word in enumerate(_SMALL, 1)}
+_NUMBER |= {"fifteen": 15, "twenty": 20, "thirty": 30, "forty": 40, "forty-five": 45, "ninety": 90}
+_NUMBER |= {"a": 1, "an": 1, "a couple": 2, "a couple of": 2, "couple of": 2, "a few": 3}
+NUMBER = rf"(?:\d{{1,3}}|{any_of(_NUMBER)})"
 _D = r"(?:3[01]|[12]\d|0?[1-9])"
 _NOT_A_DAY = (
     r"(?!\s*(?:floor|street|st\b|ave|avenue|grade|time|place|graders?|birthday|anniversary|edition"

@@ -289,6 +289,8 @@ def _all_day(plan: Plan, kind: Kind, day: date, timing: _Timing) -> _Timing:
 def _title(plan: Plan, setting: Setting) -> str:
     """A short title: what it is, and with whom if it is a matter of two."""
     activity = plan.activity
+    if activity is None and (visit := _visit(plan, setting)):
+        return visit
     title = activity.title if activity is not None else "Meeting"
     kind = activity.kind if activity is not None else MEETING
     named = [*(activity.people if activity is not None else ()), *plan.people]
@@ -299,8 +301,31 @@ def _title(plan: Plan, setting: Setting) -> str:
         return f"{title} with {' and '.join(outsiders[:2])}"
     of_many = found(r"\b(?:team|all|board|company|family|staff|group|committee|class)\b", title)
     if kind.shared and not of_many and len(others) == 1 and " with " not in title:
-        return f"{title} with {others[0].split(' ')[0]}"
+        return f"{title} with {_called(others[0])}"
     return title
+
+
+_VISITS = (
+    (r"\b(?:dr|doctor|physician|gp)\b", "Doctor appointment"),
+    (r"\bdent", "Dentist appointment"),
+    (r"\bvet", "Vet appointment"),
+    (r"\b(?:salon|barber|hair)", "Haircut"),
+    (r"\b(?:garage|mechanic)", "Car service"),
+    (r"\b(?:clinic|practice|hospital|reception|physio)", "Appointment"),
+)
+
+
+def _visit(plan: Plan, setting: Setting) -> str | None:
+    """The title of an appointment with a practice or shop that speaks in the conversation."""
+    names = " ".join(_partners(plan, setting))
+    return next((title for source, title in _VISITS if found(source, names)), None)
+
+
+def _called(speaker: str) -> str:
+    """A speaker by first name, unless the first word is no name ("Dr Patel", "Prof Weber")."""
+    first = speaker.split(" ")[0]
+    titled = first.lower().rstrip(".") in ("dr", "mr", "mrs", "ms", "prof", "coach", "the")
+    return speaker if titled else first
 
 
 def _partners(plan: Plan, setting: Setting) -> list[str]:

@@ -38,6 +38,7 @@ class Dialogue:
         self.table = Table()
         self._addressees: frozenset[str] = frozenset()
         self._last_question = ("", 0)
+        self._last_asked = ("", 0)
 
     def hear(self, utterance: Utterance) -> None:
         """Takes in the next utterance."""
@@ -47,8 +48,8 @@ class Dialogue:
             self._step(reading)
             if reading.question:
                 self._last_question = (utterance.speaker, self.table.turn)
-            for day in sorted(reading.moments.dates)[:1]:
-                self.table.last_day, self.table.day_turn = day, self.table.turn
+                self._last_asked = (reading.text, self.table.turn)
+            self.table.note_days(reading.moments)
 
     def _called(self, utterance: Utterance) -> frozenset[str]:
         """The speakers called by name at the start or the end of an utterance."""
@@ -63,7 +64,7 @@ class Dialogue:
         return frozenset(called)
 
     def _step(self, reading: Reading) -> None:
-        if self._refocus(reading):
+        if self._refocus(reading) or (reading.bare and self._was_counted(reading)):
             return
         if reading.void == "sarcasm":
             self._laugh_off()
@@ -83,6 +84,8 @@ class Dialogue:
             self._invite(reading)
         elif reading.agrees and not reading.holds and not reading.question and not reading.void:
             self._agree(reading)
+            if self.table.near() is None:
+                self._remember(reading)
         else:
             self._note(reading)
 
@@ -185,8 +188,10 @@ class Dialogue:
 
     def _refuse(self, reading: Reading) -> None:
         named = self.table.named(reading)
-        event = self.agenda.named(reading, reading.moments)
         open_plan = self.table.near(FAR)
+        event = self.agenda.named(reading, reading.moments)
+        if open_plan is None and event is None and reading.speaker != self.owner:
+            event = self.agenda.only_one_on(reading.moments.dates)
         if event is not None and named is None:
             settled = open_plan is None or open_plan.is_agreed or open_plan.action is None
             if settled and not self._is_conflict(reading):
@@ -229,7 +234,8 @@ class Dialogue:
         moments, activity = reading.moments, reading.activity
         if (reading.holds and not reading.proposes) or reading.is_late:
             return False
-        intends = reading.intends or any(clock.zone for clock in moments.clocks)
+        zoned = any(clock.zone for clock in moments.clocks)
+        intends = reading.intends or reading.is_fragment or zoned
         if not moments.names_a_time:
             if moments.lengths:
                 return intends or reading.tells_length
@@ -237,6 +243,15 @@ class Dialogue:
         if activity is not None and not activity.weak:
             return True
         return intends or (reading.question and (reading.addressed or reading.shared))
+
+    def _was_counted(self, reading: Reading) -> bool:
+        """Whether a number answers "how many?" and is no time."""
+        said, turn = self._last_asked
+        counted = found(
+            r"\bhow (?:many|much|old|far|long)\b|\bwhat (?:row|number|room|size)\b", said
+        )
+        sure = reading.moments.days or any(clock.certain for clock in reading.moments.clocks)
+        return counted and self.table.turn - turn <= 1 and not sure
 
     def _echoes(self, reading: Reading) -> bool:
         """Whether the clause repeats the day and time that are on the table."""
@@ -402,7 +417,8 @@ class Dialogue:
             if not plan.backing and not reading.agrees_strongly:
                 continue
             uninvited = bool(plan.addressees) and reading.speaker not in plan.addressees
-            among_others = len(plan.backing) > 1 and not reading.agrees_strongly
+            among_others = len(plan.backing) > 1 and self.table.age(plan) > 1
+            among_others = among_others and not reading.agrees_strongly
             if (uninvited or among_others) and reading.speaker not in plan.willing:
                 if not found(_JOINING, reading.text):
                     continue

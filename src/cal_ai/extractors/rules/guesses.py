@@ -69,20 +69,26 @@ _DOING = (
     r"(?: out| off| in)? (?P<article>(?:a|an|the|my|our|that|another) )?"
 )
 _DAY_IS = r"^\W*(?:\w+day|tomorrow|the \d+\w*) is (?P<article>(?:the|my|our|a|an) |(?=\w+'s ))"
+_HEADING = (
+    r"^\W*(?:(?:and|so|then|next|now|also|ok),? )*(?P<article>(?:the|our|my) )"
+    r"(?=(?:[\w'-]+ ){1,3}thing\W*$)"
+)
 _NO_ACTIVITIES = words(
     """
     time thing things something nothing anything plan plans minute minutes hour hours people lots fun
     stuff room slot slots opening openings gap question questions idea problem issue look feeling
     favor favour chance choice way point moment second place day week kids kid baby dog cat car house
     job work sense deal bit lot couple rest phone laptop email link invite calendar weekend one ones
-    meantime part parts reason money news conflict store same bus train bed home bathroom office
+    fever cold flu headache migraine hangover feeling dream meantime part parts reason money news conflict store same bus train bed home bathroom office
     """
 )
 
 
 def find_unknown(text: str, moments: Spans) -> Activity | None:
     """What follows "I have", "going to" or "let's do", if it can be the name of an activity."""
-    lead = pattern(_DOING).search(text) or pattern(_DAY_IS).search(text)
+    lead = next(
+        (m for m in (pattern(p).search(text) for p in (_DOING, _DAY_IS, _HEADING)) if m), None
+    )
     if lead is None:
         return None
     taken: list[str] = []

@@ -199,7 +199,7 @@ _ANNOUNCEMENT = phrases(
     ...|\w+day)\b
     we(?:'ll| will) (?:meet|be|have|do|go|see|start|leave|pick|host|grab|get|need)\b
     don't forget\b
-    there(?:'s| is| will be) (?:a|an|the|that|also)\b
+    there(?:'s| is| will be) (?:a|an|the|that|also|one)\b
     (?:it|that|this|which)(?:'s| is|'ll be| will be)(?: now)? (?:at|on|scheduled|set|happening|from)\b
     it(?:'s| is)(?: now)? (?:the \d|\d|\w+day|tomorrow|tonight|next)
     (?:is|are|'s|be|was) (?:at|on|scheduled|set|happening|booked|confirmed|due)\b

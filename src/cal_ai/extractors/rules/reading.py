@@ -79,6 +79,12 @@ class Reading:
         )
 
     @property
+    def is_fragment(self) -> bool:
+        """Whether the clause starts with a day or time and names both."""
+        first = min((start for start, _ in self.moments.spans), default=1)
+        return first == 0 and bool(self.moments.dates and self.moments.minutes)
+
+    @property
     def tells_length(self) -> bool:
         return found(r"\b(?:takes?|lasts?|enough|long)\b", self.text)
 
@@ -113,7 +119,7 @@ _BARE_WORDS = (
     r"|it|is|let's|say|make|for|and|or|please"
     r"|just|how|what|sorry|perfect|great|good|cool|fine|from|until|instead|i|mean|meant|like"
     r"|probably|sharp|sometime|after|before|of|well|oh|hmm|rather|better|thanks|think|starting"
-    r"|anytime|any|time|between|every|each|same|place|everybody|everyone|guys|team|folks|people|all)\b"
+    r"|anytime|any|time|between|every|each|same|place|everybody|everyone|guys|team|folks|people|all|right|one)\b"
 )
 
 

@@ -144,6 +144,7 @@ _MINUTES = {
 }
 _HOUR = rf"(?:{any_of(_HOURS)}|1[0-2]|[1-9])"
 _PAST_TO = rf"\b({any_of(_MINUTES)})(?: minutes)? (past|after|to|till|before|of) ({_HOUR})\b"
+_WORD_RANGE = rf"\b({any_of(_HOURS)}) (to|till|until) ({any_of(_HOURS)})\b"
 _HALF_HOUR = rf"\bhalf ({any_of(_HOURS)})\b"
 _HOUR_MINUTE = (
     rf"\b({any_of(_HOURS)})[ -](oh[ -]five|fifteen|twenty|thirty|forty|forty[ -]five|fifty)\b"
@@ -246,6 +247,9 @@ def _distance(left: str, right: str) -> int:
 
 def _digits(text: str) -> str:
     text = pattern(_PAST_TO).sub(_past_or_to, text)
+    text = pattern(_WORD_RANGE).sub(
+        lambda m: f"{_HOURS[m[1].lower()]} {m[2]} {_HOURS[m[3].lower()]}", text
+    )
     text = pattern(_HALF_HOUR).sub(lambda m: f"{_HOURS[m[1].lower()]}:30", text)
     text = pattern(_HOUR_MINUTE).sub(_hour_minute, text)
     text = pattern(_WORD_CLOCK).sub(lambda m: str(_HOURS[m[1].lower()]), text)

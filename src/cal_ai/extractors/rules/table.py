@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 
 from cal_ai.events import ContextEvent
 from cal_ai.extractors.rules.activities import CHORE, MEETING, Activity
@@ -39,6 +39,11 @@ class Agenda:
         """The events that the clause names all at once ("everything on Friday")."""
         return bulk_matches(reading, moments, self.events, self.starts)
 
+    def only_one_on(self, days: frozenset[date]) -> ContextEvent | None:
+        """The event of a day that has no other."""
+        events = [event for event in self.events if self.starts[event.id].date() in days]
+        return events[0] if len(events) == 1 else None
+
     def mentioned(self, reading: Reading) -> ContextEvent | None:
         """The event that the clause names together with its own day or time."""
         event = self.named(reading, reading.moments)
@@ -72,6 +77,22 @@ class Table:
         self.last_day: date | None = None
         self.topic: Topic | None = None
         self.day_turn = 0
+        self.week: date | None = None
+        self.week_turn = -NEAR
+
+    def note_days(self, moments: Moments) -> None:
+        """Keeps the day and the week talked about, in which later weekdays are understood."""
+        for day in moments.days:
+            if day.day is not None:
+                in_week = self.week is not None and self.turn - self.week_turn <= NEAR
+                if in_week and self.week is not None and day.weekday is not None:
+                    self.last_day = self.week + timedelta(days=day.weekday)
+                else:
+                    self.last_day = day.day
+                self.day_turn = self.turn
+            week = day.week or (day.day - timedelta(days=day.day.weekday()) if day.day else None)
+            if week is not None and (day.week is not None or day.vague):
+                self.week, self.week_turn = week, self.turn
 
     def near(self, window: int = NEAR) -> Plan | None:
         """The plan talked about, if that was within the last `window` utterances."""
@@ -118,6 +139,8 @@ class Table:
                 plan.willing.add(topic.utterance.speaker)
         if self.turn - self.day_turn <= 2:
             plan.when.usual_day = self.last_day
+        if self.turn - self.week_turn <= NEAR:
+            plan.when.week = self.week
         self.plans.append(plan)
         return plan
 

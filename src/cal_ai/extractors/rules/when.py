@@ -47,6 +47,7 @@ class When:
     longer: int = 0
     shift_minutes: int = 0
     shift_days: int = 0
+    options: tuple[tuple[date, Clock], ...] = ()
 
     def take(self, moments: Moments, saying: Saying) -> bool:
         """Fills in what `moments` say; True if that changed anything."""
@@ -56,6 +57,7 @@ class When:
                 break
         self._take_parts(moments)
         self._take_clocks(moments, saying)
+        self._choose(moments)
         for length in moments.lengths[:1]:
             if length.change:
                 self.longer = length.minutes
@@ -72,6 +74,20 @@ class When:
         part = self.part if self.clock is None else None
         shift = (self.shift_minutes, self.shift_days)
         return self.day, minute, self.until, part, self.length, self.longer, shift, self.week
+
+    def _choose(self, moments: Moments) -> None:
+        """Keeps a choice of day and time ("Monday at 9 or Tuesday at 4"), or the one chosen."""
+        if len(moments.dates) > 1 and len(moments.days) == len(moments.clocks):
+            pairs = zip(moments.days, moments.clocks, strict=True)
+            self.options = tuple((day.day, clock) for day, clock in pairs if day.day is not None)
+            return
+        for day, clock in self.options:
+            if moments.days and not moments.clocks and self.day is not None:
+                if day.weekday() == self.day.weekday():
+                    self.day, self.clock = day, clock
+            elif moments.clocks and not moments.days and clock.minute is not None:
+                if moments.minutes == {clock.minute % 720}:
+                    self.day = day
 
     def _take_day(self, day: Day, saying: Saying) -> bool:
         """Whether `day` names one day; a whole week only tells which weekdays are meant."""
