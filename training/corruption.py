@@ -22,7 +22,7 @@ NOTES = ("(Laughter)", "(Applause)", "[Music]", "(Laughs)", "[laughter]", "(Audi
 
 @dataclass(frozen=True, slots=True)
 class MarkedText:
-    """`ends` are the offsets just after the last character of each sentence; `removed` is per character."""
+    """`ends` are offsets just after the last character of a sentence; `removed` is per character."""
 
     text: str
     ends: NDArray[np.int64]
@@ -138,7 +138,7 @@ def _punctuation_class(code: int) -> int:
 
 
 def without_punctuation(marked: MarkedText, *, keep_apostrophes: bool) -> MarkedText:
-    """The text without punctuation and without the double spaces that leaves; sentences of nothing vanish."""
+    """The text without punctuation and double spaces; sentences of marks alone vanish."""
     codes = np.frombuffer(marked.text.encode("utf-32-le"), dtype=np.uint32)
     unique, inverse = np.unique(codes, return_inverse=True)
     kinds = np.array([_punctuation_class(int(c)) for c in unique], dtype=np.int8)[inverse]
@@ -154,7 +154,7 @@ def without_punctuation(marked: MarkedText, *, keep_apostrophes: bool) -> Marked
     new_length = np.r_[0, np.cumsum(keep)]
     text = codes[kept].tobytes().decode("utf-32-le")
     solid = keep & ~space
-    # The end of a sentence is now after its last solid character; a sentence of marks alone is gone.
+    # The end of a sentence is now after its last solid character.
     last_solid = np.maximum.accumulate(np.where(solid, np.arange(len(codes)), -1))
     lasts = last_solid[marked.ends - 1]
     lasts = np.unique(lasts[lasts >= 0])

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 # How far the sentence ends of a source can be trusted, and how often its text is drawn in one pass.
-# Gold text is little and is what the model is judged by; meetings have turns that stop in mid-sentence.
+# Gold text is scarce and is what the model is judged by; meetings have turns cut in mid-sentence.
 TRUST = {"UD_English": 1.0, "MASC": 0.8, "QMSum": 0.2}
 DRAWS = {"UD_English-EWT": 6, "UD_English-GUM": 6, "MASC": 2, "Tatoeba": 0.5, "FOMC": 0.7}
 TRUST_BY_RULE = 0.5
@@ -18,7 +18,7 @@ TRUST_BY_RULE = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """Sentences in order; `paragraphs` holds the indices of those that start a paragraph or turn."""
+    """Sentences in order; `paragraphs` holds the indices of those that start one, or a turn."""
 
     source: str
     style: str
@@ -39,7 +39,7 @@ def _by_prefix(table: dict[str, float], source: str, default: float) -> float:
 
 
 def read_mix(path: Path) -> Iterator[Document]:
-    """Documents of a training mix: `### source|licence|style`, then a sentence a line, TAB = new paragraph."""
+    """Documents of a mix: `### source|licence|style`, then a sentence a line; TAB: new paragraph."""
     header: list[str] = []
     lines: list[str] = []
     with lzma.open(path, "rt", encoding="utf-8") as stream:
@@ -75,8 +75,6 @@ def read_talks(folder: Path) -> list[Document]:
     from sat_bench.corpus import load_corpus
 
     return [
-        Document(
-            "talk", "spoken", tuple(talk.text[s:e] for s, e in talk.sentences), frozenset({0})
-        )
+        Document("talk", "spoken", tuple(talk.text[s:e] for s, e in talk.sentences), frozenset({0}))
         for talk in load_corpus(folder)
     ]

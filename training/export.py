@@ -108,15 +108,19 @@ def _with_neighbours(graph: Graph, taps: NDArray[np.float32], x: str, mask: str)
     taps = taps.copy()
     taps[REACH] += 1  # the token itself
     mixed = graph.add(
-        "Conv", by_channel, graph.constant(taps.T[:, None]), group=taps.shape[1], pads=[REACH, REACH]
+        "Conv",
+        by_channel,
+        graph.constant(taps.T[:, None]),
+        group=taps.shape[1],
+        pads=[REACH, REACH],
     )
     return graph.add("Transpose", mixed, perm=[0, 2, 1])
 
 
 def _mask_bias(graph: Graph, mask: str) -> str:
     """0 where the mask is 1 and -10000 where it is 0, in the form attention adds."""
-    hidden = graph.add("Sub", graph.constant(np.float32(1)), mask)
-    scaled = graph.add("Mul", hidden, graph.constant(np.float32(-1e4)))
+    hidden = graph.add("Sub", graph.constant(np.array(1, np.float32)), mask)
+    scaled = graph.add("Mul", hidden, graph.constant(np.array(-1e4, np.float32)))
     return graph.add("Unsqueeze", scaled, graph.constant(np.array([1, 2], np.int64)))
 
 
@@ -133,12 +137,10 @@ def _layer(graph: Graph, weights: Weights, shape: Shape, name: str, x: str, bias
     graph.nodes.append(helper.make_node("Split", [heads], parts, axis=1, num_outputs=3))
     turned = graph.add("Transpose", parts[1], perm=[0, 1, 3, 2])
     scores = graph.add("MatMul", parts[0], turned)
-    scores = graph.add("Mul", scores, graph.constant(np.float32(depth**-0.5)))
+    scores = graph.add("Mul", scores, graph.constant(np.array(depth**-0.5, np.float32)))
     share = graph.add("Softmax", graph.add("Add", scores, bias), axis=-1)
     together = graph.add("Transpose", graph.add("MatMul", share, parts[2]), perm=[0, 2, 1, 3])
-    flat = graph.add(
-        "Reshape", together, graph.constant(np.array([0, 0, shape.width], np.int64))
-    )
+    flat = graph.add("Reshape", together, graph.constant(np.array([0, 0, shape.width], np.int64)))
     x = graph.add("Add", x, weights.linear(graph, f"{name}.attended", flat))
     hidden = weights.linear(graph, f"{name}.feed_in", weights.norm(graph, f"{name}.norm_feed", x))
     hidden = graph.add("Gelu" if shape.activation == "gelu" else "Relu", hidden)
@@ -154,7 +156,10 @@ def _model(graph: Graph) -> onnx.ModelProto:
     output = helper.make_tensor_value_info("logits", TensorProto.FLOAT, [*size, 1])
     proto = helper.make_graph(graph.nodes, "truemark", inputs, [output], graph.weights)
     model = helper.make_model(
-        proto, opset_imports=[helper.make_opsetid("", OPSET)], producer_name="truemark", ir_version=10
+        proto,
+        opset_imports=[helper.make_opsetid("", OPSET)],
+        producer_name="truemark",
+        ir_version=10,
     )
     onnx.checker.check_model(model)
     return model

@@ -31,12 +31,16 @@ class Shape:
 
 SHAPES = {
     "small": Shape(width=256, layers=6, heads=4, feed_forward=1024, embedding=256),
-    "nano": Shape(
-        width=128, layers=3, heads=4, feed_forward=384, embedding=128, activation="relu"
-    ),
+    "nano": Shape(width=128, layers=3, heads=4, feed_forward=384, embedding=128, activation="relu"),
     "teacher": Shape(width=512, layers=8, heads=8, feed_forward=2048, embedding=512),
     "smoke": Shape(
-        width=32, layers=1, heads=2, feed_forward=64, embedding=16, vocabulary=512, activation="relu"
+        width=32,
+        layers=1,
+        heads=2,
+        feed_forward=64,
+        embedding=16,
+        vocabulary=512,
+        activation="relu",
     ),
 }
 
@@ -102,15 +106,19 @@ class Network(nn.Module):  # type: ignore[misc, unused-ignore]
 
     def forward(self, ids: Tensor, mask: Tensor | None = None) -> Tensor:
         """Hidden states after the last norm; the mask is 1 for tokens and 0 for padding."""
-        x = self.widen(self.pieces(ids))
-        if mask is not None:
-            x = x * mask[..., None]  # so that padding is no neighbour
-        x = self._with_neighbours(x) + self.positions.weight[: ids.shape[1]]
-        x = F.dropout(x, self.dropout, self.training)
+        x = self.embed(ids, mask)
         bias = None if mask is None else (1 - mask[:, None, None, :]) * -1e4
         for layer in self.layers:
             x = layer(x, bias)
         return self.norm(x)  # type: ignore[no-any-return, unused-ignore]
+
+    def embed(self, ids: Tensor, mask: Tensor | None = None) -> Tensor:
+        """What the first layer reads."""
+        x = self.widen(self.pieces(ids))
+        if mask is not None:
+            x = x * mask[..., None]  # so that padding is no neighbour
+        x = self._with_neighbours(x) + self.positions.weight[: ids.shape[1]]
+        return F.dropout(x, self.dropout, self.training)
 
     def _with_neighbours(self, x: Tensor) -> Tensor:
         """Each token with a weighted sum of those around it: word order from the first step on."""

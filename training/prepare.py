@@ -23,10 +23,10 @@ from training.documents import Document, read_mix, read_talks
 SEED = 20261115
 WINDOW = 510
 BOS, PAD, EOS, UNK = 0, 1, 2, 3
-# A token's label byte: bit 0 = a sentence ends here, bits 1-3 = removed mark, bit 4 = removal applies.
+# A token's label byte: bit 0 = a sentence ends, bits 1-3 = the mark removed, bit 4 = marks removed.
 END, MARK_SHIFT, MARKS_KNOWN = 1, 1, 16
-# White space and quotes in one form each. A line break, which tells sentences apart, becomes a piece of
-# its own; the space after it gives the first word of a line the same piece as anywhere else.
+# White space and quotes in one form each. A line break, which tells sentences apart, becomes a piece
+# of its own; the space after it gives the first word of a line the same piece as anywhere else.
 LINE_BREAK = "␤"
 NORMALISATION = {
     "\t": " ", "\u00a0": " ", "\u2009": " ", "\u200b": "", "\ufeff": "", "\u00ad": "",
@@ -38,7 +38,7 @@ NORMALISATION = {
 
 
 def train_tokenizer(documents: Sequence[Document], out: Path, vocabulary: int) -> None:
-    """A unigram SentencePiece model in `out`, trained on a sample of the documents, a quarter lower-cased."""
+    """A unigram SentencePiece model in `out`, from a sample of the text, a quarter in lower case."""
     import sentencepiece
 
     rng = random.Random(SEED)
@@ -120,9 +120,7 @@ def windows(
     for document, start, stop in _runs(documents, rng):
         sentences = document.sentences[start:stop]
         paragraphs = frozenset(i - start for i in document.paragraphs if start <= i < stop)
-        ids, labels = labelled(
-            tokenizer, draw(sentences, paragraphs, document.trust == 1.0, rng)
-        )
+        ids, labels = labelled(tokenizer, draw(sentences, paragraphs, document.trust == 1.0, rng))
         if rng.random() < 0.5:
             ids, labels = np.append(ids, np.int16(newline)), np.append(labels, np.int8(0))
         all_ids.append(ids)

@@ -27,7 +27,7 @@ from training.tuning import Gold, read_gold_sets, score_lines
 PARTS = (1, 5)
 PART_SHARES = (0.8, 0.2)
 MASKED_SHARE, MASKED_LOSS, MARKS_LOSS = 0.12, 0.15, 0.2
-# F1 on text without punctuation is best below even odds; leaning there lets one threshold serve all text.
+# F1 on text without punctuation is best below even odds; leaning there lets one threshold serve.
 UNPUNCTUATED_TILT = 1.3
 
 
@@ -59,7 +59,7 @@ class Batch:
 
 
 def batches(folder: Path, size: int, device: str, rng: random.Random) -> Iterator[Batch]:
-    """Batches of whole or cut windows, pass after pass, waiting for passes that are still written."""
+    """Batches of whole or cut windows, pass after pass, waiting for those still being written."""
     number = 0
     while True:
         path = folder / f"pass_{number:02d}.npz"
@@ -77,11 +77,12 @@ def batches(folder: Path, size: int, device: str, rng: random.Random) -> Iterato
         for start in range(0, len(ids) - size + 1, size):
             rows = order[start : start + size]
             parts = rng.choices(PARTS, PART_SHARES)[0]
-            yield _batch(ids[rows], labels[rows], trust[rows], parts)
+            yield as_batch(ids[rows], labels[rows], trust[rows], parts)
         number += 1
 
 
-def _batch(ids: Tensor, labels: Tensor, trust: Tensor, parts: int) -> Batch:
+def as_batch(ids: Tensor, labels: Tensor, trust: Tensor, parts: int) -> Batch:
+    """Windows cut into parts, each between its start and end marks."""
     shape = (ids.shape[0] * parts, ids.shape[1] // parts)
 
     def framed(values: Tensor, first: int, last: int) -> Tensor:
@@ -173,13 +174,15 @@ def _fast(network: Network, device: str) -> Any:
 
 
 def _target(teachers: Sequence[Network], fast: Sequence[Any], batch: Batch) -> Tensor:
-    """The label, mixed with the teachers' mean probability: they count more where labels are rules."""
+    """The label mixed with the teachers' mean probability, which counts more where rules made it."""
     if not teachers:
         return batch.ends
     with torch.no_grad():
-        each = [t.boundary(f(batch.ids))[..., 0].float() for t, f in zip(teachers, fast, strict=True)]
+        each = [
+            t.boundary(f(batch.ids))[..., 0].float() for t, f in zip(teachers, fast, strict=True)
+        ]
         taught = torch.sigmoid(torch.stack(each).mean(0))
-        # A teacher has been tilted already where punctuation was removed: undo it before the loss tilts.
+        # A teacher is tilted already where punctuation was removed: undo it, the loss tilts again.
         odds = taught / UNPUNCTUATED_TILT
         untilted = odds / (odds + 1 - taught)
         taught = torch.where(batch.unpunctuated, untilted, taught)
@@ -219,8 +222,12 @@ def _build(name: str, vocabulary: int, dropout: float, device: str, seed: int) -
     torch.manual_seed(seed)
     shape: Shape = SHAPES[name]
     if shape.vocabulary < vocabulary:
-        raise ValueError(f"vocabulary of {name} must be at least {vocabulary}, got {shape.vocabulary}")
-    return Network(shape, dropout).to(device)
+        raise ValueError(
+            f"vocabulary of {name} must be at least {vocabulary}, got {shape.vocabulary}"
+        )
+    network = Network(shape, dropout)
+    network.to(device)
+    return network
 
 
 def main() -> None:
@@ -269,7 +276,9 @@ def main() -> None:
         (s, Schedule(options.student_steps, options.student_seconds, rates.get(n, 3e-3)))
         for n, s in zip(names, students, strict=True)
     ]
-    train(plans, stream, teachers, options.device, reporter(names[0], students[0]), guess_masked=False)
+    train(
+        plans, stream, teachers, options.device, reporter(names[0], students[0]), guess_masked=False
+    )
     for name, student in zip(names, students, strict=True):
         save(student, options.out, name)
         show(name, [student], gold, options.device)

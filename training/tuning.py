@@ -1,4 +1,4 @@
-"""Boundary F1 of networks on gold documents while they are trained; what ships is scored by `evaluate`."""
+"""Boundary F1 of networks on gold documents while they are trained; `evaluate` scores what ships."""
 
 from __future__ import annotations
 
@@ -54,9 +54,7 @@ def read_gold_sets(folder: Path, tokenizer_path: Path) -> list[Gold]:
     return sets
 
 
-def _windowed(
-    name: str, documents: Sequence[tuple[NDArray[np.int16], NDArray[np.int8]]]
-) -> Gold:
+def _windowed(name: str, documents: Sequence[tuple[NDArray[np.int16], NDArray[np.int8]]]) -> Gold:
     rows: list[NDArray[np.int64]] = []
     owners: list[NDArray[np.int64]] = []
     offset = 0
@@ -84,9 +82,7 @@ def _starts(length: int) -> Iterator[int]:
         start += WINDOW - OVERLAP
 
 
-def probabilities(
-    networks: Sequence[Network], gold: Gold, device: str
-) -> NDArray[np.float64]:
+def probabilities(networks: Sequence[Network], gold: Gold, device: str) -> NDArray[np.float64]:
     """Per token: the sigmoid of the logits averaged over windows and networks."""
     total, count = np.zeros(len(gold.ends)), np.zeros(len(gold.ends))
     for start in range(0, len(gold.ids), 64):
@@ -105,7 +101,7 @@ def probabilities(
 
 
 def score_lines(networks: Sequence[Network], gold: Sequence[Gold], device: str) -> list[str]:
-    """A line for each gold set: best F1 and its threshold, F1 at fixed thresholds, calibration error."""
+    """A line for each gold set: best F1, F1 at fixed thresholds, calibration error."""
     lines = []
     for each in gold:
         p = probabilities(networks, each, device)
