@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
 from cal_ai.extractors.protocol import Request, Usage
@@ -27,6 +27,9 @@ class Recorded:
     attempts: int
 
 
+_FIELDS = tuple(field.name for field in fields(Recorded))
+
+
 def request_fingerprint(request: Request, extractor: str, model: str | None) -> str:
     """Return two hashes, `conversation-asked`.
 
@@ -47,7 +50,13 @@ def request_fingerprint(request: Request, extractor: str, model: str | None) -> 
 
 def store_answer(path: Path, answer: Recorded) -> None:
     """Add one answer to a recording and return when it is on disk; safe beside other writers."""
-    history.append(path, asdict(answer))
+    history.append(path, recorded_fields(answer))
+
+
+def recorded_fields(answer: Recorded) -> dict[str, object]:
+    """Return the answer in the form of its line in a recording."""
+    usage = answer.usage and asdict(answer.usage)
+    return {name: getattr(answer, name) for name in _FIELDS} | {"usage": usage}
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import TracebackType
 
 from truemark.errors import TruemarkError
 from truemark.files import read_error, sync_folder, write_error
@@ -23,42 +24,80 @@ class History:
     warnings: tuple[str, ...]
 
 
-def append(path: str | os.PathLike[str], record: Mapping[str, object]) -> None:
-    """Adds `record` as one whole line and returns when it is on disk."""
-    from filelock import FileLock, Timeout
-
-    line = to_json(record).encode() + b"\n"
-    file = Path(path)
-    lock = FileLock(file.with_name(file.name + ".lock"), timeout=LOCK_WAIT_S)
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        with lock:
-            _append_line(file, line)
-    except Timeout as error:
-        raise TruemarkError(
-            f"{path}: locked by another run for {LOCK_WAIT_S:.0f} s; let it end, then try again"
-        ) from error
-    except OSError as error:
-        raise write_error(path, error) from error
+def append(path: str | os.PathLike[str], *records: Mapping[str, object]) -> None:
+    """Adds each record as one whole line and returns when all are on disk."""
+    with Appender(path) as file:
+        file.append(*records)
 
 
-def _append_line(file: Path, line: bytes) -> None:
-    with file.open("a+b", buffering=0) as stream:
-        size = stream.seek(0, os.SEEK_END)
-        if size:
-            stream.seek(size - 1)
-            if stream.read(1) != b"\n":
-                # A crash tore the last line; nothing may be glued to it.
-                line = b"\n" + line
+class Appender:
+    """The one writer of a file from its making until it is closed; others wait for that."""
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        from filelock import FileLock, Timeout
+
+        self._path = Path(path)
+        # Opened by one thread and closed by another, where a thread does the writing.
+        self._lock = FileLock(
+            self._path.with_name(self._path.name + ".lock"),
+            timeout=LOCK_WAIT_S,
+            thread_local=False,
+        )
         try:
-            while line:
-                line = line[stream.write(line) :]
-            os.fsync(stream.fileno())
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            self._lock.acquire()
+            try:
+                self._stream = self._path.open("a+b", buffering=0)
+            except OSError:
+                self._lock.release()
+                raise
+        except Timeout as error:
+            raise TruemarkError(
+                f"{path}: locked by another run for {LOCK_WAIT_S:.0f} s; let it end, then try again"
+            ) from error
+        except OSError as error:
+            raise write_error(path, error) from error
+
+    def append(self, *records: Mapping[str, object]) -> None:
+        """Adds each record as one whole line and returns when all are on disk."""
+        lines = b"".join(to_json(record).encode() + b"\n" for record in records)
+        try:
+            self._write(lines)
+        except OSError as error:
+            raise write_error(self._path, error) from error
+
+    def close(self) -> None:
+        """Lets other writers have the file."""
+        self._stream.close()
+        self._lock.release()
+
+    def __enter__(self) -> Appender:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _write(self, lines: bytes) -> None:
+        size = self._stream.seek(0, os.SEEK_END)
+        if size:
+            self._stream.seek(size - 1)
+            if self._stream.read(1) != b"\n":
+                # A crash tore the last line; nothing may be glued to it.
+                lines = b"\n" + lines
+        try:
+            while lines:
+                lines = lines[self._stream.write(lines) :]
+            os.fsync(self._stream.fileno())
         except OSError:
-            stream.truncate(size)
+            self._stream.truncate(size)
             raise
-    if not size:
-        sync_folder(file.parent)
+        if not size:
+            sync_folder(self._path.parent)
 
 
 def read(path: str | os.PathLike[str]) -> History:

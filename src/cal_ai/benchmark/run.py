@@ -90,8 +90,6 @@ async def extract_all(plan: Plan, on_result: OnResult) -> tuple[Result, ...]:
             result = await _result(sample, plan)
             results[index] = result
             on_result(result)
-            # An extractor that never waits would otherwise keep Ctrl-C waiting.
-            await asyncio.sleep(0)
 
     try:
         async with asyncio.TaskGroup() as workers:
@@ -101,7 +99,7 @@ async def extract_all(plan: Plan, on_result: OnResult) -> tuple[Result, ...]:
         raise group.exceptions[0] from None
     finally:
         if plan.store is not None:
-            plan.store.close()
+            await plan.store.close()
     return tuple(result for result in results if result is not None)
 
 
@@ -134,13 +132,16 @@ async def _result(sample: Sample, plan: Plan) -> Result:
 
 async def _extraction(sample: Sample, plan: Plan) -> Extraction:
     """The sample's answer: the one that is stored, else a new one, stored before it is used."""
-    extractor, store = plan.extractor, plan.store
+    extractor, store, request = plan.extractor, plan.store, sample.request
     if store is None:
-        return await _timed(extractor, sample.request)
-    fingerprint = request_fingerprint(sample.request, extractor.name, extractor.model)
+        # Nothing here waits for anything, and Ctrl-C is heard only when something does.
+        await asyncio.sleep(0)
+        return await _timed(extractor, request)
+    fingerprint = request_fingerprint(request, extractor.name, extractor.model)
     if (kept := store.find(fingerprint)) is not None:
+        await asyncio.sleep(0)
         return kept
-    extraction = await _timed(extractor, sample.request)
+    extraction = await _timed(extractor, request)
     answer = Recorded(
         sample=sample.id,
         fingerprint=fingerprint,

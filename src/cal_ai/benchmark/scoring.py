@@ -119,7 +119,7 @@ def event_scores(counts: Counts) -> Scores:
 
 
 def _clipped_pair(pair: Pair) -> Pair:
-    if pair.is_match and not pair.remarks:
+    if all(len(it.got) <= _KEPT_CHARACTERS for it in (*pair.differences, *pair.remarks)):
         return pair
     return replace(
         pair,
@@ -130,6 +130,10 @@ def _clipped_pair(pair: Pair) -> Pair:
 
 def _clipped(event: Event) -> Event:
     """The event as the report shows it, so that memory does not grow with what models write."""
+    texts = (event.title, event.location or "", event.reasoning)
+    lists = (*event.attendees, *event.assumptions)
+    if max(map(len, texts)) <= _KEPT_CHARACTERS and sum(map(len, lists)) <= _KEPT_CHARACTERS:
+        return event
     return replace(
         event,
         title=event.title[:_KEPT_CHARACTERS],

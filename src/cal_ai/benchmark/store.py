@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from pathlib import Path
 from tempfile import TemporaryFile
 
 from cal_ai.answers import AnswerError, parse_answer
 from cal_ai.extractors.protocol import Extraction
-from cal_ai.recording import Recorded, Recording, open_recording, store_answer
+from cal_ai.recording import Recorded, Recording, open_recording, recorded_fields
 from truemark.files import write_error
+from truemark.history import Appender
 
 ANSWERS_SUFFIX = ".answers.jsonl"
 
@@ -26,8 +26,10 @@ class AnswerStore:
         self._resumed = resumed
         self.path = None if resumed is None else resumed.path
         self.kept = 0
-        # Writing waits for the disk, the calls in flight must not; one thread keeps lines whole.
-        self._writer = ThreadPoolExecutor(max_workers=1, thread_name_prefix="answers")
+        self._waiting: list[Recorded] = []
+        self._batch: asyncio.Task[None] | None = None
+        self._disk = asyncio.Lock()
+        self._file: Appender | None = None
 
     def find(self, fingerprint: str) -> Extraction | None:
         """The answer that an earlier run kept; None when there is none that can be read."""
@@ -41,18 +43,37 @@ class AnswerStore:
         return Extraction(events, kept.usage, kept.attempts, kept.raw, kept.latency_s)
 
     async def keep(self, answer: Recorded) -> None:
-        """Return when the answer is on disk."""
-        await asyncio.get_running_loop().run_in_executor(self._writer, self._keep, answer)
+        """Return when the answer is on disk.
 
-    def close(self) -> None:
-        """Return when every answer handed to `keep` is on disk, also those of cancelled calls."""
-        self._writer.shutdown(wait=True)
+        The disk takes its time, and the calls in flight do not wait for it: answers that come
+        meanwhile are written together. A cancelled caller leaves its answer to be written.
+        """
+        self._waiting.append(answer)
+        if self._batch is None:
+            self._batch = asyncio.create_task(self._write_waiting())
+        await asyncio.shield(self._batch)
 
-    def _keep(self, answer: Recorded) -> None:
-        if self.path is None:
-            self.path = create_new(self._output, self._started, ANSWERS_SUFFIX)
-        store_answer(self.path, answer)
-        self.kept += 1
+    async def close(self) -> None:
+        """Return when every answer handed to `keep` is on disk, or could not be written."""
+        if self._batch is not None:
+            await asyncio.wait([self._batch])
+        async with self._disk:
+            if self._file is not None:
+                self._file.close()
+
+    async def _write_waiting(self) -> None:
+        async with self._disk:
+            # Whoever comes from here on is in the next batch.
+            answers, self._waiting, self._batch = self._waiting, [], None
+            await asyncio.to_thread(self._write, answers)
+
+    def _write(self, answers: Sequence[Recorded]) -> None:
+        if self._file is None:
+            if self.path is None:
+                self.path = create_new(self._output, self._started, ANSWERS_SUFFIX)
+            self._file = Appender(self.path)
+        self._file.append(*map(recorded_fields, answers))
+        self.kept += len(answers)
 
 
 def latest_recording(output: Path, fingerprints: Iterable[str]) -> Recording | None:
