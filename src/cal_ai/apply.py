@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from cal_ai.calendars.protocol import (
@@ -15,7 +15,7 @@ from cal_ai.calendars.protocol import (
 )
 from cal_ai.decisions import Decision, same_title
 from cal_ai.journal import Earlier, change_keys, event_uid
-from cal_ai.outcomes import CHANGES, Outcome, Result, outcome_of
+from cal_ai.outcomes import Outcome, Result, outcome_of
 
 _Step = tuple[Result, str, str | None]  # what became of it, why, and the event's id
 _EARLIER = "applied by an earlier run"
@@ -23,24 +23,20 @@ _EARLIER = "applied by an earlier run"
 
 @dataclass(slots=True)
 class Applier:
-    """Applies the decisions of one transcript; `remember` is told of every change at once."""
+    """Applies the decisions of one transcript to a calendar in which `planned` was found."""
 
     calendar: Calendar
     transcript: str
     planned: list[Entry]
     earlier: Earlier
-    remember: Callable[[str, Outcome], None]
     _seen: dict[str, Entry] = field(default_factory=dict)
 
-    def apply(self, decisions: Sequence[Decision]) -> Iterator[Outcome]:
-        """The outcome of each decision in turn; one that fails does not stop the others."""
+    def apply(self, decisions: Sequence[Decision]) -> Iterator[tuple[str, Outcome]]:
+        """Key and outcome of each decision in turn; one that fails does not stop the others."""
         keys = change_keys(decision.event for decision in decisions)
         for key, decision in zip(keys, decisions, strict=True):
             result, reason, event_id = self._step(key, decision)
-            outcome = outcome_of(decision, self.calendar.name, result, reason, event_id)
-            if result in CHANGES:
-                self.remember(key, outcome)
-            yield outcome
+            yield key, outcome_of(decision, self.calendar.name, result, reason, event_id)
 
     def _step(self, key: str, decision: Decision) -> _Step:
         if decision.held_back is not None:

@@ -6,6 +6,8 @@ import argparse
 import asyncio
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -119,21 +121,27 @@ def apply_transcript(run: Run) -> tuple[Outcome, ...]:
         target = planned[shown.real_id] if shown else None
         decisions.append(decide(event, target, run.now, run.zone))
 
-    def remember(key: str, change: Outcome) -> None:
-        if run.dry_run:
-            return
-        try:
-            journal.add(calendar.identity, transcript, key, change)
-        except TruemarkError as error:
-            _note(f"warning: the change is made, but not remembered: {error}")
-
-    applier = Applier(calendar, transcript, list(listing.entries), earlier, remember)
-    outcomes = tuple(applier.apply(decisions))
-    changed = bool(earlier.changes) or any(outcome.result in CHANGES for outcome in outcomes)
+    applier = Applier(calendar, transcript, list(listing.entries), earlier)
+    outcomes = []
+    for key, outcome in applier.apply(decisions):
+        outcomes.append(outcome)
+        if outcome.result in CHANGES and not run.dry_run:
+            with _forgetting_is_no_failure():
+                journal.add(calendar.identity, transcript, key, outcome)
+    changed = earlier.changes or any(outcome.result in CHANGES for outcome in outcomes)
     failed = any(outcome.result == "failed" for outcome in outcomes)
     if changed and not failed and not run.dry_run:
-        journal.settle(calendar.identity, transcript)
-    return outcomes
+        with _forgetting_is_no_failure():
+            journal.settle(calendar.identity, transcript)
+    return tuple(outcomes)
+
+
+@contextmanager
+def _forgetting_is_no_failure() -> Iterator[None]:
+    try:
+        yield
+    except TruemarkError as error:
+        _note(f"warning: changes are made, but not remembered: {error}")
 
 
 async def _extract(run: Run, context: CalendarContext) -> tuple[Event, ...]:

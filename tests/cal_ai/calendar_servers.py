@@ -103,7 +103,8 @@ class GoogleServer:
     """Google's calendar and token endpoints, for the length of a `with` block.
 
     `events` are the stored resources by id; recurring ones are expanded when listed, and their
-    changed or cancelled instances are stored under the instance's own id.
+    changed or cancelled instances are stored under the instance's own id. `faults` are met by the
+    next requests, one each, and titles in `refused` by every change.
     """
 
     def __init__(self) -> None:
@@ -111,6 +112,7 @@ class GoogleServer:
         self.requests: list[tuple[str, str]] = []
         self.bodies: list[dict[str, Any]] = []
         self.faults: list[Fault] = []
+        self.refused: set[str] = set()
         self.access_token = "access-1"
         self.refresh_token = "refresh-secret-77"
         self.refreshed = 0
@@ -261,6 +263,8 @@ def _handler(server: GoogleServer) -> type[BaseHTTPRequestHandler]:
             if self.headers.get("Authorization") != f"Bearer {server.access_token}":
                 return self._error(401, "Invalid Credentials", "authError")
             content = json.loads(body) if body else {}
+            if content.get("summary") in server.refused:
+                return self._error(400, "Bad Request", "invalid")
             server.bodies.append(content)
             _, _, rest = parts.path.partition("/calendar/v3/calendars/")
             calendar, _, event_id = rest.partition("/events")

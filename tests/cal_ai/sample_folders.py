@@ -94,6 +94,8 @@ class CommandLine:
             monkeypatch.delenv(name, raising=False)
         for name in ("OPENAI_MODEL", "OWNER_NAME", "TIMEZONE", "GOOGLE_GEMINI_BASE_URL"):
             monkeypatch.delenv(name, raising=False)
+        for name in ("CALDAV_USERNAME", "CALDAV_PASSWORD", "GOOGLE_CREDENTIALS", "TZ"):
+            monkeypatch.delenv(name, raising=False)
         for name in ("XDG_DATA_HOME", "XDG_CONFIG_HOME"):
             monkeypatch.setenv(name, str(folder / "home"))
 

@@ -88,7 +88,11 @@ class CalDavCalendar:
             rate_limit_max_sleep=_LONGEST_WAIT_S,
         )
         self._addresses: dict[str, str] = {}
-        self._collection = self._find_collection()
+        try:
+            self._collection = self._find_collection()
+        except CalendarError:
+            self._client.close()
+            raise
 
     @property
     def name(self) -> str:
@@ -156,6 +160,11 @@ class CalDavCalendar:
             response = self._client.propfind(self._account.url, ["resourcetype"], depth=0)
             if response.status == 404:
                 raise CalendarError(f"caldav:{self._account.url}: nothing is there (404)")
+            if response.status != 207:
+                raise CalendarError(
+                    f"caldav:{self._account.url}: is no CalDAV server (it answers"
+                    f" {response.status} to PROPFIND); check the address"
+                )
             if response.tree is not None and response.tree.find(f".//{_CALENDAR}") is not None:
                 return self._account.url
             calendars = [str(calendar.url) for calendar in self._client.get_calendars()]

@@ -21,8 +21,7 @@ def vtimezone(zone: ZoneInfo, year: int) -> str:
         changes.setdefault(hours, []).append(onset)
     if not any(onset.year < year for onsets in changes.values() for onset in onsets):
         here = begin.astimezone(zone)
-        offset = here.utcoffset() or timedelta()
-        first = (bool(here.dst()), here.tzname() or zone.key, offset, offset)
+        first = (_is_summer(here, here), here.tzname() or zone.key, _ahead(here), _ahead(here))
         changes = {first: [begin.replace(tzinfo=None)], **changes}
     lines = ["BEGIN:VTIMEZONE", f"TZID:{zone.key}"]
     for hours, onsets in changes.items():
@@ -44,9 +43,26 @@ def _changes(zone: ZoneInfo, begin: datetime) -> Iterator[tuple[datetime, _Hours
             else:
                 late = middle
         after = late.astimezone(zone)
-        old, new = before.utcoffset() or timedelta(), after.utcoffset() or timedelta()
+        old, new = _ahead(before), _ahead(after)
         onset = (late + old).replace(tzinfo=None)
-        yield onset, (bool(after.dst()), after.tzname() or zone.key, old, new)
+        yield onset, (_is_summer(before, after), after.tzname() or zone.key, old, new)
+
+
+def _is_summer(before: datetime, after: datetime) -> bool:
+    """Whether the hours that begin are the later ones.
+
+    Ireland and Morocco set their clocks back from a standard time that is ahead in winter or
+    Ramadan; few programs understand that, so those hours are described the usual way round.
+    """
+    nothing = timedelta()
+    saved = [moment.dst() or nothing for moment in (before, after)]
+    if min(saved) < nothing:
+        return _ahead(after) > _ahead(before)
+    return saved[1] > nothing
+
+
+def _ahead(moment: datetime) -> timedelta:
+    return moment.utcoffset() or timedelta()
 
 
 def _hours(moment: datetime) -> tuple[object, ...]:

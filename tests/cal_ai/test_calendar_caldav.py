@@ -1,0 +1,135 @@
+from __future__ import annotations
+
+import socket
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.cal_ai.calendar_backends import BERLIN, CalDavBackend, at, vcalendar, vevent
+from tests.cal_ai.calendar_servers import PASSWORD, USER, Radicale, radicale_server
+
+from cal_ai.calendars.caldav import CalDavAccount, CalDavCalendar
+from cal_ai.calendars.protocol import AccessRefused, CalendarError, Details, Unreachable
+
+LUNCH = Details("Lunch", at(24, 12), at(24, 13))
+
+
+@pytest.fixture
+def own_server(tmp_path: Path) -> Iterator[Radicale]:
+    with radicale_server(tmp_path) as server:
+        yield server
+
+
+def open_calendar(
+    url: str, user: str | None = USER, password: str | None = PASSWORD
+) -> CalDavCalendar:
+    return CalDavCalendar(CalDavAccount.at(url, user, password), BERLIN, timeout_s=5)
+
+
+@pytest.mark.parametrize(
+    ("user", "password", "advice"),
+    [
+        pytest.param(USER, "wrong-guess", "check CALDAV_USERNAME and CALDAV_PASSWORD", id="wrong"),
+        pytest.param(None, None, "set CALDAV_USERNAME and CALDAV_PASSWORD", id="none"),
+    ],
+)
+def test_a_refused_password_says_which_settings_to_look_at(
+    radicale: Radicale, user: str | None, password: str | None, advice: str
+) -> None:
+    url = radicale.new_calendar(f"refused-{user}")
+    with pytest.raises(AccessRefused) as refused:
+        open_calendar(url, user, password)
+    assert str(refused.value) == f"caldav:{url}: the server refuses access; {advice}"
+
+
+def test_a_user_in_the_address_is_used_and_never_shown(radicale: Radicale) -> None:
+    url = radicale.new_calendar("in-the-address")
+    secret = url.replace("://", f"://{USER}:{PASSWORD}@")
+    calendar = open_calendar(secret, None, None)
+    assert calendar.name == f"caldav:{url}"
+    assert PASSWORD not in calendar.identity + repr(CalDavAccount.at(secret, None, None))
+    assert calendar.create("truemark01", LUNCH, "mark1").details == LUNCH
+    calendar.close()
+
+
+def test_an_address_above_the_calendars_will_do_when_there_is_one(own_server: Radicale) -> None:
+    with pytest.raises(CalendarError, match="holds no calendar"):
+        open_calendar(f"{own_server.url}/{USER}")
+    work = own_server.new_calendar("work")
+    calendar = open_calendar(own_server.url)
+    calendar.close()
+    assert calendar.name == f"caldav:{work}"
+    home = own_server.new_calendar("home")
+    with pytest.raises(CalendarError, match="holds 2 calendars, expected one; name one of") as many:
+        open_calendar(own_server.url)
+    assert work in str(many.value)
+    assert home in str(many.value)
+
+
+def test_an_address_where_nothing_is_says_so(radicale: Radicale) -> None:
+    with pytest.raises(CalendarError, match=r"/alice/gone/: nothing is there \(404\)"):
+        open_calendar(f"{radicale.url}/{USER}/gone")
+
+
+def test_a_server_that_goes_away_is_one_clear_line(own_server: Radicale) -> None:
+    url = own_server.new_calendar("work")
+    calendar = open_calendar(url)
+    entry = calendar.create("truemark01", LUNCH, "mark1")
+    own_server.process.terminate()
+    own_server.process.wait(timeout=10)
+    for use in (
+        lambda: calendar.coming(at(23, 0), at(31, 0)),
+        lambda: calendar.get("truemark01"),
+        lambda: calendar.create("truemark02", LUNCH, "mark1"),
+        lambda: calendar.update(entry, LUNCH, "mark1"),
+        lambda: calendar.delete(entry),
+        lambda: open_calendar(url),
+    ):
+        with pytest.raises(Unreachable) as gone:
+            use()
+        assert str(gone.value).startswith(f"caldav:{url}: the server does not answer (")
+    calendar.close()
+
+
+def test_a_server_that_never_answers_is_given_up_on() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}/alice/"
+        with pytest.raises(Unreachable, match="does not answer"):
+            CalDavCalendar(CalDavAccount.at(url, USER, PASSWORD), BERLIN, timeout_s=1)
+
+
+def test_a_page_that_is_no_calendar_server_is_one_clear_line() -> None:
+    reply = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 5\r\n\r\nhello"
+
+    def serve(listener: socket.socket) -> None:
+        try:
+            while True:
+                connection, _ = listener.accept()
+                with connection:
+                    connection.recv(65536)
+                    connection.sendall(reply)
+        except OSError:
+            return
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        threading.Thread(target=serve, args=(listener,), daemon=True).start()
+        url = f"http://127.0.0.1:{listener.getsockname()[1]}/"
+        with pytest.raises(CalendarError, match=r"is no CalDAV server \(it answers 200 to PROPF"):
+            open_calendar(url)
+        listener.shutdown(socket.SHUT_RDWR)
+
+
+def test_other_parts_of_a_resource_survive_a_change(radicale: Radicale) -> None:
+    backend = CalDavBackend.make(radicale, "parts")
+    alarm = "BEGIN:VALARM\r\nACTION:DISPLAY\r\nDESCRIPTION:x\r\nTRIGGER:-PT5M\r\nEND:VALARM\r\n"
+    event = vevent("a", "Lunch", at(24, 12), at(24, 13), None)
+    event = event.replace("END:VEVENT", f"X-COLOUR;X-SHADE=dark:blue\r\n{alarm}END:VEVENT")
+    address = f"{backend.address}somewhere-else.ics"
+    radicale.request("PUT", address, vcalendar(event))
+    (entry,) = backend.calendar.coming(at(23, 0), at(31, 0)).entries
+    backend.calendar.update(entry, Details("Dinner", at(24, 18), at(24, 19)), "mark1")
+    text = radicale.request("GET", address)
+    for kept in ("X-COLOUR;X-SHADE=dark:blue", "TRIGGER:-PT5M", "PRODID:-//Someone else//EN"):
+        assert kept in text
+    backend.calendar.close()
