@@ -38,7 +38,7 @@ NORMALISATION = {
 
 
 def train_tokenizer(documents: Sequence[Document], out: Path, vocabulary: int) -> None:
-    """A unigram SentencePiece model in `out`, from a sample of the text, a quarter in lower case."""
+    """A unigram SentencePiece model in `out`, from a sample of the text; a quarter lower-cased."""
     import sentencepiece
 
     rng = random.Random(SEED)

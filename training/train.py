@@ -174,7 +174,7 @@ def _fast(network: Network, device: str) -> Any:
 
 
 def _target(teachers: Sequence[Network], fast: Sequence[Any], batch: Batch) -> Tensor:
-    """The label mixed with the teachers' mean probability, which counts more where rules made it."""
+    """The label mixed with the teachers' mean probability, which counts more than rules do."""
     if not teachers:
         return batch.ends
     with torch.no_grad():

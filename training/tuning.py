@@ -1,4 +1,4 @@
-"""Boundary F1 of networks on gold documents while they are trained; `evaluate` scores what ships."""
+"""Boundary F1 of networks on gold documents while they are trained; `evaluate` scores files."""
 
 from __future__ import annotations
 

@@ -92,8 +92,9 @@ class Tokenizer:
         ).reshape(-1, 2)
         ids = np.array(encoded["ids"], dtype=np.int32)
         ids = np.where(ids == self._unknown, UNK_ID, ids + ID_SHIFT).astype(np.int32)
-        # Normalisation expands no ASCII character, so there the spans are right as they are.
-        if not part.isascii():
+        # The usual normalisation expands no ASCII character; where a tokenizer does so, as with line
+        # breaks that become a piece and a space, there are pieces without characters of their own.
+        if not part.isascii() or (spans[1:, 0] == spans[1:, 1]).any():
             self._complete_expansions(part, encoded["pieces"], spans)
         ends = _ends_of_covered_characters(spans)
         first = int(np.searchsorted(ends, before, side="right"))
