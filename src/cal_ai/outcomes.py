@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from typing import Literal, get_args
 
 from cal_ai.decisions import Decision
+from cal_ai.terminal import one_line
 from truemark.jsontext import to_json
 
 Result = Literal["created", "updated", "deleted", "unchanged", "skipped", "held back", "failed"]
@@ -72,7 +73,7 @@ def outcome_of(
 
 def outcomes_text(outcomes: Sequence[Outcome], *, dry_run: bool) -> str:
     """Each outcome as a block of lines, then how many there are of each kind."""
-    blocks = ["\n".join(_lines(outcome, dry_run)) + "\n" for outcome in outcomes]
+    blocks = [_block(outcome, dry_run) for outcome in outcomes]
     return "\n".join([*blocks, _count_line(outcomes, dry_run) + "\n"])
 
 
@@ -102,22 +103,26 @@ def when(start: datetime, end: datetime, *, all_day: bool) -> str:
     return f"{start:%a %Y-%m-%d %H:%M} - {until}"
 
 
-def _lines(outcome: Outcome, dry_run: bool) -> Iterator[str]:
-    yield f"{outcome.action} {outcome.title}"
-    yield f"  time        {_time(outcome)}"
+def _block(outcome: Outcome, dry_run: bool) -> str:
+    lines = (f"  {label:<12}{one_line(text)}\n" for label, text in _facts(outcome, dry_run))
+    return f"{outcome.action} {one_line(outcome.title)}\n{''.join(lines)}"
+
+
+def _facts(outcome: Outcome, dry_run: bool) -> Iterator[tuple[str, str]]:
+    yield "time", _time(outcome)
     if outcome.before:
-        yield f"  before      {outcome.before}"
+        yield "before", outcome.before
     if outcome.location:
-        yield f"  place       {outcome.location}"
+        yield "place", outcome.location
     if outcome.attendees:
-        yield f"  with        {', '.join(outcome.attendees)}"
-    yield f"  calendar    {outcome.calendar}"
-    yield f"  confidence  {outcome.confidence}"
-    yield f"  reasoning   {outcome.reasoning or 'none given'}"
+        yield "with", ", ".join(outcome.attendees)
+    yield "calendar", outcome.calendar
+    yield "confidence", outcome.confidence
+    yield "reasoning", outcome.reasoning or "none given"
     for assumption in outcome.assumptions:
-        yield f"  assumption  {assumption}"
+        yield "assumption", assumption
     reason = f": {outcome.reason}" if outcome.reason else ""
-    yield f"  result      {_result(outcome.result, dry_run)}{reason}"
+    yield "result", f"{_result(outcome.result, dry_run)}{reason}"
 
 
 def _time(outcome: Outcome) -> str:

@@ -27,6 +27,7 @@ from cal_ai.extractors.retry import CallPolicy
 from cal_ai.journal import Earlier, Journal, transcript_id
 from cal_ai.outcomes import CHANGES, Outcome, outcomes_json, outcomes_text
 from cal_ai.settings import choose_extractor, load_settings
+from cal_ai.terminal import one_line
 from cal_ai.transcript import Transcript, load_transcript
 from truemark.errors import TruemarkError
 
@@ -112,7 +113,7 @@ def apply_transcript(run: Run) -> tuple[Outcome, ...]:
         return tuple(earlier.changes.values())
     listing = calendar.coming(run.now, run.now + CONTEXT)
     for warning in listing.warnings:
-        _note(f"warning: {warning}")
+        _note(f"warning: {one_line(warning)}")
     context = _context(listing.entries)
     planned = {entry.id: entry for entry in listing.entries}
     decisions = []
@@ -146,8 +147,10 @@ def _forgetting_is_no_failure() -> Iterator[None]:
 
 async def _extract(run: Run, context: CalendarContext) -> tuple[Event, ...]:
     if run.verbose:
-        _note(f"{run.extractor.name} reads {len(run.transcript.utterances)} utterances of a talk")
-        _note(context_lines(context.events) or "nothing is planned in the coming 14 days")
+        _note(f"{run.extractor.name} reads {len(run.transcript.utterances)} utterances, beside:")
+        lines = context_lines(context.events) or "nothing planned in the coming 14 days"
+        for line in lines.splitlines():
+            _note(f"  {one_line(line)}")
     try:
         request = Request(run.transcript, run.owner, run.now, context.events)
         return (await run.extractor.extract(request)).events

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -312,6 +313,14 @@ def test_each_decision_is_shown_whole_and_then_counted() -> None:
     count = "3 decisions: 1 would be updated, 1 skipped, 1 held back; nothing was changed"
     assert outcomes_text(OUTCOMES, dry_run=True).splitlines() == [*dry[:-1], count]
     assert outcomes_text((), dry_run=False) == "0 decisions; nothing was changed\n"
+
+
+def test_text_from_elsewhere_cannot_command_the_terminal_or_break_a_line() -> None:
+    evil = "Party\x1b[2J\r\n  result      created"
+    outcome = replace(OUTCOMES[2], title=evil, reasoning=evil, location=evil, attendees=(evil,))
+    shown = outcomes_text([outcome], dry_run=False)
+    assert shown.replace("\n", "").isprintable()
+    assert len(shown.splitlines()) == 10
 
 
 def test_the_keys_for_scripts_stay_the_same() -> None:

@@ -10,13 +10,13 @@ from cal_ai.benchmark.figures import (
     cost_line,
     interval_line,
     latency_line,
-    one_line,
     sample_counts,
     score_table,
     tokens_line,
 )
 from cal_ai.benchmark.overview import Overview
 from cal_ai.benchmark.scoring import Failed, Result, Scored, event_scores
+from cal_ai.terminal import one_line
 from truemark.counts import Counts, Scores
 from truemark.jsontext import to_json
 from truemark.tables import render

@@ -8,6 +8,7 @@ from cal_ai.benchmark.differences import Difference
 from cal_ai.benchmark.overview import Overview
 from cal_ai.benchmark.scoring import Scored
 from cal_ai.extractors.protocol import Usage
+from cal_ai.terminal import one_line
 from truemark.counts import Counts, Scores
 from truemark.tables import Table
 
@@ -30,14 +31,6 @@ def _told(difference: Difference) -> str:
     """A difference as `start expected 2026-02-20 10:00, got nothing (missing)`."""
     expected, got = one_line(difference.expected), one_line(difference.got)
     return f"{difference.field} expected {expected}, got {got} ({difference.by})"
-
-
-def one_line(text: str) -> str:
-    """Text that a terminal shows on one line and takes for no command."""
-    line = " ".join(text.split())
-    if line.isprintable():
-        return line
-    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in line)
 
 
 def sample_counts(overview: Overview) -> str:

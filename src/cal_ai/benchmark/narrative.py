@@ -6,11 +6,12 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from cal_ai.benchmark.figures import calibration_table, mistakes, one_line, sample_counts
+from cal_ai.benchmark.figures import calibration_table, mistakes, sample_counts
 from cal_ai.benchmark.overview import Category, Overview
 from cal_ai.benchmark.scoring import Scored, event_scores
 from cal_ai.extractors.errors import ExtractionFailed, FatalExtractorError
 from cal_ai.extractors.protocol import LanguageModel, Usage
+from cal_ai.terminal import one_line
 from truemark.counts import Counts
 from truemark.tables import render
 

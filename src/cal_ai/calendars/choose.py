@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from importlib.util import find_spec
 from pathlib import Path
@@ -43,8 +44,12 @@ def choose_calendar(name: str | None, settings: Settings, zone: ZoneInfo | None)
         return _google(place or "primary", settings, zone)
     from cal_ai.calendars.ics import IcsCalendar
 
-    path = Path(place).expanduser() if place else data_folder() / "calendar.ics"
+    path = _user_path(place) if place else data_folder() / "calendar.ics"
     return IcsCalendar(path, zone)
+
+
+def _user_path(text: str) -> Path:
+    return Path(os.path.expanduser(text))  # noqa: PTH111 - Path's own fails for unknown users
 
 
 def _caldav(url: str, settings: Settings, zone: ZoneInfo | None) -> Calendar:
@@ -64,7 +69,7 @@ def _google(calendar_id: str, settings: Settings, zone: ZoneInfo | None) -> Cale
 
     folder = user_config_path(_FOLDER, appauthor=False)
     given = settings.google_credentials
-    client_file = Path(given).expanduser() if given else folder / "credentials.json"
+    client_file = _user_path(given) if given else folder / "credentials.json"
     sign_in = SignIn(client_file, folder / "google-token.json")
     return GoogleCalendar(GoogleAccount(sign_in, calendar_id, settings.google_endpoint), zone)
 
