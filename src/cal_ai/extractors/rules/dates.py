@@ -8,10 +8,20 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 
-from cal_ai.extractors.rules.patterns import any_of, pattern
-
-WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
-MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+from cal_ai.extractors.rules.patterns import pattern
+from cal_ai.extractors.rules.reckoning import (
+    NUMBER,
+    add_months,
+    calendar_day,
+    coming,
+    monday_of,
+    month_ahead,
+    month_named,
+    next_dated,
+    next_nth,
+    number,
+    weekday_named,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,11 +69,6 @@ _NTH_WORDS = {
     )
 }
 _NTH_WORD = "(?:" + "|".join(sorted(_NTH_WORDS, key=len, reverse=True)) + ")"
-_SMALL = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
-_NUMBER = {word: value for value, word in enumerate(_SMALL, 1)}
-_NUMBER |= {"fifteen": 15, "twenty": 20, "thirty": 30, "forty": 40, "forty-five": 45, "ninety": 90}
-_NUMBER |= {"a": 1, "an": 1, "a couple": 2, "a couple of": 2, "couple of": 2, "a few": 3}
-NUMBER = rf"(?:\d{{1,3}}|{any_of(_NUMBER)})"
 _D = r"(?:3[01]|[12]\d|0?[1-9])"
 _NOT_A_DAY = (
     r"(?!\s*(?:floor|street|st\b|ave|avenue|grade|time|place|graders?|birthday|anniversary|edition"
@@ -72,66 +77,13 @@ _NOT_A_DAY = (
 )
 
 
-def number(words: str) -> int:
-    """The number that `words`, matched by NUMBER, stand for."""
-    return int(words) if words.isdecimal() else _NUMBER[words.lower()]
-
-
-def _weekday(word: str) -> int:
-    return WEEKDAYS.index(word[:3].lower())
-
-
-def _month(word: str) -> int:
-    return MONTHS.index(word[:3].lower()) + 1
-
-
-def _monday(day: date) -> date:
-    return day - timedelta(days=day.weekday())
-
-
-def _coming(today: date, weekday: int) -> date:
-    """The next such weekday after today."""
-    return today + timedelta(days=(weekday - today.weekday() - 1) % 7 + 1)
-
-
-def _calendar_day(year: int, month: int, day: int) -> date | None:
-    try:
-        return date(year, month, day)
-    except ValueError:
-        return None
-
-
-def _next_dated(today: date, month: int, day: int) -> date | None:
-    """The next such date; one up to a month back is meant as this year's, not next year's."""
-    this_year = _calendar_day(today.year, month, day)
-    if this_year is not None and this_year >= today - timedelta(days=31):
-        return this_year
-    # 29 February may be up to eight years away.
-    return next((d for y in range(1, 9) if (d := _calendar_day(today.year + y, month, day))), None)
-
-
-def _next_nth(today: date, nth: int) -> date | None:
-    """The next day of a month with this number, today included."""
-    for ahead in range(13):
-        year, month = divmod(today.year * 12 + today.month - 1 + ahead, 12)
-        day = _calendar_day(year, month + 1, nth)
-        if day is not None and day >= today:
-            return day
-    return None
-
-
-def _add_months(day: date, months: int) -> date:
-    year, month = divmod(day.year * 12 + day.month - 1 + months, 12)
-    return date(year, month + 1, min(day.day, monthrange(year, month + 1)[1]))
-
-
 def _nth_of(text: str) -> int:
     digits = pattern(r"\d+").match(text)
     return int(digits[0]) if digits else _NTH_WORDS[text.lower()]
 
 
 def _iso(m: re.Match[str], today: date) -> Day | None:
-    return _dated(m, _calendar_day(int(m[1]), int(m[2]), int(m[3])))
+    return _dated(m, calendar_day(int(m[1]), int(m[2]), int(m[3])))
 
 
 def _dated(m: re.Match[str], day: date | None, last: date | None = None) -> Day | None:
@@ -139,20 +91,20 @@ def _dated(m: re.Match[str], day: date | None, last: date | None = None) -> Day 
 
 
 def _month_day(m: re.Match[str], today: date) -> Day | None:
-    month, nth = _month(m["month"]), _nth_of(m["day"])
+    month, nth = month_named(m["month"]), _nth_of(m["day"])
     if m["year"]:
-        day = _calendar_day(int(m["year"]), month, nth)
+        day = calendar_day(int(m["year"]), month, nth)
     else:
-        day = _next_dated(today, month, nth)
+        day = next_dated(today, month, nth)
     last = None
     if day is not None and m["last"]:
-        last_month = _month(m["last_month"]) if m["last_month"] else month
-        last = _calendar_day(day.year + (last_month < month), last_month, _nth_of(m["last"]))
+        last_month = month_named(m["last_month"]) if m["last_month"] else month
+        last = calendar_day(day.year + (last_month < month), last_month, _nth_of(m["last"]))
     return _dated(m, day, last)
 
 
 def _day_month(m: re.Match[str], today: date) -> Day | None:
-    return _dated(m, _next_dated(today, _month(m["month"]), _nth_of(m["day"])))
+    return _dated(m, next_dated(today, month_named(m["month"]), _nth_of(m["day"])))
 
 
 def _slashed(m: re.Match[str], today: date) -> Day | None:
@@ -162,24 +114,18 @@ def _slashed(m: re.Match[str], today: date) -> Day | None:
         return None
     if m[3]:
         year = int(m[3])
-        return _dated(m, _calendar_day(year + 2000 if year < 100 else year, month, nth))
-    return _dated(m, _next_dated(today, month, nth))
+        return _dated(m, calendar_day(year + 2000 if year < 100 else year, month, nth))
+    return _dated(m, next_dated(today, month, nth))
 
 
 def _nth(m: re.Match[str], today: date) -> Day | None:
-    day = _next_nth(today, _nth_of(m["nth"]))
+    day = next_nth(today, _nth_of(m["nth"]))
     last = None
     if day is not None and m["last"]:
-        last = _next_nth(day, _nth_of(m["last"]))
+        last = next_nth(day, _nth_of(m["last"]))
     if day is not None and m["next_month"]:
-        day = _calendar_day(*divmod_month(today, 1), day.day)
+        day = calendar_day(*month_ahead(today, 1), day.day)
     return _dated(m, day, last)
-
-
-def divmod_month(day: date, ahead: int) -> tuple[int, int]:
-    """Year and month `ahead` months after that of `day`."""
-    year, month = divmod(day.year * 12 + day.month - 1 + ahead, 12)
-    return year, month + 1
 
 
 def _ahead(m: re.Match[str], today: date) -> Day | None:
@@ -190,9 +136,9 @@ def _ahead(m: re.Match[str], today: date) -> Day | None:
     if anchor and anchor.lower() == "tomorrow":
         base = today + timedelta(days=1)
     elif anchor and anchor.lower() not in ("today", "now"):
-        base = _coming(today, _weekday(anchor))
+        base = coming(today, weekday_named(anchor))
     if unit.startswith("month"):
-        return _dated(m, _add_months(base, min(count, 120)))
+        return _dated(m, add_months(base, min(count, 120)))
     days = count * (7 if unit.startswith(("week", "fortnight")) else 1)
     if unit.startswith("fortnight"):
         days *= 2
@@ -200,38 +146,38 @@ def _ahead(m: re.Match[str], today: date) -> Day | None:
 
 
 def _relative_weekday(m: re.Match[str], today: date) -> Day | None:
-    weekday = _weekday(m["wd"])
+    weekday = weekday_named(m["wd"])
     how = (m["how"] or "").lower().strip()
     week = (m["week"] or "").lower()
     before = (m["before"] or "").lower()
-    next_week = _monday(today) + timedelta(days=7)
+    next_week = monday_of(today) + timedelta(days=7)
     if "after next" in week or "after next" in before:
         day = next_week + timedelta(days=7 + weekday)
     elif "next week" in week or "next week" in before or how == "next":
         day = next_week + timedelta(days=weekday)
     elif "this week" in week or "this week" in before:
-        day = _monday(today) + timedelta(days=weekday)
+        day = monday_of(today) + timedelta(days=weekday)
         if day < today:
             day += timedelta(days=7)
     elif how == "this":
         day = today + timedelta(days=(weekday - today.weekday()) % 7)
     elif "from" in week or week.strip() == "week":
-        day = _coming(today, weekday) + timedelta(days=7)
+        day = coming(today, weekday) + timedelta(days=7)
     else:
         free = how in ("", "on", "every", "each") and not week and not before
         return Day(
-            m.start(), m.end(), day=_coming(today, weekday), weekday=weekday if free else None
+            m.start(), m.end(), day=coming(today, weekday), weekday=weekday if free else None
         )
     return Day(m.start(), m.end(), day=day)
 
 
 def _after_next_weekday(m: re.Match[str], today: date) -> Day | None:
-    return _dated(m, _coming(today, _weekday(m["wd"])) + timedelta(days=7))
+    return _dated(m, coming(today, weekday_named(m["wd"])) + timedelta(days=7))
 
 
 def _weekend(m: re.Match[str], today: date) -> Day | None:
     ahead = 7 if "next" in m[0].lower() else 0
-    saturday = _monday(today) + timedelta(days=5 + ahead)
+    saturday = monday_of(today) + timedelta(days=5 + ahead)
     if today.weekday() == 6 and not ahead:
         saturday = today
     return Day(m.start(), m.end(), day=saturday, vague=True)
@@ -240,19 +186,19 @@ def _weekend(m: re.Match[str], today: date) -> Day | None:
 def _week(m: re.Match[str], today: date) -> Day | None:
     said = m[0].lower()
     ahead = 14 if "after next" in said else 0 if said.startswith(("this", "later")) else 7
-    return Day(m.start(), m.end(), week=_monday(today) + timedelta(days=ahead))
+    return Day(m.start(), m.end(), week=monday_of(today) + timedelta(days=ahead))
 
 
 def _end_of(m: re.Match[str], today: date) -> Day | None:
     ahead = 1 if m["next"] else 0
     start = m["side"].lower() in ("beginning", "start", "first")
     if m["unit"].lower() == "month":
-        year, month = divmod_month(today, ahead)
+        year, month = month_ahead(today, ahead)
         if start and not ahead:
-            year, month = divmod_month(today, 1)
+            year, month = month_ahead(today, 1)
         day = date(year, month, 1 if start else monthrange(year, month)[1])
     else:
-        day = _monday(today) + timedelta(days=7 * ahead + (0 if start else 4))
+        day = monday_of(today) + timedelta(days=7 * ahead + (0 if start else 4))
         if day < today:
             day += timedelta(days=7)
     return Day(m.start(), m.end(), day=day, vague=m["side"].lower() != "last day")
@@ -273,7 +219,7 @@ def _holiday(m: re.Match[str], today: date) -> Day | None:
     }
     for name, (month, nth) in fixed.items():
         if name in said:
-            return _dated(m, _next_dated(today, month, nth))
+            return _dated(m, next_dated(today, month, nth))
     return None
 
 
@@ -287,7 +233,7 @@ def _past(m: re.Match[str], today: date) -> Day | None:
 
 def _offset(m: re.Match[str], today: date) -> Day | None:
     if m["wd"]:
-        return Day(m.start(), m.end(), weekday=_weekday(m["wd"]), offset=0)
+        return Day(m.start(), m.end(), weekday=weekday_named(m["wd"]), offset=0)
     if m["same"]:
         return Day(m.start(), m.end(), offset=0)
     return Day(m.start(), m.end(), offset=-1 if "before" in m[0].lower() else 1)

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime
 
 from cal_ai.answers import render_answer
 from cal_ai.events import Event
 from cal_ai.extractors.protocol import Extraction, Request
-from cal_ai.extractors.rules.decide import Setting, decide
-from cal_ai.extractors.rules.dialogue import Dialogue
+from cal_ai.extractors.rules.decide import decide
+from cal_ai.extractors.rules.dialogue import follow
+from cal_ai.extractors.rules.setting import Setting
 from cal_ai.extractors.rules.table import Agenda
 from cal_ai.extractors.rules.zones import zone_lived_in
 
 _SELF = ("me", "user", "i", "owner", "myself")
+# Days and weeks are counted from the reference time, which must not leave the calendar.
+_YEARS = range(2, 9990)
 
 
 class RulesExtractor:
-    """Finds the owner's calendar changes without a language model; the same input, the same answer."""
+    """Finds the owner's calendar changes without a language model; same input, same answer."""
 
     @property
     def name(self) -> str:
@@ -39,33 +42,28 @@ class RulesExtractor:
 
 def find_events(request: Request) -> tuple[Event, ...]:
     """The calendar changes the owner agreed to or announced, in the order in which they came up."""
+    if request.now.year not in _YEARS:
+        return ()
     utterances = request.transcript.utterances
     speakers = frozenset(utterance.speaker for utterance in utterances)
     owner = _owner_among(request.owner, speakers)
-    now = request.now.replace(tzinfo=None)
-    starts = {event.id: _wall_clock(event.start, request.now) for event in request.context}
-    dialogue = Dialogue(owner, speakers, now, Agenda(request.context, starts))
-    for utterance in utterances:
-        dialogue.hear(utterance)
     lived_in = (zone_lived_in(u.words) for u in utterances if u.speaker == owner)
     zone = request.now.tzinfo or next((zone for zone in lived_in if zone), None)
-    setting = Setting(owner, speakers, now, zone)
-    decided = (decide(plan, setting, starts) for plan in dialogue.table.plans)
-    return _distinct([_zoned(event, request) for event in decided if event is not None])
+    setting = Setting(owner, speakers, request.now.replace(tzinfo=None), zone)
+    starts = {event.id: _wall_clock(event.start, request.now) for event in request.context}
+    plans = follow(utterances, setting, Agenda(request.context, starts))
+    decided = (decide(plan, setting, starts) for plan in plans)
+    return _distinct(_zoned(event, request) for event in decided if event is not None)
 
 
 def _owner_among(owner: str, speakers: frozenset[str]) -> str:
     """The speaker who is the owner: by full name, by first name, or as "Me"."""
     wanted = owner.strip().lower()
-    for matches in (
-        lambda name: name == wanted,
-        lambda name: name.split(" ")[0] == wanted.split(" ")[0],
-        lambda name: name in _SELF,
-    ):
-        for speaker in sorted(speakers):
-            if matches(speaker.strip().lower()):
-                return speaker
-    return owner
+    first = wanted.split(" ")[0]
+    by_name = {speaker.strip().lower(): speaker for speaker in sorted(speakers)}
+    by_first_name = {name.split(" ")[0]: speaker for name, speaker in by_name.items()}
+    by_self = next((by_name[name] for name in _SELF if name in by_name), owner)
+    return by_name.get(wanted) or by_first_name.get(first) or by_self
 
 
 def _wall_clock(moment: datetime, now: datetime) -> datetime:
@@ -84,12 +82,9 @@ def _zoned(event: Event, request: Request) -> Event:
     return replace(event, start_time=start, end_time=end)
 
 
-def _distinct(events: Sequence[Event]) -> tuple[Event, ...]:
-    seen = set()
-    distinct = []
+def _distinct(events: Iterable[Event]) -> tuple[Event, ...]:
+    kept: dict[tuple[object, ...], Event] = {}
     for event in events:
         key = (event.action, event.title.lower(), event.start_time, event.existing_event_id)
-        if key not in seen:
-            seen.add(key)
-            distinct.append(event)
-    return tuple(distinct)
+        kept.setdefault(key, event)
+    return tuple(kept.values())

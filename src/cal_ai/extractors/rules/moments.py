@@ -8,18 +8,15 @@ from datetime import date, datetime, timedelta
 from functools import lru_cache
 
 from cal_ai.extractors.rules.dates import Day, find_days
-from cal_ai.extractors.rules.patterns import found
-from cal_ai.extractors.rules.times import (
-    Clock,
-    DayPart,
+from cal_ai.extractors.rules.lengths import (
     Length,
     Shift,
-    find_clocks,
     find_from_now,
     find_lengths,
-    find_parts,
     find_shifts,
 )
+from cal_ai.extractors.rules.patterns import found
+from cal_ai.extractors.rules.times import Clock, DayPart, find_clocks, find_parts
 
 Mention = Day | Clock | DayPart | Length | Shift
 

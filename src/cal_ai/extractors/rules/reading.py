@@ -13,6 +13,7 @@ from cal_ai.extractors.rules.clauses import Clause, clauses
 from cal_ai.extractors.rules.moments import Moments, find_moments
 from cal_ai.extractors.rules.patterns import found, pattern
 from cal_ai.extractors.rules.places import find_place
+from cal_ai.extractors.rules.setting import Setting
 from cal_ai.extractors.rules.spelling import plain
 from cal_ai.extractors.rules.titles import find_activities
 from cal_ai.transcript import Utterance
@@ -123,15 +124,12 @@ _BARE_WORDS = (
 )
 
 
-def read_utterance(
-    utterance: Utterance, now: datetime, speakers: frozenset[str], owner: str
-) -> list[Reading]:
+def read_utterance(utterance: Utterance, setting: Setting) -> list[Reading]:
     """The clauses of an utterance, read in order."""
     text = pattern(r'"[^"]{12,}"').sub(" ", plain(utterance.words))
-    names = frozenset(name.lower() for name in speakers)
-    parts = [part for clause in clauses(text) for part in _split_list(clause, now)]
+    parts = [part for clause in clauses(text) for part in _split_list(clause, setting.now)]
     joking = len(parts) > 1 and doubts.is_sarcastic(text)
-    return [_read(clause, utterance, now, names, (owner, joking)) for clause in parts]
+    return [_read(clause, utterance, setting, joking) for clause in parts]
 
 
 def _split_list(clause: Clause, now: datetime) -> list[Clause]:
@@ -157,16 +155,11 @@ def _split_list(clause: Clause, now: datetime) -> list[Clause]:
     ]
 
 
-def _read(
-    clause: Clause,
-    utterance: Utterance,
-    now: datetime,
-    names: frozenset[str],
-    aside: tuple[str, bool],
-) -> Reading:
+def _read(clause: Clause, utterance: Utterance, setting: Setting, joking: bool) -> Reading:
     text = clause.text
-    moments = find_moments(text, now)
+    moments = find_moments(text, setting.now)
     activities = find_activities(text, moments.spans)
+    names = frozenset(name.lower() for name in setting.speakers)
     place = find_place(text, moments.spans, names)
     strong = agreement.agrees_strongly(text)
     return Reading(
@@ -178,7 +171,7 @@ def _read(
         denied=next((each for each in activities if each.denied), None),
         place=place,
         named=_without(text, [each for each in activities if each.passing]),
-        void=_void(clause, moments, *aside),
+        void="sarcasm" if joking else _void(text, moments, setting.owner),
         cancels=intents.cancels(text),
         moves=intents.moves(text),
         refuses=agreement.refuses(text),
@@ -212,10 +205,9 @@ def _remainder(text: str, moments: Moments, place: str | None) -> str:
     return pattern(_BARE_WORDS).sub(" ", left)
 
 
-def _void(clause: Clause, moments: Moments, owner: str, joking: bool) -> str:
+def _void(text: str, moments: Moments, owner: str) -> str:
     """Why the clause plans nothing: "sarcasm", "hypothetical", "told", "past", "others", or ""."""
-    text = clause.text
-    if joking or doubts.is_sarcastic(text):
+    if doubts.is_sarcastic(text):
         return "sarcasm"
     if doubts.is_told(text):
         return "told"

@@ -6,7 +6,6 @@ import re
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from cal_ai.extractors.rules.dates import NUMBER, number
 from cal_ai.extractors.rules.patterns import found, pattern
 from cal_ai.extractors.rules.zones import OWN_ZONE, ZONE
 
@@ -38,35 +37,6 @@ class DayPart:
     end: int
     part: Part
     whole: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Length:
-    """A duration; `change` is True where it is to be added to the one there is ("an extra hour")."""
-
-    start: int
-    end: int
-    minutes: int
-    change: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Shift:
-    """ "An hour later", "up 30 minutes", "back a week": minutes to move by, or whole days."""
-
-    start: int
-    end: int
-    minutes: int = 0
-    days: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class FromNow:
-    """ "In half an hour": minutes from the time of speaking."""
-
-    start: int
-    end: int
-    minutes: int
 
 
 _UNITS = (
@@ -145,34 +115,6 @@ _PARTS = (
     (r"\btonight\b|(?<=day )nights?\b|(?<=tomorrow )night\b|\b(?:at|this) night\b", "night"),
 )
 _GREETING = r"\b(?:good|nice|great|lovely) $"
-
-_AMOUNT = (
-    rf"(?:(?P<count>{NUMBER}|half(?: an?)?|\d+\.5|an? half)[ -]?(?P<unit>hours?|(?<=\d)h\b|minutes?"
-    rf"|(?<=\d)m\b|days?)(?P<half> and a half| and a quarter)?(?: (?:and )?(?P<extra>\d{{1,2}})"
-    rf" ?(?:minutes?|m\b)?)?)"
-)
-_ONE_HALF = rf"(?:(?P<count2>{NUMBER}) and a half hours?)"
-_LENGTH = rf"(?<![\w.])(?:{_ONE_HALF}|{_AMOUNT})"
-_LATER = r"(?:later|back|out|after(?: that)?|behind)"
-_EARLIER = r"(?:earlier|sooner|forward|ahead|up)"
-
-
-def minutes_of(match: re.Match[str]) -> int:
-    """The minutes that a match of _LENGTH stands for."""
-    if match["count2"]:
-        return number(match["count2"]) * 60 + 30
-    said, unit = match["count"].lower(), match["unit"].lower()
-    if "half" in said:
-        amount = 0.5
-    elif "." in said:
-        amount = float(said)
-    else:
-        amount = float(number(said))
-    per = 24 * 60 if unit.startswith("d") else 60 if unit.startswith("h") else 1
-    minutes = int(amount * per)
-    if match["half"]:
-        minutes += per // 2 if "half" in match["half"] else per // 4
-    return minutes + int(match["extra"] or 0)
 
 
 def clock_minutes(said: str) -> tuple[int, bool]:
@@ -311,67 +253,3 @@ def find_parts(text: str) -> list[DayPart]:
                 whole = bool(match.groupdict().get("whole"))
                 parts.append(DayPart(match.start(), match.end(), part, whole))  # type: ignore[arg-type]
     return sorted(parts, key=lambda part: part.start)
-
-
-def find_shifts(text: str) -> list[Shift]:
-    """How far a time is moved, where a distance is named instead of a new time."""
-    shifts = []
-    before = rf"\b(?P<way>{_LATER}|{_EARLIER})(?: by)? (?:about |around )?{_LENGTH}"
-    after = rf"{_LENGTH} (?P<way>{_LATER}|{_EARLIER})\b"
-    by = (
-        rf"\b(?P<way>push|delay|postpone|bump|slide)\w* (?:it |that |this |the [\w ]+? |our [\w"
-        rf" ]+? |my [\w ]+? )?(?:by |back )?(?:about )?{_LENGTH}"
-    )
-    weeks = (
-        rf"\b(?:back|out|by|forward|up)(?: by)? (?P<count>{NUMBER}) (?P<unit>days?|weeks?)\b"
-        rf"|\b(?P<count2>{NUMBER}) (?P<unit2>days?|weeks?) (?P<way>{_LATER}|{_EARLIER})\b"
-    )
-    for match in pattern(weeks).finditer(text):
-        days = number(match["count"] or match["count2"]) * (7 if "week" in match[0].lower() else 1)
-        sign = -1 if found(rf"\b{_EARLIER}\b", match[0]) else 1
-        shifts.append(Shift(match.start(), match.end(), days=sign * days))
-    for source in (after, before, by):
-        for match in pattern(source).finditer(text):
-            if any(match.start() < shift.end and shift.start < match.end() for shift in shifts):
-                continue
-            sign = -1 if found(rf"^{_EARLIER}$", match["way"]) else 1
-            shifts.append(Shift(match.start(), match.end(), minutes=sign * minutes_of(match)))
-    return shifts
-
-
-def find_from_now(text: str) -> list[FromNow]:
-    found_ = pattern(rf"\bin (?:about |around |like )?{_LENGTH}\b(?! (?:meeting|call))").finditer(
-        text
-    )
-    return [
-        FromNow(match.start(), match.end(), minutes_of(match))
-        for match in found_
-        if not (match["unit"] or "h").lower().startswith("d")
-    ]
-
-
-def find_lengths(text: str) -> list[Length]:
-    """Durations ("for an hour and a half", "a 30-minute call", "half an hour")."""
-    lengths = []
-    for match in pattern(_LENGTH).finditer(text):
-        before, after = text[: match.start()], text[match.end() :]
-        if found(
-            r"^\s*(?:ago|later|earlier|before|after|from|away|back|drive|walk|flight|notice|late"
-            r"|into|straight|left)\b",
-            after,
-        ):
-            continue
-        if found(
-            r"\b(?:in|every|last|past|next|within|took|after|waited|been|only|drive|at"
-            r" least)\s*(?:about |around |the )?$",
-            before,
-        ):
-            continue
-        change = found(r"^\s*(?:longer|more|extra)\b", after)
-        change = change or found(
-            r"\b(?:extra|another|additional|extend(?:ed)?(?: \w+){0,4} by|add|lengthen(?:"
-            r" \w+){0,3} by)\s*(?:an? )?$",
-            before,
-        )
-        lengths.append(Length(match.start(), match.end(), minutes_of(match), change))
-    return lengths

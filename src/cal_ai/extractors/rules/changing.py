@@ -1,0 +1,87 @@
+"""Clauses that cancel or move something."""
+
+from __future__ import annotations
+
+from cal_ai.extractors.rules.moments import Moments, split_moved
+from cal_ai.extractors.rules.patterns import found
+from cal_ai.extractors.rules.plans import Plan
+from cal_ai.extractors.rules.reading import Reading
+from cal_ai.extractors.rules.scene import Scene
+from cal_ai.extractors.rules.table import FAR
+
+_ALL = r"\b(?:everything|all (?:my|the|our|of)|every)\b"
+_MANY = (
+    r"\b(?:everything|all|whole|entire|every|both|rest of|anything|meetings|calls|appointments)\b"
+    r"|\b(?:clear|wipe|free up)\b"
+)
+
+
+def cancel(scene: Scene, reading: Reading) -> None:
+    """Removes events of the calendar, or drops a plan of this conversation."""
+    moments = reading.moments
+    events = scene.agenda.swept(reading, moments) if found(_MANY, reading.text) else []
+    plan = scene.table.named(reading)
+    if not events and (plan is None or plan.target is not None):
+        events = scene.agenda.listed(reading, moments)
+    for each in events:
+        _delete(scene, scene.table.of(each), reading)
+    if events:
+        return
+    if plan is None and reading.activity is None and not moments.names_a_time:
+        plan = scene.table.near(FAR)
+    if plan is None:
+        return
+    if plan.target is not None:
+        _delete(scene, plan, reading)
+    elif not reading.question:
+        plan.dropped = True
+        scene.attend(plan, reading)
+
+
+def _delete(scene: Scene, plan: Plan, reading: Reading) -> None:
+    somebody_elses = not scene.is_by_owner(reading) and found(r"\bmy\b", reading.text)
+    plan.action = "delete"
+    plan.put_forward(reading.speaker, asked=reading.question)
+    plan.announced = not reading.question and (reading.shared or not somebody_elses)
+    scene.attend(plan, reading)
+
+
+def move(scene: Scene, reading: Reading) -> bool:
+    """Whether the clause moved something; False if it is to be read in another way."""
+    old, new = split_moved(reading.text, reading.moments)
+    if found(_ALL, reading.text):
+        events = scene.agenda.swept(reading, old)
+        for each in events:
+            change(scene, scene.table.of(each), reading, new)
+        if events:
+            return True
+    plan = _moved(scene, reading, old)
+    if plan is None or (reading.refuses and not new):
+        return False
+    change(scene, plan, reading, new)
+    return True
+
+
+def _moved(scene: Scene, reading: Reading, old: Moments) -> Plan | None:
+    plan = scene.table.named(reading)
+    event = scene.agenda.named(reading, old)
+    if event is not None and (plan is None or plan.target is not None or not plan.is_agreed):
+        return scene.table.of(event)
+    if plan is None and (reading.activity is None or reading.activity.weak):
+        return scene.table.near(FAR)
+    return plan
+
+
+def change(scene: Scene, plan: Plan, reading: Reading, new: Moments) -> None:
+    """Takes over the new time, place or activity of a plan."""
+    changed = plan.when.take(new, scene.saying(plan, reading))
+    if reading.place is not None and reading.place != plan.place:
+        plan.place, changed = reading.place, True
+    if reading.activity is not None and reading.denied is not None and plan.target is None:
+        plan.activity, changed = reading.activity, True
+    if plan.target is not None and changed:
+        plan.action = "update"
+    if changed:
+        plan.put_forward(reading.speaker, asked=reading.question)
+        plan.announced = not reading.question and not reading.proposes
+    scene.attend(plan, reading)

@@ -1,0 +1,164 @@
+"""Clauses that say what is planned: proposals, details, announcements."""
+
+from __future__ import annotations
+
+from cal_ai.events import ContextEvent
+from cal_ai.extractors.rules.patterns import found
+from cal_ai.extractors.rules.plans import Plan
+from cal_ai.extractors.rules.reading import Reading
+from cal_ai.extractors.rules.references import lies_in
+from cal_ai.extractors.rules.scene import Scene
+from cal_ai.extractors.rules.when import When
+
+_HAVING = r"\b(?:i have|i've|i got|i'm (?:in|at|having|doing)|we have|we've|there's|it's|that's)\b"
+
+
+def is_about_a_plan(scene: Scene, reading: Reading) -> bool:
+    """Whether the clause plans something, and is not just a remark with a time in it."""
+    moments, activity = reading.moments, reading.activity
+    if (reading.holds and not reading.proposes) or reading.is_late:
+        return False
+    zoned = any(clock.zone for clock in moments.clocks)
+    intends = reading.intends or reading.is_fragment or zoned
+    if not moments.names_a_time:
+        if moments.lengths:
+            return intends or reading.tells_length
+        return intends and scene.table.lacks_activity(reading)
+    if (activity is not None and not activity.weak) or _echoes(scene, reading):
+        return True
+    return intends or (reading.question and (reading.addressed or reading.shared))
+
+
+def _echoes(scene: Scene, reading: Reading) -> bool:
+    """Whether the clause repeats the day and time that are on the table."""
+    plan, moments = scene.table.near(2), reading.moments
+    if plan is None or plan.when.clock is None or plan.when.clock.minute is None:
+        return False
+    same_time = moments.minutes == {plan.when.clock.minute % 720}
+    return same_time and moments.dates <= {plan.when.day} and reading.void == ""
+
+
+def put(scene: Scene, reading: Reading) -> None:
+    """Makes a plan of what the clause says, or changes the plan that it is about."""
+    foreign = reading.void == "others" or _is_foreign(scene, reading)
+    plan = _plan_for(scene, reading)
+    if plan is None:
+        return
+    fresh, goes_on = not plan.lines, plan.touched == scene.table.turn
+    if foreign and not fresh:
+        return
+    changed = _fill(scene, plan, reading)
+    if fresh:
+        plan.background = foreign
+    elif reading.shared or reading.invites or reading.question:
+        plan.background = False
+    if changed or fresh:
+        plan.put_forward(reading.speaker, asked=reading.question)
+    elif not reading.question:
+        plan.back(reading.speaker)
+    if scene.is_by_owner(reading) and not foreign:
+        told = fresh and plan.activity is not None and reading.bare
+        goes_on = plan.announced and (not changed or goes_on or not reading.proposes)
+        settles = _announces(reading) or told or goes_on
+        plan.announced = settles and not reading.question
+    elif changed:
+        plan.announced = False
+    plan.tentative = reading.tentative and not reading.question and not reading.proposes
+    scene.attend(plan, reading)
+
+
+def _announces(reading: Reading) -> bool:
+    """Whether the owner's clause settles the matter without anyone's consent."""
+    named = reading.activity is not None and not reading.activity.weak
+    complete = named and bool(reading.moments.dates and reading.moments.minutes)
+    return reading.calendar or ((reading.announces or complete) and not reading.proposes)
+
+
+def _is_foreign(scene: Scene, reading: Reading) -> bool:
+    """Whether a speaker other than the owner tells of an appointment of his own."""
+    if scene.is_by_owner(reading) or reading.question or reading.invites or reading.bare:
+        return False
+    if reading.shared or reading.addressed or reading.agrees or reading.proposes:
+        return False
+    return reading.own and reading.announces
+
+
+def _plan_for(scene: Scene, reading: Reading) -> Plan | None:
+    """The plan that the clause is about, a new one if need be, or None if it plans nothing."""
+    if reading.activity is None:
+        return _plan_without_activity(scene, reading)
+    table, activity = scene.table, reading.activity
+    event = scene.agenda.mentioned(reading)
+    if activity.definite or reading.corrects:
+        event = event or scene.agenda.named(reading, reading.moments)
+    if _is_hindrance(scene, reading, event):
+        return None
+    if reading.denied is not None and (denied := table.named(reading)) is not None:
+        denied.activity = activity
+        return denied
+    plan = table.same(reading) or table.with_room(reading)
+    if plan is None and event is not None:
+        plan = table.of(event)
+    return plan or table.new(scene.addressees, activity)
+
+
+def _plan_without_activity(scene: Scene, reading: Reading) -> Plan | None:
+    if reading.asks_whether_still:
+        event = scene.agenda.named(reading, reading.moments)
+        if event is not None:
+            return scene.table.of(event)
+    plan = scene.table.by_time(reading)
+    opens = reading.question or reading.proposes or reading.calendar
+    if plan is None and (opens or scene.table.has_new_topic):
+        plan = scene.table.new(scene.addressees, None)
+    return plan
+
+
+def _is_hindrance(scene: Scene, reading: Reading, event: ContextEvent | None) -> bool:
+    """Whether the clause names an appointment only to say that another time does not suit."""
+    if reading.question or reading.proposes or not found(_HAVING, reading.text):
+        return False
+    near = scene.table.near()
+    if near is not None and near.action == "create" and near.asked and not near.is_agreed:
+        return reading.speaker not in near.backing or event is not None
+    return event is not None
+
+
+def _fill(scene: Scene, plan: Plan, reading: Reading) -> bool:
+    """Takes over what the clause says; True if that changed the time of the plan."""
+    _fill_activity(plan, reading)
+    plan.place = reading.place or plan.place
+    changed = plan.when.take(reading.moments, scene.saying(plan, reading))
+    if plan.target is not None and changed:
+        if _is_unchanged(scene, plan, plan.target):
+            plan.when = When()
+            return False
+        plan.action = "update"
+    times = max(len(reading.moments.days), len(reading.moments.clocks))
+    plan.optional = times > 1 and found(r"\bor\b", reading.text)
+    return changed
+
+
+def _fill_activity(plan: Plan, reading: Reading) -> None:
+    activity, held = reading.activity, plan.activity
+    if activity is None:
+        return
+    if plan.target is None:
+        vague = held is None or (held.weak and not activity.weak)
+        fuller = held is not None and held.noun == activity.noun
+        if vague or (fuller and held is not None and len(activity.title) > len(held.title)):
+            plan.activity = activity
+    known = (*plan.people, *(plan.activity.people if plan.activity is not None else ()))
+    plan.people += [name for name in activity.people if name not in known]
+
+
+def _is_unchanged(scene: Scene, plan: Plan, event: ContextEvent) -> bool:
+    """Whether the plan only repeats when the event of the calendar is."""
+    start, when = scene.agenda.starts[event.id], plan.when
+    clock = when.clock.minute if when.clock is not None else None
+    same_day = when.day is None or when.day == start.date()
+    same_clock = clock is None or clock % 720 == (start.hour * 60 + start.minute) % 720
+    if clock is None and when.part is not None:
+        same_clock = lies_in(when.part, start.hour)
+    longer = when.length is not None or when.longer or when.shift_minutes or when.shift_days
+    return same_day and same_clock and not longer and when.until is None

@@ -1,0 +1,90 @@
+"""What speakers and owner have in mind while the conversation goes on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from cal_ai.extractors.rules.patterns import found, pattern
+from cal_ai.extractors.rules.plans import Plan
+from cal_ai.extractors.rules.reading import Reading
+from cal_ai.extractors.rules.setting import Setting
+from cal_ai.extractors.rules.table import Agenda, Table
+from cal_ai.extractors.rules.when import Saying
+from cal_ai.transcript import Utterance
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """The last question asked, by whom and in which utterance."""
+
+    text: str = ""
+    speaker: str = ""
+    turn: int = 0
+
+
+@dataclass(slots=True)
+class Scene:
+    """The plans on the table, the calendar, whom the speaker addresses, and the last question."""
+
+    setting: Setting
+    agenda: Agenda
+    table: Table = field(default_factory=Table)
+    addressees: frozenset[str] = frozenset()
+    question: Question = Question()
+
+    def enter(self, utterance: Utterance) -> None:
+        """Begins an utterance."""
+        self.table.turn += 1
+        called = (
+            speaker
+            for speaker in self.setting.speakers - {utterance.speaker}
+            if _is_called(speaker, utterance.words)
+        )
+        self.addressees = frozenset(called)
+
+    def leave(self, reading: Reading) -> None:
+        """Ends a clause: its question and its days stay in mind."""
+        if reading.question:
+            self.question = Question(reading.text, reading.speaker, self.table.turn)
+        self.table.note_days(reading.moments)
+
+    def is_by_owner(self, reading: Reading) -> bool:
+        return reading.speaker == self.setting.owner
+
+    def attend(self, plan: Plan, reading: Reading, *, quote: bool = True) -> None:
+        """Makes `plan` the one that is talked about."""
+        plan.touched = self.table.turn
+        if quote:
+            plan.quote(reading.utterance)
+        self.table.focus, self.table.topic = plan, None
+
+    def saying(self, plan: Plan, reading: Reading) -> Saying:
+        """The circumstances under which the clause names a time of `plan`."""
+        target = self.agenda.starts[plan.target.id].date() if plan.target is not None else None
+        return Saying(self.setting.now.date(), target, self.is_by_owner(reading))
+
+    def knows(self, reading: Reading) -> bool:
+        """Whether the clause names something that is planned or in the calendar."""
+        if self.table.named(reading) is not None:
+            return True
+        return self.agenda.named(reading, reading.moments) is not None
+
+    def answers_something_else(self, plan: Plan, reading: Reading) -> bool:
+        """Whether another question was asked since the plan was last talked about."""
+        asked = self.question
+        return asked.speaker != reading.speaker and plan.touched < asked.turn < self.table.turn
+
+    def counts(self, reading: Reading) -> bool:
+        """Whether a bare number answers "how many?" and is no time."""
+        asked = self.question
+        counting = r"\bhow (?:many|much|old|far|long)\b|\bwhat (?:row|number|room|size)\b"
+        sure = reading.moments.days or any(clock.certain for clock in reading.moments.clocks)
+        just_asked = self.table.turn - asked.turn <= 1 and found(counting, asked.text)
+        return reading.bare and just_asked and not sure
+
+
+def _is_called(speaker: str, words: str) -> bool:
+    """Whether somebody is called by name at the start or the end of an utterance."""
+    name = pattern(r"(\W)").sub(r"\\\1", speaker.split(" ")[0])
+    lead = r"(?:(?:hey|hi|ok|so|and|yeah|oh|thanks),? )?"
+    return bool(name) and found(rf"^\W*{lead}{name}\b\s*[,:?—-]|,\s*{name}\W*$", words)

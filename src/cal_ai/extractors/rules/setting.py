@@ -1,0 +1,23 @@
+"""Who talks, when, and whose calendar it is about."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, tzinfo
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """The circumstances of a conversation; `now` and all times are those of the owner's clock.
+
+    `zone` is the owner's time zone, None if it is not known.
+    """
+
+    owner: str
+    speakers: frozenset[str]
+    now: datetime
+    zone: tzinfo | str | None = None
+
+    @property
+    def others(self) -> frozenset[str]:
+        return self.speakers - {self.owner}
