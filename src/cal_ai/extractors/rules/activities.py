@@ -61,8 +61,8 @@ _KINDS: tuple[tuple[Kind, str], ...] = (
     (
         Kind("dinner", 120, 19, 12, shared=True),
         """
-        dinner, supper, dinner date, date night, happy hour, drinks, beers, a beer, a drink, cocktails,
-        pizza, sushi, tacos, ramen, karaoke, poker, trivia
+        dinner, supper, dinner date, date night, happy hour, drinks, beers, a beer, a drink,
+        cocktails, pizza, sushi, tacos, ramen, karaoke, poker, trivia
         """,
     ),
     (
@@ -75,8 +75,8 @@ _KINDS: tuple[tuple[Kind, str], ...] = (
     (
         Kind("call", 30, None, 8, shared=True),
         """
-        call, phone call, video call, zoom, zoom call, facetime, skype, conference call, video chat,
-        phone chat, phone screen
+        call, phone call, video call, zoom, zoom call, facetime, skype, conference call,
+        video chat, phone chat, phone screen
         """,
     ),
     (Kind("1:1", 30, None, 8, shared=True), "1:1"),
@@ -85,13 +85,13 @@ _KINDS: tuple[tuple[Kind, str], ...] = (
     (
         Kind("work", 60, None, 7),
         """
-        review, retro, retrospective, demo, presentation, planning, planning session, kickoff, kick-off,
-        brainstorm, brainstorming, brainstorming session, debrief, walkthrough, walk-through, all-hands,
-        all hands, town hall, training, onboarding, webinar, pitch, handoff, hand-off, handover,
-        postmortem, post-mortem, office hours, seminar, lecture, panel, orientation, grooming, triage,
-        read-through, dry run, run-through, briefing, roundtable, q&a, strategy session, session,
-        consultation, launch, deployment, photoshoot, photo shoot, screening, tasting, fitting,
-        testing, standoff, hearing, audit
+        review, retro, retrospective, demo, presentation, planning, planning session, kickoff,
+        kick-off, brainstorm, brainstorming, brainstorming session, debrief, walkthrough,
+        walk-through, all-hands, all hands, town hall, training, onboarding, webinar, pitch,
+        handoff, hand-off, handover, postmortem, post-mortem, office hours, seminar, lecture,
+        panel, orientation, grooming, triage, read-through, dry run, run-through, briefing,
+        roundtable, q&a, strategy session, session, consultation, launch, deployment, photoshoot,
+        photo shoot, screening, tasting, fitting, testing, standoff, hearing, audit
         """,
     ),
     (Kind("interview", 60, None, 8, shared=True), "interview"),
@@ -100,8 +100,8 @@ _KINDS: tuple[tuple[Kind, str], ...] = (
         Kind("class", 60, None, 8),
         """
         class, lesson, tutoring, tutoring session, yoga, yoga class, pilates, spin class, spin,
-        study session, study group, practice, rehearsal, exam, midterm, quiz, driving test, recital,
-        tutorial, open house, parent-teacher conference, parent teacher conference,
+        study session, study group, practice, rehearsal, exam, midterm, quiz, driving test,
+        recital, tutorial, open house, parent-teacher conference, parent teacher conference,
         parent-teacher meeting, school play
         """,
     ),
@@ -109,19 +109,20 @@ _KINDS: tuple[tuple[Kind, str], ...] = (
         Kind("appointment", 60, None, 7),
         """
         appointment, dentist, dental cleaning, doctor, doctor's, checkup, check-up, physical,
-        physical therapy, physio, therapy, therapy session, therapist, vet, haircut, massage, manicure,
-        eye exam, cleaning, blood test, vaccination, orthodontist, oil change, car service, tire change,
-        inspection, viewing, tour, ultrasound, mri, x-ray, optometrist, dermatologist, chiropractor,
-        pediatrician, acupuncture, closing, delivery, plumber, electrician, repair, installation,
-        follow-up, barber, hairdresser, technician, contractor, handyman
+        physical therapy, physio, therapy, therapy session, therapist, vet, haircut, massage,
+        manicure, eye exam, cleaning, blood test, vaccination, orthodontist, oil change,
+        car service, tire change, inspection, viewing, tour, ultrasound, mri, x-ray, optometrist,
+        dermatologist, chiropractor, pediatrician, acupuncture, closing, delivery, plumber,
+        electrician, repair, installation, follow-up, barber, hairdresser, technician,
+        contractor, handyman
         """,
     ),
     (
         Kind("exercise", 60, None, 8),
         """
-        gym, workout, gym session, training session, swim, tennis, squash, badminton, basketball, soccer,
-        football, volleyball, pickleball, climbing, bouldering, golf, crossfit, dance class, zumba,
-        racquetball, pickup game
+        gym, workout, gym session, training session, swim, tennis, squash, badminton, basketball,
+        soccer, football, volleyball, pickleball, climbing, bouldering, golf, crossfit,
+        dance class, zumba, racquetball, pickup game
         """,
     ),
     (
@@ -131,10 +132,10 @@ _KINDS: tuple[tuple[Kind, str], ...] = (
     (
         Kind("evening", 150, 19, 11),
         """
-        party, birthday, concert, show, movie, movies, film, showing, gig, play, opera, theater, theatre,
-        housewarming, book club, gala, premiere, ballet, fundraiser, reception, potluck, bonfire,
-        watch party, board games, game day, night out, bowling, movie night, game night, poker night,
-        trivia night, quiz night, girls' night, guys' night, open mic
+        party, birthday, concert, show, movie, movies, film, showing, gig, play, opera, theater,
+        theatre, housewarming, book club, gala, premiere, ballet, fundraiser, reception, potluck,
+        bonfire, watch party, board games, game day, night out, bowling, movie night, game night,
+        poker night, trivia night, quiz night, girls' night, guys' night, open mic
         """,
     ),
     (Kind("match", 120, 15, 8), "game, match, scrimmage, tournament"),
@@ -142,8 +143,9 @@ _KINDS: tuple[tuple[Kind, str], ...] = (
         Kind("daytime", 180, 12, 8),
         """
         bbq, barbecue, picnic, cookout, wedding, baby shower, bridal shower, shower, graduation,
-        ceremony, funeral, memorial, museum, zoo, beach day, playdate, play date, garage sale, yard sale,
-        volunteering, bake sale, fair, parade, festival, escape room, exhibition, christening, baptism
+        ceremony, funeral, memorial, museum, zoo, beach day, playdate, play date, garage sale,
+        yard sale, volunteering, bake sale, fair, parade, festival, escape room, exhibition,
+        christening, baptism
         """,
     ),
     (Kind("flight", 180, None, 6), "flight, train, red-eye"),
@@ -162,12 +164,13 @@ _KINDS: tuple[tuple[Kind, str], ...] = (
 # Words that are activities only as nouns: "call me", "run late", "show up" are none of them.
 AMBIGUOUS = words(
     """
-    call run show showing film play walk match game date class ride review planning practice training fair repair
-    physical spin daily tour zoom launch release swim drinks demo pitch tea shower closing
-    tasting fitting delivery inspection doctor movie movies cleaning conference train chat discussion
-    birthday screening panel viewing football basketball soccer golf tennis follow-up pizza sushi exam
-    quiz scrum poker plumber electrician hike coffee sync onboarding grooming triage repair party
-    installation interview meeting reception orientation ceremony running trip
+    call run show showing film play walk match game date class ride review planning practice
+    training fair repair physical spin daily tour zoom launch release swim drinks demo pitch tea
+    shower closing tasting fitting delivery inspection doctor movie movies cleaning conference
+    train chat discussion birthday screening panel viewing football basketball soccer golf tennis
+    follow-up pizza sushi exam quiz scrum poker plumber electrician hike coffee sync onboarding
+    grooming triage repair party installation interview meeting reception orientation ceremony
+    running trip
     """
 )
 
@@ -188,7 +191,8 @@ _SPORT = Kind("exercise", 90, None, 8)
 VERBS = (
     Verb(r"\b(?i:hop|jump|get) on (?:a|the) (?:quick )?(?:call|zoom|phone)\b", "Call", _CALL),
     Verb(
-        r"\b(?i:I'll|I can|I will|can you|could you|you can|will you|let me|please|should I|can I|to)"
+        r"\b(?i:I'll|I can|I will|can you|could you|you can|will you|let me|please|should I|can I"
+        r"|to)"
         r" (?:call|ring|phone|facetime|dial)\b",
         "Call",
         _CALL,
@@ -205,7 +209,8 @@ VERBS = (
     Verb(r"(?i:\bwork(?:ing)? out\b)(?! (?:for|if|that|the))", "Workout", _SPORT),
     Verb(r"(?i:\bstudy(?:ing)?\b)", "Study session", Kind("class", 120, None, 8)),
     Verb(
-        r"(?i:\bplay(?:ing)?) (?P<what>tennis|golf|soccer|basketball|squash|badminton|pickleball|cards"
+        r"(?i:\bplay(?:ing)?) (?P<what>tennis|golf|soccer|basketball|squash|badminton|pickleball"
+        r"|cards"
         r"|football|volleyball|chess)\b",
         "{what}",
         _SPORT,
@@ -216,7 +221,8 @@ VERBS = (
         Kind("flight", 180, None, 6),
     ),
     Verb(
-        r"(?i:\bgo(?:ing)?) (?P<what>hiking|climbing|bowling|swimming|running|camping|skiing|fishing"
+        r"(?i:\bgo(?:ing)?) (?P<what>hiking|climbing|bowling|swimming|running|camping|skiing"
+        r"|fishing"
         r"|sailing|kayaking|dancing|shopping|biking|cycling|skating)\b",
         "{what}",
         Kind("outing", 120, None, 8),
@@ -233,7 +239,8 @@ VERBS = (
         Kind("work", 60, None, 7, shared=True),
     ),
     Verb(
-        r"(?i:\b(?:talk(?:ed)?|chat|discuss(?:ed)?|go over|speak|connect|sit down)\b)(?! to (?:him|her|them))",
+        r"(?i:\b(?:talk(?:ed)?|chat|discuss(?:ed)?|go over|speak|connect|sit down)\b)(?! to (?:him"
+        r"|her|them))",
         "Meeting",
         MEETING,
     ),

@@ -10,9 +10,11 @@ _STRONG = phrases(
     sounds? (?:reasonable|delicious|better|doable|excellent)
     \w+ (?:totally |also |definitely |still |actually |always )?works\b(?! on)
     ^works\b
-    (?:should|will|'ll|that'd) be (?:totally |perfectly )?(?:fine|good|great|perfect|ok|doable|alright)\b
+    (?:should|will|'ll|that'd) be (?:totally |perfectly )?(?:fine|good|great|perfect|ok|doable
+    ...|alright)\b
     works (?:for me|great|well|perfectly|fine|better|too|on my end)
-    (?:that'd|that would|that'll|that should|that|it|should|will|would|could) (?:also )?work\b(?! on)
+    (?:that'd|that would|that'll|that should|that|it|should|will|would
+    ...|could) (?:also )?work\b(?! on)
     perfect\b
     deal\b(?! with)
     see (?:you|ya)\b
@@ -49,8 +51,8 @@ _STRONG = phrases(
     (?:even|much|way) better
     (?:good|great|nice) (?:idea|call|plan)
     love (?:it|to)\b
-    (?:is|are|would be|will be|that'd be|'d be) (?:totally |also |just |even |so |really 
-    ...|much )?(?:fine|good|great|perfect|ideal|lovely|wonderful|ok|awesome|better|best
+    (?:is|are|would be|will be|that'd be|'d be) (?:totally |also |just |even |so |really
+    ... |much )?(?:fine|good|great|perfect|ideal|lovely|wonderful|ok|awesome|better|best
     ...|amazing)\b(?! at)
     go (?:for it|ahead)
     please do\b
@@ -140,9 +142,10 @@ _REFUSAL = phrases(
     don't think (?:i|we)(?: can|'ll| will|'m)
     (?:won't|not) be (?:able|there|around|making|joining|coming)
     won't (?:work|make it|do\b)
-    (?:doesn't|don't|didn't|won't|wouldn't|not going to|isn't going to) (?:really |actually 
-    ...|quite )?work
-    i'm (?:also |already |actually |totally |pretty )?(?:busy|booked|tied up|slammed|swamped|wiped|exhausted|away
+    (?:doesn't|don't|didn't|won't|wouldn't|not going to|isn't going to) (?:really |actually
+    ... |quite )?work
+    i'm (?:also |already |actually |totally |pretty )?(?:busy|booked|tied up|slammed|swamped|wiped
+    ...|exhausted|away
     ...|traveling|travelling|unavailable|stuck|packed|double[- ]booked|off)\b
     i'm (?:out of town|out\b(?! (?:of|on|to))|in meetings|in (?:a|another) meeting|on (?:a
     ...|another) call)
@@ -150,7 +153,8 @@ _REFUSAL = phrases(
     no good\b|not good
     i'm (?:in|at|visiting) (?-i:[A-Z])\w+ (?:on|that|all|until|this|next)\b
     (?:absolutely|definitely|of course|certainly|probably) not\b
-    (?:is|are|'s|looks) (?:really |a bit |pretty |kind of |a )?(?:bad|tough|tricky|hard|rough|difficult|terrible|impossible|out\b|full|packed)
+    (?:is|are|'s|looks) (?:really |a bit |pretty |kind of |a )?(?:bad|tough|tricky|hard|rough
+    ...|difficult|terrible|impossible|out\b|full|packed)
     no can do
     conflict|clash(?:es)?\b
     i'd rather not
@@ -185,8 +189,10 @@ _NO = (
     r"(?!,? (?:wait|actually|make|i mean|it's|let's|that's|sorry|\d))"
 )
 _NOT_REFUSING = (
-    r"\bcan't (?:we|you|i)\b.*\?|\bwhy (?:can't|not|don't)|\bdon't mind\b|\bno (?:problem|worries|conflict)"
-    r"|\bnot (?:too|a problem|an issue|at all)|\bcan't (?:wait|complain)|\bif (?:that|it) (?:doesn't|does not)"
+    r"\bcan't (?:we|you|i)\b.*\?|\bwhy (?:can't|not|don't)|\bdon't mind\b|\bno (?:problem|worries"
+    r"|conflict)"
+    r"|\bnot (?:too|a problem|an issue|at all)|\bcan't (?:wait|complain)|\bif (?:that|it)"
+    r" (?:doesn't|does not)"
 )
 
 

@@ -1,4 +1,4 @@
-"""Utterances cut into clauses, so that "not Thursday, but Friday works" is read as two statements."""
+"""Utterances cut into clauses: "not Thursday, but Friday works" makes two statements."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ _SENTENCE = (
     r"|\.{2,}\s*|\s*[\U0001F300-\U0001FAFF]\s*(?=\w)"
 )
 _START = (
-    r"(?:how about|what about|can (?:we|you|I)|could (?:we|you|I)|may I|shall we|should we|let's|maybe"
+    r"(?:how about|what about|can (?:we|you|I)|could (?:we|you|I)|may I|shall we|should we|let's"
+    r"|maybe"
     r"|make (?:it|that)|no\b|nope|yes|yeah|yep|"
     r"actually|wait|but|because|since|unless|if|see you|sounds|works|works for|I|I'm|I'll|I've|I'd"
     r"|we|we're|we'll|we've|you|are you|"

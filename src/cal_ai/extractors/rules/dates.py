@@ -28,7 +28,7 @@ from cal_ai.extractors.rules.reckoning import (
 class Day:
     """A day named at text[start:end].
 
-    `day` is None for a whole week (`week` is then its Monday), for a past day, and for a day that only
+    `day` is None for a whole week (`week` is then its Monday), for a past day, and for a day that
     counts from another one (`offset` days after it, or its following `weekday`).
     """
 
@@ -92,10 +92,8 @@ def _dated(m: re.Match[str], day: date | None, last: date | None = None) -> Day 
 
 def _month_day(m: re.Match[str], today: date) -> Day | None:
     month, nth = month_named(m["month"]), _nth_of(m["day"])
-    if m["year"]:
-        day = calendar_day(int(m["year"]), month, nth)
-    else:
-        day = next_dated(today, month, nth)
+    year = m["year"]
+    day = calendar_day(int(year), month, nth) if year else next_dated(today, month, nth)
     last = None
     if day is not None and m["last"]:
         last_month = month_named(m["last_month"]) if m["last_month"] else month
@@ -129,7 +127,7 @@ def _nth(m: re.Match[str], today: date) -> Day | None:
 
 
 def _ahead(m: re.Match[str], today: date) -> Day | None:
-    """ "In two weeks", "three days from now", "two weeks from Friday"."""
+    """The day a number of days, weeks or months ahead ("two weeks from Friday")."""
     count, unit = number(m["count"]), m["unit"].lower()
     base = today
     anchor = m["anchor"]
@@ -351,7 +349,7 @@ def _read_safely(
 
 
 def _merged(days: list[Day], text: str) -> list[Day]:
-    """ "Friday the 27th" is one day, and so is "Tuesday, March 3rd": the date decides."""
+    """`days` with a weekday and a date in one where they are one ("Friday the 27th")."""
     merged: list[Day] = []
     for day in days:
         before = merged[-1] if merged else None

@@ -15,7 +15,7 @@ Support = Literal["agreed", "announced", "implied"]
 
 
 def decide(plan: Plan, setting: Setting, starts: dict[int, datetime]) -> Event | None:
-    """The event that a plan amounts to; None if the owner is not behind it or its time is unknown."""
+    """The event that a plan amounts to; None without the owner's consent or without a time."""
     support, target = _support(plan, setting), plan.target
     if support is None or plan.action is None:
         return None

@@ -1,4 +1,4 @@
-"""Why a clause may plan nothing although it names a time: sarcasm, wishes, stories, the past, others."""
+"""Why a clause may plan nothing although it names a time: jokes, wishes, stories, the past."""
 
 from __future__ import annotations
 
@@ -72,16 +72,21 @@ _ARRANGED = phrases(
     """
 )
 _SARCASM = (
-    r"(?:\byeah,? right\b(?!,)|\bas if\b(?! (?:it|we|i))|in your dreams|pigs fly|hell freezes|\bnot!"
+    r"(?:\byeah,? right\b(?!,)|\bas if\b(?! (?:it|we|i))|in your dreams|pigs fly|hell freezes"
+    r"|\bnot!"
     r"|(?:^|\s)/s\b|🙄|🙃|just what i (?:need|always wanted)|said no ?(?:one|body)|exactly what i "
     r"(?:need|wanted)|what could (?:possibly )?go wrong|love that for (?:me|us)|be still my|living "
     r"the dream|i'd rather (?:die|eat|watch paint|chew|stick|have a root)|over my dead body"
-    r"|(?<!you )(?<!you're )\bkidding\b|\bjk\b|\bjoking\b|just messing|sarcas|when i'm dead|wildest dreams|eye ?roll"
+    r"|(?<!you )(?<!you're )\bkidding\b|\bjk\b|\bjoking\b|just messing|sarcas|when i'm dead"
+    r"|wildest dreams|eye ?roll"
     r"|how about never|is never good|twist my arm|sure,? (?:right after|because)|right after i"
     r"|because (?:that's|that is|nothing|who doesn't|i (?:just )?love|sleep)|who needs sleep"
-    r"|sleep is (?:for|overrated)|can hardly wait|hold (?:my|your) breath|what every\w* (?:wants|dreams)"
-    r"|my (?:absolute )?favou?rite (?:thing|way|hobby)|as one does|obviously not|\byeah no\b|\blmao\b"
-    r"|\brofl\b|on the moon\b|\bon mars\b|next lifetime|30th of february|february 30|twelfth of never"
+    r"|sleep is (?:for|overrated)|can hardly wait|hold (?:my|your) breath|what every\w* (?:wants"
+    r"|dreams)"
+    r"|my (?:absolute )?favou?rite (?:thing|way|hobby)|as one does|obviously not|\byeah no\b"
+    r"|\blmao\b"
+    r"|\brofl\b|on the moon\b|\bon mars\b|next lifetime|30th of february|february 30|twelfth of"
+    r" never"
     r"|in a million years|a thousand years|with the (?:queen|king|president|pope)|unicorns?\b)"
 )
 _IRONY = (
@@ -110,14 +115,16 @@ _TOLD = phrases(
 )
 _LEAD = (
     r"^\W*(?:(?:oh|and|so|but|well|yeah|yes|no|apparently|actually|also|hey|because|btw|by the way"
-    r"|i (?:think|heard|hear|guess|know)(?: that)?|did you (?:hear|know)|you know|looks like|turns out"
+    r"|i (?:think|heard|hear|guess|know)(?: that)?|did you (?:hear|know)|you know|looks like|turns"
+    r" out"
     r"|wait|speaking of which) ?,? ?)*"
 )
 _SUBJECT = (
     r"(?P<who>(?i:he|she|they)|(?i:my|his|her|their) (?:\w+ )?\w+?"
     r"|[A-Z]\w+(?: (?:and|&) (?:[A-Z]\w+|(?:his|her) \w+))?"
     r"|(?i:the|those) (?:kids|boys|girls|neighbou?rs|guys|interns|twins|other team|\w+s))"
-    r"(?:'s|'re|'ll|'d| is| are| has| have| will| wants?| got| just| needs?| said| says| and|, who) "
+    r"(?:'s|'re|'ll|'d| is| are| has| have| will| wants?| got| just| needs?| said| says| and|,"
+    r" who) "
 )
 _NOT_PEOPLE = words(
     """

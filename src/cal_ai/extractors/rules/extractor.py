@@ -41,7 +41,7 @@ class RulesExtractor:
 
 
 def find_events(request: Request) -> tuple[Event, ...]:
-    """The calendar changes the owner agreed to or announced, in the order in which they came up."""
+    """The calendar changes the owner agreed to or announced, in the order they came up."""
     if request.now.year not in _YEARS:
         return ()
     utterances = request.transcript.utterances

@@ -13,17 +13,23 @@ _TOLD_TO = (
     r"|I (?:promised|told|said)(?: to)?(?: [A-Z]\w+)?(?: I'd| I would| I'll| to)) "
 )
 _WILLING_TO = (
-    r"\b(?:(?:I|we)(?:'ve| have)? (?:got|have|need) to|I'll|we'll|I'm going to|I can|can you|could you"
+    r"\b(?:(?:I|we)(?:'ve| have)? (?:got|have|need) to|I'll|we'll|I'm going to|I can|can you|could"
+    r" you"
     r"|would you|will you|please|I should|I must|can (?:somebody|someone|anyone|anybody|one of you)"
     r"|(?:\w+day|today|tomorrow) (?:we|I)(?:'ll)?) "
 )
 _CHORES = (
     r"(?:pick (?:(?:him|her|them|mom|dad|\w+|the \w+|my \w+) )?up|drop (?:(?:the|my|your) \w+ )?off"
-    r"|take|bring|return|renew|submit|pay|water|feed|walk|collect|mail|ship|drive|call (?:the|my)|email"
-    r"|turn in|file|hand in|sign|fetch|babysit|watch the|help|get (?:the|some)|grab (?:the|some)|buy|clean"
+    r"|take|bring|return|renew|submit|pay|water|feed|walk|collect|mail|ship|drive|call (?:the|my)"
+    r"|email"
+    r"|turn in|file|hand in|sign|fetch|babysit|watch the|help|get (?:the|some)|grab (?:the|some)"
+    r"|buy|clean"
     r"|paint|visit|fix|pack|decorate|assemble|bake)\b"
 )
-_NOT_CHORES = r"(?:have|be|think|check|see|let|get back|try|rather|love|like|do|take (?:\w+ )?off|cancel|move|delete|remove|take (?:it|that|over)|bring up)\b"
+_NOT_CHORES = (
+    r"(?:have|be|think|check|see|let|get back|try|rather|love|like|do|take (?:\w+ )?off"
+    r"|cancel|move|delete|remove|take (?:it|that|over)|bring up)\b"
+)
 
 
 def find_chore(text: str, moments: Spans) -> Activity | None:
@@ -48,7 +54,7 @@ def find_chore(text: str, moments: Spans) -> Activity | None:
 
 
 def find_due(text: str) -> Activity | None:
-    """What is to be handed in or done ("the report is due Friday", "the car is due for service")."""
+    """What is to be handed in or done ("the report is due", "the car is due for service")."""
     due = pattern(r"\b(?:the|my|our|your) ((?:[\w'-]+ ){1,3})(?:is|are) due\b( for)?").search(text)
     if due is None:
         return None
@@ -63,8 +69,10 @@ def find_due(text: str) -> Activity | None:
 
 _DOING = (
     r"\b(?:have|have got|'ve got|got|put|add|schedule|book|set up|attend(?:ing)?|going to|go to"
-    r"|com(?:e|ing) to|signed up for|block(?: off| out)?|host(?:ing)?|let's do|let's have|enter|there's"
-    r"|there is|don't forget|lock in|running|doing|seeing|presenting|visiting|watching|time for|date for"
+    r"|com(?:e|ing) to|signed up for|block(?: off| out)?|host(?:ing)?|let's do|let's have|enter"
+    r"|there's"
+    r"|there is|don't forget|lock in|running|doing|seeing|presenting|visiting|watching|time for"
+    r"|date for"
     r"|day for|slot for|plan|organi[sz]e|confirm|about|reschedule|move)"
     r"(?: out| off| in)? (?P<article>(?:a|an|the|my|our|that|another) )?"
 )
@@ -75,11 +83,12 @@ _HEADING = (
 )
 _NO_ACTIVITIES = words(
     """
-    time thing things something nothing anything plan plans minute minutes hour hours people lots fun
-    stuff room slot slots opening openings gap question questions idea problem issue look feeling
-    favor favour chance choice way point moment second place day week kids kid baby dog cat car house
-    job work sense deal bit lot couple rest phone laptop email link invite calendar weekend one ones
-    fever cold flu headache migraine hangover feeling dream meantime part parts reason money news conflict store same bus train bed home bathroom office
+    time thing things something nothing anything plan plans minute minutes hour hours people lots
+    fun stuff room slot slots opening openings gap question questions idea problem issue look
+    feeling favor favour chance choice way point moment second place day week kids kid baby dog
+    cat car house job work sense deal bit lot couple rest phone laptop email link invite calendar
+    weekend one ones fever cold flu headache migraine hangover feeling dream meantime part parts
+    reason money news conflict store same bus train bed home bathroom office
     """
 )
 

@@ -116,7 +116,8 @@ _PROPOSAL = phrases(
     any chance
     is it possible
     need to (?:meet|schedule|find|set|talk|sync|catch|get|book|plan|do|have)\b
-    (?:suggest(?:ed|s)?|proposed?|offered|asked (?:for|if)|looked at|settled on|landed on|looking at)\b
+    (?:suggest(?:ed|s)?|proposed?|offered|asked (?:for|if)|looked at|settled on|landed on
+    ...|looking at)\b
     (?:would )?love to\b
     tell you what
     when (?:can|are|works|would|should)\b
@@ -177,7 +178,8 @@ _ANNOUNCEMENT = phrases(
     ...|get|give)\b
     i(?:'ve| have)(?: also)?(?: got)? [\w:'-]+(?: [\w:'-]+)? (?:at|on|tomorrow|tonight|today|this
     ...|next|from|\w+day)\b
-    i (?:finally |just |also |actually )?got (?:a|an|my|the|us|tickets|reservations?|two|to (?:pick|take|drop|go|be|fly))\b
+    i (?:finally |just |also |actually )?got (?:a|an|my|the|us|tickets|reservations?|two
+    ...|to (?:pick|take|drop|go|be|fly))\b
     i'm (?:having|going|meeting|seeing|flying|getting|doing|taking|hosting|attending|signed up
     ...|booked (?:on|for|in)|speaking|presenting|picking|dropping|visiting|running|playing|giving
     ...|throwing|teaching|leading|scheduled|supposed to|off to|interviewing|catching|heading
@@ -200,7 +202,8 @@ _ANNOUNCEMENT = phrases(
     we(?:'ll| will) (?:meet|be|have|do|go|see|start|leave|pick|host|grab|get|need)\b
     don't forget\b
     there(?:'s| is| will be) (?:a|an|the|that|also|one)\b
-    (?:it|that|this|which)(?:'s| is|'ll be| will be)(?: now)? (?:at|on|scheduled|set|happening|from)\b
+    (?:it|that|this|which)(?:'s| is|'ll be| will be)(?: now)? (?:at|on|scheduled|set|happening
+    ...|from)\b
     it(?:'s| is)(?: now)? (?:the \d|\d|\w+day|tomorrow|tonight|next)
     (?:is|are|'s|be|was) (?:at|on|scheduled|set|happening|booked|confirmed|due)\b
     (?:starts?|starting|kicks? off|begins?|leaves?|departs?|lands|boards|opens)\b

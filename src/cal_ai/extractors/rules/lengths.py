@@ -11,7 +11,7 @@ from cal_ai.extractors.rules.reckoning import NUMBER, number
 
 @dataclass(frozen=True, slots=True)
 class Length:
-    """A duration; `change` is True where it is to be added to the one there is ("an extra hour")."""
+    """A duration; `change` is True where it is added to the one there is ("an extra hour")."""
 
     start: int
     end: int
@@ -21,7 +21,7 @@ class Length:
 
 @dataclass(frozen=True, slots=True)
 class Shift:
-    """ "An hour later", "up 30 minutes", "back a week": minutes to move by, or whole days."""
+    """How far to move a time, in minutes or whole days ("an hour later", "up 30 minutes")."""
 
     start: int
     end: int
@@ -31,7 +31,7 @@ class Shift:
 
 @dataclass(frozen=True, slots=True)
 class FromNow:
-    """ "In half an hour": minutes from the time of speaking."""
+    """Minutes from the time of speaking ("in half an hour")."""
 
     start: int
     end: int

@@ -61,7 +61,7 @@ class Moments:
 
 @lru_cache(maxsize=1024)
 def find_moments(text: str, now: datetime) -> Moments:
-    """What `text`, said at `now`, says about time; a time that is only denied ("not 3") is left out."""
+    """What `text`, said at `now`, says about time; a time that is only denied is left out."""
     days = find_days(text, now.date())
     clocks = find_clocks(text, frozenset(day.end for day in days))
     shifts = find_shifts(text)

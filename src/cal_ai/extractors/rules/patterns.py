@@ -33,7 +33,7 @@ def phrases(block: str) -> str:
 
     A line that starts with an ellipsis goes on where the line before it ended.
     """
-    joined = re.sub(r"\n *\.\.\. ?", "", block.strip())
+    joined = re.sub(r"\n *\.\.\.", "", block.strip())
     return r"\b(?:" + "|".join(line.strip() for line in joined.splitlines()) + ")"
 
 

@@ -28,14 +28,19 @@ def find_people(text: str, position: int, moments: Spans) -> tuple[str, ...]:
             current = []
         elif lower in DEFINITE | INDEFINITE and not current:
             continue
-        elif lower in STOPS or lower in NOBODY or lower in kinds() or len(current) == 3:
-            break
-        elif current and word[0][:1].islower() and _is_name(current[0]):
+        elif _ends_name(word[0], current):
             break
         else:
             current.append(word[0].rstrip("."))
     people.append(" ".join(current))
     return tuple(_capital(name) for name in people if name and name.lower() not in NOBODY)
+
+
+def _ends_name(word: str, current: list[str]) -> bool:
+    lower = word.lower()
+    if lower in STOPS or lower in NOBODY or lower in kinds() or len(current) == 3:
+        return True
+    return bool(current) and word[:1].islower() and _is_name(current[0])
 
 
 def _is_name(word: str) -> bool:

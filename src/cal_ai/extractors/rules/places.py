@@ -19,7 +19,8 @@ _ONLINE = (
 )
 _ROOM = (
     r"\b(?:in|to|at) (?:the )?(?P<place>(?:[Cc]onference |[Mm]eeting |[Bb]oard )?[Rr]oom "
-    r"(?:[A-Z]?\d+\w*|[A-Z]\b|[A-Z]\w+)|[A-Z]\w+ (?:conference )?[Rr]oom|(?:[Bb]uilding|[Ss]uite) \w+)"
+    r"(?:[A-Z]?\d+\w*|[A-Z]\b|[A-Z]\w+)|[A-Z]\w+ (?:conference )?[Rr]oom|(?:[Bb]uilding|[Ss]uite)"
+    r" \w+)"
 )
 _NAMED = (
     r"(?:\bat|\bin|@|\bover at|\bto) (?:the )?(?P<place>[A-Z][\w'&.-]*"

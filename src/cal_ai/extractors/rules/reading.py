@@ -120,7 +120,8 @@ _BARE_WORDS = (
     r"|it|is|let's|say|make|for|and|or|please"
     r"|just|how|what|sorry|perfect|great|good|cool|fine|from|until|instead|i|mean|meant|like"
     r"|probably|sharp|sometime|after|before|of|well|oh|hmm|rather|better|thanks|think|starting"
-    r"|anytime|any|time|between|every|each|same|place|everybody|everyone|guys|team|folks|people|all|right|one)\b"
+    r"|anytime|any|time|between|every|each|same|place|everybody|everyone|guys|team|folks|people"
+    r"|all|right|one)\b"
 )
 
 

@@ -42,7 +42,7 @@ _ALIASES = {word: min(group) for group in _SAME for word in group}
 
 @lru_cache(maxsize=4096)
 def content_words(text: str) -> frozenset[str]:
-    """The telling words of a title or clause, without plurals, possessives and spelling variants."""
+    """The words of a title or clause, without plurals, possessives and spelling variants."""
     content = set()
     for match in pattern(r"[\w:'-]+").finditer(text.lower()):
         word = match[0].strip("':-").removesuffix("'s")

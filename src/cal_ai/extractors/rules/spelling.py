@@ -154,7 +154,8 @@ _TIME_WORD = (
     r"\b(at|around|about|by|until|till|til|before|after|from|say|make it|make that|it's|to|between"
     r"|how about|what about|do|maybe|like|@|and|or|is|for)"
     rf" ({any_of(_HOURS)})\b"
-    r"(?=\s*(?:$|[?.!,;]|am\b|pm\b|o'?clock|ish|sharp|instead|in the (?:morning|afternoon|evening)|at night|works?|on\b|or\b|to\b|and\b|today"
+    r"(?=\s*(?:$|[?.!,;]|am\b|pm\b|o'?clock|ish|sharp|instead|in the (?:morning|afternoon|evening)"
+    r"|at night|works?|on\b|or\b|to\b|and\b|today"
     r"|tonight"
     r"|tomorrow|in the (?:morning|afternoon|evening)|mon|tue|wed|thu|fri|sat|sun|at night|then\b"
     r"|would|is (?:good|fine|ok|better|perfect)|if|at the|for|this|next|sounds|eastern|pacific"
@@ -162,9 +163,11 @@ _TIME_WORD = (
 )
 _WORD_CLOCK = rf"\b({any_of(_HOURS)})(?=\s?(?:am|pm|o'?clock|ish)\b|-ish\b)"
 _WORD_ALONE = (
-    r"((?:^|(?<=[.!?] ))(?:(?:ok|yes|yeah|sure|maybe|no|wait|actually|hmm|then|perfect|great|so|exactly|right|and"
+    r"((?:^|(?<=[.!?] ))(?:(?:ok|yes|yeah|sure|maybe|no|wait|actually|hmm|then|perfect|great|so"
+    r"|exactly|right|and"
     rf"|say),? )*)({any_of(_HOURS)})"
-    r"(?=\s*(?:$|[?.!,]|instead|in the (?:morning|afternoon|evening)|at night|works|is (?:good|fine|ok|better|perfect)|sounds|it is|then))"
+    r"(?=\s*(?:$|[?.!,]|instead|in the (?:morning|afternoon|evening)|at night|works|is (?:good"
+    r"|fine|ok|better|perfect)|sounds|it is|then))"
 )
 
 _FILLER = (

@@ -198,9 +198,9 @@ class Table:
         settled = near is not None and (near.is_agreed or near.action is None)
         if settled and (asks_anew or self.has_new_topic):
             return None
-        if near is not None and near.is_agreed and reading.bare and reading.question:
-            if not reading.moments.days and self.age(near) > 1:
-                return None
+        number = reading.bare and reading.question and not reading.moments.days
+        if near is not None and near.is_agreed and number and self.age(near) > 1:
+            return None  # "Eight?" is about something else by now
         if near is not None and not near.background:
             return near
         if far is not None and not far.background and (reading.corrects or not far.is_agreed):

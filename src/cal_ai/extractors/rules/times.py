@@ -83,7 +83,8 @@ _LED = (
     r"(?:\bat|@|\baround|\babout|\bby|\bbefore|\bafter|\bfrom|\bsay|\bmake (?:it|that)|\bdo|\bhow"
     r" about|\bwhat about|\bmaybe|\bto"
     r"|\bfor (?=\d{1,2}(?:\s|$|[?.!,])(?!people))|\bit's|\bis|\bat about|\bat around|\bat maybe"
-    r"|\bstarts?|\bwas thinking|\bmean|\bor|\bprefer|\bcan|\bsharp|\bonly do|\btake(?= \d{1,2}\W*$)|\boffered|\bsuggested)"
+    r"|\bstarts?|\bwas thinking|\bmean|\bor|\bprefer|\bcan|\bsharp|\bonly do|\btake(?="
+    r" \d{1,2}\W*$)|\boffered|\bsuggested)"
 )
 _LED_TIME = rf"(?P<lead>{_LED})\s?(?:(?P<about>around|about)\s)?(?P<a>{_LOOSE}){_TAIL}"
 _FOLLOWED = (
@@ -225,7 +226,7 @@ def _range(match: re.Match[str], text: str, day_ends: frozenset[int]) -> Clock |
     start, certain = clock_minutes(match["a"])
     until, until_certain = clock_minutes(match["b"])
     if until_certain and not certain:
-        # "2-4pm" and "11-1pm": the start takes the same half of the day if it then precedes the end.
+        # "2-4pm" and "11-1pm": the same half of the day if the start then precedes the end.
         same = start % 720 + (720 if until >= 720 else 0)
         start, certain = (same if same < until else start % 720), True
     clock = Clock(

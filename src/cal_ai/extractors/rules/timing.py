@@ -19,7 +19,7 @@ _NOON = 720
 
 @dataclass(slots=True)
 class Timing:
-    """Start and end; `inferred` counts what was filled in, `vague` says that no clock time was named."""
+    """Start and end; `inferred` counts what was filled in, `vague` means that no time was named."""
 
     start: datetime
     end: datetime

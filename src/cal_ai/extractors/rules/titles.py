@@ -67,7 +67,7 @@ def _inner_case(title: str) -> str:
     return title if title[:2].isupper() or "1:1" in title else title[:1].lower() + title[1:]
 
 
-# -- nouns ------------------------------------------------------------------------------------------
+# -- nouns -----------------------------------------------------------------------------------
 
 
 def _joined(activities: list[Activity], text: str) -> list[Activity]:
@@ -212,10 +212,11 @@ def _surely_joined(taken: list[re.Match[str]], first: re.Match[str] | None) -> l
     return kept
 
 
-# -- topics -------------------------------------------------------------------------------------------
+# -- topics ----------------------------------------------------------------------------------
 
 _GOAL = (
-    r"to (?:discuss|go over|talk about|talk through|review|plan|walk through|look at|hash out|work on"
+    r"to (?:discuss|go over|talk about|talk through|review|plan|walk through|look at|hash out|work"
+    r" on"
     r"|finalize|finalise|sort out|prep for|prepare for|cover|nail down|go through)"
 )
 _TOPIC = (

@@ -82,12 +82,12 @@ class When:
             self.options = tuple((day.day, clock) for day, clock in pairs if day.day is not None)
             return
         for day, clock in self.options:
-            if moments.days and not moments.clocks and self.day is not None:
-                if day.weekday() == self.day.weekday():
-                    self.day, self.clock = day, clock
-            elif moments.clocks and not moments.days and clock.minute is not None:
-                if moments.minutes == {clock.minute % 720}:
-                    self.day = day
+            by_day = bool(moments.days) and not moments.clocks and self.day is not None
+            if by_day and self.day is not None and day.weekday() == self.day.weekday():
+                self.day, self.clock = day, clock
+            by_time = bool(moments.clocks) and not moments.days and clock.minute is not None
+            if by_time and moments.minutes == {(clock.minute or 0) % 720}:
+                self.day = day
 
     def _take_day(self, day: Day, saying: Saying) -> bool:
         """Whether `day` names one day; a whole week only tells which weekdays are meant."""

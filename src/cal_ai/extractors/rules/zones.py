@@ -7,19 +7,21 @@ from datetime import date, datetime, timedelta, tzinfo
 from cal_ai.extractors.rules.patterns import any_of, pattern
 
 _NAMES = {
-    "America/New_York": ("eastern", "et", "est", "edt", "east coast", "new york", "nyc", "boston", "toronto", "atlanta", "miami"),
-    "America/Chicago": ("central", "ct", "cst", "cdt", "chicago", "austin", "dallas", "houston"),
-    "America/Denver": ("mountain", "mt", "mst", "mdt", "denver", "boulder"),
-    "America/Los_Angeles": ("pacific", "pt", "pst", "pdt", "west coast", "sf", "san francisco", "seattle", "la", "los angeles", "california", "portland"),
-    "UTC": ("utc", "gmt", "zulu"),
-    "Europe/London": ("bst", "uk", "london", "british"),
-    "Europe/Paris": ("cet", "cest", "central european", "berlin", "paris", "madrid", "amsterdam", "munich", "rome"),
-    "Asia/Kolkata": ("ist", "india", "bangalore", "mumbai", "delhi"),
-    "Asia/Tokyo": ("jst", "tokyo", "japan"),
-    "Asia/Singapore": ("sgt", "singapore"),
-    "Australia/Sydney": ("aest", "aedt", "sydney", "melbourne"),
-}  # fmt: skip
-_ZONE_OF = {name: zone for zone, names in _NAMES.items() for name in names}
+    "America/New_York": "eastern, et, est, edt, east coast, new york, nyc, boston, toronto,"
+    " atlanta",
+    "America/Chicago": "central, ct, cst, cdt, chicago, austin, dallas, houston",
+    "America/Denver": "mountain, mt, mst, mdt, denver, boulder",
+    "America/Los_Angeles": "pacific, pt, pst, pdt, west coast, sf, san francisco, seattle, la,"
+    " los angeles, california, portland",
+    "UTC": "utc, gmt, zulu",
+    "Europe/London": "bst, uk, london, british",
+    "Europe/Paris": "cet, cest, central european, berlin, paris, madrid, amsterdam, munich, rome",
+    "Asia/Kolkata": "ist, india, bangalore, mumbai, delhi",
+    "Asia/Tokyo": "jst, tokyo, japan",
+    "Asia/Singapore": "sgt, singapore",
+    "Australia/Sydney": "aest, aedt, sydney, melbourne",
+}
+_ZONE_OF = {name: zone for zone, names in _NAMES.items() for name in names.split(", ")}
 # "ct", "la" and "mt" are words of their own; after a clock time they are zones.
 _ALONE = [name for name in _ZONE_OF if name not in ("ct", "la", "mt", "et", "pt", "sf", "uk")]
 
@@ -45,7 +47,7 @@ def zone_lived_in(text: str) -> str | None:
 
 
 def minutes_between(source: str, target: tzinfo | str, day: date) -> int | None:
-    """What to add to a wall clock time in `source` on `day` to get that in `target`; None if unknown."""
+    """What to add to a time in `source` on `day` to get that in `target`; None if unknown."""
     from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
     try:
