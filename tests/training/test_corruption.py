@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
 from training.corruption import MarkedText, draw, join, lowered, without_punctuation
 
 words = st.text(alphabet="abXY.,?! '\"-é", min_size=1, max_size=12).map(str.strip)

@@ -1,4 +1,4 @@
-"""The training code end to end on the bundled talks: a few steps, an exported file, a loaded model."""
+"""The training code on the bundled talks: a few steps, an exported file, a model that runs."""
 
 import random
 from pathlib import Path
@@ -56,7 +56,6 @@ def test_a_few_steps_make_a_file_that_the_loader_runs(tmp_path: Path) -> None:
 
 def test_the_exported_file_computes_what_the_network_computes(tmp_path: Path) -> None:
     import onnxruntime
-
     from training.export import build, read_weights
     from training.network import SHAPES, Network
     from training.train import save
