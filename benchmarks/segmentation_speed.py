@@ -23,8 +23,6 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
-from benchmarks import wtpsplit_peer
-from benchmarks.wtpsplit_peer import WtpsplitPeer
 from tests.sat_bench.onnx_models import (
     Signature,
     write_terminator_model,
@@ -32,6 +30,9 @@ from tests.sat_bench.onnx_models import (
     write_transformer,
 )
 
+from benchmarks import wtpsplit_peer
+from benchmarks.timing import fastest
+from benchmarks.wtpsplit_peer import WtpsplitPeer
 from sat_bench.quantize import quantized
 from sat_bench.segmenter import OVERLAP_TOKENS, WINDOW_TOKENS, Segmenter
 from sat_bench.windows import windows
@@ -58,17 +59,6 @@ def talk_text(characters: int) -> str:
     ]
     words = " ".join(" ".join(bodies).split())
     return (f"{words} " * (characters // len(words) + 1))[:characters].rstrip()
-
-
-def fastest(jobs: dict[str, Callable[[], object]], repeat: int) -> dict[str, float]:
-    """The shortest time of each job in seconds; they take turns, so that all meet the same load."""
-    times: dict[str, list[float]] = {name: [] for name in jobs}
-    for _ in range(repeat):
-        for name, job in jobs.items():
-            start = time.perf_counter()
-            job()
-            times[name].append(time.perf_counter() - start)
-    return {name: min(taken) for name, taken in times.items()}
 
 
 def bare_loop(segmenter: Segmenter, text: str) -> Callable[[], object]:
