@@ -29,7 +29,8 @@ from truemark.sweep import ScoredPositions
 DEFAULT_THRESHOLD = 0.025
 WINDOW_TOKENS = 510  # 512 positions less <s> and </s>
 OVERLAP_TOKENS = 64
-BATCH_TOKENS = 512
+# Short windows run together, up to this many tokens: more is slower for models of any size.
+BATCH_TOKENS = 256
 POOL_TOKENS = 16_384
 POOLS_AHEAD = 2
 
@@ -64,7 +65,8 @@ class Segmenter:
     """Finds sentence ends with a SaT model; a context manager, safe to share between threads.
 
     The probabilities of a text do not depend on the timing of threads; which other texts are in
-    the same call may change their last bits, because windows of like length run together.
+    the same call may change their last bits, and those of an int8 model by more, because windows
+    of like length run together. With `batch_tokens=0` every window runs alone.
     """
 
     def __init__(
@@ -76,6 +78,7 @@ class Segmenter:
         window: int = WINDOW_TOKENS,
         overlap: int = OVERLAP_TOKENS,
         weighting: Weighting = "hat",
+        batch_tokens: int = BATCH_TOKENS,
         threads: int | None = None,
     ) -> None:
         if not 0 <= threshold <= 1:
@@ -90,6 +93,7 @@ class Segmenter:
         self.texts_run = 0
         self._closed = False
         self._window, self._overlap, self._weighting = window, overlap, weighting
+        self._batch_tokens = batch_tokens
         self.tokenizer = Tokenizer(tokenizer)
         self.network = Network(model, self.tokenizer.highest_id)
         self._lock = threading.Lock()
@@ -200,7 +204,7 @@ class Segmenter:
     def _submit(self, members: list[tuple[_Reading, Window]]) -> _Pool:
         lengths = [len(window.ids) + 2 for _, window in members]
         runs = []
-        for batch in batches(lengths, BATCH_TOKENS):
+        for batch in batches(lengths, self._batch_tokens):
             ids = [members[index][1].ids for index in batch]
             runs.append((batch, self._executor.submit(self.network.logits, ids)))
         return _Pool(members, runs)
