@@ -6,10 +6,10 @@ READY := $(VENV)/.ready
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check benchmark bench clean
+.PHONY: help demo test check benchmark bench test-training clean
 
 help: ## show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 $(READY): requirements.lock pyproject.toml
 	@echo "Setting up $(VENV) from requirements.lock (once) ..."
@@ -34,6 +34,26 @@ check: $(READY) ## ruff and mypy strict
 benchmark: $(READY) ## score the calendar extractor on the samples
 	$(BIN)/python -m cal_ai benchmark
 
+$(VENV)/.peers: $(READY) benchmarks/requirements.txt
+	@echo "Installing the peers that benchmarks/ measures against ..."
+	@$(BIN)/python -m pip install --quiet --requirement benchmarks/requirements.txt
+	@touch $@
+
+bench: $(VENV)/.peers ## measure speed side by side with peers, under ten minutes
+	$(BIN)/python benchmarks/all.py
+
+TRAINING := .venv-training
+$(TRAINING)/.ready: requirements.lock training/requirements.txt pyproject.toml
+	@echo "Setting up $(TRAINING) with PyTorch (once) ..."
+	@test -x $(TRAINING)/bin/python || $(PYTHON) -m venv $(TRAINING)
+	@$(TRAINING)/bin/python -m pip install --quiet --requirement training/requirements.txt
+	@$(TRAINING)/bin/python -m pip install --quiet --requirement requirements.lock
+	@$(TRAINING)/bin/python -m pip install --quiet --no-deps --editable .
+	@touch $@
+
+test-training: $(TRAINING)/.ready ## install PyTorch apart and try the training code
+	$(TRAINING)/bin/python -m pytest -q tests/training
+
 clean: ## remove the virtual environment, caches and reports
-	rm -rf $(VENV) reports .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist
+	rm -rf $(VENV) $(TRAINING) reports .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
