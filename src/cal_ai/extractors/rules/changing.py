@@ -74,6 +74,8 @@ def _moved(scene: Scene, reading: Reading, old: Moments) -> Plan | None:
 
 def change(scene: Scene, plan: Plan, reading: Reading, new: Moments) -> None:
     """Takes over the new time, place or activity of a plan."""
+    if found(r"\b(?:extend|lengthen|stretch|run until|go until)", reading.text):
+        new = new.as_ends()
     changed = plan.when.take(new, scene.saying(plan, reading))
     if reading.place is not None and reading.place != plan.place:
         plan.place, changed = reading.place, True

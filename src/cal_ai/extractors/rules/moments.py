@@ -47,6 +47,16 @@ class Moments:
         """The clock times as minutes after midnight or noon."""
         return frozenset(clock.minute % 720 for clock in self.clocks if clock.minute is not None)
 
+    def as_ends(self) -> Moments:
+        """The same with clock times as ends ("extend it to 4")."""
+        ends = (
+            replace(clock, minute=None, until=clock.minute, until_certain=clock.certain)
+            if clock.until is None
+            else clock
+            for clock in self.clocks
+        )
+        return replace(self, clocks=tuple(ends))
+
     @property
     def spans(self) -> tuple[tuple[int, int], ...]:
         mentions: tuple[Mention, ...] = (

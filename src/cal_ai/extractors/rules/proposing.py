@@ -19,7 +19,7 @@ def is_about_a_plan(scene: Scene, reading: Reading) -> bool:
     if (reading.holds and not reading.proposes) or reading.is_late:
         return False
     zoned = any(clock.zone for clock in moments.clocks)
-    intends = reading.intends or reading.is_fragment or zoned
+    intends = reading.intends or reading.is_fragment or zoned or scene.tells_when(reading)
     if not moments.names_a_time:
         if moments.lengths:
             return intends or reading.tells_length

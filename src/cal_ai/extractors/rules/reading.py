@@ -87,7 +87,7 @@ class Reading:
 
     @property
     def tells_length(self) -> bool:
-        return found(r"\b(?:takes?|lasts?|enough|long)\b", self.text)
+        return found(r"\b(?:takes?|lasts?|enough|long|should do|wants?|needs?)\b", self.text)
 
     @property
     def is_late(self) -> bool:
@@ -179,7 +179,7 @@ def _read(clause: Clause, utterance: Utterance, setting: Setting, joking: bool) 
         agrees=strong or agreement.agrees(text),
         agrees_strongly=strong,
         holds=agreement.holds(text),
-        tentative=agreement.hedges(text),
+        tentative=agreement.hedges(utterance.words),
         proposes=intents.proposes(text),
         invites=intents.invites(text),
         announces=intents.announces(text),

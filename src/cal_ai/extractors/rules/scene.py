@@ -80,7 +80,15 @@ class Scene:
         counting = r"\bhow (?:many|much|old|far|long)\b|\bwhat (?:row|number|room|size)\b"
         sure = reading.moments.days or any(clock.certain for clock in reading.moments.clocks)
         just_asked = self.table.turn - asked.turn <= 1 and found(counting, asked.text)
-        return reading.bare and just_asked and not sure
+        return reading.bare and bool(reading.moments.clocks) and just_asked and not sure
+
+    def tells_when(self, reading: Reading) -> bool:
+        """Whether the clause answers "when?"."""
+        asked = self.question
+        when = r"\b(?:what time|when|which day|what day|how early|how late)\b"
+        just_asked = self.table.turn - asked.turn <= 1 and found(when, asked.text)
+        named = bool(reading.moments.clocks or reading.moments.dates)
+        return just_asked and named and asked.speaker != reading.speaker and not reading.void
 
 
 def _is_called(speaker: str, words: str) -> bool:

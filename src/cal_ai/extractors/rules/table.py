@@ -194,6 +194,8 @@ class Table:
     def by_time(self, reading: Reading) -> Plan | None:
         """The plan that a clause without activity is about: the one talked about, if it fits."""
         near, far = self.near(), self.near(FAR)
+        if near is not None and not reading.moments.names_a_time:
+            return near  # a duration
         asks_anew = reading.question and not reading.corrects and reading.asks_availability
         settled = near is not None and (near.is_agreed or near.action is None)
         if settled and (asks_anew or self.has_new_topic):
