@@ -1,4 +1,4 @@
-"""Conversations with the events that a careful reader finds in them, from `rules_dialogues/`.
+"""Conversations with the events that a careful reader finds in them, from `dialogues/`.
 
 A file holds calendars, each headed `@ calendar NAME` with one `title | start | end` line per event,
 and dialogues, each headed `# name` with `owner:`, `now:` and `calendar:` lines where they differ
@@ -18,7 +18,7 @@ from cal_ai.events import ContextEvent
 from cal_ai.extractors.protocol import Request
 from cal_ai.transcript import parse_transcript
 
-FOLDER = Path(__file__).with_name("rules_dialogues")
+FOLDER = Path(__file__).with_name("dialogues")
 
 
 @dataclass(frozen=True, slots=True)

@@ -101,7 +101,7 @@ _ALONE = (
     r"^\W*(?:(?:and|so|ok|yes|yeah|yep|yup|sure|perfect|great|cool|no|nope|wait|sorry|actually"
     r"|maybe|then|let's say|say|well|oh|make it|i mean|"
     rf"probably|fine|hm+|rather|or|lunch|dinner|coffee"
-    rf"|drinks)\W+)*(?P<a>{_LOOSE})(?P<ish>\s?-?ish\b)?(?=\W*(?:$|(?:then|please|pls|if|so|for me"
+    rf"|drinks)\W+)*(?<![$#€£])(?P<a>{_LOOSE})(?P<ish>\s?-?ish\b)?(?=\W*(?:$|(?:then|please|pls|if|so|for me"
     rf"|for you|instead|thanks|though|\w+)\W*$))"
     r"(?P<part>)(?P<zone>)(?P<about>)"
 )
@@ -178,7 +178,7 @@ def _single(match: re.Match[str], text: str) -> Clock | None:
         text[: match.start("a")],
     ):
         return None
-    lead = (match.groupdict().get("lead") or "").lower()
+    lead = (match.groupdict().get("lead") or "").strip().lower()
     if lead == "for" and found(
         r"\b(?:table|party|dinner|lunch|brunch|reservation|room|seats?)\s*$", text[: match.start()]
     ):
