@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import socket
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -10,9 +11,31 @@ from tests.cal_ai.calendar_backends import BERLIN, CalDavBackend, at, vcalendar,
 from tests.cal_ai.calendar_servers import PASSWORD, USER, Radicale, radicale_server
 
 from cal_ai.calendars.caldav import CalDavAccount, CalDavCalendar
-from cal_ai.calendars.protocol import AccessRefused, CalendarError, Details, Unreachable
+from cal_ai.calendars.document import Document
+from cal_ai.calendars.protocol import (
+    AccessRefused,
+    CalendarError,
+    ChangedMeanwhile,
+    Details,
+    Entry,
+    EventGone,
+    Unreachable,
+)
 
 LUNCH = Details("Lunch", at(24, 12), at(24, 13))
+
+
+class Meddled(CalDavCalendar):
+    """A calendar that someone else changes between our reading and our writing."""
+
+    def __init__(self, address: str, meddle: Callable[[], object]) -> None:
+        super().__init__(CalDavAccount.at(address, USER, PASSWORD), BERLIN, timeout_s=5)
+        self._meddle = meddle
+
+    def _unchanged(self, entry: Entry) -> tuple[Document, Entry]:
+        unchanged = super()._unchanged(entry)
+        self._meddle()
+        return unchanged
 
 
 @pytest.fixture
@@ -99,25 +122,63 @@ def test_a_server_that_never_answers_is_given_up_on() -> None:
             CalDavCalendar(CalDavAccount.at(url, USER, PASSWORD), BERLIN, timeout_s=1)
 
 
-def test_a_page_that_is_no_calendar_server_is_one_clear_line() -> None:
-    reply = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 5\r\n\r\nhello"
+def answer(status: str, body: str = "", kind: str = "xml") -> bytes:
+    head = f"HTTP/1.1 {status}\r\nContent-Type: text/{kind}\r\nContent-Length: {len(body)}\r\n"
+    return f"{head}Connection: close\r\n\r\n{body}".encode()
+
+
+@contextmanager
+def answering(reply: bytes) -> Iterator[str]:
+    """The address of a server that says the same to everyone."""
 
     def serve(listener: socket.socket) -> None:
-        try:
+        with suppress(OSError):
             while True:
                 connection, _ = listener.accept()
                 with connection:
                     connection.recv(65536)
                     connection.sendall(reply)
-        except OSError:
-            return
 
     with socket.create_server(("127.0.0.1", 0)) as listener:
-        threading.Thread(target=serve, args=(listener,), daemon=True).start()
-        url = f"http://127.0.0.1:{listener.getsockname()[1]}/"
-        with pytest.raises(CalendarError, match=r"is no CalDAV server \(it answers 200 to PROPF"):
-            open_calendar(url)
+        thread = threading.Thread(target=serve, args=(listener,))
+        thread.start()
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}/"
         listener.shutdown(socket.SHUT_RDWR)
+        thread.join(timeout=5)
+
+
+@pytest.mark.parametrize(
+    ("reply", "expected"),
+    [
+        pytest.param(
+            answer("200 OK", "hello", "html"),
+            "is no CalDAV server (it answers 200 to PROPFIND); check the address",
+            id="web-page",
+        ),
+        pytest.param(
+            answer("207 Multi-Status", "<torn"),
+            "the server's answer is no WebDAV; check the address",
+            id="torn-xml",
+        ),
+        pytest.param(
+            answer("207 Multi-Status"),
+            "the server's answer is no WebDAV; check the address",
+            id="empty",
+        ),
+        pytest.param(
+            answer("403 Forbidden"),
+            "the server forbids it (403); the calendar may be for reading only",
+            id="403",
+        ),
+        pytest.param(
+            answer("503 Service Unavailable"), "is no CalDAV server (it answers 503", id="503"
+        ),
+    ],
+)
+def test_an_answer_that_is_no_use_is_one_clear_line(reply: bytes, expected: str) -> None:
+    with answering(reply) as url, pytest.raises(CalendarError) as refused:
+        open_calendar(url)
+    assert str(refused.value).startswith(f"caldav:{url}: {expected}")
 
 
 def test_other_parts_of_a_resource_survive_a_change(radicale: Radicale) -> None:
@@ -132,4 +193,24 @@ def test_other_parts_of_a_resource_survive_a_change(radicale: Radicale) -> None:
     text = radicale.request("GET", address)
     for kept in ("X-COLOUR;X-SHADE=dark:blue", "TRIGGER:-PT5M", "PRODID:-//Someone else//EN"):
         assert kept in text
+    backend.calendar.close()
+
+
+@pytest.mark.parametrize("action", ["update", "delete"])
+def test_the_server_refuses_a_change_of_what_is_no_longer_there_or_the_same(
+    radicale: Radicale, action: str
+) -> None:
+    backend = CalDavBackend.make(radicale, f"meddled-{action}")
+    for meddle, error in (
+        (lambda: backend.rename("shared", "Lunch at noon"), ChangedMeanwhile),
+        (lambda: backend.remove("shared"), EventGone),
+    ):
+        backend.seed("shared", "Lunch", LUNCH.start, LUNCH.end)
+        calendar = Meddled(backend.address, meddle)
+        (entry,) = calendar.coming(at(23, 0), at(31, 0)).entries
+        moved = Details("Lunch", at(25, 12), at(25, 13))
+        with pytest.raises(error):
+            calendar.update(entry, moved, "mark1") if action == "update" else calendar.delete(entry)
+        calendar.close()
+    assert backend.calendar.coming(at(23, 0), at(31, 0)).entries == ()
     backend.calendar.close()

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 TIMEOUT_S = 30
 _LONGEST_WAIT_S = 60
 _CALENDAR = "{urn:ietf:params:xml:ns:caldav}calendar"
+# What the library's parsers raise at an answer that is not what it should be.
+_NONSENSE = (SyntaxError, LookupError, ValueError, TypeError, AttributeError)
 _ICALENDAR = {"Content-Type": "text/calendar; charset=utf-8"}
 
 
@@ -137,18 +139,21 @@ class CalDavCalendar:
     def update(self, entry: Entry, details: Details, mark: str) -> Entry:
         document, current = self._unchanged(entry)
         document.change(current, details, mark, self._clock())
-        self._put(entry.uid, document, _if_match(entry.version))
+        with self._gone_or_changed(entry):
+            self._put(entry.uid, document, _if_match(entry.version))
         return self.get(entry.uid, entry.recurrence)
 
     def delete(self, entry: Entry) -> None:
         document, current = self._unchanged(entry)
         document.remove(current, self._clock())
-        if any(part.name == "VEVENT" for part in document.content.calendars[0].components):
-            self._put(entry.uid, document, _if_match(entry.version))
-            return
-        with self._faults():
-            response = self._client.delete(self._address(entry.uid), _if_match(entry.version))
-        self._check(response)
+        condition = _if_match(entry.version)
+        with self._gone_or_changed(entry):
+            if any(part.name == "VEVENT" for part in document.content.calendars[0].components):
+                self._put(entry.uid, document, condition)
+                return
+            with self._faults():
+                response = self._client.delete(self._address(entry.uid), condition)
+            self._check(response)
 
     def close(self) -> None:
         """Ends the connection."""
@@ -217,6 +222,14 @@ class CalDavCalendar:
         return ChangedMeanwhile(f"{self.name}: the event was changed by someone else meanwhile")
 
     @contextmanager
+    def _gone_or_changed(self, entry: Entry) -> Iterator[None]:
+        try:
+            yield
+        except ChangedMeanwhile:
+            self.get(entry.uid, entry.recurrence)  # to be gone is a change too, and the one to tell
+            raise
+
+    @contextmanager
     def _faults(self) -> Iterator[None]:
         from caldav.lib import error
 
@@ -224,19 +237,25 @@ class CalDavCalendar:
         try:
             yield
         except error.AuthorizationError as refusal:
-            if self._account.username is None:
-                advice = "set CALDAV_USERNAME and CALDAV_PASSWORD"
-            else:
-                advice = "check CALDAV_USERNAME and CALDAV_PASSWORD"
-            raise AccessRefused(f"{where}: the server refuses access; {advice}") from refusal
+            raise AccessRefused(f"{where}: {self._refusal(refusal)}") from refusal
         except error.RateLimitError as busy:
             raise Unreachable(f"{where}: the server is busy; try again later") from busy
         except error.DAVError as fault:
-            reason = " ".join(str(fault.reason).split())[:200]
-            raise CalendarError(f"{where}: the server's answer is no use: {reason}") from fault
+            status = getattr(fault, "status", None) or type(fault).__name__
+            raise CalendarError(f"{where}: the server answered {status}") from fault
         except OSError as broken:
             reason = type(broken).__name__
             raise Unreachable(f"{where}: the server does not answer ({reason})") from broken
+        except _NONSENSE as nonsense:
+            raise CalendarError(
+                f"{where}: the server's answer is no WebDAV; check the address"
+            ) from nonsense
+
+    def _refusal(self, refusal: Exception) -> str:
+        if getattr(refusal, "status", None) == 403:
+            return "the server forbids it (403); the calendar may be for reading only"
+        verb = "set" if self._account.username is None else "check"
+        return f"the server refuses access; {verb} CALDAV_USERNAME and CALDAV_PASSWORD"
 
 
 def _if_match(version: str) -> dict[str, str]:
