@@ -2,8 +2,8 @@
 
     python -m benchmarks.segmentation_speed [--characters N] [--repeat N] [--memory MB]
 
-prints markdown tables. The models of SaT-3l's shape have random weights, which take the same time
-as trained ones. wtpsplit-lite is left out when it is not installed.
+prints markdown tables. The model of SaT-3l's shape has random weights, which take the same time as
+trained ones. wtpsplit-lite is left out when it is not installed.
 """
 
 from __future__ import annotations
@@ -23,18 +23,14 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
-from tests.sat_bench.onnx_models import (
-    Signature,
-    write_terminator_model,
-    write_tokenizer,
-    write_transformer,
-)
+from tests.sat_bench.onnx_models import write_terminator_model, write_transformer
 
 from benchmarks import wtpsplit_peer
 from benchmarks.timing import fastest
 from benchmarks.wtpsplit_peer import WtpsplitPeer
 from sat_bench.quantize import quantized
 from sat_bench.segmenter import OVERLAP_TOKENS, WINDOW_TOKENS, Segmenter
+from sat_bench.tokenizer import Tokenizer
 from sat_bench.windows import windows
 from truemark.tables import Table, render
 
@@ -43,6 +39,8 @@ BUNDLED = TALKS.parent
 PEER_STRIDE = 64  # how far wtpsplit-lite's windows advance unless told otherwise
 PEER_OVERLAP = WINDOW_TOKENS - PEER_STRIDE
 SHORT_TEXTS = 64
+BARE = "bare onnxruntime loop"
+PEER = f"wtpsplit-lite, stride {PEER_STRIDE} (default)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,29 +75,30 @@ def bare_loop(segmenter: Segmenter, text: str) -> Callable[[], object]:
 def whole_text_table(files: Files, folder: Path, text: str, repeat: int) -> Table:
     """Times for one long text: the peer, bare loops, and the segmenter at several overlaps."""
     default = Segmenter(files.model, files.tokenizer)
-    int8 = Segmenter(quantized(files.model, folder), files.tokenizer)
     jobs: dict[str, Callable[[], object]] = {
-        "bare onnxruntime loop": bare_loop(default, text),
-        f"Segmenter, overlap {OVERLAP_TOKENS} (default)": lambda: default.boundaries(text),
-        "bare onnxruntime loop, int8": bare_loop(int8, text),
-        f"Segmenter, overlap {OVERLAP_TOKENS}, int8": lambda: int8.boundaries(text),
+        BARE: bare_loop(default, text),
+        f"Segmenter, overlap {OVERLAP_TOKENS} (default)": partial(default.boundaries, text),
     }
     for overlap in (128, 255, PEER_OVERLAP):
         fine = Segmenter(files.model, files.tokenizer, overlap=overlap)
         jobs[f"Segmenter, overlap {overlap}"] = partial(fine.boundaries, text)
+    copy = quantized(files.model, folder)
+    if copy != files.model:
+        int8 = Segmenter(copy, files.tokenizer)
+        jobs[f"{BARE}, int8"] = bare_loop(int8, text)
+        jobs[f"Segmenter, overlap {OVERLAP_TOKENS}, int8"] = partial(int8.boundaries, text)
     if peer := peer_of(files, folder):
-        jobs[f"wtpsplit-lite, stride {PEER_STRIDE} (default)"] = lambda: peer.boundaries(text, 0.5)
+        jobs[PEER] = partial(peer.boundaries, text, 0.5)
     times = fastest(jobs, repeat)
-    bare = {
-        name: times["bare onnxruntime loop" + (", int8" if "int8" in name else "")] for name in jobs
-    }
-    slowest = max(times.values())
+    first = times.get(PEER, times[BARE])
+    rows = []
+    for name, taken in sorted(times.items(), key=lambda pair: -pair[1]):
+        bare = times[f"{BARE}, int8" if name.endswith("int8") else BARE]
+        rows.append((name, len(text) / taken, first / taken, bare / taken))
+    reference = "times wtpsplit-lite" if peer else "times the bare loop"
     return Table(
-        (files.name, "characters/s", "of the slowest", "of the bare loop"),
-        tuple(
-            (name, len(text) / taken, slowest / taken, bare[name] / taken)
-            for name, taken in sorted(times.items(), key=lambda pair: -pair[1])
-        ),
+        (files.name, "characters/s", reference, "of the bare loop"),
+        tuple(rows),
         (None, ",.0f", ".1f", ".2f"),
     )
 
@@ -109,7 +108,7 @@ def short_texts_table(files: Files, folder: Path, text: str, repeat: int) -> Tab
     peer = peer_of(files, folder)
     if not peer:
         return None
-    cuts = np.linspace(10, 600, SHORT_TEXTS).astype(int).cumsum()
+    cuts = np.geomspace(10, 1500, SHORT_TEXTS).astype(int).cumsum()
     texts = [text[start:end] for start, end in zip([0, *cuts], cuts, strict=False)]
     segmenter = Segmenter(files.model, files.tokenizer)
     times = fastest(
@@ -120,7 +119,7 @@ def short_texts_table(files: Files, folder: Path, text: str, repeat: int) -> Tab
         repeat,
     )
     return Table(
-        (f"{files.name}, {SHORT_TEXTS} short texts", "texts/s", "of wtpsplit-lite"),
+        (f"{files.name}, {SHORT_TEXTS} short texts", "texts/s", "times wtpsplit-lite"),
         tuple(
             (name, len(texts) / taken, times["wtpsplit-lite"] / taken)
             for name, taken in times.items()
@@ -202,23 +201,12 @@ def peak_memory() -> int:
 
 
 def models(folder: Path) -> tuple[Files, list[Files]]:
-    """A file of SaT-3l's shape, and the bundled models or else files of about their shape."""
+    """A file of SaT-3l's shape, and the bundled models; all with the bundled tokenizer."""
     tokenizer = BUNDLED / "sentencepiece.bpe.model"
-    if not tokenizer.is_file():
-        sentences = talk_text(30_000).split(". ")
-        tokenizer = write_tokenizer(
-            folder / "sentencepiece.bpe.model", sentences=sentences, vocabulary=2_000
-        )
-    large = write_transformer(folder / "sat-3l.onnx", vocabulary=20_000)
+    large = write_transformer(
+        folder / "sat-3l.onnx", vocabulary=Tokenizer(tokenizer).highest_id + 1
+    )
     bundled = [Files(path.stem, path, tokenizer) for path in sorted(BUNDLED.glob("*.onnx"))]
-    if not bundled:
-        signature = Signature(logits="float32")
-        for name, layers, width in (("nano", 2, 128), ("small", 4, 256)):
-            path = folder / f"{name}.onnx"
-            write_transformer(
-                path, layers=layers, width=width, heads=4, vocabulary=20_000, signature=signature
-            )
-            bundled.append(Files(f"{name}'s shape", path, tokenizer))
     return Files("SaT-3l's shape, float16", large, tokenizer), bundled
 
 

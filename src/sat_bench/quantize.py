@@ -27,7 +27,7 @@ def quantized(model: str | Path, folder: Path | None = None) -> Path:
     source = Path(model)
     if not source.is_file():
         Network(source)  # says what is wrong with it
-    copy = (folder or _cache_folder()) / f"{checksum(source)}-{RECIPE}.onnx"
+    copy = int8_path(source, folder)
     if copy.is_file():
         return copy
     content = _quantize(source)
@@ -35,6 +35,11 @@ def quantized(model: str | Path, folder: Path | None = None) -> Path:
         return source
     write_atomically(copy, content)
     return copy
+
+
+def int8_path(model: Path, folder: Path | None = None) -> Path:
+    """Where the int8 copy of a model is kept once it is made."""
+    return (folder or _cache_folder()) / f"{checksum(model)}-{RECIPE}.onnx"
 
 
 def _cache_folder() -> Path:

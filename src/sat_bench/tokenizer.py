@@ -92,8 +92,8 @@ class Tokenizer:
         ).reshape(-1, 2)
         ids = np.array(encoded["ids"], dtype=np.int32)
         ids = np.where(ids == self._unknown, UNK_ID, ids + ID_SHIFT).astype(np.int32)
-        # The usual normalisation expands no ASCII character; where a tokenizer does so, as with line
-        # breaks that become a piece and a space, there are pieces without characters of their own.
+        # The usual normalisation expands no ASCII character; where one does so, as with line breaks
+        # that become a piece and a space, there are pieces without characters of their own.
         if not part.isascii() or (spans[1:, 0] == spans[1:, 1]).any():
             self._complete_expansions(part, encoded["pieces"], spans)
         ends = _ends_of_covered_characters(spans)
@@ -115,7 +115,8 @@ class Tokenizer:
         cuts = np.cumsum(np.fromiter(map(len, pieces), np.int64, len(pieces)))
         if not len(cuts) or cuts[-1] != len(normalised):
             return  # pieces that stand for bytes do not spell the text
-        origin = np.array(origins, np.int32)
+        # What a character at the end was expanded to may be trimmed, and its end with it.
+        origin = np.array([*origins, len(part)], np.int32)
         inside = origin[cuts] == origin[cuts - 1]
         inside[0] &= pieces[0] != WORD_BEGINNING  # put before the text, not made of it
         spans[inside, 1] = origin[np.searchsorted(origin, spans[inside, 1], side="right")]

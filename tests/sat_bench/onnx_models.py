@@ -63,19 +63,13 @@ class Signature:
 PUBLISHED = Signature()
 
 
-def write_tokenizer(
-    path: Path,
-    *,
-    sentences: Sequence[str] = SENTENCES * 4,
-    vocabulary: int = 200,
-    symbols: Sequence[str] = (),
-) -> Path:
+def write_tokenizer(path: Path, *, vocabulary: int = 200, symbols: Sequence[str] = ()) -> Path:
     """A unigram SentencePiece model with the normalisation of XLM-RoBERTa's."""
     import sentencepiece
 
     buffer = io.BytesIO()
     sentencepiece.SentencePieceTrainer.train(
-        sentence_iterator=iter(sentences),
+        sentence_iterator=iter(SENTENCES * 4),
         model_writer=buffer,
         model_type="unigram",
         vocab_size=vocabulary,

@@ -9,10 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import sat_bench
 from sat_bench.tokenizer import UNK_ID, Tokenizer, Tokens
 from truemark.errors import TruemarkError
 
 WHOLE = 1 << 30
+BUNDLED = Path(sat_bench.__file__).parent / "bundled" / "sentencepiece.bpe.model"
 
 WORDS = st.sampled_from(
     ["the", "rain", "left.", "(ﬁne)", "½", "cafe\u0301", "Ｏｆﬁce", "😀", "ﷺ", "x\u200by", "12.5"]
@@ -20,10 +22,12 @@ WORDS = st.sampled_from(
 GAPS = st.sampled_from([" ", " ", "  ", "\n", "\r\n", "\t", "\u3000", " \n\n "])
 
 
-@pytest.fixture(scope="module", params=["plain", "lines"])
+@pytest.fixture(scope="module", params=["plain", "line breaks as pieces", "bundled"])
 def tokenizer(request: pytest.FixtureRequest) -> Tokenizer:
-    plain = request.param == "plain"
-    return Tokenizer(request.getfixturevalue("tokenizer_path" if plain else "line_tokenizer_path"))
+    fixtures = {"plain": "tokenizer_path", "line breaks as pieces": "line_tokenizer_path"}
+    if request.param == "bundled":
+        return Tokenizer(BUNDLED)
+    return Tokenizer(request.getfixturevalue(fixtures[request.param]))
 
 
 @pytest.fixture(scope="module")
@@ -91,6 +95,23 @@ def test_line_breaks_can_be_pieces(line_tokenizer_path: Path) -> None:
     found = surfaces(text, Tokenizer(line_tokenizer_path).encode(text))
     assert found[:4] == ["the", " rain", "\n", "\n"]
     assert "".join(found) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        pytest.param("the\nand", ["the", "\n", "\nand"], id="line break"),
+        pytest.param("the\n\nand", ["the", "\n\n", "\n\nand"], id="paragraph break"),
+        pytest.param("the\r\nand", ["the", "\r\n", "\r\nand"], id="CRLF"),
+        pytest.param("the\n", ["the", "\n"], id="last line break"),
+        pytest.param("the \n\n", ["the", " ", "\n\n"], id="space before it"),
+        pytest.param("thé\n", ["th", "é", "\n"], id="not only ASCII"),
+    ],
+)
+def test_line_breaks_of_the_bundled_tokenizer_have_their_place(
+    text: str, expected: list[str]
+) -> None:
+    assert surfaces(text, Tokenizer(BUNDLED).encode(text)) == expected
 
 
 @given(
