@@ -95,7 +95,7 @@ _STRONG = phrases(
     """
 )
 _WEAK = (
-    r"^\W*(?:(?:oh|ah|ha|haha|well|so|and|hey|hmm|mm|um|lol|aw|woo|hi|yay) ?,? ?)*"
+    r"^\W*(?:(?:oh|ah|ha|haha|well|so|and|hey|hmm|mm|um|lol|aw|woo|hi|yay)[ ,]*)*"
     r"(?:(?:yes|yeah|yep|yup|yess+|sure|ok|okay|alright|all right|right|great|awesome|excellent"
     r"|wonderful|cool|lovely|brilliant|fantastic|nice|amazing|got it|gotcha|noted|understood|roger"
     r"|copy that|bet|fine|good|thanks|thank you|thx|sweet|super|yay|aye|ack|true|works|totally"
@@ -183,7 +183,7 @@ _REFUSAL = phrases(
     """
 )
 _NO = (
-    r"^\W*(?:(?:ah|well|um|hmm|sorry|aw|argh|ugh|shoot|damn|\w+,|oh(?!,? no\b)) ?,? ?)*"
+    r"^\W*(?:(?:ah|well|um|hmm|sorry|aw|argh|ugh|shoot|damn|\w+,|oh(?!,? no\b))[ ,]*)*"
     r"(?:nope|nah|negative|unfortunately|no\b(?=\W*$|\W*[,.!]"
     r"| (?:i|i'm|i'll|we|it|that|sorry|can't|thanks|not|he|she|they|you|way|sir|chance|dice)\b))"
     r"(?!,? (?:wait|actually|make|i mean|it's|let's|that's|sorry|\d))"

@@ -51,6 +51,9 @@ _CUTS = (
     r"|\s+then\s+(?=let's|we|can|how|I|the)"
 )
 
+# What nobody says in one breath is cut, since the search for activities grows with the square.
+_LONGEST = 500
+
 
 def clauses(text: str) -> list[Clause]:
     """The clauses of `text` in order; only the last clause of a question counts as asked."""
@@ -65,5 +68,5 @@ def clauses(text: str) -> list[Clause]:
             if part and part.strip(" ,.!?")
         ]
         for index, part in enumerate(parts):
-            result.append(Clause(part, question and index == len(parts) - 1))
+            result.append(Clause(part[:_LONGEST], question and index == len(parts) - 1))
     return result

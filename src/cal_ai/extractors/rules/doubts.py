@@ -117,7 +117,7 @@ _LEAD = (
     r"^\W*(?:(?:oh|and|so|but|well|yeah|yes|no|apparently|actually|also|hey|because|btw|by the way"
     r"|i (?:think|heard|hear|guess|know)(?: that)?|did you (?:hear|know)|you know|looks like|turns"
     r" out"
-    r"|wait|speaking of which) ?,? ?)*"
+    r"|wait|speaking of which)[ ,]*)*"
 )
 _SUBJECT = (
     r"(?P<who>(?i:he|she|they)|(?i:my|his|her|their) (?:\w+ )?\w+?"

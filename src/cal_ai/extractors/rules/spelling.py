@@ -163,7 +163,8 @@ _TIME_WORD = (
 )
 _WORD_CLOCK = rf"\b({any_of(_HOURS)})(?=\s?(?:am|pm|o'?clock|ish)\b|-ish\b)"
 _WORD_ALONE = (
-    r"((?:^|(?<=[.!?] ))(?!no one\b)(?:(?:ok|yes|yeah|sure|maybe|no|wait|actually|hmm|then|perfect|great|so"
+    r"((?:^|(?<=[.!?] ))(?!no one\b)(?:(?:ok|yes|yeah|sure|maybe|no|wait|actually|hmm|then|perfect"
+    r"|great|so"
     r"|exactly|right|and"
     rf"|say),? )*)({any_of(_HOURS)})"
     r"(?=\s*(?:$|[?.!,]|instead|in the (?:morning|afternoon|evening)|at night|works|is (?:good"
