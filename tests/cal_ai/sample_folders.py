@@ -87,6 +87,7 @@ class CommandLine:
         self, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
     ) -> None:
         self.folder = folder
+        self.extractor = "rules"
         self._monkeypatch = monkeypatch
         self._capsys = capsys
         monkeypatch.chdir(folder)

@@ -12,6 +12,7 @@ from tests.cal_ai.loopback import (
     Tokens,
     answer,
     blocked,
+    cut,
     drop,
     hang,
     says,
@@ -162,44 +163,80 @@ def test_a_report_without_ai_summary_says_why_and_is_otherwise_complete(
     assert len(llm.calls) == (1 if flags else 2)
 
 
+@pytest.fixture(params=["gemini", "openai"])
+def provider(request: pytest.FixtureRequest, cal_ai: CommandLine, llm: LoopbackLLM) -> CommandLine:
+    """The command line with either provider on loopback, and with quick retries."""
+    if request.param == "gemini":
+        cal_ai.set(GEMINI_API_KEY=KEY, GOOGLE_GEMINI_BASE_URL=llm.gemini_url)
+    else:
+        cal_ai.set(OPENAI_API_KEY=KEY, OPENAI_BASE_URL=llm.openai_url, OPENAI_MODEL="loopback")
+    cal_ai.extractor = str(request.param)
+    return cal_ai
+
+
 @pytest.mark.parametrize(
     ("reply", "reason"),
     [
-        pytest.param(blocked(), "block_reason SAFETY", id="blocked"),
+        pytest.param(blocked(), "gave no answer", id="blocked"),
         pytest.param(says('{"events": [{"act'), "the JSON breaks off", id="truncated"),
         pytest.param(
             says('{"events": [{"action": "create", "title": 5, "start_time": "soon"}]}'),
             "events[0].start_time is 'soon'",
             id="wrong-types",
         ),
-        pytest.param(status(422, "no"), "Gemini answered 422", id="refused"),
+        pytest.param(status(422, "no"), "answered 422", id="refused"),
+        pytest.param(status(503, "busy"), "answered 503", id="unavailable"),
         pytest.param(hang(), "no answer within 1 s", id="hang"),
-        pytest.param(drop(), "connection to Gemini broke", id="dropped"),
+        pytest.param(drop(), "broke", id="dropped"),
+        pytest.param(cut(), "broke", id="cut-off"),
         pytest.param(
             status(429, retry_after="3600"), "asked to wait", id="asked-to-wait-for-an-hour"
         ),
     ],
 )
 def test_a_fault_costs_one_sample_and_no_other(
-    gemini: CommandLine, llm: LoopbackLLM, reply: Reply, reason: str, quick_retries: None
+    provider: CommandLine, llm: LoopbackLLM, reply: Reply, reason: str, quick_retries: None
 ) -> None:
-    write_samples(gemini.folder / "samples", 4)
+    write_samples(provider.folder / "samples", 4)
 
     def script(call: Call) -> Reply:
         return reply if asked_sample(call) == "crud/s001" else finds_lunch(call)
 
     llm.set_script(script)
-    ran = gemini.benchmark("--timeout", "1", "--no-summary")
+    ran = provider.benchmark("--extractor", provider.extractor, "--timeout", "1", "--no-summary")
     assert ran.status == 1
     (failed,) = [line for line in ran.err.splitlines() if "FAILED" in line]
     assert "crud/s001... FAILED (" in failed
     assert reason in failed
     assert "4 samples: 3 scored, 1 failed, 0 without sidecar" in ran.out
     assert "failed     crud/s001: " in ran.out
-    assert "## Failed samples" in gemini.report
-    (line,) = gemini.history
+    assert "| crud/s001 | " in provider.report.partition("## Failed samples")[2]
+    (line,) = provider.history
     assert (line["scored_count"], line["failed_count"], line["f1"]) == (3, 1, 1.0)
-    assert [kept["sample"] for kept in gemini.answers].count("crud/s001") == 0
+    assert [kept["sample"] for kept in provider.answers].count("crud/s001") == 0
+    assert KEY not in ran.out + ran.err + "".join(provider.files().values())
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        pytest.param(status(429, retry_after="0"), id="429-with-retry-after"),
+        pytest.param(status(429), id="429"),
+        pytest.param(status(500), id="500"),
+        pytest.param(drop(), id="dropped"),
+        pytest.param(says('```json\n{"events": [{"act'), id="unusable-answer"),
+    ],
+)
+def test_a_fault_that_passes_costs_nothing_but_an_attempt(
+    provider: CommandLine, llm: LoopbackLLM, fault: Reply, quick_retries: None
+) -> None:
+    write_samples(provider.folder / "samples", 1)
+    llm.set_script([fault, answer(events=[GOT_LUNCH])])
+    ran = provider.benchmark("--extractor", provider.extractor, "--no-summary")
+    assert ran.status == 0
+    assert "[1/1] crud/s000... P=1.00 R=1.00 (" in ran.err
+    assert [kept["attempts"] for kept in provider.answers] == [2]
+    assert " · 2 attempts" in provider.report
 
 
 def test_half_of_the_calls_failing_leaves_the_scores_of_the_other_half(

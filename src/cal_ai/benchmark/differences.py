@@ -72,13 +72,7 @@ def _remarks(extracted: Event, expected: ExpectedEvent, terms: Terms) -> Iterato
         got = extracted.location or ""
         if not texts_alike(got, expected.location, terms.tolerance):
             yield Difference("location", expected.location, got or NOTHING, "another place")
-    came = [attendee.casefold() for attendee in extracted.attendees]
-    absent = [
-        name
-        for name in expected.attendees_contain
-        if not any(name.strip().casefold() in attendee for attendee in came)
-    ]
-    if absent:
+    if absent := _absent(extracted.attendees, expected.attendees_contain):
         yield Difference(
             "attendees",
             ", ".join(expected.attendees_contain),
@@ -86,11 +80,18 @@ def _remarks(extracted: Event, expected: ExpectedEvent, terms: Terms) -> Iterato
             f"without {', '.join(absent)}",
         )
     required, got_id = expected.existing_event_id_required, extracted.existing_event_id
-    known = {planned.id for planned in terms.context}
-    if required is True and got_id not in known:
+    if required is True and got_id not in {planned.id for planned in terms.context}:
         yield Difference("existing_event_id", "one of the calendar", _shown_id(got_id), "unknown")
     elif not isinstance(required, bool) and got_id != required:
         yield Difference("existing_event_id", str(required), _shown_id(got_id), "another event")
+
+
+def _absent(came: tuple[str, ...], expected: tuple[str, ...]) -> list[str]:
+    """The expected names that are not part of any name that came."""
+    folded = [name.casefold() for name in came] if expected else []
+    return [
+        name for name in expected if not any(name.strip().casefold() in other for other in folded)
+    ]
 
 
 def shown_time(time: datetime | None) -> str:

@@ -190,6 +190,8 @@ def _described(event: ExpectedEvent, terms: Terms) -> ContextEvent | None:
 
 
 def _similarity(one: str, other: str) -> float:
+    if one == other and one:
+        return 100.0
     from rapidfuzz.fuzz import token_set_ratio
 
     return float(token_set_ratio(one, other))
