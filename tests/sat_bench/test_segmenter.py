@@ -22,6 +22,7 @@ from tests.sat_bench.onnx_models import (
     write_transformer,
 )
 
+import sat_bench
 from sat_bench.segmenter import Segmenter
 from truemark.errors import TruemarkError
 
@@ -306,3 +307,17 @@ def test_a_real_sat_model_ends_plain_sentences() -> None:
             "The ferry left at nine. ",
             "Nobody knew why.",
         ]
+
+
+@pytest.mark.parametrize("name", ["nano", "small"])
+def test_the_bundled_models_keep_any_text_whole(name: str) -> None:
+    bundled = Path(sat_bench.__file__).parent / "bundled"
+    model, tokenizer = bundled / f"{name}.onnx", bundled / "sentencepiece.bpe.model"
+    with Segmenter(model, tokenizer) as segmenter:
+
+        @given(ANY_TEXT)
+        @settings(derandomize=True, deadline=None, max_examples=100)
+        def joined_is_the_text(text: str) -> None:
+            assert "".join(segmenter.segment(text)) == text
+
+        joined_is_the_text()
