@@ -157,6 +157,12 @@ def benchmark_parser() -> argparse.ArgumentParser:
         help="take up the latest run in --output and call only what is missing",
     )
     parser.add_argument(
+        "--baseline",
+        metavar="FILE",
+        type=_path,
+        help="stored answers of another run; tests whether the difference in F1 is more than noise",
+    )
+    parser.add_argument(
         "--no-summary", action="store_true", help="do not ask the model for an AI summary"
     )
     parser.add_argument(

@@ -45,6 +45,8 @@ def benchmark_command(options: argparse.Namespace) -> int:
     require_writable(options.output)
     plan = _plan(options, samples, extractor)
     outcome = _run(plan, verbose=options.verbose)
+    if options.baseline is not None and outcome.overview.baseline is None:
+        _tell(f"warning: {options.baseline}: no sample in common with this run")
     show = json_summary if options.format == "json" else text_summary
     print(show(outcome.overview, outcome.report), end="")
     return _status(outcome, options.fail_under)
@@ -68,7 +70,17 @@ def _plan(options: argparse.Namespace, samples: SampleSet, extractor: Extractor)
         store=store,
         concurrency=options.concurrency,
         summary=not options.no_summary,
+        baseline=_baseline(options.baseline),
     )
+
+
+def _baseline(path: Path | None) -> ReplayExtractor | None:
+    if path is None:
+        return None
+    baseline = ReplayExtractor(path)
+    for warning in baseline.warnings:
+        _tell(f"warning: {warning}")
+    return baseline
 
 
 def _resumed(samples: SampleSet, extractor: Extractor, output: Path) -> Recording | None:

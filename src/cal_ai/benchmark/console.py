@@ -6,6 +6,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from cal_ai.benchmark.figures import (
+    baseline_line,
     calibration_table,
     cost_line,
     interval_line,
@@ -43,7 +44,7 @@ def text_summary(overview: Overview, report: Path) -> str:
     parts = [
         f"{sample_counts(overview)}\n",
         render(score_table(overview), "text"),
-        interval_line(overview) + "\n",
+        "\n".join(filter(None, (interval_line(overview), baseline_line(overview)))) + "\n",
         render(calibration_table(overview), "text"),
     ]
     facts = [
@@ -79,6 +80,7 @@ def json_summary(overview: Overview, report: Path) -> str:
                 "unscored": len(overview.unscored),
                 "overall": _score_fields(overview.counts, scores),
                 "f1_interval": overview.f1_interval and asdict(overview.f1_interval),
+                "baseline": overview.baseline and asdict(overview.baseline),
                 "categories": {
                     it.name: {"scored": it.scored, "failed": it.failed}
                     | _score_fields(it.counts, it.scores)

@@ -88,6 +88,18 @@ def interval_line(overview: Overview) -> str:
     )
 
 
+def baseline_line(overview: Overview) -> str:
+    """How the run compares with its baseline; empty when there is none or nothing in common."""
+    if (it := overview.baseline) is None:
+        return ""
+    noun = "sample" if it.samples == 1 else "samples"
+    return (
+        f"f1 {it.f1:.3f} against {it.baseline_f1:.3f} of the baseline "
+        f"({one_line(it.model or 'no model')}) on {it.samples} {noun}: {it.test.difference:+.3f}, "
+        f"p = {it.test.p_value:.4f} ({it.test.permutations} permutations, seed {it.test.seed})"
+    )
+
+
 def tokens_line(usage: Usage | None) -> str:
     if usage is None:
         return "unknown"

@@ -9,6 +9,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import get_args
 
+from cal_ai.benchmark.baseline import BaselineTest
 from cal_ai.benchmark.latency import Latency, summarise_latency
 from cal_ai.benchmark.scoring import (
     EMPTY,
@@ -77,6 +78,7 @@ class Overview:
     latency: Latency | None
     usage: Usage | None
     cost_usd: float | None
+    baseline: BaselineTest | None = None
 
     @property
     def scores(self) -> Scores | None:

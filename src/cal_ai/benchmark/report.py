@@ -8,6 +8,7 @@ from datetime import datetime
 from cal_ai.benchmark.differences import NOTHING, Difference, shown_time
 from cal_ai.benchmark.escaping import escaped
 from cal_ai.benchmark.figures import (
+    baseline_line,
     calibration_table,
     category_table,
     cost_line,
@@ -40,6 +41,7 @@ def markdown_report(overview: Overview, narrative: Narrative | NoNarrative) -> s
         "## Scores",
         render(overall_table(overview), "markdown"),
         interval_line(overview),
+        *filter(None, [escaped(baseline_line(overview), limit=600)]),
         "## Categories",
         render(category_table(overview, escaped), "markdown"),
         "## Calibration",

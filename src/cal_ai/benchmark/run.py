@@ -10,6 +10,7 @@ from datetime import datetime
 from functools import partial
 from pathlib import Path
 
+from cal_ai.benchmark.baseline import compare_with_baseline
 from cal_ai.benchmark.history import append_history
 from cal_ai.benchmark.narrative import Narrative, NoNarrative, narrate
 from cal_ai.benchmark.overview import Overview, Run, look_over, with_summary
@@ -20,6 +21,7 @@ from cal_ai.benchmark.store import AnswerStore, create_new
 from cal_ai.benchmark.tolerance import TOLERANCES
 from cal_ai.extractors.errors import ExtractionFailed
 from cal_ai.extractors.protocol import Extraction, Extractor, Request, Usage
+from cal_ai.extractors.replay import ReplayExtractor
 from cal_ai.pricing import cost_usd
 from cal_ai.prompt import prompt_fingerprint
 from cal_ai.recording import Recorded, request_fingerprint
@@ -33,7 +35,10 @@ OnResult = Callable[[Result], None]
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What to run; `store` is None where answers come from a recording anyway."""
+    """What to run; `store` is None where answers come from a recording anyway.
+
+    `baseline` is a stored run to compare with.
+    """
 
     samples: SampleSet
     extractor: Extractor
@@ -42,6 +47,7 @@ class Plan:
     store: AnswerStore | None
     concurrency: int
     summary: bool
+    baseline: ReplayExtractor | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +74,9 @@ async def run_benchmark(plan: Plan, on_result: OnResult) -> Outcome:
     )
     price = partial(cost_usd, model=run.model)
     overview = look_over(run, price)
+    if plan.baseline is not None:
+        comparison = await compare_with_baseline(plan.baseline, overview.scored)
+        overview = replace(overview, baseline=comparison)
     narrative = await _narrative(plan, overview)
     if narrative.usage is not None or isinstance(narrative, Narrative):
         overview = with_summary(overview, narrative.usage, price)
