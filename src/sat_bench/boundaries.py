@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from sat_bench.arrays import FloatArray, IntArray
 from truemark.sweep import ScoredPositions
 
 _SPACES = re.compile(r"\s*")
@@ -21,8 +22,8 @@ _IS_SPACE = np.array([chr(code).isspace() for code in range(_LAST_SPACE + 1)] + 
 class Probabilities:
     """For each token of a text its end offset and the probability that a sentence ends there."""
 
-    ends: npt.NDArray[np.int32]
-    values: npt.NDArray[np.float32]
+    ends: IntArray
+    values: FloatArray
 
 
 def token_positions(
@@ -99,14 +100,14 @@ def sentences(text: str, ends: Iterable[int]) -> list[str]:
     return pieces
 
 
-def _block_end(ends: npt.NDArray[np.int32], first: int, size: int) -> int:
+def _block_end(ends: IntArray, first: int, size: int) -> int:
     """Where the block from token `first` stops: never between tokens that end together."""
     last = ends[min(first + size, len(ends)) - 1]
     return int(np.searchsorted(ends, last, side="right"))
 
 
 def _later_of_equals(
-    ends: npt.NDArray[np.int32], values: npt.NDArray[np.float32]
+    ends: IntArray, values: FloatArray
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
     later = np.append(ends[1:] != ends[:-1], True)
     return ends[later].astype(np.int64), values[later].astype(np.float64)

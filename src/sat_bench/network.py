@@ -11,15 +11,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from sat_bench.arrays import FloatArray, IntArray
 from sat_bench.tokenizer import BOS_ID, EOS_ID, PAD_ID, UNK_ID
 from truemark.errors import TruemarkError
 from truemark.files import read_error
 
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession  # type: ignore[import-untyped]  # has no stubs
-
-FloatArray = npt.NDArray[np.float32]
-IntArray = npt.NDArray[np.int32]
 
 MASK_TYPES: dict[str, type[np.generic]] = {
     "tensor(float16)": np.float16,
@@ -57,9 +55,10 @@ class Network:
             ids[row, len(window) + 1] = EOS_ID
             mask[row, : len(window) + 2] = 1
         first_label = self._run(ids, mask)[:, :, 0].astype(np.float32)
-        if np.isnan(first_label).any():
-            raise TruemarkError(f"{self.path}: the model answers with logits that are not numbers")
-        return [first_label[row, 1 : len(window) + 1] for row, window in enumerate(windows)]
+        found = [first_label[row, 1 : len(window) + 1] for row, window in enumerate(windows)]
+        if not all(np.isfinite(logits).all() for logits in found):
+            raise TruemarkError(f"{self.path}: the model answers with logits that are not finite")
+        return found
 
     def _run(self, ids: npt.NDArray[np.int64], mask: npt.NDArray[Any]) -> npt.NDArray[Any]:
         try:

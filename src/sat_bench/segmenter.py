@@ -14,6 +14,7 @@ from typing import Self
 
 import numpy as np
 
+from sat_bench.arrays import FloatArray, GrowingArray, IntArray
 from sat_bench.boundaries import (
     Probabilities,
     last_probability,
@@ -21,9 +22,9 @@ from sat_bench.boundaries import (
     sentence_ends,
     sentences,
 )
-from sat_bench.network import FloatArray, IntArray, Network
+from sat_bench.network import Network
 from sat_bench.tokenizer import Tokenizer
-from sat_bench.windows import GrowingArray, Weighting, Window, WindowAverage, batches, windows
+from sat_bench.windows import Weighting, Window, WindowAverage, batches, windows
 from truemark.sweep import ScoredPositions
 
 DEFAULT_THRESHOLD = 0.025

@@ -10,15 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
+from sat_bench.arrays import IntArray
 from truemark.errors import TruemarkError
 from truemark.files import read_bytes
 
 if TYPE_CHECKING:
     from sentencepiece import SentencePieceProcessor
-
-IntArray = npt.NDArray[np.int32]
 
 # XLM-RoBERTa puts <pad> at 1, so every piece has its SentencePiece id + 1, and <unk> is 3.
 BOS_ID, PAD_ID, EOS_ID, UNK_ID = 0, 1, 2, 3
@@ -72,8 +70,8 @@ class Tokenizer:
     def encode_chunks(self, text: str, *, chunk: int = CHUNK_CHARACTERS) -> Iterator[Tokens]:
         """The pieces of the text, a bounded number at a time.
 
-        Chunks begin where a word begins, so they hold the very pieces of the whole text; only a
-        run of characters without a space that is longer than a chunk is cut inside.
+        Chunks begin where a word ends, so they hold the very pieces of the whole text; only a run
+        of characters without a space, or of nothing else, that is longer than a chunk is cut.
         """
         start = 0
         while start < len(text):
@@ -160,5 +158,6 @@ def _chunk_end(text: str, start: int, size: int) -> int:
     for separator in (" ", "\n"):
         found = text.rfind(separator, start + size // 2, limit)
         if found > start:
-            return start + len(text[start:found].rstrip()) or found
+            word_end = start + len(text[start:found].rstrip())
+            return word_end if word_end > start else found
     return limit

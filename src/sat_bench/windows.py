@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Generic, Literal, TypeVar
+from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
-IntArray = npt.NDArray[np.int32]
-FloatArray = npt.NDArray[np.float32]
-Number = TypeVar("Number", bound=np.generic)
+from sat_bench.arrays import FloatArray, GrowingArray, IntArray
+
 Weighting = Literal["uniform", "hat"]
 
 
@@ -56,28 +54,6 @@ def window_weights(length: int, weighting: Weighting) -> FloatArray:
     ramp = np.arange(1, length + 1, dtype=np.float32)
     hat: FloatArray = np.minimum(ramp, ramp[::-1])
     return hat
-
-
-class GrowingArray(Generic[Number]):
-    """An array that is appended to in place: what it holds is never there twice."""
-
-    def __init__(self, dtype: type[Number]) -> None:
-        self._room = np.empty(1024, dtype)
-        self._length = 0
-
-    def append(self, values: npt.NDArray[Number]) -> None:
-        """Put the values behind those that are there."""
-        length = self._length + len(values)
-        if length > len(self._room):
-            # Large arrays are extended where they are, and room takes no memory until it is used.
-            self._room.resize(2 * length, refcheck=False)
-        self._room[self._length : length] = values
-        self._length = length
-
-    def finish(self) -> npt.NDArray[Number]:
-        """All values; nothing can be appended afterwards."""
-        self._room.resize(self._length, refcheck=False)
-        return self._room
 
 
 class WindowAverage:

@@ -2,8 +2,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
-from tests.sat_bench.onnx_models import write_terminator_model, write_tokenizer
+from tests.sat_bench.onnx_models import (
+    write_table_model,
+    write_terminator_model,
+    write_tokenizer,
+)
 
 
 @pytest.fixture(scope="session")
@@ -23,3 +28,12 @@ def line_tokenizer_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def model_path(tokenizer_path: Path) -> Path:
     """A model that ends a sentence at every full stop, question mark and exclamation mark."""
     return write_terminator_model(tokenizer_path.parent / "model.onnx", tokenizer_path)
+
+
+@pytest.fixture(scope="session")
+def noisy_model(tokenizer_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model whose probabilities spread over the whole range, so that thresholds matter."""
+    table = np.random.default_rng(7).normal(-1, 2, (400, 1)).astype(np.float32)
+    folder = tmp_path_factory.mktemp("noisy")
+    (folder / "sentencepiece.bpe.model").write_bytes(tokenizer_path.read_bytes())
+    return write_table_model(folder / "noisy.onnx", table)

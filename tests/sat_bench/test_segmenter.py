@@ -288,12 +288,15 @@ def test_a_window_that_the_model_has_no_positions_for_is_an_error(
         assert "".join(segmenter.segment(text)) == text
 
 
-def test_logits_that_are_not_numbers_are_an_error(tmp_path: Path, tokenizer_path: Path) -> None:
-    table = np.full((250, 1), np.nan, np.float32)
+@pytest.mark.parametrize("logit", [np.nan, np.inf])
+def test_logits_that_are_not_finite_are_an_error(
+    tmp_path: Path, tokenizer_path: Path, logit: float
+) -> None:
+    table = np.full((250, 1), logit, np.float32)
     model = write_table_model(tmp_path / "model.onnx", table)
     with (
         Segmenter(model, tokenizer_path) as segmenter,
-        pytest.raises(TruemarkError, match="not numbers"),
+        pytest.raises(TruemarkError, match="not finite"),
     ):
         segmenter.segment(TEXT)
 

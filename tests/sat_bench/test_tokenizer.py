@@ -167,6 +167,13 @@ def test_a_long_run_without_spaces_is_cut(plain: Tokenizer) -> None:
     assert abs(len(tokens) - len(whole)) <= 2 * len(chunks)
 
 
+def test_a_long_run_of_spaces_is_passed_over(tokenizer: Tokenizer) -> None:
+    text = "the" + " " * 1000 + "rain"
+    whole, chunked = tokenizer.encode(text, chunk=WHOLE), tokenizer.encode(text, chunk=64)
+    assert chunked.ids.tolist() == whole.ids.tolist()
+    assert chunked.ends.tolist() == whole.ends.tolist()
+
+
 def test_no_chunk_is_longer_than_asked(plain: Tokenizer) -> None:
     text = "the rain left " * 500
     ends = [int(tokens.ends[-1]) for tokens in plain.encode_chunks(text, chunk=100)]
