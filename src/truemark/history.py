@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -66,9 +67,13 @@ class Appender:
         except OSError as error:
             raise write_error(self._path, error) from error
 
-    def close(self) -> None:
-        """Lets other writers have the file."""
+    def close(self, *, tidy: bool = False) -> None:
+        """Lets other writers have the file; `tidy` leaves no lock file, as when none will come."""
         self._stream.close()
+        if tidy:
+            # Before the release: whoever waits for the lock sees that its file is gone.
+            with suppress(OSError):
+                Path(self._lock.lock_file).unlink()
         self._lock.release()
 
     def __enter__(self) -> Appender:

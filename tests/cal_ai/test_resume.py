@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import pytest
 from tests.cal_ai.loopback import Call, LoopbackLLM, Reply, blocked, hang
 from tests.cal_ai.sample_folders import (
     CommandLine,
@@ -202,3 +203,33 @@ def test_without_resume_a_run_starts_anew(cal_ai: CommandLine, llm: LoopbackLLM)
     assert len(llm.calls) == 4
     assert len(list((cal_ai.folder / "reports").glob("*.answers.jsonl"))) == 2
     assert len(list((cal_ai.folder / "reports").glob("*.md"))) == 2
+
+
+def test_a_run_that_is_still_at_it_is_not_taken_up_a_second_time(
+    cal_ai: CommandLine, llm: LoopbackLLM, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_samples(cal_ai.folder / "samples", 6)
+    llm.set_script(Answering(at_most=2))
+    monkeypatch.setattr("truemark.history.LOCK_WAIT_S", 0.1)
+    with running(cal_ai.folder, llm):
+        wait_until(lambda: stored(cal_ai.folder) == 2 and len(llm.calls) == 6)
+        ran = openai(cal_ai, llm).benchmark(*RESUME)
+        assert len(llm.calls) == 6
+    assert (ran.status, ran.out) == (1, "")
+    assert "locked by another run" in ran.err
+
+
+def test_a_run_leaves_its_answers_its_report_and_the_history_and_nothing_else(
+    cal_ai: CommandLine, llm: LoopbackLLM
+) -> None:
+    write_samples(cal_ai.folder / "samples", 2)
+    llm.set_script(finds_lunch)
+    openai(cal_ai, llm).benchmark(*RESUME)
+    left = sorted(path.name for path in (cal_ai.folder / "reports").iterdir())
+    stem = left[0].partition(".")[0]
+    assert left == [
+        f"{stem}.answers.jsonl",
+        f"{stem}.md",
+        "benchmark_history.jsonl",
+        "benchmark_history.jsonl.lock",
+    ]

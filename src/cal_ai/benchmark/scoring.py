@@ -97,14 +97,6 @@ def score(sample: Sample, events: Sequence[Event], spent: Spent) -> Scored | Uns
     return Scored(sample, sample.sidecar, kept, tuple(map(_clipped_pair, pairs)), spent)
 
 
-def scored_only(results: Iterable[Result]) -> tuple[Scored, ...]:
-    return tuple(result for result in results if isinstance(result, Scored))
-
-
-def failed_only(results: Iterable[Result]) -> tuple[Failed, ...]:
-    return tuple(result for result in results if isinstance(result, Failed))
-
-
 def overall_counts(scored: Iterable[Scored]) -> Counts:
     return total(result.counts for result in scored)
 

@@ -29,7 +29,8 @@ class AnswerStore:
         self._waiting: list[Recorded] = []
         self._batch: asyncio.Task[None] | None = None
         self._disk = asyncio.Lock()
-        self._file: Appender | None = None
+        # Now, not with the first answer: another run that is still at it must not be paid for.
+        self._file = None if resumed is None else Appender(resumed.path)
 
     def find(self, fingerprint: str) -> Extraction | None:
         """The answer that an earlier run kept; None when there is none that can be read."""
@@ -59,7 +60,7 @@ class AnswerStore:
             await asyncio.wait([self._batch])
         async with self._disk:
             if self._file is not None:
-                self._file.close()
+                self._file.close(tidy=True)
 
     async def _write_waiting(self) -> None:
         async with self._disk:
