@@ -232,6 +232,11 @@ VERBS = (
         "{what} interview",
         Kind("interview", 60, None, 8, shared=True),
     ),
+    Verb(
+        r"(?i:\b(?:getting|get) married\b)(?P<what>)",
+        "Wedding",
+        Kind("daytime", 300, 14, 9),
+    ),
     Verb(r"(?i:\bmeet(?:ing)?(?: up)?\b)", "Meeting", MEETING),
     Verb(
         r"(?i:\b(?:look (?:at|over)|go through|walk through|run through|review)\b)",

@@ -77,7 +77,7 @@ _STRONG = phrases(
     all set\b
     we're (?:on|set|good)\b
     (?:it's )?settled
-    (?:i'll|let me) (?:send|put|add|book|set|update|block|move|reschedule|cancel|make|get|mark
+    (?:i'll|let me) (?:send|tell|confirm|put|add|book|set|update|block|move|reschedule|cancel|make|get|mark
     ...|pencil|reserve)\b
     (?:sending|adding|putting|updating|moving|booking)\b
     (?:added|updated|moved|booked|rescheduled) (?:it|that)
@@ -185,7 +185,7 @@ _REFUSAL = phrases(
 _NO = (
     r"^\W*(?:(?:ah|well|um|hmm|sorry|aw|argh|ugh|shoot|damn|\w+,|oh(?!,? no\b))[ ,]*)*"
     r"(?:nope|nah|negative|unfortunately|no\b(?=\W*$|\W*[,.!]"
-    r"| (?:i|i'm|i'll|we|it|that|sorry|can't|thanks|not|he|she|they|you|way|sir|chance|dice)\b))"
+    r"| (?:i|i'm|i'll|we|it|that|sorry|can't|thanks|not|he|she|they|you|sir|chance|dice)\b))"
     r"(?!,? (?:wait|actually|make|i mean|it's|let's|that's|sorry|\d))"
 )
 _NOT_REFUSING = (
@@ -213,6 +213,14 @@ def refuses(text: str) -> bool:
 def refuses_in_words(text: str) -> bool:
     """Whether more than a plain "no" turns it down."""
     return found(_REFUSAL, text)
+
+
+def regrets(text: str) -> bool:
+    """Whether the clause likes the idea; a "but" after it makes that a refusal."""
+    likes = (
+        r"\b(?:love to|like to|love that|wish|tempting|sounds (?:fun|great|lovely|amazing|good))\b"
+    )
+    return found(likes, text)
 
 
 def holds(text: str) -> bool:

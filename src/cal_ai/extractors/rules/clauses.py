@@ -9,8 +9,11 @@ from cal_ai.extractors.rules.patterns import pattern
 
 @dataclass(frozen=True, slots=True)
 class Clause:
+    """Part of a sentence; `contrasted` if a "but" follows it."""
+
     text: str
     question: bool
+    contrasted: bool = False
 
 
 _SENTENCE = (
@@ -29,7 +32,7 @@ _START = (
     r" to|please|don't|sorry|oh|plus|"
     r"although|though|except|just|scratch|forget|never ?mind|call it|there's|there|this|what|when"
     r"|where|who|why|how|did|which|same|"
-    r"thanks|same time|will|have|with|at|on|for)\b"
+    r"thanks|same time|will|have)\b"
 )
 _VERB_START = (
     r"(?:(?:then |also |maybe |instead |please |just )*(?:let's|can (?:we|you|I)|could (?:we|you"
@@ -62,11 +65,12 @@ def clauses(text: str) -> list[Clause]:
         if not sentence or not sentence.strip(" .,!"):
             continue
         question = sentence.rstrip("\"') ").endswith("?")
-        parts = [
-            part.strip(" ,")
-            for part in pattern(_CUTS).split(sentence)
-            if part and part.strip(" ,.!?")
-        ]
-        for index, part in enumerate(parts):
-            result.append(Clause(part[:_LONGEST], question and index == len(parts) - 1))
+        cuts = [*pattern(_CUTS).finditer(sentence), None]
+        start = 0
+        for cut in cuts:
+            part = sentence[start : cut.start() if cut else len(sentence)].strip(" ,")
+            start = cut.end() if cut else len(sentence)
+            if part.strip(".!?"):
+                but = cut is not None and "but" in cut[0].lower()
+                result.append(Clause(part[:_LONGEST], question and cut is None, but))
     return result

@@ -354,22 +354,24 @@ def _merged(days: list[Day], text: str) -> list[Day]:
     for day in days:
         before = merged[-1] if merged else None
         gap = text[before.end : day.start].strip(" ,(") if before else ""
-        if (
-            before
-            and before.weekday is not None
-            and day.weekday is None
-            and day.day
-            and gap in ("", "the")
-        ):
-            merged[-1] = replace(day, start=before.start)
-        elif (
-            before
-            and before.day
-            and day.weekday is not None
-            and gap == ""
-            and before.weekday is None
-        ):
+        if before and before.weekday is not None and _is_dated(day) and gap in ("", "the"):
+            merged[-1] = replace(_on_weekday(day, before.weekday, text), start=before.start)
+        elif before and day.weekday is not None and _is_dated(before) and gap == "":
             merged[-1] = replace(before, end=day.end)
         else:
             merged.append(day)
     return merged
+
+
+def _is_dated(day: Day) -> bool:
+    return day.day is not None and day.weekday is None
+
+
+def _on_weekday(day: Day, weekday: int, text: str) -> Day:
+    """`day` in the next month in which it is such a weekday, if no month was named."""
+    said = text[day.start : day.end]
+    if day.day is None or day.day.weekday() == weekday or pattern(_MON).search(said):
+        return day
+    later = (calendar_day(*month_ahead(day.day, ahead), day.day.day) for ahead in range(1, 6))
+    fitting = next((other for other in later if other and other.weekday() == weekday), None)
+    return replace(day, day=fitting) if fitting is not None and "/" not in said else day

@@ -45,7 +45,7 @@ def _take_in(scene: Scene, reading: Reading) -> None:
         refuse(scene, reading)
     elif is_about_a_plan(scene, reading):
         put(scene, reading)
-    elif reading.invites and scene.table.near() is not None:
+    elif reading.invites and scene.table.is_about_focus(reading):
         invite(scene, reading)
     elif reading.agrees and not (reading.holds or reading.question or reading.void):
         agree(scene, reading)

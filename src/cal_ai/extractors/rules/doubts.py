@@ -7,7 +7,7 @@ from cal_ai.extractors.rules.patterns import cased, found, pattern, phrases, wor
 
 _HYPOTHETICAL = phrases(
     r"""
-    if (?!you(?:'re| are| can| want| like| don't mind| have| prefer| could)?\b|that|possible|not\b
+    (?<!asked )(?<!asking )(?<!wondering )(?<!know )(?<!see )(?<!check )(?<!ask )if (?!you(?:'re| are| can| want| like| don't mind| have| prefer| could)?\b|that|possible|not\b
     ...|so\b|anything|everyone|everybody|needed|it's (?:ok|easier|better|possible)|it (?:works
     ...|helps|suits)|we (?:can|do|say|make|meet|start|go)|i (?:can|leave|get out))
     one of these days|one day\b|some ?day\b
@@ -120,7 +120,7 @@ _LEAD = (
     r"|wait|speaking of which)[ ,]*)*"
 )
 _SUBJECT = (
-    r"(?P<who>(?i:he|she|they)|(?i:my|his|her|their) (?:\w+ )?\w+?"
+    r"(?P<who>(?i:he|she|they|mom|dad|mum|grandma|grandpa|hubby)|(?i:my|his|her|their) (?:\w+ )?\w+?"
     r"|[A-Z]\w+(?: (?:and|&) (?:[A-Z]\w+|(?:his|her) \w+))?"
     r"|(?i:the|those) (?:kids|boys|girls|neighbou?rs|guys|interns|twins|other team|\w+s))"
     r"(?:'s|'re|'ll|'d| is| are| has| have| will| wants?| got| just| needs?| said| says| and|,"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from cal_ai.extractors.rules.activities import CHORE, Activity, kinds
 from cal_ai.extractors.rules.patterns import found, pattern, sentence_case, words
 from cal_ai.extractors.rules.people import find_people
@@ -10,7 +12,7 @@ from cal_ai.extractors.rules.vocabulary import FILLERS, NOBODY, STOPS
 
 _TOLD_TO = (
     r"\b(?:remind (?:me|us) to|don't forget to|reminder to"
-    r"|I (?:promised|told|said)(?: to)?(?: [A-Z]\w+)?(?: I'd| I would| I'll| to)) "
+    r"|I (?:promised|told|said)(?: to)?(?: [A-Z]\w+)?(?: (?:I|we)(?:'d|'ll| would)| to)) "
 )
 _WILLING_TO = (
     r"\b(?:(?:I|we)(?:'ve| have)? (?:got|have|need) to|I'll|we'll|I'm going to|I can|can you|could"
@@ -18,6 +20,7 @@ _WILLING_TO = (
     r"|would you|will you|please|I should|I must|can (?:somebody|someone|anyone|anybody|one of you)"
     r"|(?:\w+day|today|tomorrow) (?:we|I)(?:'ll)?) "
 )
+_PLAINLY = r"^\W*(?:(?:and|also|then|plus|next),? )?"
 _CHORES = (
     r"(?:pick (?:(?:him|her|them|mom|dad|\w+|the \w+|my \w+) )?up|drop (?:(?:the|my|your) \w+ )?off"
     r"|take|bring|return|renew|submit|pay|water|feed|walk|collect|mail|ship|drive|call (?:the|my)"
@@ -34,11 +37,7 @@ _NOT_CHORES = (
 
 def find_chore(text: str, moments: Spans) -> Activity | None:
     """A chore named by a verb and its object; after "remind me to", any verb will do."""
-    told = pattern(_TOLD_TO).search(text)
-    lead = told or pattern(_WILLING_TO).search(text)
-    if lead is None or pattern(_NOT_CHORES).match(text, lead.end()):
-        return None
-    verb = pattern(r"[a-z]+" if told else _CHORES).match(text, lead.end())
+    verb = _chore_verb(text)
     if verb is None:
         return None
     end = min([len(text), *(start for start, _ in moments if start > verb.start())])
@@ -51,6 +50,16 @@ def find_chore(text: str, moments: Spans) -> Activity | None:
         return None
     title = sentence_case(pattern(r"\b(?:my|your|our)\b ?").sub("", said))
     return Activity(verb.start(), verb.start() + len(said), title.lower(), title, CHORE)
+
+
+def _chore_verb(text: str) -> re.Match[str] | None:
+    for lead, verbs in ((_TOLD_TO, r"[a-z]+"), (_WILLING_TO, _CHORES), (_PLAINLY, _CHORES)):
+        led = pattern(lead).search(text)
+        if led is not None and not pattern(_NOT_CHORES).match(text, led.end()):
+            verb = pattern(verbs).match(text, led.end())
+            if verb is not None:
+                return verb
+    return None
 
 
 def find_due(text: str) -> Activity | None:
@@ -73,7 +82,7 @@ _DOING = (
     r"|there's"
     r"|there is|don't forget|lock in|running|doing|seeing|presenting|visiting|watching|time for"
     r"|date for"
-    r"|day for|slot for|plan|organi[sz]e|confirm|about|reschedule|move)"
+    r"|day for|slot for|plan|organi[sz]e|confirm|about|reschedule|move|(?:thing|something|party|dinner|drinks|get-together) for)"
     r"(?: out| off| in)? (?P<article>(?:a|an|the|my|our|that|another) )?"
 )
 _DAY_IS = r"^\W*(?:\w+day|tomorrow|the \d+\w*) is (?P<article>(?:the|my|our|a|an) |(?=\w+'s ))"
@@ -81,6 +90,7 @@ _HEADING = (
     r"^\W*(?:(?:and|so|then|next|now|also|ok),? )*(?P<article>(?:the|our|my) )"
     r"(?=(?:[\w'-]+ ){1,3}thing\W*$)"
 )
+_ALONE = r"^(?P<article>)(?=[A-Za-z'-]+(?: [a-z'-]+)?\?$)(?!really|seriously|huh|again|already|now)"
 _NO_ACTIVITIES = words(
     """
     time thing things something nothing anything plan plans minute minutes hour hours people lots
@@ -96,7 +106,8 @@ _NO_ACTIVITIES = words(
 def find_unknown(text: str, moments: Spans) -> Activity | None:
     """What follows "I have", "going to" or "let's do", if it can be the name of an activity."""
     lead = next(
-        (m for m in (pattern(p).search(text) for p in (_DOING, _DAY_IS, _HEADING)) if m), None
+        (m for m in (pattern(p).search(text) for p in (_DOING, _DAY_IS, _HEADING, _ALONE)) if m),
+        None,
     )
     if lead is None:
         return None

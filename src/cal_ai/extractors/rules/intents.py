@@ -141,7 +141,7 @@ _INVITATION = phrases(
     (?:want|like|love) (?:you )?to (?:come|join|go|tag along|be there)
     join (?:me|us)\b
     you (?:should|could|can) (?:come|join|tag)
-    you(?:'re| are)? (?:coming|invited|welcome to|all invited)
+    you(?:'re| are| and \w+ are| all are)? (?:both )?(?:coming|invited|welcome to|all invited)
     can you (?:make it|come|join|be there|attend)
     come (?:along|with (?:me|us)|over|by|join)\b
     will you (?:come|be there|join)
@@ -176,7 +176,7 @@ _ANNOUNCEMENT = phrases(
     i(?:'ve| have)(?: also| already)?(?: got)? (?:a|an|my|the|that|this|another|two|three)\b
     i(?:'ve| have)(?: also)?(?: got)? to (?:be|go|pick|take|drop|fly|leave|meet|attend|present|see
     ...|get|give)\b
-    i(?:'ve| have)(?: also)?(?: got)? [\w:'-]+(?: [\w:'-]+)? (?:at|on|tomorrow|tonight|today|this
+    i(?:'ve| have)(?: also)?(?: got)? (?:[\w:'-]+ ){1,5}(?:at|on|tomorrow|tonight|today|this
     ...|next|from|\w+day)\b
     i (?:finally |just |also |actually )?got (?:a|an|my|the|us|tickets|reservations?|two
     ...|to (?:pick|take|drop|go|be|fly))\b

@@ -9,7 +9,7 @@ from cal_ai.extractors.rules.setting import Setting
 
 _OF_MANY = r"\b(?:team|all|board|company|family|staff|group|committee|class)\b"
 _VISITS = (
-    (r"\b(?:dr|doctor|physician|gp)\b", "Doctor appointment"),
+    (r"\b(?:dr|doctor|physician|gp|nurse)\b", "Doctor appointment"),
     (r"\bdent", "Dentist appointment"),
     (r"\bvet", "Vet appointment"),
     (r"\b(?:salon|barber|hair)", "Haircut"),

@@ -12,7 +12,7 @@ from cal_ai.extractors.rules.table import Topic
 
 def refocus(scene: Scene, reading: Reading) -> bool:
     """Whether the clause only leads back to an earlier plan ("about Monday: ...")."""
-    if reading.activity is not None or reading.moments.clocks or reading.question:
+    if reading.activity is not None or reading.moments.clocks or reading.question or reading.void:
         return False
     if not found(r"(?<!how )(?<!what )\b(?:about|regarding|re:?|as for)\b", reading.text):
         return False
@@ -56,8 +56,10 @@ def remember(scene: Scene, reading: Reading) -> None:
     if activity.weak and " " not in activity.title and not proposed:
         return
     free = near is None or near.is_agreed or not near.asked
-    if activity.definite and free and not any(day.past for day in reading.moments.days):
-        event = scene.agenda.named(reading, reading.moments)
+    if free and not any(day.past for day in reading.moments.days):
+        event = scene.agenda.fully_named(reading)
+        if activity.definite:
+            event = event or scene.agenda.named(reading, reading.moments)
         if event is not None:
             scene.attend(scene.table.of(event), reading)
             return

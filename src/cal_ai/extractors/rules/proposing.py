@@ -26,6 +26,8 @@ def is_about_a_plan(scene: Scene, reading: Reading) -> bool:
         return intends and scene.table.lacks_activity(reading)
     if (activity is not None and not activity.weak) or _echoes(scene, reading):
         return True
+    if moments.dates and moments.minutes and scene.table.has_new_topic and not reading.void:
+        return True
     return intends or (reading.question and (reading.addressed or reading.shared))
 
 
@@ -119,9 +121,11 @@ def _is_hindrance(scene: Scene, reading: Reading, event: ContextEvent | None) ->
     if reading.question or reading.proposes or not found(_HAVING, reading.text):
         return False
     near = scene.table.near()
-    if near is not None and near.action == "create" and near.asked and not near.is_agreed:
-        return reading.speaker not in near.backing or event is not None
-    return event is not None
+    if event is not None or near is None:
+        return event is not None
+    if not scene.is_by_owner(reading):
+        return not reading.shared
+    return near.asked and not near.is_agreed and reading.speaker not in near.backing
 
 
 def _fill(scene: Scene, plan: Plan, reading: Reading) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import pairwise
 
@@ -121,7 +121,7 @@ _BARE_WORDS = (
     r"|just|how|what|sorry|perfect|great|good|cool|fine|from|until|instead|i|mean|meant|like"
     r"|probably|sharp|sometime|after|before|of|well|oh|hmm|rather|better|thanks|think|starting"
     r"|anytime|any|time|between|every|each|same|place|everybody|everyone|guys|team|folks|people"
-    r"|all|right|one)\b"
+    r"|all|right|one|max|tops|most|come|over)\b"
 )
 
 
@@ -151,7 +151,7 @@ def _split_list(clause: Clause, now: datetime) -> list[Clause]:
     bounds = [0, *cuts, len(clause.text)]
     pieces = [clause.text[start:end] for start, end in pairwise(bounds)]
     return [
-        Clause(pattern(r"[,\s]+(?:and|then)?[,\s]*$").sub("", piece), clause.question)
+        replace(clause, text=pattern(r"[,\s]+(?:and|then)?[,\s]*$").sub("", piece))
         for piece in pieces
     ]
 
@@ -175,7 +175,7 @@ def _read(clause: Clause, utterance: Utterance, setting: Setting, joking: bool) 
         void="sarcasm" if joking else _void(text, moments, setting.owner),
         cancels=intents.cancels(text),
         moves=intents.moves(text),
-        refuses=agreement.refuses(text),
+        refuses=agreement.refuses(text) or (clause.contrasted and agreement.regrets(text)),
         agrees=strong or agreement.agrees(text),
         agrees_strongly=strong,
         holds=agreement.holds(text),

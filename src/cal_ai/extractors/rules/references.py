@@ -17,7 +17,7 @@ _EMPTY = words(
     with the a an and of for to at in on my our your re meeting event about session appointment call
     """
 )
-_GENERIC = words("meeting appointment call session event thing slot")
+GENERIC = words("meeting appointment call session event thing slot chat talk catch-up sync")
 # Words that many titles share: alone they name no event.
 _COMMON = words("team weekly daily monthly project client new family company plan group quick work")
 _SAME = (
@@ -93,7 +93,7 @@ def _score(
     score = sum(0.9 if word in _COMMON else 2.0 for word in shared)
     if telling and shared == telling:
         score += 0.5
-    generic = (title - telling) & said & _GENERIC
+    generic = (title - telling) & said & GENERIC
     score += 0.6 * bool(generic)
     speaker = reading.speaker.lower().split(" ")[0]
     score += 1.0 * (speaker in title)
@@ -118,7 +118,7 @@ def _is_other_activity(
     activity: Activity | None, said: frozenset[str], title: frozenset[str]
 ) -> bool:
     """Whether the clause speaks of an activity that the title does not name."""
-    if activity is None or activity.weak or activity.noun in _GENERIC:
+    if activity is None or activity.weak or activity.noun in GENERIC:
         return False
     named = content_words(activity.noun)
     return bool(named & said) and not named & title

@@ -12,7 +12,7 @@ from cal_ai.extractors.rules.moments import Moments
 from cal_ai.extractors.rules.patterns import found
 from cal_ai.extractors.rules.plans import Plan
 from cal_ai.extractors.rules.reading import Reading
-from cal_ai.extractors.rules.references import best_matches, bulk_matches, content_words
+from cal_ai.extractors.rules.references import GENERIC, best_matches, bulk_matches, content_words
 from cal_ai.transcript import Utterance
 
 NEAR = 4
@@ -28,7 +28,18 @@ class Agenda:
 
     def named(self, reading: Reading, moments: Moments) -> ContextEvent | None:
         """The event that the clause names, going by what it says of the present time."""
-        return next(iter(best_matches(reading, moments, self.events, self.starts)), None)
+        best = next(iter(best_matches(reading, moments, self.events, self.starts)), None)
+        activity = reading.activity
+        if best is None and activity is not None and activity.definite and activity.noun in GENERIC:
+            return self.only_one_on(moments.dates)  # "tomorrow's appointment"
+        return best
+
+    def fully_named(self, reading: Reading) -> ContextEvent | None:
+        """The event whose whole title is in the clause."""
+        event = self.named(reading, reading.moments)
+        if event is None or not content_words(event.summary) <= content_words(reading.named):
+            return None
+        return event
 
     def listed(self, reading: Reading, moments: Moments) -> list[ContextEvent]:
         """The events that the clause names one after the other ("the sync and the review")."""
@@ -213,6 +224,13 @@ class Table:
             if plan.when.day is not None and plan.when.day in reading.moments.dates:
                 return None if plan.background else plan
         return None
+
+    def is_about_focus(self, reading: Reading) -> bool:
+        """Whether the clause can be about the plan talked about: it names no other activity."""
+        near, activity = self.near(), reading.activity
+        if near is None or activity is None or activity.weak or near.activity is None:
+            return near is not None
+        return same_activity(near.activity, activity)
 
     def lacks_activity(self, reading: Reading) -> bool:
         """Whether the plan talked about waits for an activity such as the clause names."""

@@ -84,7 +84,7 @@ _LED = (
     r" about|\bwhat about|\bmaybe|\bto"
     r"|\bfor (?=\d{1,2}(?:\s|$|[?.!,])(?!people))|\bit's|\bis|\bat about|\bat around|\bat maybe"
     r"|\bstarts?|\bwas thinking|\bmean|\bor|\bprefer|\bcan|\bsharp|\bonly do|\btake(?="
-    r" \d{1,2}\W*$)|\boffered|\bsuggested)"
+    r" \d{1,2}\W*$)|\boffered|\bsuggested|\btell (?:him|her|them))"
 )
 _LED_TIME = rf"(?P<lead>{_LED})\s?(?:(?P<about>around|about)\s)?(?P<a>{_LOOSE}){_TAIL}"
 _FOLLOWED = (

@@ -203,7 +203,7 @@ def _surely_joined(taken: list[re.Match[str]], first: re.Match[str] | None) -> l
         lower = word[0].lower()
         at_start = first is not None and word.start() == first.start()
         name = word[0][:1].isupper() and (not at_start or word[0].isupper())
-        known = lower in MODIFIERS or lower in FILLERS or lower.endswith("'s")
+        known = lower in MODIFIERS or lower in FILLERS or lower.endswith(("'s", "ing"))
         if not (known or name or lower[:1].isdigit()):
             break
         kept.append(word)
