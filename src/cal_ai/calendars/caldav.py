@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote, urljoin, urlsplit, urlunsplit
 from zoneinfo import ZoneInfo
 
@@ -29,7 +29,16 @@ if TYPE_CHECKING:
 
 TIMEOUT_S = 30
 _LONGEST_WAIT_S = 60
-_CALENDAR = "{urn:ietf:params:xml:ns:caldav}calendar"
+_CALDAV = "urn:ietf:params:xml:ns:caldav"
+_QUERY = f"""\
+<?xml version="1.0" encoding="utf-8"?>
+<C:calendar-query xmlns:D="DAV:" xmlns:C="{_CALDAV}">
+  <D:prop><D:getetag/><C:calendar-data/></D:prop>
+  <C:filter><C:comp-filter name="VCALENDAR"><C:comp-filter name="VEVENT">
+    <C:time-range start="{{}}" end="{{}}"/>
+  </C:comp-filter></C:comp-filter></C:filter>
+</C:calendar-query>
+"""
 # What the library's parsers raise at an answer that is not what it should be.
 _NONSENSE = (SyntaxError, LookupError, ValueError, TypeError, AttributeError)
 _ICALENDAR = {"Content-Type": "text/calendar; charset=utf-8"}
@@ -105,22 +114,15 @@ class CalDavCalendar:
         return f"{self.name} {self._account.username or ''}".strip()
 
     def coming(self, start: datetime, end: datetime) -> Listing:
-        from caldav.collection import Calendar
-
-        with self._faults():
-            collection = Calendar(client=self._client, url=self._collection)
-            # Typed for an asynchronous client as well, which this is not.
-            found: Any = collection.search(event=True, start=start, end=end, expand=False)
-            resources = [(str(event.url), event.data, event.etag) for event in found]
         entries: list[Entry] = []
         warnings: list[str] = []
-        for address, text, etag in resources:
+        for address, text, etag in self._overlapping(start, end):
             try:
                 listing = self._document(text).coming(start, end)
             except CalendarError as error:
                 warnings.append(f"{error} ({address})")
                 continue
-            entries += (replace(entry, version=etag or "") for entry in listing.entries)
+            entries += (replace(entry, version=etag) for entry in listing.entries)
             warnings += listing.warnings
             self._addresses.update((entry.uid, address) for entry in listing.entries)
         entries.sort(key=lambda entry: entry.details.start)
@@ -152,7 +154,9 @@ class CalDavCalendar:
                 self._put(entry.uid, document, condition)
                 return
             with self._faults():
-                response = self._client.delete(self._address(entry.uid), condition)
+                response = self._client.request(
+                    self._address(entry.uid), "DELETE", headers=condition
+                )
             self._check(response)
 
     def close(self) -> None:
@@ -170,7 +174,10 @@ class CalDavCalendar:
                     f"caldav:{self._account.url}: is no CalDAV server (it answers"
                     f" {response.status} to PROPFIND); check the address"
                 )
-            if response.tree is not None and response.tree.find(f".//{_CALENDAR}") is not None:
+            if (
+                response.tree is not None
+                and response.tree.find(f".//{{{_CALDAV}}}calendar") is not None
+            ):
                 return self._account.url
             calendars = [str(calendar.url) for calendar in self._client.get_calendars()]
         if len(calendars) == 1:
@@ -178,6 +185,22 @@ class CalDavCalendar:
         what = "holds no calendar" if not calendars else f"holds {len(calendars)} calendars"
         choice = f"; name one of {', '.join(calendars)}" if calendars else ""
         raise CalendarError(f"caldav:{self._account.url}: {what}, expected one{choice}")
+
+    def _overlapping(self, start: datetime, end: datetime) -> list[tuple[str, str, str]]:
+        """Address, text and version of each resource with an event in the window."""
+        query = _QUERY.format(*(f"{m.astimezone(UTC):%Y%m%dT%H%M%SZ}" for m in (start, end)))
+        with self._faults():
+            response = self._client.report(self._collection, query, depth=1)
+            if response.status != 207 or response.tree is None:
+                raise CalendarError(f"{self.name}: the server answered {response.status}")
+            return [
+                (
+                    urljoin(self._collection, part.findtext("{DAV:}href")),
+                    part.findtext(f".//{{{_CALDAV}}}calendar-data") or "",
+                    part.findtext(".//{DAV:}getetag") or "",
+                )
+                for part in response.tree.iter("{DAV:}response")
+            ]
 
     def _address(self, uid: str) -> str:
         default = urljoin(self._collection, f"{quote(uid, safe='@')}.ics")
