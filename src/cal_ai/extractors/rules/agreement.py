@@ -79,7 +79,8 @@ _STRONG = phrases(
     (?:it's )?settled
     (?:i'll|let me) (?:send|tell|confirm|put|add|book|set|update|block|move|reschedule|cancel|make|get|mark
     ...|pencil|reserve)\b
-    (?:sending|adding|putting|updating|moving|booking)\b
+    ^(?:sending|adding|updating|moving|booking)\b
+    putting (?:it|that|this) (?:in|on|down)\b
     (?:added|updated|moved|booked|rescheduled) (?:it|that)
     pencil (?:it|me|us) in
     consider it done

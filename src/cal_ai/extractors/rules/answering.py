@@ -26,7 +26,9 @@ def laugh_off(scene: Scene) -> None:
 
 def invite(scene: Scene, reading: Reading) -> None:
     """Opens the plan talked about to the hearers."""
-    plan = scene.table.near()
+    plan, aside = scene.table.near(), scene.table.aside
+    if aside is not None and scene.table.age(aside) <= 1 and reading.speaker in aside.willing:
+        plan = aside
     if plan is None or (plan.background and reading.speaker not in plan.willing):
         return
     plan.background = False

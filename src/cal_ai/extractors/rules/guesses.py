@@ -90,7 +90,7 @@ _HEADING = (
     r"^\W*(?:(?:and|so|then|next|now|also|ok),? )*(?P<article>(?:the|our|my) )"
     r"(?=(?:[\w'-]+ ){1,3}thing\W*$)"
 )
-_ALONE = r"^(?P<article>)(?=[A-Za-z'-]+(?: [a-z'-]+)?\?$)(?!really|seriously|huh|again|already|now)"
+_ALONE = r"^(?P<article>)(?=[a-z'-]+ [a-z'-]+\?$)"
 _NO_ACTIVITIES = words(
     """
     time thing things something nothing anything plan plans minute minutes hour hours people lots
@@ -131,7 +131,8 @@ def find_unknown(text: str, moments: Spans) -> Activity | None:
     if not (
         before_time
         or vague
-        or lead["article"]
+        or lead["article"] is not None
+        or lead[0].lower().endswith("for ")
         or found(r"^\W*(?:on|at|from|with|for|in)\b", text[position:])
     ):
         return None

@@ -66,7 +66,10 @@ def put(scene: Scene, reading: Reading) -> None:
     elif changed:
         plan.announced = False
     plan.tentative = reading.tentative and not reading.question and not reading.proposes
-    scene.attend(plan, reading)
+    if foreign and scene.table.near() is not None:
+        scene.set_aside(plan, reading)
+    else:
+        scene.attend(plan, reading)
 
 
 def _announces(reading: Reading) -> bool:

@@ -58,6 +58,12 @@ class Scene:
             plan.quote(reading.utterance)
         self.table.focus, self.table.topic = plan, None
 
+    def set_aside(self, plan: Plan, reading: Reading) -> None:
+        """Keeps what others do in mind, while the plan talked about stays the same."""
+        plan.touched = self.table.turn
+        plan.quote(reading.utterance)
+        self.table.aside = plan
+
     def saying(self, plan: Plan, reading: Reading) -> Saying:
         """The circumstances under which the clause names a time of `plan`."""
         target = self.agenda.starts[plan.target.id].date() if plan.target is not None else None

@@ -44,6 +44,8 @@ class Agenda:
     def listed(self, reading: Reading, moments: Moments) -> list[ContextEvent]:
         """The events that the clause names one after the other ("the sync and the review")."""
         matches = best_matches(reading, moments, self.events, self.starts)
+        if not matches and (event := self.named(reading, moments)) is not None:
+            return [event]
         return matches if found(r"\b(?:and|both)\b|,|&", reading.text) else matches[:1]
 
     def swept(self, reading: Reading, moments: Moments) -> list[ContextEvent]:
@@ -84,6 +86,7 @@ class Table:
     def __init__(self) -> None:
         self.plans: list[Plan] = []
         self.focus: Plan | None = None
+        self.aside: Plan | None = None
         self.turn = 0
         self.last_day: date | None = None
         self.topic: Topic | None = None
@@ -214,22 +217,42 @@ class Table:
         number = reading.bare and reading.question and not reading.moments.days
         if near is not None and near.is_agreed and number and self.age(near) > 1:
             return None  # "Eight?" is about something else by now
+        if (
+            near is not None
+            and near.is_agreed
+            and reading.agrees_strongly
+            and reading.moments.dates
+        ):
+            return near if self._at_or_undated(near, reading) else self._on_day(reading.moments)
         if near is not None and not near.background:
             return near
         if far is not None and not far.background and (reading.corrects or not far.is_agreed):
             return far
         if near is not None and (reading.bare or not reading.proposes):
             return near
+        return self._on_day(reading.moments)
+
+    def _on_day(self, moments: Moments) -> Plan | None:
         for plan in reversed(self.plans):
-            if plan.when.day is not None and plan.when.day in reading.moments.dates:
+            if plan.when.day is not None and plan.when.day in moments.dates:
                 return None if plan.background else plan
         return None
+
+    def _at_or_undated(self, plan: Plan, reading: Reading) -> bool:
+        """Whether a farewell ("see you on Friday") can be meant for the plan."""
+        farewell = found(r"\b(?:see|talk to|catch) (?:you|ya)\b", reading.text)
+        undated = plan.when.day is None and plan.target is None
+        return not farewell or undated or plan.when.day in reading.moments.dates
 
     def is_about_focus(self, reading: Reading) -> bool:
         """Whether the clause can be about the plan talked about: it names no other activity."""
         near, activity = self.near(), reading.activity
-        if near is None or activity is None or activity.weak or near.activity is None:
+        if near is None or activity is None or activity.weak:
             return near is not None
+        if near.target is not None:
+            return bool(content_words(activity.title) & content_words(near.target.summary))
+        if near.activity is None:
+            return True
         return same_activity(near.activity, activity)
 
     def lacks_activity(self, reading: Reading) -> bool:

@@ -86,8 +86,9 @@ def _moved_minute(plan: Plan, start: datetime, day: date, setting: Setting, timi
     if when.clock is not None and when.clock.minute is not None:
         said = when.clock.minute
         if not when.clock.certain:
-            # The half of the day that lies nearer to where the event was.
-            said = min((said % _NOON, said % _NOON + _NOON), key=lambda m: (abs(m - minute), m))
+            # By day rather than at night, and then where it lies nearer to the old time.
+            halves = (said % _NOON, said % _NOON + _NOON)
+            said = min(halves, key=lambda m: (m < 7 * 60 <= minute, abs(m - minute), m))
         return _on_owners_clock(said, when.clock, setting, day, timing)
     if when.part is not None:
         minute = _PART_HOURS[when.part] * 60
