@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
-from dataclasses import replace
+from dataclasses import fields, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -353,3 +354,12 @@ def test_the_keys_for_scripts_stay_the_same() -> None:
         "result": "updated",
         "reason": "",
     }
+
+
+def test_the_guide_tells_every_key_for_scripts() -> None:
+    guide = (Path(__file__).parents[2] / "docs" / "calendars.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (`.+?`) \|", guide.partition("## For scripts")[2], re.MULTILINE)
+    keys = [key for row in rows for key in re.findall(r"`(\w+)`", row)]
+    assert keys == [field.name for field in fields(Outcome)]
+    heading = {"file", "owner", "calendar", "extractor", "model", "dry_run", "counts", "decisions"}
+    assert heading <= set(re.findall(r"`(\w+)`", guide.partition("## For scripts")[2]))
