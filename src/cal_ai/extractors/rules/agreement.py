@@ -18,6 +18,7 @@ _STRONG = phrases(
     perfect\b
     deal\b(?! with)
     see (?:you|ya)\b
+    ^meet (?:you |me |us )?(?:at|in|by|there|downstairs|outside)\b
     it's a (?:date|plan)
     i'm (?:so |totally |definitely |also )?in\b(?=\W*$|[,.!;])
     i'm (?:so |totally |definitely |also )?(?:down|game|there)\b(?! (?:the|a|an|my|for|at|on
@@ -77,7 +78,8 @@ _STRONG = phrases(
     all set\b
     we're (?:on|set|good)\b
     (?:it's )?settled
-    (?:i'll|let me) (?:send|tell|confirm|put|add|book|set|update|block|move|reschedule|cancel|make|get|mark
+    (?:i'll|let me) (?:send|tell|confirm|put|add|book|set|update|block|move|reschedule|cancel|make
+    ...|get|mark
     ...|pencil|reserve)\b
     ^(?:sending|adding|updating|moving|booking)\b
     putting (?:it|that|this) (?:in|on|down)\b

@@ -33,9 +33,9 @@ def _take_in(scene: Scene, reading: Reading) -> None:
         return
     if reading.void == "sarcasm":
         laugh_off(scene)
-    elif reading.void == "hypothetical" and reading.refuses:
+    elif reading.void in ("hypothetical", "negated") and reading.refuses:
         refuse(scene, reading)
-    elif reading.void in ("hypothetical", "told", "past"):
+    elif reading.void in ("hypothetical", "negated", "told", "past"):
         remember(scene, reading)
     elif reading.cancels or (reading.drops and scene.knows(reading)):
         cancel(scene, reading)

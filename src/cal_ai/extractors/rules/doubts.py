@@ -7,7 +7,8 @@ from cal_ai.extractors.rules.patterns import cased, found, pattern, phrases, wor
 
 _HYPOTHETICAL = phrases(
     r"""
-    (?<!asked )(?<!asking )(?<!wondering )(?<!know )(?<!see )(?<!check )(?<!ask )if (?!you(?:'re| are| can| want| like| don't mind| have| prefer| could)?\b|that|possible|not\b
+    (?<!asked )(?<!asking )(?<!wondering )(?<!know )(?<!see )(?<!check )(?<!ask )if (?!you(?:'re
+    ...| are| can| want| like| don't mind| have| prefer| could)?\b|that|possible|not\b
     ...|so\b|anything|everyone|everybody|needed|it's (?:ok|easier|better|possible)|it (?:works
     ...|helps|suits)|we (?:can|do|say|make|meet|start|go)|i (?:can|leave|get out))
     one of these days|one day\b|some ?day\b
@@ -31,6 +32,15 @@ _HYPOTHETICAL = phrases(
     in case\b|unless\b
     been meaning to
     every (?:now and then|once in a while)
+    """
+)
+_NEGATED = phrases(
+    r"""
+    never (?:going|doing|attending|having|again|ever)
+    (?:not|isn't|aren't) (?:going to (?:have|do|go|be|attend|schedule|make)|having|attending
+    ...|scheduling|planning)
+    won't be (?:having|doing|going|attending)
+    no (?:more|longer) \w+ing\b
     """
 )
 _PAST = phrases(
@@ -120,7 +130,8 @@ _LEAD = (
     r"|wait|speaking of which)[ ,]*)*"
 )
 _SUBJECT = (
-    r"(?P<who>(?i:he|she|they|mom|dad|mum|grandma|grandpa|hubby)|(?i:my|his|her|their) (?:\w+ )?\w+?"
+    r"(?P<who>(?i:he|she|they|mom|dad|mum|grandma|grandpa|hubby)|(?i:my|his|her|their) (?:\w+"
+    r" )?\w+?"
     r"|[A-Z]\w+(?: (?:and|&) (?:[A-Z]\w+|(?:his|her) \w+))?"
     r"|(?i:the|those) (?:kids|boys|girls|neighbou?rs|guys|interns|twins|other team|\w+s))"
     r"(?:'s|'re|'ll|'d| is| are| has| have| will| wants?| got| just| needs?| said| says| and|,"
@@ -150,6 +161,11 @@ def is_told(text: str) -> bool:
     return found(_TOLD, text)
 
 
+def is_negated(text: str) -> bool:
+    """Whether the clause says what will not be."""
+    return found(_NEGATED, text)
+
+
 def is_past(text: str) -> bool:
     """Whether the clause tells of the past; arrangements made in the past concern the future."""
     return found(_PAST, text) and not found(_ARRANGED, text)
@@ -163,6 +179,7 @@ def is_about_others(text: str, owner: str) -> bool:
         return False
     if found(r"\b(?:suggest|offer|propos|ask|request|would like|wants? (?:to meet|a|an)\b)", text):
         return False
+    text = pattern(r"^\W*(?:he|she|they|[a-z]+) (?:says?|said|thinks?)(?: that)? ").sub("", text)
     lead = pattern(_LEAD).match(text)
     match = cased(_SUBJECT).match(text, lead.end() if lead else 0)
     if match is None:

@@ -27,7 +27,7 @@ _CHORES = (
     r"|email"
     r"|turn in|file|hand in|sign|fetch|babysit|watch the|help|get (?:the|some)|grab (?:the|some)"
     r"|buy|clean"
-    r"|paint|visit|fix|pack|decorate|assemble|bake)\b"
+    r"|cover (?:for|the)|fill in for|sub for|paint|visit|fix|pack|decorate|assemble|bake)\b"
 )
 _NOT_CHORES = (
     r"(?:have|be|think|check|see|let|get back|try|rather|love|like|do|take (?:\w+ )?off"
@@ -82,7 +82,8 @@ _DOING = (
     r"|there's"
     r"|there is|don't forget|lock in|running|doing|seeing|presenting|visiting|watching|time for"
     r"|date for"
-    r"|day for|slot for|plan|organi[sz]e|confirm|about|reschedule|move|(?:thing|something|party|dinner|drinks|get-together) for)"
+    r"|day for|slot for|plan|organi[sz]e|confirm|about|reschedule|move|(?:thing|something|party"
+    r"|dinner|drinks|get-together) for)"
     r"(?: out| off| in)? (?P<article>(?:a|an|the|my|our|that|another) )?"
 )
 _DAY_IS = r"^\W*(?:\w+day|tomorrow|the \d+\w*) is (?P<article>(?:the|my|our|a|an) |(?=\w+'s ))"
@@ -90,7 +91,14 @@ _HEADING = (
     r"^\W*(?:(?:and|so|then|next|now|also|ok),? )*(?P<article>(?:the|our|my) )"
     r"(?=(?:[\w'-]+ ){1,3}thing\W*$)"
 )
+_IT_IS = (
+    r"^\W*(?:(?:also|and|so|oh|last thing|reminder|fyi|ok|hey),? )*(?P<article>(?:the|our|my|your)"
+    r" )"
+    r"(?=(?:[\w'-]+ ){1,3}?(?:is|are|starts|begins) (?:\w+day|tomorrow|tonight|today|at|on|from"
+    r"|next)\b)"
+)
 _ALONE = r"^(?P<article>)(?=[a-z'-]+ [a-z'-]+\?$)"
+_LEADS = (_DOING, _DAY_IS, _HEADING, _ALONE, _IT_IS)
 _NO_ACTIVITIES = words(
     """
     time thing things something nothing anything plan plans minute minutes hour hours people lots
@@ -99,6 +107,7 @@ _NO_ACTIVITIES = words(
     cat car house job work sense deal bit lot couple rest phone laptop email link invite calendar
     weekend one ones fever cold flu headache migraine hangover feeling dream meantime part parts
     reason money news conflict store same bus train bed home bathroom office
+    earliest latest soonest best worst other desk door table shop weather traffic
     """
 )
 
@@ -106,7 +115,11 @@ _NO_ACTIVITIES = words(
 def find_unknown(text: str, moments: Spans) -> Activity | None:
     """What follows "I have", "going to" or "let's do", if it can be the name of an activity."""
     lead = next(
-        (m for m in (pattern(p).search(text) for p in (_DOING, _DAY_IS, _HEADING, _ALONE)) if m),
+        (
+            m
+            for m in (pattern(p).search(text) for p in (_DOING, _DAY_IS, _HEADING, _ALONE, _IT_IS))
+            if m
+        ),
         None,
     )
     if lead is None:

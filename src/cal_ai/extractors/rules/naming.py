@@ -30,7 +30,10 @@ def title_of(plan: Plan, setting: Setting) -> str:
         )
         if visit is not None:
             return visit
-    title = activity.title if activity is not None else "Meeting"
+    online = plan.place in ("Zoom", "Teams", "Google meet", "Skype", "Phone", "Webex", "Facetime")
+    zoned = plan.when.clock is not None and bool(plan.when.clock.zone)
+    unnamed = "Call" if online or zoned else "Meeting"
+    title = activity.title if activity is not None else unnamed
     shared = activity.kind.shared if activity is not None else True
     present = {name.lower().split(" ")[0] for name in setting.speakers | {setting.owner}}
     outsiders = [name for name in _named(plan) if name.lower() not in present]

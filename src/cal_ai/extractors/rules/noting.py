@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from cal_ai.extractors.rules.activities import CHORE
 from cal_ai.extractors.rules.changing import change
 from cal_ai.extractors.rules.moments import Moments
 from cal_ai.extractors.rules.patterns import found
@@ -50,10 +51,12 @@ def note(scene: Scene, reading: Reading) -> None:
 def remember(scene: Scene, reading: Reading) -> None:
     """Keeps the activity of a clause that plans nothing, for a plan that may follow."""
     activity, near = reading.activity, scene.table.near()
-    if activity is None or reading.void == "told":
+    if activity is None or reading.void in ("told", "negated"):
         return
-    proposed = reading.void == "" and (reading.proposes or reading.invites)
-    if activity.weak and " " not in activity.title and not proposed:
+    asked = reading.question and reading.text.count(" ") < 3
+    proposed = reading.void == "" and (reading.proposes or reading.invites or asked)
+    passing = (activity.weak and " " not in activity.title) or activity.kind is CHORE
+    if passing and not proposed:
         return
     free = near is None or near.is_agreed or not near.asked
     if free and not any(day.past for day in reading.moments.days):

@@ -8,7 +8,7 @@ from datetime import datetime
 from itertools import pairwise
 
 from cal_ai.extractors.rules import agreement, doubts, intents
-from cal_ai.extractors.rules.activities import Activity
+from cal_ai.extractors.rules.activities import CHORE, Activity
 from cal_ai.extractors.rules.clauses import Clause, clauses
 from cal_ai.extractors.rules.moments import Moments, find_moments
 from cal_ai.extractors.rules.patterns import found, pattern
@@ -168,7 +168,11 @@ def _read(clause: Clause, utterance: Utterance, setting: Setting, joking: bool) 
         utterance=utterance,
         question=clause.question,
         moments=moments,
-        activity=next((each for each in activities if not (each.denied or each.passing)), None),
+        activity=_spoken_for(
+            next((each for each in activities if not (each.denied or each.passing)), None),
+            utterance.speaker,
+            setting.owner,
+        ),
         denied=next((each for each in activities if each.denied), None),
         place=place,
         named=_without(text, [each for each in activities if each.passing]),
@@ -189,6 +193,14 @@ def _read(clause: Clause, utterance: Utterance, setting: Setting, joking: bool) 
     )
 
 
+def _spoken_for(activity: Activity | None, speaker: str, owner: str) -> Activity | None:
+    """`activity` with the speaker's name for "me" ("cover for me on Friday")."""
+    if activity is None or activity.kind is not CHORE or speaker == owner:
+        return activity
+    title = pattern(r"\bme\b").sub(lambda _: speaker.split(" ")[0], activity.title)
+    return replace(activity, title=title)
+
+
 def _without(text: str, activities: Sequence[Activity]) -> str:
     """`text` with blanks in the place of the given activities."""
     for each in activities:
@@ -207,7 +219,7 @@ def _remainder(text: str, moments: Moments, place: str | None) -> str:
 
 
 def _void(text: str, moments: Moments, owner: str) -> str:
-    """Why the clause plans nothing: "sarcasm", "hypothetical", "told", "past", "others", or ""."""
+    """Why the clause plans nothing; "others" if it tells of other people, "" if it may plan."""
     if doubts.is_sarcastic(text):
         return "sarcasm"
     if doubts.is_told(text):
@@ -216,4 +228,6 @@ def _void(text: str, moments: Moments, owner: str) -> str:
         return "hypothetical"
     if any(day.past for day in moments.days) or doubts.is_past(text):
         return "past"
+    if doubts.is_negated(text):
+        return "negated"
     return "others" if doubts.is_about_others(text, owner) else ""

@@ -17,6 +17,7 @@ from cal_ai.transcript import Utterance
 
 NEAR = 4
 FAR = 10
+_TOPICAL = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +123,7 @@ class Table:
     @property
     def live_topic(self) -> Topic | None:
         topic = self.topic
-        return topic if topic is not None and self.turn - topic.turn <= NEAR else None
+        return topic if topic is not None and self.turn - topic.turn <= _TOPICAL else None
 
     def raise_topic(self, topic: Topic) -> None:
         """Keeps an activity in mind; one that was proposed gives way only to another such."""
@@ -146,7 +147,8 @@ class Table:
         """A plan of what was just said, for the activity that was named before if none was now."""
         plan = Plan("create", touched=self.turn, addressees=addressees)
         topic = self.live_topic
-        if topic is not None and (activity is None or activity.weak):
+        vague = activity is None or (activity.weak and activity.kind is MEETING)
+        if topic is not None and vague:
             plan.activity, self.topic = topic.activity, None
             plan.quoted_before = topic.utterance
             if topic.proposed:

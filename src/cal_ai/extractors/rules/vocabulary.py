@@ -38,10 +38,10 @@ STOPS = words(
     clear block pencil swap bring due miss missed missing dread love hate enjoy forgot told asked
     heard organize organise arrange arranging prep prepare wrap finalize finalise double don't
     won't can't didn't isn't doesn't haven't wouldn't couldn't regarding happening look looks
-    looking feel way gonna taking having making being scheduling booking moving cancelling joining hosting attending grabbing
-    tell invite catch quickly figure check bump shift extend since though
-    although whether hear anyway btw hope hopefully guess wait around upcoming using good bad
-    sounds sound fine
+    looking feel way gonna taking having making being scheduling booking moving cancelling joining
+    hosting attending grabbing tell invite catch quickly figure check bump shift extend since
+    though although whether hear anyway btw hope hopefully guess wait around upcoming using good
+    bad sounds sound fine
     """
 )
 
