@@ -20,7 +20,7 @@ def mistakes(result: Scored) -> Iterator[str]:
     """Why a sample has less than full scores: near misses, then what is missing or too much."""
     for pair in result.near_misses:
         title = one_line(result.sidecar.expected_events[pair.expected].title)
-        yield f"near miss: {title}: {'; '.join(map(_told, pair.differences))}"
+        yield f"near miss: {title}: {'; '.join(map(_told, result.differences(pair)))}"
     for expected in result.missed:
         yield f"missed: {expected.action} {one_line(expected.title)}"
     for extracted in result.spurious:

@@ -3,27 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
-from cal_ai.benchmark.differences import Difference, differences, remarks
 from cal_ai.benchmark.sidecar import ExpectedEvent
-from cal_ai.benchmark.tolerance import Terms, compare, expected_side, extracted_side
+from cal_ai.benchmark.tolerance import Comparison, Terms, compare, expected_side, extracted_side
 from cal_ai.events import Event
 from truemark.matching import match_by_cost
 
 
-@dataclass(frozen=True, slots=True)
-class Pair:
-    """Indices of an extracted and an expected event that belong together, and how they differ."""
+class Pair(NamedTuple):
+    """Indices of an extracted and an expected event that belong together, and how they compare."""
 
     extracted: int
     expected: int
-    differences: tuple[Difference, ...]
-    remarks: tuple[Difference, ...] = ()
-
-    @property
-    def is_match(self) -> bool:
-        return not self.differences
+    comparison: Comparison
+    is_match: bool
 
 
 def pair_events(
@@ -35,19 +29,13 @@ def pair_events(
     """
     if not extracted or not expected:
         return ()
-    got = [extracted_side(event, terms) for event in extracted]
     want = [expected_side(event, terms) for event in expected]
-    comparisons = [[compare(one, other, terms) for other in want] for one in got]
-    pairs = match_by_cost(
-        [[comparison.cost for comparison in row] for row in comparisons],
-        [[comparison.within(terms.tolerance) for comparison in row] for row in comparisons],
-    )
+    comparisons = [
+        [compare(got, other, terms) for other in want]
+        for got in (extracted_side(event, terms) for event in extracted)
+    ]
+    within = [[it.within(terms.tolerance) for it in row] for row in comparisons]
+    pairs = match_by_cost([[it.cost for it in row] for row in comparisons], within)
     return tuple(
-        Pair(
-            row,
-            column,
-            differences(got[row], want[column], comparisons[row][column], terms.tolerance),
-            remarks(extracted[row], expected[column], terms),
-        )
-        for row, column in pairs
+        Pair(row, column, comparisons[row][column], within[row][column]) for row, column in pairs
     )

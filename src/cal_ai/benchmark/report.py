@@ -154,8 +154,8 @@ def _event_rows(result: Scored) -> Iterator[tuple[str, str, str, str]]:
 
 
 def _pair_row(what: str, result: Scored, pair: Pair) -> tuple[str, str, str, str]:
-    differs = [_difference(it) for it in pair.differences]
-    differs += [f"{_difference(it)}, not counted" for it in pair.remarks]
+    differs = [_difference(it) for it in result.differences(pair)]
+    differs += [f"{_difference(it)}, not counted" for it in result.remarks(pair)]
     return (
         what,
         _expected(result.sidecar.expected_events[pair.expected]),

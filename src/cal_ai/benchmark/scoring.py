@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from cal_ai.benchmark.differences import Difference, differences, remarks
 from cal_ai.benchmark.pairing import Pair, pair_events
 from cal_ai.benchmark.samples import Sample
 from cal_ai.benchmark.sidecar import ExpectedEvent, Sidecar
-from cal_ai.benchmark.tolerance import Terms
+from cal_ai.benchmark.tolerance import Terms, expected_side, extracted_side
 from cal_ai.events import Event
 from cal_ai.extractors.protocol import Usage
 from truemark.aggregate import by_group, total
@@ -53,6 +54,24 @@ class Scored:
     def near_misses(self) -> tuple[Pair, ...]:
         return tuple(pair for pair in self.pairs if not pair.is_match)
 
+    def differences(self, pair: Pair) -> tuple[Difference, ...]:
+        """What keeps the pair from being a match; empty when it is one."""
+        terms = Terms.of(self.sidecar)
+        return differences(
+            extracted_side(self.extracted[pair.extracted], terms),
+            expected_side(self.sidecar.expected_events[pair.expected], terms),
+            pair.comparison,
+            terms.tolerance,
+        )
+
+    def remarks(self, pair: Pair) -> tuple[Difference, ...]:
+        """What else differs in the pair; it is shown and does not count."""
+        return remarks(
+            self.extracted[pair.extracted],
+            self.sidecar.expected_events[pair.expected],
+            Terms.of(self.sidecar),
+        )
+
     @property
     def missed(self) -> tuple[ExpectedEvent, ...]:
         """Expected events that no extracted event was paired with."""
@@ -94,7 +113,7 @@ def score(sample: Sample, events: Sequence[Event], spent: Spent) -> Scored | Uns
     if sample.sidecar is None:
         return Unscored(sample, kept, spent)
     pairs = pair_events(events, sample.sidecar.expected_events, Terms.of(sample.sidecar))
-    return Scored(sample, sample.sidecar, kept, tuple(map(_clipped_pair, pairs)), spent)
+    return Scored(sample, sample.sidecar, kept, pairs, spent)
 
 
 def overall_counts(scored: Iterable[Scored]) -> Counts:
@@ -108,16 +127,6 @@ def category_counts(scored: Iterable[Scored]) -> Mapping[str, Counts]:
 def event_scores(counts: Counts) -> Scores:
     """Scores in which an empty ratio is 1: nothing wrong was said, nothing true was missed."""
     return scores(counts, empty=EMPTY)
-
-
-def _clipped_pair(pair: Pair) -> Pair:
-    if all(len(it.got) <= _KEPT_CHARACTERS for it in (*pair.differences, *pair.remarks)):
-        return pair
-    return replace(
-        pair,
-        differences=tuple(replace(it, got=it.got[:_KEPT_CHARACTERS]) for it in pair.differences),
-        remarks=tuple(replace(it, got=it.got[:_KEPT_CHARACTERS]) for it in pair.remarks),
-    )
 
 
 def _clipped(event: Event) -> Event:
