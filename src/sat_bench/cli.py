@@ -6,13 +6,16 @@ import io
 import os
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 
 from sat_bench.advice import beyond_the_grid
 from sat_bench.corpus import BUNDLED_CORPUS, Corpus, holds_transcripts, load_corpus
 from sat_bench.evaluation import Failed, Measured, compare, measure_model
 from sat_bench.importing import import_transcript
+from sat_bench.inference import Inference
 from sat_bench.models import ModelFiles, find_model
 from sat_bench.options import DEFAULT_CORPUS, Options, parse_import_options, parse_options
+from sat_bench.progress import ProgressBar, on_a_terminal
 from sat_bench.report import ModelResult, Report, show, shown_threshold
 from truemark import __version__
 from truemark.errors import TruemarkError, os_reason
@@ -47,6 +50,8 @@ def _measure(arguments: Sequence[str]) -> int:
     for line in options.without_effect:
         _note(line)
     corpus, label = _corpus(options)
+    with _inference(options, corpus) as inference:
+        results = tuple(_results(options, corpus, inference))
     report = Report(
         mode=options.mode,
         corpus=label,
@@ -54,7 +59,7 @@ def _measure(arguments: Sequence[str]) -> int:
         truth=options.truth,
         tolerance=options.tolerance,
         weights=options.weights,
-        results=tuple(_results(options, corpus)),
+        results=results,
         per_talk=options.per_talk,
     )
     _print(show(report, options.format))
@@ -78,9 +83,27 @@ def _corpus(options: Options) -> tuple[Corpus, str]:
     return load_corpus(BUNDLED_CORPUS, options.truth), "the bundled corpus"
 
 
-def _results(options: Options, corpus: Corpus) -> Iterator[ModelResult | Failed]:
-    outcomes = _comparison(options, corpus) if options.compare else _single(options, corpus)
-    for outcome in outcomes:
+@contextmanager
+def _inference(options: Options, corpus: Corpus) -> Iterator[Inference]:
+    cache = cluster = None
+    with ExitStack() as stack:
+        if options.cache:
+            from sat_bench.cache import ProbabilityCache
+
+            cache = ProbabilityCache(options.cache)
+        if options.cluster:
+            from sat_bench.cluster import connected
+
+            cluster = stack.enter_context(connected(options.cluster))
+        bar = ProgressBar(len(corpus), corpus.characters).watch if on_a_terminal() else None
+        yield Inference(options.overlap, cache, cluster, _note, bar)
+
+
+def _results(
+    options: Options, corpus: Corpus, inference: Inference
+) -> Iterator[ModelResult | Failed]:
+    measured = _comparison if options.compare else _single
+    for outcome in measured(options, corpus, inference):
         if isinstance(outcome, Failed):
             _note(f"failed: {outcome.name}: {outcome.reason}")
             yield outcome
@@ -89,15 +112,25 @@ def _results(options: Options, corpus: Corpus) -> Iterator[ModelResult | Failed]
             yield ModelResult(outcome.model.name, outcome.measurement, signature)
 
 
-def _comparison(options: Options, corpus: Corpus) -> Iterator[Measured | Failed]:
-    return compare(options.models, corpus, options.thresholds, options.tolerance, options.tokenizer)
+def _comparison(
+    options: Options, corpus: Corpus, inference: Inference
+) -> Iterator[Measured | Failed]:
+    return compare(
+        options.models,
+        corpus,
+        options.thresholds,
+        options.tolerance,
+        options.tokenizer,
+        inference,
+    )
 
 
-def _single(options: Options, corpus: Corpus) -> Iterator[Measured]:
+def _single(options: Options, corpus: Corpus, inference: Inference) -> Iterator[Measured]:
     model = find_model(options.models[0], options.tokenizer)
     if options.thresholds is None and model.threshold is not None:
         _note(f"{model.name}: threshold {shown_threshold(model.threshold)}, from its model card")
-    yield Measured(model, measure_model(model, corpus, options.thresholds, options.tolerance))
+    measurement = measure_model(model, corpus, options.thresholds, options.tolerance, inference)
+    yield Measured(model, measurement)
 
 
 def _signature(options: Options, corpus: Corpus, model: ModelFiles) -> Signature:
@@ -112,6 +145,7 @@ def _signature(options: Options, corpus: Corpus, model: ModelFiles) -> Signature
             ("wr", str(options.weights.recall)),
             ("model", model_checksum[:12]),
             ("tokenizer", tokenizer_checksum[:12]),
+            ("overlap", str(options.overlap)),
         )
     )
 

@@ -6,8 +6,9 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
+from sat_bench.inference import BoundaryModel, Inference
 from sat_bench.models import ModelFiles, find_model, is_bundled
 from sat_bench.talks import CorpusError, Talk
 from truemark.aggregate import total
@@ -32,13 +33,7 @@ class Defaults:
 
 
 DEFAULTS = Defaults()
-
-
-class BoundaryModel(Protocol):
-    """What is measured: anything that gives boundary probabilities, such as a Segmenter."""
-
-    def probabilities_many(self, texts: Iterable[str]) -> Iterator[Probabilities]:
-        """The probabilities of each text, in order."""
+HERE = Inference()
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +153,7 @@ def compare(
     thresholds: Sequence[float] | None = None,
     tolerance: int = DEFAULTS.tolerance,
     tokenizer: Path | None = None,
+    inference: Inference = HERE,
 ) -> Iterator[Measured | Failed]:
     """Each named model measured in turn; one that fails does not stop the others.
 
@@ -167,7 +163,7 @@ def compare(
     for name in names:
         try:
             files = find_model(name, None if is_bundled(name) else tokenizer)
-            yield Measured(files, measure_model(files, talks, thresholds, tolerance))
+            yield Measured(files, measure_model(files, talks, thresholds, tolerance, inference))
         except CorpusError:
             raise
         except TruemarkError as error:
@@ -179,12 +175,11 @@ def measure_model(
     talks: Iterable[Talk],
     thresholds: Sequence[float] | None = None,
     tolerance: int = DEFAULTS.tolerance,
+    inference: Inference = HERE,
 ) -> Measurement:
     """The measurement of a model that is loaded for it, by default at its own threshold."""
-    from sat_bench.segmenter import Segmenter
-
-    with Segmenter(files.model, files.tokenizer) as segmenter:
-        return measure(segmenter, talks, thresholds or (default_threshold(files),), tolerance)
+    with inference.opened(files) as model:
+        return measure(model, talks, thresholds or (default_threshold(files),), tolerance)
 
 
 def default_threshold(files: ModelFiles) -> float:

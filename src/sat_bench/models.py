@@ -3,9 +3,10 @@
 import os
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
+from typing import Literal
 
 from sat_bench.hub import download_model, download_tokenizer, is_hub_name
 from truemark.errors import TruemarkError
@@ -17,6 +18,9 @@ BUNDLED_MODELS = (DEFAULT_MODEL, "nano")
 BUNDLED_FOLDER = Path(__file__).parent / "bundled"
 MODEL_NAMES = ("model_optimized.onnx", "model.onnx")
 TOKENIZER_NAME = "sentencepiece.bpe.model"
+INT8_SUFFIX = ":int8"
+
+Int8Origin = Literal["made", "kept", "itself"]
 
 
 class ModelError(TruemarkError):
@@ -25,12 +29,16 @@ class ModelError(TruemarkError):
 
 @dataclass(frozen=True)
 class ModelFiles:
-    """The files of a model, with the threshold that its card recommends, if it has one."""
+    """The files of a model, with the threshold that its card recommends, if it has one.
+
+    Of an int8 copy, also whether it was made just now, kept from before, or is the model itself.
+    """
 
     name: str
     model: Path
     tokenizer: Path
     threshold: float | None = None
+    int8: Int8Origin | None = None
 
     @cached_property
     def checksums(self) -> tuple[str, str]:
@@ -40,7 +48,17 @@ class ModelFiles:
 
 def is_bundled(name: str) -> bool:
     """Whether a name means a bundled model: a file of the same name goes before it."""
-    return name in BUNDLED_MODELS and not Path(name).is_file()
+    base = name.removesuffix(INT8_SUFFIX)
+    return base in BUNDLED_MODELS and not any(Path(file).is_file() for file in (name, base))
+
+
+def int8_name(name: str) -> str:
+    """The name of the model's int8 copy."""
+    return name if _means_int8(name) else name + INT8_SUFFIX
+
+
+def _means_int8(name: str) -> bool:
+    return name.endswith(INT8_SUFFIX) and not Path(name).is_file()
 
 
 def expanded(path: str) -> Path:
@@ -52,7 +70,12 @@ def expanded(path: str) -> Path:
 
 
 def find_model(name: str, tokenizer: Path | None = None) -> ModelFiles:
-    """The files that a model name stands for; a tokenizer that is given wins over all others."""
+    """The files that a model name stands for; a tokenizer that is given wins over all others.
+
+    A name that ends in `:int8` stands for the int8 copy of the model, made if there is none yet.
+    """
+    if _means_int8(name):
+        return _int8_copy(name, find_model(name.removesuffix(INT8_SUFFIX), tokenizer))
     if is_bundled(name):
         return _bundled(name, tokenizer)
     path = expanded(name)
@@ -111,6 +134,16 @@ def _bundled(name: str, tokenizer: Path | None) -> ModelFiles:
         )
     own = find_tokenizer(name, tokenizer or BUNDLED_FOLDER)
     return ModelFiles(name, model, own, card_threshold(model.with_suffix(".md")))
+
+
+def _int8_copy(name: str, original: ModelFiles) -> ModelFiles:
+    from sat_bench.quantize import int8_path, quantized
+
+    origin: Int8Origin = "kept" if int8_path(original.model).is_file() else "made"
+    copy = quantized(original.model)
+    if copy == original.model:
+        origin = "itself"
+    return replace(original, name=name, model=copy, int8=origin)
 
 
 def _only_model(folder: Path) -> Path:

@@ -1,15 +1,15 @@
 """The options of `sat-bench` and `sat-bench import`: flags in, checked values out."""
 
-import math
-from argparse import ArgumentTypeError
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from sat_bench import flag_values
 from sat_bench.evaluation import DEFAULTS
 from sat_bench.flags import Flag, FlagParser
-from sat_bench.models import DEFAULT_MODEL, expanded
+from sat_bench.inference import DEFAULT_OVERLAP
+from sat_bench.models import DEFAULT_MODEL, int8_name
 from sat_bench.report import Mode
 from sat_bench.sentences import TRUTH_RULES, TruthRule
 from sat_bench.transcripts import HEADER_NAMES
@@ -34,6 +34,9 @@ class Options:
     thresholds: tuple[float, ...] | None  # nothing: each model's own
     tolerance: int
     weights: Weights
+    overlap: int
+    cache: Path | None
+    cluster: str | None
     format: Format
     per_talk: bool
     without_effect: tuple[str, ...]
@@ -55,54 +58,6 @@ class ImportOptions:
     force: bool
 
 
-def _number(low: float, high: float, wanted: str) -> Callable[[str], float]:
-    def parse(value: str) -> float:
-        try:
-            number = float(value)
-        except ValueError:
-            number = math.nan
-        if not (low <= number <= high and math.isfinite(number)):
-            raise ArgumentTypeError(f"must be {wanted}, got {value!r}")
-        return number
-
-    return parse
-
-
-def _step(value: str) -> float:
-    step = _number(0, 1, "a number above 0, at most 1")(value)
-    if step == 0:
-        raise ArgumentTypeError(f"must be a number above 0, at most 1, got {value!r}")
-    return step
-
-
-def _tolerance(value: str) -> int:
-    if not (value.isascii() and value.isdecimal()):
-        raise ArgumentTypeError(f"must be a whole number of characters, 0 or more, got {value!r}")
-    return int(value)
-
-
-def _text(value: str) -> str:
-    if not value.strip():
-        raise ArgumentTypeError("must not be empty")
-    return value
-
-
-def _path(value: str) -> Path:
-    return expanded(_text(value))
-
-
-def _models(value: str) -> tuple[str, ...]:
-    names = tuple(name.strip() for name in value.split(","))
-    if not all(names):
-        raise ArgumentTypeError(
-            f"must be model names separated by commas, got an empty one in {value!r}"
-        )
-    return names
-
-
-_probability = _number(0, 1, "a number from 0 to 1")
-_weight = _number(0, math.inf, "a number of 0 or more")
-
 FLAGS = (
     Flag(
         "-model",
@@ -110,21 +65,21 @@ FLAGS = (
         "or a name owner/model on the hub",
         "MODEL",
         DEFAULT_MODEL,
-        _text,
+        flag_values.text,
     ),
     Flag(
         "-tokenizer",
         "path to a SentencePiece model file",
         "FILE",
         "the one beside the model",
-        _path,
+        flag_values.path,
     ),
     Flag(
         "-corpus",
         "folder of transcripts, or one file",
         "PATH",
         f"{DEFAULT_CORPUS} where it holds transcripts, else the bundled talks",
-        _path,
+        flag_values.path,
     ),
     Flag(
         "-truth",
@@ -139,31 +94,57 @@ FLAGS = (
         "a boundary is where the probability is above this",
         "P",
         f"{DEFAULTS.threshold}, or a bundled model's own",
-        _probability,
+        flag_values.probability,
     ),
     Flag(
         "-tolerance",
         "characters a prediction may be off and still match",
         "N",
         str(DEFAULTS.tolerance),
-        _tolerance,
+        flag_values.tolerance,
     ),
-    Flag("-wp", "precision weight", "W", str(DEFAULTS.weights.precision), _weight),
-    Flag("-wr", "recall weight", "W", str(DEFAULTS.weights.recall), _weight),
+    Flag("-wp", "precision weight", "W", str(DEFAULTS.weights.precision), flag_values.weight),
+    Flag("-wr", "recall weight", "W", str(DEFAULTS.weights.recall), flag_values.weight),
     Flag("-sweep", "evaluate a grid of thresholds instead of one"),
     *(
         Flag(name, meaning, "P", f"{DEFAULT_GRID[name]:.2f}", parse)
         for name, meaning, parse in (
-            ("-sweep-min", "first threshold of the grid", _probability),
-            ("-sweep-max", "end of the grid, itself not in it", _probability),
-            ("-sweep-step", "distance from one threshold to the next", _step),
+            ("-sweep-min", "first threshold of the grid", flag_values.probability),
+            ("-sweep-max", "end of the grid, itself not in it", flag_values.probability),
+            ("-sweep-step", "distance from one threshold to the next", flag_values.step),
         )
     ),
     Flag(
         "-models",
         "models to compare, separated by commas; with -sweep each at its own best threshold",
         "A,B,…",
-        parse=_models,
+        parse=flag_values.model_names,
+    ),
+    Flag(
+        "-quantize",
+        "run int8 copies of the models, made once and kept in the user's cache folder; "
+        "in -models, name:int8 is the int8 copy of that model",
+    ),
+    Flag(
+        "-overlap",
+        "tokens that neighbouring windows of a long text share",
+        "N",
+        str(DEFAULT_OVERLAP),
+        flag_values.overlap,
+    ),
+    Flag(
+        "-cache",
+        "folder in which probabilities are kept: texts that a model has read before "
+        "need no inference",
+        "FOLDER",
+        parse=flag_values.path,
+    ),
+    Flag(
+        "-cluster",
+        "spread the talks over a Dask cluster: a scheduler's address such as tcp://host:8786, "
+        "or local:N for N processes on this machine",
+        "WHERE",
+        parse=flag_values.cluster,
     ),
     Flag("-per-talk", "show each talk too, at the threshold used or found best"),
     Flag(
@@ -177,12 +158,16 @@ FLAGS = (
 )
 
 IMPORT_FLAGS = (
-    Flag("-o", "file or folder to write to", "OUT", "FILE with the ending .txt", _path),
+    Flag("-o", "file or folder to write to", "OUT", "FILE with the ending .txt", flag_values.path),
     Flag(
-        "-source", "where the talk comes from, such as its address", "TEXT", "the file name", _text
+        "-source",
+        "where the talk comes from, such as its address",
+        "TEXT",
+        "the file name",
+        flag_values.text,
     ),
-    Flag("-speaker", "who speaks", "TEXT", parse=_text),
-    Flag("-title", "what the talk is called", "TEXT", parse=_text),
+    Flag("-speaker", "who speaks", "TEXT", parse=flag_values.text),
+    Flag("-title", "what the talk is called", "TEXT", parse=flag_values.text),
     Flag("-force", "replace OUT if it exists"),
 )
 
@@ -200,7 +185,8 @@ def parse_options(arguments: Sequence[str]) -> Options | None:
     given = parser.parse(arguments)
     if "-version" in given:
         return None
-    models = given.get("-models", ())
+    compare = "-models" in given
+    models = given["-models"] if compare else (given.get("-model", DEFAULT_MODEL),)
     try:
         weights = Weights(
             given.get("-wp", DEFAULTS.weights.precision), given.get("-wr", DEFAULTS.weights.recall)
@@ -209,8 +195,8 @@ def parse_options(arguments: Sequence[str]) -> Options | None:
     except ValueError as error:
         parser.error(str(error))
     return Options(
-        models=models or (given.get("-model", DEFAULT_MODEL),),
-        compare=bool(models),
+        models=tuple(map(int8_name, models)) if "-quantize" in given else models,
+        compare=compare,
         tokenizer=given.get("-tokenizer"),
         corpus=given.get("-corpus"),
         truth=given.get("-truth", TRUTH_RULES[0]),
@@ -218,6 +204,9 @@ def parse_options(arguments: Sequence[str]) -> Options | None:
         thresholds=thresholds,
         tolerance=given.get("-tolerance", DEFAULTS.tolerance),
         weights=weights,
+        overlap=given.get("-overlap", DEFAULT_OVERLAP),
+        cache=given.get("-cache"),
+        cluster=given.get("-cluster"),
         format=given.get("-format", FORMATS[0]),
         per_talk="-per-talk" in given,
         without_effect=tuple(_without_effect(given)),

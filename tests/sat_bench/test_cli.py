@@ -12,7 +12,7 @@ from tests.sat_bench.onnx_models import write_terminator_model
 
 from sat_bench.cli import main
 from sat_bench.models import BUNDLED_FOLDER
-from sat_bench.options import FLAGS
+from sat_bench.options import FLAGS, parse_options
 
 TALKS = {
     "ada.txt": "# Source: tape\n\nWe met at noon. It rained! Why? Nobody knows, Dr. Lee. Fine.\n",
@@ -30,6 +30,7 @@ Precision: 0.73  Recall: 1.00  F1: 0.84  Weighted: 0.86
 def model(tokenizer_path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A working folder with a corpus and a model that ends sentences at every terminator."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
     (tmp_path / "talks").mkdir()
     for name, content in TALKS.items():
         (tmp_path / "talks" / name).write_text(content, encoding="utf-8")
@@ -74,10 +75,10 @@ def test_every_flag_works_with_one_dash_and_with_two(
         "-model": "sat.onnx", "-tokenizer": "sentencepiece.bpe.model", "-corpus": "talks",
         "-truth": "quoted", "-threshold": "0.1", "-tolerance": "2", "-wp": "2", "-wr": "1",
         "-sweep-min": "0.1", "-sweep-max": "0.3", "-sweep-step": "0.1", "-models": "sat.onnx",
-        "-format": "json",
+        "-format": "json", "-overlap": "32", "-cache": "cache",
     }  # fmt: skip
-    switches = {"-sweep", "-per-talk"}
-    assert {flag.name for flag in FLAGS} == {*values, *switches, "-version"}
+    switches = {"-sweep", "-per-talk", "-quantize"}
+    assert {flag.name for flag in FLAGS} == {*values, *switches, "-cluster", "-version"}
     arguments = [dash + name[1:] for name in switches]
     for name, value in values.items():
         flag = dash + name[1:]
@@ -88,8 +89,20 @@ def test_every_flag_works_with_one_dash_and_with_two(
     assert (document["truth"], document["tolerance"]) == ("quoted", 2)
     assert document["weights"] == {"precision": 2.0, "recall": 1.0}
     [result] = document["results"]
+    assert result["model"] == "sat.onnx:int8"
+    assert "|overlap:32" in result["signature"]
     assert [point["threshold"] for point in result["points"]] == [0.1, 0.2]
     assert len(result["per_talk"]) == 2
+
+
+@pytest.mark.parametrize("flag", ["-cluster", "--cluster"])
+@pytest.mark.parametrize(
+    "where", ["local:1", "local:256", "tcp://host:8786", "tcp://10.0.0.7:1", "tcp://[::1]:8786"]
+)
+def test_a_cluster_is_named_by_address_or_size(flag: str, where: str) -> None:
+    options = parse_options([flag, where])
+    assert options
+    assert options.cluster == where
 
 
 def test_a_sweep_prints_its_thresholds_ascending_and_the_optimum(
@@ -213,6 +226,25 @@ WRONG = {
     "threshold exponent": (["-threshold", "-1e-9"], "a number from 0 to 1, got '-1e-9'"),
     "tolerance negative": (["-tolerance", "-1"], "whole number of characters, 0 or more, got '-1'"),
     "tolerance fraction": (["-tolerance", "1.5"], "whole number of characters, 0 or more"),
+    "overlap negative": (["-overlap", "-1"], "whole number of tokens from 0 to 509, got '-1'"),
+    "overlap too wide": (["-overlap", "510"], "whole number of tokens from 0 to 509, got '510'"),
+    "overlap in words": (["-overlap", "half"], "whole number of tokens from 0 to 509"),
+    "overlap very long": (["-overlap", "9" * 5000], "whole number of tokens from 0 to 509"),
+    "empty cache": (["-cache", ""], "argument -cache: must not be empty"),
+    "cluster without a scheme": (["-cluster", "host:8786"], "such as tcp://host:8786, or local:N"),
+    "cluster without a port": (["-cluster", "tcp://host"], "such as tcp://host:8786, or local:N"),
+    "cluster with a wrong port": (["-cluster", "tcp://host:99999"], "got 'tcp://host:99999'"),
+    "cluster with a path": (["-cluster", "tcp://host:1/x"], "got 'tcp://host:1/x'"),
+    "cluster of none": (["-cluster", "local:0"], "local:N with N from 1 to 256 workers, got '0'"),
+    "cluster too large": (
+        ["-cluster", "local:9999"],
+        "local:N with N from 1 to 256 workers, got '9999'",
+    ),
+    "cluster of some": (["-cluster", "local:"], "or local:N, got 'local:'"),
+    "cluster of fewer": (
+        ["-cluster", "local:-1"],
+        "local:N with N from 1 to 256 workers, got '-1'",
+    ),
     "weight negative": (["-wp", "-1"], "argument -wp: must be a number of 0 or more, got '-1'"),
     "weight infinite": (["-wr", "inf"], "argument -wr: must be a number of 0 or more, got 'inf'"),
     "weights too large": (["-wp", "1e308", "-wr", "1e308"], "weights must have a finite sum"),
@@ -304,7 +336,8 @@ def test_help_is_quick_and_imports_nothing_heavy() -> None:
         "sys.argv = ['sat-bench', '--help']\n"
         "try:\n    runpy.run_module('sat_bench', run_name='__main__')\n"
         "except SystemExit as leaving:\n    assert leaving.code == 0\n"
-        "heavy = {'numpy', 'onnxruntime', 'sentencepiece', 'huggingface_hub', 'rich', 'dask'}\n"
+        "heavy = {'numpy', 'onnxruntime', 'sentencepiece', 'huggingface_hub', 'rich', 'dask',\n"
+        "         'distributed', 'onnx', 'platformdirs'}\n"
         "print(sorted(heavy & set(sys.modules)))\n"
     )
     done = subprocess.run(

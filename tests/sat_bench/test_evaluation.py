@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.sat_bench.onnx_models import write_table_model
 
 import sat_bench
 from sat_bench import Segmenter, Talk, compare, evaluate, load_corpus, sweep
@@ -27,15 +26,6 @@ THRESHOLDS = grid(0.05, 1.0, 0.05)
 
 def talk(name: str, text: str) -> Talk:
     return Talk(name, "test", "", "", text, find_sentences(text))
-
-
-@pytest.fixture(scope="session")
-def noisy_model(tokenizer_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A model whose probabilities spread over the whole range, so that thresholds matter."""
-    table = np.random.default_rng(7).normal(-1, 2, (400, 1)).astype(np.float32)
-    folder = tmp_path_factory.mktemp("noisy")
-    (folder / "sentencepiece.bpe.model").write_bytes(tokenizer_path.read_bytes())
-    return write_table_model(folder / "noisy.onnx", table)
 
 
 @pytest.fixture(scope="session")

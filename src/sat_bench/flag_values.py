@@ -1,0 +1,88 @@
+"""What flags take: each function returns the value of what was typed, or says what it must be."""
+
+import math
+import re
+from argparse import ArgumentTypeError
+from collections.abc import Callable
+from pathlib import Path
+
+from sat_bench.inference import LARGEST_OVERLAP
+from sat_bench.models import expanded
+
+MOST_LOCAL_WORKERS = 256
+_SCHEDULER = re.compile(r"tcp://([^\s/:\[\]]+|\[[0-9A-Fa-f:.]+\]):(?P<port>[0-9]{1,5})")
+
+
+def _number(low: float, high: float, wanted: str) -> Callable[[str], float]:
+    def parse(value: str) -> float:
+        try:
+            number = float(value)
+        except ValueError:
+            number = math.nan
+        if not (low <= number <= high and math.isfinite(number)):
+            raise ArgumentTypeError(f"must be {wanted}, got {value!r}")
+        return number
+
+    return parse
+
+
+def step(value: str) -> float:
+    number = _number(0, 1, "a number above 0, at most 1")(value)
+    if number == 0:
+        raise ArgumentTypeError(f"must be a number above 0, at most 1, got {value!r}")
+    return number
+
+
+def _whole(value: str, most: float, wanted: str) -> int:
+    # Longer digit strings are refused by int itself, in other words.
+    if not (value.isascii() and value.isdecimal() and len(value) < 4_000 and int(value) <= most):
+        raise ArgumentTypeError(f"must be {wanted}, got {value!r}")
+    return int(value)
+
+
+def tolerance(value: str) -> int:
+    return _whole(value, math.inf, "a whole number of characters, 0 or more")
+
+
+def overlap(value: str) -> int:
+    return _whole(value, LARGEST_OVERLAP, f"a whole number of tokens from 0 to {LARGEST_OVERLAP}")
+
+
+def cluster(value: str) -> str:
+    """The address of a scheduler, or `local:` with a number of workers."""
+    kind, _, workers = value.partition(":")
+    if kind == "local" and workers:
+        wanted = f"local:N with N from 1 to {MOST_LOCAL_WORKERS} workers"
+        number = _whole(workers, MOST_LOCAL_WORKERS, wanted)
+        if not number:
+            raise ArgumentTypeError(f"must be {wanted}, got {workers!r}")
+        return f"local:{number}"
+    scheduler = _SCHEDULER.fullmatch(value)
+    if not scheduler or not 1 <= int(scheduler["port"]) <= 65_535:
+        raise ArgumentTypeError(
+            f"must be a scheduler's address such as tcp://host:8786, or local:N, got {value!r}"
+        )
+    return value
+
+
+def text(value: str) -> str:
+    if not value.strip():
+        raise ArgumentTypeError("must not be empty")
+    return value
+
+
+def path(value: str) -> Path:
+    return expanded(text(value))
+
+
+def model_names(value: str) -> tuple[str, ...]:
+    names = tuple(name.strip() for name in value.split(","))
+    if not all(names):
+        raise ArgumentTypeError(
+            f"must be model names separated by commas, got an empty one in {value!r}"
+        )
+    return names
+
+
+probability = _number(0, 1, "a number from 0 to 1")
+weight = _number(0, math.inf, "a number of 0 or more")

@@ -1,0 +1,288 @@
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+
+from sat_bench import load_corpus
+from sat_bench.boundaries import Probabilities
+from sat_bench.cache import CachedModel, ProbabilityCache, decoded, encoded
+from sat_bench.cli import main
+from sat_bench.corpus import BUNDLED_CORPUS, Corpus
+from sat_bench.evaluation import Measurement, measure_model
+from sat_bench.inference import Inference
+from sat_bench.models import find_model
+from truemark.errors import TruemarkError
+from truemark.signature import Signature
+from truemark.sweep import grid
+
+KEY = bytes(range(32))
+THRESHOLDS = grid(0.05, 1.0, 0.05)
+
+
+@pytest.fixture
+def corpus() -> Corpus:
+    return load_corpus(BUNDLED_CORPUS)
+
+
+@pytest.fixture
+def notes() -> list[str]:
+    return []
+
+
+@pytest.fixture
+def measured(
+    tmp_path: Path, noisy_model: Path, corpus: Corpus, notes: list[str]
+) -> Callable[[], Measurement]:
+    """A measurement with the cache in the folder of the test."""
+
+    def measure() -> Measurement:
+        inference = Inference(cache=ProbabilityCache(tmp_path / "cache"), note=notes.append)
+        return measure_model(find_model(str(noisy_model)), corpus, THRESHOLDS, inference=inference)
+
+    return measure
+
+
+def entries(folder: Path) -> list[Path]:
+    return sorted((folder / "cache").rglob("*.probabilities"))
+
+
+@settings(derandomize=True, deadline=None)
+@given(
+    steps=arrays.arrays(np.int32, st.integers(0, 50), elements=st.integers(0, 40)),
+    data=st.data(),
+)
+def test_what_is_read_back_is_what_was_kept_to_the_last_bit(
+    steps: np.ndarray[tuple[int], np.dtype[np.int32]], data: st.DataObject
+) -> None:
+    kept = Probabilities(
+        np.cumsum(steps, dtype=np.int32),
+        data.draw(arrays.arrays(np.float32, len(steps), elements=st.floats(0, 1, width=32))),
+    )
+    found = decoded(KEY, encoded(KEY, kept))
+    assert found
+    assert (found.ends.dtype, found.values.dtype) == (kept.ends.dtype, kept.values.dtype)
+    assert found.ends.tolist() == kept.ends.tolist()
+    assert found.values.tobytes() == kept.values.tobytes()
+
+
+def test_a_file_takes_less_than_the_numbers_in_it() -> None:
+    rng = np.random.default_rng(3)
+    ends = np.cumsum(rng.integers(1, 9, 10_000), dtype=np.int32)
+    values = rng.random(10_000, np.float32)
+    assert len(encoded(KEY, Probabilities(ends, values))) < 0.7 * (ends.nbytes + values.nbytes)
+
+
+def test_the_second_measurement_takes_all_from_the_cache_and_is_equal(
+    measured: Callable[[], Measurement],
+    noisy_model: Path,
+    corpus: Corpus,
+    notes: list[str],
+) -> None:
+    without = measure_model(find_model(str(noisy_model)), corpus, THRESHOLDS)
+    assert measured() == without
+    assert measured() == without
+    assert ["0 of 6 talks" in notes[0], "6 of 6 talks" in notes[1]] == [True, True]
+
+
+CHANGES = {
+    "threshold": (["-threshold", "0.7"], True),
+    "sweep": (["-sweep"], True),
+    "tolerance": (["-tolerance", "0"], True),
+    "weights": (["-wp", "2"], True),
+    "truth rule": (["-truth", "quoted"], True),
+    "format": (["-format", "json", "-per-talk"], True),
+    "overlap": (["-overlap", "10"], False),
+    "tokenizer": (["-tokenizer", "other.model"], False),
+    "model": (["-model", "other.onnx"], False),
+    "text": (["-corpus", "changed"], False),
+}
+
+
+@pytest.fixture
+def files(
+    model_path: Path,
+    noisy_model: Path,
+    line_tokenizer_path: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A working folder with two models, two tokenizers and two corpora."""
+    monkeypatch.chdir(tmp_path)
+    Path("sat.onnx").write_bytes(noisy_model.read_bytes())
+    Path("other.onnx").write_bytes(model_path.read_bytes())
+    tokenizer = model_path.parent / "sentencepiece.bpe.model"
+    Path("sentencepiece.bpe.model").write_bytes(tokenizer.read_bytes())
+    Path("other.model").write_bytes(line_tokenizer_path.read_bytes())
+    for folder, text in (("talks", "One. Two!"), ("changed", "One. Two?")):
+        Path(folder).mkdir()
+        Path(folder, "a.txt").write_text(f"# Source: tape\n\n{text}\n", encoding="utf-8")
+
+
+RUN = ["-model", "sat.onnx", "-corpus", "talks", "-cache", "cache"]
+
+
+@pytest.mark.parametrize(("flags", "hit"), CHANGES.values(), ids=CHANGES)
+def test_only_what_changes_probabilities_needs_inference_again(
+    files: None, flags: list[str], hit: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(RUN) == 0
+    assert "sat.onnx: 0 of 1 talks taken from the cache cache" in capsys.readouterr().err
+    assert main([*RUN, *flags]) == 0
+    assert f"{int(hit)} of 1 talks taken from the cache" in capsys.readouterr().err
+
+
+def test_a_run_from_the_cache_does_not_even_load_the_runtime(files: None) -> None:
+    script = (
+        "import sys; from sat_bench.cli import main\n"
+        f"status = main({RUN!r})\n"
+        "print({'onnxruntime', 'sentencepiece'} & set(sys.modules))\n"
+        "sys.exit(status)"
+    )
+    assert main(RUN) == 0
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.splitlines()[-1] == "set()"
+
+
+DAMAGES: dict[str, Callable[[Path], object]] = {
+    "cut off": lambda file: os.truncate(file, file.stat().st_size - 1),
+    "empty": lambda file: os.truncate(file, 0),
+    "longer": lambda file: file.write_bytes(file.read_bytes() + b"x"),
+    "one bit": lambda file: file.write_bytes(
+        file.read_bytes()[:-9] + bytes([file.read_bytes()[-9] ^ 1]) + file.read_bytes()[-8:]
+    ),
+    "another layout": lambda file: file.write_bytes(b"x" + file.read_bytes()[1:]),
+    "another text's": lambda file: file.write_bytes(
+        next(
+            other.read_bytes()
+            for other in file.parents[1].rglob("*.probabilities")
+            if other != file
+        )
+    ),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
+def test_a_damaged_entry_is_computed_again(
+    measured: Callable[[], Measurement],
+    damage: Callable[[Path], object],
+    tmp_path: Path,
+    notes: list[str],
+) -> None:
+    whole = measured()
+    file = entries(tmp_path)[2]
+    content = file.read_bytes()
+    damage(file)
+    assert file.read_bytes() != content
+    assert measured() == whole
+    assert "5 of 6 talks" in notes[-1]
+    assert file.read_bytes() == content
+
+
+class Recorder:
+    """Marks the end of each text, and remembers which texts it was given together."""
+
+    def __init__(self) -> None:
+        self.runs: list[list[str]] = []
+
+    def probabilities_many(self, texts: Iterable[str]) -> Iterator[Probabilities]:
+        run: list[str] = []
+        self.runs.append(run)
+        for text in texts:
+            run.append(text)
+            yield Probabilities(np.array([len(text)], np.int32), np.array([0.5], np.float32))
+
+
+def cached(folder: Path, model: Recorder, note: Callable[[str], None] = pytest.fail) -> CachedModel:
+    identity = Signature((("model", "recorder"),))
+    return CachedModel(ProbabilityCache(folder), identity, lambda: model, note)
+
+
+def ends(model: CachedModel, texts: Iterable[str]) -> list[int]:
+    return [int(found.ends[-1]) for found in model.probabilities_many(texts)]
+
+
+def test_texts_in_the_cache_and_others_come_in_order(tmp_path: Path) -> None:
+    texts = ["x" * length for length in range(1, 10)]
+    ends(cached(tmp_path, Recorder()), [texts[2], texts[3], texts[7]])
+    model = Recorder()
+    assert ends(cached(tmp_path, model), texts) == list(range(1, 10))
+    assert [[len(text) for text in run] for run in model.runs] == [[1, 2], [5, 6, 7], [9]]
+
+
+def test_no_more_than_one_text_is_read_ahead(tmp_path: Path) -> None:
+    texts = ["x" * length for length in range(1, 30)]
+    ends(cached(tmp_path, Recorder()), texts[10:])
+    read = 0
+
+    def watched() -> Iterator[str]:
+        nonlocal read
+        for text in texts:
+            read += 1
+            yield text
+
+    for number, _ in enumerate(cached(tmp_path, Recorder()).probabilities_many(watched()), 1):
+        assert read <= number + 1
+
+
+def test_half_a_surrogate_pair_has_a_key_too(tmp_path: Path) -> None:
+    assert ends(cached(tmp_path, Recorder()), ["a\ud800", "a?"]) == [2, 2]
+    assert len(list(tmp_path.rglob("*.probabilities"))) == 2
+
+
+def test_two_processes_share_a_folder(files: None) -> None:
+    for number in range(20):
+        text = f"# Source: tape\n\nTalk {number}. It ends.\n"
+        Path("talks", f"{number}.txt").write_text(text, encoding="utf-8")
+    command = [sys.executable, "-m", "sat_bench", *RUN]
+    runs = [
+        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        for _ in range(2)
+    ]
+    outputs = [run.communicate(timeout=60)[0] for run in runs]
+    assert [run.returncode for run in runs] == [0, 0]
+    assert outputs[0] == outputs[1] != ""
+    kept = [file.suffix for file in Path("cache").rglob("*") if file.is_file()]
+    assert sorted(set(kept)) == [".TAG", ".probabilities"]
+    assert kept.count(".probabilities") == 21
+
+
+@pytest.mark.parametrize("folder", ["sat.onnx", "sat.onnx/cache", "/dev/null/cache"])
+def test_a_folder_that_cannot_be_written_is_an_error(
+    files: None, folder: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([*RUN, "-cache", folder]) == 1
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert printed.err.startswith(f"error: {folder}")
+    assert "cannot be written" in printed.err
+    assert len(printed.err.splitlines()) == 1
+
+
+def test_a_disk_that_fills_up_costs_the_cache_and_not_the_numbers(tmp_path: Path) -> None:
+    ProbabilityCache(tmp_path)
+    for number in range(256):
+        (tmp_path / f"{number:02x}").write_bytes(b"in the way")
+    notes: list[str] = []
+    assert ends(cached(tmp_path, Recorder(), notes.append), ["a", "bb", "ccc"]) == [1, 2, 3]
+    assert len(notes) == 1
+    assert notes[0].startswith("no more probabilities are kept: ")
+
+
+def test_a_model_that_fails_is_not_kept(tmp_path: Path, noisy_model: Path, corpus: Corpus) -> None:
+    files = replace(find_model(str(noisy_model)), model=tmp_path / "gone.onnx")
+    inference = Inference(cache=ProbabilityCache(tmp_path / "cache"))
+    with pytest.raises(TruemarkError, match=r"gone\.onnx: no such file"):
+        measure_model(files, corpus, THRESHOLDS, inference=inference)
+    assert entries(tmp_path) == []

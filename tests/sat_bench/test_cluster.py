@@ -1,0 +1,221 @@
+from __future__ import annotations
+
+import os
+import re
+import signal
+import socket
+import sys
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from sat_bench import cluster as cluster_module
+from sat_bench import load_corpus
+from sat_bench.cli import main
+from sat_bench.cluster import Cluster, connected
+from sat_bench.cluster_worker import SharedFile
+from sat_bench.corpus import BUNDLED_CORPUS
+from sat_bench.evaluation import measure, measure_model
+from sat_bench.inference import Inference
+from sat_bench.local_cluster import local_scheduler
+from sat_bench.models import find_model
+from sat_bench.sentences import find_sentences
+from sat_bench.talks import Talk
+from truemark.errors import TruemarkError
+from truemark.sweep import grid
+
+THRESHOLDS = grid(0.05, 1.0, 0.05)
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Cluster]:
+    with connected("local:2") as opened:
+        yield opened
+
+
+def talks(count: int) -> list[Talk]:
+    """Talks of very different length."""
+    texts = [f"Talk {n} begins. " + "It rained, and rained! Why? " * (n % 7) for n in range(count)]
+    return [
+        Talk(f"{n}", "test", "", "", text, find_sentences(text)) for n, text in enumerate(texts)
+    ]
+
+
+def running(pid: int) -> bool:
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()[0]
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    return state != "Z"
+
+
+def test_counts_are_those_of_a_local_run(cluster: Cluster, noisy_model: Path) -> None:
+    files = find_model(str(noisy_model))
+    for corpus in (load_corpus(BUNDLED_CORPUS), talks(30), []):
+        here = measure_model(files, corpus, THRESHOLDS)
+        there = measure_model(files, corpus, THRESHOLDS, inference=Inference(cluster=cluster))
+        assert there == here
+
+
+def test_each_worker_has_one_thread(cluster: Cluster) -> None:
+    assert cluster.threads() == 2
+    assert list(cluster.client.nthreads().values()) == [1, 1]
+
+
+def test_a_few_talks_are_sent_ahead_and_no_more(cluster: Cluster, noisy_model: Path) -> None:
+    sent = 0
+
+    def texts() -> Iterator[str]:
+        nonlocal sent
+        for talk in talks(50):
+            sent += 1
+            yield talk.text
+
+    model = cluster.model(find_model(str(noisy_model)), overlap=64)
+    for done, _ in enumerate(model.probabilities_many(texts())):
+        assert sent - done <= 6
+
+
+def test_workers_without_the_files_are_sent_them(cluster: Cluster, noisy_model: Path) -> None:
+    files = find_model(str(noisy_model))
+    model = cluster.model(files, overlap=32)
+    elsewhere = SharedFile("/on/another/machine", model.request.model.checksum)
+    model.request = replace(model.request, model=elsewhere)
+    here = measure_model(files, talks(20), THRESHOLDS, inference=Inference(overlap=32))
+    assert measure(model, talks(20), THRESHOLDS) == here
+    assert model.files_sent == 1
+
+
+def test_a_file_that_differs_over_there_is_not_taken(
+    cluster: Cluster, noisy_model: Path, model_path: Path
+) -> None:
+    files = find_model(str(noisy_model))
+    model = cluster.model(files, overlap=16)
+    other = SharedFile(str(model_path), model.request.model.checksum)
+    model.request = replace(model.request, model=other)
+    here = measure_model(files, talks(4), THRESHOLDS, inference=Inference(overlap=16))
+    assert measure(model, talks(4), THRESHOLDS) == here
+
+
+def test_a_worker_of_another_version_is_refused(cluster: Cluster, noisy_model: Path) -> None:
+    model = cluster.model(find_model(str(noisy_model)), overlap=64)
+    model.request = replace(model.request, version="0.0.1")
+    with pytest.raises(TruemarkError, match=r"truemark .*, expected 0\.0\.1: install the same"):
+        list(model.probabilities_many(["One."]))
+
+
+def test_a_model_that_a_worker_cannot_load_is_named(
+    cluster: Cluster, noisy_model: Path, tmp_path: Path
+) -> None:
+    broken = tmp_path / "broken.onnx"
+    broken.write_bytes(b"not a model")
+    files = replace(find_model(str(noisy_model)), model=broken)
+    with pytest.raises(TruemarkError, match=r"broken\.onnx: not an ONNX model"):
+        measure_model(files, talks(3), THRESHOLDS, inference=Inference(cluster=cluster))
+
+
+def test_a_worker_killed_in_the_middle_costs_no_result(noisy_model: Path) -> None:
+    files = find_model(str(noisy_model))
+    corpus = talks(40)
+    with connected("local:2") as cluster:
+        first, second = cluster.client.run(os.getpid).values()
+
+        def shaken() -> Iterator[Talk]:
+            for number, talk in enumerate(corpus):
+                if number == 15:
+                    os.kill(first, signal.SIGKILL)
+                yield talk
+
+        measurement = measure_model(
+            files, shaken(), THRESHOLDS, inference=Inference(cluster=cluster)
+        )
+        assert measurement == measure_model(files, corpus, THRESHOLDS)
+        assert not running(first)
+        survivors = cluster.client.run(os.getpid).values()
+        assert second in survivors
+    # Nothing of the cluster is left behind.
+    until_s = time.monotonic() + 10
+    while any(map(running, survivors)) and time.monotonic() < until_s:
+        time.sleep(0.05)
+    assert not any(map(running, survivors))
+
+
+def test_the_command_spreads_talks_and_prints_the_same(
+    noisy_model: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    flags = ["-model", str(noisy_model), "-corpus", str(BUNDLED_CORPUS), "-per-talk"]
+    assert main(flags) == 0
+    here = capsys.readouterr()
+    assert main([*flags, "-cluster", "local:1"]) == 0
+    assert capsys.readouterr() == here
+
+
+@contextmanager
+def port(greeting: bytes | None) -> Iterator[str]:
+    """The address of a server that greets whoever connects, or keeps silent."""
+    with socket.create_server(("127.0.0.1", 0)) as server, ThreadPoolExecutor(1) as pool:
+
+        def serve() -> None:
+            line, _ = server.accept()
+            with line:
+                if greeting is None:
+                    line.recv(1)  # returns when the other side gives up
+                else:
+                    line.sendall(greeting)
+
+        pool.submit(serve)
+        yield f"tcp://127.0.0.1:{server.getsockname()[1]}"
+
+
+@pytest.mark.parametrize(
+    ("greeting", "reason"),
+    [(None, "timed out"), (b"SSH-2.0-OpenSSH_9\r\n", "something else"), (b"", "something else")],
+    ids=["silence", "another protocol", "hangs up"],
+)
+def test_a_port_without_a_scheduler_is_told_in_time(
+    greeting: bytes | None, reason: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cluster_module, "CONNECT_S", 0.5)
+    with port(greeting) as address:
+        expected = rf"{re.escape(address)}: no Dask scheduler answers there \({reason}"
+        with pytest.raises(TruemarkError, match=expected), connected(address):
+            pass
+
+
+def test_a_closed_port_is_an_error_of_one_line(
+    noisy_model: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        address = f"tcp://127.0.0.1:{server.getsockname()[1]}"
+    flags = ["-model", str(noisy_model), "-corpus", str(BUNDLED_CORPUS)]
+    assert main([*flags, "-cluster", address]) == 1
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert printed.err == (
+        f"error: {address}: no Dask scheduler answers there (Connection refused); "
+        "start one with: dask scheduler\n"
+    )
+
+
+def test_a_scheduler_without_workers_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cluster_module, "CONNECT_S", 1)
+    with (
+        local_scheduler(workers=0) as address,
+        pytest.raises(TruemarkError, match=f"{address}: the Dask scheduler has no workers"),
+        connected(address),
+    ):
+        pass
+
+
+def test_without_dask_the_error_says_what_to_install(
+    noisy_model: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    flags = ["-model", str(noisy_model), "-corpus", str(BUNDLED_CORPUS)]
+    assert main([*flags, "-cluster", "local:2"]) == 1
+    assert "pip install 'truemark[cluster]'" in capsys.readouterr().err
