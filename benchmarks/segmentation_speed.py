@@ -136,7 +136,7 @@ def agreement_table(files: Sequence[Files], folder: Path, text: str) -> Table | 
         if not peer:
             return None
         expected = {threshold: set(peer.boundaries(text, threshold)) for threshold in (0.1, 0.5)}
-        for overlap in (0, 32, OVERLAP_TOKENS, 128, 255, PEER_OVERLAP):
+        for overlap in (0, OVERLAP_TOKENS, 255, PEER_OVERLAP):
             with Segmenter(one.model, one.tokenizer, overlap=overlap) as segmenter:
                 scored = segmenter.scored_boundaries(text)
             shares = [
@@ -212,7 +212,7 @@ def models(folder: Path) -> tuple[Files, list[Files]]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--characters", type=int, default=40_000, help="length of the text")
+    parser.add_argument("--characters", type=int, default=30_000, help="length of the text")
     parser.add_argument("--repeat", type=int, default=1, help="runs of each, the fastest counts")
     parser.add_argument("--memory", type=int, default=20, help="largest text in MB")
     parser.add_argument("--memory-of", nargs=3, help=argparse.SUPPRESS)
@@ -230,7 +230,7 @@ def main() -> None:
         print(f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}\n")
         tables = [
             whole_text_table(large, folder, text, options.repeat),
-            *(whole_text_table(files, folder, text, max(3, options.repeat)) for files in small),
+            *(whole_text_table(files, folder, text, max(2, options.repeat)) for files in small),
             short_texts_table(large, folder, text, options.repeat),
             agreement_table(small, folder, text),
             memory_table(folder, large.tokenizer, (options.memory // 4, options.memory)),
