@@ -264,15 +264,21 @@ def test_a_folder_in_place_of_the_file_is_a_clear_error(tmp_path: Path) -> None:
 def test_events_that_cannot_be_read_are_left_out_with_a_warning_and_kept(tmp_path: Path) -> None:
     broken = vevent("b", "Broken rule", at(24, 9), at(24, 10), "FREQ=SOMETIMES")
     dateless = "BEGIN:VEVENT\r\nUID:c\r\nSUMMARY:No date\r\nDTSTART:soon\r\nEND:VEVENT\r\n"
+    startless = "BEGIN:VEVENT\r\nUID:d\r\nSUMMARY:No start\r\nEND:VEVENT\r\n"
+    timeless = "BEGIN:VEVENT\r\nUID:e\r\nSUMMARY:Odd\r\nDTSTART:091500\r\nEND:VEVENT\r\n"
     path = tmp_path / "calendar.ics"
     good = vevent("a", "Good", at(24, 9), at(24, 10), None)
-    path.write_bytes(vcalendar(broken, good, dateless).encode())
+    path.write_bytes(vcalendar(broken, good, dateless, startless, timeless).encode())
     calendar = IcsCalendar(path, BERLIN)
     listing = calendar.coming(at(23, 0), at(31, 0))
     assert [entry.uid for entry in listing.entries] == ["a"]
-    rule, date = listing.warnings
+    rule, date, start, odd = listing.warnings
     assert rule.startswith(f"{path}: event 'Broken rule' is left out: RRULE: ")
     assert date.startswith(f"{path}: event 'No date' is left out: DTSTART: ")
+    assert start == f"{path}: event 'No start' is left out: it has no start"
+    assert odd == f"{path}: event 'Odd' is left out"
+    with pytest.raises(CalendarError, match="the event cannot be read"):
+        calendar.get("e")
     calendar.create("truemark01", LUNCH, "mark1")
     assert broken.encode() in path.read_bytes()
     assert dateless.encode() in path.read_bytes()

@@ -18,6 +18,8 @@ MARK = "X-TRUEMARK-ID"
 _DATE = re.compile(r":(\d{8})(?:T\d{6}Z?)?$")
 _DAY = timedelta(days=1)
 _REPEATING = ("RRULE", "RDATE", "RECURRENCE-ID")
+# What the libraries raise at an event that breaks the rules in a way they did not expect.
+_NONSENSE = (LookupError, ValueError, TypeError, AttributeError, ArithmeticError)
 _ESSENTIAL = frozenset({"DTSTART", "DTEND", "DURATION", "RRULE", "RDATE", "EXDATE"})
 
 Moment = date | datetime
@@ -36,10 +38,17 @@ class Reader:
         series = self._by_uid()
         near = (start - 2 * _DAY).date(), (end + 2 * _DAY).date()
         events = [event for event in _events(self.calendar) if _may_overlap(event, *near)]
-        parsed = self._parsed(events)
-        found = (self._entry(event, series) for event in _expanded(parsed, start, end))
+        found: list[Entry | None] = []
+        warnings: list[str] = []
+        for one in _each_series(self._parsed(events)):
+            problems = list(_problems(one))
+            try:
+                found += [self._entry(event, series) for event in _expanded(one, start, end)]
+            except _NONSENSE:
+                problems = problems or [f"event {_title(one.subcomponents[0])!r} is left out"]
+            warnings += (f"{self.where}: {problem}" for problem in problems)
         entries = sorted(filter(None, found), key=lambda entry: entry.details.start)
-        return Listing(tuple(entries), tuple(self._warnings(parsed)))
+        return Listing(tuple(entries), tuple(warnings))
 
     def find(self, uid: str, recurrence: Moment | None) -> Entry | None:
         """The event, or the one occurrence of it, as it stands; None when it is not there."""
@@ -47,11 +56,14 @@ class Reader:
         if not events or not uid:
             return None
         parsed = self._parsed(events)
-        for anchor in _anchors(parsed, recurrence):
-            for event in _expanded(parsed, anchor - _DAY, anchor + _DAY):
-                entry = self._entry(event, {uid: events})
-                if entry is not None and same_moment(entry.recurrence, recurrence):
-                    return entry
+        try:
+            for anchor in _anchors(parsed, recurrence):
+                for event in _expanded(parsed, anchor - _DAY, anchor + _DAY):
+                    entry = self._entry(event, {uid: events})
+                    if entry is not None and same_moment(entry.recurrence, recurrence):
+                        return entry
+        except _NONSENSE as error:
+            raise CalendarError(f"{self.where}: the event cannot be read: {error}") from error
         return None
 
     def series(self, uid: str) -> list[tuple[Component, Any]]:
@@ -89,7 +101,7 @@ class Reader:
         start, end = event["DTSTART"].dt, event["DTEND"].dt
         all_day = not isinstance(start, datetime)
         details = Details(
-            title=_text(event, "SUMMARY") or "(no title)",
+            title=_title(event),
             start=self._local(start),
             end=self._local(end),
             all_day=all_day,
@@ -110,12 +122,27 @@ class Reader:
             return in_zone(moment, self.zone)
         return midnight(moment, self.zone)
 
-    def _warnings(self, parsed: Any) -> Iterator[str]:
-        for event in parsed.walk("VEVENT"):
-            for name, reason in event.errors:
-                if name in _ESSENTIAL:
-                    title = _text(event, "SUMMARY") or "(no title)"
-                    yield f"{self.where}: event {title!r} is left out: {name}: {reason}"
+
+def _each_series(parsed: Any) -> Iterator[Any]:
+    """A calendar per event, so that one that cannot be read leaves the others alone."""
+    import icalendar
+
+    by_uid: dict[str, list[Any]] = {}
+    for number, event in enumerate(parsed.walk("VEVENT")):
+        by_uid.setdefault(_text(event, "UID") or f"\n{number}", []).append(event)
+    for events in by_uid.values():
+        one = icalendar.Calendar(parsed)
+        one.subcomponents = events
+        yield one
+
+
+def _problems(series: Any) -> Iterator[str]:
+    for event in series.subcomponents:
+        for name, reason in event.errors:
+            if name in _ESSENTIAL:
+                yield f"event {_title(event)!r} is left out: {name}: {reason}"
+        if "DTSTART" not in event and not event.errors:
+            yield f"event {_title(event)!r} is left out: it has no start"
 
 
 def _uid(event: Component) -> str:
@@ -176,6 +203,10 @@ def _aware(moment: Moment) -> datetime:
     if not isinstance(moment, datetime):
         moment = datetime.combine(moment, time())
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+def _title(event: Any) -> str:
+    return _text(event, "SUMMARY") or "(no title)"
 
 
 def _text(event: Any, name: str) -> str:
