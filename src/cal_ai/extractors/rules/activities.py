@@ -200,6 +200,8 @@ VERBS = (
     Verb(r"(?i:\bcatch(?:ing)? up\b(?! on))", "Catch-up", MEETING),
     Verb(r"(?i:\bsync(?:ing)?(?: up)?\b)", "Sync", _SYNC),
     Verb(r"(?i:\bpair(?:ing)?(?: up)? (?:on|program))", "Pairing session", MEETING),
+    Verb(r"(?i:\b(?:have|grab) a (?:quick )?(?:word|talk)\b)", "Meeting", MEETING),
+    Verb(r"(?i:\bcelebrat(?:e|ing)\b)", "Celebration", Kind("dinner", 120, 19, 12, shared=True)),
     Verb(r"(?i:\btouch(?:ing)? base\b)", "Check-in", MEETING),
     Verb(
         r"(?i:\b(?:hang(?:ing)? out|get(?:ting)? together)\b)",

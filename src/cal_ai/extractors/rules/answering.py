@@ -61,9 +61,9 @@ def _acceptable(scene: Scene, plans: Iterable[Plan], reading: Reading) -> list[P
             continue
         if not plan.backing and not reading.agrees_strongly:
             continue
-        uninvited = bool(plan.addressees) and reading.speaker not in plan.addressees
         late = len(plan.backing) > 1 and scene.table.age(plan) > 1 and not reading.agrees_strongly
-        outside = (uninvited or late) and reading.speaker not in plan.willing
+        outside = late and reading.speaker not in plan.willing
+        outside = outside or plan.is_between_others(reading.speaker)
         if not outside or found(_JOINING, reading.text):
             chosen.append(plan)
     return chosen

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from cal_ai.events import ContextEvent
 from cal_ai.extractors.rules.moments import Moments, split_moved
 from cal_ai.extractors.rules.patterns import found
 from cal_ai.extractors.rules.plans import Plan
 from cal_ai.extractors.rules.reading import Reading
+from cal_ai.extractors.rules.references import GENERIC
 from cal_ai.extractors.rules.scene import Scene
 from cal_ai.extractors.rules.table import FAR
 
@@ -64,12 +66,37 @@ def move(scene: Scene, reading: Reading) -> bool:
 
 def _moved(scene: Scene, reading: Reading, old: Moments) -> Plan | None:
     plan = scene.table.named(reading)
-    event = scene.agenda.named(reading, old)
+    event = scene.agenda.named(reading, old) or _on_day_just_named(scene, reading)
     if event is not None and (plan is None or plan.target is not None or not plan.is_agreed):
         return scene.table.of(event)
     if plan is None and (reading.activity is None or reading.activity.weak):
         return scene.table.near(FAR)
     return plan
+
+
+def _on_day_just_named(scene: Scene, reading: Reading) -> ContextEvent | None:
+    """The only event of the day named in the clause before, if this one says just "appointment"."""
+    activity, table = reading.activity, scene.table
+    if activity is None or not activity.definite or activity.noun not in GENERIC:
+        return None
+    if table.last_day is None or table.day_turn != table.turn:
+        return None
+    return scene.agenda.only_one_on(frozenset({table.last_day}))
+
+
+def relocate(scene: Scene, reading: Reading) -> bool:
+    """Whether the clause only tells a new place of an event ("choir will be at the town hall")."""
+    if reading.place is None or reading.question or reading.void:
+        return False
+    if not found(
+        r"\b(?:will be|is|are|'s|moved|takes place) (?:now )?(?:at|in|to)\b", reading.text
+    ):
+        return False
+    event = scene.agenda.named(reading, Moments())
+    if event is None or event.location == reading.place or reading.moments.clocks:
+        return False
+    change(scene, scene.table.of(event), reading, Moments())
+    return True
 
 
 def change(scene: Scene, plan: Plan, reading: Reading, new: Moments) -> None:

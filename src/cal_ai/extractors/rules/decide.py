@@ -89,7 +89,8 @@ def _confidence(plan: Plan, timing: Timing, support: Support) -> Confidence:
     doubts = timing.inferred + 2 * timing.vague + plan.tentative + plan.optional
     doubts += 2 * (support == "implied")
     if plan.target is None:
-        doubts += (plan.activity is None) + (plan.when.day is None)
+        doubts += plan.activity is None or plan.activity.guessed
+        doubts += plan.when.day is None
     return "high" if doubts == 0 else "medium" if doubts == 1 else "low"
 
 

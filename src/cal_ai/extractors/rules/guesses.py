@@ -31,7 +31,7 @@ _CHORES = (
 )
 _NOT_CHORES = (
     r"(?:have|be|think|check|see|let|get back|try|rather|love|like|do|take (?:\w+ )?off"
-    r"|cancel|move|delete|remove|take (?:it|that|over)|bring up)\b"
+    r"|cancel|move|delete|remove|take (?:it|that|over|the call)|bring up)\b"
 )
 
 
@@ -77,7 +77,7 @@ def find_due(text: str) -> Activity | None:
 
 
 _DOING = (
-    r"\b(?:have|have got|'ve got|got|put|add|schedule|book|set up|attend(?:ing)?|going to|go to"
+    r"\b(?:have|have got|'ve got|i got|put|add|schedule|book|set up|attend(?:ing)?|going to|go to"
     r"|com(?:e|ing) to|signed up for|block(?: off| out)?|host(?:ing)?|let's do|let's have|enter"
     r"|there's"
     r"|there is|don't forget|lock in|running|doing|seeing|presenting|visiting|watching|time for"

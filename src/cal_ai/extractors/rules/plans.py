@@ -53,6 +53,10 @@ class Plan:
     def is_agreed(self) -> bool:
         return self.announced or len(self.backing) > 1
 
+    def is_between_others(self, speaker: str) -> bool:
+        """Whether the plan was made with somebody called by name, and the speaker is not in it."""
+        return bool(self.addressees) and speaker not in self.addressees | self.willing
+
     def refuse(self, speaker: str) -> None:
         self.backing.discard(speaker)
         self.refused.add(speaker)

@@ -47,7 +47,7 @@ def put(scene: Scene, reading: Reading) -> None:
     if plan is None:
         return
     fresh, goes_on = not plan.lines, plan.touched == scene.table.turn
-    if foreign and not fresh:
+    if not fresh and (foreign or plan.is_between_others(reading.speaker)):
         return
     changed = _fill(scene, plan, reading)
     if fresh:
@@ -168,4 +168,6 @@ def _is_unchanged(scene: Scene, plan: Plan, event: ContextEvent) -> bool:
     if clock is None and when.part is not None:
         same_clock = lies_in(when.part, start.hour)
     longer = when.length is not None or when.longer or when.shift_minutes or when.shift_days
-    return same_day and same_clock and not longer and when.until is None
+    end = event.end or event.start
+    same_end = when.until is None or when.until % 720 == (end.hour * 60 + end.minute) % 720
+    return same_day and same_clock and not longer and same_end

@@ -101,7 +101,8 @@ _ALONE = (
     r"^\W*(?:(?:and|so|ok|yes|yeah|yep|yup|sure|perfect|great|cool|no|nope|wait|sorry|actually"
     r"|maybe|then|let's say|say|well|oh|make it|i mean|"
     rf"probably|fine|hm+|rather|or|lunch|dinner|coffee"
-    rf"|drinks)\W+)*(?<![$#€£])(?P<a>{_LOOSE})(?P<ish>\s?-?ish\b)?(?=\W*(?:$|(?:then|please|pls|if"
+    rf"|drinks)\W+)*(?<![$#€£])(?P<a>{_LOOSE})(?P<ish>\s?-?ish\b)?(?=\s+at (?!\d)|\W*(?:$|(?:then"
+    rf"|please|pls|if"
     rf"|so|for me"
     rf"|for you|instead|thanks|though|\w+)\W*$))"
     r"(?P<part>)(?P<zone>)(?P<about>)"
@@ -109,7 +110,7 @@ _ALONE = (
 _AFTER_DAY = r"(?P<a>" + _LOOSE + r")(?P<ish>\s?-?ish\b)?(?P<part>)(?P<zone>)(?P<about>)"
 
 _WHOLE = r"\b(?P<whole>(?:all|the whole|entire) )?"
-_PARTS = (
+_PARTS: tuple[tuple[str, Part], ...] = (
     (r"\b(?:lunch ?time|over lunch|around lunch)\b", "lunchtime"),
     (rf"{_WHOLE}mornings?\b|\bfirst thing\b|\bbefore lunch\b", "morning"),
     (rf"{_WHOLE}afternoons?\b|\bafter lunch\b", "afternoon"),
@@ -253,5 +254,5 @@ def find_parts(text: str) -> list[DayPart]:
                 continue
             if not any(match.start() < other.end and other.start < match.end() for other in parts):
                 whole = bool(match.groupdict().get("whole"))
-                parts.append(DayPart(match.start(), match.end(), part, whole))  # type: ignore[arg-type]
+                parts.append(DayPart(match.start(), match.end(), part, whole))
     return sorted(parts, key=lambda part: part.start)

@@ -58,7 +58,8 @@ def moved_timing(
     """When an event of the calendar that starts at `start` is to take place; None if as before."""
     when = plan.when
     length = (target.end - target.start) if target.end is not None else timedelta(hours=1)
-    timing = Timing(start, start + length)
+    before = (start, start + length)
+    timing = Timing(*before)
     day = when.day or start.date()
     if when.day is None and when.week is not None:
         day = when.week + timedelta(days=start.weekday())
@@ -70,10 +71,9 @@ def moved_timing(
     timing.end = timing.start + length + timedelta(minutes=when.longer)
     if when.until is not None:
         timing.end = _next_time(timing.start, when.until, when.until_certain)
-    lasts_as_before = when.length is None and not when.longer and when.until is None
     same_place = plan.place is None or plan.place == target.location
-    unchanged = timing.start == start and lasts_as_before and same_place and not plan.people
-    return None if unchanged else timing
+    same_time = (timing.start, timing.end) == before
+    return None if same_time and same_place and not plan.people else timing
 
 
 def _at(day: date, minute: int) -> datetime:

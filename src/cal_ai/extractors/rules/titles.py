@@ -152,9 +152,15 @@ def _activity(match: re.Match[str], text: str, moments: Spans) -> Activity:
         denied=found(
             r"(?:instead of|rather than|\bnot|no longer)(?: the| a| our)?\s*$", text[:start]
         ),
-        passing=found(_PASSING, text[:start]),
+        passing=found(_PASSING, text[:start]) or _is_place(noun, text[:start]),
     )
     return _with_topic(activity, text, moments)
+
+
+def _is_place(noun: str, before: str) -> bool:
+    return noun in ("town hall", "theater", "theatre", "museum") and found(
+        r"\b(?:at|in)\s*$", before
+    )
 
 
 def _modifiers(text: str, position: int, moments: Spans) -> tuple[list[str], str, int]:
