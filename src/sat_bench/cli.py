@@ -15,7 +15,7 @@ from sat_bench.importing import import_transcript
 from sat_bench.inference import Inference
 from sat_bench.models import ModelFiles, find_model
 from sat_bench.options import DEFAULT_CORPUS, Options, parse_import_options, parse_options
-from sat_bench.progress import ProgressBar, on_a_terminal
+from sat_bench.progress import ProgressBar, on_a_terminal, watch_reading
 from sat_bench.report import ModelResult, Report, show, shown_threshold
 from truemark import __version__
 from truemark.errors import TruemarkError, os_reason
@@ -76,11 +76,13 @@ def _measure(arguments: Sequence[str]) -> int:
 
 def _corpus(options: Options) -> tuple[Corpus, str]:
     if options.corpus:
-        return load_corpus(options.corpus, options.truth), str(options.corpus)
-    if holds_transcripts(DEFAULT_CORPUS):
-        return load_corpus(DEFAULT_CORPUS, options.truth), str(DEFAULT_CORPUS)
-    _note(f"corpus: the bundled talks ({DEFAULT_CORPUS} holds none; -corpus names another)")
-    return load_corpus(BUNDLED_CORPUS, options.truth), "the bundled corpus"
+        path, label = options.corpus, str(options.corpus)
+    elif holds_transcripts(DEFAULT_CORPUS):
+        path, label = DEFAULT_CORPUS, str(DEFAULT_CORPUS)
+    else:
+        _note(f"corpus: the bundled talks ({DEFAULT_CORPUS} holds none; -corpus names another)")
+        path, label = BUNDLED_CORPUS, "the bundled corpus"
+    return load_corpus(path, options.truth, watch_reading if on_a_terminal() else iter), label
 
 
 @contextmanager

@@ -1,7 +1,7 @@
 """Folders of transcripts: which files belong to a corpus, and the talks they hold."""
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -34,12 +34,19 @@ class Corpus:
         return (load_talk(file, self.truth) for file in self.files)
 
 
-def load_corpus(path: str | Path, truth: TruthRule = "plain") -> Corpus:
-    """The corpus at a folder or file; every file of it has been read once and found good."""
+def load_corpus(
+    path: str | Path,
+    truth: TruthRule = "plain",
+    watch: Callable[[Sequence[Path]], Iterable[Path]] = iter,
+) -> Corpus:
+    """The corpus at a folder or file; every file of it has been read once and found good.
+
+    The files are taken from what `watch` makes of them, which may show how far it is.
+    """
     files = transcript_files(Path(path))
     characters = 0
     digest = hashlib.sha256()
-    for file in files:
+    for file in watch(files):
         talk = load_talk(file, truth)
         characters += len(talk.text)
         for part in (talk.text, ",".join(map(str, talk.boundaries))):

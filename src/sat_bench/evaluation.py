@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from sat_bench.talks import CorpusError, Talk
 from truemark.aggregate import total
 from truemark.counts import EQUAL_WEIGHTS, Counts, Scores, Weights, scores
 from truemark.errors import TruemarkError
-from truemark.sweep import SweepPoint, best, grid, ranked, summed, sweep_groups
+from truemark.sweep import SweepPoint, best, grid, ranked, sweep_groups
 
 if TYPE_CHECKING:
     from sat_bench.boundaries import Probabilities
@@ -38,10 +39,27 @@ HERE = Inference()
 
 @dataclass(frozen=True, slots=True)
 class TalkPoints:
-    """The counts of one talk at each threshold."""
+    """The counts of one talk at each threshold, in columns: they are kept for every talk."""
 
     talk: str
-    points: tuple[SweepPoint, ...]
+    tp: array[int]
+    fp: array[int]
+    fn: array[int]
+
+    @classmethod
+    def of(cls, talk: str, points: Sequence[SweepPoint]) -> TalkPoints:
+        """The counts of a talk's points."""
+        counts = [point.counts for point in points]
+        return cls(
+            talk,
+            array("q", (one.tp for one in counts)),
+            array("q", (one.fp for one in counts)),
+            array("q", (one.fn for one in counts)),
+        )
+
+    def counts(self, number: int) -> Counts:
+        """The counts at the threshold of that number."""
+        return Counts(self.tp[number], self.fp[number], self.fn[number])
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,14 +72,15 @@ class Measurement:
     @property
     def points(self) -> tuple[SweepPoint, ...]:
         """The counts of all talks together, in the order of the thresholds."""
-        return summed([talk.points for talk in self.talks], self.thresholds)
+        return tuple(
+            SweepPoint(threshold, total(talk.counts(number) for talk in self.talks))
+            for number, threshold in enumerate(self.thresholds)
+        )
 
     def evaluation_at(self, threshold: float) -> Evaluation:
         """The measurement at one of its thresholds."""
         number = self.thresholds.index(threshold)
-        return Evaluation(
-            threshold, tuple((talk.talk, talk.points[number].counts) for talk in self.talks)
-        )
+        return Evaluation(threshold, tuple((talk.talk, talk.counts(number)) for talk in self.talks))
 
     def best(self, weights: Weights = DEFAULTS.weights) -> Evaluation:
         """The evaluation of highest weighted score; ties: higher F1, then lower threshold."""
@@ -119,7 +138,7 @@ def measure(
     return Measurement(
         tuple(thresholds),
         tuple(
-            TalkPoints(talk.id, _points(talk, probabilities, thresholds, tolerance))
+            TalkPoints.of(talk.id, _points(talk, probabilities, thresholds, tolerance))
             for talk, probabilities in _with_probabilities(model, talks)
         ),
     )

@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import sys
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sat_bench.inference import BoundaryModel
@@ -50,7 +51,9 @@ class ProgressBar:
     def watch(self, name: str, model: BoundaryModel) -> Iterator[BoundaryModel]:
         """The model, each of its talks moving the bar; the bar is gone afterwards."""
         with _columns() as progress:
-            bar = progress.add_task(name, total=self.characters, done=0, talks=self.talks)
+            bar = progress.add_task(
+                name, total=self.characters, done=0, talks=self.talks, unit="characters"
+            )
             done = 0
 
             def advance(characters: int) -> None:
@@ -59,6 +62,15 @@ class ProgressBar:
                 progress.update(bar, advance=characters, done=done)
 
             yield WatchedModel(model, advance)
+
+
+def watch_reading(files: Sequence[Path]) -> Iterator[Path]:
+    """The files, each of which moves a bar when the next one is asked for."""
+    with _columns() as progress:
+        bar = progress.add_task("reading", total=len(files), done=0, talks=len(files), unit="talks")
+        for number, file in enumerate(files, 1):
+            yield file
+            progress.update(bar, completed=number, done=number)
 
 
 def on_a_terminal() -> bool:
@@ -81,14 +93,18 @@ def _columns() -> Progress:
         """Talks done, characters per second and time left."""
 
         def render(self, task: Task) -> Text:
-            done, talks = task.fields["done"], task.fields["talks"]
-            return Text(f"{done}/{talks} talks{_pace(task.speed, task.time_remaining)}")
+            facts = task.fields
+            pace = _pace(task.completed, task.total or 0, task.elapsed or 0, facts["unit"])
+            return Text(f"{facts['done']}/{facts['talks']} talks{pace}")
 
     return Progress(Name(), BarColumn(), Facts(), console=Console(stderr=True), transient=True)
 
 
-def _pace(characters_per_s: float | None, left_s: float | None) -> str:
-    """What is known of speed and time left: nothing before the first talk is done."""
-    if not characters_per_s or left_s is None:
+def _pace(done: float, total: float, elapsed_s: float, unit: str) -> str:
+    """Speed and time left, as far as the time since the start can tell."""
+    # Not the speed of late: talks are done some at a time, with nothing in between.
+    if not done or not elapsed_s:
         return ""
-    return f", {characters_per_s:,.0f} characters/s, {timedelta(seconds=int(left_s))} left"
+    per_s = done / elapsed_s
+    left = timedelta(seconds=round((total - done) / per_s))
+    return f", {per_s:,.0f} {unit}/s, {left} left"

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from sat_bench.boundaries import Probabilities
-from sat_bench.progress import WatchedModel
+from sat_bench.progress import WatchedModel, _pace
 
 
 class ReadsAhead:
@@ -39,6 +39,20 @@ def test_a_watched_model_tells_each_text_as_it_is_answered() -> None:
         assert found.ends.tolist() == [number]
         assert told == list(range(1, number + 1))
     assert told == [1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    ("done", "elapsed_s", "pace"),
+    [
+        (0, 5.0, ""),
+        (100, 0.0, ""),
+        (1_000_000, 20.0, ", 50,000 characters/s, 1:02:03 left"),
+        (187_150_000, 3743.0, ", 50,000 characters/s, 0:00:00 left"),
+    ],
+    ids=["not begun", "no time yet", "under way", "done"],
+)
+def test_the_pace_is_told_once_it_is_known(done: int, elapsed_s: float, pace: str) -> None:
+    assert _pace(done, 187_150_000, elapsed_s, "characters") == pace
 
 
 @pytest.fixture
@@ -77,6 +91,7 @@ def test_a_terminal_shows_talks_speed_and_time_left_and_is_left_clean(
     out, shown = on_a_terminal(model_path, talks, "xterm")
     assert "Loaded 3 talks" in out
     assert "\x1b" not in out
+    assert re.search(r"reading.* 3/3 talks", shown)
     assert re.search(r"model\.onnx.* 3/3 talks", shown)
     assert shown.rindex("3/3 talks") < shown.rindex("\x1b[2K") < shown.rindex("signature: ")
 

@@ -21,7 +21,7 @@ def measurement(*talks: tuple[str, dict[float, Counts]]) -> Measurement:
     return Measurement(
         tuple(talks[0][1]),
         tuple(
-            TalkPoints(name, tuple(SweepPoint(*item) for item in points.items()))
+            TalkPoints.of(name, [SweepPoint(*item) for item in points.items()])
             for name, points in talks
         ),
     )

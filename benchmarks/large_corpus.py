@@ -1,0 +1,96 @@
+"""How much memory an evaluation takes as its corpus grows from ten files to a thousand.
+
+    python -m benchmarks.large_corpus [--kilobytes N]
+
+runs the command on folders of 10, 100 and 1,000 files, each in a process of its own, and prints
+the peak of memory. With `--kilobytes 1000` the largest corpus is 1 GB; the default is a fiftieth
+of that. The model looks its answers up in a table, so that reading, tokenising and scoring remain.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from tests.sat_bench.onnx_models import write_terminator_model
+
+from benchmarks.machine import machine
+from sat_bench.corpus import BUNDLED_CORPUS
+from sat_bench.models import find_model
+from truemark.tables import Table, render
+
+FILES = (10, 100, 1_000)
+SEED = 5
+# Run in the process that is measured: what it held at most is its own and not its parent's.
+COMMAND = """
+import sys
+from pathlib import Path
+from sat_bench.cli import main
+status = main(sys.argv[1:])
+held = Path("/proc/self/status").read_text(encoding="ascii").split("VmHWM:")[1].split()[0]
+print(held)
+sys.exit(status)
+"""
+
+
+def write_talks(folder: Path, count: int, characters: int) -> None:
+    """Talks of random sentences made of the words of the bundled talks."""
+    rng = random.Random(SEED)
+    words = sorted(
+        {
+            word.strip(".,;:?!\"'()")
+            for path in BUNDLED_CORPUS.glob("*.txt")
+            for word in path.read_text(encoding="utf-8").split()
+        }
+    )
+    for number in range(count):
+        sentences: list[str] = []
+        length = 0
+        while length < characters:
+            sentence = " ".join(rng.choices(words, k=rng.randint(3, 25))) + rng.choice(".?!")
+            sentences.append(sentence)
+            length += len(sentence) + 1
+        text = f"# Source: random words\n\n{' '.join(sentences)}\n"
+        (folder / f"{number:04}.txt").write_text(text, encoding="utf-8")
+
+
+def measured(corpus: Path, model: Path, tokenizer: Path) -> tuple[float, float]:
+    """Seconds and peak megabytes of a sweep over the corpus."""
+    files = ("-model", str(model), "-tokenizer", str(tokenizer), "-corpus", str(corpus))
+    begun_s = time.perf_counter()
+    done = subprocess.run(
+        [sys.executable, "-c", COMMAND, *files, "-sweep"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        check=True,
+    )
+    return time.perf_counter() - begun_s, int(done.stdout.split()[-1]) / 1024
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--kilobytes", type=int, default=20, help="size of each file")
+    kilobytes: int = parser.parse_args().kilobytes
+    rows = []
+    with tempfile.TemporaryDirectory() as name:
+        tokenizer = find_model("nano").tokenizer
+        model = write_terminator_model(Path(name) / "model.onnx", tokenizer)
+        for count in FILES:
+            folder = Path(name) / str(count)
+            folder.mkdir()
+            write_talks(folder, count, kilobytes * 1_000)
+            seconds, peak_mb = measured(folder, model, tokenizer)
+            rows.append((count, count * kilobytes / 1_000, seconds, peak_mb))
+    print(f"A sweep over files of {kilobytes} kB on {machine()}\n")
+    columns = ("files", "corpus, MB", "seconds", "peak of memory, MB")
+    print(render(Table(columns, tuple(rows), ("d", ",.1f", ".1f", ".0f")), "markdown"), end="")
+
+
+if __name__ == "__main__":
+    main()
