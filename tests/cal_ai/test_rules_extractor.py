@@ -100,6 +100,16 @@ def test_a_moved_event_keeps_its_place_and_length() -> None:
     assert event.location == "Room 2"
 
 
+def test_a_person_added_to_an_event_changes_only_the_attendees() -> None:
+    start, end = datetime(2026, 2, 25, 14), datetime(2026, 2, 25, 15)
+    held = ContextEvent(2, "Budget review", start, end)
+    lines = "[Bob]: Can we add Dana to the budget review?\n[Alice]: Sure, good idea."
+    (event,) = extract(request_for(lines, FRIDAY, held)).events
+    assert (event.action, event.existing_event_id) == ("update", 2)
+    assert (event.start_time, event.end_time) == (start, end)
+    assert "Dana" in event.attendees
+
+
 def test_times_carry_the_offset_of_the_reference_time() -> None:
     now = FRIDAY.replace(tzinfo=timezone(timedelta(hours=-5)))
     (event,) = extract(request_for(LUNCH, now)).events

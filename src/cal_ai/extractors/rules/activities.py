@@ -218,7 +218,7 @@ VERBS = (
         _SPORT,
     ),
     Verb(
-        r"(?i:\bfly(?:ing)?(?: out)? to) (?P<what>[A-Z]\w+(?: [A-Z]\w+)?)",
+        r"(?i:\bfly(?:ing)?(?: out)? to) (?P<what>[A-Z]\w+(?: (?!\w+day\b)[A-Z]\w+)?)",
         "Flight to {what}",
         Kind("flight", 180, None, 6),
     ),
@@ -233,6 +233,11 @@ VERBS = (
         r"(?i:\binterview(?:ing)?(?: (?:a|the|our))? )(?P<what>[\w-]+(?: candidate)?)",
         "{what} interview",
         Kind("interview", 60, None, 8, shared=True),
+    ),
+    Verb(
+        r"(?i:\b(?:book|reserve|get|booked|reserved|got) (?:us |me )?a table\b)",
+        "Dinner",
+        Kind("dinner", 120, 19, 12),
     ),
     Verb(
         r"(?i:\b(?:getting|get) married\b)(?P<what>)",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cal_ai.events import ContextEvent
 from cal_ai.extractors.rules.moments import Moments, split_moved
-from cal_ai.extractors.rules.patterns import found
+from cal_ai.extractors.rules.patterns import cased, found, pattern
 from cal_ai.extractors.rules.plans import Plan
 from cal_ai.extractors.rules.reading import Reading
 from cal_ai.extractors.rules.references import GENERIC
@@ -82,6 +82,30 @@ def _on_day_just_named(scene: Scene, reading: Reading) -> ContextEvent | None:
     if table.last_day is None or table.day_turn != table.turn:
         return None
     return scene.agenda.only_one_on(frozenset({table.last_day}))
+
+
+_ADDING = (
+    r"\b(?i:add|added|invite|invited|include|loop in|bring in|cc) "
+    r"(?P<names>[A-Z]\w+(?:(?:, | and | & )[A-Z]\w+)*)(?= (?:to|in|on|for)\b|\W*$)"
+)
+
+
+def add_people(scene: Scene, reading: Reading) -> bool:
+    """Whether the clause adds people to an event ("invite Dana to the review")."""
+    added = cased(_ADDING).search(reading.text)
+    if added is None or reading.void or reading.moments.clocks:
+        return False
+    event = scene.agenda.named(reading, reading.moments)
+    plan = scene.table.of(event) if event is not None else scene.table.near()
+    if plan is None or plan.background:
+        return False
+    plan.people += pattern(r", | and | & ").split(added["names"])
+    if plan.target is not None:
+        plan.action = plan.action or "update"
+        plan.put_forward(reading.speaker, asked=reading.question)
+        plan.announced = not reading.question
+    scene.attend(plan, reading)
+    return True
 
 
 def relocate(scene: Scene, reading: Reading) -> bool:

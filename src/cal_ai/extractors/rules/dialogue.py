@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from cal_ai.extractors.rules.answering import agree, invite, laugh_off, refuse
-from cal_ai.extractors.rules.changing import cancel, move, relocate
+from cal_ai.extractors.rules.changing import add_people, cancel, move, relocate
 from cal_ai.extractors.rules.noting import note, refocus, remember
 from cal_ai.extractors.rules.plans import Plan
 from cal_ai.extractors.rules.proposing import is_about_a_plan, put
@@ -43,7 +43,7 @@ def _take_in(scene: Scene, reading: Reading) -> None:
         return
     elif reading.refuses and not reading.moves:
         refuse(scene, reading)
-    elif relocate(scene, reading):
+    elif add_people(scene, reading) or relocate(scene, reading):
         return
     elif is_about_a_plan(scene, reading):
         put(scene, reading)

@@ -51,7 +51,8 @@ _PAST = phrases(
     were (?!thinking|wondering|planning|supposed|going to|to\b|hoping|to\b)
     wasn't|weren't
     went\b
-    (?:i|we|he|she|they|you|who|[a-z]+) had\b(?! to (?:cancel|move|reschedule|push|postpone
+    (?:i|we|he|she|they|you|who|[a-z]+) had\b(?! (?:only )?(?:\w+day|the \d|an opening|a slot)
+    ...| to (?:cancel|move|reschedule|push|postpone
     ...|change)|n't)
     met\b|did\b(?! you want)|saw\b|ate\b|came\b|took\b|flew\b|drove\b|slept\b|woke\b|ran\b|spoke\b
     got back
@@ -171,15 +172,23 @@ def is_past(text: str) -> bool:
     return found(_PAST, text) and not found(_ARRANGED, text)
 
 
+_REPORTING = (
+    r"^\W*(?:do you (?:think|know)(?: if| whether)?"
+    r"|(?:he|she|they|[a-z]+) (?:says?|said|thinks?)(?: that)?) "
+)
+_OFFERS = (
+    r"\b(?:suggest|offer|propos|ask|request|would like|wants? (?:to meet|a|an)\b"
+    r"|(?:had|have|has) (?:only )?(?:\w+day|the \d|an opening|a slot)\b)"
+)
+
+
 def is_about_others(text: str, owner: str) -> bool:
     """Whether the clause tells what people other than speaker, hearers and owner do."""
+    text = pattern(_REPORTING).sub("", text)
     if found(r"\b(?:we|we're|we'll|us|our|let's|you|your|me|i|i'm|i'll|i've)\b", text):
         return False
-    if owner and owner.lower() in text.lower():
+    if (owner and owner.lower() in text.lower()) or found(_OFFERS, text):
         return False
-    if found(r"\b(?:suggest|offer|propos|ask|request|would like|wants? (?:to meet|a|an)\b)", text):
-        return False
-    text = pattern(r"^\W*(?:he|she|they|[a-z]+) (?:says?|said|thinks?)(?: that)? ").sub("", text)
     lead = pattern(_LEAD).match(text)
     match = cased(_SUBJECT).match(text, lead.end() if lead else 0)
     if match is None:

@@ -79,8 +79,7 @@ def find_due(text: str) -> Activity | None:
 _DOING = (
     r"\b(?:have|have got|'ve got|i got|put|add|schedule|book|set up|attend(?:ing)?|going to|go to"
     r"|com(?:e|ing) to|signed up for|block(?: off| out)?|host(?:ing)?|let's do|let's have|enter"
-    r"|there's"
-    r"|there is|don't forget|lock in|running|doing|seeing|presenting|visiting|watching|time for"
+    r"|don't forget|lock in|running|doing|seeing|presenting|visiting|watching|time for"
     r"|date for"
     r"|day for|slot for|plan|organi[sz]e|confirm|about|reschedule|move|(?:thing|something|party"
     r"|dinner|drinks|get-together) for)"

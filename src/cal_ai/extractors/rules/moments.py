@@ -39,6 +39,10 @@ class Moments:
         return bool(self.days or self.clocks or self.parts)
 
     @property
+    def names_more_than_a_week(self) -> bool:
+        return bool(self.clocks or self.parts or any(day.week is None for day in self.days))
+
+    @property
     def dates(self) -> frozenset[date]:
         return frozenset(day.day for day in self.days if day.day is not None)
 

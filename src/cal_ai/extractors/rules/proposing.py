@@ -101,10 +101,10 @@ def _plan_for(scene: Scene, reading: Reading) -> Plan | None:
     if reading.denied is not None and (denied := table.named(reading)) is not None:
         denied.activity = activity
         return denied
-    plan = table.same(reading) or table.with_room(reading)
+    plan = table.same(reading)
     if plan is None and event is not None:
         plan = table.of(event)
-    return plan or table.new(scene.addressees, activity)
+    return plan or table.with_room(reading) or table.new(scene.addressees, activity)
 
 
 def _plan_without_activity(scene: Scene, reading: Reading) -> Plan | None:
@@ -114,6 +114,7 @@ def _plan_without_activity(scene: Scene, reading: Reading) -> Plan | None:
             return scene.table.of(event)
     plan = scene.table.by_time(reading)
     opens = reading.question or reading.proposes or reading.calendar
+    opens = opens and (reading.proposes or reading.moments.names_more_than_a_week)
     if plan is None and (opens or scene.table.has_new_topic):
         plan = scene.table.new(scene.addressees, None)
     return plan

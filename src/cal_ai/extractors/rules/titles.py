@@ -29,7 +29,7 @@ from cal_ai.extractors.rules.vocabulary import (
 )
 
 _PASSING = (
-    r"\b(?:after|before|until|till|during|between|following|done with|back from|by|out of"
+    r"\b(?:with|after|before|until|till|during|between|following|done with|back from|by|out of"
     r"|i'm in|i'm on|in time for|straight from|coming from|conflicts? with|clashes with|because of)"
     r"(?: (?:the|my|our|that|a|an))?\s*$"
 )
@@ -230,7 +230,7 @@ _TOPIC = (
     r" (?:(?:the|our|my|your|this|that|some) )?(?P<topic>[\w'&-]+(?: [\w'&-]+){0,2})"
 )
 _LATER_GOAL = rf"^.{{0,60}}?(?=\b(?:{_GOAL})\b)"
-_DESTINATION = r"^ (?:out )?to ((?:[A-Z][\w-]+ ?){1,3})"
+_DESTINATION = r"^ (?:out )?to ((?:(?!\w+day\b)[A-Z][\w-]+ ?){1,3})"
 _GENERIC = {
     *("meeting", "call", "sync", "chat", "discussion", "session", "review", "meet-up", "meetup"),
     *("catch-up", "check-in", "huddle", "working session", "planning session", "video call"),
