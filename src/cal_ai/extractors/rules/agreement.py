@@ -25,7 +25,7 @@ _STRONG = phrases(
     ...|with|to)\b)
     i'm (?:down|in|game|up) for (?:it|that)
     count me in
-    (?:i|we)'?ll be there
+    (?:i|we)'?ll be (?:there|in the|at the|sitting|right there)\b
     let's do (?:it|that|this)\b
     let's (?:go with|make it|say|lock|stick with)\b
     (?:i|we)'d (?:love|be happy|be glad|be delighted|like that)
@@ -177,6 +177,7 @@ _REFUSAL = phrases(
     something (?:then|else|already)
     already (?:have|booked|got|committed|promised)
     fully booked
+    double-?booked
     rain ?check
     i'm out\W*$
     (?:got to|have to|going to) skip

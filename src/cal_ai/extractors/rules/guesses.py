@@ -77,9 +77,11 @@ def find_due(text: str) -> Activity | None:
 
 
 _DOING = (
-    r"\b(?:have|have got|'ve got|i got|put|add|schedule|book|set up|attend(?:ing)?|going to|go to"
+    r"\b(?:have|have got|'ve got|i got|put|add|schedule|book|booked|reserved|scheduled|set up"
+    r"|attend(?:ing)?|going to|go to"
     r"|com(?:e|ing) to|signed up for|block(?: off| out)?|host(?:ing)?|let's do|let's have|enter"
-    r"|don't forget|lock in|running|doing|seeing|presenting|visiting|watching|time for"
+    r"|don't forget|lock in|running|doing|seeing|presenting|present [\w' ]{1,20} at|speak(?:ing)?"
+    r" at|perform(?:ing)? at|visiting|watching|time for"
     r"|date for"
     r"|day for|slot for|plan|organi[sz]e|confirm|about|reschedule|move|(?:thing|something|party"
     r"|dinner|drinks|get-together) for)"

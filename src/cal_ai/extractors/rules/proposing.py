@@ -115,6 +115,7 @@ def _plan_without_activity(scene: Scene, reading: Reading) -> Plan | None:
     plan = scene.table.by_time(reading)
     opens = reading.question or reading.proposes or reading.calendar
     opens = opens and (reading.proposes or reading.moments.names_more_than_a_week)
+    opens = opens or scene.tells_when(reading)
     if plan is None and (opens or scene.table.has_new_topic):
         plan = scene.table.new(scene.addressees, None)
     return plan
