@@ -22,11 +22,10 @@ from functools import partial
 from importlib import metadata
 from pathlib import Path
 
-from training.corruption import MarkedText
-from training.documents import Document, read_gold, read_talks
-from training.evaluate import as_written, bare
+from training.corruption import MarkedText, bare, join
+from training.documents import read_gold, read_talks
 
-from benchmarks.core import machine
+from benchmarks.machine import machine
 from benchmarks.sentence_peers import PEERS, MissingPeerError, Split, load
 from benchmarks.timing import fastest
 from sat_bench.corpus import BUNDLED_CORPUS
@@ -41,7 +40,7 @@ from truemark.tables import Table, render
 
 GOLD_ENDING = ".jsonl.gz"
 BARE = ", bare"
-KINDS: dict[str, Callable[[Document], MarkedText]] = {"": as_written, BARE: bare}
+KINDS: dict[str, Callable[[Sequence[str]], MarkedText]] = {"": join, BARE: bare}
 TOLERANCE = 0
 TIMED_CHARACTERS = 100_000
 RUN_SECONDS = 2.0
@@ -96,7 +95,7 @@ def text_sets(gold: Path | None) -> TextSets:
     for path in sorted(gold.glob(f"*{GOLD_ENDING}")) if gold else ():
         documents[path.name.removesuffix(GOLD_ENDING)] = read_gold(path)
     return {
-        f"{name}{suffix}": [text(document) for document in found]
+        f"{name}{suffix}": [text(document.sentences) for document in found]
         for suffix, text in KINDS.items()
         for name, found in documents.items()
     }

@@ -22,7 +22,7 @@ NOTES = ("(Laughter)", "(Applause)", "[Music]", "(Laughs)", "[laughter]", "(Audi
 
 @dataclass(frozen=True, slots=True)
 class MarkedText:
-    """`ends` are offsets just after the last character of a sentence; `removed` is per character."""
+    """`ends` are offsets just after the last character of sentences; `removed` is per character."""
 
     text: str
     ends: NDArray[np.int64]
@@ -54,6 +54,13 @@ def join(sentences: Sequence[str]) -> MarkedText:
     kept = [s for s in sentences if s]
     ends = np.cumsum([len(s) + 1 for s in kept], dtype=np.int64) - 1
     return MarkedText(" ".join(kept), ends)
+
+
+def bare(sentences: Sequence[str], *, keep_apostrophes: bool = False) -> MarkedText:
+    """Sentences joined, in lower case and without punctuation."""
+    marked = join(sentences)
+    low = MarkedText(lowered(marked.text), marked.ends)
+    return without_punctuation(low, keep_apostrophes=keep_apostrophes)
 
 
 def _joined(pieces: list[str], paragraphs: frozenset[int], rng: random.Random) -> MarkedText:

@@ -39,7 +39,7 @@ def _by_prefix(table: dict[str, float], source: str, default: float) -> float:
 
 
 def read_mix(path: Path) -> Iterator[Document]:
-    """Documents of a mix: `### source|licence|style`, then a sentence a line; TAB: new paragraph."""
+    """Documents of a mix: `### source|licence|style`, then a sentence a line; TAB: a paragraph."""
     header: list[str] = []
     lines: list[str] = []
     with lzma.open(path, "rt", encoding="utf-8") as stream:

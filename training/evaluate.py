@@ -6,7 +6,8 @@ python -m training.evaluate GOLD_DIR small nano --threshold 0.4
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -14,11 +15,11 @@ import numpy as np
 from sat_bench.boundaries import scored_positions
 from sat_bench.models import find_model
 from sat_bench.segmenter import Segmenter
-from training.corruption import MarkedText, join, lowered, without_punctuation
-from training.documents import Document, read_gold
+from training.corruption import MarkedText, bare, join
+from training.documents import read_gold
 from truemark.calibration import expected_calibration_error
-from truemark.counts import Weights, scores
-from truemark.sweep import ScoredPositions, best, exact_curve, sweep
+from truemark.counts import scores
+from truemark.sweep import ScoredPositions, grid, sweep
 from truemark.tables import Table, render
 
 COLUMNS = ("model", "documents", "text", "threshold", "F1", "best F1", "at", "calibration error")
@@ -26,47 +27,24 @@ FORMATS = (None, None, None, ".3f", ".4f", ".4f", ".3f", ".4f")
 Row = tuple[str, str, str, float, float, float, float, float]
 
 
-def as_written(document: Document) -> MarkedText:
-    return join(document.sentences)
-
-
-def bare(document: Document) -> MarkedText:
-    """The document in lower case and without punctuation, apostrophes included."""
-    marked = join(document.sentences)
-    return without_punctuation(
-        MarkedText(lowered(marked.text), marked.ends), keep_apostrophes=False
-    )
-
-
-def bare_with_apostrophes(document: Document) -> MarkedText:
-    """The same, but a speech recogniser's spelling: don't, it's."""
-    marked = join(document.sentences)
-    return without_punctuation(MarkedText(lowered(marked.text), marked.ends), keep_apostrophes=True)
-
-
-KINDS = {
-    "as written": as_written,
+KINDS: dict[str, Callable[[Sequence[str]], MarkedText]] = {
+    "as written": join,
     "lower case, no punctuation": bare,
-    "the same, apostrophes kept": bare_with_apostrophes,
+    "the same, apostrophes kept": partial(bare, keep_apostrophes=True),
 }
 
 
 def evaluate(segmenter: Segmenter, texts: Sequence[MarkedText], threshold: float) -> list[float]:
     """F1 at the threshold, the best F1, its threshold, and the calibration error over tokens."""
-    probabilities = list(segmenter.probabilities_many(marked.text for marked in texts))
+    probabilities = segmenter.probabilities_many(marked.text for marked in texts)
     groups = [
         (scored_positions(marked.text, p), [int(end) for end in marked.ends])
         for marked, p in zip(texts, probabilities, strict=True)
     ]
-    here = scores(sweep(groups, [threshold], 0)[0].counts, empty=0.0).f1
-    curve = exact_curve(groups, 0)
-    top = best(curve.turning_points(), Weights(), empty=0.0)
-    return [
-        here,
-        scores(top.counts, empty=0.0).f1,
-        top.threshold,
-        _calibration_error(groups),
-    ]
+    points = sweep(groups, [threshold, *grid(0.05, 0.96, 0.01)], 0)
+    here, *others = [(scores(point.counts, empty=0.0).f1, point.threshold) for point in points]
+    best_f1, at = max(others)
+    return [here[0], best_f1, at, _calibration_error(groups)]
 
 
 def _calibration_error(groups: Iterable[tuple[ScoredPositions, list[int]]]) -> float:
@@ -88,7 +66,9 @@ def rows(gold: Path, models: Sequence[str], threshold: float | None) -> Iterable
             for path in sorted(gold.glob("*.jsonl.gz")):
                 documents = read_gold(path)
                 for kind, text in KINDS.items():
-                    f1, top, at, error = evaluate(segmenter, [text(d) for d in documents], used)
+                    f1, top, at, error = evaluate(
+                        segmenter, [text(d.sentences) for d in documents], used
+                    )
                     yield name, path.name.split(".")[0], kind, used, f1, top, at, error
 
 

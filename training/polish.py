@@ -36,7 +36,7 @@ SPOKEN = (
     "Schema",
 )
 UNPUNCTUATED_SHARE = 0.65
-F1_LOSS = 0.3
+F1_LOSS = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +85,7 @@ def take(batch: Batch, rows: Tensor) -> Batch:
 
 
 def cache(network: Network, friends: Sequence[Network], batch: Batch, depth: int) -> Cached:
+    """Hidden states before layer `depth`, and the probability by the mean logit of all networks."""
     hidden, taught = [], []
     for start in range(0, len(batch.ids), 16):
         ids = batch.ids[start : start + 16]
@@ -93,8 +94,17 @@ def cache(network: Network, friends: Sequence[Network], batch: Batch, depth: int
             for layer in network.layers[:depth]:
                 x = layer(x, None)
             hidden.append(x.half())
-            taught.append(torch.sigmoid(torch.stack([n.logits(ids) for n in friends]).mean(0)))
+            logits = [tail(network, x, depth), *(friend.logits(ids) for friend in friends)]
+            taught.append(torch.sigmoid(torch.stack(logits).mean(0)))
     return Cached(batch, torch.cat(hidden), torch.cat(taught))
+
+
+def tail(network: Network, x: Tensor, depth: int) -> Tensor:
+    """Logits from the hidden states before layer `depth`."""
+    for layer in network.layers[depth:]:
+        x = layer(x, None)
+    logits: Tensor = network.boundary(network.norm(x))[..., 0]
+    return logits
 
 
 def soft_f1(p: Tensor, ends: Tensor) -> Tensor:
@@ -104,10 +114,10 @@ def soft_f1(p: Tensor, ends: Tensor) -> Tensor:
 
 def polish(network: Network, cached: Cached, depth: int, epochs: int, rate: float) -> Iterator[str]:
     """Train the layers from `depth` on; yields a line of progress every twenty steps."""
-    tail = [*network.layers[depth:], network.norm, network.boundary]
-    parameters = [p for module in tail for p in module.parameters()]
+    learning = [*network.layers[depth:], network.norm, network.boundary]
+    parameters = [p for module in learning for p in module.parameters()]
     optimizer = torch.optim.AdamW(parameters, lr=rate, weight_decay=0.01)
-    size = 24
+    size = 12
     steps = epochs * (len(cached.hidden) // size)
     generator = torch.Generator().manual_seed(SEED)
     step, started = 0, time.monotonic()
@@ -116,9 +126,7 @@ def polish(network: Network, cached: Cached, depth: int, epochs: int, rate: floa
         for start in range(0, len(order) - size + 1, size):
             rows = order[start : start + size]
             batch, x = take(cached.batch, rows), cached.hidden[rows].float()
-            for layer in network.layers[depth:]:
-                x = layer(x, None)
-            logits = network.boundary(network.norm(x))[..., 0]
+            logits = tail(network, x, depth)
             # What is taught is tilted already where punctuation was removed.
             target = 0.7 * cached.taught[rows] + 0.3 * batch.ends
             even = Batch(
@@ -152,11 +160,11 @@ def main() -> None:
     parser.add_argument("weights", type=Path)
     parser.add_argument("out", type=Path)
     parser.add_argument("--name", default="small")
-    parser.add_argument("--friends", default="small,nano")
-    parser.add_argument("--windows", type=int, default=2000)
+    parser.add_argument("--friends", default="nano", help="networks that teach along")
+    parser.add_argument("--windows", type=int, default=1800)
     parser.add_argument("--epochs", type=int, default=2)
-    parser.add_argument("--layers", type=int, default=2, help="how many of the last layers learn")
-    parser.add_argument("--rate", type=float, default=3e-4)
+    parser.add_argument("--layers", type=int, default=3, help="how many of the last layers learn")
+    parser.add_argument("--rate", type=float, default=5e-4)
     options = parser.parse_args()
     documents = choose(read_documents(options.mix), options.windows, random.Random(SEED))
     batch = sample(documents, options.tokenizer, options.windows)

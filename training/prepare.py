@@ -25,8 +25,8 @@ WINDOW = 510
 BOS, PAD, EOS, UNK = 0, 1, 2, 3
 # A token's label byte: bit 0 = a sentence ends, bits 1-3 = the mark removed, bit 4 = marks removed.
 END, MARK_SHIFT, MARKS_KNOWN = 1, 1, 16
-# White space and quotes in one form each. A line break, which tells sentences apart, becomes a piece
-# of its own; the space after it gives the first word of a line the same piece as anywhere else.
+# White space and quotes in one form each. A line break, which tells sentences apart, becomes a
+# piece of its own; the space after it gives the first word of a line its usual piece.
 LINE_BREAK = "␤"
 NORMALISATION = {
     "\t": " ", "\u00a0": " ", "\u2009": " ", "\u200b": "", "\ufeff": "", "\u00ad": "",

@@ -10,8 +10,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from training.corruption import MarkedText, join, lowered, without_punctuation
-from training.documents import Document, read_gold
+from training.corruption import bare, join
+from training.documents import read_gold
 from training.network import Network
 from training.prepare import BOS, END, EOS, PAD, WINDOW, labelled, load_tokenizer
 
@@ -29,27 +29,15 @@ class Gold:
     lasts: NDArray[np.int64]
 
 
-def as_written(document: Document) -> MarkedText:
-    return join(document.sentences)
-
-
-def bare(document: Document) -> MarkedText:
-    """The document in lower case and without punctuation."""
-    marked = join(document.sentences)
-    return without_punctuation(
-        MarkedText(lowered(marked.text), marked.ends), keep_apostrophes=False
-    )
-
-
 def read_gold_sets(folder: Path, tokenizer_path: Path) -> list[Gold]:
     """Every `.jsonl.gz` of the folder, as written and bare."""
     tokenizer = load_tokenizer(tokenizer_path)
     sets = []
     for path in sorted(folder.glob("*.jsonl.gz")):
         documents = read_gold(path)
-        for kind in (as_written, bare):
-            tokens = [labelled(tokenizer, kind(d)) for d in documents]
-            name = f"{path.name.split('.')[0]} {kind.__name__}"
+        for kind, text in (("as written", join), ("bare", bare)):
+            tokens = [labelled(tokenizer, text(d.sentences)) for d in documents]
+            name = f"{path.name.split('.')[0]} {kind}"
             sets.append(_windowed(name, tokens))
     return sets
 
