@@ -38,6 +38,7 @@ class Appender:
         from filelock import FileLock, Timeout
 
         self._path = Path(path)
+        self._is_new = False
         # Opened by one thread and closed by another, where a thread does the writing.
         self._lock = FileLock(
             self._path.with_name(self._path.name + ".lock"),
@@ -61,11 +62,26 @@ class Appender:
 
     def append(self, *records: Mapping[str, object]) -> None:
         """Adds each record as one whole line and returns when all are on disk."""
+        self.write(*records)
+        self.sync()
+
+    def write(self, *records: Mapping[str, object]) -> None:
+        """Adds each record as one whole line that outlives this process, if not yet a power cut."""
         lines = b"".join(to_json(record).encode() + b"\n" for record in records)
         try:
             self._write(lines)
         except OSError as error:
             raise write_error(self._path, error) from error
+
+    def sync(self) -> None:
+        """Returns when all that was written is on disk; may run in a thread beside `write`."""
+        try:
+            os.fsync(self._stream.fileno())
+        except OSError as error:
+            raise write_error(self._path, error) from error
+        if self._is_new:
+            sync_folder(self._path.parent)
+            self._is_new = False
 
     def close(self, *, tidy: bool = False) -> None:
         """Lets other writers have the file; `tidy` leaves no lock file, as when none will come."""
@@ -94,15 +110,14 @@ class Appender:
             if self._stream.read(1) != b"\n":
                 # A crash tore the last line; nothing may be glued to it.
                 lines = b"\n" + lines
+        else:
+            self._is_new = True
         try:
             while lines:
                 lines = lines[self._stream.write(lines) :]
-            os.fsync(self._stream.fileno())
         except OSError:
             self._stream.truncate(size)
             raise
-        if not size:
-            sync_folder(self._path.parent)
 
 
 def read(path: str | os.PathLike[str]) -> History:

@@ -99,6 +99,8 @@ async def extract_all(plan: Plan, on_result: OnResult) -> tuple[Result, ...]:
             result = await _result(sample, plan)
             results[index] = result
             on_result(result)
+            # Where no call is made nothing waits, and Ctrl-C is heard only when something does.
+            await asyncio.sleep(0)
 
     try:
         async with asyncio.TaskGroup() as workers:
@@ -143,12 +145,9 @@ async def _extraction(sample: Sample, plan: Plan) -> Extraction:
     """The sample's answer: the one that is stored, else a new one, stored before it is used."""
     extractor, store, request = plan.extractor, plan.store, sample.request
     if store is None:
-        # Nothing here waits for anything, and Ctrl-C is heard only when something does.
-        await asyncio.sleep(0)
         return await _timed(extractor, request)
     fingerprint = request_fingerprint(request, extractor.name, extractor.model)
     if (kept := store.find(fingerprint)) is not None:
-        await asyncio.sleep(0)
         return kept
     extraction = await _timed(extractor, request)
     answer = Recorded(
@@ -161,7 +160,7 @@ async def _extraction(sample: Sample, plan: Plan) -> Extraction:
         latency_s=extraction.latency_s or 0.0,
         attempts=extraction.attempts,
     )
-    await store.keep(answer)
+    store.keep(answer)
     return extraction
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from datetime import datetime
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -26,9 +26,7 @@ class AnswerStore:
         self._resumed = resumed
         self.path = None if resumed is None else resumed.path
         self.kept = 0
-        self._waiting: list[Recorded] = []
-        self._batch: asyncio.Task[None] | None = None
-        self._disk = asyncio.Lock()
+        self._syncing: asyncio.Task[None] | None = None
         # Now, not with the first answer: another run that is still at it must not be paid for.
         self._file = None if resumed is None else Appender(resumed.path)
 
@@ -43,38 +41,36 @@ class AnswerStore:
             return None
         return Extraction(events, kept.usage, kept.attempts, kept.raw, kept.latency_s)
 
-    async def keep(self, answer: Recorded) -> None:
-        """Return when the answer is on disk.
+    def keep(self, answer: Recorded) -> None:
+        """Put the answer where it outlives this process; the disk has it a moment later.
 
-        The disk takes its time, and the calls in flight do not wait for it: answers that come
-        meanwhile are written together. A cancelled caller leaves its answer to be written.
+        Only a power cut can take what the disk does not have yet, and the calls in flight need not
+        wait for that.
         """
-        self._waiting.append(answer)
-        if self._batch is None:
-            self._batch = asyncio.create_task(self._write_waiting())
-        await asyncio.shield(self._batch)
+        if self._file is None:
+            self.path = create_new(self._output, self._started, ANSWERS_SUFFIX)
+            self._file = Appender(self.path)
+        self._file.write(recorded_fields(answer))
+        self.kept += 1
+        if self._syncing is None:
+            self._syncing = asyncio.create_task(self._sync(self._file))
 
     async def close(self) -> None:
-        """Return when every answer handed to `keep` is on disk, or could not be written."""
-        if self._batch is not None:
-            await asyncio.wait([self._batch])
-        async with self._disk:
-            if self._file is not None:
-                self._file.close(tidy=True)
-
-    async def _write_waiting(self) -> None:
-        async with self._disk:
-            # Whoever comes from here on is in the next batch.
-            answers, self._waiting, self._batch = self._waiting, [], None
-            await asyncio.to_thread(self._write, answers)
-
-    def _write(self, answers: Sequence[Recorded]) -> None:
+        """Return when every answer that was kept is on disk."""
         if self._file is None:
-            if self.path is None:
-                self.path = create_new(self._output, self._started, ANSWERS_SUFFIX)
-            self._file = Appender(self.path)
-        self._file.append(*map(recorded_fields, answers))
-        self.kept += len(answers)
+            return
+        try:
+            if self._syncing is not None:
+                await self._syncing
+        finally:
+            self._file.close(tidy=True)
+
+    async def _sync(self, file: Appender) -> None:
+        synced = 0
+        while synced < self.kept:
+            synced = self.kept
+            await asyncio.to_thread(file.sync)
+        self._syncing = None
 
 
 def latest_recording(output: Path, fingerprints: Iterable[str]) -> Recording | None:
