@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import platform
 import time
 from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.machine import machine
 from truemark.matching import match_by_cost, match_positions
 from truemark.sweep import ScoredPositions, exact_curve, grid, sweep
 from truemark.tables import Table, render
@@ -70,14 +69,6 @@ def measured() -> list[tuple[str, float]]:
         ),
         ("pair 300 events with 300 by cost", seconds(lambda: match_by_cost(cost, near))),
     ]
-
-
-def machine() -> str:
-    """The machine in a few words."""
-    return (
-        f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores, "
-        f"Python {platform.python_version()}, NumPy {np.__version__}"
-    )
 
 
 def main() -> None:

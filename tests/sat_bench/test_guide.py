@@ -11,6 +11,7 @@ from sat_bench.options import FLAGS, IMPORT_FLAGS
 
 ROOT = Path(__file__).parents[2]
 GUIDE = ROOT / "docs" / "benchmarking.md"
+PERFORMANCE = ROOT / "docs" / "performance.md"
 
 
 @pytest.mark.parametrize(
@@ -31,9 +32,25 @@ def test_the_guides_show_what_the_commands_print() -> None:
     assert (done.returncode, done.stdout) == (0, "")
 
 
-def test_the_guide_s_links_lead_somewhere() -> None:
-    for target in re.findall(r"\]\((?!https?:|#)([^)]+)\)", GUIDE.read_text(encoding="utf-8")):
-        assert (GUIDE.parent / target.partition("#")[0]).exists(), target
+@pytest.mark.parametrize("guide", [GUIDE, PERFORMANCE], ids=lambda guide: guide.stem)
+def test_the_links_of_a_guide_lead_somewhere(guide: Path) -> None:
+    text = guide.read_text(encoding="utf-8")
+    headings = {
+        heading.lower().replace(" ", "-")
+        for heading in re.findall(r"^#+ (.+)$", text, re.MULTILINE)
+    }
+    for target in re.findall(r"\]\((?!https?:)([^)]+)\)", text):
+        file, _, heading = target.partition("#")
+        assert (guide.parent / file).exists(), target
+        assert file or heading in headings, target
+
+
+def test_every_measurement_of_speed_has_its_script() -> None:
+    text = PERFORMANCE.read_text(encoding="utf-8")
+    names = re.findall(r"<!-- output of: python -m benchmarks\.(\w+).* -->", text)
+    assert len(names) == len(set(names)) == text.count("<!-- end of output -->") >= 7
+    for name in names:
+        assert (ROOT / "benchmarks" / f"{name}.py").is_file(), name
 
 
 def test_the_six_official_talks_are_listed_with_their_pages() -> None:

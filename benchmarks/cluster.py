@@ -1,0 +1,85 @@
+"""How much faster two workers read a corpus than one, and that they count the same.
+
+    python -m benchmarks.cluster [--talks N]
+
+starts two local clusters, of one worker and of two, each worker with one thread, and lets them
+take turns with a file of SaT-3l's shape. Starting workers and loading the model are not counted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+import time
+from contextlib import ExitStack
+from pathlib import Path
+from statistics import median
+
+from benchmarks.machine import machine
+from benchmarks.segmentation_speed import models, talk_text
+from sat_bench.cluster import connected
+from sat_bench.evaluation import Measurement, measure
+from sat_bench.inference import DEFAULT_OVERLAP, BoundaryModel
+from sat_bench.models import ModelFiles
+from sat_bench.segmenter import Segmenter
+from sat_bench.sentences import find_sentences
+from sat_bench.talks import Talk
+from truemark.sweep import grid
+from truemark.tables import Table, render
+
+TALK_CHARACTERS = 2_500
+THRESHOLDS = grid(0.01, 1.0, 0.01)
+
+
+def talks(count: int) -> list[Talk]:
+    """Talks of equal length, cut from the bundled ones."""
+    text = talk_text(count * TALK_CHARACTERS)
+    parts = [
+        text[start : start + TALK_CHARACTERS] for start in range(0, len(text), TALK_CHARACTERS)
+    ]
+    return [Talk(f"{n}", "", "", "", part, find_sentences(part)) for n, part in enumerate(parts)]
+
+
+def timed(model: BoundaryModel, corpus: list[Talk]) -> tuple[float, Measurement]:
+    """Seconds of a measurement, and what it found."""
+    begun_s = time.perf_counter()
+    measurement = measure(model, corpus, THRESHOLDS)
+    return time.perf_counter() - begun_s, measurement
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--talks", type=int, default=24, help="how many talks to read")
+    parser.add_argument("--rounds", type=int, default=2, help="measurements of each")
+    options = parser.parse_args()
+    corpus = talks(options.talks)
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        shaped, _ = models(folder)
+        files = ModelFiles(shaped.name, shaped.model, shaped.tokenizer)
+        here = Segmenter(files.model, files.tokenizer, batch_tokens=0, threads=1)
+        runs: dict[str, BoundaryModel] = {"this process, one thread": stack.enter_context(here)}
+        for workers, name in ((1, "one worker"), (2, "two workers")):
+            cluster = stack.enter_context(connected(f"local:{workers}"))
+            runs[name] = cluster.model(files, DEFAULT_OVERLAP)
+        times: dict[str, list[float]] = {name: [] for name in runs}
+        for model in runs.values():
+            timed(model, corpus[:4])  # loads the model on every worker
+        expected = None
+        for _ in range(options.rounds):
+            for name, model in runs.items():
+                taken, found = timed(model, corpus)
+                times[name].append(taken)
+                expected = expected or found
+                if found != expected:
+                    raise SystemExit(f"{name}: counts differ from those of {next(iter(runs))}")
+    one = median(times["one worker"])
+    rows = tuple((name, median(taken), one / median(taken)) for name, taken in times.items())
+    print(f"{len(corpus)} talks of {TALK_CHARACTERS:,} characters, SaT-3l's shape, {machine()}\n")
+    columns = ("run by", "seconds", "times as fast as one worker")
+    print(render(Table(columns, rows, (None, ".2f", ".2f")), "markdown"))
+    print(f"All counts equal at {len(THRESHOLDS)} thresholds.")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,75 @@
+"""What a sweep of 19 thresholds costs beside a single evaluation of the same talks.
+
+    python -m benchmarks.sweep_cost [--rounds N]
+
+measures both in turns on the bundled corpus, with a file of SaT-3l's shape (random weights, which
+take the same time as trained ones) and with the bundled model `small`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+
+from benchmarks.machine import machine
+from benchmarks.segmentation_speed import models
+from sat_bench.corpus import BUNDLED_CORPUS, Corpus, load_corpus
+from sat_bench.evaluation import DEFAULTS, measure
+from sat_bench.inference import BoundaryModel, Inference
+from sat_bench.models import ModelFiles, find_model
+from truemark.sweep import grid
+from truemark.tables import Table, render
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    wall_s: float
+    processor_s: float
+
+
+def cost(model: BoundaryModel, corpus: Corpus, thresholds: Sequence[float]) -> Cost:
+    """How long one measurement takes, reading the talks included."""
+    wall_s, processor_s = time.perf_counter(), time.process_time()
+    measure(model, corpus, thresholds)
+    return Cost(time.perf_counter() - wall_s, time.process_time() - processor_s)
+
+
+def row(name: str, files: ModelFiles, corpus: Corpus, rounds: int) -> tuple[object, ...]:
+    """The medians of an evaluation and of a sweep, and the second over the first."""
+    single, full = (DEFAULTS.threshold,), grid(*DEFAULTS.grid)
+    costs: dict[tuple[float, ...], list[Cost]] = {single: [], full: []}
+    with Inference().opened(files) as model:
+        cost(model, corpus, single)
+        for number in range(rounds):
+            # Neither is always the first of a round.
+            for thresholds in (single, full) if number % 2 else (full, single):
+                costs[thresholds].append(cost(model, corpus, thresholds))
+    wall_s = [median(one.wall_s for one in costs[key]) for key in (single, full)]
+    processor_s = [median(one.processor_s for one in costs[key]) for key in (single, full)]
+    return name, *wall_s, wall_s[1] / wall_s[0], processor_s[1] / processor_s[0]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rounds", type=int, default=4, help="measurements of each")
+    rounds: int = parser.parse_args().rounds
+    corpus = load_corpus(BUNDLED_CORPUS)
+    with tempfile.TemporaryDirectory() as name:
+        shaped, _ = models(Path(name))
+        files = ModelFiles(shaped.name, shaped.model, shaped.tokenizer)
+        rows = (
+            row(shaped.name, files, corpus, rounds),
+            row("small", find_model("small"), corpus, 2 * rounds),
+        )
+    print(f"The {len(corpus)} bundled talks, {corpus.characters:,} characters, on {machine()}\n")
+    columns = ("model", "1 threshold, s", "19 thresholds, s", "ratio", "ratio of processor time")
+    print(render(Table(columns, rows, (None, ".2f", ".2f", ".3f", ".3f")), "markdown"), end="")
+
+
+if __name__ == "__main__":
+    main()
