@@ -55,20 +55,6 @@ _MON = (
     r"(?:january|february|march|april|may|june|july|august|september|october|november|december"
     r"|jan|feb|mar|apr|jun|jul|aug|sept|sep|oct|nov|dec)\.?"
 )
-_NTH_WORDS = {
-    word: number
-    for number, word in enumerate(
-        (
-            *("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth"),
-            *("tenth", "eleventh", "twelfth", "thirteenth", "fourteenth", "fifteenth", "sixteenth"),
-            *("seventeenth", "eighteenth", "nineteenth", "twentieth", "twenty-first"),
-            *("twenty-second", "twenty-third", "twenty-fourth", "twenty-fifth", "twenty-sixth"),
-            *("twenty-seventh", "twenty-eighth", "twenty-ninth", "thirtieth", "thirty-first"),
-        ),
-        1,
-    )
-}
-_NTH_WORD = "(?:" + "|".join(sorted(_NTH_WORDS, key=len, reverse=True)) + ")"
 _D = r"(?:3[01]|[12]\d|0?[1-9])"
 _NOT_A_DAY = (
     r"(?!\s*(?:floor|street|st\b|ave|avenue|grade|time|place|graders?|birthday|anniversary|edition"
@@ -78,8 +64,7 @@ _NOT_A_DAY = (
 
 
 def _nth_of(text: str) -> int:
-    digits = pattern(r"\d+").match(text)
-    return int(digits[0]) if digits else _NTH_WORDS[text.lower()]
+    return int(text.rstrip("stndrh"))
 
 
 def _iso(m: re.Match[str], today: date) -> Day | None:
@@ -114,6 +99,15 @@ def _slashed(m: re.Match[str], today: date) -> Day | None:
         year = int(m[3])
         return _dated(m, calendar_day(year + 2000 if year < 100 else year, month, nth))
     return _dated(m, next_dated(today, month, nth))
+
+
+def _dotted(m: re.Match[str], today: date) -> Day | None:
+    """Day and month as much of Europe writes them ("17.06.")."""
+    nth, month = int(m[1]), int(m[2])
+    if not 1 <= month <= 12:
+        return None
+    year = int(m[3]) if m[3] else None
+    return _dated(m, calendar_day(year, month, nth) if year else next_dated(today, month, nth))
 
 
 def _nth(m: re.Match[str], today: date) -> Day | None:
@@ -257,11 +251,7 @@ _RULES: tuple[tuple[str, Callable[[re.Match[str], date], Day | None]], ...] = (
         _month_day,
     ),
     (rf"\b(?:the )?(?P<day>{_D}(?:st|nd|rd|th)?) (?:of )?(?P<month>{_MON})\b(?! i\b)", _day_month),
-    (
-        rf"\b(?P<month>{_MON}) (?P<day>{_NTH_WORD})\b(?P<last>)(?P<last_month>)(?P<year>)",
-        _month_day,
-    ),
-    (rf"\b(?:the )?(?P<day>{_NTH_WORD}) of (?P<month>{_MON})\b", _day_month),
+    (r"(?<![\d.:])(?<!at )(\d{1,2})\.(\d{1,2})\.(\d{4}|(?!\d))", _dotted),
     (
         r"(?<![\d/.:-])(\d{1,2})/(\d{1,2})(?:/(\d{2}|20\d\d))?(?![\d/])(?!\s*(?:of\b|an? hour"
         r"|hours?|cup))",
@@ -310,10 +300,6 @@ _RULES: tuple[tuple[str, Callable[[re.Match[str], date], Day | None]], ...] = (
         rf"\b(?:the |on )?(?P<nth>{_D}(?:st|nd|rd|th))\b{_NOT_A_DAY}"
         rf"(?:\s?(?:-|to|through|thru|until)\s?(?:the )?(?P<last>{_D}(?:st|nd|rd"
         rf"|th))\b)?(?P<next_month> of next month)?",
-        _nth,
-    ),
-    (
-        rf"\bon the (?P<nth>{_NTH_WORD})\b{_NOT_A_DAY}(?P<last>)(?P<next_month> of next month)?",
         _nth,
     ),
     (

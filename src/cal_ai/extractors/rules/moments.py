@@ -78,6 +78,8 @@ def find_moments(text: str, now: datetime) -> Moments:
     """What `text`, said at `now`, says about time; a time that is only denied is left out."""
     days = find_days(text, now.date())
     clocks = find_clocks(text, frozenset(day.end for day in days))
+    dated = [(day.start, day.end) for day in days]
+    clocks = [clock for clock in clocks if not _overlaps(clock, dated)]
     shifts = find_shifts(text)
     for ahead in find_from_now(text):
         at = now + timedelta(minutes=ahead.minutes)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from functools import cache
 
-from cal_ai.extractors.rules.patterns import any_of, pattern
+from cal_ai.extractors.rules.numerals import in_digits
+from cal_ai.extractors.rules.patterns import pattern
 
 SHORTHAND = {
     "u": "you",
@@ -119,58 +119,6 @@ _MISSPELT = (
 _NOT_TYPOS = {"mooring", "mourning", "melting", "meeting", "ending", "dinners", "diner", "evenings"}
 _NOT_TYPOS |= {"winner", "sinner", "thinner", "inner", "dinnertime", "meetings", "sunny", "fridays"}
 
-_HOURS = dict(
-    zip(
-        ("one", "two", "three", "four", "five", "six"),
-        range(1, 7),
-        strict=True,
-    )
-) | dict(zip(("seven", "eight", "nine", "ten", "eleven", "twelve"), range(7, 13), strict=True))
-_MINUTES = {
-    "five": 5,
-    "ten": 10,
-    "fifteen": 15,
-    "quarter": 15,
-    "a quarter": 15,
-    "twenty": 20,
-    "twenty-five": 25,
-    "twenty five": 25,
-    "thirty": 30,
-    "half": 30,
-    "forty": 40,
-    "forty-five": 45,
-    "forty five": 45,
-    "fifty": 50,
-}
-_HOUR = rf"(?:{any_of(_HOURS)}|1[0-2]|[1-9])"
-_PAST_TO = rf"\b({any_of(_MINUTES)})(?: minutes)? (past|after|to|till|before|of) ({_HOUR})\b"
-_WORD_RANGE = rf"\b({any_of(_HOURS)}) (to|till|until) ({any_of(_HOURS)})\b"
-_HALF_HOUR = rf"\bhalf ({any_of(_HOURS)})\b"
-_HOUR_MINUTE = (
-    rf"\b({any_of(_HOURS)})[ -](oh[ -]five|fifteen|twenty|thirty|forty|forty[ -]five|fifty)\b"
-    r"(?! (?:people|minutes|dollars|percent|bucks|years|days|pages|guests))"
-)
-_TIME_WORD = (
-    r"\b(at|around|about|by|until|till|til|before|after|from|say|make it|make that|it's|to|between"
-    r"|how about|what about|do|maybe|like|@|and|or|is|for)"
-    rf" ({any_of(_HOURS)})\b"
-    r"(?=\s*(?:$|[?.!,;]|am\b|pm\b|o'?clock|ish|sharp|instead|in the (?:morning|afternoon|evening)"
-    r"|at night|works?|on\b|or\b|to\b|and\b|today"
-    r"|tonight"
-    r"|tomorrow|in the (?:morning|afternoon|evening)|mon|tue|wed|thu|fri|sat|sun|at night|then\b"
-    r"|would|is (?:good|fine|ok|better|perfect)|if|at the|for|this|next|sounds|eastern|pacific"
-    r"|central))"
-)
-_WORD_CLOCK = rf"\b({any_of(_HOURS)})(?=\s?(?:am|pm|o'?clock|ish)\b|-ish\b)"
-_WORD_ALONE = (
-    r"((?:^|(?<=[.!?] ))(?!no one\b)(?:(?:ok|yes|yeah|sure|maybe|no|wait|actually|hmm|then|perfect"
-    r"|great|so"
-    r"|exactly|right|and"
-    rf"|say),? )*)({any_of(_HOURS)})"
-    r"(?=\s*(?:$|[?.!,]|instead|in the (?:morning|afternoon|evening)|at night|works|is (?:good"
-    r"|fine|ok|better|perfect)|sounds|it is|then))"
-)
-
 _FILLER = (
     r"(?:\b(?:u+h+m*|u+m+|e+r+m*|h+m+|m+h*m+|a+h+)\b(?!\s*,?\s*(?:no|yes)\b),?\s*|\byou know,\s*)"
 )
@@ -198,7 +146,7 @@ def plain(words: str) -> str:
     text = pattern(r"[\w'-]+").sub(lambda match: _respelt(match[0]), text)
     text = pattern(_FILLER).sub("", text)
     text = pattern(_LIKE).sub("around ", text)
-    return _digits(pattern(r"\s+").sub(" ", text).strip())
+    return in_digits(pattern(r"\s+").sub(" ", text).strip())
 
 
 _QUOTES = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"', "…": "...", "\u00a0": " "})
@@ -247,36 +195,3 @@ def _distance(left: str, right: str) -> int:
                 cost = min(cost, older[j - 2] + 1)
             row.append(cost)
     return row[-1]
-
-
-def _digits(text: str) -> str:
-    text = pattern(_PAST_TO).sub(_past_or_to, text)
-    text = pattern(_WORD_RANGE).sub(
-        lambda m: f"{_HOURS[m[1].lower()]} {m[2]} {_HOURS[m[3].lower()]}", text
-    )
-    text = pattern(_HALF_HOUR).sub(lambda m: f"{_HOURS[m[1].lower()]}:30", text)
-    text = pattern(_HOUR_MINUTE).sub(_hour_minute, text)
-    text = pattern(_WORD_CLOCK).sub(lambda m: str(_HOURS[m[1].lower()]), text)
-    for _ in range(
-        2
-    ):  # "two or three": the second word follows a word that the first match ended with
-        text = pattern(_TIME_WORD).sub(lambda m: f"{m[1]} {_HOURS[m[2].lower()]}", text)
-    return pattern(_WORD_ALONE).sub(lambda m: f"{m[1]}{_HOURS[m[2].lower()]}", text)
-
-
-def _past_or_to(match: re.Match[str]) -> str:
-    minutes = _MINUTES[match[1].lower()]
-    said, side = match[3].lower(), match[2].lower()
-    hour = _HOURS.get(said) or int(said)
-    if side in ("past", "after"):
-        return f"{hour}:{minutes:02d}"
-    quarter = match[1].lower() in ("quarter", "a quarter")
-    before = match.string[: match.start()].rstrip().lower()
-    if not quarter and not before.endswith(("at", "by", "around", "about", "until", "till")):
-        return match[0]  # "five to six people", "from ten to six"
-    return f"{(hour - 2) % 12 + 1}:{60 - minutes:02d}"
-
-
-def _hour_minute(match: re.Match[str]) -> str:
-    minute = match[2].lower().replace(" ", "-")
-    return f"{_HOURS[match[1].lower()]}:{5 if minute == 'oh-five' else _MINUTES[minute]:02d}"

@@ -49,7 +49,7 @@ _UNITS = (
     r"|drinks|candidates|(?:main|oak|elm|park|first|second|third)\b|[a-z]+ (?:st|street|ave|avenue"
     r"|road|rd|blvd|lane)\b|star|stars"
     r"|episodes?|chapters?|seasons?|rounds?|sets?|laps|reps|team|teams|new\b|big\b|different"
-    r"|separate|-\d+ (?:people|days|weeks)))"
+    r"|separate|a[ -]side|-\d+ (?:people|days|weeks)))"
 )
 _MERIDIEM = r"(?:\s?(?:am|pm)\b|[ap]\b)"
 _HOUR = r"(?:2[0-3]|1\d|0?\d)"
@@ -88,8 +88,9 @@ _LED = (
 )
 _LED_TIME = rf"(?P<lead>{_LED})\s?(?:(?P<about>around|about)\s)?(?P<a>{_LOOSE}){_TAIL}"
 _FOLLOWED = (
-    rf"(?<![\d:.$#/+-])\b(?P<a>{_LOOSE})(?P<ish>\s?-?ish\b)?(?=\s*(?:works?\b|is (?:good|fine|ok"
-    rf"|great|better|perfect|too|a bit|best|when)|instead\b|sharp\b"
+    rf"(?<![\d:.$#/+-])\b(?P<a>{_LOOSE})(?P<ish>\s?-?ish\b)?(?=\s*(?:works?\b|(?:is|'s)"
+    rf" (?:good|fine|ok|great|better|perfect|too|a bit|best|when|tight|lovely|ideal)"
+    rf"|I (?:can|could)\b|instead\b|sharp\b"
     r"|on (?:the dot|mon|tue|wed|thu|fri|sat|sun)|sounds\b|tomorrow\b|tonight\b|today\b|this"
     r" (?:after|even|morn)|in the (?:morning|afternoon|evening)|at night"
     r"|then\b|it is\b|would (?:be|work)|(?:eastern|pacific|central|mountain|et|pt|est|pst)\b"
@@ -219,9 +220,11 @@ def _range(match: re.Match[str], text: str, day_ends: frozenset[int]) -> Clock |
         not firm
         and not lead
         and not after_day
-        and joint != "-"
+        and joint not in ("-", "till", "til", "'til", "until")
         and not found(
-            r"^\s*(?:$|[?.!,;)]|on\b|today|tomorrow|tonight|\w+day\b)", text[match.end() :]
+            r"^\s*(?:$|[?.!,;)]|on\b|today|tomorrow|tonight|\w+day\b|I\b|then\b|works"
+            r"|(?:'s|is) \w+)",
+            text[match.end() :],
         )
     ):
         return None

@@ -1,0 +1,141 @@
+"""Clock times and days of the month said in words, rewritten in digits."""
+
+from __future__ import annotations
+
+import re
+
+from cal_ai.extractors.rules.patterns import any_of, pattern
+
+_HOUR_WORDS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+_HOURS = {word: hour for hour, word in enumerate((*_HOUR_WORDS, "eleven", "twelve"), 1)}
+_TENS = {"twenty": 20, "thirty": 30, "forty": 40, "fifty": 50}
+_UNITS = {word: _HOURS[word] for word in _HOUR_WORDS[:9]}
+_MINUTES = {"five": 5, "ten": 10, "fifteen": 15, "quarter": 15, "a quarter": 15, "half": 30}
+_MINUTES |= _TENS
+_MINUTES |= {f"{ten}{gap}five": _TENS[ten] + 5 for ten in _TENS for gap in "- "}
+_NTH_WORDS = {
+    word: nth
+    for nth, word in enumerate(
+        (
+            *("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth"),
+            *("tenth", "eleventh", "twelfth", "thirteenth", "fourteenth", "fifteenth", "sixteenth"),
+            *("seventeenth", "eighteenth", "nineteenth", "twentieth"),
+        ),
+        1,
+    )
+}
+_NTH = dict(_NTH_WORDS) | {"thirtieth": 30, "thirty-first": 31, "thirty first": 31}
+_NTH |= {f"twenty{gap}{word}": 20 + _NTH_WORDS[word] for word in list(_NTH)[:9] for gap in "- "}
+
+_WORD = any_of(_HOURS)
+_HOUR = rf"(?:{_WORD}|1[0-2]|[1-9])"
+_TIME = rf"(?:{_WORD}|(?:1[0-2]|[1-9])(?::[0-5]\d)?)"
+_DAY = (
+    r"(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?|mon|tues?|weds?|thurs?|fri|today|tomorrow"
+    r"|tonight|\d{1,2}(?:st|nd|rd|th))"
+)
+_MONTH = (
+    r"(?:january|february|march|april|may|june|july|august|september|october|november|december"
+    r"|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\.?"
+)
+_PART = r"(?:in the (?:morning|afternoon|evening)|at night|tonight|tomorrow)"
+_FINE = r"(?:fine|good|great|ok|better|best|perfect|lovely|ideal|tight|late|early|too)"
+# What may follow an hour in words that stands on its own.
+_SELF_CONTAINED = (
+    rf"(?=\s*(?:$|[?.!,;]|instead|{_PART}|works|'s {_FINE}|is {_FINE}|sounds|it is|then|would|I can"
+    rf"|I'm|suits|on {_DAY}|for me|(?:my|your|our|local|\w+) time\b|here\b|please|sharp|ish))"
+)
+
+_PAST_TO = rf"\b({any_of(_MINUTES)})(?: minutes)? (past|after|to|till|before|of) ({_HOUR})\b"
+_HALF_HOUR = rf"\bhalf ({_WORD})\b"
+_HOUR_MINUTE = (
+    rf"(?<!twenty[ -])(?<!thirty[ -])\b({_WORD})[ -]"
+    rf"(oh[ -]five|{any_of(word for word in _MINUTES if word not in ('half', 'five'))})\b(?!-)"
+    r"(?! (?:people|minutes?|dollars|percent|bucks|years|days|pages|guests|past|to|hours?|euros"
+    r"|pounds|thousand|hundred|inch|inches|miles|metres|meters|kilos))"
+)
+_RANGE = (
+    rf"(?<!the )(?<!little )(?<!that )(?<!this )(?<![\d:])\b({_TIME}) (to|till|til|until)"
+    rf" ({_TIME})\b(?! (?:people|times|of us))"
+)
+_LED = (
+    r"\b(at|around|about|by|until|till|til|before|after|from|say,?|make it|make that|it's|to"
+    r"|between|how about|what about|do|maybe|like|@|and|or|is|for|that's|not)"
+    rf" ({_WORD})\b"
+    r"(?=\s*(?:$|[?.!,;]|am\b|pm\b|o'?clock|ish|sharp|instead|works?|on\b|or\b|to\b|and\b|today|I'm"
+    r"|tonight|tomorrow|in the (?:morning|afternoon|evening)|mon|tue|wed|thu|fri|sat|sun|at night"
+    r"|then\b|would|is (?:good|fine|ok|better|perfect)|if|at the|for|this|next|sounds|eastern"
+    r"|pacific|central|here\b|with you|(?:my|your|our) time))"
+)
+_AT = (
+    rf"\b(at|@) ({_WORD})\b(?![- ](?:of|different|other|points?|places?|locations?|years?|months?"
+    r"|weeks?|days?|hours?|minutes?|percent|times|dollars|euros|pounds|per|and a half|hundred)\b)"
+)
+_AFTER_DAY = rf"\b({_DAY}(?: (?:morning|afternoon|evening|night))?,? )({_WORD})\b{_SELF_CONTAINED}"
+_IN_PART = rf"()\b({_WORD})(?=(?:[ -]?ish)? {_PART})"
+_CLOCK = rf"()\b({_WORD})(?=\s?(?:am|pm|o'?clock|ish)\b|-ish\b)"
+_ALONE = (
+    r"((?:^|(?<=[.!?] ))(?!no one\b)(?:(?:ok|yes|yeah|sure|maybe|no|wait|actually|hmm|then|perfect"
+    r"|great|so|exactly|right|and|say|again|well|oh|fine|lovely),? )*)"
+    rf"({_WORD})\b(?! (?:would be|on the|of))(?!,? \w+ (?:is|are|was)\b){_SELF_CONTAINED}"
+)
+_VERDICT = rf"()\b({_WORD})(?='s {_FINE}\b| (?:is|sounds|works) (?:{_FINE}|for me)\b)"
+
+_NOT_A_DAY = (
+    r"(?! (?:of (?!next)|floor|street|grade|time|place|graders?|birthday|anniversary|edition|round"
+    r"|quarter|draft|attempt|try|option|choice|row|one|person|week|month|year|day|half|slot|date))"
+)
+_AFTER_DATE = (
+    r"(?:is|was|at|works?|then|instead|from|or|and|I|I'm|I've|we|we're|if|in|for|to|would|will|as"
+    r"|with|suits|till|until|it|before|after|please|of next month)"
+)
+_DATES = (
+    rf"(\b{_DAY},? (?:the )?|\b{_MONTH} (?:the )?|\bon the )({any_of(_NTH)})\b{_NOT_A_DAY}",
+    rf"(\b(?:the )?)({any_of(_NTH)})(?= of {_MONTH}\b)",
+    rf"(\bthe )(?!(?:first|second|third)\b)({any_of(_NTH)})\b"
+    rf"(?=\W*$|[,.;:?!]|'s\b| {_AFTER_DATE}\b){_NOT_A_DAY}",
+)
+
+
+def in_digits(text: str) -> str:
+    """`text` with clock times and days of the month in digits, where words mean those."""
+    for source in _DATES:
+        text = pattern(source).sub(lambda m: f"{m[1]}{_ordinal(_NTH[m[2].lower()])}", text)
+    text = pattern(_PAST_TO).sub(_past_or_to, text)
+    text = pattern(_HALF_HOUR).sub(lambda m: f"{_HOURS[m[1].lower()]}:30", text)
+    text = pattern(_HOUR_MINUTE).sub(_hour_minute, text)
+    text = pattern(_RANGE).sub(lambda m: f"{_digits(m[1])} {m[2]} {_digits(m[3])}", text)
+    for source in (_CLOCK, _IN_PART, _VERDICT, _AFTER_DAY):
+        text = pattern(source).sub(lambda m: f"{m[1]}{_digits(m[2])}", text)
+    # Twice: in "two or three" the second word follows one that the first match ended with.
+    for source in (_LED, _LED, _AT):
+        text = pattern(source).sub(lambda m: f"{m[1]} {_digits(m[2])}", text)
+    return pattern(_ALONE).sub(lambda m: f"{m[1]}{_digits(m[2])}", text)
+
+
+def _digits(said: str) -> str:
+    return str(_HOURS.get(said.lower(), said))
+
+
+def _ordinal(nth: int) -> str:
+    ending = {1: "st", 2: "nd", 3: "rd"}.get(nth % 10, "th") if nth not in (11, 12, 13) else "th"
+    return f"{nth}{ending}"
+
+
+def _past_or_to(match: re.Match[str]) -> str:
+    minutes = _MINUTES[match[1].lower()]
+    said, side = match[3].lower(), match[2].lower()
+    hour = _HOURS.get(said) or int(said)
+    if side in ("past", "after"):
+        return f"{hour}:{minutes:02d}"
+    quarter = match[1].lower() in ("quarter", "a quarter")
+    before = match.string[: match.start()].rstrip().lower()
+    if not quarter and not before.endswith(("at", "by", "around", "about", "until", "till")):
+        return match[0]  # "five to six people", "from ten to six"
+    return f"{(hour - 2) % 12 + 1}:{60 - minutes:02d}"
+
+
+def _hour_minute(match: re.Match[str]) -> str:
+    minute = match[2].lower().replace(" ", "-")
+    known = {word.replace(" ", "-"): value for word, value in _MINUTES.items()}
+    return f"{_HOURS[match[1].lower()]}:{5 if minute == 'oh-five' else known[minute]:02d}"
