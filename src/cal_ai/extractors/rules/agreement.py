@@ -36,8 +36,8 @@ _STRONG = phrases(
     you got it
     will do\b
     you're on\b
-    (?:i'm )?on it\b
-    done\b(?! (?:at|by|with))
+    (?:i'm |we're )on it\b
+    (?<!i've )(?<!we've )(?<!haven't )(?<!be )done\b(?! (?:at|by|with|my|the|it|that|this|a|for|up))
     confirmed
     agreed
     happy to\b
@@ -102,7 +102,9 @@ _WEAK = (
     r"(?:(?:yes|yeah|yep|yup|yess+|sure|ok|okay|alright|all right|right|great|awesome|excellent"
     r"|wonderful|cool|lovely|brilliant|fantastic|nice|amazing|got it|gotcha|noted|understood|roger"
     r"|copy that|bet|fine|good|thanks|thank you|thx|sweet|super|yay|aye|ack|true|works|totally"
-    r"|exactly|correct|mm-?hm+|uh-?huh|uhuh|gr8|coolio|cheers)\b|👍|✅|👌|🎉|🙌|💯)"
+    r"|exactly|correct|mm-?hm+|uh-?huh|uhuh|gr8|coolio|cheers)\b"
+    r"(?!,? (?:about that|morning|afternoon|evening|night|grief|god|luck|lord|heavens|idea what))"
+    r"|👍|✅|👌|🎉|🙌|💯)"
 )
 _HOLD = phrases(
     r"""
@@ -171,10 +173,10 @@ _REFUSAL = phrases(
     (?:have to |must |need to |will |i'll )decline
     i'm not (?:\w+ing|free|available|interested|up for)\b
     i wish\b
-    i'm (?:on call|on duty|on shift|working)\b
+    i'm (?:on call|on duty|on shift|on nights|working)\b(?! (?:from|at) home)
     \w+day,? i(?:'m| am) (?:at|in|with|on|out|off|seeing|visiting)\b
     have (?:a|another|an|the|my) (?:[\w:]+ ){0,3}(?:then\b|conflict|at that time)
-    something (?:then|else|already)
+    (?:have|got|doing|'ve) something (?:on|then|else|already)
     already (?:have|booked|got|committed|promised)
     fully booked
     double-?booked

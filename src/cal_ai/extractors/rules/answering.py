@@ -82,6 +82,8 @@ def refuse(scene: Scene, reading: Reading) -> None:
     plan = named or open_plan
     if plan is None or plan.background or scene.table.age(plan) > FAR:
         return
+    if reading.refuses_barely and reading.speaker in plan.backing and plan.is_agreed:
+        return  # "No" to some other question
     if plan.action is None and not plan.asked:
         plan.refused.add(reading.speaker)
     elif _concerns(plan, reading) and not (

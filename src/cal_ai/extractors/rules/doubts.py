@@ -10,7 +10,8 @@ _HYPOTHETICAL = phrases(
     (?<!asked )(?<!asking )(?<!wondering )(?<!know )(?<!see )(?<!check )(?<!ask )if (?!you(?:'re
     ...| are| can| want| like| don't mind| have| prefer| could)?\b|that|possible|not\b
     ...|so\b|anything|everyone|everybody|needed|it's (?:ok|easier|better|possible)|it (?:works
-    ...|helps|suits)|we (?:can|do|say|make|meet|start|go)|i (?:can|leave|get out))
+    ...|helps|suits)|we (?:can|do|say|make|meet|start|go|keep
+    ...|stick)|it's \d|i (?:can|leave|get out))
     one of these days|one day\b|some ?day\b
     sometime (?!around|on\b|after|before|tomorrow|next|this|in the)|sometime\W*$
     some ?time soon
@@ -48,7 +49,10 @@ _PAST = phrases(
     was (?!thinking|wondering|hoping|going to|planning|about to|scheduled|originally
     ...|looking|at \d|on \w+day|set|calling|trying|moved|pushed|rescheduled|cancell?ed|changed
     ...|postponed)
-    were (?!thinking|wondering|planning|supposed|going to|to\b|hoping|to\b)
+    (?:we|they|i|he|she|you)'d (?:been|booked|had|gone|met|planned|already|just|said|agreed|never)\b
+    (?:turned up|walked in|made (?:us|me|him|her|them)|stepped down|rang|brought|paid)\b
+    (?:was|were) (?:supposed|going) to\b.*\b(?:and|but)\b
+    were (?!thinking|wondering|planning|to\b|hoping)
     wasn't|weren't
     went\b
     (?:i|we|he|she|they|you|who|[a-z]+) had\b(?! (?:only )?(?:\w+day|the \d|an opening|a slot)
@@ -133,7 +137,7 @@ _LEAD = (
 _SUBJECT = (
     r"(?P<who>(?i:he|she|they|mom|dad|mum|grandma|grandpa|hubby)|(?i:my|his|her|their) (?:\w+"
     r" )?\w+?"
-    r"|[A-Z]\w+(?: (?:and|&) (?:[A-Z]\w+|(?:his|her) \w+))?"
+    r"|[A-Z]\w+(?: [A-Z]\w+)?(?: (?:and|&) (?:[A-Z]\w+|(?:his|her) \w+))?"
     r"|(?i:the|those) (?:kids|boys|girls|neighbou?rs|guys|interns|twins|other team|\w+s))"
     r"(?:'s|'re|'ll|'d| is| are| has| have| will| wants?| got| just| needs?| said| says| and|,"
     r" who) "
@@ -178,13 +182,24 @@ _REPORTING = (
 )
 _OFFERS = (
     r"\b(?:suggest|offer|propos|ask|request|would like|wants? (?:to meet|a|an)\b"
-    r"|(?:had|have|has) (?:only )?(?:\w+day|the \d|an opening|a slot)\b)"
+    r"|(?:had|have|has|gave|can do|could do|can make|can see|can offer|can fit)"
+    r" (?:\w+ ){0,5}?(?:\w+day|the \d|an opening|a slot|room|space|a gap|half past|\d)\b)"
+)
+
+
+_RELATIVE = (
+    r"^\W*(?:(?:and|so|oh|but|well|now),? )*your (?:\w+ )?(?:brother|sister|dad|mum|mom|father"
+    r"|mother|uncle|aunt|auntie|cousin|son|daughter|boy|girl|wife|husband|nan|gran|grandma"
+    r"|grandpa|nephew|niece|neighbou?r|friend|boss|colleague|lot|parents|kids)(?:'s|'ll| is| are"
+    r"| has| have| will) "
 )
 
 
 def is_about_others(text: str, owner: str) -> bool:
     """Whether the clause tells what people other than speaker, hearers and owner do."""
     text = pattern(_REPORTING).sub("", text)
+    if found(_RELATIVE, text):
+        return True
     if found(r"\b(?:we|we're|we'll|us|our|let's|you|your|me|i|i'm|i'll|i've)\b", text):
         return False
     if (owner and owner.lower() in text.lower()) or found(_OFFERS, text):

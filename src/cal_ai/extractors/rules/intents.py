@@ -7,7 +7,8 @@ from cal_ai.extractors.rules.patterns import found, phrases
 _CANCEL = phrases(
     r"""
     cancel(?:l?ed|l?ing|s|lation)?\b
-    call(?:ed|ing)? (?:(?:it|that|this|\w+|(?:the|our|my) \w+|the whole thing) )?off\b
+    (?:call|sack|bin|blow)(?:ed|ing)? (?:(?:it|that|this|\w+|(?:the|our|my) \w+
+    ...|the whole thing) )?off\b
     scrap(?:ped|ping)?\b
     scratch (?!that)
     delet(?:e|ed|ing)\b
@@ -27,6 +28,8 @@ _CANCEL = phrases(
     (?:no longer|not) (?:happening|needed|on\b|necessary)
     no longer (?:need|doing|going|meeting)
     (?:is|are|it's) off\b(?! (?:to|by|work|limits))
+    (?:\w+day|that|it)(?:'s| is) dead\b
+    (?:won't|don't) (?:be needing|need) (?:it|the|that|my|our|this)\b
     (?:won't|isn't|not going to) (?:be happening|happen)
     free up (?:my|the)\b
     don't need (?:the|our|that|to meet)
@@ -130,6 +133,7 @@ _PROPOSAL = phrases(
     anyone (?:up|want|free)
     who'?s (?:up|in|free)
     (?:is )?everyone (?:free|available|ok|good)
+    (?:it|that)(?:'s got| has|'d have|'ll have|'s) to be\b
     i need (?:you\b|to (?:see|talk|meet|speak)|\d+ minutes|an? (?:hour|few|moment))
     need you\b
     can (?:somebody|someone|anyone|anybody|one of you)\b

@@ -130,6 +130,8 @@ def _is_hindrance(scene: Scene, reading: Reading, event: ContextEvent | None) ->
         return event is not None
     if not scene.is_by_owner(reading):
         return not reading.shared
+    if reading.speaker in near.refused:
+        return True
     return near.asked and not near.is_agreed and reading.speaker not in near.backing
 
 

@@ -157,7 +157,8 @@ def bulk_matches(
 ) -> list[ContextEvent]:
     """The events that "everything on Friday" or "my whole afternoon" stands for."""
     text = reading.text
-    if not (moments.days or moments.parts or found(r"\b(?:everything|all)\b", text)):
+    whole = r"\b(?:everything|all (?:my|our|of my|of our)|(?:my|the) (?:whole|entire))\b"
+    if not (moments.days or moments.parts or found(whole, text)):
         return []
     chosen = [event for event in events if _on_days(moments, starts[event.id])]
     for part in moments.parts:
