@@ -29,8 +29,8 @@ def cancel(scene: Scene, reading: Reading) -> None:
         _delete(scene, scene.table.of(each), reading)
     if events:
         return
-    if plan is None and reading.activity is None and not moments.names_a_time:
-        plan = scene.table.near(FAR)
+    if plan is None and reading.activity is None:
+        plan = _meant(scene, moments)
     if plan is None:
         return
     if plan.target is not None:
@@ -38,6 +38,18 @@ def cancel(scene: Scene, reading: Reading) -> None:
     elif not reading.question:
         plan.dropped = True
         scene.attend(plan, reading)
+
+
+def _meant(scene: Scene, moments: Moments) -> Plan | None:
+    """The plan or event talked about, if the day fits, or else the only event of the day."""
+    near = scene.table.near(FAR)
+    if not moments.names_a_time:
+        return near
+    if near is not None and near.target is not None:
+        day = scene.agenda.starts[near.target.id].date()
+        return near if day in moments.dates else None
+    event = scene.agenda.only_one_on(moments.dates)
+    return scene.table.of(event) if event is not None else None
 
 
 def _delete(scene: Scene, plan: Plan, reading: Reading) -> None:

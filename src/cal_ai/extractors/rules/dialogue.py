@@ -21,7 +21,7 @@ def follow(utterances: Iterable[Utterance], setting: Setting, agenda: Agenda) ->
     scene = Scene(setting, agenda)
     for utterance in utterances:
         scene.enter(utterance)
-        for reading in read_utterance(utterance, setting):
+        for reading in map(scene.heard, read_utterance(utterance, setting)):
             _take_in(scene, reading)
             scene.leave(reading)
     return scene.table.plans

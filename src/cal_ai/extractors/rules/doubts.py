@@ -55,7 +55,7 @@ _PAST = phrases(
     were (?!thinking|wondering|planning|to\b|hoping)
     wasn't|weren't
     went\b
-    (?:i|we|he|she|they|you|who|[a-z]+) had\b(?! (?:only )?(?:\w+day|the \d|an opening|a slot)
+    (?:i|we|he|she|they|you|who|[a-z]+) had\b(?! (?:only )?(?:\w+day|the \d|\d|an opening|a slot)
     ...| to (?:cancel|move|reschedule|push|postpone
     ...|change)|n't)
     met\b|did\b(?! you want)|saw\b|ate\b|came\b|took\b|flew\b|drove\b|slept\b|woke\b|ran\b|spoke\b
@@ -185,6 +185,18 @@ _OFFERS = (
     r"|(?:had|have|has|gave|can do|could do|can make|can see|can offer|can fit)"
     r" (?:\w+ ){0,5}?(?:\w+day|the \d|an opening|a slot|room|space|a gap|half past|\d)\b)"
 )
+
+
+_GOES_ON = (
+    r"^\W*(?:(?:and|so|oh|but|well|now|because|by then),? )*(?:the|their|his|her|its|this) "
+    r"(?:[\w'-]+ ){1,4}?(?:closes?|shuts?|locks?|opens?|leaves?|goes|gets?|comes?|files?|runs?"
+    r"|arrives?|has to|have to|needs? to|don't|doesn't|won't|isn't|aren't|charges?|wants?|only)\b"
+)
+
+
+def is_a_circumstance(text: str) -> bool:
+    """Whether the clause tells what some thing does ("the bakery shuts at six")."""
+    return found(_GOES_ON, text) and not found(r"\b(?:we|us|our|let's|i|you|your|me)\b", text)
 
 
 _RELATIVE = (

@@ -190,7 +190,7 @@ _ANNOUNCEMENT = phrases(
     ...|volunteering|on call)\b
     i(?:'ll| will| am going to|'m going to) (?:be|have|send|book|put|add|set|schedule|make|see
     ...|meet|pick|call|go|come|drop|do|take|block|reserve|create|host|swing|stop|join|fly|leave
-    ...|visit|bring|attend|run|give|ring|phone)\b
+    ...|visit|bring|attend|run|give|ring|phone|wrap|finish|end|stop)\b
     i (?:just |finally |already |also )?(?:booked|scheduled|made|reserved|set up|signed up
     ...|registered|bought tickets|have to|need to|must|confirmed|arranged|agreed|promised
     ...|told \w+ (?:i'd|i'll|i would)|said (?:i'd|yes|i'll)|RSVP'?d|fly|leave|start|present|teach

@@ -22,6 +22,7 @@ def refocus(scene: Scene, reading: Reading) -> bool:
             scene.attend(plan, reading, quote=False)
             return True
     event = scene.agenda.named(reading, reading.moments) if reading.moments.dates else None
+    event = event or scene.agenda.only_one_on(reading.moments.dates)
     if event is not None:
         scene.attend(scene.table.of(event), reading)
     return event is not None
@@ -56,6 +57,7 @@ def remember(scene: Scene, reading: Reading) -> None:
     asked = reading.question and reading.text.count(" ") < 3
     proposed = reading.void == "" and (reading.proposes or reading.invites or asked)
     passing = (activity.weak and " " not in activity.title) or activity.kind is CHORE
+    passing = passing or (activity.guessed and reading.announces)
     if passing and not proposed:
         return
     free = near is None or near.is_agreed or not near.asked

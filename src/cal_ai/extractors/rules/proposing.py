@@ -18,8 +18,11 @@ def is_about_a_plan(scene: Scene, reading: Reading) -> bool:
     moments, activity = reading.moments, reading.activity
     if (reading.holds and not reading.proposes) or reading.is_late:
         return False
+    if reading.is_circumstance and not scene.knows(reading):
+        return False
     zoned = any(clock.zone for clock in moments.clocks)
     intends = reading.intends or reading.is_fragment or zoned or scene.tells_when(reading)
+    intends = intends or reading.takes_for_granted
     if not moments.names_a_time:
         if moments.lengths:
             return intends or reading.tells_length
@@ -108,10 +111,9 @@ def _plan_for(scene: Scene, reading: Reading) -> Plan | None:
 
 
 def _plan_without_activity(scene: Scene, reading: Reading) -> Plan | None:
-    if reading.asks_whether_still:
-        event = scene.agenda.named(reading, reading.moments)
-        if event is not None:
-            return scene.table.of(event)
+    event = _expected(scene, reading)
+    if event is not None:
+        return scene.table.of(event)
     plan = scene.table.by_time(reading)
     opens = reading.question or reading.proposes or reading.calendar
     opens = opens and (reading.proposes or reading.moments.names_more_than_a_week)
@@ -119,6 +121,20 @@ def _plan_without_activity(scene: Scene, reading: Reading) -> Plan | None:
     if plan is None and (opens or scene.table.has_new_topic):
         plan = scene.table.new(scene.addressees, None)
     return plan
+
+
+def _expected(scene: Scene, reading: Reading) -> ContextEvent | None:
+    """The event of the calendar that the clause takes for granted ("all set for Thursday?")."""
+    if reading.asks_whether_still:
+        event = scene.agenda.named(reading, reading.moments)
+        if event is not None:
+            return event
+    at_start = scene.agenda.at(reading.moments) if not reading.moves else None
+    if at_start is not None:
+        return at_start
+    if reading.takes_for_granted and scene.table.near() is None:
+        return scene.agenda.only_one_on(reading.moments.dates)
+    return None
 
 
 def _is_hindrance(scene: Scene, reading: Reading, event: ContextEvent | None) -> bool:

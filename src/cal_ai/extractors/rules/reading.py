@@ -95,6 +95,11 @@ class Reading:
         return found(r"\b(?:be|running|bit|little|minutes) late\b", self.text)
 
     @property
+    def is_circumstance(self) -> bool:
+        """Whether the clause only tells what some thing does."""
+        return not (self.question or self.proposes) and doubts.is_a_circumstance(self.text)
+
+    @property
     def drops(self) -> bool:
         """Whether something is left out, which cancels it if it is a thing of the calendar."""
         return intents.leaves_out(self.text)
@@ -107,6 +112,11 @@ class Reading:
     @property
     def asks_whether_still(self) -> bool:
         return self.question and found(r"\bstill (?:on|good|meeting|happening|up)\b", self.text)
+
+    @property
+    def takes_for_granted(self) -> bool:
+        """Whether the clause speaks of a day as one on which something is known to be."""
+        return found(r"\b(?:all|still|we|you|everything) (?:set|good|ok|on|fine) for\b", self.text)
 
     @property
     def asks_availability(self) -> bool:

@@ -114,13 +114,20 @@ def _acronym(title: str) -> str:
     return initials if len(initials) >= 3 else "\0"
 
 
+def is_unspecific(activity: Activity) -> bool:
+    """Whether the activity could be any event ("the meeting", but not "the client meeting")."""
+    return activity.noun in GENERIC and content_words(activity.title) <= _EMPTY | GENERIC
+
+
 def _is_other_activity(
     activity: Activity | None, said: frozenset[str], title: frozenset[str]
 ) -> bool:
     """Whether the clause speaks of an activity that the title does not name."""
-    if activity is None or activity.weak or activity.noun in GENERIC:
+    if activity is None or activity.weak:
         return False
-    named = content_words(activity.noun)
+    if is_unspecific(activity):
+        return False
+    named = content_words(activity.title if activity.noun in GENERIC else activity.noun) - GENERIC
     return bool(named & said) and not named & title
 
 
@@ -134,7 +141,7 @@ def _time_score(old: Moments, start: datetime) -> float:
             score += 1.0 if day.weekday == start.weekday() else -2.0
     for clock in old.clocks:
         if clock.minute is not None:
-            same = clock.minute % 720 == (start.hour * 60 + start.minute) % 720
+            same = clock.minute % 720 == minute_of(start) % 720
             score += 2.0 if same else -1.5
     for part in old.parts:
         score += 0.5 if lies_in(part.part, start.hour) else -1.0
@@ -167,7 +174,7 @@ def bulk_matches(
         if clock.minute is not None and clock.approximate:
             minute = clock.minute if clock.certain or clock.minute >= 8 * 60 else clock.minute + 720
             late = found(r"\b(?:after|from|past)\b", text[: clock.start])
-            chosen = [e for e in chosen if (_minute(starts[e.id]) >= minute) == late]
+            chosen = [e for e in chosen if (minute_of(starts[e.id]) >= minute) == late]
     spared = pattern(r"\b(?:except|but|besides|apart from|other than|keep|excluding)\b(.*)").search(
         text
     )
@@ -184,7 +191,7 @@ def bulk_matches(
     return chosen
 
 
-def _minute(moment: datetime) -> int:
+def minute_of(moment: datetime) -> int:
     return moment.hour * 60 + moment.minute
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from cal_ai.extractors.rules.patterns import found, pattern
 from cal_ai.extractors.rules.plans import Plan
@@ -24,13 +24,17 @@ class Question:
 
 @dataclass(slots=True)
 class Scene:
-    """The plans on the table, the calendar, whom the speaker addresses, and the last question."""
+    """The plans on the table, the calendar, whom the speaker addresses, and the last question.
+
+    `story` is why the last clause planned nothing, if that holds for a bare time after it too.
+    """
 
     setting: Setting
     agenda: Agenda
     table: Table = field(default_factory=Table)
     addressees: frozenset[str] = frozenset()
     question: Question = Question()
+    story: str = ""
 
     def enter(self, utterance: Utterance) -> None:
         """Begins an utterance."""
@@ -42,8 +46,17 @@ class Scene:
         )
         self.addressees = frozenset(called)
 
+    def heard(self, reading: Reading) -> Reading:
+        """`reading` as part of the story being told ("We had lunch. At one.")."""
+        tells = reading.is_fragment or reading.bare
+        if self.story and tells and not (reading.question or reading.void or reading.agrees):
+            return replace(reading, void=self.story)
+        return reading
+
     def leave(self, reading: Reading) -> None:
         """Ends a clause: its question and its days stay in mind."""
+        dated = reading.moments.names_a_time or reading.activity is not None
+        self.story = reading.void if reading.void in ("past", "others") and dated else ""
         if reading.question:
             self.question = Question(reading.text, reading.speaker, self.table.turn)
         self.table.note_days(reading.moments)

@@ -137,6 +137,7 @@ def plain(words: str) -> str:
     text = pattern(
         r"[*(\[](?:laugh|chuckl|sigh|pause|giggl|cough|typing|inaudible|crosstalk)\w*[^*)\]]*[*)\]]"
     ).sub(" ", text)
+    text = pattern(r"(?<=\d) ?(?:clock|o clock|bells)\b").sub(" o'clock", text)
     text = pattern(r"\bw/\s?(?!o)").sub("with ", text)
     text = pattern(r"\bone[ -]on[ -]one\b").sub("1:1", text)
     text = pattern(r"\b(?:no probs?|np|nw)\b").sub("no problem", text)

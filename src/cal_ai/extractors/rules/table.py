@@ -12,7 +12,13 @@ from cal_ai.extractors.rules.moments import Moments
 from cal_ai.extractors.rules.patterns import found
 from cal_ai.extractors.rules.plans import Plan
 from cal_ai.extractors.rules.reading import Reading
-from cal_ai.extractors.rules.references import GENERIC, best_matches, bulk_matches, content_words
+from cal_ai.extractors.rules.references import (
+    best_matches,
+    bulk_matches,
+    content_words,
+    is_unspecific,
+    minute_of,
+)
 from cal_ai.transcript import Utterance
 
 NEAR = 4
@@ -31,7 +37,7 @@ class Agenda:
         """The event that the clause names, going by what it says of the present time."""
         best = next(iter(best_matches(reading, moments, self.events, self.starts)), None)
         activity = reading.activity
-        if best is None and activity is not None and activity.definite and activity.noun in GENERIC:
+        if best is None and activity is not None and activity.definite and is_unspecific(activity):
             return self.only_one_on(moments.dates)  # "tomorrow's appointment"
         return best
 
@@ -58,6 +64,16 @@ class Agenda:
         events = [event for event in self.events if self.starts[event.id].date() in days]
         return events[0] if len(events) == 1 else None
 
+    def at(self, moments: Moments) -> ContextEvent | None:
+        """The only event that starts on the day and at the time named."""
+        events = [
+            event
+            for event in self.events
+            if self.starts[event.id].date() in moments.dates
+            and minute_of(self.starts[event.id]) % 720 in moments.minutes
+        ]
+        return events[0] if len(events) == 1 else None
+
     def mentioned(self, reading: Reading) -> ContextEvent | None:
         """The event that the clause names together with its own day or time."""
         event = self.named(reading, reading.moments)
@@ -67,7 +83,7 @@ class Agenda:
         days = reading.moments.dates
         minutes = reading.moments.minutes
         same_day = not days or start.date() in days
-        same_time = not minutes or (start.hour * 60 + start.minute) % 720 in minutes
+        same_time = not minutes or minute_of(start) % 720 in minutes
         return event if same_day and same_time and (days or minutes) else None
 
 

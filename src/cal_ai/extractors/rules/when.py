@@ -129,7 +129,7 @@ class When:
             if clock.minute is None and clock.until is not None:
                 self._end_at(clock)
         named = _owners(moments.clocks, saying.by_owner)
-        if named is None or self._is_repeated(named):
+        if named is None or self._is_repeated(named) or self._is_end(named):
             return
         if self.clock is not None and self.clock.minute != named.minute:
             self.until = None
@@ -141,6 +141,14 @@ class When:
 
     def _end_at(self, clock: Clock) -> None:
         self.until, self.until_certain, self.length = clock.until, clock.until_certain, None
+
+    def _is_end(self, clock: Clock) -> bool:
+        """Whether the time only repeats when it ends, all that is known of it so far."""
+        if self.until is None or self.clock is not None:
+            return False
+        if clock.minute is None or clock.until is not None:
+            return False
+        return self.until % 720 == clock.minute % 720
 
     def _is_repeated(self, clock: Clock) -> bool:
         """Whether "3" only repeats the "3pm" that is known, with its zone."""
