@@ -137,6 +137,7 @@ def relocate(scene: Scene, reading: Reading) -> bool:
 
 def change(scene: Scene, plan: Plan, reading: Reading, new: Moments) -> None:
     """Takes over the new time, place or activity of a plan."""
+    plan.keep()
     if found(r"\b(?:extend|lengthen|stretch|run until|go until)", reading.text):
         new = new.as_ends()
     changed = plan.when.take(new, scene.saying(plan, reading))

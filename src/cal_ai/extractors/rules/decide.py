@@ -17,6 +17,8 @@ Support = Literal["agreed", "announced", "implied"]
 def decide(plan: Plan, setting: Setting, starts: dict[int, datetime]) -> Event | None:
     """The event that a plan amounts to; None without the owner's consent or without a time."""
     support, target = _support(plan, setting), plan.target
+    if support is None and plan.settled is not None and not (plan.dropped or plan.background):
+        return decide(plan.settled, setting, starts)
     if support is None or plan.action is None:
         return None
     if plan.action == "delete":

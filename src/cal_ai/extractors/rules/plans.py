@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from cal_ai.events import Action, ContextEvent
 from cal_ai.extractors.rules.activities import Activity
@@ -15,6 +15,7 @@ class Plan:
     """Something to be put into the calendar, changed or removed, and who stands behind it.
 
     `backing` are the speakers who agreed to what the plan says now, `willing` those who ever did.
+    `settled` is the plan as it was agreed to before somebody wanted it otherwise.
     """
 
     action: Action | None
@@ -36,10 +37,23 @@ class Plan:
     touched: int = 0
     quoted_before: Utterance | None = None
     lines: list[Utterance] = field(default_factory=list)
+    settled: Plan | None = None
 
     def quote(self, utterance: Utterance) -> None:
         if utterance not in self.lines:
             self.lines.append(utterance)
+
+    def keep(self) -> None:
+        """Keeps the plan as it is, if it is agreed to, before it is changed."""
+        if self.is_agreed and self.action is not None:
+            self.settled = replace(
+                self,
+                when=replace(self.when),
+                backing=set(self.backing),
+                willing=set(self.willing),
+                refused=set(self.refused),
+                settled=None,
+            )
 
     def put_forward(self, speaker: str, *, asked: bool) -> None:
         """Notes that the content of the plan is now what `speaker` says."""

@@ -153,6 +153,7 @@ def _is_hindrance(scene: Scene, reading: Reading, event: ContextEvent | None) ->
 
 def _fill(scene: Scene, plan: Plan, reading: Reading) -> bool:
     """Takes over what the clause says; True if that changed the time of the plan."""
+    plan.keep()
     _fill_activity(plan, reading)
     plan.place = reading.place or plan.place
     changed = plan.when.take(reading.moments, scene.saying(plan, reading))
