@@ -20,7 +20,7 @@ from cal_ai.benchmark.scoring import Failed, Result, Spent, score
 from cal_ai.benchmark.store import AnswerStore, create_new
 from cal_ai.benchmark.tolerance import TOLERANCES
 from cal_ai.extractors.errors import ExtractionFailed
-from cal_ai.extractors.protocol import Extraction, Extractor, Request, Usage
+from cal_ai.extractors.protocol import Extraction, Extractor, LanguageModel, Request, Usage
 from cal_ai.extractors.replay import ReplayExtractor
 from cal_ai.pricing import cost_usd
 from cal_ai.prompt import prompt_fingerprint
@@ -99,8 +99,6 @@ async def extract_all(plan: Plan, on_result: OnResult) -> tuple[Result, ...]:
             result = await _result(sample, plan)
             results[index] = result
             on_result(result)
-            # Where no call is made nothing waits, and Ctrl-C is heard only when something does.
-            await asyncio.sleep(0)
 
     try:
         async with asyncio.TaskGroup() as workers:
@@ -144,10 +142,13 @@ async def _result(sample: Sample, plan: Plan) -> Result:
 async def _extraction(sample: Sample, plan: Plan) -> Extraction:
     """The sample's answer: the one that is stored, else a new one, stored before it is used."""
     extractor, store, request = plan.extractor, plan.store, sample.request
+    if not isinstance(extractor, LanguageModel):
+        await _let_others_run()
     if store is None:
         return await _timed(extractor, request)
     fingerprint = request_fingerprint(request, extractor.name, extractor.model)
     if (kept := store.find(fingerprint)) is not None:
+        await _let_others_run()
         return kept
     extraction = await _timed(extractor, request)
     answer = Recorded(
@@ -162,6 +163,14 @@ async def _extraction(sample: Sample, plan: Plan) -> Extraction:
     )
     store.keep(answer)
     return extraction
+
+
+async def _let_others_run() -> None:
+    """Where no call is made nothing waits, and Ctrl-C is heard only when something does.
+
+    Not after every call: connections that lie idle are tested one by one before the next call.
+    """
+    await asyncio.sleep(0)
 
 
 async def _timed(extractor: Extractor, request: Request) -> Extraction:
