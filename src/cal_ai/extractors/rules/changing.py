@@ -40,6 +40,20 @@ def cancel(scene: Scene, reading: Reading) -> None:
         scene.attend(plan, reading)
 
 
+def take_back(scene: Scene) -> bool:
+    """Whether a change that was talked about is off, so that the event stays as it is."""
+    plan = scene.table.near(FAR)
+    if (
+        plan is None
+        or plan.target is None
+        or plan.action != "update"
+        or plan.when.until is not None
+    ):
+        return False
+    plan.dropped = True
+    return True
+
+
 def _meant(scene: Scene, moments: Moments) -> Plan | None:
     """The plan or event talked about, if the day fits, or else the only event of the day."""
     near = scene.table.near(FAR)

@@ -48,7 +48,7 @@ _VERDICT = (
 )
 _CUTS = (
     rf",\s+(?={_START}|{_VERDICT})|,?\s+(?:but|because|although|though|except that|whereas)\s+"
-    rf"|\s+and\s+(?={_VERB_START})"
+    rf"|(?<!\byou)\s+and\s+(?={_VERB_START})"
     rf"|\s+so\s+(?={_VERB_START}|that's|how|what|maybe|\d)|,\s+(?=\d{{1,2}}(?::\d\d)?\s?(?:am"
     rf"|pm)?\s?\?)|:\s+|\s+if you(?:'re| are| can| want| don't)|\s+unless\s"
     r"|\s+then\s+(?=let's|we|can|how|I|the)"

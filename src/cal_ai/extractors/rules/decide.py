@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime, time
 from typing import Literal
 
@@ -18,7 +19,7 @@ def decide(plan: Plan, setting: Setting, starts: dict[int, datetime]) -> Event |
     """The event that a plan amounts to; None without the owner's consent or without a time."""
     support, target = _support(plan, setting), plan.target
     if support is None and plan.settled is not None and not (plan.dropped or plan.background):
-        return decide(plan.settled, setting, starts)
+        return decide(replace(plan.settled, topic=plan.topic), setting, starts)
     if support is None or plan.action is None:
         return None
     if plan.action == "delete":
@@ -31,6 +32,9 @@ def decide(plan: Plan, setting: Setting, starts: dict[int, datetime]) -> Event |
             return None
     if timing is None:
         return None
+    confidence = _confidence(plan, timing, support)
+    if setting.crowded and (confidence == "low" or (confidence == "medium" and plan.is_unnamed)):
+        return None
     return Event(
         action=plan.action,
         title=title_of(plan, setting),
@@ -38,7 +42,7 @@ def decide(plan: Plan, setting: Setting, starts: dict[int, datetime]) -> Event |
         end_time=timing.end,
         location=plan.place or (target.location if target is not None else None),
         attendees=attendees_of(plan, setting),
-        confidence=_confidence(plan, timing, support),
+        confidence=confidence,
         reasoning=_reasoning(plan),
         assumptions=tuple(timing.assumptions),
         existing_event_id=target.id if target is not None else None,
@@ -48,7 +52,7 @@ def decide(plan: Plan, setting: Setting, starts: dict[int, datetime]) -> Event |
 def _is_plausible(plan: Plan, start: datetime, now: datetime) -> bool:
     """Whether anybody would plan this for then: not for the past, nor for the dead of night."""
     kind = plan.activity.kind.name if plan.activity is not None else "meeting"
-    at_night = time(1) <= start.time() < time(5)
+    at_night = time(1) <= start.time() < time(6)
     return start.date() >= now.date() and not (at_night and kind not in ("flight", "chore"))
 
 
@@ -93,6 +97,7 @@ def _confidence(plan: Plan, timing: Timing, support: Support) -> Confidence:
     if plan.target is None:
         doubts += plan.activity is None or plan.activity.guessed
         doubts += plan.when.day is None
+        doubts += plan.overheard
     return "high" if doubts == 0 else "medium" if doubts == 1 else "low"
 
 

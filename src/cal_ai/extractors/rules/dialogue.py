@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from cal_ai.extractors.rules.answering import agree, invite, laugh_off, refuse
-from cal_ai.extractors.rules.changing import add_people, cancel, move, relocate
+from cal_ai.extractors.rules.changing import add_people, cancel, move, relocate, take_back
 from cal_ai.extractors.rules.noting import note, refocus, remember
 from cal_ai.extractors.rules.plans import Plan
 from cal_ai.extractors.rules.proposing import is_about_a_plan, put
@@ -39,7 +39,7 @@ def _take_in(scene: Scene, reading: Reading) -> None:
         remember(scene, reading)
     elif reading.cancels or (reading.drops and scene.knows(reading)):
         cancel(scene, reading)
-    elif reading.moves and move(scene, reading):
+    elif (reading.keeps and take_back(scene)) or (reading.moves and move(scene, reading)):
         return
     elif reading.refuses and not reading.moves:
         refuse(scene, reading)

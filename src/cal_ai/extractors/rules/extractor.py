@@ -13,8 +13,12 @@ from cal_ai.extractors.rules.decide import decide
 from cal_ai.extractors.rules.dialogue import follow
 from cal_ai.extractors.rules.setting import Setting
 from cal_ai.extractors.rules.table import Agenda
+from cal_ai.extractors.rules.topics import topic_of
 from cal_ai.extractors.rules.zones import zone_lived_in
 
+_FEW_SPEAKERS = 3
+_FEW_LINES = 30
+_SHORT = 12
 _SELF = ("me", "user", "i", "owner", "myself")
 # Days and weeks are counted from the reference time, which must not leave the calendar.
 _YEARS = range(2, 9990)
@@ -49,9 +53,14 @@ def find_events(request: Request) -> tuple[Event, ...]:
     owner = _owner_among(request.owner, speakers)
     lived_in = (zone_lived_in(u.words) for u in utterances if u.speaker == owner)
     zone = request.now.tzinfo or next((zone for zone in lived_in if zone), None)
-    setting = Setting(owner, speakers, request.now.replace(tzinfo=None), zone)
+    many = len(speakers) > _FEW_SPEAKERS and len(utterances) > _SHORT
+    crowded = many or len(utterances) > _FEW_LINES
+    setting = Setting(owner, speakers, request.now.replace(tzinfo=None), zone, crowded)
     starts = {event.id: _wall_clock(event.start, request.now) for event in request.context}
     plans = follow(utterances, setting, Agenda(request.context, starts))
+    for plan in plans:
+        if plan.is_unnamed:
+            plan.topic = topic_of(plan, utterances, setting.now)
     decided = (decide(plan, setting, starts) for plan in plans)
     return _distinct(_zoned(event, request) for event in decided if event is not None)
 
@@ -83,8 +92,19 @@ def _zoned(event: Event, request: Request) -> Event:
 
 
 def _distinct(events: Iterable[Event]) -> tuple[Event, ...]:
+    """`events` without repetitions; nobody plans two new things for the same time."""
     kept: dict[tuple[object, ...], Event] = {}
     for event in events:
-        key = (event.action, event.title.lower(), event.start_time, event.existing_event_id)
-        kept.setdefault(key, event)
+        key: tuple[object, ...] = (event.action, event.start_time)
+        if event.action != "create":
+            key = (event.action, event.existing_event_id)
+        held = kept.get(key)
+        if held is None or _is_vaguer(held, event):
+            kept[key] = event
     return tuple(kept.values())
+
+
+def _is_vaguer(one: Event, other: Event) -> bool:
+    """Whether the title of `one` says only that people meet or talk, and that of `other` more."""
+    vague = ("Meeting", "Call", "Catch-up")
+    return one.title.startswith(vague) and not other.title.startswith(vague)

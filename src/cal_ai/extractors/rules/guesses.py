@@ -42,7 +42,9 @@ def find_chore(text: str, moments: Spans) -> Activity | None:
         return None
     end = min([len(text), *(start for start, _ in moments if start > verb.start())])
     said = text[verb.start() : end]
-    said = pattern(r"\s+(?:at|on|by|around|before|after|this|next|for|from|in)\s*$").sub("", said)
+    said = pattern(r"\s+(?:at|on|by|around|before|after|this|next|for|from|in)(?: the)?\s*$").sub(
+        "", said
+    )
     said = pattern(r"(?:,| if | when | because | since | and then | so ).*$").sub("", said)
     said = said.strip(" .,!?")
     taken = said.split(" ")

@@ -241,6 +241,16 @@ def moves(text: str) -> bool:
     return found(_MOVE, text)
 
 
+def keeps(text: str) -> bool:
+    """Whether everything stays as it was ("we leave it where it is", "as planned")."""
+    return found(
+        r"\bas (?:planned|it (?:is|was))\b"
+        r"|\b(?:leave|keep) (?:it|that|the [\w ]{1,20}) (?:where|as|the way) (?:it|they)\b"
+        r"|\bforget i asked\b|\bstays? (?:where|as) it is\b",
+        text,
+    )
+
+
 def corrects(text: str) -> bool:
     return found(_CORRECTION, text)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cal_ai.extractors.rules.activities import MEETING
-from cal_ai.extractors.rules.patterns import found
+from cal_ai.extractors.rules.patterns import found, sentence_case
 from cal_ai.extractors.rules.plans import Plan
 from cal_ai.extractors.rules.setting import Setting
 
@@ -33,7 +33,7 @@ def title_of(plan: Plan, setting: Setting) -> str:
     online = plan.place in ("Zoom", "Teams", "Google meet", "Skype", "Phone", "Webex", "Facetime")
     zoned = plan.when.clock is not None and bool(plan.when.clock.zone)
     unnamed = "Call" if online or zoned else "Meeting"
-    title = activity.title if activity is not None else unnamed
+    title = _on_topic(activity.title if activity is not None else unnamed, plan.topic)
     shared = activity.kind.shared if activity is not None else True
     present = {name.lower().split(" ")[0] for name in setting.speakers | {setting.owner}}
     outsiders = [name for name in _named(plan) if name.lower() not in present]
@@ -42,6 +42,13 @@ def title_of(plan: Plan, setting: Setting) -> str:
     if shared and len(partners) == 1 and not found(_OF_MANY, title):
         return f"{title} with {_called(partners[0])}"
     return title
+
+
+def _on_topic(title: str, topic: str) -> str:
+    """`title` together with what the talk was about ("Boiler check meeting")."""
+    if not topic or topic in title.lower():
+        return title
+    return f"{sentence_case(topic)} {title[:1].lower()}{title[1:]}"
 
 
 def attendees_of(plan: Plan, setting: Setting) -> tuple[str, ...]:

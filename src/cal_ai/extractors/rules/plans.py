@@ -15,6 +15,7 @@ class Plan:
     """Something to be put into the calendar, changed or removed, and who stands behind it.
 
     `backing` are the speakers who agreed to what the plan says now, `willing` those who ever did.
+    `overheard` means that nobody proposed the activity, it only came up some lines before.
     `settled` is the plan as it was agreed to before somebody wanted it otherwise.
     """
 
@@ -33,11 +34,13 @@ class Plan:
     background: bool = False
     tentative: bool = False
     optional: bool = False
+    overheard: bool = False
     dropped: bool = False
     touched: int = 0
     quoted_before: Utterance | None = None
     lines: list[Utterance] = field(default_factory=list)
     settled: Plan | None = None
+    topic: str = ""
 
     def quote(self, utterance: Utterance) -> None:
         if utterance not in self.lines:
@@ -66,6 +69,12 @@ class Plan:
     @property
     def is_agreed(self) -> bool:
         return self.announced or len(self.backing) > 1
+
+    @property
+    def is_unnamed(self) -> bool:
+        """Whether no noun says what the plan is."""
+        vague = self.activity is None or self.activity.weak
+        return vague and self.target is None
 
     def is_between_others(self, speaker: str) -> bool:
         """Whether the plan was made with somebody called by name, and the speaker is not in it."""

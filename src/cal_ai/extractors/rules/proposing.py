@@ -99,6 +99,8 @@ def _plan_for(scene: Scene, reading: Reading) -> Plan | None:
     event = scene.agenda.mentioned(reading)
     if activity.definite or reading.corrects:
         event = event or scene.agenda.named(reading, reading.moments)
+    if activity.definite and (reading.moves or reading.corrects):
+        event = event or scene.agenda.only_one_called(activity)
     if _is_hindrance(scene, reading, event):
         return None
     if reading.denied is not None and (denied := table.named(reading)) is not None:
@@ -118,6 +120,10 @@ def _plan_without_activity(scene: Scene, reading: Reading) -> Plan | None:
     opens = reading.question or reading.proposes or reading.calendar
     opens = opens and (reading.proposes or reading.moments.names_more_than_a_week)
     opens = opens or scene.tells_when(reading)
+    topic = scene.table.live_topic
+    if plan is None and topic is not None and (reading.moves or reading.corrects):
+        event = scene.agenda.only_one_called(topic.activity)
+        plan = scene.table.of(event) if event is not None else None
     if plan is None and (opens or scene.table.has_new_topic):
         plan = scene.table.new(scene.addressees, None)
     return plan

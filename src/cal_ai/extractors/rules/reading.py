@@ -95,6 +95,10 @@ class Reading:
         return found(r"\b(?:be|running|bit|little|minutes) late\b", self.text)
 
     @property
+    def keeps(self) -> bool:
+        return not self.question and intents.keeps(self.text)
+
+    @property
     def is_circumstance(self) -> bool:
         """Whether the clause only tells what some thing does."""
         return not (self.question or self.proposes) and doubts.is_a_circumstance(self.text)
@@ -182,6 +186,7 @@ def _read(clause: Clause, utterance: Utterance, setting: Setting, joking: bool) 
             next((each for each in activities if not (each.denied or each.passing)), None),
             utterance.speaker,
             setting.owner,
+            names,
         ),
         denied=next((each for each in activities if each.denied), None),
         place=place,
@@ -203,8 +208,12 @@ def _read(clause: Clause, utterance: Utterance, setting: Setting, joking: bool) 
     )
 
 
-def _spoken_for(activity: Activity | None, speaker: str, owner: str) -> Activity | None:
-    """`activity` with the speaker's name for "me" ("cover for me on Friday")."""
+def _spoken_for(
+    activity: Activity | None, speaker: str, owner: str, names: frozenset[str]
+) -> Activity | None:
+    """`activity` with the speaker's name for "me" ("cover for me on Friday"); a name is none."""
+    if activity is not None and activity.guessed and activity.noun in names:
+        return None
     if activity is None or activity.kind is not CHORE or speaker == owner:
         return activity
     title = pattern(r"\bme\b").sub(lambda _: speaker.split(" ")[0], activity.title)

@@ -10,13 +10,15 @@ from datetime import datetime, tzinfo
 class Setting:
     """The circumstances of a conversation; `now` and all times are those of the owner's clock.
 
-    `zone` is the owner's time zone, None if it is not known.
+    `zone` is the owner's time zone, None if it is not known. A talk is `crowded` if it is long or
+    has many speakers, so that a guess is nearly always wrong.
     """
 
     owner: str
     speakers: frozenset[str]
     now: datetime
     zone: tzinfo | str | None = None
+    crowded: bool = False
 
     @property
     def others(self) -> frozenset[str]:

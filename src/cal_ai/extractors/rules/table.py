@@ -48,6 +48,12 @@ class Agenda:
             return None
         return event
 
+    def only_one_called(self, activity: Activity) -> ContextEvent | None:
+        """The event whose title names the activity, if there is just one."""
+        words_ = content_words(activity.title)
+        events = [event for event in self.events if words_ <= content_words(event.summary)]
+        return events[0] if len(events) == 1 else None
+
     def listed(self, reading: Reading, moments: Moments) -> list[ContextEvent]:
         """The events that the clause names one after the other ("the sync and the review")."""
         matches = best_matches(reading, moments, self.events, self.starts)
@@ -167,6 +173,7 @@ class Table:
         if topic is not None and vague:
             plan.activity, self.topic = topic.activity, None
             plan.quoted_before = topic.utterance
+            plan.overheard = not topic.proposed and self.turn - topic.turn > 1
             if topic.proposed:
                 plan.willing.add(topic.utterance.speaker)
         if self.turn - self.day_turn <= 2:
@@ -277,6 +284,8 @@ class Table:
         """Whether the plan talked about waits for an activity such as the clause names."""
         plan, activity = self.near(), reading.activity
         if plan is None or activity is None or plan.background or plan.target is not None:
+            return False
+        if activity.kind is CHORE:
             return False
         held = plan.activity
         return held is None or (held.weak and not activity.weak and not activity.guessed)

@@ -29,7 +29,8 @@ from cal_ai.extractors.rules.vocabulary import (
 )
 
 _PASSING = (
-    r"\b(?:with|after|before|until|till|during|between|following|done with|back from|by|out of"
+    r"\b(?:(?<!live )(?<!do )(?<!start )with|after|before|until|till|during|between|following"
+    r"|done with|back from|by|out of"
     r"|further to|i'm in|i'm on|in time for|straight from|coming from|conflicts? with|clashes with"
     r"|because of)"
     r"(?: (?:the|my|our|that|a|an))?\s*$"
