@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from concurrent.futures import CancelledError
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
+from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
 from sat_bench.cluster_worker import (
@@ -21,6 +22,7 @@ from sat_bench.cluster_worker import (
 )
 from sat_bench.local_cluster import local_scheduler
 from sat_bench.models import ModelFiles
+from truemark import __version__
 from truemark.errors import TruemarkError, os_reason
 from truemark.files import read_bytes
 
@@ -129,11 +131,6 @@ class ClusterModel:
                     f"{self.cluster.address}: a talk of {len(reading.text):,} characters ended "
                     "each worker that tried it; give the workers more memory"
                 ) from None
-            except ImportError as error:
-                raise TruemarkError(
-                    f"{self.cluster.address}: a worker lacks what it needs ({error}): "
-                    "pip install 'truemark[cluster]' there"
-                ) from None
             else:
                 return found
 
@@ -195,6 +192,8 @@ def connected(where: str) -> Iterator[Cluster]:
                     f"{where}: the Dask scheduler has no workers; "
                     f"start one with: dask worker {where}"
                 ) from None
+            if address == where:
+                _expect_our_version(where, client)
             yield Cluster(where, client)
 
 
@@ -207,6 +206,24 @@ def _expect_a_scheduler(address: str) -> None:
         greeting = line.recv(8, socket.MSG_WAITALL)
     if len(greeting) < 8 or int.from_bytes(greeting, "little") > LONGEST_GREETING:
         raise ConnectionError("something else is there")
+
+
+def _expect_our_version(where: str, client: Any) -> None:
+    """Raise an error unless the scheduler and all workers have this version of truemark."""
+    # Asked with a function that everybody has: one of ours would end a worker without it.
+    answers = client.run(version, "truemark", on_error="return")
+    try:
+        answers[where] = client.run_on_scheduler(version, "truemark")
+    except PackageNotFoundError as error:
+        answers[where] = error
+    for place, found in answers.items():
+        if found != __version__:
+            who = "scheduler" if place == where else f"worker {place}"
+            what = f"truemark {found}" if isinstance(found, str) else "no truemark"
+            raise TruemarkError(
+                f"{where}: the {who} has {what}, expected {__version__}; on it and on every "
+                f"worker: pip install 'truemark[cluster]=={__version__}'"
+            )
 
 
 def _silence() -> None:

@@ -212,6 +212,20 @@ def test_a_scheduler_without_workers_is_an_error(monkeypatch: pytest.MonkeyPatch
         pass
 
 
+def test_a_running_scheduler_is_joined_if_it_has_the_same_version(
+    cluster: Cluster, noisy_model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    address = cluster.client.scheduler.address
+    files = find_model(str(noisy_model))
+    with connected(address) as joined:
+        there = measure_model(files, talks(9), THRESHOLDS, inference=Inference(cluster=joined))
+    assert there == measure_model(files, talks(9), THRESHOLDS)
+    monkeypatch.setattr(cluster_module, "__version__", "9.9.9")
+    expected = rf"{address}: the worker tcp:\S+ has truemark \S+, expected 9\.9\.9; .* pip install"
+    with pytest.raises(TruemarkError, match=expected), connected(address):
+        pass
+
+
 def test_without_dask_the_error_says_what_to_install(
     noisy_model: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
