@@ -30,6 +30,7 @@ MODEL = "gemini-2.5-pro"
 @dataclass(frozen=True, slots=True)
 class Measured:
     wall_s: float
+    cpu_s: float
     peak_mb: float
     stored_mb: float
 
@@ -79,7 +80,8 @@ def rescore(work: Path, recording: Path) -> Measured:
     wall_s = time.perf_counter() - begun_s
     if status:
         raise SystemExit(f"the command failed with status {status}")
-    return Measured(wall_s, used.ru_maxrss / 1024, recording.stat().st_size / 1e6)
+    cpu_s = used.ru_utime + used.ru_stime
+    return Measured(wall_s, cpu_s, used.ru_maxrss / 1024, recording.stat().st_size / 1e6)
 
 
 def main() -> None:
@@ -93,10 +95,12 @@ def main() -> None:
             recording = work / f"{what.replace(' ', '_')}.jsonl"
             write_recording(recording, work / "samples", samples, padding)
             measured = rescore(work, recording)
-            rows.append((what, measured.stored_mb, measured.wall_s, measured.peak_mb))
+            rows.append(
+                (what, measured.stored_mb, measured.wall_s, measured.cpu_s, measured.peak_mb)
+            )
     print(f"Rescoring {SAMPLES:,} stored samples on {platform.machine()}, {os.cpu_count()} cores\n")
-    columns = ("answers", "stored MB", "seconds", "peak MB")
-    print(render(Table(columns, tuple(rows), (None, ".0f", ".2f", ".0f")), "markdown"))
+    columns = ("answers", "stored MB", "seconds", "CPU seconds", "peak MB")
+    print(render(Table(columns, tuple(rows), (None, ".0f", ".2f", ".2f", ".0f")), "markdown"))
 
 
 if __name__ == "__main__":
