@@ -69,7 +69,8 @@ _STRONG = phrases(
     by all means
     i (?:can|could) do\b
     i accept
-    i'll (?:join|come|take it|go|take that)\b
+    i'll (?:join|take it|take that)\b
+    i'll (?:come|go)(?= (?:too|along|with|then|as well|for it|there|straight|by)\b|\W*$|,)
     sign me up
     wouldn't miss it
     yes please
@@ -78,9 +79,9 @@ _STRONG = phrases(
     all set\b
     we're (?:on|set|good)\b
     (?:it's )?settled
-    (?:i'll|let me) (?:send|tell|confirm|put|add|book|set|update|block|move|reschedule|cancel|make
-    ...|get|mark
+    (?:i'll|let me) (?:send|confirm|put|add|book|update|block|move|reschedule|cancel|mark
     ...|pencil|reserve)\b
+    i'll (?:tell|set|make|get)\b
     ^(?:sending|adding|updating|moving|booking)\b
     putting (?:it|that|this) (?:in|on|down)\b
     (?:added|updated|moved|booked|rescheduled) (?:it|that)
@@ -171,7 +172,8 @@ _REFUSAL = phrases(
     isn't (?:good|great|possible|ideal|free)
     unavailable
     (?:have to |must |need to |will |i'll )decline
-    i'm not (?:\w+ing|free|available|interested|up for)\b
+    i'm not (?!wearing|saying|asking|joking|kidding|complaining|telling|paying|buying|putting|rising
+    ...|looking|carrying)(?:\w+ing|free|available|interested|up for)\b
     i wish\b
     i'm (?:on call|on duty|on shift|on nights|working)\b(?! (?:from|at) home)
     \w+day,? i(?:'m| am) (?:at|in|with|on|out|off|seeing|visiting)\b

@@ -47,7 +47,8 @@ _VERDICT = (
     r" (?:is|works|doesn't|won't|would|might|looks|sounds|isn't|I|i)\b"
 )
 _CUTS = (
-    rf",\s+(?={_START}|{_VERDICT})|,?\s+(?:but|because|although|though|except that|whereas)\s+"
+    rf",\s+(?!the \d)(?={_START}|{_VERDICT})"
+    rf"|,?\s+(?:but|because|although|though|except that|whereas)\s+"
     rf"|(?<!\byou)\s+and\s+(?={_VERB_START})"
     rf"|\s+so\s+(?={_VERB_START}|that's|how|what|maybe|\d)|,\s+(?=\d{{1,2}}(?::\d\d)?\s?(?:am"
     rf"|pm)?\s?\?)|:\s+|\s+if you(?:'re| are| can| want| don't)|\s+unless\s"

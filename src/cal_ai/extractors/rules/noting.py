@@ -61,7 +61,8 @@ def remember(scene: Scene, reading: Reading) -> None:
     if passing and not proposed:
         return
     free = near is None or near.is_agreed or not near.asked
-    if free and not any(day.past for day in reading.moments.days):
+    told = reading.void == "past" and not reading.question
+    if free and not told and not any(day.past for day in reading.moments.days):
         event = scene.agenda.fully_named(reading)
         if activity.definite:
             event = event or scene.agenda.named(reading, reading.moments)

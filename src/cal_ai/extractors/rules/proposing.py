@@ -52,12 +52,15 @@ def put(scene: Scene, reading: Reading) -> None:
     fresh, goes_on = not plan.lines, plan.touched == scene.table.turn
     if not fresh and (foreign or plan.is_between_others(reading.speaker)):
         return
+    before, was_action = plan.when.point, plan.action
     changed = _fill(scene, plan, reading)
+    detail = changed and plan.when.point == before and plan.action == was_action
     if fresh:
         plan.background = foreign
     elif reading.shared or reading.invites or reading.question:
         plan.background = False
-    if changed or fresh:
+    # How long it takes changes nothing of what was agreed.
+    if (changed and not detail) or fresh:
         plan.put_forward(reading.speaker, asked=reading.question)
     elif not reading.question:
         plan.back(reading.speaker)
@@ -66,7 +69,7 @@ def put(scene: Scene, reading: Reading) -> None:
         goes_on = plan.announced and (not changed or goes_on or not reading.proposes)
         settles = _announces(reading) or told or goes_on
         plan.announced = settles and not reading.question
-    elif changed:
+    elif changed and not detail:
         plan.announced = False
     plan.tentative = reading.tentative and not reading.question and not reading.proposes
     if foreign and scene.table.near() is not None:
@@ -86,7 +89,7 @@ def _is_foreign(scene: Scene, reading: Reading) -> bool:
     """Whether a speaker other than the owner tells of an appointment of his own."""
     if scene.is_by_owner(reading) or reading.question or reading.invites or reading.bare:
         return False
-    if reading.shared or reading.addressed or reading.agrees or reading.proposes:
+    if reading.shared or reading.addressed or reading.agrees or reading.proposes or reading.offers:
         return False
     return reading.own and reading.announces
 
@@ -135,7 +138,8 @@ def _expected(scene: Scene, reading: Reading) -> ContextEvent | None:
         event = scene.agenda.named(reading, reading.moments)
         if event is not None:
             return event
-    at_start = scene.agenda.at(reading.moments) if not reading.moves else None
+    new = reading.moves or reading.proposes or reading.offers
+    at_start = scene.agenda.at(reading.moments) if not new else None
     if at_start is not None:
         return at_start
     if reading.takes_for_granted and scene.table.near() is None:

@@ -99,6 +99,15 @@ class Reading:
         return not self.question and intents.keeps(self.text)
 
     @property
+    def offers(self) -> bool:
+        """Whether the speaker names times at which he could ("I've got Tuesday at 4")."""
+        return found(
+            r"\b(?:have|'ve got|got|there's) (?:still |only |also )?"
+            r"(?:(?:an? )?(?:\w+ )?(?:opening|slot|gap|cancellation)|room|\w+day\b|the \d|\d)",
+            self.text,
+        )
+
+    @property
     def is_circumstance(self) -> bool:
         """Whether the clause only tells what some thing does."""
         return not (self.question or self.proposes) and doubts.is_a_circumstance(self.text)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 
@@ -46,12 +45,14 @@ def topic_of(plan: Plan, utterances: Sequence[Utterance], now: datetime) -> str:
     first = next(i for i, utterance in enumerate(utterances) if utterance.line in own)
     last = max(i for i, utterance in enumerate(utterances) if utterance.line in own)
     names = {name for u in utterances for name in u.speaker.lower().split(" ")}
-    scores: Counter[str] = Counter()
+    scores: dict[str, float] = {}
     for position, utterance in enumerate(utterances[max(0, first - _BEFORE) : last + 1]):
         near = 2.0 if utterance.line in own else 0.0
         said = dict(_things(utterance, names, now))
         for thing, score in said.items():
-            scores[thing] += score + near + (0.5 if position < _BEFORE else 0.0)
+            scores[thing] = (
+                scores.get(thing, 0.0) + score + near + (0.5 if position < _BEFORE else 0.0)
+            )
     if not scores:
         return ""
     best = max(scores, key=lambda thing: (scores[thing], len(thing)))

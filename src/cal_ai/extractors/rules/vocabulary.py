@@ -99,7 +99,7 @@ HEADS = words(
     prep gear table menu spot break list invite link materials material report tickets clothes bag
     season budget speech cake gift present dress shop house food box bar guide guidelines team
     plan recap summary minutes recording topics feedback results calendar series theory schedule
-    time pass shoes machine maker cup mug bean beans hat outfit decorations
+    one time pass shoes machine maker cup mug bean beans hat outfit decorations
     """
 )
 

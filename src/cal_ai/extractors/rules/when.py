@@ -69,6 +69,13 @@ class When:
             self.shift_minutes, self.shift_days = shift.minutes, shift.days
         return before != self._facts()
 
+    @property
+    def point(self) -> tuple[object, ...]:
+        """When it starts, as far as that is known: what people agree to."""
+        minute = self.clock.minute if self.clock is not None else None
+        shift = (self.shift_minutes, self.shift_days)
+        return self.day, minute, self.part if self.clock is None else None, shift, self.week
+
     def _facts(self) -> tuple[object, ...]:
         minute = self.clock.minute if self.clock is not None else None
         part = self.part if self.clock is None else None
