@@ -93,9 +93,12 @@ async def extract_all(plan: Plan, on_result: OnResult) -> tuple[Result, ...]:
     samples = plan.samples.samples
     results: list[Result | None] = [None] * len(samples)
     waiting = iter(enumerate(samples))
+    makes_calls = isinstance(plan.extractor, LanguageModel)
 
     async def work() -> None:
         for index, sample in waiting:
+            if not makes_calls:
+                await _let_others_run()
             result = await _result(sample, plan)
             results[index] = result
             on_result(result)
@@ -142,8 +145,6 @@ async def _result(sample: Sample, plan: Plan) -> Result:
 async def _extraction(sample: Sample, plan: Plan) -> Extraction:
     """The sample's answer: the one that is stored, else a new one, stored before it is used."""
     extractor, store, request = plan.extractor, plan.store, sample.request
-    if not isinstance(extractor, LanguageModel):
-        await _let_others_run()
     if store is None:
         return await _timed(extractor, request)
     fingerprint = request_fingerprint(request, extractor.name, extractor.model)

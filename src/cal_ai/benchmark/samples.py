@@ -95,7 +95,7 @@ def load_samples(folder: Path) -> SampleSet:
             problems.append(str(error))
         else:
             samples.append(sample)
-            warnings.extend(_remarks(folder / f"{stem}.txt", sample))
+            warnings.extend(_remarks(f"{folder / stem}.txt", sample))
     if problems:
         raise SamplesError(problems)
     return SampleSet(folder, tuple(samples), tuple(warnings))
@@ -152,9 +152,10 @@ def _stems(folder: Path) -> tuple[set[str], set[str]]:
     return transcripts, sidecars
 
 
-def _remarks(path: Path, sample: Sample) -> Iterator[str]:
+def _remarks(path: str, sample: Sample) -> Iterator[str]:
     if sample.sidecar is None:
-        yield f"{path}: no sidecar {sidecar_path(path).name} beside it, extracted but not scored"
+        sidecar = sidecar_path(Path(path)).name
+        yield f"{path}: no sidecar {sidecar} beside it, extracted but not scored"
     if skipped := sample.transcript.skipped_lines:
         lines = ", ".join(map(str, skipped[:5])) + (", ..." if len(skipped) > 5 else "")
         noun = "line" if len(skipped) == 1 else "lines"
