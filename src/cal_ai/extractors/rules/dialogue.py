@@ -45,10 +45,10 @@ def _take_in(scene: Scene, reading: Reading) -> None:
         refuse(scene, reading)
     elif add_people(scene, reading) or relocate(scene, reading):
         return
+    elif reading.invites and not reading.moments and scene.table.is_about_focus(reading):
+        invite(scene, reading)
     elif is_about_a_plan(scene, reading):
         put(scene, reading)
-    elif reading.invites and scene.table.is_about_focus(reading):
-        invite(scene, reading)
     elif reading.agrees and not (reading.holds or reading.question or reading.void):
         agree(scene, reading)
         if scene.table.near() is None:

@@ -139,8 +139,8 @@ _SUBJECT = (
     r" )?\w+?"
     r"|[A-Z]\w+(?: [A-Z]\w+)?(?: (?:and|&) (?:[A-Z]\w+|(?:his|her) \w+))?"
     r"|(?i:the|those) (?:kids|boys|girls|neighbou?rs|guys|interns|twins|other team|\w+s))"
-    r"(?:'s|'re|'ll|'d| is| are| has| have| will| wants?| got| just| needs?| said| says| and|,"
-    r" who) "
+    r"(?:'s(?! (?:\w+day|tomorrow|at|on|\d))|'re|'ll|'d| is| are| has| have| will| wants?| got"
+    r"| just| needs?| said| says| and|, who) "
 )
 _NOT_PEOPLE = words(
     """

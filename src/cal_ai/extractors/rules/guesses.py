@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from cal_ai.extractors.rules.activities import CHORE, Activity, kinds
 from cal_ai.extractors.rules.patterns import found, pattern, sentence_case, words
 from cal_ai.extractors.rules.people import find_people
+from cal_ai.extractors.rules.places import PLACE_KIND
 from cal_ai.extractors.rules.spans import Spans, covers
 from cal_ai.extractors.rules.vocabulary import FILLERS, NOBODY, STOPS
 
@@ -76,6 +78,56 @@ def find_due(text: str) -> Activity | None:
             return None
         title, kind = f"{due[1].strip()} {service[1]}", kinds()["appointment"]
     return Activity(due.start(), due.end(), title.lower(), sentence_case(title), kind)
+
+
+_LABEL = (
+    r"^(?:for )?(?:(?:the|our|your|my|a|an) )?(?P<label>[A-Za-z][\w'-]+(?: [a-z][\w'-]+){0,2})$"
+)
+_PURPOSE = r"\bfor (?:the |our |your |my )?(?P<label>[a-z][\w'-]+(?: [a-z][\w'-]+){0,2})\W*$"
+_SUBJECT = (
+    r"^\W*(?:(?:the|our|your|my) )?(?P<label>[A-Za-z][\w-]+(?: [a-z][\w-]+){0,2}?)(?:'s| is) $"
+)
+
+
+def find_label(text: str, moments: Spans) -> Activity | None:
+    """What a note of day and time calls the thing ("Thursday the 12th, 2:10, stitches")."""
+    if len(moments) < 2:
+        return None
+    for match in _labels(text, moments):
+        label = match["label"]
+        said = [word.lower() for word in label.split(" ")]
+        if any(
+            word in STOPS | NOBODY | FILLERS | _NO_ACTIVITIES or word.endswith("ly")
+            for word in said
+        ):
+            continue
+        if label[:1].isupper() and match.start("label") > 0:
+            continue  # a name
+        if found(rf"\b{PLACE_KIND}$", label):
+            continue
+        start, kind = text.find(label), kinds()["appointment"]
+        title = sentence_case(label)
+        return Activity(start, start + len(label), label.lower(), title, kind, guessed=True)
+    return None
+
+
+def _labels(text: str, moments: Spans) -> Iterator[re.Match[str]]:
+    first = min(start for start, _ in moments)
+    before = pattern(_SUBJECT).search(text[:first])
+    if before:
+        yield before
+    position = 0
+    for part in text.split(","):
+        end = position + len(part)
+        said = part.strip(" .!?")
+        label = pattern(_LABEL).search(said)
+        if label and not covers(moments, position, end):
+            yield label
+        position = end + 1
+    last = max(end for _, end in moments)
+    after = pattern(_PURPOSE).search(text[last:])
+    if after:
+        yield after
 
 
 _DOING = (

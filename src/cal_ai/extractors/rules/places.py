@@ -6,7 +6,7 @@ from cal_ai.extractors.rules.patterns import cased, pattern, sentence_case, word
 from cal_ai.extractors.rules.spans import Spans
 from cal_ai.extractors.rules.vocabulary import STOPS
 
-_KIND = (
+PLACE_KIND = (
     r"(?:office|room|conference room|boardroom|cafe|café|restaurant|bar|pub|park|house|place|gym"
     r"|library|lobby|cafeteria|studio|church|school|hospital|clinic|airport|station|mall|museum"
     r"|theater|theatre|beach|building|diner|bistro|bakery|market|hotel|club|center|centre|hall"
@@ -29,7 +29,7 @@ _NAMED = (
 )
 _COMMON = (
     r"(?:\bat|\bin) (?P<place>(?:the|my|your|our|that|his|her|their|\w+'s) "
-    rf"(?:(?:new|old|little|usual|main|big) )?(?:[\w'&-]+ ){{0,2}}?{_KIND})\b"
+    rf"(?:(?:new|old|little|usual|main|big) )?(?:[\w'&-]+ ){{0,2}}?{PLACE_KIND})\b"
 )
 _INSTEAD = (
     r"(?i:how about|what about|let's (?:go to|do|try|meet at)|go to|try) (?:the )?"

@@ -71,6 +71,12 @@ class Plan:
         return self.announced or len(self.backing) > 1
 
     @property
+    def is_vague(self) -> bool:
+        """Whether another name for what is planned would be better."""
+        guessed = self.activity is not None and (self.activity.guessed or self.overheard)
+        return self.is_unnamed or (guessed and self.target is None)
+
+    @property
     def is_unnamed(self) -> bool:
         """Whether no noun says what the plan is."""
         vague = self.activity is None or self.activity.weak

@@ -57,7 +57,7 @@ def put(scene: Scene, reading: Reading) -> None:
     detail = changed and plan.when.point == before and plan.action == was_action
     if fresh:
         plan.background = foreign
-    elif reading.shared or reading.invites or reading.question:
+    elif reading.shared or reading.invites or reading.question or _joins(scene, reading):
         plan.background = False
     # How long it takes changes nothing of what was agreed.
     if (changed and not detail) or fresh:
@@ -76,6 +76,11 @@ def put(scene: Scene, reading: Reading) -> None:
         scene.set_aside(plan, reading)
     else:
         scene.attend(plan, reading)
+
+
+def _joins(scene: Scene, reading: Reading) -> bool:
+    """Whether the owner makes what somebody else announced his own ("one o'clock's good")."""
+    return scene.is_by_owner(reading) and reading.agrees_strongly and bool(reading.moments.clocks)
 
 
 def _announces(reading: Reading) -> bool:
@@ -112,7 +117,8 @@ def _plan_for(scene: Scene, reading: Reading) -> Plan | None:
     plan = table.same(reading)
     if plan is None and event is not None:
         plan = table.of(event)
-    return plan or table.with_room(reading) or table.new(scene.addressees, activity)
+    plan = plan or table.with_room(reading) or table.at_same_time(reading)
+    return plan or table.new(scene.addressees, activity)
 
 
 def _plan_without_activity(scene: Scene, reading: Reading) -> Plan | None:
@@ -183,9 +189,11 @@ def _fill_activity(plan: Plan, reading: Reading) -> None:
         return
     if plan.target is None:
         vague = held is None or (held.weak and not activity.weak)
+        better = held is not None and (held.guessed or (plan.overheard and not activity.guessed))
+        vague = vague or (better and bool(reading.moments.clocks))
         fuller = held is not None and held.noun == activity.noun
         if vague or (fuller and held is not None and len(activity.title) > len(held.title)):
-            plan.activity = activity
+            plan.activity, plan.overheard = activity, False
     known = (*plan.people, *(plan.activity.people if plan.activity is not None else ()))
     plan.people += [name for name in activity.people if name not in known]
 

@@ -143,6 +143,11 @@ class Table:
         return topic is not None and (held is None or not same_activity(held, topic.activity))
 
     @property
+    def has_proposed_topic(self) -> bool:
+        topic = self.live_topic
+        return topic is not None and topic.proposed
+
+    @property
     def live_topic(self) -> Topic | None:
         topic = self.topic
         return topic if topic is not None and self.turn - topic.turn <= _TOPICAL else None
@@ -237,7 +242,9 @@ class Table:
             return near  # a duration
         asks_anew = reading.question and not reading.corrects and reading.asks_availability
         settled = near is not None and (near.is_agreed or near.action is None)
-        if settled and (asks_anew or self.has_new_topic):
+        moving = near is not None and near.target is not None and not near.is_agreed
+        other_topic = self.has_new_topic and (self.has_proposed_topic or not moving)
+        if settled and (asks_anew or other_topic):
             return None
         number = reading.bare and reading.question and not reading.moments.days
         if near is not None and near.is_agreed and number and self.age(near) > 1:
@@ -272,6 +279,8 @@ class Table:
     def is_about_focus(self, reading: Reading) -> bool:
         """Whether the clause can be about the plan talked about: it names no other activity."""
         near, activity = self.near(), reading.activity
+        if self.aside is not None and self.age(self.aside) == 0:
+            near = self.aside
         if near is None or activity is None or activity.weak:
             return near is not None
         if near.target is not None:
@@ -289,6 +298,15 @@ class Table:
             return False
         held = plan.activity
         return held is None or (held.weak and not activity.weak and not activity.guessed)
+
+    def at_same_time(self, reading: Reading) -> Plan | None:
+        """The plan talked about, if the clause repeats its time under a better name."""
+        plan = self.near()
+        if plan is None or not plan.is_vague or plan.when.clock is None:
+            return None
+        same_day = reading.moments.dates <= {plan.when.day}
+        same_time = reading.moments.minutes == {(plan.when.clock.minute or 0) % 720}
+        return plan if same_day and same_time else None
 
     def with_room(self, reading: Reading) -> Plan | None:
         """The plan talked about, if it lacks an activity or has only a vague one."""

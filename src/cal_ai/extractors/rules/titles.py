@@ -13,7 +13,7 @@ from cal_ai.extractors.rules.activities import (
     kinds,
     noun_pattern,
 )
-from cal_ai.extractors.rules.guesses import find_chore, find_due, find_unknown
+from cal_ai.extractors.rules.guesses import find_chore, find_due, find_label, find_unknown
 from cal_ai.extractors.rules.patterns import cased, found, pattern, sentence_case
 from cal_ai.extractors.rules.people import find_people
 from cal_ai.extractors.rules.spans import Spans, covers
@@ -60,7 +60,7 @@ def find_activities(text: str, moments: Spans) -> list[Activity]:
                 match.start(), match.end(), noun, title, verb.kind, people, weak=not what
             )
             return [_with_topic(activity, text, moments)]
-    unknown = find_due(text) or find_unknown(text, moments)
+    unknown = find_due(text) or find_label(text, moments) or find_unknown(text, moments)
     return [unknown] if unknown is not None else []
 
 
