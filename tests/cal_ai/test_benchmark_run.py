@@ -401,7 +401,7 @@ def test_a_key_is_in_no_file_and_no_output_whatever_happens(
     names = write_samples(gemini.folder / "samples", 6)
     faults = [
         status(500, f"key {KEY} is broken"),
-        says("not JSON"),
+        says(f"not JSON but {KEY}"),
         drop(),
         status(422, f"{KEY}?"),
     ]
@@ -410,7 +410,8 @@ def test_a_key_is_in_no_file_and_no_output_whatever_happens(
         name = asked_sample(call)
         if name in names[:4]:
             return faults[names.index(name)]
-        return finds_lunch(call) if name else status(403, f"{KEY} is not allowed")
+        told = {**GOT_LUNCH, "title": f"Lunch {KEY}", "reasoning": KEY}
+        return answer(events=[told]) if name else status(403, f"{KEY} is not allowed")
 
     llm.set_script(script)
     ran = gemini.benchmark("-v")

@@ -17,6 +17,7 @@ Fault = TransientError | ExtractionFailed | FatalExtractorError
 _PATIENCE_HELPS = frozenset({408, 425, 429})
 _HOPELESS = frozenset({400, 401, 402, 403, 404, 405})
 _MESSAGE_LENGTH = 300
+_LEAST_KEY_LENGTH = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +61,13 @@ class Provider:
         if line.startswith("<"):
             return ""
         return line if len(line) <= _MESSAGE_LENGTH else f"{line[:_MESSAGE_LENGTH]}..."
+
+    def without_key(self, answer: str) -> str:
+        """Return an answer in which the key, should a server echo it, is blotted out."""
+        # What is shorter stands for "no key" on a local server, and may be any word of the answer.
+        if self.key is None or len(self.key) < _LEAST_KEY_LENGTH:
+            return answer
+        return answer.replace(self.key, "[key]")
 
     def _advice(self, status: int, message: str) -> str:
         # Gemini answers 400, not 401, to a key that it does not know.

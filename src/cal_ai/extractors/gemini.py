@@ -110,7 +110,7 @@ class GeminiClient(LanguageModelExtractor):
         if not (text := response.text):
             reason = self._provider.quote(_why_no_text(response))
             raise ExtractionFailed(f"Gemini gave no answer: {reason}", usage=usage)
-        return LLMCallResult(text, usage)
+        return LLMCallResult(self._provider.without_key(text), usage)
 
 
 def _usage(counts: types.GenerateContentResponseUsageMetadata | None) -> Usage | None:

@@ -135,7 +135,7 @@ class OpenAIClient(LanguageModelExtractor):
                 reason += f", refusal: {refusal}"
             said = self._provider.quote(reason)
             raise ExtractionFailed(f"the model gave no answer: {said}", usage=usage)
-        return LLMCallResult(text, usage)
+        return LLMCallResult(self._provider.without_key(text), usage)
 
 
 def _messages(prompt: Prompt) -> list[dict[str, str]]:
