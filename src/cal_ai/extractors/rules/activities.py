@@ -244,6 +244,12 @@ VERBS = (
         "Wedding",
         Kind("daytime", 300, 14, 9),
     ),
+    Verb(
+        r"(?i:\bshow (?:you|me|us|him|her|them)(?: (?:round|around))? (?:the|our|that))"
+        r" (?P<what>flat|house|apartment|room|place|studio|cottage|office|garden|site)\b",
+        "{what} viewing",
+        Kind("viewing", 30, None, 8),
+    ),
     Verb(r"(?i:\bmeet(?:ing)?(?: up)?\b)", "Meeting", MEETING),
     Verb(
         r"(?i:\b(?:look (?:at|over)|go through|walk through|run through|review)\b)",

@@ -96,13 +96,22 @@ _STRONG = phrases(
     noted\b|understood\b
     i'm all (?:yours|for it)
     let's\W*$
-    """
+    go on(?: then)?\W*$
+    (?:put|count|pencil|sign) me (?:down|in|up)\b
+    you've got me\b
+    (?:that|it)'ll do\b(?! (?:it|the|a|my|your))
+    suits me\b
+    (?:that|this|the \w+) one,? please
+    say no more
+    (?:i|we) can (?:live with|manage) (?:that|it|this|\d)
+    (?:i'd|i'll) (?:take|go for|go with) (?:that|it|the|\d|\w+day)    """
 )
 _WEAK = (
     r"^\W*(?:(?:oh|ah|ha|haha|well|so|and|hey|hmm|mm|um|lol|aw|woo|hi|yay)[ ,]*)*"
     r"(?:(?:yes|yeah|yep|yup|yess+|sure|ok|okay|alright|all right|right|great|awesome|excellent"
     r"|wonderful|cool|lovely|brilliant|fantastic|nice|amazing|got it|gotcha|noted|understood|roger"
     r"|copy that|bet|fine|good|thanks|thank you|thx|sweet|super|yay|aye|ack|true|works|totally"
+    r"|grand|ace|fab|smashing|sorted|aight|righto|marvellous"
     r"|exactly|correct|mm-?hm+|uh-?huh|uhuh|gr8|coolio|cheers)\b"
     r"(?!,? (?:about that|morning|afternoon|evening|night|grief|god|luck|lord|heavens|idea what))"
     r"|👍|✅|👌|🎉|🙌|💯)"

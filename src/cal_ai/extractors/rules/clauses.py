@@ -55,6 +55,16 @@ _CUTS = (
     r"|\s+then\s+(?=let's|we|can|how|I|the)"
 )
 
+_UNMARKED = (
+    r"^\W*(?:so |ok |and )?(?:what time|when|where|which day|what day|how long)\b(?:\W*\w+){0,2}$"
+)
+
+
+def _asks(sentence: str) -> bool:
+    """Whether a short sentence is a question that lacks its mark ("what time")."""
+    return pattern(_UNMARKED).search(sentence) is not None
+
+
 # What nobody says in one breath is cut, since the search for activities grows with the square.
 _LONGEST = 500
 
@@ -65,7 +75,7 @@ def clauses(text: str) -> list[Clause]:
     for sentence in pattern(_SENTENCE).split(text):
         if not sentence or not sentence.strip(" .,!"):
             continue
-        question = sentence.rstrip("\"') ").endswith("?")
+        question = sentence.rstrip("\"') ").endswith("?") or _asks(sentence)
         cuts = [*pattern(_CUTS).finditer(sentence), None]
         start = 0
         for cut in cuts:

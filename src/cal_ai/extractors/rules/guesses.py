@@ -50,7 +50,7 @@ def find_chore(text: str, moments: Spans) -> Activity | None:
     said = pattern(r"(?:,| if | when | because | since | and then | so ).*$").sub("", said)
     said = said.strip(" .,!?")
     taken = said.split(" ")
-    if not 2 <= len(taken) <= 8:
+    if not 2 <= len(taken) <= 8 or (len(taken) == 2 and taken[1].lower() in NOBODY):
         return None
     title = sentence_case(pattern(r"\b(?:my|your|our)\b ?").sub("", said))
     return Activity(verb.start(), verb.start() + len(said), title.lower(), title, CHORE)
@@ -133,7 +133,8 @@ def _labels(text: str, moments: Spans) -> Iterator[re.Match[str]]:
 _DOING = (
     r"\b(?:have|have got|'ve got|i got|put|add|schedule|book|booked|reserved|scheduled|set up"
     r"|attend(?:ing)?|going to|go to"
-    r"|com(?:e|ing) to|signed up for|block(?: off| out)?|host(?:ing)?|let's do|let's have|enter"
+    r"|com(?:e|ing) to|signed up for|i need|we need|i'd like|called about|calling about"
+    r"|asked about|block(?: off| out)?|host(?:ing)?|let's do|let's have|enter"
     r"|don't forget|lock in|running|doing|seeing|presenting|present [\w' ]{1,20} at|speak(?:ing)?"
     r" at|perform(?:ing)? at|visiting|watching|time for"
     r"|date for"
@@ -152,8 +153,12 @@ _IT_IS = (
     r"(?=(?:[\w'-]+ ){1,3}?(?:is|are|starts|begins) (?:\w+day|tomorrow|tonight|today|at|on|from"
     r"|next)\b)"
 )
+_TODAY_IS = (
+    r"\bit's (?P<article>(?:the |my |our |a |an )?)"
+    r"(?=(?:[\w'-]+ ){1,3}(?:tomorrow|today|tonight|on \w+day|this \w+|next \w+|\w+day)\b)"
+)
 _ALONE = r"^(?P<article>)(?=[a-z'-]+ [a-z'-]+\?$)"
-_LEADS = (_DOING, _DAY_IS, _HEADING, _ALONE, _IT_IS)
+_LEADS = (_TODAY_IS, _DOING, _DAY_IS, _HEADING, _ALONE, _IT_IS)
 _NO_ACTIVITIES = words(
     """
     time thing things something nothing anything plan plans minute minutes hour hours people lots
@@ -170,11 +175,7 @@ _NO_ACTIVITIES = words(
 def find_unknown(text: str, moments: Spans) -> Activity | None:
     """What follows "I have", "going to" or "let's do", if it can be the name of an activity."""
     lead = next(
-        (
-            m
-            for m in (pattern(p).search(text) for p in (_DOING, _DAY_IS, _HEADING, _ALONE, _IT_IS))
-            if m
-        ),
+        (m for m in (pattern(p).search(text) for p in _LEADS) if m),
         None,
     )
     if lead is None:

@@ -134,6 +134,7 @@ _PROPOSAL = phrases(
     who'?s (?:up|in|free)
     (?:is )?everyone (?:free|available|ok|good)
     (?:it|that)(?:'s got| has|'d have|'ll have|'s) to be\b
+    i need an? (?!hour|few|moment|minute|break|drink|new)
     i need (?:you\b|to (?:see|talk|meet|speak)|\d+ minutes|an? (?:hour|few|moment))
     need you\b
     can (?:somebody|someone|anyone|anybody|one of you)\b
@@ -205,6 +206,7 @@ _ANNOUNCEMENT = phrases(
     ...|\w+day)\b
     we(?:'ll| will) (?:meet|be|have|do|go|see|start|leave|pick|host|grab|get|need)\b
     don't forget\b
+    (?:i'm|we're|you're) (?:down|booked in|in) for\b
     there(?:'s| is| will be) (?:a|an|the|that|also|one)\b
     (?:it|that|this|which)(?:'s| is|'ll be| will be)(?: now)? (?:at|on|scheduled|set|happening
     ...|from)\b
@@ -233,7 +235,9 @@ def cancels(text: str) -> bool:
 
 def leaves_out(text: str) -> bool:
     return found(
-        r"\b(?:drop(?:ping)?|skip(?:ping)?|bail(?:ing)? on|bow out|pull out of|pass on)\b", text
+        r"\b(?:drop(?:ping)?|skip(?:ping)?|bail(?:ing)? on|bow out|pull out of|pass on|miss(?:ing)?"
+        r"|no (?:[\w'-]+ ){1,3}(?:today|tomorrow|tonight|this|next|on|\w+day))\b",
+        text,
     )
 
 

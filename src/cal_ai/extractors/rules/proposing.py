@@ -20,6 +20,9 @@ def is_about_a_plan(scene: Scene, reading: Reading) -> bool:
         return False
     if reading.is_circumstance and not scene.knows(reading):
         return False
+    near = scene.table.near()
+    if reading.is_engaged and near is not None and not near.is_agreed:
+        return False
     zoned = any(clock.zone for clock in moments.clocks)
     intends = reading.intends or reading.is_fragment or zoned or scene.tells_when(reading)
     intends = intends or reading.takes_for_granted

@@ -113,6 +113,14 @@ class Reading:
         return not (self.question or self.proposes) and doubts.is_a_circumstance(self.text)
 
     @property
+    def is_engaged(self) -> bool:
+        """Whether somebody only says until when or from when he has to be elsewhere."""
+        return found(
+            r"\bi(?:'ve got| have|'ve)(?: got)? to (?:be|leave|go|run|get|pick|collect)\b",
+            self.text,
+        )
+
+    @property
     def drops(self) -> bool:
         """Whether something is left out, which cancels it if it is a thing of the calendar."""
         return intents.leaves_out(self.text)

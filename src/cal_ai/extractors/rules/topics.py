@@ -31,6 +31,7 @@ _EMPTY = words(
     yes no ok please thanks sorry right left back early late later earlier soon done gone
     today tomorrow tonight yesterday nine ten eleven twelve clock o'clock am pm euros dollars
     pounds life world fault joke mind favour favor luck bye cheers hello morning's it's that's
+    brother sister mother mum mom dad father wife husband daughter son boss aunt uncle cousin nan
     deal perfect brilliant lovely wonderful cool nice fine sure excellent noted agreed
     mr mrs ms dr noon midnight table date dates mine yours ours theirs hers his sir ma'am
     """
