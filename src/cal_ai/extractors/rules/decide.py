@@ -33,6 +33,8 @@ def decide(plan: Plan, setting: Setting, starts: dict[int, datetime]) -> Event |
     if timing is None:
         return None
     confidence = _confidence(plan, timing, support)
+    if confidence == "low" and plan.is_timeless and plan.is_vague:
+        return None
     if setting.crowded and (confidence == "low" or (confidence == "medium" and plan.is_unnamed)):
         return None
     return Event(

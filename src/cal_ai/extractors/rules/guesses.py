@@ -95,7 +95,7 @@ def find_label(text: str, moments: Spans) -> Activity | None:
         return None
     for match in _labels(text, moments):
         label = match["label"]
-        said = [word.lower() for word in label.split(" ")]
+        said = [word.lower().removesuffix("'s") for word in label.split(" ")]
         if any(
             word in STOPS | NOBODY | FILLERS | _NO_ACTIVITIES or word.endswith("ly")
             for word in said
@@ -186,7 +186,8 @@ def find_unknown(text: str, moments: Spans) -> Activity | None:
         lower = word[0].lower()
         if text[position : word.start()].strip() or covers(moments, word.start(), word.end()):
             break
-        if lower in STOPS or lower in NOBODY or lower.endswith("ly") or len(taken) == 4:
+        known = lower.removesuffix("'s")
+        if known in STOPS or known in NOBODY or lower.endswith("ly") or len(taken) == 4:
             break
         taken.append(word[0])
         position = word.end()

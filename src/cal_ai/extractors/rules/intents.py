@@ -32,7 +32,8 @@ _CANCEL = phrases(
     (?:won't|don't) (?:be needing|need) (?:it|the|that|my|our|this)\b
     (?:won't|isn't|not going to) (?:be happening|happen)
     free up (?:my|the)\b
-    don't need (?:the|our|that|to meet)
+    don't need (?:the|our|that|it|to meet)
+    give (?:it|that|my \w+|the \w+) to (?:somebody|someone|anyone)
     pull the plug
     """
 )

@@ -39,7 +39,7 @@ _MONTH = (
     r"|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\.?"
 )
 _PART = r"(?:in the (?:morning|afternoon|evening)|at night|tonight|tomorrow)"
-_FINE = r"(?:fine|good|great|ok|better|best|perfect|lovely|ideal|tight|late|early|too)"
+_FINE = r"(?:a bit|fine|good|great|ok|better|best|perfect|lovely|ideal|tight|late|early|too)"
 # What may follow an hour in words that stands on its own.
 _SELF_CONTAINED = (
     rf"(?=\s*(?:$|[?.!,;]|instead|{_PART}|works|'s {_FINE}|is {_FINE}|sounds|it is|then|would|I can"

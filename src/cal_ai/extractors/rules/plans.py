@@ -71,6 +71,13 @@ class Plan:
         return self.announced or len(self.backing) > 1
 
     @property
+    def is_timeless(self) -> bool:
+        """Whether a new event has no time of day, and is not of the kind that needs none."""
+        timed = self.when.clock is not None or self.when.part is not None
+        whole = self.activity is not None and self.activity.kind.all_day
+        return self.target is None and not timed and not whole
+
+    @property
     def is_vague(self) -> bool:
         """Whether another name for what is planned would be better."""
         guessed = self.activity is not None and (self.activity.guessed or self.overheard)

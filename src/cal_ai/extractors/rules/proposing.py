@@ -110,10 +110,10 @@ def _plan_for(scene: Scene, reading: Reading) -> Plan | None:
     event = scene.agenda.mentioned(reading)
     if activity.definite or reading.corrects:
         event = event or scene.agenda.named(reading, reading.moments)
-    if activity.definite and (reading.moves or reading.corrects):
+    if activity.definite and not activity.guessed:
         event = event or scene.agenda.only_one_called(activity)
     if _is_hindrance(scene, reading, event):
-        return None
+        return table.of(event) if event is not None and table.near() is None else None
     if reading.denied is not None and (denied := table.named(reading)) is not None:
         denied.activity = activity
         return denied

@@ -87,7 +87,11 @@ class Reading:
 
     @property
     def tells_length(self) -> bool:
-        return found(r"\b(?:takes?|lasts?|enough|long|should do|wants?|needs?)\b", self.text)
+        return found(
+            r"\b(?:takes?|lasts?|enough|long|should do|wants?|needs?|allow|reckon|set aside"
+            r"|(?:that|it)(?:'ll be|'s| is| will be))\b",
+            self.text,
+        )
 
     @property
     def is_late(self) -> bool:
@@ -116,7 +120,8 @@ class Reading:
     def is_engaged(self) -> bool:
         """Whether somebody only says until when or from when he has to be elsewhere."""
         return found(
-            r"\bi(?:'ve got| have|'ve)(?: got)? to (?:be|leave|go|run|get|pick|collect)\b",
+            r"\bi(?:'ve got| have|'ve)(?: got)? to (?:be|leave|go|run|get|pick|collect)\b"
+            r"|\bi (?:leave|go in|start work|finish|teach|knock off|get (?:off|out|home|back))\b",
             self.text,
         )
 
@@ -151,7 +156,7 @@ _BARE_WORDS = (
     r"|it|is|let's|say|make|for|and|or|please"
     r"|just|how|what|sorry|perfect|great|good|cool|fine|from|until|instead|i|mean|meant|like"
     r"|probably|sharp|sometime|after|before|of|well|oh|hmm|rather|better|thanks|think|starting"
-    r"|anytime|any|time|between|every|each|same|place|everybody|everyone|guys|team|folks|people"
+    r"|anytime|any|time|between|every|each|same|usual|place|everybody|everyone|guys|team|folks|people"
     r"|all|right|one|max|tops|most|come|over)\b"
 )
 

@@ -37,7 +37,9 @@ class Agenda:
         """The event that the clause names, going by what it says of the present time."""
         best = next(iter(best_matches(reading, moments, self.events, self.starts)), None)
         activity = reading.activity
-        if best is None and activity is not None and activity.definite and is_unspecific(activity):
+        if best is not None or activity is None or not is_unspecific(activity):
+            return best
+        if activity.definite or (reading.announces and reading.own):
             return self.only_one_on(moments.dates)  # "tomorrow's appointment"
         return best
 

@@ -88,7 +88,10 @@ def _moved_minute(plan: Plan, start: datetime, day: date, setting: Setting, timi
         if not when.clock.certain:
             # By day rather than at night, and then where it lies nearer to the old time.
             halves = (said % _NOON, said % _NOON + _NOON)
-            said = min(halves, key=lambda m: (m < 7 * 60 <= minute, abs(m - minute), m))
+            if when.part is not None:
+                said = halves[when.part != "morning"]
+            else:
+                said = min(halves, key=lambda m: (m < 7 * 60 <= minute, abs(m - minute), m))
         return _on_owners_clock(said, when.clock, setting, day, timing)
     if when.part is not None:
         minute = _PART_HOURS[when.part] * 60

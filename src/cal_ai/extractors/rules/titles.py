@@ -110,7 +110,7 @@ def _is_noun(match: re.Match[str], text: str, moments: Spans) -> bool:
     before, after = _word_before(text, match.start()), _word_after(text, match.end())
     if after in HEADS and not found(r"^\W*[,.;:?!]", text[match.end() :]):
         return False
-    if noun not in AMBIGUOUS:
+    if noun not in AMBIGUOUS or (not before and covers(moments, match.end() + 1, match.end() + 2)):
         return True
     if noun == "date" and found(r"\bit's a $", text[: match.start()]):
         return False
