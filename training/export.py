@@ -1,4 +1,4 @@
-"""Write a trained network as an ONNX file in the SaT form, its weights in eight bits.
+"""Write trained networks as an ONNX file in the SaT form, with weights of eight and four bits.
 
 python -m training.export WEIGHTS_DIR small src/sat_bench/bundled/small.onnx
 """
@@ -6,6 +6,8 @@ python -m training.export WEIGHTS_DIR small src/sat_bench/bundled/small.onnx
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,11 @@ from onnx import TensorProto, helper, numpy_helper
 from training.network import REACH, SHAPES, Shape
 
 OPSET = 20
+BLOCK = 64
+# What ships under a name: networks whose logits are averaged, each with its share.
+MEMBERS = {"small": (("small", 0.6), ("nano", 0.4)), "nano": (("nano", 1.0),)}
+# Beside others there is no room for eight bits per weight in the largest table of pieces.
+FOUR_BIT_PIECES = 1_500_000
 
 
 class Graph:
@@ -55,6 +62,43 @@ class Graph:
         cast = self.add("Cast", self.constant(whole), to=TensorProto.FLOAT)
         return self.add("Mul", cast, self.constant(scale))
 
+    def pieces(self, values: NDArray[np.float32], *, crowded: bool) -> str:
+        """A table of pieces, in four bits if it is large and shares its file."""
+        if self.quantize and crowded and values.size > FOUR_BIT_PIECES:
+            return self._four_bits(values)
+        return self.matrix(values, axis=0)
+
+    def _four_bits(self, values: NDArray[np.float32]) -> str:
+        """Two weights in a byte, the first half of each row above the second; a scale per block."""
+        levels, scale = four_bit_levels(values)
+        half = values.shape[1] // 2
+        packed = (levels[:, :half] * 16 + levels[:, half:]).astype(np.uint8)
+        number = self.add("Cast", self.constant(packed), to=TensorProto.FLOAT)
+        sixteen = self.constant(np.array(16, np.float32))
+        high = self.add("Floor", self.add("Div", number, sixteen))
+        low = self.add("Sub", number, self.add("Mul", high, sixteen))
+        level = self.add("Concat", high, low, axis=1)
+        centred = self.add("Sub", level, self.constant(np.array(7.5, np.float32)))
+        blocks = self.constant(np.array([0, -1, BLOCK], np.int64))
+        factor = self.add("Cast", self.constant(scale.astype(np.float16)), to=TensorProto.FLOAT)
+        scaled = self.add("Mul", self.add("Reshape", centred, blocks), factor)
+        return self.add("Reshape", scaled, self.constant(np.array(values.shape, np.int64)))
+
+
+def four_bit_levels(values: NDArray[np.float32]) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+    """Levels 0 to 15 and a scale per block of a row, so that (level - 7.5) x scale is close."""
+    blocks = values.reshape(len(values), -1, BLOCK)
+    largest = np.abs(blocks).max(-1, keepdims=True) / 7.5
+    candidates = [np.float16(largest * clip).astype(np.float32) for clip in (1.0, 0.9, 0.8, 0.7)]
+    levels = [np.clip(np.round(blocks / scale + 7.5), 0, 15) for scale in candidates]
+    errors = [
+        (((level - 7.5) * scale - blocks) ** 2).sum(-1, keepdims=True)
+        for level, scale in zip(levels, candidates, strict=True)
+    ]
+    best = np.argmin(errors, axis=0)
+    chosen = np.choose(best, levels).reshape(values.shape)
+    return chosen.astype(np.int64), np.choose(best, candidates).astype(np.float32)
+
 
 class Weights:
     """The arrays of a trained network by their name."""
@@ -71,20 +115,41 @@ class Weights:
         return graph.add("LayerNormalization", x, scale, bias, axis=-1, epsilon=1e-5)
 
 
-def read_weights(folder: Path, name: str) -> Weights:
-    """The arrays that `training.train` wrote."""
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A network of an exported file, and its share in the mean."""
+
+    weights: Weights
+    shape: Shape
+    share: float = 1.0
+
+
+def read_member(folder: Path, name: str, share: float = 1.0) -> Member:
+    """The network that `training.train` wrote under the name."""
     paths = sorted(folder.glob(f"{name}.*.npz"))
-    return Weights({key: array for path in paths for key, array in np.load(path).items()})
+    arrays = {key: array for path in paths for key, array in np.load(path).items()}
+    return Member(Weights(arrays), SHAPES[name], share)
 
 
-def build(weights: Weights, shape: Shape, *, quantize: bool) -> onnx.ModelProto:
-    """The network as an ONNX model: ids and float16 mask in, one float32 logit per token out."""
+def build(members: Sequence[Member], *, quantize: bool) -> onnx.ModelProto:
+    """An ONNX model: ids and float16 mask in, the networks' mean logit of each token out."""
     graph = Graph(quantize=quantize)
-    pieces = weights.arrays["pieces.weight"][: shape.vocabulary]
-    x = graph.add("Gather", graph.matrix(pieces, axis=0), "input_ids")
+    mask = graph.add("Cast", "attention_mask", to=TensorProto.FLOAT)
+    parts = []
+    for number, member in enumerate(members):
+        logits = _network(graph, member, mask, f"network{number}", crowded=len(members) > 1)
+        parts.append(graph.add("Mul", logits, graph.constant(np.array(member.share, np.float32))))
+    graph.add("Sum", *parts, out="logits")
+    return _model(graph)
+
+
+def _network(graph: Graph, member: Member, mask: str, name: str, *, crowded: bool) -> str:
+    """The logits of one network."""
+    weights, shape = member.weights, member.shape
+    table = graph.pieces(weights.arrays["pieces.weight"][: shape.vocabulary], crowded=crowded)
+    x = graph.add("Gather", table, "input_ids")
     if shape.embedding != shape.width:
         x = weights.linear(graph, "widen", x, bias=False)
-    mask = graph.add("Cast", "attention_mask", to=TensorProto.FLOAT)
     x = _with_neighbours(graph, weights.arrays["neighbours"], x, mask)
     length = graph.add("Shape", "input_ids", start=1, end=2)
     zero = graph.constant(np.array([0], np.int64))
@@ -92,13 +157,10 @@ def build(weights: Weights, shape: Shape, *, quantize: bool) -> onnx.ModelProto:
     x = graph.add("Add", x, graph.add("Slice", positions, zero, length))
     bias = _mask_bias(graph, mask)
     for i in range(shape.layers):
-        x = _layer(graph, weights, shape, f"layers.{i}", x, bias)
+        x = _layer(graph, member, f"layers.{i}", x, bias, name)
     x = weights.norm(graph, "norm", x)
-    logits = graph.add(
-        "MatMul", x, graph.constant(weights.arrays["boundary.weight"].T), out="boundary"
-    )
-    graph.add("Add", logits, graph.constant(weights.arrays["boundary.bias"]), out="logits")
-    return _model(graph)
+    logits = graph.add("MatMul", x, graph.constant(weights.arrays["boundary.weight"].T))
+    return graph.add("Add", logits, graph.constant(weights.arrays["boundary.bias"]))
 
 
 def _with_neighbours(graph: Graph, taps: NDArray[np.float32], x: str, mask: str) -> str:
@@ -124,7 +186,8 @@ def _mask_bias(graph: Graph, mask: str) -> str:
     return graph.add("Unsqueeze", scaled, graph.constant(np.array([1, 2], np.int64)))
 
 
-def _layer(graph: Graph, weights: Weights, shape: Shape, name: str, x: str, bias: str) -> str:
+def _layer(graph: Graph, member: Member, name: str, x: str, bias: str, network: str) -> str:
+    weights, shape = member.weights, member.shape
     depth = shape.width // shape.heads
     mixed = weights.linear(
         graph, f"{name}.attention", weights.norm(graph, f"{name}.norm_attention", x)
@@ -133,7 +196,7 @@ def _layer(graph: Graph, weights: Weights, shape: Shape, name: str, x: str, bias
         "Reshape", mixed, graph.constant(np.array([0, 0, 3 * shape.heads, depth], np.int64))
     )
     heads = graph.add("Transpose", folded, perm=[0, 2, 1, 3])
-    parts = [f"{name}.{part}" for part in ("query", "key", "value")]
+    parts = [f"{network}.{name}.{part}" for part in ("query", "key", "value")]
     graph.nodes.append(helper.make_node("Split", [heads], parts, axis=1, num_outputs=3))
     turned = graph.add("Transpose", parts[1], perm=[0, 1, 3, 2])
     scores = graph.add("MatMul", parts[0], turned)
@@ -168,12 +231,12 @@ def _model(graph: Graph) -> onnx.ModelProto:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("weights", type=Path)
-    parser.add_argument("name", choices=sorted(SHAPES))
+    parser.add_argument("name", choices=sorted(MEMBERS))
     parser.add_argument("out", type=Path)
     parser.add_argument("--float32", action="store_true", help="keep the weights as they are")
     options = parser.parse_args()
-    weights = read_weights(options.weights, options.name)
-    model = build(weights, SHAPES[options.name], quantize=not options.float32)
+    members = [read_member(options.weights, name, share) for name, share in MEMBERS[options.name]]
+    model = build(members, quantize=not options.float32)
     options.out.write_bytes(model.SerializeToString())
     print(f"{options.out}: {options.out.stat().st_size:,} bytes")
 

@@ -379,7 +379,11 @@ for _ in range(30):
             entry = calendar.get(uid)
             number = int(entry.details.title) + 1
             calendar.update(entry, replace(entry.details, title=str(number)), str(number))
-    time.sleep(dice.uniform(0.0, 0.1))
+    # Mostly not before the first change is through, which takes its time on a busy machine.
+    old, until = path.stat().st_ino, time.monotonic() + dice.choice((0, 10, 10))
+    while path.stat().st_ino == old and time.monotonic() < until:
+        time.sleep(0.001)
+    time.sleep(dice.uniform(0.0, 0.05))
     os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
     entry = calendar.get(uid)

@@ -21,7 +21,7 @@ pytestmark = [
 
 
 def test_a_few_steps_make_a_file_that_the_loader_runs(tmp_path: Path) -> None:
-    from training.export import build, read_weights
+    from training.export import build, read_member
     from training.network import SHAPES, Network
     from training.prepare import read_documents, train_tokenizer, write_passes
     from training.train import Schedule, batches, save, train
@@ -45,7 +45,7 @@ def test_a_few_steps_make_a_file_that_the_loader_runs(tmp_path: Path) -> None:
     assert losses
 
     model = tmp_path / "model.onnx"
-    proto = build(read_weights(tmp_path, "smoke"), SHAPES["smoke"], quantize=True)
+    proto = build([read_member(tmp_path, "smoke")], quantize=True)
     model.write_bytes(proto.SerializeToString())
     text = "One short talk. Another sentence follows it."
     with Segmenter(model, tokenizer) as segmenter:
@@ -56,14 +56,14 @@ def test_a_few_steps_make_a_file_that_the_loader_runs(tmp_path: Path) -> None:
 
 def test_the_exported_file_computes_what_the_network_computes(tmp_path: Path) -> None:
     import onnxruntime
-    from training.export import build, read_weights
+    from training.export import build, read_member
     from training.network import SHAPES, Network
     from training.train import save
 
     torch.manual_seed(2)
     network = Network(SHAPES["smoke"]).eval()
     save(network, tmp_path, "smoke")
-    proto = build(read_weights(tmp_path, "smoke"), SHAPES["smoke"], quantize=False)
+    proto = build([read_member(tmp_path, "smoke", share) for share in (0.25, 0.75)], quantize=False)
     session = onnxruntime.InferenceSession(proto.SerializeToString())
     ids = np.random.default_rng(3).integers(4, 500, (2, 40))
     mask = np.ones((2, 40), np.float16)
