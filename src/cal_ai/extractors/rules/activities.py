@@ -250,6 +250,7 @@ VERBS = (
         "{what} viewing",
         Kind("viewing", 30, None, 8),
     ),
+    Verb(r"(?i:\bdeliver(?:ing)?\b)", "Delivery", Kind("delivery", 60, None, 8)),
     Verb(r"(?i:\bmeet(?:ing)?(?: up)?\b)", "Meeting", MEETING),
     Verb(
         r"(?i:\b(?:look (?:at|over)|go through|walk through|run through|review)\b)",

@@ -44,6 +44,13 @@ def agree(scene: Scene, reading: Reading) -> None:
         return
     if not reading.agrees_strongly and scene.answers_something_else(focus, reading):
         return
+    if (
+        scene.is_by_owner(reading)
+        and reading.agrees_strongly
+        and focus.backing == {reading.speaker}
+    ):
+        # The owner concludes what others wanted too ("Today? Quarter past five? I'll be there.").
+        focus.announced = bool(focus.willing - focus.backing) and not focus.refused
     together = [plan for plan in scene.table.plans if plan.touched == focus.touched]
     for plan in _acceptable(scene, together, reading):
         plan.back(reading.speaker)
@@ -90,7 +97,7 @@ def refuse(scene: Scene, reading: Reading) -> None:
         reading.refuses_barely and scene.answers_something_else(plan, reading)
     ):
         plan.refuse(reading.speaker)
-        if reading.moments.dates and not plan.is_agreed:
+        if reading.moments.dates and not reading.moments.clocks and not plan.is_agreed:
             plan.when.day = None
         scene.attend(plan, reading, quote=False)
 

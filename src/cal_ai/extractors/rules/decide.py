@@ -18,6 +18,8 @@ Support = Literal["agreed", "announced", "implied"]
 def decide(plan: Plan, setting: Setting, starts: dict[int, datetime]) -> Event | None:
     """The event that a plan amounts to; None without the owner's consent or without a time."""
     support, target = _support(plan, setting), plan.target
+    if target is not None and plan.action is None and plan.asked and setting.owner in plan.refused:
+        return _deletion(plan, target, "implied")  # "Are you coming?" "I can't."
     if support is None and plan.settled is not None and not (plan.dropped or plan.background):
         return decide(replace(plan.settled, topic=plan.topic), setting, starts)
     if support is None or plan.action is None:

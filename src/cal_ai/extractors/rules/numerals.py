@@ -43,7 +43,8 @@ _FINE = r"(?:a bit|fine|good|great|ok|better|best|perfect|lovely|ideal|tight|lat
 # What may follow an hour in words that stands on its own.
 _SELF_CONTAINED = (
     rf"(?=\s*(?:$|[?.!,;]|instead|{_PART}|works|'s {_FINE}|is {_FINE}|sounds|it is|then|would|I can"
-    rf"|I'm|suits|on {_DAY}|for me|(?:my|your|our|local|\w+) time\b|here\b|please|sharp|ish))"
+    rf"|I'm|suits|on {_DAY}|for me|(?:my|your|our|local|\w+) time\b|here\b|please|sharp|ish"
+    r"|at (?:the|my|your|our|[A-Z])))"
 )
 
 _PAST_TO = rf"\b({any_of(_MINUTES)})(?: minutes)? (past|after|to|till|before|of) ({_HOUR})\b"

@@ -49,6 +49,7 @@ def _echoes(scene: Scene, reading: Reading) -> bool:
 def put(scene: Scene, reading: Reading) -> None:
     """Makes a plan of what the clause says, or changes the plan that it is about."""
     foreign = reading.void == "others" or _is_foreign(scene, reading)
+    foreign = foreign and not scene.tells_when(reading)
     plan = _plan_for(scene, reading)
     if plan is None:
         return

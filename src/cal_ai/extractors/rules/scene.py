@@ -107,7 +107,8 @@ class Scene:
         when = r"\b(?:what time|when|which day|what day|how early|how late)\b"
         just_asked = self.table.turn - asked.turn <= 1 and found(when, asked.text)
         named = bool(reading.moments.clocks or reading.moments.dates)
-        return just_asked and named and asked.speaker != reading.speaker and not reading.void
+        told = reading.void in ("", "others")
+        return just_asked and named and asked.speaker != reading.speaker and told
 
 
 def _is_called(speaker: str, words: str) -> bool:
