@@ -11,7 +11,6 @@ from __future__ import annotations
 import argparse
 import itertools
 import os
-import platform
 import random
 import re
 import sys
@@ -225,23 +224,13 @@ def report(gold: Path | None) -> str:
         for name, found in _as_written(sets).items()
     )
     parts = [
-        f"{processor()}, {machine()}, onnxruntime {metadata.version('onnxruntime')}; "
+        f"{machine()}, onnxruntime {metadata.version('onnxruntime')}; "
         f"load {os.getloadavg()[0]:.1f} before the start; speed is the best of {REPEATS} runs.",
         f"{counted}.",
         render(table(ready, sets), "markdown").rstrip(),
         "\n".join(f"- left out: {line}" for line in missing),
     ]
     return "\n\n".join(filter(None, parts)) + "\n"
-
-
-def processor() -> str:
-    """The processor's name where the system tells it."""
-    information = Path("/proc/cpuinfo")
-    if information.is_file():
-        found = re.search(r"model name\s*:\s*(.+)", information.read_text(encoding="utf-8"))
-        if found:
-            return found[1].strip()
-    return platform.processor() or "unnamed processor"
 
 
 def write_into(guide: Path, gold: Path | None) -> None:
