@@ -189,6 +189,7 @@ _REFUSAL = phrases(
     have (?:a|another|an|the|my) (?:[\w:]+ ){0,3}(?:then\b|conflict|at that time)
     (?:have|got|doing|'ve) something (?:on|then|else|already)
     already (?:have|booked|got|committed|promised)
+    (?:have|got) to (?:work|cry off|pull out|drop out|back out|pass|bail|bow out|let you down)\b
     fully booked
     double-?booked
     rain ?check

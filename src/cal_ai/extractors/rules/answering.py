@@ -10,7 +10,10 @@ from cal_ai.extractors.rules.reading import Reading
 from cal_ai.extractors.rules.scene import Scene
 from cal_ai.extractors.rules.table import FAR, NEAR
 
-_CONFLICT = r"\b(?:i have|i've got|i've|i'm (?:in|at|having)|conflicts?|clash|then)\b"
+_CONFLICT = (
+    r"\b(?:i have(?! to)|i've got(?! to)|i've(?! got| had to)|i'm (?:in|at|having)|conflicts?|clash"
+    r"|then)\b"
+)
 _JOINING = (
     r"\b(?:me too|i'm in|count me in|i'll (?:join|come|be there)|same here|room for|works for me"
     r"|also|i can (?:do|make))\b"
@@ -53,6 +56,7 @@ def agree(scene: Scene, reading: Reading) -> None:
         focus.announced = bool(focus.willing - focus.backing) and not focus.refused
     together = [plan for plan in scene.table.plans if plan.touched == focus.touched]
     for plan in _acceptable(scene, together, reading):
+        plan.when.pick(reading.text)
         plan.back(reading.speaker)
         plan.tentative = plan.tentative or reading.tentative
         plan.place = plan.place or reading.place
@@ -91,6 +95,8 @@ def refuse(scene: Scene, reading: Reading) -> None:
         return
     if reading.refuses_barely and reading.speaker in plan.backing and plan.is_agreed:
         return  # "No" to some other question
+    if plan.action == "delete" and not reading.refuses_barely:
+        return  # whoever cannot come does not object
     if plan.action is None and not plan.asked:
         plan.refused.add(reading.speaker)
     elif _concerns(plan, reading) and not (

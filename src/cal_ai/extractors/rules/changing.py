@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from cal_ai.events import ContextEvent
 from cal_ai.extractors.rules.moments import Moments, split_moved
-from cal_ai.extractors.rules.patterns import cased, found, pattern
+from cal_ai.extractors.rules.patterns import cased, found, pattern, sentence_case
 from cal_ai.extractors.rules.plans import Plan
 from cal_ai.extractors.rules.reading import Reading
 from cal_ai.extractors.rules.references import GENERIC
@@ -134,18 +136,22 @@ def add_people(scene: Scene, reading: Reading) -> bool:
     return True
 
 
+_NEW_PLACE = (
+    r"\b(?:will be|is|are|'s|moved|takes place|has to be|have to be|has been moved)"
+    r" (?:now )?(?:at|in|to)\b(?: the (?P<place>[\w-]+(?: (?:room|hall|building|office))?))?"
+)
+
+
 def relocate(scene: Scene, reading: Reading) -> bool:
     """Whether the clause only tells a new place of an event ("choir will be at the town hall")."""
-    if reading.place is None or reading.question or reading.void:
-        return False
-    if not found(
-        r"\b(?:will be|is|are|'s|moved|takes place) (?:now )?(?:at|in|to)\b", reading.text
-    ):
+    moved = pattern(_NEW_PLACE).search(reading.text)
+    if moved is None or reading.question or reading.void or reading.moments.clocks:
         return False
     event = scene.agenda.named(reading, Moments())
-    if event is None or event.location == reading.place or reading.moments.clocks:
+    place = reading.place or (sentence_case(moved["place"]) if moved["place"] else None)
+    if event is None or place is None or event.location == place:
         return False
-    change(scene, scene.table.of(event), reading, Moments())
+    change(scene, scene.table.of(event), replace(reading, place=place), Moments())
     return True
 
 

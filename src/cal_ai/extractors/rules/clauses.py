@@ -47,7 +47,7 @@ _VERDICT = (
     r" (?:is|works|doesn't|won't|would|might|looks|sounds|isn't|I|i)\b"
 )
 _CUTS = (
-    rf",\s+(?!the \d)(?={_START}|{_VERDICT})"
+    rf",\s+(?!the \d|or (?:on |at |a |the )?(?:week|\w+day|tomorrow|\d))(?={_START}|{_VERDICT})"
     rf"|,?\s+(?:but|because|although|though|except that|whereas)\s+"
     rf"|(?<!\byou)\s+and\s+(?={_VERB_START})"
     rf"|\s+so\s+(?={_VERB_START}|that's|how|what|maybe|\d)|,\s+(?=\d{{1,2}}(?::\d\d)?\s?(?:am"

@@ -87,7 +87,11 @@ def _month_day(m: re.Match[str], today: date) -> Day | None:
 
 
 def _day_month(m: re.Match[str], today: date) -> Day | None:
-    return _dated(m, next_dated(today, month_named(m["month"]), _nth_of(m["day"])))
+    month = month_named(m["month"])
+    day = next_dated(today, month, _nth_of(m["day"]))
+    if day is None or not m["first"]:
+        return _dated(m, day)
+    return _dated(m, calendar_day(day.year, month, _nth_of(m["first"])), last=day)
 
 
 def _slashed(m: re.Match[str], today: date) -> Day | None:
@@ -250,7 +254,11 @@ _RULES: tuple[tuple[str, Callable[[re.Match[str], date], Day | None]], ...] = (
         r"(?:,? (?P<year>20\d\d))?",
         _month_day,
     ),
-    (rf"\b(?:the )?(?P<day>{_D}(?:st|nd|rd|th)?) (?:of )?(?P<month>{_MON})\b(?! i\b)", _day_month),
+    (
+        rf"\b(?:(?:the )?(?P<first>{_D}(?:st|nd|rd|th)?)\s?(?:-|to|until|till)\s?)?"
+        rf"(?:the )?(?P<day>{_D}(?:st|nd|rd|th)?) (?:of )?(?P<month>{_MON})\b(?! i\b)",
+        _day_month,
+    ),
     (r"(?<![\d.:])(?<!at )(\d{1,2})\.(\d{1,2})\.(\d{4}|(?!\d))", _dotted),
     (
         r"(?<![\d/.:-])(\d{1,2})/(\d{1,2})(?:/(\d{2}|20\d\d))?(?![\d/])(?!\s*(?:of\b|an? hour"

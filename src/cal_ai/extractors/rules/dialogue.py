@@ -37,7 +37,9 @@ def _take_in(scene: Scene, reading: Reading) -> None:
         refuse(scene, reading)
     elif reading.void in ("hypothetical", "negated", "told", "past"):
         remember(scene, reading)
-    elif reading.cancels or (reading.drops and scene.knows(reading)):
+    elif reading.cancels or (
+        (reading.drops or scene.goes_on_cancelling(reading)) and scene.knows(reading)
+    ):
         cancel(scene, reading)
     elif (reading.keeps and take_back(scene)) or (reading.moves and move(scene, reading)):
         return

@@ -50,7 +50,9 @@ def find_chore(text: str, moments: Spans) -> Activity | None:
     said = pattern(r"(?:,| if | when | because | since | and then | so ).*$").sub("", said)
     said = said.strip(" .,!?")
     taken = said.split(" ")
-    if not 2 <= len(taken) <= 8 or (len(taken) == 2 and taken[1].lower() in NOBODY):
+    if not 2 <= len(taken) <= 8 or (
+        (len(taken) == 2 and taken[1].lower() in NOBODY) or taken[-1].lower() == "one"
+    ):
         return None
     title = sentence_case(pattern(r"\b(?:my|your|our)\b ?").sub("", said))
     return Activity(verb.start(), verb.start() + len(said), title.lower(), title, CHORE)

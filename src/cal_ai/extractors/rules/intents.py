@@ -237,7 +237,8 @@ def cancels(text: str) -> bool:
 def leaves_out(text: str) -> bool:
     return found(
         r"\b(?:drop(?:ping)?|skip(?:ping)?|bail(?:ing)? on|bow out|pull out of|pass on|miss(?:ing)?"
-        r"|no (?:[\w'-]+ ){1,3}(?:today|tomorrow|tonight|this|next|on|\w+day))\b",
+        r"|no (?:[\w'-]+ ){1,3}(?:today|tomorrow|tonight|this|next|on|\w+day))\b"
+        r"|^(?:so,? |then )?no (?:[\w'-]+ ?){1,2}(?:,? then)?\W*$",
         text,
     )
 

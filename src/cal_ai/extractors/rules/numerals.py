@@ -129,7 +129,7 @@ def _past_or_to(match: re.Match[str]) -> str:
     hour = _HOURS.get(said) or int(said)
     if side in ("past", "after"):
         return f"{hour}:{minutes:02d}"
-    quarter = match[1].lower() in ("quarter", "a quarter")
+    quarter = match[1].lower() in ("quarter", "a quarter", "twenty", "twenty-five", "twenty five")
     before = match.string[: match.start()].rstrip().lower()
     if not quarter and not before.endswith(("at", "by", "around", "about", "until", "till")):
         return match[0]  # "five to six people", "from ten to six"

@@ -59,6 +59,7 @@ def put(scene: Scene, reading: Reading) -> None:
     before, was_action = plan.when.point, plan.action
     changed = _fill(scene, plan, reading)
     detail = changed and plan.when.point == before and plan.action == was_action
+    detail = detail or (plan.is_agreed and not reading.question and _adds_the_day(plan, before))
     if fresh:
         plan.background = foreign
     elif reading.shared or reading.invites or reading.question or _joins(scene, reading):
@@ -80,6 +81,13 @@ def put(scene: Scene, reading: Reading) -> None:
         scene.set_aside(plan, reading)
     else:
         scene.attend(plan, reading)
+
+
+def _adds_the_day(plan: Plan, before: tuple[object, ...]) -> bool:
+    """Whether the plan, of which the time was known, now has its day too."""
+    day, minute, *_ = before
+    known = plan.when.clock is not None and plan.when.clock.minute == minute
+    return day is None and minute is not None and known
 
 
 def _joins(scene: Scene, reading: Reading) -> bool:

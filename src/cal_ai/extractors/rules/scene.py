@@ -88,6 +88,12 @@ class Scene:
             return True
         return self.agenda.named(reading, reading.moments) is not None
 
+    def goes_on_cancelling(self, reading: Reading) -> bool:
+        """Whether the clause adds one more to what was just cancelled ("dinner too")."""
+        near = self.table.near(2)
+        just_cancelled = near is not None and near.action == "delete"
+        return just_cancelled and found(r"\b(?:too|as well|also)\b", reading.text)
+
     def answers_something_else(self, plan: Plan, reading: Reading) -> bool:
         """Whether another question was asked since the plan was last talked about."""
         asked = self.question

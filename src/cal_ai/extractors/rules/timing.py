@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import date, datetime, time, timedelta
 
 from cal_ai.events import ContextEvent
-from cal_ai.extractors.rules.activities import MEETING, Kind
+from cal_ai.extractors.rules.activities import Kind
 from cal_ai.extractors.rules.plans import Plan
 from cal_ai.extractors.rules.setting import Setting
 from cal_ai.extractors.rules.times import Clock
@@ -15,6 +15,7 @@ from cal_ai.extractors.rules.zones import minutes_between, zone_named
 _PART_HOURS = {"morning": 9, "lunchtime": 12, "afternoon": 14, "evening": 18, "night": 19}
 _PART_ENDS = {"morning": 12, "lunchtime": 13, "afternoon": 17, "evening": 21, "night": 22}
 _NOON = 720
+_UNNAMED = Kind("unnamed", shared=True)
 
 
 @dataclass(slots=True)
@@ -35,7 +36,7 @@ class Timing:
 def new_timing(plan: Plan, setting: Setting) -> Timing | None:
     """When a new event takes place; None if too little is known."""
     when = plan.when
-    kind = plan.activity.kind if plan.activity is not None else MEETING
+    kind = plan.activity.kind if plan.activity is not None else _UNNAMED
     if when.clock is None and (when.day is None or plan.activity is None):
         return None
     if when.day is None and when.week is not None:

@@ -96,6 +96,15 @@ class When:
             if by_time and moments.minutes == {(clock.minute or 0) % 720}:
                 self.day = day
 
+    def pick(self, text: str) -> None:
+        """Takes the one of the times on offer that `text` points at ("the later one")."""
+        if len(self.options) < 2:
+            return
+        if found(r"\bthe (?:second|later|latter|last|other)\b", text):
+            self.day, self.clock = self.options[-1]
+        elif found(r"\bthe (?:first|earlier|former)\b", text):
+            self.day, self.clock = self.options[0]
+
     def _take_day(self, day: Day, saying: Saying) -> bool:
         """Whether `day` names one day; a whole week only tells which weekdays are meant."""
         if day.week is not None:
