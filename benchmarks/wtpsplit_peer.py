@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import onnxruntime  # type: ignore[import-untyped]  # has no stubs
+import onnxruntime
 import sentencepiece
 from sentencepiece import sentencepiece_model_pb2
 

@@ -17,7 +17,7 @@ from truemark.errors import TruemarkError
 from truemark.files import read_error
 
 if TYPE_CHECKING:
-    from onnxruntime import InferenceSession  # type: ignore[import-untyped]  # has no stubs
+    from onnxruntime import InferenceSession
 
 MASK_TYPES: dict[str, type[np.generic]] = {
     "tensor(float16)": np.float16,
@@ -112,7 +112,7 @@ def _open_session(path: Path) -> InferenceSession:
 
 def _runtime_errors() -> tuple[type[Exception], ...]:
     """Every exception class of onnxruntime; they have no base of their own."""
-    from onnxruntime.capi import (  # type: ignore[import-untyped]  # has no stubs
+    from onnxruntime.capi import (
         onnxruntime_pybind11_state as state,
     )
 

@@ -51,7 +51,7 @@ def _cache_folder() -> Path:
 def _quantize(source: Path) -> bytes | None:
     try:
         import onnx
-        from onnxruntime.quantization import (  # type: ignore[import-untyped]  # has no stubs
+        from onnxruntime.quantization import (
             QuantType,
             quantize_dynamic,
         )
