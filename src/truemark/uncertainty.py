@@ -72,13 +72,13 @@ def bootstrap_interval(
     if not 0 < confidence < 1:
         raise ValueError(f"confidence must be between 0 and 1, got {confidence}")
     _check_draws("resamples", resamples)
-    table = _table(groups)
+    # Groups with equal counts are drawn together: the same distribution, from far fewer numbers.
+    kinds, sizes = np.unique(_table(groups), axis=0, return_counts=True)
     generator = np.random.default_rng(seed)
-    even = np.full(len(groups), 1 / len(groups))
     drawn = [
         scoring(counts)
-        for size in _portions(resamples, len(groups))
-        for counts in _counts(generator.multinomial(len(groups), even, size=size) @ table)
+        for size in _portions(resamples, len(kinds))
+        for counts in _counts(generator.multinomial(len(groups), sizes / len(groups), size) @ kinds)
     ]
     low, high = np.quantile(drawn, [(1 - confidence) / 2, (1 + confidence) / 2]).tolist()
     return Interval(scoring(total(groups)), low, high, confidence, resamples, seed)
