@@ -296,6 +296,12 @@ TITLES = {
 
 
 @cache
+def any_verb() -> str:
+    """A pattern that finds something in a text exactly if one of the verbs does."""
+    return "|".join(verb.source.replace("(?P<what>", "(?:") for verb in VERBS)
+
+
+@cache
 def kinds() -> dict[str, Kind]:
     """The kind of every activity noun."""
     return {noun.strip(): kind for kind, nouns in _KINDS for noun in nouns.split(",")}

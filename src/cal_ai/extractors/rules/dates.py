@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 
-from cal_ai.extractors.rules.patterns import pattern
+from cal_ai.extractors.rules.patterns import found, pattern
 from cal_ai.extractors.rules.reckoning import (
     NUMBER,
     add_months,
@@ -319,9 +319,19 @@ _RULES: tuple[tuple[str, Callable[[re.Match[str], date], Day | None]], ...] = (
 )
 
 
+# Most clauses name no day at all, and need no closer look.
+_ANY_DAY = (
+    rf"\d|{_WD}|{_MON}|\b(?:to)?day|night|morrow|week|month|year|morning|afternoon|evening|ago\b|back\b"
+    r"|last\b|past\b|eod\b|christmas|valentine|halloween|patrick|following|earlier|arvo|winter|summer"
+    r"|spring|fall\b|days?\b|fourth"
+)
+
+
 def find_days(text: str, today: date) -> list[Day]:
     """The days named in `text`, in order; of overlapping readings the more specific one."""
     days: list[Day] = []
+    if not found(_ANY_DAY, text):
+        return days
     for source, read in _RULES:
         for match in pattern(source).finditer(text):
             if any(match.start() < day.end and day.start < match.end() for day in days):

@@ -45,6 +45,7 @@ _AMOUNT = (
 )
 _ONE_HALF = rf"(?:(?P<count2>{NUMBER}) and a half hours?)"
 _LENGTH = rf"(?<![\w.])(?:{_ONE_HALF}|{_AMOUNT})"
+_UNIT = r"hour|minute|day|week|\d ?[hm]\b"
 _LATER = r"(?:later|back|out|after(?: that)?|behind)"
 _EARLIER = r"(?:earlier|sooner|forward|ahead|up)"
 
@@ -69,7 +70,9 @@ def minutes_of(match: re.Match[str]) -> int:
 
 def find_shifts(text: str) -> list[Shift]:
     """How far a time is moved, where a distance is named instead of a new time."""
-    shifts = []
+    shifts: list[Shift] = []
+    if not found(_UNIT, text):
+        return shifts
     before = rf"\b(?P<way>{_LATER}|{_EARLIER})(?: by)? (?:about |around )?{_LENGTH}"
     after = rf"{_LENGTH} (?P<way>{_LATER}|{_EARLIER})\b"
     by = (
@@ -106,7 +109,9 @@ def find_from_now(text: str) -> list[FromNow]:
 
 def find_lengths(text: str) -> list[Length]:
     """Durations ("for an hour and a half", "a 30-minute call", "half an hour")."""
-    lengths = []
+    lengths: list[Length] = []
+    if not found(_UNIT, text):
+        return lengths
     for match in pattern(_LENGTH).finditer(text):
         before, after = text[: match.start()], text[match.end() :]
         if found(

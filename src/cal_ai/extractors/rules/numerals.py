@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from cal_ai.extractors.rules.patterns import any_of, pattern
+from cal_ai.extractors.rules.patterns import any_of, found, pattern
 
 _HOUR_WORDS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _HOURS = {word: hour for hour, word in enumerate((*_HOUR_WORDS, "eleven", "twelve"), 1)}
@@ -98,8 +98,14 @@ _DATES = (
 )
 
 
+# Most clauses name no number at all, and need no closer look.
+_ANY_NUMBER = rf"\b(?:{_WORD}|half|quarter|{any_of(_NTH)})\b"
+
+
 def in_digits(text: str) -> str:
     """`text` with clock times and days of the month in digits, where words mean those."""
+    if not found(_ANY_NUMBER, text):
+        return text
     for source in _DATES:
         text = pattern(source).sub(lambda m: f"{m[1]}{_ordinal(_NTH[m[2].lower()])}", text)
     text = pattern(_PAST_TO).sub(_past_or_to, text)

@@ -145,6 +145,8 @@ def find_clocks(text: str, day_ends: frozenset[int]) -> list[Clock]:
     `day_ends` are the positions at which day names end: a number right after one is a time.
     """
     clocks: list[Clock] = []
+    if not found(r"\d|noon|midnight", text):
+        return clocks
 
     def add(clock: Clock | None) -> None:
         if clock and not any(

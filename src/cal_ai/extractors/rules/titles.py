@@ -10,6 +10,7 @@ from cal_ai.extractors.rules.activities import (
     TITLES,
     VERBS,
     Activity,
+    any_verb,
     kinds,
     noun_pattern,
 )
@@ -49,7 +50,7 @@ def find_activities(text: str, moments: Spans) -> list[Activity]:
         return [task]
     if nouns:
         return _joined(nouns, text)
-    for verb in VERBS:
+    for verb in VERBS if cased(any_verb()).search(text) else ():
         match = cased(verb.source).search(text)
         if match:
             what = match.groupdict().get("what") or ""
