@@ -214,9 +214,9 @@ _NOT_REFUSING = (
 )
 
 
-def agrees(text: str) -> bool:
-    """Whether the clause accepts what is on the table."""
-    return (found(_STRONG, text) or found(_WEAK, text)) and not refuses(text)
+def agrees_weakly(text: str) -> bool:
+    """Whether the clause starts with a word of consent, which may be mere courtesy."""
+    return found(_WEAK, text) and not refuses(text)
 
 
 def agrees_strongly(text: str) -> bool:

@@ -321,9 +321,9 @@ _RULES: tuple[tuple[str, Callable[[re.Match[str], date], Day | None]], ...] = (
 
 # Most clauses name no day at all, and need no closer look.
 _ANY_DAY = (
-    rf"\d|{_WD}|{_MON}|\b(?:to)?day|night|morrow|week|month|year|morning|afternoon|evening|ago\b|back\b"
-    r"|last\b|past\b|eod\b|christmas|valentine|halloween|patrick|following|earlier|arvo|winter|summer"
-    r"|spring|fall\b|days?\b|fourth"
+    r"\d|mon|tue|wed|thu|fri|sat|sun|day|night|morrow|week|month|year|morning|noon|evening|ago\b|back"
+    r"|last|past|eod|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|christmas|valentine|halloween"
+    r"|patrick|following|earlier|arvo|fourth"
 )
 
 

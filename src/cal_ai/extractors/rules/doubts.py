@@ -87,9 +87,9 @@ _ARRANGED = phrases(
     """
 )
 _SARCASM = (
-    r"(?:\byeah,? right\b(?!,)|\bas if\b(?! (?:it|we|i))|in your dreams|pigs fly|hell freezes"
-    r"|\bnot!"
-    r"|(?:^|\s)/s\b|🙄|🙃|just what i (?:need|always wanted)|said no ?(?:one|body)|exactly what i "
+    r"(?<![a-z])(?:yeah,? right\b(?!,)|\bas if\b(?! (?:it|we|i))|in your dreams|pigs fly"
+    r"|hell freezes|\bnot!"
+    r"|/s\b|🙄|🙃|just what i (?:need|always wanted)|said no ?(?:one|body)|exactly what i "
     r"(?:need|wanted)|what could (?:possibly )?go wrong|love that for (?:me|us)|be still my|living "
     r"the dream|i'd rather (?:die|eat|watch paint|chew|stick|have a root)|over my dead body"
     r"|(?<!you )(?<!you're )\bkidding\b|\bjk\b|\bjoking\b|just messing|sarcas|when i'm dead"

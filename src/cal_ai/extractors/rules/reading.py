@@ -217,7 +217,7 @@ def _read(clause: Clause, utterance: Utterance, setting: Setting, joking: bool) 
         cancels=intents.cancels(text),
         moves=intents.moves(text),
         refuses=agreement.refuses(text) or (clause.contrasted and agreement.regrets(text)),
-        agrees=strong or agreement.agrees(text),
+        agrees=strong or agreement.agrees_weakly(text),
         agrees_strongly=strong,
         holds=agreement.holds(text),
         tentative=agreement.hedges(utterance.words),
