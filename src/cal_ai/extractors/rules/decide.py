@@ -34,10 +34,10 @@ def decide(plan: Plan, setting: Setting, starts: dict[int, datetime]) -> Event |
             return None
     if timing is None:
         return None
-    confidence = _confidence(plan, timing, support)
-    if confidence == "low" and plan.is_timeless and plan.is_vague:
+    doubts = _doubts(plan, timing, support)
+    if doubts > 1 and plan.is_timeless and plan.is_vague:
         return None
-    if setting.crowded and (confidence == "low" or (confidence == "medium" and plan.is_unnamed)):
+    if setting.crowded and (doubts > 1 or (doubts == 1 and plan.is_unnamed)):
         return None
     return Event(
         action=plan.action,
@@ -46,7 +46,7 @@ def decide(plan: Plan, setting: Setting, starts: dict[int, datetime]) -> Event |
         end_time=timing.end,
         location=plan.place or (target.location if target is not None else None),
         attendees=attendees_of(plan, setting),
-        confidence=confidence,
+        confidence=_confidence(plan, doubts),
         reasoning=_reasoning(plan),
         assumptions=tuple(timing.assumptions),
         existing_event_id=target.id if target is not None else None,
@@ -94,15 +94,22 @@ def _deletion(plan: Plan, target: ContextEvent, support: Support) -> Event:
     )
 
 
-def _confidence(plan: Plan, timing: Timing, support: Support) -> Confidence:
-    """High if time and agreement are explicit, low if the time is vague or the agreement weak."""
+def _doubts(plan: Plan, timing: Timing, support: Support) -> int:
+    """How much about time and agreement had to be filled in."""
     doubts = timing.inferred + 2 * timing.vague + plan.tentative + plan.optional
+    if plan.target is not None:
+        return doubts + (support == "implied")
     doubts += 2 * (support == "implied")
-    if plan.target is None:
-        doubts += plan.activity is None or plan.activity.guessed
-        doubts += plan.when.day is None
-        doubts += plan.overheard
-    return "high" if doubts == 0 else "medium" if doubts == 1 else "low"
+    doubts += plan.activity is None or plan.activity.guessed
+    return doubts + (plan.when.day is None) + plan.overheard
+
+
+def _confidence(plan: Plan, doubts: int) -> Confidence:
+    """High if nothing is in doubt, low if much is, or if what is planned is a guess."""
+    if doubts == 0:
+        return "high"
+    unknown = plan.activity is None or plan.activity.guessed or plan.overheard
+    return "low" if doubts > 1 or (unknown and plan.target is None) else "medium"
 
 
 def _reasoning(plan: Plan) -> str:

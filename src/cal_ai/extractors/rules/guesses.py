@@ -105,7 +105,7 @@ def find_label(text: str, moments: Spans) -> Activity | None:
             continue
         if label[:1].isupper() and match.start("label") > 0:
             continue  # a name
-        if found(rf"\b{PLACE_KIND}$", label):
+        if found(rf"\b{PLACE_KIND}$", label) or len(label) < 3:
             continue
         start, kind = text.find(label), kinds()["appointment"]
         title = sentence_case(label)

@@ -102,7 +102,7 @@ _ALONE = (
     r"^\W*(?:(?:and|so|ok|yes|yeah|yep|yup|sure|perfect|great|cool|no|nope|wait|sorry|actually"
     r"|maybe|then|let's say|say|well|oh|make it|i mean|"
     rf"probably|fine|hm+|rather|or|lunch|dinner|coffee"
-    rf"|drinks)\W+)*(?<![$#€£])(?P<a>{_LOOSE})(?P<ish>\s?-?ish\b)?(?=\s+at (?!\d)|\W*(?:$|(?:then"
+    rf"|drinks)\W+)*(?<![$#€£])(?P<a>{_LOOSE})(?P<ish>\s?-?ish\b)?(?=,?\s+at (?!\d)|\W*(?:$|(?:then"
     rf"|please|pls|if"
     rf"|so|for me"
     rf"|for you|instead|thanks|though|\w+)\W*$))"
