@@ -15,6 +15,8 @@ from truemark.files import write_error
 from truemark.history import Appender
 
 ANSWERS_SUFFIX = ".answers.jsonl"
+# Answers that arrive within this time of each other go to the disk together.
+SYNC_INTERVAL_S = 0.2
 
 
 class AnswerStore:
@@ -60,14 +62,19 @@ class AnswerStore:
         if self._file is None:
             return
         try:
-            if self._syncing is not None:
-                await self._syncing
+            if (syncing := self._syncing) is not None:
+                syncing.cancel()  # it may only be waiting for more
+                await asyncio.wait({syncing})
+                if not syncing.cancelled():
+                    syncing.result()
+                await asyncio.to_thread(self._file.sync)
         finally:
             self._file.close(tidy=True)
 
     async def _sync(self, file: Appender) -> None:
         synced = 0
         while synced < self.kept:
+            await asyncio.sleep(SYNC_INTERVAL_S)
             synced = self.kept
             await asyncio.to_thread(file.sync)
         self._syncing = None
