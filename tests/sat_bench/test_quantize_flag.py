@@ -8,7 +8,7 @@ import pytest
 from tests.sat_bench.onnx_models import write_terminator_model
 
 from sat_bench.cli import main
-from sat_bench.models import BUNDLED_FOLDER, find_model, int8_name, is_bundled
+from sat_bench.models import find_model, int8_name, is_bundled
 from sat_bench.quantize import quantized
 
 
@@ -103,8 +103,6 @@ def test_an_int8_name_is_not_marked_twice(copies: Path) -> None:
 
 def test_the_copy_of_a_bundled_model_keeps_its_threshold_and_tokenizer(copies: Path) -> None:
     assert is_bundled("small:int8")
-    if not (BUNDLED_FOLDER / "small.onnx").is_file():
-        pytest.skip("needs the bundled models")
     plain, near = find_model("small"), find_model("small:int8")
     assert (near.threshold, near.tokenizer) == (plain.threshold, plain.tokenizer)
     assert near.int8
