@@ -17,12 +17,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sat_bench.tokenizer import ID_SHIFT, UNK_ID
 from training.corruption import MarkedText, draw
 from training.documents import Document, read_mix, read_talks
 
 SEED = 20261115
 WINDOW = 510
-BOS, PAD, EOS, UNK = 0, 1, 2, 3
 # A token's label byte: bit 0 = a sentence ends, bits 1-3 = the mark removed, bit 4 = marks removed.
 END, MARK_SHIFT, MARKS_KNOWN = 1, 1, 16
 # White space and quotes in one form each. A line break, which tells sentences apart, becomes a
@@ -80,7 +80,7 @@ def encode(tokenizer: Any, text: str) -> tuple[NDArray[np.int64], NDArray[np.int
     tokens = tokenizer.encode(text, return_type="offset_mapping")
     out = np.array(tokens["ids"], dtype=np.int64)
     ends = np.array(tokens["offsets"], dtype=np.int64).reshape(-1, 2)[:, 1]
-    return np.where(out == 0, UNK, out + 1), ends
+    return np.where(out == 0, UNK_ID, out + ID_SHIFT), ends
 
 
 def labelled(tokenizer: Any, marked: MarkedText) -> tuple[NDArray[np.int16], NDArray[np.int8]]:
@@ -115,7 +115,7 @@ def windows(
 ) -> tuple[NDArray[np.int16], NDArray[np.int8], NDArray[np.float16]]:
     """Ids, labels and trust of full windows over one corrupted pass through the documents."""
     rng = random.Random(seed)
-    newline = tokenizer.piece_to_id(LINE_BREAK) + 1
+    newline = tokenizer.piece_to_id(LINE_BREAK) + ID_SHIFT
     all_ids, all_labels, all_trust = [], [], []
     for document, start, stop in _runs(documents, rng):
         sentences = document.sentences[start:stop]

@@ -19,8 +19,9 @@ import torch
 import torch.nn.functional as F  # noqa: N812
 from torch import Tensor
 
+from sat_bench.tokenizer import BOS_ID, EOS_ID
 from training.network import SHAPES, Network, Shape
-from training.prepare import BOS, END, EOS, MARK_SHIFT, MARKS_KNOWN, SEED
+from training.prepare import END, MARK_SHIFT, MARKS_KNOWN, SEED
 from training.tuning import Gold, read_gold_sets, score_lines
 
 # Windows are also trained cut into equal parts, so that short texts are no surprise.
@@ -91,7 +92,7 @@ def as_batch(ids: Tensor, labels: Tensor, trust: Tensor, parts: int) -> Batch:
     flags = framed(labels.long(), 0, 0)
     known = (flags & MARKS_KNOWN) > 0
     return Batch(
-        ids=framed(ids.long(), BOS, EOS),
+        ids=framed(ids.long(), BOS_ID, EOS_ID),
         ends=(flags & END).float(),
         marks=torch.where(known, (flags >> MARK_SHIFT) & 7, -100),
         unpunctuated=known,

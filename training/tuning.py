@@ -10,10 +10,11 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from sat_bench.tokenizer import BOS_ID, EOS_ID, PAD_ID
 from training.corruption import bare, join
 from training.documents import read_gold
 from training.network import Network
-from training.prepare import BOS, END, EOS, PAD, WINDOW, labelled, load_tokenizer
+from training.prepare import END, WINDOW, labelled, load_tokenizer
 
 OVERLAP = 128
 
@@ -49,9 +50,9 @@ def _windowed(name: str, documents: Sequence[tuple[NDArray[np.int16], NDArray[np
     for ids, _ in documents:
         for start in _starts(len(ids)):
             part = ids[start : start + WINDOW].astype(np.int64)
-            row = np.full(WINDOW + 2, PAD)
+            row = np.full(WINDOW + 2, PAD_ID)
             owner = np.full(WINDOW + 2, -1)
-            row[: len(part) + 2] = np.r_[BOS, part, EOS]
+            row[: len(part) + 2] = np.r_[BOS_ID, part, EOS_ID]
             owner[1 : len(part) + 1] = offset + start + np.arange(len(part))
             rows.append(row)
             owners.append(owner)
@@ -75,7 +76,7 @@ def probabilities(networks: Sequence[Network], gold: Gold, device: str) -> NDArr
     total, count = np.zeros(len(gold.ends)), np.zeros(len(gold.ends))
     for start in range(0, len(gold.ids), 64):
         ids = torch.from_numpy(gold.ids[start : start + 64]).to(device)
-        mask = (ids != PAD).float()
+        mask = (ids != PAD_ID).float()
         with torch.no_grad():
             logits = torch.stack([n.eval().logits(ids, mask).float() for n in networks]).mean(0)
         owners = gold.owners[start : start + 64]
