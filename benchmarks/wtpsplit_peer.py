@@ -19,7 +19,7 @@ class WtpsplitPeer:
     """wtpsplit-lite with a model and a SentencePiece tokenizer in the form that it loads."""
 
     def __init__(self, folder: Path, model: Path, tokenizer: Path) -> None:
-        from wtpsplit_lite import SaT  # type: ignore[import-not-found]  # an optional peer
+        from wtpsplit_lite import SaT
 
         folder.mkdir()
         shutil.copy(model, folder / "model_optimized.onnx")
@@ -55,7 +55,7 @@ def _labels(model: Path) -> int:
 
 def _write_tokenizer_json(path: Path, tokenizer: Path) -> None:
     """XLM-RoBERTa's tokenizer with the pieces of a SentencePiece model."""
-    from tokenizers import (  # type: ignore[import-not-found]  # comes with wtpsplit-lite
+    from tokenizers import (
         Regex,
         Tokenizer,
         models,
