@@ -297,8 +297,9 @@ TITLES = {
 
 @cache
 def any_verb() -> str:
-    """A pattern that finds something in a text exactly if one of the verbs does."""
-    return "|".join(verb.source.replace("(?P<what>", "(?:") for verb in VERBS)
+    """A pattern that finds something in a text wherever one of the verbs does."""
+    sources = "|".join(verb.source for verb in VERBS)
+    return sources.replace("(?P<what>", "(?:").replace("(?i:", "(?:")
 
 
 @cache

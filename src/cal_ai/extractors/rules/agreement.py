@@ -166,7 +166,7 @@ _REFUSAL = phrases(
     ...|another) call)
     i am (?:busy|booked|away)
     no good\b|not good
-    i'm (?:in|at|visiting) (?-i:[A-Z])\w+ (?:on|that|all|until|this|next)\b
+    i'm (?:in|at|visiting) \w+ (?:on|that|all|until|this|next)\b
     (?:absolutely|definitely|of course|certainly|probably) not\b
     (?:is|are|'s|looks) (?:really |a bit |pretty |kind of |a )?(?:bad|tough|tricky|hard|rough
     ...|difficult|terrible|impossible|out\b|full|packed)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 
-from cal_ai.extractors.rules.patterns import found, pattern
+from cal_ai.extractors.rules.patterns import found, small, small_pattern
 from cal_ai.extractors.rules.reckoning import (
     NUMBER,
     add_months,
@@ -332,8 +332,9 @@ def find_days(text: str, today: date) -> list[Day]:
     days: list[Day] = []
     if not found(_ANY_DAY, text):
         return days
+    lower = small(text)
     for source, read in _RULES:
-        for match in pattern(source).finditer(text):
+        for match in small_pattern(source).finditer(lower):
             if any(match.start() < day.end and day.start < match.end() for day in days):
                 continue
             day = _read_safely(read, match, today)
@@ -374,7 +375,7 @@ def _is_dated(day: Day) -> bool:
 def _on_weekday(day: Day, weekday: int, text: str) -> Day:
     """`day` in the next month in which it is such a weekday, if no month was named."""
     said = text[day.start : day.end]
-    if day.day is None or day.day.weekday() == weekday or pattern(_MON).search(said):
+    if day.day is None or day.day.weekday() == weekday or small_pattern(_MON).search(said):
         return day
     later = (calendar_day(*month_ahead(day.day, ahead), day.day.day) for ahead in range(1, 6))
     fitting = next((other for other in later if other and other.weekday() == weekday), None)

@@ -115,6 +115,7 @@ _IRONY = (
     r"\b(?:yet another|eight|ten|twelve|six)[ -](?:hours?|meetings?)\b"
     r"|\b(?:all night|all weekend|on a sunday|christmas (?:day|morning))\b",
 )
+_ANY_IRONY = "|".join(_IRONY)
 _TOLD = phrases(
     r"""
     in (?:the|that|this) (?:movie|book|show|novel|episode|film|story|scene|game|series|script
@@ -154,7 +155,9 @@ _NOT_PEOPLE = words(
 
 def is_sarcastic(text: str) -> bool:
     """One sure sign, or two that are harmless alone."""
-    return found(_SARCASM, text) or sum(found(sign, text) for sign in _IRONY) >= 2
+    if found(_SARCASM, text):
+        return True
+    return found(_ANY_IRONY, text) and sum(found(sign, text) for sign in _IRONY) >= 2
 
 
 def is_hypothetical(text: str) -> bool:

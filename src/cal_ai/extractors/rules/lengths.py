@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from cal_ai.extractors.rules.patterns import found, pattern
+from cal_ai.extractors.rules.patterns import found, small, small_pattern
 from cal_ai.extractors.rules.reckoning import NUMBER, number
 
 
@@ -73,6 +73,7 @@ def find_shifts(text: str) -> list[Shift]:
     shifts: list[Shift] = []
     if not found(_UNIT, text):
         return shifts
+    text = small(text)
     before = rf"\b(?P<way>{_LATER}|{_EARLIER})(?: by)? (?:about |around )?{_LENGTH}"
     after = rf"{_LENGTH} (?P<way>{_LATER}|{_EARLIER})\b"
     by = (
@@ -83,12 +84,12 @@ def find_shifts(text: str) -> list[Shift]:
         rf"\b(?:back|out|by|forward|up|wait)(?: by)? (?P<count>{NUMBER}) (?P<unit>days?|weeks?)\b"
         rf"|\b(?P<count2>{NUMBER}) (?P<unit2>days?|weeks?) (?P<way>{_LATER}|{_EARLIER})\b"
     )
-    for match in pattern(weeks).finditer(text):
+    for match in small_pattern(weeks).finditer(text):
         days = number(match["count"] or match["count2"]) * (7 if "week" in match[0].lower() else 1)
         sign = -1 if found(rf"\b{_EARLIER}\b", match[0]) else 1
         shifts.append(Shift(match.start(), match.end(), days=sign * days))
     for source in (after, before, by):
-        for match in pattern(source).finditer(text):
+        for match in small_pattern(source).finditer(text):
             if any(match.start() < shift.end and shift.start < match.end() for shift in shifts):
                 continue
             sign = -1 if found(rf"^{_EARLIER}$", match["way"]) else 1
@@ -97,12 +98,12 @@ def find_shifts(text: str) -> list[Shift]:
 
 
 def find_from_now(text: str) -> list[FromNow]:
-    found_ = pattern(rf"\bin (?:about |around |like )?{_LENGTH}\b(?! (?:meeting|call))").finditer(
-        text
-    )
+    if not found(_UNIT, text):
+        return []
+    ahead = rf"\bin (?:about |around |like )?{_LENGTH}\b(?! (?:meeting|call))"
     return [
         FromNow(match.start(), match.end(), minutes_of(match))
-        for match in found_
+        for match in small_pattern(ahead).finditer(small(text))
         if not (match["unit"] or "h").lower().startswith("d")
     ]
 
@@ -112,7 +113,8 @@ def find_lengths(text: str) -> list[Length]:
     lengths: list[Length] = []
     if not found(_UNIT, text):
         return lengths
-    for match in pattern(_LENGTH).finditer(text):
+    text = small(text)
+    for match in small_pattern(_LENGTH).finditer(text):
         before, after = text[: match.start()], text[match.end() :]
         if found(
             r"^\s*(?:ago|later|earlier|before|after|from|away|back|drive|walk|flight|notice|late"

@@ -42,12 +42,15 @@ _SEARCHES = (
     (_COMMON, pattern),
     (_INSTEAD, cased),
 )
-_NOT_PLACES = words(
-    """
+_NOT_PLACES = (
+    words(
+        """
     monday tuesday wednesday thursday friday saturday sunday january february march april may june
     july august september october november december i noon eastern pacific central am pm q1 q2 q3 q4
     christmas
     """
+    )
+    | STOPS
 )
 
 
@@ -59,7 +62,7 @@ def find_place(text: str, moments: Spans, names: frozenset[str]) -> str | None:
             cut = min([end, *(s for s, e in moments if start < e and s < end)])
             place = text[start:cut].strip(" ,.'")
             first = place.split(" ")[0].lower().removesuffix("'s")
-            if place and first not in _NOT_PLACES | STOPS and place.lower() not in names:
+            if place and first not in _NOT_PLACES and place.lower() not in names:
                 return _tidy(place)
     return None
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import cached_property
 from itertools import pairwise
 
 from cal_ai.extractors.rules import agreement, doubts, intents
@@ -19,39 +20,84 @@ from cal_ai.extractors.rules.titles import find_activities
 from cal_ai.transcript import Utterance
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Reading:
     """What a clause means; the flags are independent, and the dialogue decides which one counts.
 
-    `named` is the text without what it names only in passing.
+    `named` is the text without what it names only in passing. Most flags are never asked for:
+    they are found when they are.
     """
 
     text: str
     utterance: Utterance
     question: bool
+    contrasted: bool
     moments: Moments
     activity: Activity | None
     denied: Activity | None
     place: str | None
     void: str
     named: str
-    cancels: bool
-    moves: bool
-    refuses: bool
-    agrees: bool
-    agrees_strongly: bool
-    holds: bool
-    tentative: bool
-    proposes: bool
-    invites: bool
-    announces: bool
-    calendar: bool
-    corrects: bool
-    bare: bool
 
     @property
     def speaker(self) -> str:
         return self.utterance.speaker
+
+    @cached_property
+    def cancels(self) -> bool:
+        return intents.cancels(self.text)
+
+    @cached_property
+    def moves(self) -> bool:
+        return intents.moves(self.text)
+
+    @cached_property
+    def refuses(self) -> bool:
+        regrets = self.contrasted and agreement.regrets(self.text)
+        return regrets or agreement.refuses(self.text)
+
+    @cached_property
+    def agrees(self) -> bool:
+        return agreement.agrees_weakly(self.text) or self.agrees_strongly
+
+    @cached_property
+    def agrees_strongly(self) -> bool:
+        return agreement.agrees_strongly(self.text)
+
+    @cached_property
+    def holds(self) -> bool:
+        return agreement.holds(self.text)
+
+    @cached_property
+    def tentative(self) -> bool:
+        return agreement.hedges(self.utterance.words)
+
+    @cached_property
+    def proposes(self) -> bool:
+        return intents.proposes(self.text)
+
+    @cached_property
+    def invites(self) -> bool:
+        return intents.invites(self.text)
+
+    @cached_property
+    def announces(self) -> bool:
+        return intents.announces(self.text)
+
+    @cached_property
+    def calendar(self) -> bool:
+        return intents.names_the_calendar(self.text)
+
+    @cached_property
+    def corrects(self) -> bool:
+        return intents.corrects(self.text)
+
+    @cached_property
+    def bare(self) -> bool:
+        """Whether the clause says nothing but a time."""
+        if not self.moments:
+            return False
+        return not found(r"[a-z]{2,}", _remainder(self.text, self.moments, self.place))
 
     @property
     def shared(self) -> bool:
@@ -198,11 +244,11 @@ def _read(clause: Clause, utterance: Utterance, setting: Setting, joking: bool) 
     activities = find_activities(text, moments.spans)
     names = frozenset(name.lower() for name in setting.speakers)
     place = find_place(text, moments.spans, names)
-    strong = agreement.agrees_strongly(text)
     return Reading(
         text=text,
         utterance=utterance,
         question=clause.question,
+        contrasted=clause.contrasted,
         moments=moments,
         activity=_spoken_for(
             next((each for each in activities if not (each.denied or each.passing)), None),
@@ -214,19 +260,6 @@ def _read(clause: Clause, utterance: Utterance, setting: Setting, joking: bool) 
         place=place,
         named=_without(text, [each for each in activities if each.passing]),
         void="sarcasm" if joking else _void(text, moments, setting.owner),
-        cancels=intents.cancels(text),
-        moves=intents.moves(text),
-        refuses=agreement.refuses(text) or (clause.contrasted and agreement.regrets(text)),
-        agrees=strong or agreement.agrees_weakly(text),
-        agrees_strongly=strong,
-        holds=agreement.holds(text),
-        tentative=agreement.hedges(utterance.words),
-        proposes=intents.proposes(text),
-        invites=intents.invites(text),
-        announces=intents.announces(text),
-        calendar=intents.names_the_calendar(text),
-        corrects=intents.corrects(text),
-        bare=bool(moments) and not found(r"[a-z]{2,}", _remainder(text, moments, place)),
     )
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 
 from cal_ai.extractors.rules.numerals import in_digits
-from cal_ai.extractors.rules.patterns import pattern
+from cal_ai.extractors.rules.patterns import found, pattern
 
 SHORTHAND = {
     "u": "you",
@@ -128,32 +129,44 @@ _LIKE = (
 )
 
 
+# Rewritten in this order, before single words are looked up.
+_REWRITTEN = (
+    (r"\b([ap])\. ?m\b\.?", r"\1m"),
+    (r"\b(dr|mr|mrs|ms|st|vs|prof|approx|jr|sr)\.", r"\1"),
+    (r"(?<=\d)\s?[–—]\s?(?=\d)", "-"),
+    (
+        r"[*(\[](?:laugh|chuckl|sigh|pause|giggl|cough|typing|inaudible|crosstalk)\w*[^*)\]]*[*)\]]",
+        " ",
+    ),
+    (r"(?<=\d) ?(?:clock|o clock|bells)\b", " o'clock"),
+    (r"\bw/\s?(?!o)", "with "),
+    (r"\bone[ -]on[ -]one\b", "1:1"),
+    (r"\b(?:no probs?|np|nw)\b", "no problem"),
+    (r"(?<!\d)\+1\b", "same here"),
+    (r"\bya\b(?! (?:free|want|think|there|know))", "yeah"),
+    (r"\b(free|up|time|around) 4 (?=[a-z])", r"\1 for "),
+)
+# Few utterances hold any of these, and the others need no closer look.
+_ANY_REWRITTEN = "|".join(source for source, _ in _REWRITTEN)
+
+
 def plain(words: str) -> str:
     """`words` in one spelling: straight quotes, shorthand written out, clock words as digits."""
     text = words.translate(_QUOTES)
-    text = pattern(r"\b([ap])\. ?m\b\.?").sub(r"\1m", text)
-    text = pattern(r"\b(dr|mr|mrs|ms|st|vs|prof|approx|jr|sr)\.").sub(r"\1", text)
-    text = pattern(r"(?<=\d)\s?[–—]\s?(?=\d)").sub("-", text)
-    text = pattern(
-        r"[*(\[](?:laugh|chuckl|sigh|pause|giggl|cough|typing|inaudible|crosstalk)\w*[^*)\]]*[*)\]]"
-    ).sub(" ", text)
-    text = pattern(r"(?<=\d) ?(?:clock|o clock|bells)\b").sub(" o'clock", text)
-    text = pattern(r"\bw/\s?(?!o)").sub("with ", text)
-    text = pattern(r"\bone[ -]on[ -]one\b").sub("1:1", text)
-    text = pattern(r"\b(?:no probs?|np|nw)\b").sub("no problem", text)
-    text = pattern(r"(?<!\d)\+1\b").sub("same here", text)
-    text = pattern(r"\bya\b(?! (?:free|want|think|there|know))").sub("yeah", text)
-    text = pattern(r"\b(free|up|time|around) 4 (?=[a-z])").sub(r"\1 for ", text)
-    text = pattern(r"[\w'-]+").sub(lambda match: _respelt(match[0]), text)
+    if found(_ANY_REWRITTEN, text):
+        for source, replacement in _REWRITTEN:
+            text = pattern(source).sub(replacement, text)
+    text = pattern(r"[\w'-]+").sub(_respelt, text)
     text = pattern(_FILLER).sub("", text)
     text = pattern(_LIKE).sub("around ", text)
-    return in_digits(pattern(r"\s+").sub(" ", text).strip())
+    return in_digits(" ".join(text.split()))
 
 
 _QUOTES = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"', "…": "...", "\u00a0": " "})
 
 
-def _respelt(word: str) -> str:
+def _respelt(match: re.Match[str]) -> str:
+    word = match[0]
     lower = word.lower()
     if lower in SHORTHAND:
         return SHORTHAND[lower]

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from cal_ai.extractors.rules.patterns import found, pattern
+from cal_ai.extractors.rules.patterns import found, small, small_pattern
 from cal_ai.extractors.rules.zones import OWN_ZONE, ZONE
 
 Part = Literal["morning", "lunchtime", "afternoon", "evening", "night"]
@@ -118,6 +118,8 @@ _PARTS: tuple[tuple[str, Part], ...] = (
     (rf"{_WHOLE}evenings?\b|\bafter work\b|\bafter dinner\b|\bafter school\b", "evening"),
     (r"\btonight\b|(?<=day )nights?\b|(?<=tomorrow )night\b|\b(?:at|this) night\b", "night"),
 )
+# Most clauses name no part of the day, and need no closer look.
+_ANY_PART = r"morning|noon|evening|night|lunch|first thing|after (?:work|dinner|school)"
 _GREETING = r"\b(?:good|nice|great|lovely) $"
 
 
@@ -128,7 +130,7 @@ def clock_minutes(said: str) -> tuple[int, bool]:
         return 720, True
     if text.startswith("midnight"):
         return 0, True
-    match = pattern(rf"({_HOUR})(?:[:.h]([0-5]\d))?\s?([ap])?").match(text)
+    match = small_pattern(rf"({_HOUR})(?:[:.h]([0-5]\d))?\s?([ap])?").match(text)
     if match is None:
         return 0, False
     hour, minute = int(match[1]), int(match[2] or 0)
@@ -147,6 +149,7 @@ def find_clocks(text: str, day_ends: frozenset[int]) -> list[Clock]:
     clocks: list[Clock] = []
     if not found(r"\d|noon|midnight", text):
         return clocks
+    text = small(text)
 
     def add(clock: Clock | None) -> None:
         if clock and not any(
@@ -154,9 +157,9 @@ def find_clocks(text: str, day_ends: frozenset[int]) -> list[Clock]:
         ):
             clocks.append(clock)
 
-    for match in pattern(_RANGE).finditer(text):
+    for match in small_pattern(_RANGE).finditer(text):
         add(_range(match, text, day_ends))
-    for match in pattern(_UNTIL).finditer(text):
+    for match in small_pattern(_UNTIL).finditer(text):
         if found(r"\b(?:i|i'm|i'll be|i get|i am|we|we're)\s*$", text[: match.start()]):
             continue  # when somebody has time, not when something ends
         minute, certain = clock_minutes(match["a"])
@@ -166,10 +169,10 @@ def find_clocks(text: str, day_ends: frozenset[int]) -> list[Clock]:
             )
         )
     for source in (_FIRM_TIME, _LED_TIME, _FOLLOWED, _ALONE):
-        for match in pattern(source).finditer(text):
+        for match in small_pattern(source).finditer(text):
             add(_single(match, text))
     for end in sorted(day_ends):
-        match_after = pattern(r"\s?,?\s?(?:at |@ ?)?" + _AFTER_DAY).match(text, end)
+        match_after = small_pattern(r"\s?,?\s?(?:at |@ ?)?" + _AFTER_DAY).match(text, end)
         if match_after:
             add(_single(match_after, text))
     return sorted(clocks, key=lambda clock: clock.start)
@@ -253,8 +256,11 @@ def _range(match: re.Match[str], text: str, day_ends: frozenset[int]) -> Clock |
 def find_parts(text: str) -> list[DayPart]:
     """Parts of the day ("Thursday morning", "after work"); greetings are none."""
     parts: list[DayPart] = []
+    if not found(_ANY_PART, text):
+        return parts
+    text = small(text)
     for source, part in _PARTS:
-        for match in pattern(source).finditer(text):
+        for match in small_pattern(source).finditer(text):
             if found(_GREETING, text[: match.start()]):
                 continue
             if not any(match.start() < other.end and other.start < match.end() for other in parts):

@@ -15,7 +15,14 @@ from cal_ai.extractors.rules.activities import (
     noun_pattern,
 )
 from cal_ai.extractors.rules.guesses import find_chore, find_due, find_label, find_unknown
-from cal_ai.extractors.rules.patterns import cased, found, pattern, sentence_case
+from cal_ai.extractors.rules.patterns import (
+    cased,
+    found,
+    pattern,
+    sentence_case,
+    small,
+    small_pattern,
+)
 from cal_ai.extractors.rules.people import find_people
 from cal_ai.extractors.rules.spans import Spans, covers
 from cal_ai.extractors.rules.vocabulary import (
@@ -42,7 +49,7 @@ def find_activities(text: str, moments: Spans) -> list[Activity]:
     """The activities named in `text`; verbs count only where no noun names one."""
     nouns = [
         _activity(match, text, moments)
-        for match in pattern(noun_pattern()).finditer(text)
+        for match in small_pattern(noun_pattern()).finditer(small(text))
         if not covers(moments, match.start(), match.end()) and _is_noun(match, text, moments)
     ]
     task = find_chore(text, moments)
@@ -50,7 +57,7 @@ def find_activities(text: str, moments: Spans) -> list[Activity]:
         return [task]
     if nouns:
         return _joined(nouns, text)
-    for verb in VERBS if cased(any_verb()).search(text) else ():
+    for verb in VERBS if found(any_verb(), text) else ():
         match = cased(verb.source).search(text)
         if match:
             what = match.groupdict().get("what") or ""
@@ -107,7 +114,7 @@ def _word_after(text: str, position: int) -> str:
 
 
 def _is_noun(match: re.Match[str], text: str, moments: Spans) -> bool:
-    noun = match["noun"].lower()
+    noun = match["noun"]
     before, after = _word_before(text, match.start()), _word_after(text, match.end())
     if after in HEADS and not found(r"^\W*[,.;:?!]", text[match.end() :]):
         return False
@@ -136,9 +143,9 @@ def _is_noun(match: re.Match[str], text: str, moments: Spans) -> bool:
 
 
 def _activity(match: re.Match[str], text: str, moments: Spans) -> Activity:
-    noun = match["noun"].lower()
+    noun = match["noun"]
     modifiers, determiner, start = _modifiers(text, match.start(), moments)
-    title = TITLES.get(noun) or match["noun"]
+    title = TITLES.get(noun) or text[match.start("noun") : match.end("noun")]
     if len(modifiers) == 1 and noun == "appointment":
         title = modifiers[0].removesuffix("'s") + " appointment"
     elif modifiers:

@@ -86,13 +86,16 @@ def _things(utterance: Utterance, names: set[str], now: datetime) -> Iterator[tu
             taken = []
 
 
+_NO_THINGS = STOPS | FILLERS | NOBODY | _EMPTY | _ARTICLES
+
+
 def _names_a_thing(word: str, names: set[str]) -> bool:
-    known = STOPS | FILLERS | NOBODY | _EMPTY | _ARTICLES | names
     bare = word.removesuffix("'s")
     return (
         word[:1].isalpha()
         and len(word) > 2
-        and bare not in known
+        and bare not in _NO_THINGS
+        and bare not in names
         and not word.endswith(("ly", "n't", "'ll", "'ve", "'re", "'d"))
     )
 
