@@ -27,6 +27,9 @@ _THINKING = re.compile(r"\s*<think(?:ing)?>(.*?)(?:</think(?:ing)?>|(\Z))", re.D
 _JSON_START = re.compile(r'\{\s*["}]|\[\s*[\[{\]]')
 _UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
 _NUMBER = re.compile(r"\[?#?(\d{1,9})(?:\.0+)?\]?")
+_DECODER = json.JSONDecoder()
+_ACTIONS: tuple[Action, ...] = get_args(Action)
+_CONFIDENCES: tuple[Confidence, ...] = get_args(Confidence)
 
 
 class AnswerError(ValueError):
@@ -84,7 +87,7 @@ def _find_json(text: str) -> object:
 
 def _decode(text: str, start: int) -> tuple[object, int]:
     try:
-        value, end = json.JSONDecoder().raw_decode(text, start)
+        value, end = _DECODER.raw_decode(text, start)
     except json.JSONDecodeError as error:
         cut = error.pos >= len(text) or error.msg.startswith("Unterminated")
         what = "breaks off" if cut else f"is not valid ({error.msg})"
@@ -157,9 +160,10 @@ def _is_nothing(value: object) -> bool:
 
 
 def _text(value: object) -> str:
-    if isinstance(value, bool) or not isinstance(value, str | int | float):
+    if isinstance(value, bool) or not isinstance(value, (str, int, float)):
         raise _UnfitError("a text")
-    return _UNPRINTABLE.sub("\ufffd", str(value)).strip()
+    text = str(value)
+    return (text if text.isprintable() else _UNPRINTABLE.sub("\ufffd", text)).strip()
 
 
 def _prose(value: object) -> str:
@@ -186,13 +190,13 @@ def _choice(value: object, choices: tuple[Choice, ...]) -> Choice:
 
 
 def _action(value: object) -> Action:
-    return _choice(value, get_args(Action))
+    return _choice(value, _ACTIONS)
 
 
 def _confidence(value: object) -> Confidence:
     if value is None:
         return "medium"
-    return _choice(value, get_args(Confidence))
+    return _choice(value, _CONFIDENCES)
 
 
 def _moment(value: object) -> datetime | None:

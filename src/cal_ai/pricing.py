@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from decimal import Decimal
+from functools import cache
+from operator import attrgetter
+from typing import TYPE_CHECKING, NamedTuple
+
 from cal_ai.extractors.protocol import Usage
+
+if TYPE_CHECKING:
+    from genai_prices.types import PriceCalculation
 
 # Only where the maker of a model also sells it: a local server may call its model anything.
 _SELLERS = ("google", "openai")
@@ -18,17 +27,10 @@ def cost_usd(usage: Usage | None, model: str | None) -> float | None:
         return None
     if (output := _paid_as_output(usage)) is None:
         return None
-    from genai_prices import Usage as Tokens
-    from genai_prices import calc_price
-
-    tokens = Tokens(input_tokens=usage.prompt, output_tokens=output)
-    for seller in _SELLERS:
-        try:
-            priced = calc_price(tokens, model.removeprefix("models/"), provider_id=seller)
-        except LookupError:
-            continue
-        return float(priced.total_price)
-    return None
+    if not (tiers := _tiers(model.removeprefix("models/"))):
+        return None
+    tier = tiers[bisect_left(tiers, usage.prompt, key=_ABOVE) - 1]
+    return float(tier.per_prompt_token * usage.prompt + tier.per_output_token * output + tier.fixed)
 
 
 def _paid_as_output(usage: Usage) -> int | None:
@@ -38,3 +40,50 @@ def _paid_as_output(usage: Usage) -> int | None:
     if usage.total is not None and usage.prompt is not None:
         return max(0, usage.total - usage.prompt)
     return None
+
+
+class _Tier(NamedTuple):
+    """The prices in US dollars for prompts of more than `above` tokens."""
+
+    above: int
+    per_prompt_token: Decimal
+    per_output_token: Decimal
+    fixed: Decimal
+
+
+_ABOVE = attrgetter("above")
+
+
+@cache
+def _tiers(model: str) -> tuple[_Tier, ...]:
+    """Return the tiers of the model's price, shortest prompts first; none if it is not on the list.
+
+    Each comes from what the list asks for three answers: to have it work out the price of every
+    answer would take longer than to score them.
+    """
+    for seller in _SELLERS:
+        try:
+            listed = _calculated(model, seller, 0, 0)
+        except LookupError:
+            continue
+        prices = vars(listed.model_price).values()
+        starts = {tier.start for price in prices for tier in getattr(price, "tiers", ())}
+        return tuple(_tier(model, seller, start) for start in sorted({-1, *starts}))
+    return ()
+
+
+def _tier(model: str, seller: str, above: int) -> _Tier:
+    least = above + 1
+    one, longer, wordier = (
+        _calculated(model, seller, least + prompt, output).total_price
+        for prompt, output in ((0, 0), (1, 0), (0, 1))
+    )
+    return _Tier(above, longer - one, wordier - one, one - least * (longer - one))
+
+
+def _calculated(model: str, seller: str, prompt: int, output: int) -> PriceCalculation:
+    from genai_prices import Usage as Tokens
+    from genai_prices import calc_price
+
+    tokens = Tokens(input_tokens=prompt, output_tokens=output)
+    return calc_price(tokens, model, provider_id=seller)

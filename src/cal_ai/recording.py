@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from cal_ai.extractors.protocol import Request, Usage
@@ -27,7 +28,8 @@ class Recorded:
     attempts: int
 
 
-_FIELDS = tuple(field.name for field in fields(Recorded))
+_CONTEXT_ENCODER = json.JSONEncoder(default=str)
+_constant_hash = cache(data_hash)  # for what is the same for all samples of a run
 
 
 def request_fingerprint(request: Request, extractor: str, model: str | None) -> str:
@@ -40,12 +42,12 @@ def request_fingerprint(request: Request, extractor: str, model: str | None) -> 
         request.transcript.as_text(),
         request.owner,
         f"{request.now.isoformat()} {request.now.tzinfo}",
-        json.dumps(
-            [(it.id, it.summary, it.start, it.end, it.location) for it in request.context],
-            default=str,
+        _CONTEXT_ENCODER.encode(
+            [(it.id, it.summary, it.start, it.end, it.location) for it in request.context]
         ),
     )
-    return f"{data_hash(*conversation)}-{data_hash(extractor, model or '', prompt_fingerprint())}"
+    asked = _constant_hash(extractor, model or "", prompt_fingerprint())
+    return f"{data_hash(*conversation)}-{asked}"
 
 
 def store_answer(path: Path, answer: Recorded) -> None:
@@ -55,8 +57,23 @@ def store_answer(path: Path, answer: Recorded) -> None:
 
 def recorded_fields(answer: Recorded) -> dict[str, object]:
     """Return the answer in the form of its line in a recording."""
-    usage = answer.usage and asdict(answer.usage)
-    return {name: getattr(answer, name) for name in _FIELDS} | {"usage": usage}
+    usage = answer.usage
+    return {
+        "sample": answer.sample,
+        "fingerprint": answer.fingerprint,
+        "extractor": answer.extractor,
+        "model": answer.model,
+        "raw": answer.raw,
+        "usage": usage
+        and {
+            "prompt": usage.prompt,
+            "output": usage.output,
+            "thinking": usage.thinking,
+            "total": usage.total,
+        },
+        "latency_s": answer.latency_s,
+        "attempts": answer.attempts,
+    }
 
 
 @dataclass(frozen=True, slots=True)

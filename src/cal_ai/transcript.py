@@ -5,16 +5,14 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 # Marks of writing direction, which editors put in front of a line in Hebrew or Arabic, and a BOM.
 _INVISIBLE = "\u200b\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff"
-_SPEAKER_LINE = re.compile(rf"[\s{_INVISIBLE}]*\[([^\[\]]+)\][\s{_INVISIBLE}]*[:：](.*)", re.DOTALL)
-# Not str.splitlines: it also splits at characters that editors do not count as line ends.
-_LINE_END = re.compile(r"\r\n|\r|\n")
+_SPEAKER = re.compile(rf"[\s{_INVISIBLE}]*\[([^\[\]]+)\][\s{_INVISIBLE}]*[:：]")
 
 
-@dataclass(frozen=True, slots=True)
-class Utterance:
+class Utterance(NamedTuple):
     speaker: str
     words: str
     line: int
@@ -27,7 +25,7 @@ class Transcript:
 
     def as_text(self) -> str:
         """Return the conversation with one `[Speaker]: words` line per utterance."""
-        return "\n".join(f"[{said.speaker}]: {said.words}" for said in self.utterances)
+        return "\n".join([f"[{speaker}]: {words}" for speaker, words, _ in self.utterances])
 
 
 def parse_transcript(text: str) -> Transcript:
@@ -38,23 +36,33 @@ def parse_transcript(text: str) -> Transcript:
     """
     spoken: list[tuple[str, list[str], int]] = []
     skipped: list[int] = []
-    for number, line in enumerate(_LINE_END.split(text), start=1):
-        match = _SPEAKER_LINE.fullmatch(line)
-        speaker = match[1].strip() if match else ""
-        words = (match[2] if match and speaker else line).strip().strip("\ufeff")
-        if speaker:
-            spoken.append((speaker, [words], number))
-        elif not words:
-            continue
+    for number, line in enumerate(_lines(text), start=1):
+        match = _SPEAKER.match(line)
+        if match and (speaker := match[1].strip()):
+            spoken.append((speaker, [line[match.end() :]], number))
         elif spoken:
-            spoken[-1][1].append(words)
-        else:
+            spoken[-1][1].append(line)
+        elif _bare(line):
             skipped.append(number)
-    utterances = (
-        Utterance(speaker, " ".join(filter(None, parts)), number)
-        for speaker, parts, number in spoken
-    )
-    return Transcript(tuple(said for said in utterances if said.words), tuple(skipped))
+    utterances = [
+        Utterance(speaker, words, number)
+        for speaker, lines, number in spoken
+        if (words := _words(lines))
+    ]
+    return Transcript(tuple(utterances), tuple(skipped))
+
+
+def _lines(text: str) -> list[str]:
+    # Not str.splitlines: it also splits at characters that editors do not count as line ends.
+    return text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+
+
+def _words(lines: list[str]) -> str:
+    return _bare(lines[0]) if len(lines) == 1 else " ".join(filter(None, map(_bare, lines)))
+
+
+def _bare(line: str) -> str:
+    return line.strip().strip("\ufeff")
 
 
 def load_transcript(path: Path) -> Transcript:

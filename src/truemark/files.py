@@ -8,6 +8,7 @@ import os
 import secrets
 import stat
 from contextlib import suppress
+from io import FileIO
 from pathlib import Path
 
 from truemark.errors import TruemarkError, os_reason
@@ -94,7 +95,8 @@ def read_error(path: str | os.PathLike[str], error: OSError) -> TruemarkError:
 def read_bytes(path: str | os.PathLike[str]) -> bytes:
     """The content of the file, or an error that names it."""
     try:
-        return Path(path).read_bytes()
+        with FileIO(path) as file:
+            return file.readall()
     except OSError as error:
         raise read_error(path, error) from error
 

@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from numbers import Integral, Real
 from pathlib import PurePath
 
+_WRITTEN_AS_THEY_ARE = (str, int, type(None))
+
 
 def to_json(value: object, *, indent: int | None = None) -> str:
     """`value` as JSON; numbers keep every digit, those that JSON lacks (NaN, infinity) are null."""
@@ -22,15 +24,15 @@ def to_json(value: object, *, indent: int | None = None) -> str:
 
 
 def _plain(value: object) -> object:
-    if value is None or isinstance(value, str | bool):
+    if isinstance(value, _WRITTEN_AS_THEY_ARE):
         return value
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, Integral):
         return int(value)
     if isinstance(value, Real):
         number = float(value)
         return number if math.isfinite(number) else None
-    if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [_plain(item) for item in value]
     if isinstance(value, PurePath):

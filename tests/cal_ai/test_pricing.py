@@ -1,11 +1,16 @@
 from __future__ import annotations
 
+from contextlib import suppress
+
 import pytest
 
 from cal_ai.extractors.protocol import Usage
 from cal_ai.pricing import cost_usd
 
 MILLION = 1_000_000
+SELLERS = ("google", "openai")
+# The price list knows tiers that begin above each of these.
+AT_A_TIER = [start + apart for start in (100_000, 128_000, 200_000, 272_000) for apart in (0, 1, 2)]
 
 
 @pytest.mark.parametrize(
@@ -27,6 +32,28 @@ def test_gemini_2_5_pro_costs_1_25_in_and_10_out_per_million(usage: Usage, dolla
 
 def test_a_prompt_beyond_200k_is_dearer() -> None:
     assert cost_usd(Usage(MILLION, 0, 0, MILLION), "gemini-2.5-pro") == pytest.approx(2.5)
+
+
+@pytest.mark.parametrize("prompt", [0, 1, 977, *AT_A_TIER, MILLION + 7])
+def test_every_model_costs_to_the_last_digit_what_the_price_list_says(prompt: int) -> None:
+    from genai_prices.data import providers
+
+    sellers = [provider for provider in providers if provider.id in SELLERS]
+    for model in (model.id for seller in sellers for model in seller.models):
+        for output in (0, 1, 65_537):
+            cost = cost_usd(Usage(prompt, output), model)
+            assert cost == listed_price(prompt, output, model), model
+
+
+def listed_price(prompt: int, output: int, model: str) -> float | None:
+    from genai_prices import Usage as Tokens
+    from genai_prices import calc_price
+
+    for seller in SELLERS:
+        with suppress(LookupError):
+            tokens = Tokens(input_tokens=prompt, output_tokens=output)
+            return float(calc_price(tokens, model, provider_id=seller).total_price)
+    return None
 
 
 def test_models_of_openai_have_their_own_prices() -> None:

@@ -82,7 +82,7 @@ def load_samples(folder: Path) -> SampleSet:
     samples: list[Sample] = []
     problems: list[str] = []
     warnings = [
-        f"{folder / stem}{SIDECAR_SUFFIX}: no transcript {stem.rpartition('/')[2]}.txt beside it, "
+        f"{folder}/{stem}{SIDECAR_SUFFIX}: no transcript {stem.rpartition('/')[2]}.txt beside it, "
         "left out"
         for stem in sorted(sidecars - transcripts)
     ]
@@ -95,7 +95,7 @@ def load_samples(folder: Path) -> SampleSet:
             problems.append(str(error))
         else:
             samples.append(sample)
-            warnings.extend(_remarks(f"{folder / stem}.txt", sample))
+            warnings.extend(_remarks(f"{folder}/{stem}.txt", sample))
     if problems:
         raise SamplesError(problems)
     return SampleSet(folder, tuple(samples), tuple(warnings))
@@ -118,10 +118,10 @@ def sidecar_path(transcript_path: Path) -> Path:
 
 
 def _load_sample(folder: Path, stem: str, *, has_sidecar: bool) -> Sample:
-    text = read_text(folder / f"{stem}.txt")
+    text = read_text(f"{folder}/{stem}.txt")
     sidecar = None
     if has_sidecar:
-        path = folder / f"{stem}{SIDECAR_SUFFIX}"
+        path = f"{folder}/{stem}{SIDECAR_SUFFIX}"
         sidecar = parse_sidecar(read_text(path), path)
     category, _, name = stem.partition("/") if "/" in stem else (UNCATEGORIZED, "", stem)
     digest = data_hash(stem, text, "" if sidecar is None else repr(sidecar))

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import Path
-from typing import Literal, get_args
+from typing import Literal, TypeVar, get_args
 
 from cal_ai.events import Action, ContextEvent
 from cal_ai.settings import DEFAULT_OWNER
 from truemark.errors import TruemarkError
 
 Level = Literal["strict", "moderate", "relaxed"]
-
+Choice = TypeVar("Choice", bound=str)
 
 DEFAULT_REFERENCE = datetime(2026, 2, 20, 10, 0)
 
+_LEVELS: tuple[Level, ...] = get_args(Level)
+_ACTIONS: tuple[Action, ...] = get_args(Action)
 _DATE_TIME = "an ISO 8601 date-time"
 _SIDECAR_KEYS = (
     "description",
@@ -78,7 +80,7 @@ class Sidecar:
     calendar_context: tuple[ContextEvent, ...] = ()
 
 
-def parse_sidecar(text: str, path: Path) -> Sidecar:
+def parse_sidecar(text: str, path: str | os.PathLike[str]) -> Sidecar:
     """The sidecar in `text`; raises `SamplesError` with every problem, each naming `path`."""
     try:
         found = json.loads(text, object_pairs_hook=_without_duplicates)
@@ -152,14 +154,14 @@ class _Fields:
             return None
         return value or None
 
-    def choice(self, key: str, choices: tuple[str, ...], default: str) -> str:
+    def choice(self, key: str, choices: tuple[Choice, ...], default: Choice) -> Choice:
         value = self.values.get(key)
-        if value is None:
-            return default
-        if value not in choices:
+        for choice in choices:
+            if choice == value:
+                return choice
+        if value is not None:
             self.wrong(key, f"one of {', '.join(choices)}")
-            return default
-        return str(value)
+        return default
 
     def time(self, key: str) -> datetime | None:
         value = self.values.get(key)
@@ -207,12 +209,11 @@ def _sidecar(fields: _Fields) -> Sidecar:
     for key in ("description", "category", "notes"):
         fields.optional_text(key)
     fields.required("expected_events")
-    level = fields.choice("tolerance", get_args(Level), "moderate")
     return Sidecar(
         expected_events=tuple(
             _expected_event(item) for item in fields.objects("expected_events", _EVENT_KEYS)
         ),
-        tolerance=next(known for known in get_args(Level) if known == level),
+        tolerance=fields.choice("tolerance", _LEVELS, "moderate"),
         owner=fields.text("owner", DEFAULT_OWNER),
         reference_datetime=fields.time("reference_datetime") or DEFAULT_REFERENCE,
         calendar_context=_calendar_context(fields),
@@ -222,9 +223,8 @@ def _sidecar(fields: _Fields) -> Sidecar:
 def _expected_event(fields: _Fields) -> ExpectedEvent:
     fields.required("action")
     fields.required("title")
-    action = fields.choice("action", get_args(Action), "create")
     return ExpectedEvent(
-        action=next(known for known in get_args(Action) if known == action),
+        action=fields.choice("action", _ACTIONS, "create"),
         title=fields.text("title"),
         start_time=fields.time("start_time"),
         end_time=fields.time("end_time"),
