@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from io import BufferedReader, FileIO
 from pathlib import Path
 from types import TracebackType
 
@@ -39,6 +40,7 @@ class Appender:
 
         self._path = Path(path)
         self._is_new = False
+        self._ends_whole = False
         # Opened by one thread and closed by another, where a thread does the writing.
         self._lock = FileLock(
             self._path.with_name(self._path.name + ".lock"),
@@ -105,19 +107,20 @@ class Appender:
 
     def _write(self, lines: bytes) -> None:
         size = self._stream.seek(0, os.SEEK_END)
-        if size:
+        if not size:
+            self._is_new = True
+        elif not self._ends_whole:
             self._stream.seek(size - 1)
             if self._stream.read(1) != b"\n":
                 # A crash tore the last line; nothing may be glued to it.
                 lines = b"\n" + lines
-        else:
-            self._is_new = True
         try:
             while lines:
                 lines = lines[self._stream.write(lines) :]
         except OSError:
             self._stream.truncate(size)
             raise
+        self._ends_whole = True
 
 
 def read(path: str | os.PathLike[str]) -> History:
@@ -155,7 +158,7 @@ def scan(
 def record_at(path: str | os.PathLike[str], offset: int) -> dict[str, object] | None:
     """The record whose line begins at an offset that `scan` gave; None when it is gone."""
     try:
-        with Path(path).open("rb") as lines:
+        with BufferedReader(FileIO(path)) as lines:
             lines.seek(offset)
             return _parsed(lines.readline())
     except OSError as error:

@@ -9,12 +9,16 @@ from numbers import Integral, Real
 from pathlib import PurePath
 
 _WRITTEN_AS_THEY_ARE = (str, int, type(None))
+_ON_ONE_LINE = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
 
 
 def to_json(value: object, *, indent: int | None = None) -> str:
     """`value` as JSON; numbers keep every digit, those that JSON lacks (NaN, infinity) are null."""
     plain = _plain(value)
-    text = json.dumps(plain, ensure_ascii=False, allow_nan=False, indent=indent)
+    if indent is None:
+        text = _ON_ONE_LINE.encode(plain)
+    else:
+        text = json.dumps(plain, ensure_ascii=False, allow_nan=False, indent=indent)
     try:
         text.encode()
     except UnicodeEncodeError:

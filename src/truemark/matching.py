@@ -80,7 +80,7 @@ def _combined(
 
 def _ratio(value: float) -> tuple[int, int]:
     """The value as numerator and denominator; not every number type can tell them itself."""
-    if isinstance(value, float | int):
+    if isinstance(value, (float, int)):
         return value.as_integer_ratio()
     return Fraction(value).as_integer_ratio()
 
@@ -91,6 +91,8 @@ def _assign(cost: list[list[int]]) -> list[int]:
     Rows join one by one; each takes the cheapest path of reassignments to a free column. Prices
     keep every step of such a path at 0 or more, so that the nearest column is final.
     """
+    if len(cost) == 1:
+        return [cost[0].index(min(cost[0]))]
     width = len(cost[0])
     row_price, column_price = [0] * len(cost), [0] * width
     owner = [-1] * width

@@ -118,7 +118,8 @@ def _score_fields(counts: Counts, scores: Scores | None) -> dict[str, object]:
 def _result_fields(result: Result) -> dict[str, object]:
     fields: dict[str, object] = {"sample": result.sample.id}
     if isinstance(result, Scored):
-        fields |= {"status": "scored"} | _score_fields(result.counts, event_scores(result.counts))
+        counts = result.counts
+        fields |= {"status": "scored"} | _score_fields(counts, event_scores(counts))
     elif isinstance(result, Failed):
         fields |= {"status": "failed", "reason": result.reason}
     else:

@@ -124,7 +124,8 @@ def _sample_facts(result: Result) -> str:
     spent = result.spent
     match result:
         case Scored():
-            counts, scores = result.counts, event_scores(result.counts)
+            counts = result.counts
+            scores = event_scores(counts)
             facts = [
                 f"tolerance {result.sidecar.tolerance}",
                 f"precision {scores.precision:.3f}, recall {scores.recall:.3f}, F1 {scores.f1:.3f}",
@@ -203,7 +204,7 @@ def _until(start: datetime | None, end: datetime | None) -> str:
     if end is None:
         return ""
     same_day = start is not None and start.date() == end.date() and start.tzinfo == end.tzinfo
-    return f" to {end:%H:%M}" if same_day else f" to {shown_time(end)}"
+    return f" to {end.time().isoformat('minutes') if same_day else shown_time(end)}"
 
 
 def _narrative(narrative: Narrative | NoNarrative) -> Iterator[str]:

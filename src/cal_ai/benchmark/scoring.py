@@ -56,6 +56,8 @@ class Scored:
 
     def differences(self, pair: Pair) -> tuple[Difference, ...]:
         """What keeps the pair from being a match; empty when it is one."""
+        if pair.is_match:
+            return ()
         terms = Terms.of(self.sidecar)
         return differences(
             extracted_side(self.extracted[pair.extracted], terms),

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import cache
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -192,9 +193,14 @@ def _described(event: ExpectedEvent, terms: Terms) -> ContextEvent | None:
 def _similarity(one: str, other: str) -> float:
     if one == other and one:
         return 100.0
+    return _token_set_ratio()(one, other)
+
+
+@cache
+def _token_set_ratio() -> Callable[[str, str], float]:
     from rapidfuzz.fuzz import token_set_ratio
 
-    return float(token_set_ratio(one, other))
+    return token_set_ratio
 
 
 def _normalised(text: str) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from dataclasses import replace
 
 from cal_ai.answers import AnswerError, parse_answer
 from cal_ai.events import Event
@@ -79,4 +78,4 @@ class LanguageModelExtractor(ABC):
             raise
         tally.usages.append(result.usage)
         # Half a surrogate pair, which JSON can spell, could be neither stored nor sent back.
-        return replace(result, text=result.text.encode("utf-8", "replace").decode())
+        return LLMCallResult(result.text.encode("utf-8", "replace").decode(), result.usage)
