@@ -16,6 +16,7 @@ from cal_ai.extractors.protocol import Request
 from cal_ai.transcript import Transcript, Utterance
 
 DAYS_LISTED = 15
+_WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
 SYSTEM = """\
 You read a conversation and list the changes it makes to one person's calendar. That person is \
@@ -170,7 +171,7 @@ def prompt_fingerprint() -> str:
 
 
 def _moment(now: datetime) -> str:
-    text = f"{now:%A}, {now.replace(tzinfo=None).isoformat(timespec='minutes')}"
+    text = f"{_WEEKDAYS[now.weekday()]}, {now.replace(tzinfo=None).isoformat(timespec='minutes')}"
     if now.tzinfo is None:
         return text
     offset = timezone(now.utcoffset() or timedelta())
@@ -180,4 +181,4 @@ def _moment(now: datetime) -> str:
 @lru_cache
 def _days_ahead(today: date) -> str:
     days = (today + timedelta(days=ahead) for ahead in range(DAYS_LISTED))
-    return ", ".join(f"{day:%a} {day.isoformat()}" for day in days)
+    return ", ".join(f"{_WEEKDAYS[day.weekday()][:3]} {day.isoformat()}" for day in days)

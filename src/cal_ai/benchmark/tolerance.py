@@ -163,10 +163,10 @@ def time_shift(got: datetime, expected: datetime, now: datetime) -> timedelta:
     either, the other side's offset is taken to be the owner's too: clock faces are compared.
     """
     if (got.tzinfo is None) != (expected.tzinfo is None):
-        got, expected = (
-            time.replace(tzinfo=now.tzinfo) if time.tzinfo is None or now.tzinfo is None else time
-            for time in (got, expected)
-        )
+        if got.tzinfo is None or now.tzinfo is None:
+            got = got.replace(tzinfo=now.tzinfo)
+        if expected.tzinfo is None or now.tzinfo is None:
+            expected = expected.replace(tzinfo=now.tzinfo)
     return got - expected
 
 
