@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import os
-import platform
 import subprocess
 import sys
 import tempfile
@@ -17,6 +16,7 @@ import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from benchmarks.machine import machine
 from cal_ai.benchmark.samples import Sample, bundled_folder, load_samples, recorded_answer
 from cal_ai.extractors.protocol import Usage
 from cal_ai.recording import Recorded, request_fingerprint
@@ -98,8 +98,8 @@ def main() -> None:
             rows.append(
                 (what, measured.stored_mb, measured.wall_s, measured.cpu_s, measured.peak_mb)
             )
-    print(f"Rescoring {SAMPLES:,} stored samples on {platform.machine()}, {os.cpu_count()} cores\n")
-    columns = ("answers", "stored MB", "seconds", "CPU seconds", "peak MB")
+    print(f"{machine()}\n")
+    columns = (f"{SAMPLES:,} answers", "stored MB", "seconds", "CPU seconds", "peak MB")
     print(render(Table(columns, tuple(rows), (None, ".0f", ".2f", ".2f", ".0f")), "markdown"))
 
 

@@ -4,7 +4,8 @@ Run from the root of the repository: python -m benchmarks.runner
 
 1. 45 samples against a server that takes 1 s per answer, 15 calls in flight.
 2. The same with --rpm 60: the server counts the calls of every minute.
-3. A server that answers at once: the runner against a bare asyncio loop around the same SDK calls.
+3. A server that answers at once: the runner against a bare asyncio loop around the same SDK calls,
+   which take turns; the fastest of each counts.
 """
 
 from __future__ import annotations
@@ -12,7 +13,6 @@ from __future__ import annotations
 import asyncio
 import multiprocessing
 import os
-import platform
 import subprocess
 import sys
 import tempfile
@@ -24,11 +24,12 @@ from datetime import UTC, datetime
 from itertools import pairwise
 from multiprocessing.connection import Connection
 from pathlib import Path
-from statistics import median
 from typing import TYPE_CHECKING
 
 from tests.cal_ai.loopback import LoopbackLLM, answer
 
+from benchmarks.machine import machine
+from benchmarks.timing import fastest
 from cal_ai.benchmark.console import progress_line
 from cal_ai.benchmark.run import Plan, extract_all
 from cal_ai.benchmark.samples import Sample, SampleSet, bundled_folder, load_samples
@@ -46,7 +47,7 @@ SAMPLES = 45
 CONCURRENCY = 15
 RPM = 60
 CALLS = 300
-ROUNDS = 7
+ROUNDS = 12
 EVENT = {
     "action": "create",
     "title": "Lunch with Bob",
@@ -189,28 +190,23 @@ async def runner_loop(url: str, samples: Sequence[Sample], output: Path) -> None
 
 
 def overhead(url: str, output: Path) -> tuple[float, float]:
-    """Median seconds of the bare loop and of the runner, taken in turns."""
+    """Seconds of the bare loop and of the runner."""
     bundled = load_samples(bundled_folder()).samples
     samples = [
         replace(bundled[number % len(bundled)], name=f"copy_{number}") for number in range(CALLS)
     ]
-    bare_s: list[float] = []
-    runner_s: list[float] = []
-    for _ in range(ROUNDS + 1):
-        begun_s = time.perf_counter()
-        asyncio.run(bare_loop(url, samples))
-        bare_s.append(time.perf_counter() - begun_s)
-        begun_s = time.perf_counter()
-        asyncio.run(runner_loop(url, samples, output))
-        runner_s.append(time.perf_counter() - begun_s)
-    # The first round also loads the libraries.
-    return median(bare_s[1:]), median(runner_s[1:])
+    times_s = fastest(
+        {
+            "bare": lambda: asyncio.run(bare_loop(url, samples)),
+            "runner": lambda: asyncio.run(runner_loop(url, samples, output)),
+        },
+        ROUNDS,
+    )
+    return times_s["bare"], times_s["runner"]
 
 
 def main() -> None:
-    print(
-        f"On {platform.machine()} with {os.cpu_count()} cores, Python {platform.python_version()}\n"
-    )
+    print(f"{machine()}\n")
     rows: list[tuple[object, ...]] = []
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

@@ -11,7 +11,6 @@ from __future__ import annotations
 import argparse
 import importlib.util
 import os
-import platform
 import subprocess
 import sys
 import tempfile
@@ -26,6 +25,7 @@ import numpy as np
 from tests.sat_bench.onnx_models import write_terminator_model, write_transformer
 
 from benchmarks import wtpsplit_peer
+from benchmarks.machine import machine
 from benchmarks.timing import fastest
 from benchmarks.wtpsplit_peer import WtpsplitPeer
 from sat_bench.quantize import quantized
@@ -213,7 +213,7 @@ def models(folder: Path) -> tuple[Files, list[Files]]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--characters", type=int, default=30_000, help="length of the text")
-    parser.add_argument("--repeat", type=int, default=1, help="runs of each, the fastest counts")
+    parser.add_argument("--repeat", type=int, default=2, help="runs of each, the fastest counts")
     parser.add_argument("--memory", type=int, default=20, help="largest text in MB")
     parser.add_argument("--memory-of", nargs=3, help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -227,10 +227,10 @@ def main() -> None:
         folder = Path(temporary)
         large, small = models(folder)
         text = talk_text(options.characters)
-        print(f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}\n")
+        print(f"{machine()}\n")
         tables = [
             whole_text_table(large, folder, text, options.repeat),
-            *(whole_text_table(files, folder, text, max(2, options.repeat)) for files in small),
+            *(whole_text_table(files, folder, text, options.repeat) for files in small),
             short_texts_table(large, folder, text, options.repeat),
             agreement_table(small, folder, text),
             memory_table(folder, large.tokenizer, (options.memory // 4, options.memory)),
