@@ -114,6 +114,7 @@ class Appender:
             if self._stream.read(1) != b"\n":
                 # A crash tore the last line; nothing may be glued to it.
                 lines = b"\n" + lines
+        self._ends_whole = False
         try:
             while lines:
                 lines = lines[self._stream.write(lines) :]
