@@ -83,7 +83,7 @@ class Sidecar:
 def parse_sidecar(text: str, path: str | os.PathLike[str]) -> Sidecar:
     """The sidecar in `text`; raises `SamplesError` with every problem, each naming `path`."""
     try:
-        found = json.loads(text, object_pairs_hook=_without_duplicates)
+        found = _DECODER.decode(text)
     except json.JSONDecodeError as error:
         place = f"line {error.lineno} column {error.colno}"
         raise SamplesError([f"{path}: not valid JSON: {error.msg} at {place}"]) from None
@@ -110,6 +110,9 @@ def _without_duplicates(pairs: list[tuple[str, object]]) -> dict[str, object]:
         keys = [key for key, _ in pairs]
         raise _DuplicateKeyError(repr(next(key for key in keys if keys.count(key) > 1)))
     return fields
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_without_duplicates)
 
 
 @dataclass(frozen=True, slots=True)
