@@ -64,7 +64,7 @@ def test_what_was_not_said_is_named_as_an_assumption() -> None:
     [
         pytest.param(LUNCH, "high", id="day, time and agreement said"),
         pytest.param(
-            "[Bob]: Could we talk on Thursday at 2pm?\n[Alice]: I think I can, yes.",
+            "[Bob]: Could we do the demo on Thursday at 2pm?\n[Alice]: I think I can, yes.",
             "medium",
             id="hedged",
         ),

@@ -89,7 +89,9 @@ _KINDS: tuple[tuple[Kind, str], ...] = (
         kick-off, brainstorm, brainstorming, brainstorming session, debrief, walkthrough,
         walk-through, all-hands, all hands, town hall, training, onboarding, webinar, pitch,
         handoff, hand-off, handover, postmortem, post-mortem, office hours, seminar, lecture,
-        panel, orientation, grooming, triage, read-through, dry run, run-through, briefing,
+        panel, orientation, grooming, triage, talk, assessment, evaluation, drill,
+        fire drill, assembly, readout, sign-off, signing, stocktake, induction, appraisal,
+        refresher, critique, read-through, dry run, run-through, briefing,
         roundtable, q&a, strategy session, session, consultation, launch, deployment, photoshoot,
         photo shoot, screening, tasting, fitting, testing, standoff, hearing, audit
         """,
@@ -102,7 +104,8 @@ _KINDS: tuple[tuple[Kind, str], ...] = (
         class, lesson, tutoring, tutoring session, yoga, yoga class, pilates, spin class, spin,
         study session, study group, practice, rehearsal, exam, midterm, quiz, driving test,
         recital, tutorial, open house, parent-teacher conference, parent teacher conference,
-        parent-teacher meeting, school play
+        parent-teacher meeting, school play, parents' evening, parents evening, course,
+        test, swimming lesson, piano lesson
         """,
     ),
     (
@@ -111,10 +114,12 @@ _KINDS: tuple[tuple[Kind, str], ...] = (
         appointment, dentist, dental cleaning, doctor, doctor's, checkup, check-up, physical,
         physical therapy, physio, therapy, therapy session, therapist, vet, haircut, massage,
         manicure, eye exam, cleaning, blood test, vaccination, orthodontist, oil change,
-        car service, tire change, inspection, viewing, tour, ultrasound, mri, x-ray, optometrist,
+        car service, hair salon, nail salon,
+        tire change, inspection, viewing, tour, ultrasound, mri, x-ray, optometrist,
         dermatologist, chiropractor, pediatrician, acupuncture, closing, delivery, plumber,
         electrician, repair, installation, follow-up, barber, hairdresser, technician,
-        contractor, handyman
+        contractor, handyman, eye test, hearing test, boiler service, boiler check, jab,
+        vaccine, scan, measurement, hygienist, optician, physiotherapist, mechanic
         """,
     ),
     (
@@ -135,7 +140,7 @@ _KINDS: tuple[tuple[Kind, str], ...] = (
         party, birthday, concert, show, movie, movies, film, showing, gig, play, opera, theater,
         theatre, housewarming, book club, gala, premiere, ballet, fundraiser, reception, potluck,
         bonfire, watch party, board games, game day, night out, bowling, movie night, game night,
-        poker night, trivia night, quiz night, girls' night, guys' night, open mic
+        poker night, trivia night, quiz night, pub quiz, girls' night, guys' night, open mic
         """,
     ),
     (Kind("match", 120, 15, 8), "game, match, scrimmage, tournament"),
@@ -145,7 +150,7 @@ _KINDS: tuple[tuple[Kind, str], ...] = (
         bbq, barbecue, picnic, cookout, wedding, baby shower, bridal shower, shower, graduation,
         ceremony, funeral, memorial, museum, zoo, beach day, playdate, play date, garage sale,
         yard sale, volunteering, bake sale, fair, parade, festival, escape room, exhibition,
-        christening, baptism
+        christening, baptism, moving day, work day, workday, sleepover, braai, seed swap, regatta
         """,
     ),
     (Kind("flight", 180, None, 6), "flight, train, red-eye"),
@@ -170,7 +175,7 @@ AMBIGUOUS = words(
     train chat discussion birthday screening panel viewing football basketball soccer golf tennis
     follow-up pizza sushi exam quiz scrum poker plumber electrician hike coffee sync onboarding
     grooming triage repair party installation interview meeting reception orientation ceremony
-    running trip
+    running trip talk test course drill assembly scan
     """
 )
 

@@ -74,6 +74,7 @@ _STRONG = phrases(
     sign me up
     wouldn't miss it
     yes please
+    ^please\W*$
     can make (?:it|that)
     (?:fits|suits) (?:me|us|well|perfectly)
     all set\b
@@ -121,6 +122,9 @@ _HOLD = phrases(
     let me (?:check|see|look|think|ask|confirm|get back)
     (?:i'll|i will|i'd|i) (?:have to |need to )?(?:check|see if|think about|let you know|get back)
     i'll ask\b
+    (?:have|need|want|got) to (?:ask|talk to|check|look|see|think)\b
+    don't count on\b
+    i'll let you know
     need to check
     not (?:sure|certain)\b
     we'll see
@@ -152,8 +156,10 @@ _REFUSAL = phrases(
     r"""
     can't (?:do|make|come|join|attend|go|that|be there|this|get|meet|today|tomorrow|on|at|really
     ...|then)\b
+    can't (?:tonight|tomorrow|this|then|now|sorry|i'm|afraid|unfortunately)\b
     can't (?:swing|commit|mon|tue|wed|thu|fri|sat|sun|this|do)
     can't\W*$|can't,
+    can't (?:[\w']+ ){1,5}?(?:today|tomorrow|tonight|then|that day|(?:on |this |next )?\w+day)\b
     don't think (?:i|we)(?: can|'ll| will|'m)
     (?:won't|not) be (?:able|there|around|making|joining|coming)
     won't (?:work|make it|do\b)
@@ -189,7 +195,8 @@ _REFUSAL = phrases(
     have (?:a|another|an|the|my) (?:[\w:]+ ){0,3}(?:then\b|conflict|at that time)
     (?:have|got|doing|'ve) something (?:on|then|else|already)
     already (?:have|booked|got|committed|promised)
-    (?:have|got) to (?:work|cry off|pull out|drop out|back out|pass|bail|bow out|let you down)\b
+    (?:have|got) to (?:work(?! from)|cry off|pull out|drop out|back out|pass|bail|bow out
+    ...|let you down)\b
     fully booked
     double-?booked
     rain ?check

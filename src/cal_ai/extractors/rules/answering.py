@@ -1,117 +1,203 @@
-"""Clauses that answer: agreeing, refusing, inviting, laughing off."""
+"""Clauses that answer: agreeing, refusing, putting off, inviting, laughing off."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
+from cal_ai.events import ContextEvent
+from cal_ai.extractors.rules import remarks
+from cal_ai.extractors.rules.choosing import same_plan
 from cal_ai.extractors.rules.patterns import found
 from cal_ai.extractors.rules.plans import Plan
 from cal_ai.extractors.rules.reading import Reading
-from cal_ai.extractors.rules.scene import Scene
-from cal_ai.extractors.rules.table import FAR, NEAR
-
-_CONFLICT = (
-    r"\b(?:i have(?! to)|i've got(?! to)|i've(?! got| had to)|i'm (?:in|at|having)|conflicts?|clash"
-    r"|then)\b"
-)
-_JOINING = (
-    r"\b(?:me too|i'm in|count me in|i'll (?:join|come|be there)|same here|room for|works for me"
-    r"|also|i can (?:do|make))\b"
-)
+from cal_ai.extractors.rules.scene import FAR, NEAR, Scene
 
 
 def laugh_off(scene: Scene) -> None:
     """Drops what was just said in jest."""
-    plan = scene.table.near(3)
-    if plan is not None and not plan.is_agreed:
-        plan.dropped = True
-
-
-def invite(scene: Scene, reading: Reading) -> None:
-    """Opens the plan talked about to the hearers."""
-    plan, aside = scene.table.near(), scene.table.aside
-    if aside is not None and scene.table.age(aside) <= 1 and reading.speaker in aside.willing:
-        plan = aside
-    if plan is None or (plan.background and reading.speaker not in plan.willing):
+    plan = scene.near(3)
+    if plan is None or plan.target is not None:
         return
-    plan.background = False
-    plan.put_forward(reading.speaker, asked=True)
-    plan.announced = False
-    scene.attend(plan, reading)
-
-
-def agree(scene: Scene, reading: Reading) -> None:
-    """Puts the speaker behind the plan talked about, and those that came up together with it."""
-    focus = scene.table.near(FAR if reading.agrees_strongly else NEAR)
-    if focus is None:
-        return
-    if not reading.agrees_strongly and scene.answers_something_else(focus, reading):
-        return
-    if (
-        scene.is_by_owner(reading)
-        and reading.agrees_strongly
-        and focus.backing == {reading.speaker}
-    ):
-        # The owner concludes what others wanted too ("Today? Quarter past five? I'll be there.").
-        focus.announced = bool(focus.willing - focus.backing) and not focus.refused
-    together = [plan for plan in scene.table.plans if plan.touched == focus.touched]
-    for plan in _acceptable(scene, together, reading):
-        plan.when.pick(reading.text)
-        plan.back(reading.speaker)
-        plan.tentative = plan.tentative or reading.tentative
-        plan.place = plan.place or reading.place
-        plan.quote(reading.utterance)
-        focus.touched = scene.table.turn
-
-
-def _acceptable(scene: Scene, plans: Iterable[Plan], reading: Reading) -> list[Plan]:
-    """Of the plans on the table, those that the speaker can agree to with this clause."""
-    chosen = []
-    for plan in plans:
-        if plan.background or plan.dropped or reading.speaker in plan.backing:
-            continue
-        if not plan.backing and not reading.agrees_strongly:
-            continue
-        late = len(plan.backing) > 1 and scene.table.age(plan) > 1 and not reading.agrees_strongly
-        outside = late and reading.speaker not in plan.willing
-        outside = outside or plan.is_between_others(reading.speaker)
-        if not outside or found(_JOINING, reading.text):
-            chosen.append(plan)
-    return chosen
+    if plan.is_open and plan.settled is not None:
+        plan.withdraw()
+    elif plan.is_open or plan.touched == scene.turn:
+        plan.drop()
 
 
 def refuse(scene: Scene, reading: Reading) -> None:
-    """Turns down the plan talked about, or names the event of the calendar that cannot be."""
-    named, open_plan = scene.table.named(reading), scene.table.near(FAR)
-    event = scene.agenda.named(reading, reading.moments)
-    if open_plan is None and event is None and not scene.is_by_owner(reading):
-        event = scene.agenda.only_one_on(reading.moments.dates)
-    settled = open_plan is None or open_plan.is_agreed or open_plan.action is None
-    if event is not None and named is None and settled and not found(_CONFLICT, reading.text):
-        scene.attend(scene.table.of(event), reading)
+    """Turns down what is on the table, or names the event of the calendar that cannot be."""
+    if _declines(scene, reading):
         return
+    event, open_plan = _event_refused(scene, reading), scene.near(FAR)
+    if event is not None and not (open_plan is not None and open_plan.is_open):
+        shaken = scene.plan_of(event)
+        shaken.refused.add(reading.speaker)
+        scene.attend(shaken, reading)
+        return
+    named = scene.plan_of(event) if event is not None else scene.plan_named(reading)
     plan = named or open_plan
-    if plan is None or plan.background or scene.table.age(plan) > FAR:
+    if plan is None or plan.foreign or _is_beside_the_point(scene, plan, reading):
         return
-    if reading.refuses_barely and reading.speaker in plan.backing and plan.is_agreed:
-        return  # "No" to some other question
-    if plan.action == "delete" and not reading.refuses_barely:
-        return  # whoever cannot come does not object
-    if plan.action is None and not plan.asked:
-        plan.refused.add(reading.speaker)
-    elif _concerns(plan, reading) and not (
-        reading.refuses_barely and scene.answers_something_else(plan, reading)
-    ):
-        plan.refuse(reading.speaker)
-        if reading.moments.dates and not reading.moments.clocks and not plan.is_agreed:
-            plan.when.day = None
-        scene.attend(plan, reading, quote=False)
+    if plan.is_settled and scene.age(plan) > 2 and event is None:
+        return
+    _turn_down(scene, plan, reading)
 
 
-def _concerns(plan: Plan, reading: Reading) -> bool:
-    """Whether the day and time turned down, if any, are those of the plan."""
-    days, minutes = reading.moments.dates, reading.moments.minutes
-    if days and plan.when.day is not None and plan.when.day not in days:
+def _declines(scene: Scene, reading: Reading) -> bool:
+    """Whether the owner will not come to an event ("Are you coming?" "I can't.")."""
+    last = scene.last_mention
+    if not last.asked or last.event is None or scene.turn - last.turn != 1:
         return False
-    held = plan.when.clock.minute if plan.when.clock is not None else None
-    return not minutes or held is None or held % 720 in minutes
+    if not scene.is_by_owner(reading) or reading.moments.names_a_time:
+        return False
+    if scene.event_named(reading, reading.moments) is not None:
+        return False
+    plan = scene.plan_of(last.event)
+    plan.offer(reading.speaker, "delete", asked=False, told=True)
+    scene.attend(plan, reading)
+    plan.settle(sure=False)
+    return True
+
+
+def _event_refused(scene: Scene, reading: Reading) -> ContextEvent | None:
+    """The event of the calendar that cannot be, not one that only stands in the way."""
+    event, open_plan = scene.event_named(reading, reading.moments), scene.near(FAR)
+    if event is None:
+        backs_out = not scene.is_by_owner(reading) or remarks.backs_out(reading.text)
+        if open_plan is None and backs_out:
+            return scene.agenda.only_one_on(reading.moments.dates, reading.speaker)
+        return None
+    other = open_plan is not None and open_plan.is_open and open_plan.target is not event
+    joins = found(r"\b(?:make|do|come to|attend|join|go to)\b", reading.text)
+    if remarks.is_taken(reading.text) or (other and not joins):
+        scene.note_mention(event, reading)
+        return None
+    return event
+
+
+def _is_beside_the_point(scene: Scene, plan: Plan, reading: Reading) -> bool:
+    """Whether the refusal has nothing to do with the plan."""
+    if plan.speaker == reading.speaker and plan.touched == scene.turn:
+        return True  # the reason for one's own proposal
+    in_doubt = scene.turn in (plan.touched, plan.nodded) and plan.speaker != reading.speaker
+    backs = reading.speaker in plan.backing and not in_doubt
+    if reading.refuses_barely and (backs or scene.answers_other(plan, reading)):
+        return True
+    return not scene.concerns(plan, reading)
+
+
+def _turn_down(scene: Scene, plan: Plan, reading: Reading) -> None:
+    plan.refused.add(reading.speaker)
+    one_of_many = reading.speaker != plan.speaker and len(scene.setting.others) > 1
+    if one_of_many and not scene.is_by_owner(reading):
+        plan.backing.discard(reading.speaker)
+        return
+    if plan.action == "delete" and not plan.asked:
+        return  # whoever cannot come does not object
+    if plan.is_settled:
+        plan.drop()
+    else:
+        plan.withdraw()
+    if reading.moments.dates and not reading.moments.clocks:
+        plan.when.day = None
+    scene.attend(plan, reading, quote=False)
+
+
+def puts_off(scene: Scene) -> bool:
+    """Whether the owner takes back the consent given a moment ago ("I have to ask first")."""
+    plan, owner = scene.near(1), scene.setting.owner
+    if plan is None or plan.target is not None or owner not in plan.backing:
+        return False
+    if plan.speaker == owner and not plan.asked:
+        return False
+    plan.backing.discard(owner)
+    plan.settled = None
+    return True
+
+
+def hinders(scene: Scene, reading: Reading) -> bool:
+    """Whether the speaker has something else at the time that is on the table."""
+    plan = scene.near(2)
+    if plan is None or not plan.is_open or plan.speaker == reading.speaker or plan.foreign:
+        return False
+    moments = reading.moments
+    if not remarks.is_taken(reading.text) or not moments.names_a_time or moments.lengths:
+        return False
+    if reading.question or reading.agrees or reading.proposes or reading.void:
+        return False
+    event = scene.event_named(reading, reading.moments)
+    if event is not None:
+        scene.note_mention(event, reading)
+    return True
+
+
+def agree(scene: Scene, reading: Reading) -> None:
+    """Puts the speaker behind the plan talked about, and those that came up with it."""
+    focus = scene.near(FAR if reading.agrees_strongly else NEAR)
+    if focus is None or remarks.leaves_open(reading.utterance.words):
+        return
+    if not reading.agrees_strongly and scene.answers_other(focus, reading):
+        return
+    for plan in [plan for plan in scene.plans if plan.touched == focus.touched]:
+        if reading.speaker in plan.backing and not plan.is_open:
+            plan.nodded = scene.turn
+        elif _can_agree(plan, reading):
+            plan.when.pick(reading.text)
+            plan.place = plan.place or reading.place
+            plan.tentative = plan.tentative or reading.tentative
+            plan.back(reading.speaker)
+            let_owner_decide(scene, plan, reading)
+            plan.quote(reading.utterance)
+            plan.touched = scene.turn
+            scene.conclude(plan, sure=True)
+
+
+def _can_agree(plan: Plan, reading: Reading) -> bool:
+    """Whether it is for the speaker to agree to what is on the table."""
+    if plan.action is None or plan.foreign:
+        return False
+    if reading.speaker == plan.speaker and not plan.asked:
+        return False
+    outside = plan.addressees and reading.speaker not in plan.addressees | plan.willing
+    return not outside or remarks.joins(reading.text)
+
+
+def let_owner_decide(scene: Scene, plan: Plan, reading: Reading) -> None:
+    """The owner answers her own question about what others wanted ("Today? Sure.")."""
+    asked = plan.asked and plan.speaker == reading.speaker == scene.setting.owner
+    wanted = bool(plan.willing - {reading.speaker}) or reading.announces or reading.calendar
+    if asked and not reading.question and wanted and not plan.refused:
+        plan.asked, plan.told = False, True
+
+
+def answers(scene: Scene, reading: Reading) -> bool:
+    """Whether the clause can only be an answer to what somebody else put on the table."""
+    near = scene.near(2)
+    waits = near is not None and near.is_open and reading.speaker != near.speaker
+    return waits and not (reading.moments or reading.question or reading.void)
+
+
+def invite(scene: Scene, reading: Reading) -> bool:
+    """Whether the clause opens the plan talked about to the hearers ("want to come?")."""
+    plan, activity, aside = scene.near(), reading.activity, scene.aside
+    told = aside is not None and scene.age(aside) <= 2
+    if told and aside is not None and aside.lines[-1].speaker == reading.speaker:
+        plan = aside
+    elif scene.last_mention.turn == scene.turn:
+        return True  # "And the party, are you coming?"
+    if plan is None or plan.target is not None or not plan.when.is_known:
+        return False
+    named = activity is not None and not activity.weak
+    if named and activity is not None and same_plan(scene, reading, activity) is not plan:
+        return False
+    plan.foreign = False
+    plan.offer(reading.speaker, "create", asked=True, told=False)
+    scene.attend(plan, reading)
+    return True
+
+
+def is_given_away(scene: Scene, reading: Reading) -> bool:
+    """Whether somebody else does what was just named ("Sven is going to that one")."""
+    near = scene.near(0)
+    if near is None or not near.is_open or near.speaker != reading.speaker or reading.moments:
+        return False
+    near.foreign = found(r"\b(?:that|this|it)\b", reading.text)
+    return near.foreign

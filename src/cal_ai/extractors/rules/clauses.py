@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from cal_ai.extractors.rules.patterns import pattern
+from cal_ai.extractors.rules.patterns import found, pattern
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +55,10 @@ _CUTS = (
     r"|\s+then\s+(?=let's|we|can|how|I|the)"
 )
 
+_INVERTED = (
+    r"^\W*(?:so |and |hey |yo |ok )?(?:did|do|does|have|are|can|could|will|would|shall|should|is)"
+    r" (?:you|u|we|it|he|she|they|anyone|anybody|everyone|that)\b"
+)
 _UNMARKED = (
     r"^\W*(?:so |ok |and )?(?:what time|when|where|which day|what day|how long)\b(?:\W*\w+){0,2}$"
 )
@@ -62,7 +66,7 @@ _UNMARKED = (
 
 def _asks(sentence: str) -> bool:
     """Whether a short sentence is a question that lacks its mark ("what time")."""
-    return pattern(_UNMARKED).search(sentence) is not None
+    return found(_UNMARKED, sentence) or found(_INVERTED, sentence)
 
 
 # What nobody says in one breath is cut, since the search for activities grows with the square.

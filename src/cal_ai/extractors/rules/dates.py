@@ -266,7 +266,7 @@ _RULES: tuple[tuple[str, Callable[[re.Match[str], date], Day | None]], ...] = (
         _slashed,
     ),
     (
-        rf"\b(?P<count>{NUMBER}) (?P<unit>weeks?|days?|months?|fortnights?) (?:from|after)"
+        rf"\b(?P<count>{NUMBER}) (?P<unit>weeks?|days?|months?|fortnights?) (?:from|after|on)"
         rf" (?P<anchor>today|now|tomorrow|{_WD})",
         _ahead,
     ),

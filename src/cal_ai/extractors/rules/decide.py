@@ -4,28 +4,25 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import datetime, time
-from typing import Literal
 
 from cal_ai.events import Confidence, ContextEvent, Event
+from cal_ai.extractors.rules.activities import CHORE
 from cal_ai.extractors.rules.naming import attendees_of, title_of
-from cal_ai.extractors.rules.plans import Plan
+from cal_ai.extractors.rules.plans import Plan, Settled
 from cal_ai.extractors.rules.setting import Setting
 from cal_ai.extractors.rules.timing import Timing, moved_timing, new_timing
-
-Support = Literal["agreed", "announced", "implied"]
 
 
 def decide(plan: Plan, setting: Setting, starts: dict[int, datetime]) -> Event | None:
     """The event that a plan amounts to; None without the owner's consent or without a time."""
-    support, target = _support(plan, setting), plan.target
-    if target is not None and plan.action is None and plan.asked and setting.owner in plan.refused:
-        return _deletion(plan, target, "implied")  # "Are you coming?" "I can't."
-    if support is None and plan.settled is not None and not (plan.dropped or plan.background):
-        return decide(replace(plan.settled, topic=plan.topic), setting, starts)
-    if support is None or plan.action is None:
+    target, settled = plan.target, plan.settled
+    if settled is None or plan.foreign:
         return None
-    if plan.action == "delete":
-        return _deletion(plan, target, support) if target is not None else None
+    plan = replace(
+        plan, action=settled.action, when=settled.when, place=settled.place or plan.place
+    )
+    if settled.action == "delete":
+        return _deletion(plan, target, settled) if target is not None else None
     if target is not None:
         timing = moved_timing(plan, target, starts[target.id], setting)
     else:
@@ -34,19 +31,19 @@ def decide(plan: Plan, setting: Setting, starts: dict[int, datetime]) -> Event |
             return None
     if timing is None:
         return None
-    doubts = _doubts(plan, timing, support)
-    if doubts > 1 and plan.is_timeless and plan.is_vague:
+    doubts = _doubts(plan, timing, settled, setting)
+    if plan.is_vague and target is None and not _is_firm(plan, settled, setting):
         return None
-    if setting.crowded and (doubts > 1 or (doubts == 1 and plan.is_unnamed)):
+    if setting.crowded and target is None and doubts > 2:
         return None
     return Event(
-        action=plan.action,
+        action=settled.action,
         title=title_of(plan, setting),
         start_time=timing.start,
         end_time=timing.end,
         location=plan.place or (target.location if target is not None else None),
         attendees=attendees_of(plan, setting),
-        confidence=_confidence(plan, doubts),
+        confidence=_confidence(doubts),
         reasoning=_reasoning(plan),
         assumptions=tuple(timing.assumptions),
         existing_event_id=target.id if target is not None else None,
@@ -60,58 +57,43 @@ def _is_plausible(plan: Plan, start: datetime, now: datetime) -> bool:
     return start.date() >= now.date() and not (at_night and kind not in ("flight", "chore"))
 
 
-def _support(plan: Plan, setting: Setting) -> Support | None:
-    """How the owner stands behind the plan, or None if he does not."""
-    owner, others = setting.owner, setting.others
-    if plan.dropped or plan.background or owner in plan.refused:
-        return None
-    if others and others <= plan.refused:
-        return None
-    if plan.announced and owner in plan.backing:
-        return "announced"
-    if owner in plan.backing and plan.backing & others:
-        return "agreed"
-    if plan.refused:
-        return None
-    if plan.target is not None and plan.announced:
-        return "implied"
-    if owner in plan.willing and plan.willing & others and not plan.asked:
-        return "implied"
-    return None
-
-
-def _deletion(plan: Plan, target: ContextEvent, support: Support) -> Event:
-    sure = support != "implied" and not plan.tentative
+def _deletion(plan: Plan, target: ContextEvent, settled: Settled) -> Event:
     return Event(
         action="delete",
         title=target.summary,
         start_time=target.start,
         end_time=target.end,
         location=target.location,
-        confidence="high" if sure else "medium",
+        confidence="high" if settled.sure and not settled.tentative else "medium",
         reasoning=_reasoning(plan),
         existing_event_id=target.id,
     )
 
 
-def _doubts(plan: Plan, timing: Timing, support: Support) -> int:
-    """How much about time and agreement had to be filled in."""
-    doubts = timing.inferred + 2 * timing.vague + plan.tentative + plan.optional
+def _is_firm(plan: Plan, settled: Settled, setting: Setting) -> bool:
+    """Whether day, time and consent are so clear that the name does not matter."""
+    chore = plan.activity is not None and plan.activity.kind is CHORE
+    complete = plan.when.clock is not None and (plan.when.day is not None or chore)
+    for_two = len(setting.others) == 1 or not plan.is_unnamed
+    return complete and for_two and (settled.backers > 1 or chore) and not setting.crowded
+
+
+def _doubts(plan: Plan, timing: Timing, settled: Settled, setting: Setting) -> int:
+    """How much about time, agreement and name had to be filled in."""
+    doubts = timing.inferred + settled.tentative + plan.optional + (not settled.sure)
+    doubts += setting.crowded
+    timed = plan.when.clock is not None or plan.when.shift_minutes or plan.when.until is not None
     if plan.target is not None:
-        return doubts + (support == "implied")
-    doubts += 2 * (support == "implied")
-    doubts += plan.activity is None or plan.activity.guessed
-    return doubts + (plan.when.day is None) + plan.overheard
+        changes = timed or plan.when.length is not None or plan.when.longer or plan.when.shift_days
+        return doubts + (plan.when.day is not None and not changes)
+    doubts += 2 * (plan.is_vague or timing.vague) + 2 * (plan.when.day is None)
+    return doubts + (settled.backers < 2)
 
 
-def _confidence(plan: Plan, doubts: int) -> Confidence:
-    """High if nothing is in doubt, low if much is, or if what is planned is a guess."""
-    if doubts == 0:
-        return "high"
-    unknown = plan.activity is None or plan.activity.guessed or plan.overheard
-    return "low" if doubts > 1 or (unknown and plan.target is None) else "medium"
+def _confidence(doubts: int) -> Confidence:
+    """High if nothing is in doubt, low if much is."""
+    return "high" if doubts == 0 else "medium" if doubts == 1 else "low"
 
 
 def _reasoning(plan: Plan) -> str:
-    lines = [*([plan.quoted_before] if plan.quoted_before is not None else []), *plan.lines]
-    return " / ".join(f'{u.speaker} (line {u.line}): "{u.words}"' for u in lines[:6])
+    return " / ".join(f'{u.speaker} (line {u.line}): "{u.words}"' for u in plan.lines[:6])

@@ -1,18 +1,31 @@
-"""The conversation followed line by line: plans are made, changed, agreed to and dropped."""
+"""The conversation followed clause by clause."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
-from cal_ai.extractors.rules.answering import agree, invite, laugh_off, refuse
-from cal_ai.extractors.rules.changing import add_people, cancel, move, relocate, take_back
-from cal_ai.extractors.rules.noting import note, refocus, remember
+from cal_ai.extractors.rules import remarks
+from cal_ai.extractors.rules.agenda import Agenda
+from cal_ai.extractors.rules.answering import (
+    agree,
+    answers,
+    hinders,
+    invite,
+    is_given_away,
+    laugh_off,
+    puts_off,
+    refuse,
+)
+from cal_ai.extractors.rules.cancelling import cancel, goes_on_cancelling, keep
+from cal_ai.extractors.rules.moving import add_people, move, relocate
+from cal_ai.extractors.rules.noting import note, recall
+from cal_ai.extractors.rules.patterns import found
 from cal_ai.extractors.rules.plans import Plan
-from cal_ai.extractors.rules.proposing import is_about_a_plan, put
+from cal_ai.extractors.rules.proposing import plans_something, put
 from cal_ai.extractors.rules.reading import Reading, read_utterance
-from cal_ai.extractors.rules.scene import Scene
+from cal_ai.extractors.rules.scene import Mention, Scene
 from cal_ai.extractors.rules.setting import Setting
-from cal_ai.extractors.rules.table import Agenda
 from cal_ai.transcript import Utterance
 
 
@@ -23,37 +36,80 @@ def follow(utterances: Iterable[Utterance], setting: Setting, agenda: Agenda) ->
         scene.enter(utterance)
         for reading in map(scene.heard, read_utterance(utterance, setting)):
             _take_in(scene, reading)
-            scene.leave(reading)
-    return scene.table.plans
+            scene.remember(reading)
+    return scene.plans
 
 
 def _take_in(scene: Scene, reading: Reading) -> None:
     """Does what the clause does; of several readings the first that fits counts."""
-    if refocus(scene, reading) or scene.counts(reading):
+    _turn_to_next_matter(scene, reading)
+    if scene.counts(reading) or _plans_nothing(scene, reading):
         return
+    if _changes_something(scene, reading) or _objects(scene, reading):
+        return
+    if add_people(scene, reading) or relocate(scene, reading) or _answers(scene, reading):
+        return
+    if plans_something(scene, reading):
+        put(scene, reading)
+        return
+    if reading.agrees and not (reading.holds or reading.question or reading.void):
+        agree(scene, reading)
+    note(scene, reading)
+
+
+def _turn_to_next_matter(scene: Scene, reading: Reading) -> None:
+    """Closes what was settled where the talk goes on to the next point, or comes back to one."""
+    if remarks.counts_items(reading.text):
+        scene.item = scene.turn
+        scene.last_mention = Mention()
+        if scene.focus is not None and scene.focus.is_settled:
+            scene.focus = None
+    if scene.past is not None and reading.proposes and found(r"\bagain\b", reading.text):
+        scene.topic = replace(scene.past, turn=scene.turn, proposed=True)
+
+
+def _plans_nothing(scene: Scene, reading: Reading) -> bool:
+    """Whether the clause is a joke, a story or a wish, or leaves all as it is."""
     if reading.void == "sarcasm":
         laugh_off(scene)
-    elif reading.void in ("hypothetical", "negated") and reading.refuses:
-        refuse(scene, reading)
-    elif reading.void in ("hypothetical", "negated", "told", "past"):
-        remember(scene, reading)
-    elif reading.cancels or (
-        (reading.drops or scene.goes_on_cancelling(reading)) and scene.knows(reading)
-    ):
-        cancel(scene, reading)
-    elif (reading.keeps and take_back(scene)) or (reading.moves and move(scene, reading)):
-        return
-    elif reading.refuses and not reading.moves:
-        refuse(scene, reading)
-    elif add_people(scene, reading) or relocate(scene, reading):
-        return
-    elif reading.invites and not reading.moments and scene.table.is_about_focus(reading):
-        invite(scene, reading)
-    elif is_about_a_plan(scene, reading):
-        put(scene, reading)
-    elif reading.agrees and not (reading.holds or reading.question or reading.void):
-        agree(scene, reading)
-        if scene.table.near() is None:
-            remember(scene, reading)
+    elif reading.void in ("told", "past"):
+        recall(scene, reading)
+    elif reading.keeps and not reading.question:
+        keep(scene, reading)
+    elif reading.void in ("hypothetical", "negated"):
+        if reading.refuses:
+            refuse(scene, reading)
+        else:
+            note(scene, reading)
     else:
-        note(scene, reading)
+        return False
+    return True
+
+
+def _changes_something(scene: Scene, reading: Reading) -> bool:
+    """Whether the clause calls something off or moves it."""
+    drops = reading.drops or goes_on_cancelling(scene, reading)
+    if reading.cancels or (drops and scene.knows(reading)):
+        cancel(scene, reading)
+        return True
+    return reading.moves and move(scene, reading)
+
+
+def _objects(scene: Scene, reading: Reading) -> bool:
+    """Whether the clause is against what is on the table."""
+    if reading.holds and not reading.proposes and scene.is_by_owner(reading) and puts_off(scene):
+        return True
+    if reading.refuses and not reading.moves:
+        refuse(scene, reading)
+        return True
+    return hinders(scene, reading)
+
+
+def _answers(scene: Scene, reading: Reading) -> bool:
+    """Whether the clause agrees to what somebody just said, gives it away or opens it to all."""
+    if reading.void == "others" and is_given_away(scene, reading):
+        return True
+    if reading.agrees_strongly and answers(scene, reading):
+        agree(scene, reading)
+        return True
+    return reading.invites and not reading.moments and invite(scene, reading)

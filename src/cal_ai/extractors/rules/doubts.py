@@ -7,7 +7,8 @@ from cal_ai.extractors.rules.patterns import cased, found, pattern, phrases, wor
 
 _HYPOTHETICAL = phrases(
     r"""
-    (?<!asked )(?<!asking )(?<!wondering )(?<!know )(?<!see )(?<!check )(?<!ask )if (?!you(?:'re
+    (?<!asked )(?<!asks )(?<!asking )(?<!me )(?<!us )(?<!wondering )(?<!know )(?<!see )(?<!check
+    ... )(?<!ask )if (?!you(?:'re
     ...| are| can| want| like| don't mind| have| prefer| could)?\b|that|possible|not\b
     ...|so\b|anything|everyone|everybody|needed|it's (?:ok|easier|better|possible)|it (?:works
     ...|helps|suits)|we (?:can|do|say|make|meet|start|go|keep
@@ -61,6 +62,8 @@ _PAST = phrases(
     met\b|did\b(?! you want)|saw\b|ate\b|came\b|took\b|flew\b|drove\b|slept\b|woke\b|ran\b|spoke\b
     got back
     used to\b
+    began\b
+    (?:'ve|have|has) been\b.*\bsince\b
     ended up
     (?:finished|attended|hosted|happened|visited|stayed|enjoyed|loved|watched|played|talked
     ...|skipped|missed|showed up|turned out)\b
@@ -83,6 +86,7 @@ _ARRANGED = phrases(
     got (?:us |me )?(?:a reservation|tickets|an appointment)
     thought we (?:could|might|should)
     agreed\b|promised\b
+    ask(?:ed)? (?:if|whether|me|us|for)\b
     had to (?:cancel|move|reschedule|push|postpone|change)
     """
 )
@@ -102,7 +106,8 @@ _SARCASM = (
     r"|\blmao\b"
     r"|\brofl\b|on the moon\b|\bon mars\b|next lifetime|30th of february|february 30|twelfth of"
     r" never"
-    r"|in a million years|a thousand years|with the (?:queen|king|president|pope)|unicorns?\b)"
+    r"|nothing i(?:'d)? (?:love|like|enjoy) more|in a million years|a thousand years"
+    r"|with the (?:queen|king|president|pope)|unicorns?\b)"
 )
 _IRONY = (
     r"\boh,? (?:sure|great|joy|yay|wonderful|fantastic|lovely|perfect|yeah|absolutely|good)\b",
@@ -130,7 +135,8 @@ _TOLD = phrases(
     """
 )
 _LEAD = (
-    r"^\W*(?:(?:oh|and|so|but|well|yeah|yes|no|apparently|actually|also|hey|because|btw|by the way"
+    r"^\W*(?:(?:oh|and|so|but|well|yeah|yes|no|sorry|apparently|actually|also|hey|because"
+    r"|btw|by the way"
     r"|i (?:think|heard|hear|guess|know)(?: that)?|did you (?:hear|know)|you know|looks like|turns"
     r" out"
     r"|wait|speaking of which)[ ,]*)*"
@@ -174,6 +180,13 @@ def is_negated(text: str) -> bool:
     return found(_NEGATED, text)
 
 
+def is_habitual(text: str) -> bool:
+    """Whether the clause says what somebody does time and again ("I play on Sundays")."""
+    return found(r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)days\b", text) and not found(
+        r"\d|\b(?:let's|we could|could we|can we|shall we|cancel|move)\b", text
+    )
+
+
 def is_past(text: str) -> bool:
     """Whether the clause tells of the past; arrangements made in the past concern the future."""
     return found(_PAST, text) and not found(_ARRANGED, text)
@@ -185,13 +198,17 @@ _REPORTING = (
 )
 _OFFERS = (
     r"\b(?:suggest|offer|propos|ask|request|would like|wants? (?:to meet|a|an)\b"
-    r"|(?:had|have|has|gave|can do|could do|can make|can see|can offer|can fit)"
-    r" (?:\w+ ){0,5}?(?:\w+day|the \d|an opening|a slot|room|space|a gap|half past|\d)\b)"
+    r"|(?:had|have|has) (?:\w+ )?(?:\w+day|the \d|an opening|a slot|room|space|a gap|half past"
+    r"|\d)\b"
+    r"|(?:gave|can do|could do|can make|can see|can offer|can fit)"
+    r" (?:\w+ ){0,5}?(?:\w+day|the \d|the day after|tomorrow|today|an opening"
+    r"|a slot|room|space|a gap|half past|\d)\b)"
 )
 
 
 _GOES_ON = (
-    r"^\W*(?:(?:and|so|oh|but|well|now|because|by then),? )*(?:the|their|his|her|its|this) "
+    r"^\W*(?:(?:and|so|oh|but|well|now|because|by then),? )*(?:(?:on )?\w+day,? )?"
+    r"(?:the|their|his|her|its|this) "
     r"(?:[\w'-]+ ){1,4}?(?:closes?|shuts?|locks?|opens?|leaves?|goes|gets?|comes?|files?|runs?"
     r"|arrives?|has to|have to|needs? to|don't|doesn't|won't|isn't|aren't|charges?|wants?|only)\b"
 )
@@ -199,23 +216,28 @@ _GOES_ON = (
 
 def is_a_circumstance(text: str) -> bool:
     """Whether the clause tells what some thing does ("the bakery shuts at six")."""
+    if found(r"\b(?:can|could|will|would)\b", text):
+        return False
     return found(_GOES_ON, text) and not found(r"\b(?:we|us|our|let's|i|you|your|me)\b", text)
 
 
+_THEIRS = r"^\W*(?:(?:and|but|so|oh|well|now),? )*(?:his|her|their) (?!\w+ (?:asked|suggested))"
 _RELATIVE = (
     r"^\W*(?:(?:and|so|oh|but|well|now),? )*your (?:\w+ )?(?:brother|sister|dad|mum|mom|father"
     r"|mother|uncle|aunt|auntie|cousin|son|daughter|boy|girl|wife|husband|nan|gran|grandma"
     r"|grandpa|nephew|niece|neighbou?r|friend|boss|colleague|lot|parents|kids)(?:'s|'ll| is| are"
-    r"| has| have| will) "
+    r"| has| have| will| goes| comes| leaves| gets| wants| needs| starts) "
 )
 
 
 def is_about_others(text: str, owner: str) -> bool:
     """Whether the clause tells what people other than speaker, hearers and owner do."""
     text = pattern(_REPORTING).sub("", text)
-    if found(_RELATIVE, text):
+    if found(_RELATIVE, text) or found(_THEIRS, text):
         return True
-    if found(r"\b(?:we|we're|we'll|us|our|let's|you|your|me|i|i'm|i'll|i've)\b", text):
+    if found(r"\b(?:we|we're|we'll|us|our|let's|you|your|i|i'm|i'll|i've)\b", text):
+        return False
+    if found(r"\bme\b", text) and not found(r"^\W*(?:and |but |so )?(?:he|she|they)\b", text):
         return False
     if (owner and owner.lower() in text.lower()) or found(_OFFERS, text):
         return False

@@ -9,10 +9,10 @@ from datetime import datetime
 from cal_ai.answers import render_answer
 from cal_ai.events import Event
 from cal_ai.extractors.protocol import Extraction, Request
+from cal_ai.extractors.rules.agenda import Agenda
 from cal_ai.extractors.rules.decide import decide
 from cal_ai.extractors.rules.dialogue import follow
 from cal_ai.extractors.rules.setting import Setting
-from cal_ai.extractors.rules.table import Agenda
 from cal_ai.extractors.rules.topics import topic_of
 from cal_ai.extractors.rules.zones import zone_lived_in
 
@@ -57,7 +57,8 @@ def find_events(request: Request) -> tuple[Event, ...]:
     crowded = many or len(utterances) > _FEW_LINES
     setting = Setting(owner, speakers, request.now.replace(tzinfo=None), zone, crowded)
     starts = {event.id: _wall_clock(event.start, request.now) for event in request.context}
-    plans = follow(utterances, setting, Agenda(request.context, starts))
+    partners = frozenset(name.lower().split(" ")[0] for name in setting.others)
+    plans = follow(utterances, setting, Agenda(request.context, starts, partners))
     for plan in plans:
         if plan.is_unnamed:
             plan.topic = topic_of(plan, utterances, setting.now)
@@ -94,14 +95,16 @@ def _zoned(event: Event, request: Request) -> Event:
 def _distinct(events: Iterable[Event]) -> tuple[Event, ...]:
     """`events` without repetitions; nobody plans two new things for the same time."""
     kept: dict[tuple[object, ...], Event] = {}
+    changed: set[datetime | None] = set()
     for event in events:
         key: tuple[object, ...] = (event.action, event.start_time)
         if event.action != "create":
             key = (event.action, event.existing_event_id)
+            changed.add(event.start_time)
         held = kept.get(key)
         if held is None or _is_vaguer(held, event):
             kept[key] = event
-    return tuple(kept.values())
+    return tuple(e for e in kept.values() if e.action != "create" or e.start_time not in changed)
 
 
 def _is_vaguer(one: Event, other: Event) -> bool:

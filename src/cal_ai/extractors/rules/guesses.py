@@ -25,15 +25,15 @@ _WILLING_TO = (
 _PLAINLY = r"^\W*(?:(?:and|also|then|plus|next),? )?"
 _CHORES = (
     r"(?:pick (?:(?:him|her|them|mom|dad|\w+|the \w+|my \w+) )?up|drop (?:(?:the|my|your) \w+ )?off"
-    r"|take|bring|return|renew|submit|pay|water|feed|walk|collect|mail|ship|drive|call (?:the|my)"
+    r"|take|return|renew|submit|pay|water|feed|walk|collect|mail|ship|drive|call (?:the|my)"
     r"|email"
     r"|turn in|file|hand in|sign|fetch|babysit|watch the|help|get (?:the|some)|grab (?:the|some)"
     r"|buy|clean"
     r"|cover (?:for|the)|fill in for|sub for|paint|visit|fix|pack|decorate|assemble|bake)\b"
 )
 _NOT_CHORES = (
-    r"(?:have|be|think|check|see|let|get back|try|rather|love|like|do|take (?:\w+ )?off"
-    r"|cancel|move|delete|remove|take (?:it|that|over|the call)|bring up)\b"
+    r"(?:have|be|stay|think|check|see|let|get back|try|rather|love|like|do|take (?:\w+ )?off"
+    r"|cancel|move|delete|remove|take (?:it|that|over|the call)|bring up|sign (?:me|us|you|up))\b"
 )
 
 
@@ -54,7 +54,7 @@ def find_chore(text: str, moments: Spans) -> Activity | None:
         (len(taken) == 2 and taken[1].lower() in NOBODY) or taken[-1].lower() == "one"
     ):
         return None
-    title = sentence_case(pattern(r"\b(?:my|your|our)\b ?").sub("", said))
+    title = sentence_case(pattern(r"\b(?:my|your|our|the|an?)\b ").sub("", said))
     return Activity(verb.start(), verb.start() + len(said), title.lower(), title, CHORE)
 
 
@@ -141,7 +141,7 @@ _DOING = (
     r" at|perform(?:ing)? at|visiting|watching|time for"
     r"|date for"
     r"|day for|slot for|plan|organi[sz]e|confirm|about|reschedule|move|(?:thing|something|party"
-    r"|dinner|drinks|get-together) for)"
+    r"|dinner|drinks|get-together) for|(?:minutes|hours?) (?:of|for)|prepare|prep for)"
     r"(?: out| off| in)? (?P<article>(?:a|an|the|my|our|that|another) )?"
 )
 _DAY_IS = r"^\W*(?:\w+day|tomorrow|the \d+\w*) is (?P<article>(?:the|my|our|a|an) |(?=\w+'s ))"
@@ -159,7 +159,10 @@ _TODAY_IS = (
     r"\bit's (?P<article>(?:the |my |our |a |an )?)"
     r"(?=(?:[\w'-]+ ){1,3}(?:tomorrow|today|tonight|on \w+day|this \w+|next \w+|\w+day)\b)"
 )
-_ALONE = r"^(?P<article>)(?=[a-z'-]+ [a-z'-]+\?$)"
+_ALONE = (
+    r"^(?P<article>)(?=[a-z'-]+ [a-z'-]+\?$"
+    r"|(?!some|any|noth|every|morn|even|kidd|jok)[a-z]{4,}ing\?$)"
+)
 _LEADS = (_TODAY_IS, _DOING, _DAY_IS, _HEADING, _ALONE, _IT_IS)
 _NO_ACTIVITIES = words(
     """
@@ -169,7 +172,8 @@ _NO_ACTIVITIES = words(
     cat car house job work sense deal bit lot couple rest phone laptop email link invite calendar
     weekend one ones fever cold flu headache migraine hangover feeling dream meantime part parts
     reason money news conflict store same bus train bed home bathroom office
-    earliest latest soonest best worst other desk door table shop weather traffic
+    right correct normal usual mr mrs ms dr final finally done deal sorted earliest latest
+    soonest best worst other desk door table shop weather traffic
     """
 )
 
@@ -197,6 +201,9 @@ def find_unknown(text: str, moments: Spans) -> Activity | None:
     named = [word for word in (taken[:-1] if vague else taken) if word.lower() not in FILLERS]
     if not named or (len(named) == 1 and named[0].lower() in _NO_ACTIVITIES):
         return None
+    first = named[0].lower()
+    if first in ("mr", "mrs", "ms", "dr", "mine", "yours", "anything", "something", "nothing"):
+        return None
     if named[-1].lower() in ("time", "minutes", "hours", "people", "questions", "stuff", "days"):
         return None
     before_time = covers(moments, position, position + 6)
@@ -211,7 +218,16 @@ def find_unknown(text: str, moments: Spans) -> Activity | None:
     people = find_people(text, position, moments)
     title = sentence_case(" ".join(named))
     definite = (lead["article"] or "").strip().lower() in ("the", "my", "our", "that")
-    kind = kinds()["appointment"]
+    kind = kinds().get(named[-1].lower())
+    if kind is None and len(named) == 1 and first.endswith("ing") and text.endswith("?"):
+        kind = kinds()["hike"]
     return Activity(
-        lead.end(), position, title.lower(), title, kind, people, definite=definite, guessed=True
+        lead.end(),
+        position,
+        title.lower(),
+        title,
+        kind or kinds()["appointment"],
+        people,
+        definite=definite,
+        guessed=kind is None,
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cal_ai.extractors.rules.patterns import found, phrases
+from cal_ai.extractors.rules.patterns import found, pattern, phrases
 
 _CANCEL = phrases(
     r"""
@@ -15,7 +15,8 @@ _CANCEL = phrases(
     remov(?:e|ed|ing)\b
     drop(?:ped|ping)?\b (?:the|our|my|that|it|this|lunch|dinner|coffee|\w+day)\b(?! (?:kids|off))
     axe\b|nix(?:ed)?\b|ditch(?:ed|ing)?\b|kill (?:the|our|that)\b
-    (?:take|get|knock) (?:[\w':]+ ){1,6}off (?:my|the|your|our) (?:calendar|schedule|books|plate)
+    (?:take|taking|get|knock|strike|cross) (?:[\w':]+ ){1,6}(?:off|out of|from) (?:my|the
+    ...|your|our) (?:calendar|schedule|books|plate)
     wipe(?:d)? (?:out |off )?(?:my|the|our|everything|all)\b
     clear(?:ed|ing)? (?:out |off )?(?:my|the|our|everything|all|that|your|\w+day)
     get rid of
@@ -27,23 +28,33 @@ _CANCEL = phrases(
     not happening
     (?:no longer|not) (?:happening|needed|on\b|necessary)
     no longer (?:need|doing|going|meeting)
-    (?:is|are|it's) off\b(?! (?:to|by|work|limits))
+    (?:it|that|this|everything)(?:'s| is) off\b(?! (?:to|by|work|limits|on))
+    take (?:it|that|them|this|you|me) (?:out|off)\b
+    (?:everything|all of it|it all)\b.* (?:has|have|needs?) to go\b
     (?:\w+day|that|it)(?:'s| is) dead\b
     (?:won't|don't) (?:be needing|need) (?:it|the|that|my|our|this)\b
-    (?:won't|isn't|not going to) (?:be happening|happen)
+    (?:won't|isn't|not going to) (?:be happening|happen|take place|be taking place|go ahead)
+    (?:not|isn't) (?:taking place|going ahead)
     free up (?:my|the)\b
-    don't need (?:the|our|that|it|to meet)
+    don't need (?:the|our|that|it|to meet|you (?:on|for))
     give (?:it|that|my \w+|the \w+) to (?:somebody|someone|anyone)
     pull the plug
+    ^off(?: too| as well| also| then)?\W*$
+    (?:can|could|will) (?:do it|go|run it|manage|cope) without me
     """
 )
 _NOT_CANCELLING = (
-    r"\b(?:don't|do not|won't|not|never|didn't|wouldn't|hate to|rather not) (?:\w+ )?"
-    r"(?:cancel|delete|remove|drop|skip|forget|bail)\b|\bforget to\b"
+    r"(?:\b(?:don't|do not|won't|not|never|didn't|wouldn't|hate to|rather not|nearly|almost"
+    r"|isn't|aren't|wasn't)"
+    r"|(?:'d|\bwould) have to) (?:\w+ )?"
+    r"(?:cancel|delete|remove|drop|skip|forget|bail|miss|dropping|missing|skipping)\w*\b"
+    r"|\bforget to\b"
+    r"|\bdrop(?:ping|ped)? (?:[\w']+ ){1,2}(?:off|at|to|by|over)\b"
 )
 _MOVE = phrases(
     r"""
-    (?:moves?|moved|moving|shift(?:ed|ing)?|bump(?:ed|ing)?|push(?:ed|ing)?|slide|slid)\b(?! (?:in\b
+    shift (?:it|that|this|the|our|my|your|them|everything|to|by|back)\b|shifted\b|shifting\b
+    (?:moves?|moved|moving|bump(?:ed|ing)?|push(?:ed|ing)?|slide|slid)\b(?! (?:in\b
     ...|out of|house|apartments?|on\b|forward with|into))
     (?:switch(?:ed|ing)?|swap(?:ped)?|chang(?:e|ed|ing))\b(?! (?:my mind|your mind|jobs?|subjects?
     ...|topics?))
@@ -119,6 +130,7 @@ _PROPOSAL = phrases(
     care to\b
     any chance
     is it possible
+    wants? to (?:meet|see|talk|speak)\b
     need to (?:meet|schedule|find|set|talk|sync|catch|get|book|plan|do|have)\b
     (?:suggest(?:ed|s)?|proposed?|offered|asked (?:for|if)|looked at|settled on|landed on
     ...|looking at)\b
@@ -235,26 +247,54 @@ def cancels(text: str) -> bool:
 
 
 def leaves_out(text: str) -> bool:
+    if found(_NOT_CANCELLING, text):
+        return False
     return found(
-        r"\b(?:drop(?:ping)?|skip(?:ping)?|bail(?:ing)? on|bow out|pull out of|pass on|miss(?:ing)?"
+        r"(?:\bis|\bare|'s|'re) off\b(?! (?:to|by|work|limits|on|sick|today|duty))"
+        r"|\b(?:drop(?:ping)?|skip(?:ping)?|bail(?:ing)? on|bow out|pull out of|pass on"
+        r"|miss(?:ing)?"
         r"|no (?:[\w'-]+ ){1,3}(?:today|tomorrow|tonight|this|next|on|\w+day))\b"
         r"|^(?:so,? |then )?no (?:[\w'-]+ ?){1,2}(?:,? then)?\W*$",
         text,
     )
 
 
+_LATER_IS = r"(?:'s|\bis|\bare|\bwas)(?: [\w'-]+){1,4} (?:later|earlier)\b"
+
+
 def moves(text: str) -> bool:
-    return found(_MOVE, text)
+    """Whether the clause moves something; "the party is a week later" only says when it is."""
+    return found(_MOVE, pattern(_LATER_IS).sub("", text))
+
+
+_KEEP = phrases(
+    r"""
+    as (?:planned|printed|agreed|before|it (?:is|was)|they (?:are|were))\b
+    (?:leave|keep|leaving|keeping) (?:it|that|them|\w+day(?: [\w ]{1,12})?)(?: (?:where|as|the way
+    ...|on|in|at|for)\b|\W*$)
+    (?:leave|keep|leaving|keeping) the [\w ]{1,20} (?:where|as|the way|on|at)\b
+    forget i asked\b
+    (?:stays?|staying|remains?)\b(?! (?:at (?:home|mine|yours|the)|home|with|over|up|late|for|till
+    ...|until|here|there|in bed|overnight))
+    (?:doesn't|don't|won't|isn't going to|not going to) (?:move|change
+    ...|be (?:moved|cancelled|changed))\b
+    (?:isn't|aren't|not) (?:being )?(?:cancelled|canceled|moved|moving|off|changed)\b
+    as usual\b
+    nothing (?:changes|else changes|has changed)\b
+    don't (?:touch|cancel|move|change|delete|drop|reschedule)\b
+    (?:not|never) (?:moving|cancelling|canceling|changing|touching|dropping|skipping|missing)\b
+    (?:isn't|aren't|not|won't be) affected\b
+    (?:still|definitely|certainly) (?:on|happening)\b
+    same as (?:ever|always|usual)\b
+    like (?:it always was|we said|always)\b
+    no (?:need|reason) to (?:move|cancel|change)\b
+    """
+)
 
 
 def keeps(text: str) -> bool:
-    """Whether everything stays as it was ("we leave it where it is", "as planned")."""
-    return found(
-        r"\bas (?:planned|it (?:is|was))\b"
-        r"|\b(?:leave|keep) (?:it|that|the [\w ]{1,20}) (?:where|as|the way) (?:it|they)\b"
-        r"|\bforget i asked\b|\bstays? (?:where|as) it is\b",
-        text,
-    )
+    """Whether something stays as it was ("we leave it where it is", "as planned")."""
+    return found(_KEEP, text)
 
 
 def corrects(text: str) -> bool:

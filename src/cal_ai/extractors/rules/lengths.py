@@ -39,7 +39,8 @@ class FromNow:
 
 
 _AMOUNT = (
-    rf"(?:(?P<count>{NUMBER}|half(?: an?)?|\d+\.5|an? half)[ -]?(?P<unit>hours?|(?<=\d)h\b|minutes?"
+    rf"(?:(?P<count>{NUMBER}|half(?: an?)?|three[ -]quarters of an?|(?:a )?quarter of an|\d+\.5"
+    rf"|an? half)[ -]?(?P<unit>hours?|(?<=\d)h\b|minutes?"
     rf"|(?<=\d)m\b|days?)(?P<half> and a half| and a quarter)?(?: (?:and )?(?P<extra>\d{{1,2}})"
     rf" ?(?:minutes?|m\b)?)?)"
 )
@@ -57,6 +58,8 @@ def minutes_of(match: re.Match[str]) -> int:
     said, unit = match["count"].lower(), match["unit"].lower()
     if "half" in said:
         amount = 0.5
+    elif "quarter" in said:
+        amount = 0.75 if said.startswith("three") else 0.25
     elif "." in said:
         amount = float(said)
     else:

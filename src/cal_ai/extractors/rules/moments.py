@@ -114,7 +114,8 @@ def _within_clock(part: DayPart, clocks: Iterable[Clock]) -> bool:
 
 def _denied(text: str, mention: Mention) -> bool:
     return found(
-        r"(?:\bnot|\binstead of|\brather than|\bno longer|\bnor|\bthan)\s+(?:on |at |the |until "
+        r"(?:\bnot|\bsince(?:, what)?,?|\binstead of|\brather than|\bno longer|\bnor|\bthan)\s+"
+        r"(?:on |at |the |until "
         r"|till )?$",
         text[: mention.start],
     )
@@ -167,6 +168,12 @@ def split_moved(text: str, moments: Moments) -> tuple[Moments, Moments]:
         else:
             new.append(mention)
     return _collect(old), replace(_collect(new), lengths=moments.lengths, shifts=moments.shifts)
+
+
+def names_day(moments: Moments, day: date) -> bool:
+    """Whether one of the days named is `day`, if only by its weekday."""
+    plain = (d.weekday for d in moments.days if d.offset is None and d.weekday is not None)
+    return day in moments.dates or day.weekday() in plain
 
 
 def _collect(mentions: Iterable[Mention]) -> Moments:

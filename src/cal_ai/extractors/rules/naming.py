@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cal_ai.extractors.rules.activities import MEETING
-from cal_ai.extractors.rules.patterns import found, sentence_case
+from cal_ai.extractors.rules.patterns import cased, found, sentence_case
 from cal_ai.extractors.rules.plans import Plan
 from cal_ai.extractors.rules.setting import Setting
 
@@ -39,7 +39,8 @@ def title_of(plan: Plan, setting: Setting) -> str:
     outsiders = [name for name in _named(plan) if name.lower() not in present]
     if outsiders:
         return f"{title} with {' and '.join(outsiders[:2])}"
-    if shared and len(partners) == 1 and not found(_OF_MANY, title):
+    own_name = cased(r"\b[A-Z]").search(title[1:]) is not None
+    if shared and len(partners) == 1 and not found(_OF_MANY, title) and not own_name:
         return f"{title} with {_called(partners[0])}"
     return title
 
@@ -55,7 +56,7 @@ def attendees_of(plan: Plan, setting: Setting) -> tuple[str, ...]:
     """Those who take part besides the owner: the speakers who agreed, and those named."""
     shared = plan.activity.kind.shared if plan.activity is not None else MEETING.shared
     backers = sorted((plan.willing | plan.addressees) - {setting.owner} - plan.refused)
-    alone = plan.announced and not shared
+    alone = plan.told and not shared
     names = [*(() if alone else backers), *_named(plan)]
     known: dict[str, str] = {}
     for name in names:

@@ -2,71 +2,99 @@
 
 from __future__ import annotations
 
-from cal_ai.extractors.rules.activities import CHORE
-from cal_ai.extractors.rules.changing import change
+from dataclasses import replace
+
+from cal_ai.extractors.rules import remarks
+from cal_ai.extractors.rules.activities import CHORE, Activity
+from cal_ai.extractors.rules.choosing import same_plan
 from cal_ai.extractors.rules.moments import Moments
-from cal_ai.extractors.rules.patterns import found
+from cal_ai.extractors.rules.moving import change
+from cal_ai.extractors.rules.patterns import cased
+from cal_ai.extractors.rules.proposing import fill_activity
 from cal_ai.extractors.rules.reading import Reading
-from cal_ai.extractors.rules.scene import Scene
-from cal_ai.extractors.rules.table import Topic
-
-
-def refocus(scene: Scene, reading: Reading) -> bool:
-    """Whether the clause only leads back to an earlier plan ("about Monday: ...")."""
-    if reading.activity is not None or reading.moments.clocks or reading.question or reading.void:
-        return False
-    if not found(r"(?<!how )(?<!what )\b(?:about|regarding|re:?|as for)\b", reading.text):
-        return False
-    for plan in scene.table.plans:
-        if plan.when.day in reading.moments.dates and plan.action is not None:
-            scene.attend(plan, reading, quote=False)
-            return True
-    event = scene.agenda.named(reading, reading.moments) if reading.moments.dates else None
-    event = event or scene.agenda.only_one_on(reading.moments.dates)
-    if event is not None:
-        scene.attend(scene.table.of(event), reading)
-    return event is not None
+from cal_ai.extractors.rules.scene import Scene, Topic
 
 
 def note(scene: Scene, reading: Reading) -> None:
     """Keeps what a remark without a time names: an activity to come back to, a place."""
-    if reading.void:
+    if reading.void in ("others", "hypothetical", "negated", "told", "past"):
         return
+    if not _note_event(scene, reading):
+        _note_activity(scene, reading)
+        _note_place(scene, reading)
+
+
+def _note_event(scene: Scene, reading: Reading) -> bool:
+    """Whether the clause names an event of the calendar, which is kept in mind."""
+    near, about = scene.near(), remarks.is_about(reading.text)
+    event = scene.event_named(reading, reading.moments)
+    if event is None and about:
+        event = scene.agenda.only_one_on(reading.moments.dates, reading.speaker)
+    if event is None:
+        return False
+    if about and not (near is not None and near.is_open):
+        scene.attend(scene.plan_of(event), reading)
+    for each in scene.agenda.listed(reading, reading.moments) if "," in reading.text else ():
+        scene.note_mention(each, reading)
+    scene.note_mention(event, reading)
+    return True
+
+
+def _note_activity(scene: Scene, reading: Reading) -> None:
+    near, activity = scene.near(), reading.activity
+    if activity is None or activity.passing or activity.denied:
+        return
+    known = same_plan(scene, reading, activity) if not activity.weak else None
+    open_ = near is not None and near.is_open and near.is_vague and reading.question
+    unnamed = near is not None and near.is_unnamed and near.action and not activity.guessed
+    if near is not None and (open_ or unnamed):
+        fill_activity(near, reading)
+    elif known is not None and known.action is not None:
+        scene.attend(known, reading, quote=False)
+    else:
+        _raise_topic(scene, reading, activity)
+
+
+def _note_place(scene: Scene, reading: Reading) -> None:
+    near, place = scene.near(), reading.place
+    if near is None or near.foreign:
+        return
+    named = cased(_PLACE).search(reading.text)
+    if place is None and near.target is not None and near.refused and named is not None:
+        change(scene, near, replace(reading, place=named["place"]), Moments())
+    elif place is not None and near.target is not None and (reading.proposes or reading.corrects):
+        change(scene, near, reading, Moments())
+    elif place is not None and near.action is not None and (near.place is None or reading.corrects):
+        near.place = place
+        near.quote(reading.utterance)
+
+
+def recall(scene: Scene, reading: Reading) -> None:
+    """Keeps in mind what a story or a question about the past was about."""
     activity = reading.activity
-    if activity is not None:
-        known = scene.table.same(reading) if not activity.weak else None
-        if known is not None and known.action is not None:
-            scene.attend(known, reading, quote=False)
-        else:
-            remember(scene, reading)
-    plan = scene.table.near()
-    if reading.place is None or plan is None or plan.background:
-        return
-    if plan.target is not None and (reading.proposes or reading.corrects):
-        change(scene, plan, reading, Moments())
-    elif plan.action is not None and (plan.place is None or reading.corrects):
-        plan.place = reading.place
-        plan.quote(reading.utterance)
+    if activity is not None and not (activity.guessed or activity.weak):
+        scene.past = Topic(activity, reading.utterance, scene.turn, proposed=False)
+    if activity is not None and reading.question and not activity.guessed:
+        _raise_topic(scene, reading, activity)
+    event = scene.event_named(reading, Moments()) if remarks.is_about(reading.text) else None
+    if event is not None:
+        scene.note_mention(event, reading)
 
 
-def remember(scene: Scene, reading: Reading) -> None:
-    """Keeps the activity of a clause that plans nothing, for a plan that may follow."""
-    activity, near = reading.activity, scene.table.near()
-    if activity is None or reading.void in ("told", "negated"):
-        return
+def _raise_topic(scene: Scene, reading: Reading, activity: Activity) -> None:
+    """Keeps an activity in mind; one that was proposed gives way only to another such."""
     asked = reading.question and reading.text.count(" ") < 3
-    proposed = reading.void == "" and (reading.proposes or reading.invites or asked)
+    proposed = reading.proposes or reading.invites or asked
     passing = (activity.weak and " " not in activity.title) or activity.kind is CHORE
     passing = passing or (activity.guessed and reading.announces)
     if passing and not proposed:
         return
-    free = near is None or near.is_agreed or not near.asked
-    told = reading.void == "past" and not reading.question
-    if free and not told and not any(day.past for day in reading.moments.days):
-        event = scene.agenda.fully_named(reading)
-        if activity.definite:
-            event = event or scene.agenda.named(reading, reading.moments)
-        if event is not None:
-            scene.attend(scene.table.of(event), reading)
-            return
-    scene.table.raise_topic(Topic(activity, reading.utterance, scene.table.turn, proposed))
+    live = scene.live_topic()
+    if live is None or proposed or not live.proposed:
+        scene.topic = Topic(activity, reading.utterance, scene.turn, proposed)
+
+
+_PLACE = (
+    r"^(?:The )?(?P<place>[A-Z][\w'-]+(?: (?:[A-Z][\w'-]+|del|de|la))+)"
+    r"(?: has (?:a table|room|space)| is free|,? then|,? instead)"
+)

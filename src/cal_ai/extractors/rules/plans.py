@@ -5,70 +5,82 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from cal_ai.events import Action, ContextEvent
-from cal_ai.extractors.rules.activities import Activity
+from cal_ai.extractors.rules.activities import CHORE, Activity
+from cal_ai.extractors.rules.references import content_words
 from cal_ai.extractors.rules.when import When
 from cal_ai.transcript import Utterance
 
 
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """What was agreed to: `sure` if in words, not by silence."""
+
+    action: Action
+    when: When
+    place: str | None
+    sure: bool
+    tentative: bool
+    backers: int
+
+
 @dataclass(slots=True)
 class Plan:
-    """Something to be put into the calendar, changed or removed, and who stands behind it.
+    """Something to be put into the calendar, changed or removed.
 
-    `backing` are the speakers who agreed to what the plan says now, `willing` those who ever did.
-    `overheard` means that nobody proposed the activity, it only came up some lines before.
-    `settled` is the plan as it was agreed to before somebody wanted it otherwise.
+    `action` is what the words on the table would do to the calendar, None if there are none;
+    `speaker` put them there, `backing` are those who are for them. `settled` is what was agreed to
+    last, and stands until it is taken back. A `foreign` plan is one that others make for
+    themselves.
     """
 
-    action: Action | None
     activity: Activity | None = None
+    target: ContextEvent | None = None
     when: When = field(default_factory=When)
     place: str | None = None
     people: list[str] = field(default_factory=list)
-    target: ContextEvent | None = None
+    action: Action | None = None
+    speaker: str = ""
+    asked: bool = False
+    told: bool = False
+    tentative: bool = False
+    optional: bool = False
+    foreign: bool = False
+    overheard: bool = False
     backing: set[str] = field(default_factory=set)
     willing: set[str] = field(default_factory=set)
     refused: set[str] = field(default_factory=set)
     addressees: frozenset[str] = frozenset()
-    announced: bool = False
-    asked: bool = False
-    background: bool = False
-    tentative: bool = False
-    optional: bool = False
-    overheard: bool = False
-    dropped: bool = False
+    settled: Settled | None = None
+    born: int = 0
     touched: int = 0
-    quoted_before: Utterance | None = None
+    nodded: int = 0
     lines: list[Utterance] = field(default_factory=list)
-    settled: Plan | None = None
     topic: str = ""
 
-    def quote(self, utterance: Utterance) -> None:
-        if utterance not in self.lines:
-            self.lines.append(utterance)
-
-    def keep(self) -> None:
-        """Keeps the plan as it is, if it is agreed to, before it is changed."""
-        if self.is_agreed and self.action is not None:
-            self.settled = replace(
-                self,
-                when=replace(self.when),
-                backing=set(self.backing),
-                willing=set(self.willing),
-                refused=set(self.refused),
-                settled=None,
-            )
-
-    def put_forward(self, speaker: str, *, asked: bool) -> None:
-        """Notes that the content of the plan is now what `speaker` says."""
-        self.backing = {speaker}
-        self.willing.add(speaker)
-        self.refused.clear()
-        self.asked = asked
-        self.dropped = False
+    @property
+    def is_open(self) -> bool:
+        """Whether words are on the table that are not settled yet."""
+        return self.action is not None and not self.is_settled
 
     @property
-    def is_agreed(self) -> bool:
-        return self.announced or len(self.backing) > 1
+    def is_settled(self) -> bool:
+        held = self.settled
+        return (
+            held is not None and held.action == self.action and held.when.point == self.when.point
+        )
+
+    @property
+    def is_unnamed(self) -> bool:
+        """Whether no noun says what the plan is."""
+        return self.target is None and (self.activity is None or self.activity.weak)
+
+    @property
+    def is_vague(self) -> bool:
+        """Whether another name for what is planned would be better."""
+        activity = self.activity
+        guessed = activity is not None and (activity.guessed or self.overheard)
+        chore = activity is not None and activity.kind is CHORE
+        return self.is_unnamed or ((guessed or chore) and self.target is None)
 
     @property
     def is_timeless(self) -> bool:
@@ -77,28 +89,64 @@ class Plan:
         whole = self.activity is not None and self.activity.kind.all_day
         return self.target is None and not timed and not whole
 
-    @property
-    def is_vague(self) -> bool:
-        """Whether another name for what is planned would be better."""
-        guessed = self.activity is not None and (self.activity.guessed or self.overheard)
-        return self.is_unnamed or (guessed and self.target is None)
+    def quote(self, utterance: Utterance) -> None:
+        if utterance not in self.lines:
+            self.lines.append(utterance)
 
-    @property
-    def is_unnamed(self) -> bool:
-        """Whether no noun says what the plan is."""
-        vague = self.activity is None or self.activity.weak
-        return vague and self.target is None
-
-    def is_between_others(self, speaker: str) -> bool:
-        """Whether the plan was made with somebody called by name, and the speaker is not in it."""
-        return bool(self.addressees) and speaker not in self.addressees | self.willing
-
-    def refuse(self, speaker: str) -> None:
-        self.backing.discard(speaker)
-        self.refused.add(speaker)
-        self.announced = False
+    def offer(self, speaker: str, action: Action, *, asked: bool, told: bool) -> None:
+        """Puts new words on the table."""
+        self.action, self.speaker, self.asked, self.told = action, speaker, asked, told
+        self.backing = {speaker}
+        self.willing.add(speaker)
+        self.refused.clear()
+        self.tentative = False
 
     def back(self, speaker: str) -> None:
+        """Puts `speaker` behind what is on the table."""
         self.backing.add(speaker)
         self.willing.add(speaker)
         self.refused.discard(speaker)
+
+    def settle(self, *, sure: bool) -> None:
+        """Makes what is on the table what was agreed to."""
+        if self.action is not None:
+            held = self.settled if self.is_settled else None
+            sure = sure or (held is not None and held.sure)
+            backers = max(len(self.backing), held.backers if held is not None else 0)
+            self.settled = Settled(
+                self.action, replace(self.when), self.place, sure, self.tentative, backers
+            )
+
+    def withdraw(self) -> None:
+        """Takes the words off the table; what was settled before them stands."""
+        held = self.settled
+        self.action = held.action if held is not None else None
+        if held is not None:
+            self.when = replace(held.when)
+        self.backing.clear()
+
+    def drop(self) -> None:
+        """Gives the plan up altogether."""
+        self.action = self.settled = None
+        self.backing.clear()
+
+
+_LOOSE_HEADS = {"meeting", "session", "appointment", "call", "date", "party", "lunch", "thing"}
+
+
+def same_activity(one: Activity, other: Activity) -> bool:
+    """Whether two activities may be the same: the words of one are among those of the other.
+
+    "The dinner" may be the rehearsal dinner, but the rehearsal is not.
+    """
+    if one.kind is CHORE and other.kind is CHORE:
+        return one.title.split(" ")[-1].lower() == other.title.split(" ")[-1].lower()
+    if one.noun == other.noun and (one.weak or other.weak):
+        return True
+    longer, shorter = sorted((one.title, other.title), key=len, reverse=True)
+    if not content_words(shorter) <= content_words(longer):
+        return False
+    if one.noun == other.noun:
+        return True
+    head = longer.lower().split(" ")[-1]
+    return head in _LOOSE_HEADS or head == shorter.lower().split(" ")[-1]

@@ -146,7 +146,7 @@ class Reading:
 
     @property
     def keeps(self) -> bool:
-        return not self.question and intents.keeps(self.text)
+        return intents.keeps(self.text)
 
     @property
     def offers(self) -> bool:
@@ -183,7 +183,11 @@ class Reading:
 
     @property
     def asks_whether_still(self) -> bool:
-        return self.question and found(r"\bstill (?:on|good|meeting|happening|up)\b", self.text)
+        return self.question and found(
+            r"\b(?:are|is|'re) (?:we|you|it|that) (?:all |both )?still\b"
+            r"|\b(?:you|we)'re (?:all )?still\b|\bstill (?:on|good|happening|up)\b",
+            self.text,
+        )
 
     @property
     def takes_for_granted(self) -> bool:
@@ -301,6 +305,8 @@ def _void(text: str, moments: Moments, owner: str) -> str:
     if doubts.is_hypothetical(text):
         return "hypothetical"
     if any(day.past for day in moments.days) or doubts.is_past(text):
+        return "past"
+    if doubts.is_habitual(text):
         return "past"
     if doubts.is_negated(text):
         return "negated"

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
 
 from cal_ai.events import ContextEvent
 from cal_ai.extractors.rules.activities import Activity
 from cal_ai.extractors.rules.moments import Moments
-from cal_ai.extractors.rules.patterns import found, pattern, words
+from cal_ai.extractors.rules.patterns import cased, found, pattern, words
 from cal_ai.extractors.rules.reading import Reading
 
+_LINKS = words("with the a an and of for to at in on my our your re about")
+_PLACES = words("room hall house office building place street road centre center")
 _EMPTY = words(
     """
     with the a an and of for to at in on my our your re meeting event about session appointment call
@@ -54,57 +57,122 @@ def content_words(text: str) -> frozenset[str]:
     return frozenset(content)
 
 
-def best_matches(
-    reading: Reading, old: Moments, events: Sequence[ContextEvent], starts: dict[int, datetime]
-) -> list[ContextEvent]:
-    """The events that the clause names by title, people, day or time, each by words of its own.
+@dataclass(frozen=True, slots=True)
+class Match:
+    """An event that a clause may speak of; `cover` is the share of its title that was said."""
 
-    The first is the one that fits best; there is none if no event fits well.
-    """
-    left = content_words(reading.named)
-    chosen: list[ContextEvent] = []
-    while len(chosen) < len(events):
-        scored = [
-            (_score(reading, left, old, event, starts[event.id]), event)
-            for event in events
-            if event not in chosen
-        ]
-        top = max(score for score, _ in scored)
-        if top < _ENOUGH:
-            break
-        best = [event for score, event in scored if score == top]
-        chosen.append(min(best, key=lambda event: starts[event.id]))
-        used = content_words(chosen[-1].summary) & left
-        if not used - _EMPTY:
-            break
-        left -= used
-    return chosen
+    event: ContextEvent
+    score: float
+    cover: float
 
 
-_ENOUGH = 2.0
+def matches(
+    reading: Reading,
+    old: Moments,
+    events: Sequence[ContextEvent],
+    starts: dict[int, datetime],
+    partners: frozenset[str],
+) -> list[Match]:
+    """The events that the clause names by title, people, place, day or time, the best first."""
+    said = content_words(_without_times(reading))
+    titles = [content_words(event.summary) for event in events]
+    own = frozenset(word for word in said if sum(word in title for title in titles) == 1)
+    found_ = [
+        _match(reading, said, own, old, event, starts[event.id], partners) for event in events
+    ]
+    good = [match for match in found_ if match is not None]
+    return sorted(good, key=lambda match: (-match.score, starts[match.event.id]))
 
 
-def _score(
-    reading: Reading, said: frozenset[str], old: Moments, event: ContextEvent, start: datetime
-) -> float:
-    title = content_words(event.summary)
-    telling = title - _EMPTY
-    shared = telling if _acronym(event.summary) in said else telling & said
-    score = sum(0.9 if word in _COMMON else 2.0 for word in shared)
-    if telling and shared == telling:
-        score += 0.5
-    generic = (title - telling) & said & GENERIC
-    score += 0.6 * bool(generic)
-    speaker = reading.speaker.lower().split(" ")[0]
-    score += 1.0 * (speaker in title)
-    other = _is_other_activity(reading.activity, said, title)
-    score -= 2.0 * other
-    named_time = _time_score(old, start)
-    if not shared and not generic and speaker not in title:
+_PASSING = (
+    r"\b(?:before|after|until|till|during|following|since)"
+    r" (?:the |my |our |your |his |her )?[\w'-]+(?: (?!is|and|can|could|to|on|at|we|i)[\w'-]+)?"
+)
+
+
+_IN_BOOKS = (
+    r"\b(?:off|out of|from|in|on|into) (?:the|my|your|our)"
+    r" (?:books?|calendar|diary|schedule|list|system)\b"
+)
+
+
+def _without_times(reading: Reading) -> str:
+    text = reading.named
+    for start, end in reading.moments.spans:
+        text = text[:start] + " " * (end - start) + text[end:]
+    return pattern(_IN_BOOKS).sub(" ", pattern(_PASSING).sub(" ", text))
+
+
+def _match(
+    reading: Reading,
+    said: frozenset[str],
+    own: frozenset[str],
+    old: Moments,
+    event: ContextEvent,
+    start: datetime,
+    partners: frozenset[str],
+) -> Match | None:
+    title = content_words(event.summary) - _LINKS
+    weights = {word: _weight(word) for word in title}
+    shared = title if _acronym(event.summary) in said else title & said
+    got = sum(weights[word] for word in shared)
+    got += sum(0.6 * weights[name] for name in (partners & title) - shared)
+    cover = got / (sum(weights.values()) or 1.0)
+    if event.location and content_words(event.location) - _LINKS - _PLACES <= said:
+        near = reading.text.count(" ") < 5 or reading.cancels or reading.drops or reading.refuses
+        place = content_words(event.location) - _LINKS - _PLACES
+        cover = max(cover, (0.5 if near or len(place) > 1 else 0.4) if place else 0.0)
+    fits = _time_score(old, start)
+    if own & _names(event.summary) and (reading.activity is None or reading.activity.weak):
+        cover, fits = max(cover, 0.5), max(fits, 0.0)
+    score = cover + fits
+    if _is_other_activity(reading.activity, said, title):
+        score -= 0.5
+    if not shared and cover < 0.4:
         # A day alone names no event, nor does a time together with another activity.
-        new = reading.activity is not None and reading.activity.indefinite
-        return 0.0 if other or new or not old.minutes else named_time
-    return score + named_time
+        new = reading.activity is not None and not reading.activity.weak
+        new = new or reading.proposes or reading.question or reading.bare
+        return Match(event, score, cover) if score > 0.6 and not new else None
+    known = reading.activity is None or reading.activity.definite
+    known = known or reading.cancels or reading.moves or reading.refuses
+    known = known or reading.text.count(" ") < 3
+    return Match(event, score, cover) if score >= (0.5 if known else 0.6) else None
+
+
+@lru_cache(maxsize=1024)
+def _names(title: str) -> frozenset[str]:
+    """The words of a title after the first that are written with a capital: names, mostly."""
+    return content_words(" ".join(cased(r"(?<=\S )[A-Z][\w'-]+").findall(title)))
+
+
+def _weight(word: str) -> float:
+    return 0.4 if word in GENERIC else 0.6 if word in _COMMON else 1.0
+
+
+def _is_other_activity(
+    activity: Activity | None, said: frozenset[str], title: frozenset[str]
+) -> bool:
+    """Whether the clause speaks of an activity that the title does not name."""
+    if activity is None or activity.weak or activity.guessed or is_unspecific(activity):
+        return False
+    named = content_words(activity.title if activity.noun in GENERIC else activity.noun) - GENERIC
+    return bool(named & said) and not named & title
+
+
+def _time_score(old: Moments, start: datetime) -> float:
+    """How well the day and the time named fit those of an event."""
+    score = 0.0
+    for day in old.days:
+        if day.day == start.date():
+            score += 0.3
+        elif day.day is not None:
+            score += 0.2 if day.weekday == start.weekday() else -0.25
+    for clock in old.clocks:
+        if clock.minute is not None:
+            score += 0.4 if clock.minute % 720 == minute_of(start) % 720 else -0.1
+    for part in old.parts:
+        score += 0.1 if lies_in(part.part, start.hour) else -0.15
+    return score
 
 
 @lru_cache(maxsize=1024)
@@ -117,35 +185,6 @@ def _acronym(title: str) -> str:
 def is_unspecific(activity: Activity) -> bool:
     """Whether the activity could be any event ("the meeting", but not "the client meeting")."""
     return activity.noun in GENERIC and content_words(activity.title) <= _EMPTY | GENERIC
-
-
-def _is_other_activity(
-    activity: Activity | None, said: frozenset[str], title: frozenset[str]
-) -> bool:
-    """Whether the clause speaks of an activity that the title does not name."""
-    if activity is None or activity.weak:
-        return False
-    if is_unspecific(activity):
-        return False
-    named = content_words(activity.title if activity.noun in GENERIC else activity.noun) - GENERIC
-    return bool(named & said) and not named & title
-
-
-def _time_score(old: Moments, start: datetime) -> float:
-    """How well the day and the time named fit those of an event."""
-    score = 0.0
-    for day in old.days:
-        if day.day == start.date():
-            score += 1.5
-        elif day.day is not None:
-            score += 1.0 if day.weekday == start.weekday() else -2.0
-    for clock in old.clocks:
-        if clock.minute is not None:
-            same = clock.minute % 720 == minute_of(start) % 720
-            score += 2.0 if same else -1.5
-    for part in old.parts:
-        score += 0.5 if lies_in(part.part, start.hour) else -1.0
-    return score
 
 
 def lies_in(part: str, hour: int) -> bool:

@@ -1,16 +1,26 @@
-"""What speakers and owner have in mind while the conversation goes on."""
+"""What is on the table, what was settled, and what was talked about last."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from datetime import date, timedelta
 
+from cal_ai.events import ContextEvent
+from cal_ai.extractors.rules import remarks
+from cal_ai.extractors.rules.activities import MEETING, Activity
+from cal_ai.extractors.rules.agenda import Agenda
+from cal_ai.extractors.rules.moments import Moments, names_day
 from cal_ai.extractors.rules.patterns import found, pattern
-from cal_ai.extractors.rules.plans import Plan
+from cal_ai.extractors.rules.plans import Plan, same_activity
 from cal_ai.extractors.rules.reading import Reading
+from cal_ai.extractors.rules.references import GENERIC, content_words, lies_in, minute_of
 from cal_ai.extractors.rules.setting import Setting
-from cal_ai.extractors.rules.table import Agenda, Table
 from cal_ai.extractors.rules.when import Saying
 from cal_ai.transcript import Utterance
+
+NEAR = 4
+FAR = 10
+TOPICAL = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,102 +29,312 @@ class Question:
 
     text: str = ""
     speaker: str = ""
-    turn: int = 0
+    turn: int = -FAR
+    past: bool = False
 
 
-@dataclass(slots=True)
-class Scene:
-    """The plans on the table, the calendar, whom the speaker addresses, and the last question.
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """The event of the calendar named last without anything being wanted of it.
 
-    `story` is why the last clause planned nothing, if that holds for a bare time after it too.
+    A `hindrance` was named only because of its time.
     """
 
-    setting: Setting
-    agenda: Agenda
-    table: Table = field(default_factory=Table)
-    addressees: frozenset[str] = frozenset()
-    question: Question = Question()
-    story: str = ""
+    event: ContextEvent | None = None
+    turn: int = -FAR
+    hindrance: bool = False
+    asked: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """An activity that was named without a time; `proposed` if somebody wants to do it."""
+
+    activity: Activity
+    utterance: Utterance
+    turn: int
+    proposed: bool
+
+
+class Scene:
+    """The plans of a conversation so far, and what is in the minds of those who talk."""
+
+    def __init__(self, setting: Setting, agenda: Agenda) -> None:
+        self.setting, self.agenda = setting, agenda
+        self.plans: list[Plan] = []
+        self.focus: Plan | None = None
+        self.topic: Topic | None = None
+        self.past: Topic | None = None
+        self.aside: Plan | None = None
+        self.question = Question()
+        self.turn = 0
+        self.story = ""
+        self.item = -1
+        self.supposed = -FAR
+        self.last_mention = Mention()
+        self.mentions: dict[int, tuple[ContextEvent, int]] = {}
+        self.addressees: frozenset[str] = frozenset()
+        self.last_day: date | None = None
+        self.day_turn = -FAR
+        self.week: date | None = None
+        self.week_turn = -FAR
 
     def enter(self, utterance: Utterance) -> None:
         """Begins an utterance."""
-        self.table.turn += 1
-        called = (
-            speaker
-            for speaker in self.setting.speakers - {utterance.speaker}
-            if _is_called(speaker, utterance.words)
-        )
-        self.addressees = frozenset(called)
+        self.turn += 1
+        others = self.setting.speakers - {utterance.speaker}
+        self.addressees = frozenset(name for name in others if _is_called(name, utterance.words))
 
-    def heard(self, reading: Reading) -> Reading:
-        """`reading` as part of the story being told ("We had lunch. At one.")."""
-        tells = reading.is_fragment or reading.bare
-        if self.story and tells and not (reading.question or reading.void or reading.agrees):
-            return replace(reading, void=self.story)
-        return reading
+    def age(self, plan: Plan) -> int:
+        return self.turn - plan.touched
 
-    def leave(self, reading: Reading) -> None:
-        """Ends a clause: its question and its days stay in mind."""
-        dated = reading.moments.names_a_time or reading.activity is not None
-        self.story = reading.void if reading.void in ("past", "others") and dated else ""
-        if reading.question:
-            self.question = Question(reading.text, reading.speaker, self.table.turn)
-        self.table.note_days(reading.moments)
+    def near(self, window: int = NEAR) -> Plan | None:
+        """The plan talked about, if that was within the last `window` utterances."""
+        return self.focus if self.focus is not None and self.age(self.focus) <= window else None
+
+    def latest(self) -> Plan | None:
+        """The plan or event that "it" stands for: whichever was named last."""
+        near, last = self.near(FAR), self.last_mention
+        if last.event is None or self.turn - last.turn > NEAR:
+            return near
+        if near is not None and near.touched > last.turn:
+            return near
+        if near is not None and near.is_open and last.hindrance:
+            return near
+        return self.plan_of(last.event)
+
+    def note_mention(self, event: ContextEvent, reading: Reading) -> None:
+        """Notes that an event of the calendar was named, and nothing wanted of it."""
+        self.mentions.pop(event.id, None)
+        self.mentions[event.id] = (event, self.turn)
+        placed = remarks.has_something(reading.text) or reading.keeps
+        placed = placed or (bool(reading.moments.clocks) and not reading.question)
+        self.last_mention = Mention(event, self.turn, placed, remarks.asks_who_comes(reading.text))
+
+    def attend(self, plan: Plan, reading: Reading, *, quote: bool = True) -> None:
+        """Makes `plan` the one that is talked about."""
+        plan.touched = self.turn
+        if plan.target is not None:
+            self.mentions[plan.target.id] = (plan.target, self.turn)
+        if quote:
+            plan.quote(reading.utterance)
+        self.focus, self.topic = plan, None
+
+    def on_day_talked_about(
+        self, events: list[ContextEvent], moments: Moments
+    ) -> list[ContextEvent]:
+        """Of the events named all at once, those of the day that was named just before."""
+        if moments.days or self.last_day is None or self.turn - self.day_turn > 2:
+            return events
+        return [e for e in events if self.agenda.starts[e.id].date() == self.last_day]
 
     def is_by_owner(self, reading: Reading) -> bool:
         return reading.speaker == self.setting.owner
 
-    def attend(self, plan: Plan, reading: Reading, *, quote: bool = True) -> None:
-        """Makes `plan` the one that is talked about."""
-        plan.touched = self.table.turn
-        if quote:
-            plan.quote(reading.utterance)
-        self.table.focus, self.table.topic = plan, None
+    def live_topic(self) -> Topic | None:
+        topic = self.topic
+        return topic if topic is not None and self.turn - topic.turn <= TOPICAL else None
 
-    def set_aside(self, plan: Plan, reading: Reading) -> None:
-        """Keeps what others do in mind, while the plan talked about stays the same."""
-        plan.touched = self.table.turn
-        plan.quote(reading.utterance)
-        self.table.aside = plan
+    def plan_of(self, event: ContextEvent) -> Plan:
+        """The plan that concerns an event of the calendar; new, it has nothing on the table."""
+        for plan in self.plans:
+            if plan.target is not None and plan.target.id == event.id:
+                return plan
+        plan = Plan(target=event, born=self.turn, touched=self.turn)
+        self.plans.append(plan)
+        return plan
+
+    def new_plan(self, activity: Activity | None) -> Plan:
+        plan = Plan(activity=activity, born=self.turn, touched=self.turn)
+        plan.addressees = self.addressees
+        topic = self.live_topic()
+        vague = activity is None or (activity.weak and activity.kind is MEETING)
+        if topic is not None and vague:
+            plan.activity, self.topic = topic.activity, None
+            plan.quote(topic.utterance)
+            plan.overheard = not topic.proposed and self.turn - topic.turn > 1
+            if topic.proposed:
+                plan.willing.add(topic.utterance.speaker)
+        if self.turn - self.day_turn <= 2:
+            plan.when.usual_day = self.last_day
+        if self.turn - self.week_turn <= NEAR:
+            plan.when.week = self.week
+        self.plans.append(plan)
+        return plan
+
+    def point(self, plan: Plan) -> tuple[object, ...]:
+        """When the plan starts, as far as that is known, and for an old event how long it takes."""
+        if plan.target is None:
+            return plan.when.point
+        start, when = self.agenda.starts[plan.target.id], plan.when
+        clock = when.clock.minute if when.clock is not None else minute_of(start)
+        day = when.day or start.date()
+        length = (when.until, when.length, when.longer)
+        return day, (clock or 0) % 720, when.part, when.shift_minutes, when.shift_days, length
 
     def saying(self, plan: Plan, reading: Reading) -> Saying:
-        """The circumstances under which the clause names a time of `plan`."""
         target = self.agenda.starts[plan.target.id].date() if plan.target is not None else None
         return Saying(self.setting.now.date(), target, self.is_by_owner(reading))
 
-    def knows(self, reading: Reading) -> bool:
-        """Whether the clause names something that is planned or in the calendar."""
-        if self.table.named(reading) is not None:
-            return True
-        return self.agenda.named(reading, reading.moments) is not None
-
-    def goes_on_cancelling(self, reading: Reading) -> bool:
-        """Whether the clause adds one more to what was just cancelled ("dinner too")."""
-        near = self.table.near(2)
-        just_cancelled = near is not None and near.action == "delete"
-        return just_cancelled and found(r"\b(?:too|as well|also)\b", reading.text)
-
-    def answers_something_else(self, plan: Plan, reading: Reading) -> bool:
-        """Whether another question was asked since the plan was last talked about."""
-        asked = self.question
-        return asked.speaker != reading.speaker and plan.touched < asked.turn < self.table.turn
-
     def counts(self, reading: Reading) -> bool:
         """Whether a bare number answers "how many?" and is no time."""
-        asked = self.question
         counting = r"\bhow (?:many|much|old|far|long)\b|\bwhat (?:row|number|room|size)\b"
         sure = reading.moments.days or any(clock.certain for clock in reading.moments.clocks)
-        just_asked = self.table.turn - asked.turn <= 1 and found(counting, asked.text)
-        return reading.bare and bool(reading.moments.clocks) and just_asked and not sure
+        asked = self.turn - self.question.turn <= 1 and found(counting, self.question.text)
+        return reading.bare and bool(reading.moments.clocks) and asked and not sure
 
     def tells_when(self, reading: Reading) -> bool:
         """Whether the clause answers "when?"."""
-        asked = self.question
         when = r"\b(?:what time|when|which day|what day|how early|how late)\b"
-        just_asked = self.table.turn - asked.turn <= 1 and found(when, asked.text)
+        asked = self.turn - self.question.turn <= 1 and found(when, self.question.text)
         named = bool(reading.moments.clocks or reading.moments.dates)
-        told = reading.void in ("", "others")
-        return just_asked and named and asked.speaker != reading.speaker and told
+        told = self.question.speaker != reading.speaker and reading.void in ("", "others")
+        return asked and named and told
+
+    def event_named(self, reading: Reading, moments: Moments) -> ContextEvent | None:
+        """The event of the calendar that the clause names; `moments` say when it is now."""
+        if self.last_day is not None and any(day.offset == 0 for day in moments.days):
+            that_day = tuple(replace(d, day=self.last_day, offset=None) for d in moments.days)
+            moments = replace(moments, days=that_day)
+        match = self.agenda.match(reading, moments)
+        if match is None:
+            return self._event_talked_about(reading, moments)
+        if self.last_day is not None and self.turn - self.day_turn <= 1 and not moments.dates:
+            alike = self.agenda.called_on(match.event.summary, frozenset({self.last_day}))
+            return alike or match.event
+        return match.event
+
+    def _event_talked_about(self, reading: Reading, moments: Moments) -> ContextEvent | None:
+        """The event that the clause names by its kind alone, since it or its day came up before."""
+        activity = reading.activity
+        if activity is None:
+            return None
+        named, vague = content_words(activity.title), activity.weak or activity.guessed
+        for event, turn in () if vague or activity.indefinite else reversed(self.mentions.values()):
+            if self.turn - turn <= NEAR and named <= content_words(event.summary):
+                return event
+        if self.last_day is None or self.turn - self.day_turn > 1:
+            return None
+        days = moments.dates or frozenset({self.last_day})
+        if activity.definite and activity.noun in GENERIC:
+            return self.agenda.only_one_on(days)
+        changes = reading.cancels or reading.drops or reading.moves
+        if vague or activity.indefinite or not changes:
+            return None
+        return self.agenda.only_one_of(activity, days)
+
+    def knows(self, reading: Reading) -> bool:
+        """Whether the clause names something that is planned or in the calendar."""
+        if self.plan_named(reading) is not None:
+            return True
+        return self.event_named(reading, reading.moments) is not None
+
+    def plan_named(self, reading: Reading) -> Plan | None:
+        """The plan of this conversation that the clause names by its activity."""
+        activity = reading.denied or reading.activity
+        if activity is None or activity.weak:
+            return None
+        for plan in reversed(self.plans):
+            if plan.foreign:
+                continue
+            if plan.activity is not None and same_activity(plan.activity, activity):
+                return plan
+            if plan.target is not None:
+                title = content_words(plan.target.summary)
+                if content_words(activity.title) <= title and not activity.indefinite:
+                    return plan
+        return None
+
+    def echoes(self, reading: Reading) -> bool:
+        """Whether the clause repeats the day and time that are on the table."""
+        plan, moments = self.near(3), reading.moments
+        if plan is None or plan.when.clock is None or plan.when.clock.minute is None:
+            return False
+        same_time = moments.minutes == {plan.when.clock.minute % 720}
+        same_time = same_time and not remarks.has_something(reading.text)
+        return same_time and moments.dates <= {plan.when.day} and reading.void == ""
+
+    def conclude(self, plan: Plan, *, sure: bool) -> None:
+        """Settles what is on the table as soon as the owner and somebody else are for it.
+
+        What the owner tells as a fact needs nobody else; what others tell as a fact about an event
+        of the calendar stands unless the owner objects.
+        """
+        owner = self.setting.owner
+        if plan.action is None or plan.foreign:
+            return
+        if plan.action == "create" and not plan.when.is_known:
+            return
+        if owner in plan.backing and plan.backing & self.setting.others:
+            plan.settle(sure=True)
+        elif plan.told and (owner in plan.backing or plan.target is not None):
+            plan.settle(sure=sure or owner in plan.backing)
+
+    def remember(self, reading: Reading) -> None:
+        """Keeps the question and the days of a clause in mind."""
+        dated = reading.moments.names_a_time or reading.activity is not None
+        self.story = reading.void if reading.void in ("past", "others") and dated else ""
+        if reading.question:
+            self.question = Question(
+                reading.text, reading.speaker, self.turn, reading.void == "past"
+            )
+        if reading.void in ("past", "told", "hypothetical"):
+            return
+        for day in reading.moments.days:
+            if day.day is not None:
+                self.last_day, self.day_turn = day.day, self.turn
+            week = day.week or (day.day - timedelta(days=day.day.weekday()) if day.day else None)
+            if week is not None and (day.week is not None or day.vague):
+                self.week, self.week_turn = week, self.turn
+
+    def heard(self, reading: Reading) -> Reading:
+        """`reading` as part of the story being told ("We had lunch. At one.")."""
+        if reading.void == "hypothetical" and found(r"\bif\b", reading.text):
+            self.supposed = self.turn
+        would = r"\b(?:i|we|you|he|she|they|it)'d\b|\b(?:would|could)\b"
+        if (
+            self.turn - self.supposed <= 3
+            and found(would, reading.text)
+            and not (reading.void or reading.question)
+        ):
+            self.supposed = self.turn
+            return replace(reading, void="hypothetical")
+        tells = reading.is_fragment or reading.bare
+        if (
+            self.story
+            and tells
+            and not (reading.question or reading.void or reading.agrees or reading.corrects)
+        ):
+            return replace(reading, void=self.story)
+        return reading
+
+    def is_unchanged(self, plan: Plan, event: ContextEvent) -> bool:
+        """Whether the plan only repeats when the event of the calendar is."""
+        start, when = self.agenda.starts[event.id], plan.when
+        clock = when.clock.minute if when.clock is not None else None
+        same_day = when.day is None or when.day == start.date()
+        same_clock = clock is None or clock % 720 == minute_of(start) % 720
+        if clock is None and when.part is not None:
+            same_clock = lies_in(when.part, start.hour)
+        longer = when.length is not None or when.longer or when.shift_minutes or when.shift_days
+        end = event.end or event.start
+        same_end = when.until is None or when.until % 720 == minute_of(end) % 720
+        return same_day and same_clock and not longer and same_end
+
+    def concerns(self, plan: Plan, reading: Reading) -> bool:
+        """Whether the day and time turned down, if any, are those of the plan."""
+        start = self.agenda.starts[plan.target.id] if plan.target is not None else None
+        day = plan.when.day or (start.date() if start is not None else None)
+        if reading.moments.dates and day is not None and not names_day(reading.moments, day):
+            return False
+        clock = plan.when.clock
+        held = clock.minute if clock is not None else minute_of(start) if start else None
+        return not reading.moments.minutes or held is None or held % 720 in reading.moments.minutes
+
+    def answers_other(self, plan: Plan, reading: Reading) -> bool:
+        """Whether another question was asked since the plan was last talked about."""
+        asked = self.question
+        return asked.speaker != reading.speaker and plan.touched < asked.turn < self.turn
 
 
 def _is_called(speaker: str, words: str) -> bool:

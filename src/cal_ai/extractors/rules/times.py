@@ -53,8 +53,14 @@ _UNITS = (
 )
 _MERIDIEM = r"(?:\s?(?:am|pm)\b|[ap]\b)"
 _HOUR = r"(?:2[0-3]|1\d|0?\d)"
+# "17.30" is a time only where one is expected: it may be a room as well.
+_DOT = (
+    r"(?:(?<=at )|(?<=from )|(?<=to )|(?<=till )|(?<=until )|(?<=by )|(?<=day )|(?<=, )|(?<=-)"
+    r"|(?<=@))"
+)
 _FIRM = (
-    rf"(?:{_HOUR}[:.h][0-5]\d(?!\d|\.\d|\s?(?:percent|%)){_MERIDIEM}?|(?:1[0-2]"
+    rf"(?:(?:{_HOUR}[:h]|{_DOT}{_HOUR}\.|{_HOUR}\.(?=\d\d ?[ap]m))[0-5]\d"
+    rf"(?!\d|\.\d|\s?(?:percent|%)){_MERIDIEM}?|(?:1[0-2]"
     rf"|0?[1-9]){_MERIDIEM}|(?:1[0-2]|[1-9])\s?o'?clock\b|\bnoon\b|\bmidnight\b)"
 )
 _LOOSE = rf"(?:1[0-2]|[1-9]){_UNITS}"
@@ -82,7 +88,8 @@ _FIRM_TIME = rf"(?:\b{_ABOUT}\s)?(?<![\w:.$#/])(?<!\d-)(?P<a>{_FIRM}){_TAIL}"
 _LED = (
     r"(?:\bat|@|\baround|\babout|\bby|\bbefore|\bafter|\bfrom|\bsay|\bmake (?:it|that)|\bdo|\bhow"
     r" about|\bwhat about|\bmaybe|\bto"
-    r"|\bfor (?=\d{1,2}(?:\s|$|[?.!,])(?!people))|\bit's|\bis|\bat about|\bat around|\bat maybe"
+    r"|(?<!table )(?<!tickets )(?<!seats )\bfor (?=\d{1,2}(?:\s|$|[?.!,])(?!people))"
+    r"|\bit's|\bis|\bat about|\bat around|\bat maybe"
     r"|\bstarts?|\bwas thinking|\bmean|\bor|\bprefer|\bcan|\bsharp|\bonly do|\btake(?="
     r" \d{1,2}\W*$)|\boffered|\bsuggested|\btell (?:him|her|them))"
 )

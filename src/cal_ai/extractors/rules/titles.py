@@ -50,11 +50,13 @@ def find_activities(text: str, moments: Spans) -> list[Activity]:
     nouns = [
         _activity(match, text, moments)
         for match in small_pattern(noun_pattern()).finditer(small(text))
-        if not covers(moments, match.start(), match.end()) and _is_noun(match, text, moments)
+        if not _lies_in_time(match, moments) and _is_noun(match, text, moments)
     ]
     task = find_chore(text, moments)
     if task is not None and not any(activity.start < task.start for activity in nouns):
-        return [task]
+        covered = pattern(r"(?:take|cover|do|join) ").match(task.title)
+        if not (covered and any(each.start == task.start + covered.end() for each in nouns)):
+            return [task]
     if nouns:
         return _joined(nouns, text)
     for verb in VERBS if found(any_verb(), text) else ():
@@ -72,6 +74,12 @@ def find_activities(text: str, moments: Spans) -> list[Activity]:
     return [unknown] if unknown is not None else []
 
 
+def _lies_in_time(match: re.Match[str], moments: Spans) -> bool:
+    """Whether a noun is part of a time; "movie night" is more than the night in it."""
+    inner = [(s, e) for s, e in moments if match.start() < s and e <= match.end()]
+    return covers([span for span in moments if span not in inner], match.start(), match.end())
+
+
 def _inner_case(title: str) -> str:
     """`title` as it reads after other words."""
     return title if title[:2].isupper() or "1:1" in title else title[:1].lower() + title[1:]
@@ -87,7 +95,7 @@ def _joined(activities: list[Activity], text: str) -> list[Activity]:
         last = joined[-1] if joined else None
         if last is not None and text[last.end : activity.start].strip() == "":
             title = f"{last.title} {_inner_case(activity.title)}"
-            if activity.title.lower().startswith(last.noun):
+            if last.noun in activity.title.lower():
                 title = activity.title
             joined[-1] = replace(
                 activity,
@@ -120,6 +128,18 @@ def _is_noun(match: re.Match[str], text: str, moments: Spans) -> bool:
         return False
     if noun not in AMBIGUOUS or (not before and covers(moments, match.end() + 1, match.end() + 2)):
         return True
+    if noun == "class" and not (before or after) and not text.endswith("?"):
+        return False
+    if noun in ("fair", "talk") and not (
+        before in DEFINITE or before in INDEFINITE or before in MODIFIERS
+    ):
+        return False
+    if (before, noun) == ("of", "course"):
+        return False
+    if noun == "zoo" and found(r"\b(?:is|are|was|'s) an? $", text[: match.start()]):
+        return False
+    if noun == "date" and (before in ("new", "no") or after == "night"):
+        return False
     if noun == "date" and found(r"\bit's a $", text[: match.start()]):
         return False
     if noun == "date" and after in ("works", "is", "for", "and", "that", "yet", "in", "on"):
@@ -168,7 +188,7 @@ def _activity(match: re.Match[str], text: str, moments: Spans) -> Activity:
 
 
 def _is_place(noun: str, before: str) -> bool:
-    return noun in ("town hall", "theater", "theatre", "museum") and found(
+    return noun in ("town hall", "theater", "theatre", "museum", "reception") and found(
         r"\b(?:at|in)\s*$", before
     )
 

@@ -70,7 +70,7 @@ MODIFIERS = words(
     editorial brand logistics compliance privacy handover handoff interview reference exit panel
     alumni donor volunteer gallery catering venue cake dress tuxedo florist band-practice quiz pub
     karaoke bbq baby shower housewarming rent lease investment pension estate pre-launch mid-year
-    year-end end-of-quarter kick-off ideation
+    year-end end-of-quarter kick-off ideation craft street trade autumn spring summer winter
     """
 )
 

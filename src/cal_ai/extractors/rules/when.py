@@ -65,9 +65,15 @@ class When:
                 self.length, self.until, self.longer = length.minutes, None, 0
         if moments.clocks:
             self.shift_minutes = 0
+        if moments.dates:
+            self.shift_days = 0
         for shift in moments.shifts:
             self.shift_minutes, self.shift_days = shift.minutes, shift.days
         return before != self._facts()
+
+    @property
+    def is_known(self) -> bool:
+        return self.day is not None or self.clock is not None
 
     @property
     def point(self) -> tuple[object, ...]:

@@ -1,0 +1,121 @@
+"""The calendar as it is, and which of its events a clause speaks of."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+
+from cal_ai.events import ContextEvent
+from cal_ai.extractors.rules.activities import Activity
+from cal_ai.extractors.rules.moments import Moments, names_day
+from cal_ai.extractors.rules.patterns import found
+from cal_ai.extractors.rules.reading import Reading
+from cal_ai.extractors.rules.references import (
+    Match,
+    bulk_matches,
+    content_words,
+    is_unspecific,
+    matches,
+    minute_of,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Agenda:
+    """The events of the calendar, when they start on the owner's clock, and who talks."""
+
+    events: Sequence[ContextEvent]
+    starts: dict[int, datetime]
+    partners: frozenset[str]
+
+    def match(self, reading: Reading, moments: Moments) -> Match | None:
+        """The event that the clause names best, going by what it says of the present time."""
+        best = next(iter(matches(reading, moments, self.events, self.starts, self.partners)), None)
+        activity = reading.activity
+        if best is not None or activity is None:
+            return best
+        known = activity.definite or (reading.announces and reading.own)
+        if is_unspecific(activity) and known:
+            event = self.only_one_on(moments.dates)  # "tomorrow's appointment"
+        elif activity.definite and not activity.guessed:
+            event = self.only_one_called(activity)
+        else:
+            event = None
+        return Match(event, 0.5, 0.5) if event is not None else None
+
+    def listed(self, reading: Reading, moments: Moments) -> list[ContextEvent]:
+        """The events that the clause names one after the other ("the sync and the review")."""
+        good = matches(reading, moments, self.events, self.starts, self.partners)
+        if not good:
+            single = self.match(reading, moments)
+            return [single.event] if single is not None else []
+        if not found(r"\b(?:and|both)\b|,|&", reading.text):
+            return [good[0].event]
+        left = content_words(reading.named)
+        chosen: list[ContextEvent] = []
+        for match in good:
+            own = content_words(match.event.summary) & left
+            if own or not chosen:
+                chosen.append(match.event)
+                left -= own
+        return chosen
+
+    def swept(self, reading: Reading, moments: Moments) -> list[ContextEvent]:
+        """The events that the clause names all at once ("everything on Friday")."""
+        return bulk_matches(reading, moments, self.events, self.starts)
+
+    def only_one_on(self, days: frozenset[date], partner: str = "") -> ContextEvent | None:
+        """The event of a day that has no other, or none but one with the partner."""
+        events = [event for event in self.events if self.starts[event.id].date() in days]
+        first = partner.lower().split(" ")[0]
+        if len(events) > 1:
+            events = [event for event in events if first in content_words(event.summary)]
+        return events[0] if len(events) == 1 else None
+
+    def only_one_called(self, activity: Activity) -> ContextEvent | None:
+        """The event whose title names the activity, if there is just one."""
+        words_ = content_words(activity.title)
+        events = [event for event in self.events if words_ <= content_words(event.summary)]
+        return events[0] if len(events) == 1 else None
+
+    def only_one_of(self, activity: Activity, days: frozenset[date]) -> ContextEvent | None:
+        """The event of one of the days that is of the kind named, if there is just one."""
+        noun = content_words(activity.noun)
+        events = [e for e in self.events if self.starts[e.id].date() in days]
+        events = [event for event in events if noun <= content_words(event.summary)]
+        return events[0] if len(events) == 1 else None
+
+    def called_on(self, title: str, days: frozenset[date]) -> ContextEvent | None:
+        """The event of that title on one of the days."""
+        alike = (event for event in self.events if event.summary == title)
+        return next((event for event in alike if self.starts[event.id].date() in days), None)
+
+    def at(self, moments: Moments) -> ContextEvent | None:
+        """The only event that starts on the day and at the time named."""
+        events = [
+            event
+            for event in self.events
+            if self.starts[event.id].date() in moments.dates
+            and minute_of(self.starts[event.id]) % 720 in moments.minutes
+        ]
+        return events[0] if len(events) == 1 else None
+
+    def at_clock(self, moments: Moments, days: frozenset[date]) -> ContextEvent | None:
+        """The only event that starts at the time named, on one of `days` if there are any."""
+        events = [
+            event
+            for event in self.events
+            if minute_of(self.starts[event.id]) % 720 in moments.minutes
+            and (not days or self.starts[event.id].date() in days)
+        ]
+        return events[0] if len(events) == 1 else None
+
+    def is_own_time(self, event: ContextEvent, moments: Moments) -> bool:
+        """Whether the time named, if any, is the one that the event has already."""
+        start, end = self.starts[event.id], event.end
+        ends = {minute_of(end) % 720} if end is not None else set()
+        same_day = not moments.dates or names_day(moments, start.date())
+        own = {minute_of(start) % 720} | ends
+        until = {c.until % 720 for c in moments.clocks if c.until is not None}
+        return same_day and moments.minutes <= own and until <= ends and not moments.shifts

@@ -1,0 +1,98 @@
+"""Clauses that call something off, or say that it stays."""
+
+from __future__ import annotations
+
+from cal_ai.extractors.rules import remarks
+from cal_ai.extractors.rules.moments import Moments
+from cal_ai.extractors.rules.patterns import found
+from cal_ai.extractors.rules.plans import Plan
+from cal_ai.extractors.rules.reading import Reading
+from cal_ai.extractors.rules.scene import Scene
+from cal_ai.extractors.rules.when import When
+
+
+def keep(scene: Scene, reading: Reading) -> None:
+    """What was to be changed stays as it is."""
+    event = scene.event_named(reading, Moments()) or scene.agenda.at(reading.moments)
+    plan = scene.plan_of(event) if event is not None else scene.latest()
+    if plan is None:
+        return
+    partly = event is None and bool(reading.moments.clocks or remarks.names_a_detail(reading.text))
+    if (partly and plan.action is not None) or (plan.target is None and not plan.is_open):
+        return
+    firm = event is not None or found(r"\b(?:don't|not|keep|as it)\b", reading.text)
+    if plan.target is not None and (plan.action != "delete" or firm):
+        plan.drop()
+        plan.when = When()
+    elif plan.target is None:
+        plan.withdraw()
+    if plan.target is not None:
+        scene.note_mention(plan.target, reading)
+
+
+def goes_on_cancelling(scene: Scene, reading: Reading) -> bool:
+    near = scene.near(2)
+    just = near is not None and near.action == "delete"
+    return just and found(r"\b(?:too|as well|also)\b", reading.text)
+
+
+def cancel(scene: Scene, reading: Reading) -> None:
+    """Removes events of the calendar, or drops a plan of this conversation."""
+    events = (
+        scene.agenda.swept(reading, reading.moments) if remarks.means_many(reading.text) else []
+    )
+    events = scene.on_day_talked_about(events, reading.moments)
+    if remarks.means_all_of_them(reading.text) and not reading.moments.names_a_time:
+        just = [event for event, turn in scene.mentions.values() if scene.turn - turn <= 1]
+        events = just if len(just) > 1 else events
+    plan = scene.plan_named(reading)
+    if not events and (plan is None or plan.target is not None):
+        events = scene.agenda.listed(reading, reading.moments)
+    for event in events:
+        _delete(scene, scene.plan_of(event), reading)
+    if events:
+        return
+    if plan is None and (
+        reading.activity is None or reading.activity.weak or reading.activity.guessed
+    ):
+        plan = _meant(scene, reading.moments)
+    if plan is None or (plan.target is not None and found(r"\bnever ?mind\b", reading.text)):
+        return
+    if plan.target is not None:
+        _delete(scene, plan, reading)
+    elif not reading.question:
+        plan.drop()
+        scene.attend(plan, reading)
+
+
+def _meant(scene: Scene, moments: Moments) -> Plan | None:
+    """The plan or event talked about, if the day fits, or else the only event of the day."""
+    near = scene.latest()
+    if not moments.names_a_time:
+        return near
+    if near is not None and near.target is not None:
+        day = scene.agenda.starts[near.target.id].date()
+        if day in moments.dates:
+            return near
+    alike = near.target.summary if near is not None and near.target is not None else ""
+    event = scene.agenda.called_on(alike, moments.dates) if alike else None
+    event = event or scene.agenda.only_one_on(moments.dates)
+    return scene.plan_of(event) if event is not None else None
+
+
+def _delete(scene: Scene, plan: Plan, reading: Reading) -> None:
+    theirs = (
+        not scene.is_by_owner(reading) and found(r"\bmy\b", reading.text) and not reading.shared
+    )
+    asked = reading.question or found(r"\b(?:could|might|maybe|should|would|shall)\b", reading.text)
+    if plan.action == "delete" and not asked:
+        plan.back(reading.speaker)
+    else:
+        plan.offer(reading.speaker, "delete", asked=asked, told=not (asked or theirs))
+        plan.foreign = theirs
+    near = scene.near()
+    if asked and near is not None and near is not plan and not near.is_settled:
+        plan.touched = scene.turn  # "You could skip that one."
+        return
+    scene.attend(plan, reading)
+    scene.conclude(plan, sure=scene.is_by_owner(reading) and not asked)

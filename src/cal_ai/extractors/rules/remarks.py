@@ -1,0 +1,126 @@
+"""What a clause says about the conversation itself: what it is about, whom it concerns."""
+
+from __future__ import annotations
+
+from cal_ai.extractors.rules.patterns import found
+
+_HAVING = (
+    r"\b(?:i have(?! to)|i've(?: already)? got(?! to)|i've(?! got| had to)|i got|i'm (?:already )?"
+    r"(?:in|at|on|having|doing|seeing|helping)|we have(?! to)|we've(?: got)?|there's|already|then"
+    r"|has|conflicts?|clash(?:es)?|same (?:day|time))\b"
+)
+_BACKING_OUT = r"\b(?:cry off|make it|come|be there|pull out|back out|drop out|cancel|skip|miss)\b"
+_ENGAGED = (
+    r"\b(?:i have(?! to)|i've(?: already)? got(?! to)|i'm (?:already )?(?:in|at|on|having|seeing"
+    r"|helping|flying|picking|teaching|working))\b"
+)
+_COMING = (
+    r"\b(?:coming|going|joining|be there|make it|attending|up for)\b.*\?|^\W*(?:are|will) you\b"
+)
+_ABOUT = r"(?<!how )(?<!what )\b(?:about|regarding|re:?|as for)\b"
+_DETAIL = r"\b(?:time|start|room|place|length|long|rest|hours?|minutes|same)\b"
+_ALL_OF_THEM = (
+    r"\b(?:all (?:of (?:them|it)|two|three|four|five)|both|them(?: all)?|those|everything)\b"
+)
+_ALL = r"\b(?:everything|all (?:my|the|our|of)|every)\b"
+_MANY = (
+    r"\b(?:everything|all|whole|entire|every|both|rest of|anything|meetings|calls|appointments)\b"
+    r"|\b(?:clear|wipe|free up)\b"
+)
+_JOINING = (
+    r"\b(?:me too|i'm in|count me in|i'll (?:join|come|be there)|same here|room for|works for me"
+    r"|also|i can (?:do|make))\b"
+)
+_OPEN = r"\b(?:let me know|keep me posted|once (?:you|it|they)|when you know)\b"
+_NEXT = (
+    r"^\W*(?:(?:ok|so|and|then|right|oh|well|now),? )*(?:next|first|second|third|fourth|last"
+    r"|finally|also|another|one more|item|number|moving on|on to|about the|as for|then the|and the"
+    r"|now the)\b"
+)
+_ITEM = r"^\W*(?:first|second|third|fourth|next|last|finally|also|item \w+|number \w+)\W*$"
+_VERB = (
+    r"\b(?:is|are|was|were|be|has|have|had|do|does|did|can|could|will|would|should|might|no|not|i|we"
+    r"|you|he|she|they|it|got|get)\b|'(?:s|re|ve|ll|d|m)\b(?= (?:a|an|the|not|no|been|at|on)\b)"
+    r"|n't\b"
+)
+_HEADING = (
+    r"^\W*(?:(?:ok|so|and|then|now|next|right|first|second|third|last|finally|also|oh|well|the"
+    r" last thing|last thing|another thing|one more(?: thing)?|item \w+)[,.:]? )*"
+    r"(?:(?:about|regarding|as for|what about) )?(?:the |our |my |your )?"
+    r"(?:[\w'-]+ ){0,4}[\w'-]+\W*$"
+)
+
+
+def has_something(text: str) -> bool:
+    """Whether somebody has something on at a time."""
+    return found(_HAVING, text)
+
+
+def backs_out(text: str) -> bool:
+    """Whether somebody will not come after all."""
+    return found(_BACKING_OUT, text)
+
+
+def is_taken(text: str) -> bool:
+    """Whether the speaker says where else he is then."""
+    return found(_ENGAGED, text)
+
+
+def asks_who_comes(text: str) -> bool:
+    """Whether the hearer is asked to come."""
+    return found(_COMING, text)
+
+
+def is_about(text: str) -> bool:
+    """Whether the clause says what the talk is about ("about Thursday")."""
+    return found(_ABOUT, text)
+
+
+def names_a_detail(text: str) -> bool:
+    """Whether a part of a plan is named: its time, its place, its length."""
+    return found(_DETAIL, text)
+
+
+def means_all_of_them(text: str) -> bool:
+    """Whether all that was just named is meant."""
+    return found(_ALL_OF_THEM, text)
+
+
+def means_all(text: str) -> bool:
+    """Whether everything of a day is meant."""
+    return found(_ALL, text)
+
+
+def means_many(text: str) -> bool:
+    """Whether more than one event is meant."""
+    return found(_MANY, text)
+
+
+def joins(text: str) -> bool:
+    """Whether the speaker wants to take part in what others plan."""
+    return found(_JOINING, text)
+
+
+def leaves_open(text: str) -> bool:
+    """Whether the speaker waits for what others will decide."""
+    return found(_OPEN, text)
+
+
+def goes_on_to_next(text: str) -> bool:
+    """Whether the talk turns to the next matter."""
+    return found(_NEXT, text)
+
+
+def counts_items(text: str) -> bool:
+    """Whether the clause only counts ("third")."""
+    return found(_ITEM, text)
+
+
+def has_a_verb(text: str) -> bool:
+    """Whether the clause is more than a heading."""
+    return found(_VERB, text)
+
+
+def is_heading(text: str) -> bool:
+    """Whether the clause could be a heading ("next, the roadmap")."""
+    return found(_HEADING, text)
