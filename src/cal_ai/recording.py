@@ -136,10 +136,11 @@ def _recorded(record: Mapping[str, object]) -> Recorded | None:
 
 
 def _usage(counts: object) -> Usage | None:
+    """The counts of a line; one that cannot be is unknown."""
     if not isinstance(counts, dict):
         return None
     prompt, output, thinking, total = (
-        count if isinstance(count := counts.get(name), int) else None
+        count if isinstance(count := counts.get(name), int) and count >= 0 else None
         for name in ("prompt", "output", "thinking", "total")
     )
     return Usage(prompt, output, thinking, total)

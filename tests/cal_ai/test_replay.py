@@ -46,6 +46,13 @@ def test_a_stored_answer_comes_back_with_all_it_took(tmp_path: Path) -> None:
     assert extraction == Extraction((LUNCH,), SPENT, 2, render_answer([LUNCH]), 2.5)
 
 
+def test_a_count_of_tokens_that_cannot_be_is_unknown(tmp_path: Path) -> None:
+    file = tmp_path / "run.jsonl"
+    store_answer(file, replace(recorded(), usage=Usage(-100, 20, 5, 125)))
+
+    assert replayed(file).usage == Usage(None, 20, 5, 125)
+
+
 def test_the_model_is_the_one_that_answered(tmp_path: Path) -> None:
     file = tmp_path / "run.jsonl"
     store_answer(file, recorded())
