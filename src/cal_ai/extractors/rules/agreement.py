@@ -205,10 +205,12 @@ _REFUSAL = phrases(
     sit this one out
     not (?:really )?(?:into|my thing)
     without me\b
+    (?:that's|it's|that is) an? (?:\w+ )?no\b
+    i'm (?:banned|not (?:allowed|invited))\b
     """
 )
 _NO = (
-    r"^\W*(?:(?:ah|well|um|hmm|sorry|aw|argh|ugh|shoot|damn|\w+,|oh(?!,? no\b))[ ,]*)*"
+    r"^\W*(?:(?:ah|well|um|hmm|sorry|aw|argh|ugh|shoot|damn|so|\w+,|oh(?!,? no\b))[ ,]*)*"
     r"(?:nope|nah|negative|unfortunately|no\b(?=\W*$|\W*[,.!]"
     r"| (?:i|i'm|i'll|we|it|that|sorry|can't|thanks|not|he|she|they|you|sir|chance|dice)\b))"
     r"(?!,? (?:wait|actually|make|i mean|it's|let's|that's|sorry|\d))"

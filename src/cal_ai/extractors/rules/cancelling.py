@@ -20,7 +20,7 @@ def keep(scene: Scene, reading: Reading) -> None:
     partly = event is None and bool(reading.moments.clocks or remarks.names_a_detail(reading.text))
     if (partly and plan.action is not None) or (plan.target is None and not plan.is_open):
         return
-    firm = event is not None or found(r"\b(?:don't|not|keep|as it)\b", reading.text)
+    firm = event is not None or found(r"\b(?:don't|not|keep|as it)\b|\w+n't\b", reading.text)
     if plan.target is not None and (plan.action != "delete" or firm):
         plan.drop()
         plan.when = When()

@@ -63,7 +63,7 @@ _PAST = phrases(
     got back
     used to\b
     began\b
-    (?:'ve|have|has) been\b.*\bsince\b
+    (?:'ve|have|has|haven't|hasn't)\b.*\bsince\b
     ended up
     (?:finished|attended|hosted|happened|visited|stayed|enjoyed|loved|watched|played|talked
     ...|skipped|missed|showed up|turned out)\b
@@ -223,7 +223,7 @@ def is_a_circumstance(text: str) -> bool:
 
 _THEIRS = r"^\W*(?:(?:and|but|so|oh|well|now),? )*(?:his|her|their) (?!\w+ (?:asked|suggested))"
 _RELATIVE = (
-    r"^\W*(?:(?:and|so|oh|but|well|now),? )*your (?:\w+ )?(?:brother|sister|dad|mum|mom|father"
+    r"^\W*(?:(?:and|so|oh|but|well|now|then),? )*your (?:\w+ )?(?:brother|sister|dad|mum|mom|father"
     r"|mother|uncle|aunt|auntie|cousin|son|daughter|boy|girl|wife|husband|nan|gran|grandma"
     r"|grandpa|nephew|niece|neighbou?r|friend|boss|colleague|lot|parents|kids)(?:'s|'ll| is| are"
     r"| has| have| will| goes| comes| leaves| gets| wants| needs| starts) "

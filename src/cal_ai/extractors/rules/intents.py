@@ -26,7 +26,7 @@ _CANCEL = phrases(
     forget (?:about )?(?:it|the|that|lunch|dinner|coffee|our|my|\w+day)\b
     never ?mind\b
     not happening
-    (?:no longer|not) (?:happening|needed|on\b|necessary)
+    (?:no longer|not) (?:happening|needed|on\b(?! (?:the|an?|my|\w+day))|necessary)
     no longer (?:need|doing|going|meeting)
     (?:it|that|this|everything)(?:'s| is) off\b(?! (?:to|by|work|limits|on))
     take (?:it|that|them|this|you|me) (?:out|off)\b
@@ -46,8 +46,8 @@ _CANCEL = phrases(
 _NOT_CANCELLING = (
     r"(?:\b(?:don't|do not|won't|not|never|didn't|wouldn't|hate to|rather not|nearly|almost"
     r"|isn't|aren't|wasn't)"
-    r"|(?:'d|\bwould) have to) (?:\w+ )?"
-    r"(?:cancel|delete|remove|drop|skip|forget|bail|miss|dropping|missing|skipping)\w*\b"
+    r"|(?:'d|\bwould) have to|\b(?:thought|thinking|talk(?:ed)?|considered) (?:about|of)) (?:\w+ )?"
+    r"(?:cancel|delet|remov|drop|skip|forget|bail|miss|scrap)\w*\b"
     r"|\bforget to\b"
     r"|\bdrop(?:ping|ped)? (?:[\w']+ ){1,2}(?:off|at|to|by|over)\b"
 )
@@ -250,7 +250,7 @@ def leaves_out(text: str) -> bool:
     if found(_NOT_CANCELLING, text):
         return False
     return found(
-        r"(?:\bis|\bare|'s|'re) off\b(?! (?:to|by|work|limits|on|sick|today|duty))"
+        r"(?<!phone)(?:\bis|\bare|'s|'re) off\b(?! (?:to|by|work|limits|on|sick|today|duty))"
         r"|\b(?:drop(?:ping)?|skip(?:ping)?|bail(?:ing)? on|bow out|pull out of|pass on"
         r"|miss(?:ing)?"
         r"|no (?:[\w'-]+ ){1,3}(?:today|tomorrow|tonight|this|next|on|\w+day))\b"
