@@ -11,6 +11,10 @@ from cal_ai.extractors.rules.reading import Reading
 from cal_ai.extractors.rules.scene import FAR, NEAR, Scene
 
 
+# How many utterances a joke may take.
+_JEST = 6
+
+
 def laugh_off(scene: Scene) -> None:
     """Drops what was just said in jest."""
     plan = scene.near(3)
@@ -20,6 +24,14 @@ def laugh_off(scene: Scene) -> None:
         plan.withdraw()
     elif plan.is_open or plan.touched == scene.turn:
         plan.drop()
+
+
+def take_back_jests(scene: Scene) -> None:
+    """Drops what was said just before the talk turned earnest."""
+    for plan in scene.plans:
+        if scene.age(plan) <= _JEST:
+            plan.drop()
+    scene.focus = None
 
 
 def refuse(scene: Scene, reading: Reading) -> None:

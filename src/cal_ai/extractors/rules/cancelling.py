@@ -56,6 +56,8 @@ def cancel(scene: Scene, reading: Reading) -> None:
         reading.activity is None or reading.activity.weak or reading.activity.guessed
     ):
         plan = _meant(scene, reading.moments)
+    if plan is not None and plan.days & reading.moments.dates - {plan.when.day}:
+        return  # a day that was given up before
     if plan is None or (plan.target is not None and found(r"\bnever ?mind\b", reading.text)):
         return
     if plan.target is not None:
@@ -74,6 +76,8 @@ def _meant(scene: Scene, moments: Moments) -> Plan | None:
         day = scene.agenda.starts[near.target.id].date()
         if day in moments.dates:
             return near
+    if near is not None and near.days & moments.dates:
+        return near
     alike = near.target.summary if near is not None and near.target is not None else ""
     event = scene.agenda.called_on(alike, moments.dates) if alike else None
     event = event or scene.agenda.only_one_on(moments.dates)

@@ -16,6 +16,7 @@ from cal_ai.extractors.rules.answering import (
     laugh_off,
     puts_off,
     refuse,
+    take_back_jests,
 )
 from cal_ai.extractors.rules.cancelling import cancel, goes_on_cancelling, keep
 from cal_ai.extractors.rules.moving import add_people, move, relocate
@@ -64,6 +65,8 @@ def _turn_to_next_matter(scene: Scene, reading: Reading) -> None:
         scene.last_mention = Mention()
         if scene.focus is not None and scene.focus.is_settled:
             scene.focus = None
+    if remarks.turns_earnest(reading.text):
+        take_back_jests(scene)
     if scene.past is not None and reading.proposes and found(r"\bagain\b", reading.text):
         scene.topic = replace(scene.past, turn=scene.turn, proposed=True)
 

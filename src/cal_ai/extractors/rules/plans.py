@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from datetime import date
 
 from cal_ai.events import Action, ContextEvent
 from cal_ai.extractors.rules.activities import CHORE, Activity
@@ -55,6 +56,7 @@ class Plan:
     touched: int = 0
     nodded: int = 0
     lines: list[Utterance] = field(default_factory=list)
+    days: set[date] = field(default_factory=set)
     topic: str = ""
 
     @property
@@ -97,6 +99,8 @@ class Plan:
         """Puts new words on the table."""
         self.action, self.speaker, self.asked, self.told = action, speaker, asked, told
         self.backing = {speaker}
+        if self.when.day is not None:
+            self.days.add(self.when.day)
         self.willing.add(speaker)
         self.refused.clear()
         self.tentative = False

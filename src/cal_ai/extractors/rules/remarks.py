@@ -31,6 +31,9 @@ _JOINING = (
     r"\b(?:me too|i'm in|count me in|i'll (?:join|come|be there)|same here|room for|works for me"
     r"|also|i can (?:do|make))\b"
 )
+_EARNEST = (
+    r"\b(?:seriously|jok(?:es|ing) (?:aside|apart)|all jokes aside|but for real|no,? but really)\b(?=[ ,]|\W*$)"
+)
 _OPEN = r"\b(?:let me know|keep me posted|once (?:you|it|they)|when you know)\b"
 _NEXT = (
     r"^\W*(?:(?:ok|so|and|then|right|oh|well|now),? )*(?:next|first|second|third|fourth|last"
@@ -99,6 +102,11 @@ def means_many(text: str) -> bool:
 def joins(text: str) -> bool:
     """Whether the speaker wants to take part in what others plan."""
     return found(_JOINING, text)
+
+
+def turns_earnest(text: str) -> bool:
+    """Whether what was said before is shown to have been in jest ("seriously though")."""
+    return found(_EARNEST, text)
 
 
 def leaves_open(text: str) -> bool:
