@@ -87,9 +87,10 @@ def _event_refused(scene: Scene, reading: Reading) -> ContextEvent | None:
 
 def _is_beside_the_point(scene: Scene, plan: Plan, reading: Reading) -> bool:
     """Whether the refusal has nothing to do with the plan."""
-    if plan.speaker == reading.speaker and plan.touched == scene.turn:
+    if plan.speaker == reading.speaker and plan.touched == scene.turn != scene.hesitated:
         return True  # the reason for one's own proposal
     in_doubt = scene.turn in (plan.touched, plan.nodded) and plan.speaker != reading.speaker
+    in_doubt = in_doubt or scene.hesitated == scene.turn
     backs = reading.speaker in plan.backing and not in_doubt
     if reading.refuses_barely and (backs or scene.answers_other(plan, reading)):
         return True

@@ -68,21 +68,36 @@ def _plan_without_subject(scene: Scene, reading: Reading) -> Plan | None:
     if _repeats_calendar(scene, near, reading):
         return None
     event = _event_mentioned(scene, near, reading)
-    if event is not None:
+    if event is not None and not _wants_another(reading):
         return scene.plan_of(event)
     if near is not None and not reading.moments.names_a_time:
         return near  # a duration
+    if near is not None and near.target is not None and _wants_another(reading):
+        return scene.new_plan(None)
     opens = reading.question or reading.proposes or reading.calendar
     opens = opens and (reading.proposes or reading.moments.names_more_than_a_week)
     opens = opens or scene.tells_when(reading) or topic is not None
     if near is not None and not near.foreign and not near.is_settled:
-        other = topic is not None and topic.proposed and near.action is None
-        return scene.new_plan(None) if other else near
+        return scene.new_plan(None) if _is_replaced(scene, near) else near
     if near is not None and not near.foreign and _fits_settled(scene, near, reading):
         return near
     if near is None and far is not None and not far.foreign and (reading.corrects or far.is_open):
         return far
     return scene.new_plan(None) if opens else None
+
+
+def _is_replaced(scene: Scene, plan: Plan) -> bool:
+    """Whether something else came up since the plan was given up."""
+    topic = scene.live_topic()
+    if topic is None or plan.action is not None:
+        return False
+    later = topic.turn > plan.touched and plan.refused and not topic.activity.weak
+    return topic.proposed or bool(later)
+
+
+def _wants_another(reading: Reading) -> bool:
+    """Whether the clause asks for one more event of the kind that was just named."""
+    return found(r"\b(?:add|book|schedule|have|do) (?:us |me )?(?:one|another)\b", reading.text)
 
 
 def _repeats_calendar(scene: Scene, near: Plan | None, reading: Reading) -> bool:

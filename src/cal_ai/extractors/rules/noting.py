@@ -44,6 +44,8 @@ def _note_activity(scene: Scene, reading: Reading) -> None:
     near, activity = scene.near(), reading.activity
     if activity is None or activity.passing or activity.denied:
         return
+    if near is not None and reading.speaker in near.refused and remarks.is_taken(reading.text):
+        return  # the reason for a refusal
     known = same_plan(scene, reading, activity) if not activity.weak else None
     open_ = near is not None and near.is_open and near.is_vague and reading.question
     unnamed = near is not None and near.is_unnamed and near.action and not activity.guessed

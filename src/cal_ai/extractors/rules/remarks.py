@@ -109,6 +109,11 @@ def turns_earnest(text: str) -> bool:
     return found(_EARNEST, text)
 
 
+def hesitates(text: str) -> bool:
+    """Whether the speaker thinks again ("oh wait", "hang on")."""
+    return found(r"\b(?:wait|hang on|hold on|oh no|oh dear|damn)\b(?! (?:for|until|till|a))", text)
+
+
 def leaves_open(text: str) -> bool:
     """Whether the speaker waits for what others will decide."""
     return found(_OPEN, text)

@@ -71,6 +71,7 @@ class Scene:
         self.story = ""
         self.item = -1
         self.supposed = -FAR
+        self.hesitated = -FAR
         self.last_mention = Mention()
         self.mentions: dict[int, tuple[ContextEvent, int]] = {}
         self.addressees: frozenset[str] = frozenset()
@@ -272,6 +273,8 @@ class Scene:
 
     def remember(self, reading: Reading) -> None:
         """Keeps the question and the days of a clause in mind."""
+        if remarks.hesitates(reading.text):
+            self.hesitated = self.turn
         dated = reading.moments.names_a_time or reading.activity is not None
         self.story = reading.void if reading.void in ("past", "others") and dated else ""
         if reading.question:
