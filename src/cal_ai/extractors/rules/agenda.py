@@ -36,7 +36,7 @@ class Agenda:
         if best is not None or activity is None:
             return best
         known = activity.definite or (reading.announces and reading.own)
-        if is_unspecific(activity) and known and not activity.people:
+        if is_unspecific(activity) and known and moments.dates and not activity.people:
             event = self.only_one_on(moments.dates)  # "tomorrow's appointment"
         elif activity.definite and not activity.guessed:
             event = self.only_one_called(activity)

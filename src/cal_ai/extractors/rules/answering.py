@@ -90,9 +90,8 @@ def _is_beside_the_point(scene: Scene, plan: Plan, reading: Reading) -> bool:
     if plan.speaker == reading.speaker and plan.touched == scene.turn != scene.hesitated:
         return True  # the reason for one's own proposal
     in_doubt = scene.turn in (plan.touched, plan.nodded) and plan.speaker != reading.speaker
-    in_doubt = in_doubt or scene.hesitated == scene.turn
     backs = reading.speaker in plan.backing and not in_doubt
-    if reading.refuses_barely and (backs or scene.answers_other(plan, reading)):
+    if scene.hesitated != scene.turn and reading.refuses_barely and (backs or scene.answers_other(plan, reading)):
         return True
     return not scene.concerns(plan, reading)
 

@@ -104,7 +104,7 @@ def _objects(scene: Scene, reading: Reading) -> bool:
         return True
     if reading.refuses and not reading.moves:
         refuse(scene, reading)
-        return True
+        return not (reading.refuses_barely and reading.moments.names_a_time)
     return hinders(scene, reading)
 
 

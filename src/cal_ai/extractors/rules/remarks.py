@@ -17,7 +17,7 @@ _ENGAGED = (
 _COMING = (
     r"\b(?:coming|going|joining|be there|make it|attending|up for)\b.*\?|^\W*(?:are|will) you\b"
 )
-_ABOUT = r"(?<!how )(?<!what )\b(?:about|regarding|re:?|as for)\b"
+_ABOUT = r"(?<!how )(?<!what )\b(?:about|regarding|(?<!')re:?|as for)\b"
 _DETAIL = r"\b(?:time|start|room|place|length|long|rest|hours?|minutes|same)\b"
 _ALL_OF_THEM = (
     r"\b(?:all (?:of (?:them|it)|two|three|four|five)|both|them(?: all)?|those|everything)\b"
