@@ -127,7 +127,7 @@ _HOLD = phrases(
     i'll let you know
     need to check
     not (?:sure|certain)\b
-    we'll see
+    we'll see\b(?! (?:on|at|you|him|her|them|\w+day))
     depends
     i don't know
     idk|dunno

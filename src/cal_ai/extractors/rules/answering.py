@@ -22,7 +22,7 @@ def laugh_off(scene: Scene) -> None:
         return
     if plan.is_open and plan.settled is not None:
         plan.withdraw()
-    elif plan.is_open or plan.touched == scene.turn:
+    elif plan.is_open or plan.touched >= scene.turn - 2:
         plan.drop()
 
 
@@ -91,7 +91,11 @@ def _is_beside_the_point(scene: Scene, plan: Plan, reading: Reading) -> bool:
         return True  # the reason for one's own proposal
     in_doubt = scene.turn in (plan.touched, plan.nodded) and plan.speaker != reading.speaker
     backs = reading.speaker in plan.backing and not in_doubt
-    if scene.hesitated != scene.turn and reading.refuses_barely and (backs or scene.answers_other(plan, reading)):
+    if (
+        scene.hesitated != scene.turn
+        and reading.refuses_barely
+        and (backs or scene.answers_other(plan, reading))
+    ):
         return True
     return not scene.concerns(plan, reading)
 

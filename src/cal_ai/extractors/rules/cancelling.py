@@ -69,9 +69,11 @@ def cancel(scene: Scene, reading: Reading) -> None:
 
 def _meant(scene: Scene, moments: Moments) -> Plan | None:
     """The plan or event talked about, if the day fits, or else the only event of the day."""
-    near = scene.latest()
+    near, focus = scene.latest(), scene.near(2)
     if not moments.names_a_time:
-        return near
+        again = focus is not None and focus.action == "delete" and focus.is_settled
+        again = again and focus is not None and scene.last_mention.turn <= focus.touched
+        return focus if again else near
     if near is not None and near.target is not None:
         day = scene.agenda.starts[near.target.id].date()
         if day in moments.dates:

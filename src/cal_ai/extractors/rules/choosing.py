@@ -97,7 +97,11 @@ def _is_replaced(scene: Scene, plan: Plan) -> bool:
 
 def _wants_another(reading: Reading) -> bool:
     """Whether the clause asks for one more event of the kind that was just named."""
-    return found(r"\b(?:add|book|schedule|have|do) (?:us |me )?(?:one|another)\b", reading.text)
+    return found(
+        r"\b(?:add|book|schedule|have|do) (?:us |me )?(?:one|another)\b"
+        r"|\bbook (?:us|me|in)\b.* (?:as well|too|also)\b",
+        reading.text,
+    )
 
 
 def _repeats_calendar(scene: Scene, near: Plan | None, reading: Reading) -> bool:

@@ -84,6 +84,8 @@ def clauses(text: str) -> list[Clause]:
         start = 0
         for cut in cuts:
             part = sentence[start : cut.start() if cut else len(sentence)].strip(" ,")
+            if cut is not None and found(r" (?:since|like|from|until|till)$", part):
+                continue  # "since, what, Easter?"
             start = cut.end() if cut else len(sentence)
             if part.strip(".!?"):
                 but = cut is not None and "but" in cut[0].lower()

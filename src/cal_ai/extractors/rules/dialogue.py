@@ -92,6 +92,8 @@ def _plans_nothing(scene: Scene, reading: Reading) -> bool:
 def _changes_something(scene: Scene, reading: Reading) -> bool:
     """Whether the clause calls something off or moves it."""
     drops = reading.drops or goes_on_cancelling(scene, reading)
+    if reading.holds and not reading.question and (reading.cancels or drops):
+        return False  # "I might have to cancel"
     if reading.cancels or (drops and scene.knows(reading)):
         cancel(scene, reading)
         return True
