@@ -10,7 +10,6 @@ from cal_ai.extractors.rules.plans import Plan
 from cal_ai.extractors.rules.reading import Reading
 from cal_ai.extractors.rules.scene import FAR, NEAR, Scene
 
-
 # How many utterances a joke may take.
 _JEST = 6
 

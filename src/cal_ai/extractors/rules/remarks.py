@@ -31,7 +31,9 @@ _JOINING = (
     r"\b(?:me too|i'm in|count me in|i'll (?:join|come|be there)|same here|room for|works for me"
     r"|also|i can (?:do|make))\b"
 )
-_EARNEST = r"\b(?:seriously|jok(?:es|ing) (?:aside|apart)|all jokes aside|but for real|no,? but really)\b(?=[ ,]|\W*$)"
+_EARNEST = (
+    r"\b(?:seriously|jok(?:es|ing) (?:aside|apart)|but for real|no,? but really)\b(?=[ ,]|\W*$)"
+)
 _OPEN = r"\b(?:let me know|keep me posted|once (?:you|it|they)|when you know)\b"
 _NEXT = (
     r"^\W*(?:(?:ok|so|and|then|right|oh|well|now),? )*(?:next|first|second|third|fourth|last"
