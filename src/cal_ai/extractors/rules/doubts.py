@@ -48,8 +48,8 @@ _NEGATED = phrases(
 _PAST = phrases(
     r"""
     was (?!thinking|asking (?:if|for|whether)|wondering|hoping|going to|planning|about to
-    ...|scheduled|originally|looking|at \d|on \w+day|set|calling|trying|moved|pushed|rescheduled|cancell?ed|changed
-    ...|postponed)
+    ...|scheduled|originally|looking|at \d|on \w+day|set|calling|trying|moved|pushed|rescheduled
+    ...|cancell?ed|changed|postponed)
     (?:we|they|i|he|she|you)'d (?:been|booked|had|gone|met|planned|already|just|said|agreed|never)\b
     (?:turned up|walked in|made (?:us|me|him|her|them)|stepped down|rang|brought|paid)\b
     (?:was|were) (?:supposed|going) to\b.*\b(?:and|but)\b
