@@ -104,6 +104,7 @@ _STRONG = phrases(
     suits me\b
     (?:that|this|the \w+) one,? please
     say no more
+    ^the (?:first|second|third|earlier|later|former|latter)(?: one)?(?:,? please|,? then)?\W*$
     (?:i|we) can (?:live with|manage) (?:that|it|this|\d)
     (?:i'd|i'll) (?:take|go for|go with) (?:that|it|the|\d|\w+day)    """
 )
@@ -131,7 +132,7 @@ _HOLD = phrases(
     depends
     i don't know
     idk|dunno
-    i'll (?:try|see)\b
+    i'll (?:try|see)\b(?! (?:you|him|her|them|mr|mrs|ms|the))
     can i (?:let you know|get back)
     might (?:be|have)
     still deciding

@@ -94,7 +94,7 @@ def _changes_something(scene: Scene, reading: Reading) -> bool:
     drops = reading.drops or goes_on_cancelling(scene, reading)
     if reading.holds and not reading.question and (reading.cancels or drops):
         return False  # "I might have to cancel"
-    if reading.cancels or (drops and scene.knows(reading)):
+    if reading.cancels or (drops and (scene.knows(reading) or remarks.means_all(reading.text))):
         cancel(scene, reading)
         return True
     return reading.moves and move(scene, reading)

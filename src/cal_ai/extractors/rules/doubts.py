@@ -43,6 +43,7 @@ _NEGATED = phrases(
     ...|scheduling|planning)
     won't be (?:having|doing|going|attending)
     no (?:more|longer) \w+ing\b
+    (?:won't|don't|doesn't) have (?:the|any|an?)\b(?! time)
     """
 )
 _PAST = phrases(

@@ -29,7 +29,7 @@ _CANCEL = phrases(
     (?:no longer|not) (?:happening|needed|on\b(?! (?:the|an?|my|\w+day))|necessary)
     no longer (?:need|doing|going|meeting)
     (?:it|that|this|everything)(?:'s| is) off\b(?! (?:to|by|work|limits|on))
-    take (?:it|that|them|this|you|me) (?:out|off)\b
+    (?:take|strike|cross|knock) (?:it|that|them|this|you|me) (?:out|off)\b
     (?:everything|all of it|it all)\b.* (?:has|have|needs?) to go\b
     (?:\w+day|that|it)(?:'s| is) dead\b
     (?:won't|don't) (?:be needing|need) (?:it|the|that|my|our|this)\b
@@ -59,6 +59,7 @@ _MOVE = phrases(
     (?:switch(?:ed|ing)?|swap(?:ped)?|chang(?:e|ed|ing))\b(?! (?:my mind|your mind|jobs?|subjects?
     ...|topics?))
     reschedul\w*
+    can (?:[\w']+ ){1,4}wait\b
     postpon\w*
     delay(?:ed)?\b
     rebook\w*
@@ -251,7 +252,7 @@ def leaves_out(text: str) -> bool:
         return False
     return found(
         r"(?<!phone)(?:\bis|\bare|'s|'re) off\b(?! (?:to|by|work|limits|on|sick|today|duty))"
-        r"|\b(?:drop(?:ping)?|skip(?:ping)?|bail(?:ing)? on|bow out|pull out of|pass on"
+        r"|\bfalls? (?:out|through)\b|\b(?:drop(?:ping)?|skip(?:ping)?|bail(?:ing)? on|bow out|pull out of|pass on"
         r"|miss(?:ing)?"
         r"|no (?:[\w'-]+ ){1,3}(?:today|tomorrow|tonight|this|next|on|\w+day))\b"
         r"|^(?:so,? |then )?no (?:[\w'-]+ ?){1,2}(?:,? then)?\W*$",
@@ -279,7 +280,9 @@ _KEEP = phrases(
     (?:doesn't|don't|won't|isn't going to|not going to) (?:move|change
     ...|be (?:moved|cancelled|changed))\b
     (?:isn't|aren't|not) (?:being )?(?:cancelled|canceled|moved|moving|off|changed)\b
-    as usual\b
+    as (?:usual|always)\b
+    (?:goes|going|go) ahead\b(?! (?:and|with))(?<!won't go ahead)(?<!not going ahead)
+    unchanged\b
     nothing (?:changes|else changes|has changed)\b
     don't (?:touch|cancel|move|change|delete|drop|reschedule)\b
     (?:not|never) (?:moving|cancelling|canceling|changing|touching|dropping|skipping|missing)\b

@@ -44,7 +44,7 @@ def _note_event(scene: Scene, reading: Reading) -> bool:
 
 def _note_activity(scene: Scene, reading: Reading) -> None:
     near, activity = scene.near(), reading.activity
-    if activity is None or activity.passing or activity.denied:
+    if activity is None or activity.passing or activity.denied or reading.holds:
         return
     if near is not None and reading.speaker in near.refused and remarks.is_taken(reading.text):
         return  # the reason for a refusal

@@ -24,7 +24,7 @@ GENERIC = words("meeting appointment call session event thing slot chat talk cat
 # Words that many titles share: alone they name no event.
 _COMMON = words("team weekly daily monthly project client new family company plan group quick work")
 _SAME = (
-    {"1:1", "one-on-one", "1-1"},
+    {"1:1", "one-on-one", "one-to-one", "1-1"},
     {"standup", "stand-up", "scrum"},
     {"catch-up", "catchup", "check-in", "checkin"},
     {"doctor", "doctor's", "physician", "doc", "gp"},
