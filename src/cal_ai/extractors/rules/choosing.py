@@ -146,7 +146,7 @@ def _completes(scene: Scene, plan: Plan, reading: Reading) -> bool:
 def _fits_settled(scene: Scene, plan: Plan, reading: Reading) -> bool:
     """Whether a clause with nothing but a time is about the plan that was just settled."""
     moments, when = reading.moments, plan.when
-    if scene.topic is not None and scene.topic.turn > plan.touched:
+    if scene.topic is not None and scene.topic.turn >= plan.touched:
         return False
     lacks = plan.target is None and when.clock is None
     plainly = scene.question.text.count(" ") < 4 and scene.question.turn - plan.touched <= 1

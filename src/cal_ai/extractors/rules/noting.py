@@ -61,7 +61,7 @@ def _note_activity(scene: Scene, reading: Reading) -> None:
 
 def _note_place(scene: Scene, reading: Reading) -> None:
     near, place = scene.near(), reading.place
-    if near is None or near.foreign:
+    if near is None or near.foreign or near.action == "delete":
         return
     named = cased(_PLACE).search(reading.text)
     if place is None and near.target is not None and near.refused and named is not None:
@@ -89,6 +89,7 @@ def _raise_topic(scene: Scene, reading: Reading, activity: Activity) -> None:
     """Keeps an activity in mind; one that was proposed gives way only to another such."""
     asked = reading.question and reading.text.count(" ") < 3
     proposed = reading.proposes or reading.invites or asked
+    proposed = proposed or (reading.announces and activity.definite and not activity.guessed)
     passing = (activity.weak and " " not in activity.title) or activity.kind is CHORE
     passing = passing or (activity.guessed and reading.announces)
     if passing and not proposed:

@@ -151,6 +151,9 @@ class Reading:
     @property
     def offers(self) -> bool:
         """Whether the speaker names times at which he could ("I've got Tuesday at 4")."""
+        can = r"\b(?:can|could)(?: only| also)? (?:come|do|talk|meet|see|start|make)\b"
+        if self.moments.names_a_time and found(can, self.text):
+            return True
         return found(
             r"\b(?:have|'ve got|got|there's) (?:still |only |also )?"
             r"(?:(?:an? )?(?:\w+ )?(?:opening|slot|gap|cancellation)|room|\w+day\b|the \d|\d)",

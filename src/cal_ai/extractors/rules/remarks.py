@@ -43,7 +43,8 @@ _NEXT = (
 _ITEM = r"^\W*(?:first|second|third|fourth|next|last|finally|also|item \w+|number \w+)\W*$"
 _VERB = (
     r"\b(?:is|are|was|were|be|has|have|had|do|does|did|can|could|will|would|should|might|no|not|i|we"
-    r"|you|he|she|they|it|got|get)\b|'(?:s|re|ve|ll|d|m)\b(?= (?:a|an|the|not|no|been|at|on)\b)"
+    r"|you|he|she|they|it|got|get|made|makes?|wants?|needs?|goes|comes?|came|took|takes?|said|says"
+    r"|likes?|looks?|who|why|how)\b|'(?:s|re|ve|ll|d|m)\b(?= (?:a|an|the|not|no|been|at|on)\b)"
     r"|n't\b"
 )
 _HEADING = (
