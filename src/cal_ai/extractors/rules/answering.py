@@ -35,7 +35,7 @@ def take_back_jests(scene: Scene) -> None:
 
 def refuse(scene: Scene, reading: Reading) -> None:
     """Turns down what is on the table, or names the event of the calendar that cannot be."""
-    if _declines(scene, reading):
+    if _declines(scene, reading) or _confirms(scene, reading):
         return
     event, open_plan = _event_refused(scene, reading), scene.near(FAR)
     if event is not None and not (open_plan is not None and open_plan.is_open):
@@ -50,6 +50,19 @@ def refuse(scene: Scene, reading: Reading) -> None:
     if plan.is_settled and scene.age(plan) > 2 and event is None:
         return
     _turn_down(scene, plan, reading)
+
+
+def _confirms(scene: Scene, reading: Reading) -> bool:
+    """Whether a "no" agrees to a question that expects it ("So no drill tomorrow?" "No.")."""
+    negative = found(r"^\W*(?:so|then|and)?,? ?no(?:t| \w+)\b", scene.question.text)
+    asked = negative and scene.turn - scene.question.turn == 1 and reading.refuses_barely
+    plans = [p for p in scene.plans if p.action == "delete" and p.touched == scene.question.turn]
+    if not asked or len(plans) != 1 or scene.question.speaker == reading.speaker:
+        return False
+    plans[0].back(reading.speaker)
+    scene.attend(plans[0], reading)
+    scene.conclude(plans[0], sure=True)
+    return True
 
 
 def _declines(scene: Scene, reading: Reading) -> bool:
@@ -116,6 +129,14 @@ def _turn_down(scene: Scene, plan: Plan, reading: Reading) -> None:
     scene.attend(plan, reading, quote=False)
 
 
+def hold(scene: Scene, reading: Reading) -> None:
+    """Leaves open what is on the table until the speaker has made up his mind."""
+    plan = scene.near(2)
+    theirs = plan is not None and plan.is_open and plan.speaker != reading.speaker
+    if plan is not None and theirs and not reading.moments:
+        plan.held = True
+
+
 def puts_off(scene: Scene) -> bool:
     """Whether the owner takes back the consent given a moment ago ("I have to ask first")."""
     plan, owner = scene.near(1), scene.setting.owner
@@ -154,7 +175,7 @@ def agree(scene: Scene, reading: Reading) -> None:
     for plan in [plan for plan in scene.plans if plan.touched == focus.touched]:
         if reading.speaker in plan.backing and not plan.is_open:
             plan.nodded = scene.turn
-        elif _can_agree(plan, reading):
+        elif _can_agree(plan, reading) and not (plan.held and not reading.agrees_strongly):
             plan.when.pick(reading.text)
             plan.place = plan.place or reading.place
             plan.tentative = plan.tentative or reading.tentative

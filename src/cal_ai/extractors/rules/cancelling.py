@@ -11,6 +11,14 @@ from cal_ai.extractors.rules.scene import Scene
 from cal_ai.extractors.rules.when import When
 
 
+def changes_while_keeping(scene: Scene, reading: Reading) -> bool:
+    """Whether one part stays and another changes ("start at 9 as planned and finish at 2")."""
+    plan, moments = scene.latest(), reading.moments
+    if plan is None or plan.target is None or len(moments.clocks) < 2 or reading.refuses:
+        return False
+    return not scene.agenda.is_own_time(plan.target, moments)
+
+
 def keep(scene: Scene, reading: Reading) -> None:
     """What was to be changed stays as it is."""
     event = scene.event_named(reading, Moments()) or scene.agenda.at(reading.moments)

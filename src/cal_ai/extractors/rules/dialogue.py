@@ -11,6 +11,7 @@ from cal_ai.extractors.rules.answering import (
     agree,
     answers,
     hinders,
+    hold,
     invite,
     is_given_away,
     laugh_off,
@@ -18,7 +19,7 @@ from cal_ai.extractors.rules.answering import (
     refuse,
     take_back_jests,
 )
-from cal_ai.extractors.rules.cancelling import cancel, goes_on_cancelling, keep
+from cal_ai.extractors.rules.cancelling import cancel, changes_while_keeping, goes_on_cancelling, keep
 from cal_ai.extractors.rules.moving import add_people, move, relocate
 from cal_ai.extractors.rules.noting import note, recall
 from cal_ai.extractors.rules.patterns import found
@@ -77,7 +78,7 @@ def _plans_nothing(scene: Scene, reading: Reading) -> bool:
         laugh_off(scene)
     elif reading.void in ("told", "past"):
         recall(scene, reading)
-    elif reading.keeps and not reading.question:
+    elif reading.keeps and not (reading.question or changes_while_keeping(scene, reading)):
         keep(scene, reading)
     elif reading.void in ("hypothetical", "negated"):
         if reading.refuses:
@@ -102,8 +103,10 @@ def _changes_something(scene: Scene, reading: Reading) -> bool:
 
 def _objects(scene: Scene, reading: Reading) -> bool:
     """Whether the clause is against what is on the table."""
-    if reading.holds and not reading.proposes and scene.is_by_owner(reading) and puts_off(scene):
-        return True
+    if reading.holds and not (reading.proposes or reading.question):
+        hold(scene, reading)
+        if scene.is_by_owner(reading) and puts_off(scene):
+            return True
     if reading.refuses and not reading.moves:
         refuse(scene, reading)
         return not (reading.refuses_barely and reading.moments.names_a_time)
