@@ -122,7 +122,7 @@ def _repeats_calendar(scene: Scene, near: Plan | None, reading: Reading) -> bool
 def _event_mentioned(scene: Scene, near: Plan | None, reading: Reading) -> ContextEvent | None:
     """The event of the calendar that was just named, if the clause can be about it."""
     last, topic = scene.last_mention, scene.live_topic()
-    if last.event is None or scene.turn - last.turn > 2:
+    if last.event is None or scene.turn - last.turn > (2 if near is not None else NEAR):
         return None
     named = not last.hindrance and (topic is None or topic.activity.weak)
     if not reading.moments.names_a_time:

@@ -11,7 +11,7 @@ _HYPOTHETICAL = phrases(
     ... )(?<!ask )if (?!you(?:'re
     ...| are| can| want| like| don't mind| have| prefer| could)?\b|that|possible|not\b
     ...|so\b|anything|everyone|everybody|needed|it's (?:ok|easier|better|possible)|it (?:works
-    ...|helps|suits)|we (?:can|do|say|make|meet|start|go|keep
+    ...|helps|suits)|we (?:can|could|do|say|make|meet|start|go|keep
     ...|stick)|it's \d|i (?:can|leave|get out))
     one of these days|one day\b|some ?day\b
     sometime (?!around|on\b|after|before|tomorrow|next|this|in the)|sometime\W*$
