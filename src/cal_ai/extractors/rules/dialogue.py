@@ -19,7 +19,12 @@ from cal_ai.extractors.rules.answering import (
     refuse,
     take_back_jests,
 )
-from cal_ai.extractors.rules.cancelling import cancel, changes_while_keeping, goes_on_cancelling, keep
+from cal_ai.extractors.rules.cancelling import (
+    cancel,
+    changes_while_keeping,
+    goes_on_cancelling,
+    keep,
+)
 from cal_ai.extractors.rules.moving import add_people, move, relocate
 from cal_ai.extractors.rules.noting import note, recall
 from cal_ai.extractors.rules.patterns import found

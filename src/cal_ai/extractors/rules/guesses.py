@@ -135,7 +135,8 @@ def _labels(text: str, moments: Spans) -> Iterator[re.Match[str]]:
 _DOING = (
     r"\b(?:have|have got|'ve got|i got|put|add|schedule|book|booked|reserved|scheduled|set up"
     r"|attend(?:ing)?|going to|go to"
-    r"|com(?:e|ing) to|signed up for|need you (?:for|at)|i need|we need|i'd like|called about|calling about"
+    r"|com(?:e|ing) to|signed up for|need you (?:for|at)"
+    r"|i need|we need|i'd like|called about|calling about"
     r"|asked about|block(?: off| out)?|host(?:ing)?|let's do|let's have|enter"
     r"|don't forget|lock in|running|doing|seeing|presenting|present [\w' ]{1,20} at|speak(?:ing)?"
     r" at|perform(?:ing)? at|visiting|watching|time for"
@@ -166,12 +167,14 @@ _ALONE = (
 _LEADS = (_TODAY_IS, _DOING, _DAY_IS, _HEADING, _ALONE, _IT_IS)
 _NO_ACTIVITIES = words(
     """
-    enough time thing things something nothing anything plan plans minute minutes hour hours people lots
+    enough
+    time thing things something nothing anything plan plans minute minutes hour hours people lots
     fun stuff room slot slots opening openings gap question questions idea problem issue look
     feeling favor favour chance choice way point moment second place day week kids kid baby dog
     cat car house job work sense deal bit lot couple rest phone laptop email link invite calendar
     weekend one ones fever cold flu headache migraine hangover feeling dream meantime part parts
     reason money news conflict store same bus train bed home bathroom office
+    settled booked confirmed agreed fixed
     right correct normal usual mr mrs ms dr final finally done deal sorted earliest latest
     soonest best worst other desk door table shop weather traffic
     """
@@ -204,7 +207,16 @@ def find_unknown(text: str, moments: Spans) -> Activity | None:
     first = named[0].lower()
     if first in ("mr", "mrs", "ms", "dr", "mine", "yours", "anything", "something", "nothing"):
         return None
-    if named[-1].lower() in ("time", "minutes", "hours", "people", "questions", "stuff", "days", "things"):
+    if named[-1].lower() in (
+        "time",
+        "minutes",
+        "hours",
+        "people",
+        "questions",
+        "stuff",
+        "days",
+        "things",
+    ):
         return None
     before_time = covers(moments, position, position + 6)
     if not (

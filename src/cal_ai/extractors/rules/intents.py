@@ -252,7 +252,8 @@ def leaves_out(text: str) -> bool:
         return False
     return found(
         r"(?<!phone)(?:\bis|\bare|'s|'re) off\b(?! (?:to|by|work|limits|on|sick|today|duty))"
-        r"|\bfalls? (?:out|through)\b|\b(?:drop(?:ping)?|skip(?:ping)?|bail(?:ing)? on|bow out|pull out of|pass on"
+        r"|\bfalls? (?:out|through)\b"
+        r"|\b(?:drop(?:ping)?|skip(?:ping)?|bail(?:ing)? on|bow out|pull out of|pass on"
         r"|miss(?:ing)?"
         r"|no (?:[\w'-]+ ){1,3}(?:today|tomorrow|tonight|this|next|on|\w+day))\b"
         r"|^(?:so,? |then )?no (?:[\w'-]+ ?){1,2}(?:,? then)?\W*$",

@@ -13,7 +13,7 @@ from cal_ai.extractors.rules.moments import Moments
 from cal_ai.extractors.rules.patterns import cased, found, pattern, words
 from cal_ai.extractors.rules.reading import Reading
 
-_LINKS = words("with the a an and of for to at in on my our your re about")
+_LINKS = words("with the a an and of for from to at in on my our your re about")
 _PLACES = words("room hall house office building place street road centre center")
 _EMPTY = words(
     """

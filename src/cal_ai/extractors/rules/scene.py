@@ -109,7 +109,10 @@ class Scene:
         self.mentions.pop(event.id, None)
         self.mentions[event.id] = (event, self.turn)
         placed = remarks.has_something(reading.text) or reading.keeps
-        placed = placed or (bool(reading.moments.clocks) and not reading.question)
+        stated = reading.moments.names_a_time and not reading.question
+        near = self.near()
+        waiting = near is not None and near.is_open and near.target is not event
+        placed = placed or (stated and (waiting or bool(reading.moments.clocks)))
         self.last_mention = Mention(event, self.turn, placed, remarks.asks_who_comes(reading.text))
 
     def attend(self, plan: Plan, reading: Reading, *, quote: bool = True) -> None:

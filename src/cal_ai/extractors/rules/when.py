@@ -79,6 +79,7 @@ class When:
     def point(self) -> tuple[object, ...]:
         """When it starts, as far as that is known: what people agree to."""
         minute = self.clock.minute if self.clock is not None else None
+        minute = minute % 720 if minute is not None else None
         shift = (self.shift_minutes, self.shift_days)
         return self.day, minute, self.part if self.clock is None else None, shift, self.week
 
