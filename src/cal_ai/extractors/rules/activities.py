@@ -140,14 +140,15 @@ _KINDS: tuple[tuple[Kind, str], ...] = (
         party, birthday, concert, show, movie, movies, film, showing, gig, play, opera, theater,
         theatre, housewarming, book club, gala, premiere, ballet, fundraiser, reception, potluck,
         bonfire, watch party, board games, game day, night out, bowling, movie night, game night,
-        poker night, trivia night, quiz night, pub quiz, girls' night, guys' night, open mic
+        poker night, trivia night, quiz night, pub quiz, girls' night, guys' night, open mic,
+        hen night, hen do, hen party, stag night, stag do, games night, family night, cinema
         """,
     ),
     (Kind("match", 120, 15, 8), "game, match, scrimmage, tournament"),
     (
         Kind("daytime", 180, 12, 8),
         """
-        bbq, barbecue, picnic, cookout, wedding, baby shower, bridal shower, shower, graduation,
+        bbq, barbecue, picnic, cookout, wedding, baby shower, bridal shower, graduation,
         ceremony, funeral, memorial, museum, zoo, beach day, playdate, play date, garage sale,
         yard sale, volunteering, bake sale, fair, parade, festival, escape room, exhibition,
         christening, baptism, moving day, work day, workday, sleepover, braai, seed swap, regatta
@@ -171,7 +172,7 @@ AMBIGUOUS = words(
     """
     call run show showing film play walk match game date class ride review planning practice
     training fair repair physical spin daily tour zoom launch release swim drinks demo pitch tea
-    shower closing tasting fitting delivery inspection doctor movie movies cleaning conference
+    closing tasting fitting delivery inspection doctor movie movies cleaning conference
     train chat discussion birthday screening panel viewing football basketball soccer golf tennis
     follow-up pizza sushi exam quiz scrum poker plumber electrician hike coffee sync onboarding
     grooming triage repair party installation interview meeting reception orientation ceremony
@@ -198,7 +199,7 @@ VERBS = (
     Verb(
         r"\b(?i:I'll|I can|I will|can you|could you|you can|will you|let me|please|should I|can I"
         r"|to)"
-        r" (?:call|ring|phone|facetime|dial)\b",
+        r" (?:call|ring|phone|facetime|dial)\b(?! (?:twice|the (?:bell|door)|it\b))",
         "Call",
         _CALL,
     ),
@@ -248,12 +249,6 @@ VERBS = (
         r"(?i:\b(?:getting|get) married\b)(?P<what>)",
         "Wedding",
         Kind("daytime", 300, 14, 9),
-    ),
-    Verb(
-        r"(?i:\bshow (?:you|me|us|him|her|them)(?: (?:round|around))? (?:the|our|that))"
-        r" (?P<what>flat|house|apartment|room|place|studio|cottage|office|garden|site)\b",
-        "{what} viewing",
-        Kind("viewing", 30, None, 8),
     ),
     Verb(r"(?i:\bdeliver(?:ing)?\b)", "Delivery", Kind("delivery", 60, None, 8)),
     Verb(r"(?i:\bmeet(?:ing)?(?: up)?\b)", "Meeting", MEETING),

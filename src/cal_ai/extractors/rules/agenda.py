@@ -68,7 +68,7 @@ class Agenda:
     def only_one_on(self, days: frozenset[date], partner: str = "") -> ContextEvent | None:
         """The event of a day that has no other, or none but one with the partner."""
         events = [event for event in self.events if self.starts[event.id].date() in days]
-        names = self.partners if not partner else {partner.lower().split(" ")[0]}
+        names = self.partners if not partner else content_words(partner.split(" ")[0])
         if len(events) > 1:
             events = [event for event in events if names & content_words(event.summary)]
         return events[0] if len(events) == 1 else None

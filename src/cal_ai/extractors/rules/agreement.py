@@ -25,6 +25,8 @@ _STRONG = phrases(
     ...|with|to)\b)
     i'm (?:down|in|game|up) for (?:it|that)
     count me in
+    i'm coming\W*$
+    sold\W*$
     (?:i|we)'?ll be (?:there|in the|at the|sitting|right there)\b
     let's do (?:it|that|this)\b
     let's (?:go with|make it|say|lock|stick with)\b
@@ -221,6 +223,7 @@ _NOT_REFUSING = (
     r"|conflict)"
     r"|\bnot (?:too|a problem|an issue|at all)|\bcan't (?:wait|complain)|\bif (?:that|it)"
     r" (?:doesn't|does not)"
+    r"|\b(?:would|will|is|isn't|wouldn't) .*\btoo (?:early|late|soon|tight|short)\b[^.]*\?"
 )
 
 

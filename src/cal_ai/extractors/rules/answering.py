@@ -37,6 +37,9 @@ def refuse(scene: Scene, reading: Reading) -> None:
     """Turns down what is on the table, or names the event of the calendar that cannot be."""
     if _declines(scene, reading) or _confirms(scene, reading):
         return
+    if _sees_no_hindrance(scene, reading):
+        agree(scene, reading)
+        return
     event, open_plan = _event_refused(scene, reading), scene.near(FAR)
     if event is not None and not (open_plan is not None and open_plan.is_open):
         shaken = scene.plan_of(event)
@@ -65,6 +68,14 @@ def _confirms(scene: Scene, reading: Reading) -> bool:
     return True
 
 
+def _sees_no_hindrance(scene: Scene, reading: Reading) -> bool:
+    """Whether a "no" says that nothing is in the way ("Is that too early?" "No.")."""
+    asked = scene.question
+    hindrance = r"\btoo (?:early|late|soon|tight|short|far)\b|\bmind\b|\bproblem\b|\bclash"
+    recent = scene.turn - asked.turn == 1 and asked.speaker != reading.speaker
+    return recent and reading.refuses_barely and found(hindrance, asked.text)
+
+
 def _declines(scene: Scene, reading: Reading) -> bool:
     """Whether the owner will not come to an event ("Are you coming?" "I can't.")."""
     last = scene.last_mention
@@ -86,7 +97,8 @@ def _event_refused(scene: Scene, reading: Reading) -> ContextEvent | None:
     event, open_plan = scene.event_named(reading, reading.moments), scene.near(FAR)
     if event is None:
         backs_out = not scene.is_by_owner(reading) or remarks.backs_out(reading.text)
-        if open_plan is None and backs_out:
+        away = found(r"\b(?:until|till|from|since)\b", reading.text)
+        if open_plan is None and backs_out and not away:
             return scene.agenda.only_one_on(reading.moments.dates, reading.speaker)
         return None
     other = open_plan is not None and open_plan.is_open and open_plan.target is not event

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from cal_ai.extractors.rules import remarks
 from cal_ai.extractors.rules.moments import Moments
-from cal_ai.extractors.rules.patterns import found
+from cal_ai.extractors.rules.patterns import found, small_pattern, words
 from cal_ai.extractors.rules.plans import Plan
 from cal_ai.extractors.rules.reading import Reading
 from cal_ai.extractors.rules.scene import Scene
+from cal_ai.extractors.rules.spans import covers
 from cal_ai.extractors.rules.when import When
 
 
@@ -60,9 +61,7 @@ def cancel(scene: Scene, reading: Reading) -> None:
         _delete(scene, scene.plan_of(event), reading)
     if events:
         return
-    if plan is None and (
-        reading.activity is None or reading.activity.weak or reading.activity.guessed
-    ):
+    if plan is None and _may_mean_any(reading):
         plan = _meant(scene, reading.moments)
     if plan is not None and plan.days & reading.moments.dates - {plan.when.day}:
         return  # a day that was given up before
@@ -73,6 +72,31 @@ def cancel(scene: Scene, reading: Reading) -> None:
     elif not reading.question:
         plan.drop()
         scene.attend(plan, reading)
+
+
+_OBJECT = (
+    r"\b(?:drop\w*|clear\w*|delet\w+|remov\w+|scrap\w*|skip\w*|ditch\w*|bail\w* on|forget"
+    r"|get rid of|wip\w+|tak\w+)(?: out| off)? (?:(?:the|my|our|your|a|an|this|that|his|her|of) )*"
+    r"(?P<object>[a-z][\w'-]*)"
+)
+_ANYTHING = words(
+    """
+    it that this them everything all one ones thing things whole meeting meetings appointment slot
+    booking reservation session event plan plans entry table date time day week rest both about
+    again then him her you me off out up altogether too also please if because as completely
+    entirely now today tomorrow tonight next calendar diary schedule
+    """
+)
+
+
+def _may_mean_any(reading: Reading) -> bool:
+    """Whether nothing known by another name is called off ("I'll clear out the cupboard")."""
+    if reading.activity is not None:
+        return reading.activity.weak or reading.activity.guessed
+    match = small_pattern(_OBJECT).search(reading.text.lower())
+    if match is None or match["object"] in _ANYTHING:
+        return True
+    return covers(reading.moments.spans, *match.span("object"))
 
 
 def _meant(scene: Scene, moments: Moments) -> Plan | None:

@@ -43,7 +43,7 @@ _VERB_START = (
     r"|there's))\b"
 )
 _VERDICT = (
-    r"(?:\w+day|tomorrow|today|tonight|\d{1,2}(?::\d\d)?(?:am|pm)?)"
+    r"(?:\w+ (?:we|I)'(?:ll|m|re|ve)|\w+day|tomorrow|today|tonight|\d{1,2}(?::\d\d)?(?:am|pm)?)"
     r" (?:is|works|doesn't|won't|would|might|looks|sounds|isn't|I|i)\b"
 )
 _CUTS = (

@@ -42,6 +42,12 @@ class Day:
     past: bool = False
     vague: bool = False
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether nothing but the name of a weekday says which day it is."""
+        named = self.weekday is not None and self.day is not None and self.offset is None
+        return named and self.end - self.start <= len("wednesday")
+
 
 _WD = (
     r"(?:mondays?|tuesdays?|wednesdays?|thursdays?|fridays?|saturdays?|sundays?"

@@ -7,7 +7,7 @@ from datetime import datetime, time
 
 from cal_ai.events import Confidence, ContextEvent, Event
 from cal_ai.extractors.rules.activities import CHORE
-from cal_ai.extractors.rules.naming import attendees_of, title_of
+from cal_ai.extractors.rules.naming import attendees_of, is_visit, title_of
 from cal_ai.extractors.rules.plans import Plan, Settled
 from cal_ai.extractors.rules.setting import Setting
 from cal_ai.extractors.rules.timing import Timing, moved_timing, new_timing
@@ -75,7 +75,8 @@ def _is_firm(plan: Plan, settled: Settled, setting: Setting) -> bool:
     chore = plan.activity is not None and plan.activity.kind is CHORE
     complete = plan.when.clock is not None and (plan.when.day is not None or chore)
     for_two = len(setting.others) == 1 or not plan.is_unnamed
-    return complete and for_two and (settled.backers > 1 or chore) and not setting.crowded
+    agreed = settled.backers > 1 or chore or (len(plan.willing) > 1 and is_visit(plan, setting))
+    return complete and for_two and agreed and not setting.crowded
 
 
 def _doubts(plan: Plan, timing: Timing, settled: Settled, setting: Setting) -> int:

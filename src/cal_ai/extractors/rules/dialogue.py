@@ -25,6 +25,7 @@ from cal_ai.extractors.rules.cancelling import (
     goes_on_cancelling,
     keep,
 )
+from cal_ai.extractors.rules.hearing import heard
 from cal_ai.extractors.rules.moving import add_people, move, relocate
 from cal_ai.extractors.rules.noting import note, recall
 from cal_ai.extractors.rules.patterns import found
@@ -41,9 +42,10 @@ def follow(utterances: Iterable[Utterance], setting: Setting, agenda: Agenda) ->
     scene = Scene(setting, agenda)
     for utterance in utterances:
         scene.enter(utterance)
-        for reading in map(scene.heard, read_utterance(utterance, setting)):
-            _take_in(scene, reading)
-            scene.remember(reading)
+        for reading in read_utterance(utterance, setting):
+            understood = heard(scene, reading)
+            _take_in(scene, understood)
+            scene.remember(understood)
     return scene.plans
 
 

@@ -13,7 +13,7 @@ _HYPOTHETICAL = phrases(
     ...|so\b|anything|everyone|everybody|needed|it's (?:ok|easier|better|possible)|it (?:works
     ...|helps|suits)|we (?:can|could|do|say|make|meet|start|go|keep
     ...|stick)|it's \d|i (?:can|leave|get out))
-    one of these days|one day\b|some ?day\b
+    one of these days|one day\b(?! (?:later|earlier|before|after|sooner))|some ?day\b
     sometime (?!around|on\b|after|before|tomorrow|next|this|in the)|sometime\W*$
     some ?time soon
     eventually\b
@@ -90,6 +90,10 @@ _ARRANGED = phrases(
     ask(?:ed)? (?:if|whether|me|us|for)\b
     had to (?:cancel|move|reschedule|push|postpone|change)
     """
+)
+_ARRANGED_AT = (
+    r"\b(?:booked|arranged|made|bought|got) (?:it|that|them)"
+    r" (?:just now|this morning|today|earlier)\b"
 )
 _SARCASM = (
     r"(?<![a-z])(?:yeah,? right\b(?!,)|\bas if\b(?! (?:it|we|i))|in your dreams|pigs fly"
@@ -190,6 +194,8 @@ def is_habitual(text: str) -> bool:
 
 def is_past(text: str) -> bool:
     """Whether the clause tells of the past; arrangements made in the past concern the future."""
+    if found(_ARRANGED_AT, text):
+        return True
     return found(_PAST, text) and not found(_ARRANGED, text)
 
 

@@ -12,6 +12,7 @@ from cal_ai.extractors.protocol import Extraction, Request
 from cal_ai.extractors.rules.agenda import Agenda
 from cal_ai.extractors.rules.decide import decide
 from cal_ai.extractors.rules.dialogue import follow
+from cal_ai.extractors.rules.references import content_words
 from cal_ai.extractors.rules.setting import Setting
 from cal_ai.extractors.rules.topics import topic_of
 from cal_ai.extractors.rules.zones import zone_lived_in
@@ -55,9 +56,11 @@ def find_events(request: Request) -> tuple[Event, ...]:
     zone = request.now.tzinfo or next((zone for zone in lived_in if zone), None)
     many = len(speakers) > _FEW_SPEAKERS and len(utterances) > _SHORT
     crowded = many or len(utterances) > _FEW_LINES
-    setting = Setting(owner, speakers, request.now.replace(tzinfo=None), zone, crowded)
+    greetings = {u.speaker: u.words for u in reversed(utterances)}
+    now = request.now.replace(tzinfo=None)
+    setting = Setting(owner, speakers, now, zone, crowded, greetings)
     starts = {event.id: _wall_clock(event.start, request.now) for event in request.context}
-    partners = frozenset(name.lower().split(" ")[0] for name in setting.others)
+    partners = content_words(" ".join(name.split(" ")[0] for name in setting.others))
     plans = follow(utterances, setting, Agenda(request.context, starts, partners))
     for plan in plans:
         if plan.is_unnamed:

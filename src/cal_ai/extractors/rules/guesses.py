@@ -176,7 +176,8 @@ _NO_ACTIVITIES = words(
     reason money news conflict store same bus train bed home bathroom office
     settled booked confirmed agreed fixed
     right correct normal usual mr mrs ms dr final finally done deal sorted earliest latest
-    soonest best worst other desk door table shop weather traffic
+    soonest best worst other desk door table shop weather traffic grand lovely brilliant madam sir
+    darling love mate dear honey shut closed open floor
     """
 )
 

@@ -29,7 +29,7 @@ _CANCEL = phrases(
     (?:no longer|not) (?:happening|needed|on\b(?! (?:the|an?|my|\w+day))|necessary)
     no longer (?:need|doing|going|meeting)
     (?:it|that|this|everything)(?:'s| is) off\b(?! (?:to|by|work|limits|on))
-    (?:take|strike|cross|knock) (?:it|that|them|this|you|me) (?:out|off)\b
+    (?:take|strike|cross|knock) (?:it|that|them|this|you|me|him|her) (?:out|off)\b
     (?:everything|all of it|it all)\b.* (?:has|have|needs?) to go\b
     (?:\w+day|that|it)(?:'s| is) dead\b
     (?:won't|don't) (?:be needing|need) (?:it|the|that|my|our|this)\b
@@ -80,6 +80,8 @@ _MOVE = phrases(
     now (?:at|on|in)\b
     turn (?:[\w']+ ){1,3}into
     update (?:the|my|our)
+    put (?:off|back) (?:the|our|my|it|that)\b|put (?:it|that|them|(?:the|our|my) \w+) (?:off|back)\b
+    goes? to (?=\w+day|the \d)
     """
 )
 _CORRECTION = phrases(
@@ -256,6 +258,8 @@ def leaves_out(text: str) -> bool:
         r"|\b(?:drop(?:ping)?|skip(?:ping)?|bail(?:ing)? on|bow out|pull out of|pass on"
         r"|miss(?:ing)?"
         r"|no (?:[\w'-]+ ){1,3}(?:today|tomorrow|tonight|this|next|on|\w+day))\b"
+        r"|\b(?:needn't|don't (?:have|need) to|no need to) (?:go|come)\b"
+        r"|\bstrike (?:it|that|this|them)\b"
         r"|^(?:so,? |then )?no (?:[\w'-]+ ?){1,2}(?:,? then)?\W*$",
         text,
     )

@@ -8,14 +8,23 @@ from cal_ai.extractors.rules.plans import Plan
 from cal_ai.extractors.rules.setting import Setting
 
 _OF_MANY = r"\b(?:team|all|board|company|family|staff|group|committee|class)\b"
+# Who offers an appointment, and what one calls it.
 _VISITS = (
-    (r"\b(?:dr|doctor|physician|gp|nurse)\b", "Doctor appointment"),
-    (r"\bdent", "Dentist appointment"),
-    (r"\bvet", "Vet appointment"),
+    (r"\b(?:dentist|dental)", "Dentist appointment"),
+    (r"\bvet(?:s|'s|erinar\w*)?\b", "Vet appointment"),
+    (r"\bphysio", "Physio appointment"),
+    (r"\b(?:optician|eye ?wear|optic)", "Optician appointment"),
     (r"\b(?:salon|barber|hair)", "Haircut"),
-    (r"\b(?:garage|mechanic)", "Car service"),
-    (r"\b(?:clinic|practice|hospital|reception|physio)", "Appointment"),
+    (r"\b(?:garage|mechanic|motors|tyres)", "Car service"),
+    (r"\bplumb", "Plumber"),
+    (r"\belectric(?:ian|s)", "Electrician"),
+    (r"\b(?:carpent|joiner)", "Carpenter"),
+    (r"\b(?:estate|lettings|letting agent|realtor|agent)\b", "Viewing"),
+    (r"\b(?:dr|doctor|physician|gp|nurse|surgery)\b", "Doctor appointment"),
+    (r"\b(?:clinic|practice|hospital|receptionist|assistant|front desk)", "Appointment"),
 )
+_ANY_VISIT = r"^(?:appointment|follow-up|visit|slot)$"
+_SERVICE = r"^(?:cleaning|checkup|check-up|treatment)$"
 
 
 def title_of(plan: Plan, setting: Setting) -> str:
@@ -24,12 +33,12 @@ def title_of(plan: Plan, setting: Setting) -> str:
         return plan.target.summary
     activity = plan.activity
     partners = _partners(plan, setting)
-    if activity is None:
-        visit = next(
-            (title for source, title in _VISITS if found(source, " ".join(partners))), None
-        )
-        if visit is not None:
-            return visit
+    visit = _visit(partners, setting)
+    if visit and (activity is None or activity.weak or found(_ANY_VISIT, activity.title)):
+        return visit
+    named = visit not in ("", "Appointment", "Doctor appointment")
+    if named and activity is not None and found(_SERVICE, activity.title):
+        return f"{visit.split(' ')[0]} {activity.title[:1].lower()}{activity.title[1:]}"
     online = plan.place in ("Zoom", "Teams", "Google meet", "Skype", "Phone", "Webex", "Facetime")
     zoned = plan.when.clock is not None and bool(plan.when.clock.zone)
     unnamed = "Call" if online or zoned else "Meeting"
@@ -43,6 +52,26 @@ def title_of(plan: Plan, setting: Setting) -> str:
     if shared and len(partners) == 1 and not found(_OF_MANY, title) and not own_name:
         return f"{title} with {_called(partners[0])}"
     return title
+
+
+def is_visit(plan: Plan, setting: Setting) -> bool:
+    """Whether the plan is made with somebody who offers appointments."""
+    return bool(_visit(_partners(plan, setting), setting))
+
+
+def _visit(partners: list[str], setting: Setting) -> str:
+    """What an appointment with those who answer the phone is called, "" if they offer none."""
+    said = " ".join([*partners, *(_introduction(name, setting) for name in partners)])
+    return next((title for source, title in _VISITS if found(source, said)), "")
+
+
+def _introduction(name: str, setting: Setting) -> str:
+    """The first sentence of a speaker, if it says where one has called."""
+    first = setting.greetings.get(name, "").split("?")[0]
+    greets = (
+        r"\b(?:hello|hi|good (?:morning|afternoon|evening|day)|this is|speaking|it's|here|from)\b"
+    )
+    return first[:80] if found(greets, first[:80]) else ""
 
 
 def _on_topic(title: str, topic: str) -> str:

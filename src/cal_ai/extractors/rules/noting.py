@@ -10,6 +10,7 @@ from cal_ai.extractors.rules.choosing import same_plan
 from cal_ai.extractors.rules.moments import Moments
 from cal_ai.extractors.rules.moving import change
 from cal_ai.extractors.rules.patterns import cased
+from cal_ai.extractors.rules.plans import Plan
 from cal_ai.extractors.rules.proposing import fill_activity
 from cal_ai.extractors.rules.reading import Reading
 from cal_ai.extractors.rules.scene import Scene, Topic
@@ -28,6 +29,8 @@ def note(scene: Scene, reading: Reading) -> None:
 
 def _note_event(scene: Scene, reading: Reading) -> bool:
     """Whether the clause names an event of the calendar, which is kept in mind."""
+    if remarks.only_talks(reading.text):
+        return False
     near, about = scene.near(), remarks.is_about(reading.text)
     event = scene.event_named(reading, reading.moments)
     if event is None and about:
@@ -48,6 +51,8 @@ def _note_activity(scene: Scene, reading: Reading) -> None:
         return
     if near is not None and reading.speaker in near.refused and remarks.is_taken(reading.text):
         return  # the reason for a refusal
+    if near is not None and near.action is not None and _is_busy(near, reading):
+        return
     known = same_plan(scene, reading, activity) if not activity.weak else None
     open_ = near is not None and near.is_open and near.is_vague and reading.question
     unnamed = near is not None and near.is_unnamed and near.action and not activity.guessed
@@ -57,6 +62,16 @@ def _note_activity(scene: Scene, reading: Reading) -> None:
         scene.attend(known, reading, quote=False)
     else:
         _raise_topic(scene, reading, activity)
+
+
+def _is_busy(plan: Plan, reading: Reading) -> bool:
+    """Whether somebody only says what else he does, so that the time on the table is bad."""
+    if reading.holds:
+        return True
+    if reading.activity is not None and reading.activity.definite:
+        return False
+    own = reading.own and not (reading.shared or reading.proposes or reading.question)
+    return own and reading.announces and (reading.speaker != plan.speaker or plan.is_unnamed)
 
 
 def _note_place(scene: Scene, reading: Reading) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cal_ai.extractors.rules.activities import kinds
-from cal_ai.extractors.rules.patterns import pattern
+from cal_ai.extractors.rules.patterns import cased, pattern, words
 from cal_ai.extractors.rules.spans import Spans, covers
 from cal_ai.extractors.rules.vocabulary import DEFINITE, INDEFINITE, NOBODY, STOPS
 
@@ -34,6 +34,35 @@ def find_people(text: str, position: int, moments: Spans) -> tuple[str, ...]:
             current.append(word[0].rstrip("."))
     people.append(" ".join(current))
     return tuple(_capital(name) for name in people if name and name.lower() not in NOBODY)
+
+
+_ASKING = (
+    r"(?:^|[,.] )(?i:(?:and|so|oh|also|but|well|by the way|apparently|listen),? )*"
+    r"(?P<who>(?:(?i:the|my|your|our|his|her) )?[A-Za-z][\w'-]+(?: [A-Z][\w'-]+){0,2})"
+    r"(?:,? (?:from|at|in|of) [^,]{2,30}?|, [^,]{2,30},| just| also| (?:called|rang|phoned) and)?"
+    r"(?:'d like| would (?:like|love)| wants?| needs?| asked| asks| invited| has (?:asked|invited)"
+    r"| (?:has )?(?:suggested|proposed|offered)"
+    r"| can (?:only |just |also )?(?:come|meet|see|talk|do)"
+    r"| is (?:asking|inviting))\b"
+)
+_NOT_ASKING = words(
+    """
+    that this it which who what there everybody everyone nobody somebody someone anybody anyone he
+    she they we you i let us all none both people
+    """
+)
+
+
+def find_asker(text: str) -> str:
+    """Who, not being here, asks for something ("Dr Ode would like a word"), "" if nobody."""
+    match = cased(_ASKING).search(text)
+    if match is None:
+        return ""
+    said = match["who"].split(" ")
+    named = said[1:] if said[0].lower() in DEFINITE else said
+    if not named or {word.lower() for word in named} & (_NOT_ASKING | STOPS | kinds().keys()):
+        return ""
+    return _capital(" ".join(named))
 
 
 def _ends_name(word: str, current: list[str]) -> bool:

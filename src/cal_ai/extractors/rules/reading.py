@@ -13,6 +13,7 @@ from cal_ai.extractors.rules.activities import CHORE, Activity
 from cal_ai.extractors.rules.clauses import Clause, clauses
 from cal_ai.extractors.rules.moments import Moments, find_moments
 from cal_ai.extractors.rules.patterns import found, pattern
+from cal_ai.extractors.rules.people import find_asker
 from cal_ai.extractors.rules.places import find_place
 from cal_ai.extractors.rules.setting import Setting
 from cal_ai.extractors.rules.spelling import plain
@@ -170,7 +171,8 @@ class Reading:
         """Whether somebody only says until when or from when he has to be elsewhere."""
         return found(
             r"\bi(?:'ve got| have|'ve)(?: got)? to (?:be|leave|go|run|get|pick|collect)\b"
-            r"|\bi (?:leave|go in|start work|finish|teach|knock off|get (?:off|out|home|back))\b",
+            r"|\bi (?:leave|go in|work (?:till|until)|start work|finish|teach|knock off"
+            r"|get (?:off|out|home|back))\b",
             self.text,
         )
 
@@ -257,11 +259,14 @@ def _read(clause: Clause, utterance: Utterance, setting: Setting, joking: bool) 
         question=clause.question,
         contrasted=clause.contrasted,
         moments=moments,
-        activity=_spoken_for(
-            next((each for each in activities if not (each.denied or each.passing)), None),
-            utterance.speaker,
-            setting.owner,
-            names,
+        activity=_asked_for(
+            _spoken_for(
+                next((each for each in activities if not (each.denied or each.passing)), None),
+                utterance.speaker,
+                setting.owner,
+                names,
+            ),
+            text,
         ),
         denied=next((each for each in activities if each.denied), None),
         place=place,
@@ -280,6 +285,14 @@ def _spoken_for(
         return activity
     title = pattern(r"\bme\b").sub(lambda _: speaker.split(" ")[0], activity.title)
     return replace(activity, title=title)
+
+
+def _asked_for(activity: Activity | None, text: str) -> Activity | None:
+    """`activity` with whoever asked for it ("Grandma invited us to lunch")."""
+    if activity is None or activity.people or not activity.kind.shared:
+        return activity
+    asker = find_asker(text)
+    return replace(activity, people=(asker,)) if asker else activity
 
 
 def _without(text: str, activities: Sequence[Activity]) -> str:

@@ -75,6 +75,8 @@ def matches(
 ) -> list[Match]:
     """The events that the clause names by title, people, place, day or time, the best first."""
     said = content_words(_without_times(reading))
+    if said and said <= partners:
+        return []  # somebody is called by name
     titles = [content_words(event.summary) for event in events]
     own = frozenset(word for word in said if sum(word in title for title in titles) == 1)
     found_ = [

@@ -7,17 +7,20 @@ from cal_ai.extractors.rules.patterns import found
 _HAVING = (
     r"\b(?:i have(?! to)|i've(?: already)? got(?! to)|i've(?! got| had to)|i got|i'm (?:already )?"
     r"(?:in|at|on|having|doing|seeing|helping)|we have(?! to)|we've(?: got)?|there's|already|then"
-    r"|has|conflicts?|clash(?:es)?|same (?:day|time))\b"
+    r"|has|conflicts?|clash(?:es)?|same (?:day|time))\b|\bthat's (?:the|my|our) "
 )
 _BACKING_OUT = r"\b(?:cry off|make it|come|be there|pull out|back out|drop out|cancel|skip|miss)\b"
 _ENGAGED = (
-    r"\b(?:i have(?! to)|i've(?: already)? got(?! to)|i'm (?:already )?(?:in|at|on|having|seeing"
-    r"|helping|flying|picking|teaching|working))\b"
+    r"\b(?:i have(?! to)|i've(?: already)? got(?! to)|i'm (?:already )?(?:in|at|on|out with|having"
+    r"|seeing|helping|flying|picking|teaching|working))\b"
 )
 _COMING = (
     r"\b(?:coming|going|joining|be there|make it|attending|up for)\b.*\?|^\W*(?:are|will) you\b"
 )
-_ABOUT = r"(?<!how )(?<!what )\b(?:about|regarding|(?<!')re:?|as for)\b"
+_ABOUT = (
+    r"(?<!how )(?<!what )(?<!talk )(?<!talking )(?<!think )(?<!worry )"
+    r"\b(?:about|regarding|(?<!')re:?|as for)\b"
+)
 _DETAIL = r"\b(?:time|start|room|place|length|long|rest|hours?|minutes|same)\b"
 _ALL_OF_THEM = (
     r"\b(?:all (?:of (?:them|it)|two|three|four|five)|both|them(?: all)?|those|everything)\b"
@@ -78,6 +81,11 @@ def asks_who_comes(text: str) -> bool:
 def is_about(text: str) -> bool:
     """Whether the clause says what the talk is about ("about Thursday")."""
     return found(_ABOUT, text)
+
+
+def only_talks(text: str) -> bool:
+    """Whether something is named only as what people talk or think about."""
+    return found(r"\b(?:talk|think|dream|read|hear|moan|joke|worry|write)\w* about\b", text)
 
 
 def names_a_detail(text: str) -> bool:

@@ -293,27 +293,6 @@ class Scene:
             if week is not None and (day.week is not None or day.vague):
                 self.week, self.week_turn = week, self.turn
 
-    def heard(self, reading: Reading) -> Reading:
-        """`reading` as part of the story being told ("We had lunch. At one.")."""
-        if reading.void == "hypothetical" and found(r"\bif\b", reading.text):
-            self.supposed = self.turn
-        would = r"\b(?:i|we|you|he|she|they|it)'d\b|\b(?:would|could)\b"
-        if (
-            self.turn - self.supposed <= 3
-            and found(would, reading.text)
-            and not (reading.void or reading.question)
-        ):
-            self.supposed = self.turn
-            return replace(reading, void="hypothetical")
-        tells = reading.is_fragment or reading.bare
-        if (
-            self.story
-            and tells
-            and not (reading.question or reading.void or reading.agrees or reading.corrects)
-        ):
-            return replace(reading, void=self.story)
-        return reading
-
     def is_unchanged(self, plan: Plan, event: ContextEvent) -> bool:
         """Whether the plan only repeats when the event of the calendar is."""
         start, when = self.agenda.starts[event.id], plan.when

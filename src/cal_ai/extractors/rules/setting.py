@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
 
 
@@ -11,7 +12,8 @@ class Setting:
     """The circumstances of a conversation; `now` and all times are those of the owner's clock.
 
     `zone` is the owner's time zone, None if it is not known. A talk is `crowded` if it is long or
-    has many speakers, so that a guess is nearly always wrong.
+    has many speakers, so that a guess is nearly always wrong. `greetings` are the first words of
+    each speaker.
     """
 
     owner: str
@@ -19,6 +21,7 @@ class Setting:
     now: datetime
     zone: tzinfo | str | None = None
     crowded: bool = False
+    greetings: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def others(self) -> frozenset[str]:

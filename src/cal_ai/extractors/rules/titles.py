@@ -14,6 +14,7 @@ from cal_ai.extractors.rules.activities import (
     kinds,
     noun_pattern,
 )
+from cal_ai.extractors.rules.errands import find_errand
 from cal_ai.extractors.rules.guesses import find_chore, find_due, find_label, find_unknown
 from cal_ai.extractors.rules.patterns import (
     cased,
@@ -59,6 +60,9 @@ def find_activities(text: str, moments: Spans) -> list[Activity]:
             return [task]
     if nouns:
         return _joined(nouns, text)
+    errand = find_errand(text)
+    if errand is not None:
+        return [errand]
     for verb in VERBS if found(any_verb(), text) else ():
         match = cased(verb.source).search(text)
         if match:

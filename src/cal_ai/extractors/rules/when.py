@@ -126,6 +126,9 @@ class When:
         target = saying.day_of_target
         if target is not None and self.day is None and day.weekday == target.weekday():
             meant = target
+        elif target is not None and self.week is None and day.is_plain and day.weekday is not None:
+            monday = target - timedelta(days=target.weekday())
+            meant = max(meant, monday + timedelta(days=day.weekday))
         self.day, self.last, self.vague_day = meant, day.last, day.vague
         self.week = meant - timedelta(days=meant.weekday())
         return True

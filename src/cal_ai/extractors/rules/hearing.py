@@ -1,0 +1,48 @@
+"""Clauses as they are to be understood after what was said before them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+
+from cal_ai.extractors.rules.dates import Day
+from cal_ai.extractors.rules.patterns import found
+from cal_ai.extractors.rules.reading import Reading
+from cal_ai.extractors.rules.scene import FAR, Scene
+
+_WOULD = r"\b(?:i|we|you|he|she|they|it)'d\b|\b(?:would|could)\b"
+
+
+def heard(scene: Scene, reading: Reading) -> Reading:
+    """`reading` as part of what is being supposed or told ("We had lunch. At one.")."""
+    reading = _near_day_talked_about(scene, reading)
+    if reading.void == "hypothetical" and found(r"\bif\b", reading.text):
+        scene.supposed = scene.turn
+    supposed = scene.turn - scene.supposed <= 3 and found(_WOULD, reading.text)
+    if supposed and not (reading.void or reading.question):
+        scene.supposed = scene.turn
+        return replace(reading, void="hypothetical")
+    answers = reading.question or reading.void or reading.agrees or reading.corrects
+    if scene.story and (reading.is_fragment or reading.bare) and not answers:
+        return replace(reading, void=scene.story)
+    return reading
+
+
+def _near_day_talked_about(scene: Scene, reading: Reading) -> Reading:
+    """`reading` with "the Friday" as the one next to the day that was talked about."""
+    if scene.last_day is None or scene.turn - scene.day_turn > FAR:
+        return reading
+    days = tuple(_nearest(scene, reading.text, day) for day in reading.moments.days)
+    if days == reading.moments.days:
+        return reading
+    return replace(reading, moments=replace(reading.moments, days=days))
+
+
+def _nearest(scene: Scene, text: str, day: Day) -> Day:
+    if not day.is_plain or scene.last_day is None or day.weekday is None:
+        return day
+    if not found(r"\bthe $", text[: day.start]) or found(r"^ (?:after|next)", text[day.end :]):
+        return day
+    apart = (day.weekday - scene.last_day.weekday() + 3) % 7 - 3
+    meant = scene.last_day + timedelta(days=apart)
+    return replace(day, day=meant) if meant >= scene.setting.now.date() else day
