@@ -35,7 +35,7 @@ class Agenda:
         activity = reading.activity
         if best is not None or activity is None:
             return best
-        known = activity.definite or (reading.announces and reading.own)
+        known = activity.definite or (reading.announces and reading.own and not activity.weak)
         if is_unspecific(activity) and known and moments.dates and not activity.people:
             event = self.only_one_on(moments.dates)  # "tomorrow's appointment"
         elif activity.definite and not activity.guessed:
@@ -116,6 +116,8 @@ class Agenda:
         start, end = self.starts[event.id], event.end
         ends = {minute_of(end) % 720} if end is not None else set()
         same_day = not moments.dates or names_day(moments, start.date())
+        if end is not None and not moments.clocks:
+            same_day = same_day or names_day(moments, end.date())
         own = {minute_of(start) % 720} | ends
         until = {c.until % 720 for c in moments.clocks if c.until is not None}
         return same_day and moments.minutes <= own and until <= ends and not moments.shifts

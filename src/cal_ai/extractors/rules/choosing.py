@@ -65,6 +65,9 @@ def _is_for_new(reading: Reading) -> bool:
 def _plan_without_subject(scene: Scene, reading: Reading) -> Plan | None:
     """The plan that a clause with nothing but a time is about."""
     near, far, topic = scene.near(), scene.near(FAR), scene.live_topic()
+    repeated = _plan_at(scene, reading)
+    if repeated is not None and (near is None or not near.is_open):
+        return repeated
     if _repeats_calendar(scene, near, reading):
         return None
     event = _event_mentioned(scene, near, reading)
@@ -84,6 +87,18 @@ def _plan_without_subject(scene: Scene, reading: Reading) -> Plan | None:
     if near is None and far is not None and not far.foreign and (reading.corrects or far.is_open):
         return far
     return scene.new_plan(None) if opens else None
+
+
+def _plan_at(scene: Scene, reading: Reading) -> Plan | None:
+    """The plan for the day and time that the clause repeats."""
+    moments = reading.moments
+    for plan in reversed(scene.plans):
+        clock = plan.when.clock.minute if plan.when.clock is not None else None
+        if plan.foreign or plan.action is None or clock is None or plan.action == "delete":
+            continue
+        if plan.when.day in moments.dates and moments.minutes == {clock % 720}:
+            return plan
+    return None
 
 
 def _is_replaced(scene: Scene, plan: Plan) -> bool:
@@ -109,6 +124,7 @@ def _repeats_calendar(scene: Scene, near: Plan | None, reading: Reading) -> bool
     if near is not None and not near.is_settled:
         return False
     asks = reading.proposes or reading.offers or reading.moves
+    asks = asks or any(clock.zone for clock in reading.moments.clocks)
     event = None if asks else scene.agenda.at(reading.moments)
     last = scene.last_mention
     if event is None and reading.moments.clocks and scene.turn - last.turn <= 2:
@@ -164,7 +180,9 @@ def _fits_settled(scene: Scene, plan: Plan, reading: Reading) -> bool:
     same_clock = not moments.minutes or (clock is not None and clock % 720 in moments.minutes)
     if same_day and (same_clock or when.clock is None):
         return True
-    return scene.age(plan) <= 1 and (same_day or same_clock)
+    changes = reading.bare or reading.question or reading.proposes or plan.target is None
+    changes = changes or reading.starts_with_time
+    return scene.age(plan) <= 1 and changes and (same_day or same_clock)
 
 
 def same_plan(scene: Scene, reading: Reading, activity: Activity) -> Plan | None:

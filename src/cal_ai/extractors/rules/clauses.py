@@ -46,8 +46,12 @@ _VERDICT = (
     r"(?:\w+ (?:we|I)'(?:ll|m|re|ve)|\w+day|tomorrow|today|tonight|\d{1,2}(?::\d\d)?(?:am|pm)?)"
     r" (?:is|works|doesn't|won't|would|might|looks|sounds|isn't|I|i)\b"
 )
+_STATED = (
+    r"(?!what|when|how|who|where|that)[\w'-]+(?: [\w'-]+)?"
+    r"(?:(?: is|'s) (?:only |not )(?:at|until|till)| (?:isn't|is) (?:until|till))\b"
+)
 _CUTS = (
-    rf",\s+(?!the \d|or (?:on |at |a |the )?(?:week|\w+day|tomorrow|\d))(?={_START}|{_VERDICT})"
+    rf",\s+(?!the \d|or (?:on |at |a |the )?(?:week|\w+day|tomorrow|\d))(?={_START}|{_VERDICT}|{_STATED})"
     rf"|,?\s+(?:but|because|although|though|except that|whereas)\s+"
     rf"|(?<!\byou)\s+and\s+(?={_VERB_START})"
     rf"|\s+so\s+(?={_VERB_START}|that's|how|what|maybe|\d)|,\s+(?=\d{{1,2}}(?::\d\d)?\s?(?:am"

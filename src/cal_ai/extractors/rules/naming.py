@@ -40,7 +40,7 @@ def title_of(plan: Plan, setting: Setting) -> str:
     if named and activity is not None and found(_SERVICE, activity.title):
         return f"{visit.split(' ')[0]} {activity.title[:1].lower()}{activity.title[1:]}"
     online = plan.place in ("Zoom", "Teams", "Google meet", "Skype", "Phone", "Webex", "Facetime")
-    zoned = plan.when.clock is not None and bool(plan.when.clock.zone)
+    zoned = plan.remote or (plan.when.clock is not None and bool(plan.when.clock.zone))
     unnamed = "Call" if online or zoned else "Meeting"
     title = _on_topic(activity.title if activity is not None else unnamed, plan.topic)
     shared = activity.kind.shared if activity is not None else True

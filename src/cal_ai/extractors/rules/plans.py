@@ -49,6 +49,7 @@ class Plan:
     foreign: bool = False
     held: bool = False
     overheard: bool = False
+    remote: bool = False
     backing: set[str] = field(default_factory=set)
     willing: set[str] = field(default_factory=set)
     refused: set[str] = field(default_factory=set)

@@ -20,6 +20,8 @@ def plans_something(scene: Scene, reading: Reading) -> bool:
     moments, activity, near = reading.moments, reading.activity, scene.near()
     if _is_mere_remark(scene, reading):
         return False
+    if _gives_own_time(scene, reading):
+        return True
     named = activity is not None and not activity.weak
     intends = reading.intends or reading.is_fragment or any(clock.zone for clock in moments.clocks)
     intends = intends or scene.tells_when(reading) or reading.takes_for_granted or reading.offers
@@ -79,6 +81,8 @@ def put(scene: Scene, reading: Reading) -> None:
     """Makes a plan of what the clause says, or changes the plan that it is about."""
     foreign = reading.void == "others" or _is_foreign(scene, reading)
     foreign = foreign and not scene.tells_when(reading)
+    if _translates(scene, reading):
+        return
     plan = plan_for(scene, reading)
     if plan is None or (foreign and (plan.lines or plan.target is not None)):
         return
@@ -104,6 +108,34 @@ def put(scene: Scene, reading: Reading) -> None:
         plan.back(reading.speaker)
         let_owner_decide(scene, plan, reading)
     scene.conclude(plan, sure=False)
+
+
+def _gives_own_time(scene: Scene, reading: Reading) -> bool:
+    """Whether the owner says what the time on the table is on her own clock."""
+    plan = scene.near(2)
+    says = found(
+        r"^\W*(?:(?:so|ok|and|oh),? )*(?:that|which|it)(?:'s|'d be| is| would be)\b", reading.text
+    )
+    if plan is None or plan.when.clock is None or not says or not scene.is_by_owner(reading):
+        return False
+    elsewhere = bool(plan.when.clock.zone) or found(r"\b(?:here|for me|my time)\b", reading.text)
+    return elsewhere and bool(reading.moments.clocks) and not reading.moments.days
+
+
+def _translates(scene: Scene, reading: Reading) -> bool:
+    """Whether the clause only gives the time on the table on the owner's clock, which it takes."""
+    plan = scene.near(2)
+    if plan is None or not _gives_own_time(scene, reading):
+        return False
+    settled, plan.remote = plan.is_settled, True
+    plan.when.take(replace(reading.moments, parts=()), scene.saying(plan, reading))
+    scene.attend(plan, reading)
+    if settled:
+        plan.settle(sure=False)
+    elif reading.agrees_strongly:
+        plan.back(reading.speaker)
+        scene.conclude(plan, sure=True)
+    return True
 
 
 def _offer(scene: Scene, plan: Plan, reading: Reading) -> None:

@@ -127,10 +127,13 @@ class Reading:
         )
 
     @property
+    def starts_with_time(self) -> bool:
+        return min((start for start, _ in self.moments.spans), default=1) == 0
+
+    @property
     def is_fragment(self) -> bool:
         """Whether the clause starts with a day or time and names both."""
-        first = min((start for start, _ in self.moments.spans), default=1)
-        return first == 0 and bool(self.moments.dates and self.moments.minutes)
+        return self.starts_with_time and bool(self.moments.dates and self.moments.minutes)
 
     @property
     def tells_length(self) -> bool:
