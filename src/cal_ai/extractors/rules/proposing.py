@@ -56,7 +56,8 @@ def _is_mere_remark(scene: Scene, reading: Reading) -> bool:
     if reading.is_circumstance and not scene.knows(reading):
         return True
     near = scene.near()
-    return reading.is_engaged and near is not None and near.is_open
+    just = near is not None and (near.is_open or near.touched == scene.turn)
+    return reading.is_engaged and just
 
 
 def _opens(scene: Scene, reading: Reading) -> bool:

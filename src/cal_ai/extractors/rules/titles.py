@@ -269,6 +269,7 @@ _GENERIC = {
     *("meeting", "call", "sync", "chat", "discussion", "session", "review", "meet-up", "meetup"),
     *("catch-up", "check-in", "huddle", "working session", "planning session", "video call"),
     *("phone call", "zoom", "zoom call", "presentation", "class", "lesson", "workshop"),
+    *("walkthrough", "walk-through"),
 }
 _TRIPS = {"flight", "trip", "train", "ride", "red-eye", "road trip", "business trip"}
 
