@@ -51,7 +51,8 @@ _STATED = (
     r"(?:(?: is|'s) (?:only |not )(?:at|until|till)| (?:isn't|is) (?:until|till))\b"
 )
 _CUTS = (
-    rf",\s+(?!the \d|or (?:on |at |a |the )?(?:week|\w+day|tomorrow|\d))(?={_START}|{_VERDICT}|{_STATED})"
+    rf",\s+(?!the \d|or (?:on |at |a |the )?(?:week|\w+day|tomorrow|\d))"
+    rf"(?={_START}|{_VERDICT}|{_STATED})"
     rf"|,?\s+(?:but|because|although|though|except that|whereas)\s+"
     rf"|(?<!\byou)\s+and\s+(?={_VERB_START})"
     rf"|\s+so\s+(?={_VERB_START}|that's|how|what|maybe|\d)|,\s+(?=\d{{1,2}}(?::\d\d)?\s?(?:am"

@@ -115,7 +115,8 @@ _PROPOSAL = phrases(
     do you want\b
     want to\b
     are you (?:all |guys |both |still )?(?:free|available|around|up for|good|ok|able|in town|on for)
-    you (?:free|available|around|up for|in\b(?= for\b|\W*$)|guys free|all free|still on|still good|still free)
+    you (?:free|available|around|up for|in\b(?= for\b|\W*$)
+    ...|guys free|all free|still on|still good|still free)
     (?<!signed )up for\b
     interested in
     maybe we\b
@@ -143,8 +144,8 @@ _PROPOSAL = phrases(
     which day
     let me know
     works better|better for me|prefer\b
-    (?:\w+day|morning|afternoon|evening|week|\d)(?: \w+)? (?:would|'d) (?:be (?:good|better|best|fine
-    ...|great|ideal|perfect)|suit|work)\b
+    (?:\w+day|morning|afternoon|evening|week|\d)(?: \w+)? (?:would|'d) (?:be (?:good|better|best
+    ...|fine|great|ideal|perfect)|suit|work)\b
     i (?:can|could)\b
     (?:i'm|i am) (?:free|available|open|around)
     (?:free|available|open|around) (?:on|at|after|before|from|all|any|until|till)\b

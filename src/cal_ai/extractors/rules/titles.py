@@ -142,7 +142,9 @@ def _is_noun(match: re.Match[str], text: str, moments: Spans) -> bool:
         return False
     if noun == "zoo" and found(r"\b(?:is|are|was|'s) an? $", text[: match.start()]):
         return False
-    if noun == "date" and (before in ("new", "no", "another", "what", "which", "other") or after == "night"):
+    if noun == "date" and (
+        before in ("new", "no", "another", "what", "which", "other") or after == "night"
+    ):
         return False
     if noun == "date" and found(r"\bit's a $", text[: match.start()]):
         return False
