@@ -132,6 +132,7 @@ _HOLD = phrases(
     not (?:sure|certain)\b
     we'll see\b(?! (?:on|at|you|him|her|them|\w+day))
     depends
+    let's see\b(?! (?:each|him|her|them|a|the|if we)\b)
     i don't know
     idk|dunno
     i'll (?:try|see)\b(?! (?:you|him|her|them|mr|mrs|ms|the))

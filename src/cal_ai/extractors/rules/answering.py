@@ -247,5 +247,5 @@ def is_given_away(scene: Scene, reading: Reading) -> bool:
     near = scene.near(0)
     if near is None or not near.is_open or near.speaker != reading.speaker or reading.moments:
         return False
-    near.foreign = found(r"\b(?:that|this|it)\b", reading.text)
+    near.foreign = found(r"\b(?:that|this|it|him|her|them)\b", reading.text)
     return near.foreign

@@ -22,6 +22,7 @@ def changes_while_keeping(scene: Scene, reading: Reading) -> bool:
 
 def keep(scene: Scene, reading: Reading) -> None:
     """What was to be changed stays as it is."""
+    scene.kept = scene.turn
     event = scene.event_named(reading, Moments()) or scene.agenda.at(reading.moments)
     plan = scene.plan_of(event) if event is not None else scene.latest()
     if plan is None:
@@ -41,7 +42,7 @@ def keep(scene: Scene, reading: Reading) -> None:
 
 def goes_on_cancelling(scene: Scene, reading: Reading) -> bool:
     near = scene.near(2)
-    just = near is not None and near.action == "delete"
+    just = near is not None and near.action == "delete" and scene.kept <= near.touched
     return just and found(r"\b(?:too|as well|also)\b", reading.text)
 
 

@@ -9,6 +9,7 @@ from cal_ai.extractors.rules.moments import names_day
 from cal_ai.extractors.rules.patterns import found
 from cal_ai.extractors.rules.plans import Plan, same_activity
 from cal_ai.extractors.rules.reading import Reading
+from cal_ai.extractors.rules.references import minute_of
 from cal_ai.extractors.rules.scene import FAR, NEAR, Scene
 
 
@@ -143,12 +144,22 @@ def _event_mentioned(scene: Scene, near: Plan | None, reading: Reading) -> Conte
     named = not last.hindrance and (topic is None or topic.activity.weak)
     if not reading.moments.names_a_time:
         return last.event if named and (near is None or near.touched < last.turn) else None
+    if _ends_anew(scene, last.event, reading):
+        return last.event
     if not (named or reading.corrects):
         return None
     done = near is not None and near.is_settled and near.touched <= last.turn
     if near is None or (done and not _completes(scene, near, reading)):
         return last.event
     return None
+
+
+def _ends_anew(scene: Scene, event: ContextEvent, reading: Reading) -> bool:
+    """Whether the clause repeats when the event starts, and says until when it will be."""
+    moments = reading.moments
+    starts = moments.minutes == {minute_of(scene.agenda.starts[event.id]) % 720}
+    ends = any(clock.until is not None for clock in moments.clocks)
+    return starts and ends and not scene.agenda.is_own_time(event, moments)
 
 
 def _completes(scene: Scene, plan: Plan, reading: Reading) -> bool:

@@ -32,7 +32,7 @@ from cal_ai.extractors.rules.patterns import found
 from cal_ai.extractors.rules.plans import Plan
 from cal_ai.extractors.rules.proposing import plans_something, put
 from cal_ai.extractors.rules.reading import Reading, read_utterance
-from cal_ai.extractors.rules.scene import Mention, Scene
+from cal_ai.extractors.rules.scene import Mention, Scene, Topic
 from cal_ai.extractors.rules.setting import Setting
 from cal_ai.transcript import Utterance
 
@@ -75,8 +75,17 @@ def _turn_to_next_matter(scene: Scene, reading: Reading) -> None:
             scene.focus = None
     if remarks.turns_earnest(reading.text):
         take_back_jests(scene)
-    if scene.past is not None and reading.proposes and found(r"\bagain\b", reading.text):
+    if scene.past is not None and reading.proposes and _comes_back(scene, scene.past, reading):
         scene.topic = replace(scene.past, turn=scene.turn, proposed=True)
+
+
+def _comes_back(scene: Scene, past: Topic, reading: Reading) -> bool:
+    """Whether what was, or never was, is to be done now ("We never had that coffee.")."""
+    if found(r"\bagain\b", reading.text):
+        return True
+    missed = found(r"\b(?:never|didn't|haven't|still)\b", past.utterance.words)
+    idle = scene.focus is None or not scene.focus.is_open
+    return missed and idle and scene.turn - past.turn <= 2 and reading.moments.names_a_time
 
 
 def _plans_nothing(scene: Scene, reading: Reading) -> bool:

@@ -107,7 +107,7 @@ _SARCASM = (
     r"|because (?:that's|that is|nothing|who doesn't|i (?:just )?love|sleep)|who needs sleep"
     r"|sleep is (?:for|overrated)|can hardly wait|hold (?:my|your) breath|what every\w* (?:wants"
     r"|dreams)"
-    r"|my (?:absolute )?favou?rite (?:thing|way|hobby)|as one does|obviously not|\byeah no\b"
+    r"|my (?:absolute )?favou?rite (?:thing|way|hobby)|as one does|obviously not"
     r"|\blmao\b"
     r"|\brofl\b|on the moon\b|\bon mars\b|next lifetime|30th of february|february 30|twelfth of"
     r" never"

@@ -15,7 +15,7 @@ _WOULD = r"\b(?:i|we|you|he|she|they|it)'d\b|\b(?:would|could)\b"
 
 def heard(scene: Scene, reading: Reading) -> Reading:
     """`reading` as part of what is being supposed or told ("We had lunch. At one.")."""
-    reading = _near_day_talked_about(scene, reading)
+    reading = _as_end(scene, _near_day_talked_about(scene, reading))
     if reading.void == "hypothetical" and found(r"\bif\b", reading.text):
         scene.supposed = scene.turn
     supposed = scene.turn - scene.supposed <= 3 and found(_WOULD, reading.text)
@@ -26,6 +26,17 @@ def heard(scene: Scene, reading: Reading) -> Reading:
     if scene.story and (reading.is_fragment or reading.bare) and not answers:
         return replace(reading, void=scene.story)
     return reading
+
+
+def _as_end(scene: Scene, reading: Reading) -> Reading:
+    """`reading` with a time as the end that was asked for ("Till when?" "Six.")."""
+    asked = r"\b(?:until when|till when|finish|ends?|how long till|over)\b"
+    recent = 0 <= scene.turn - scene.question.turn <= 1
+    if not (recent and reading.bare and len(reading.moments.clocks) == 1):
+        return reading
+    if not found(asked, scene.question.text) or reading.moments.days:
+        return reading
+    return replace(reading, moments=reading.moments.as_ends())
 
 
 def _near_day_talked_about(scene: Scene, reading: Reading) -> Reading:

@@ -110,7 +110,7 @@ _PROPOSAL = phrases(
     r"""
     how(?: about|'s| does)\b
     what(?: about| if we| time)\b
-    let's\b
+    let's\b(?! see\b(?! (?:each|him|her|them|a|the|if we)\b))
     (?:shall|should|can|could|may|will|would) (?:we|i|you)\b
     do you want\b
     want to\b
@@ -256,7 +256,8 @@ def leaves_out(text: str) -> bool:
     if found(_NOT_CANCELLING, text):
         return False
     return found(
-        r"(?<!phone)(?:\bis|\bare|'s|'re) off\b(?! (?:to|by|work|limits|on|sick|today|duty))"
+        r"(?<!phone)(?<!phone )(?:\bis|\bare|'s|'re) off\b"
+        r"(?! (?:to|by|work|limits|on|sick|today|duty))"
         r"|\bfalls? (?:out|through)\b"
         r"|\b(?:drop(?:ping)?|skip(?:ping)?|bail(?:ing)? on|bow out|pull out of|pass on"
         r"|miss(?:ing)?"
@@ -271,9 +272,12 @@ def leaves_out(text: str) -> bool:
 _LATER_IS = r"(?:'s|\bis|\bare|\bwas)(?: [\w'-]+){1,4} (?:later|earlier)\b"
 
 
+_OTHER_ONE = r"^\W*(?:and|what about)?,? ?the [\w ]+ (?:days?|weeks?) (?:later|earlier)\W*$"
+
+
 def moves(text: str) -> bool:
     """Whether the clause moves something; "the party is a week later" only says when it is."""
-    return found(_MOVE, pattern(_LATER_IS).sub("", text))
+    return found(_MOVE, pattern(_LATER_IS).sub("", text)) and not found(_OTHER_ONE, text)
 
 
 _KEEP = phrases(

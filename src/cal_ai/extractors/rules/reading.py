@@ -138,7 +138,7 @@ class Reading:
     @property
     def tells_length(self) -> bool:
         return found(
-            r"\b(?:takes?|lasts?|enough|long|should do|wants?|needs?|allow|reckon|set aside"
+            r"\b(?:takes?|lasts?|enough|plenty|long|should do|wants?|needs?|allow|reckon|set aside"
             r"|(?:that|it)(?:'ll be|'s| is| will be))\b",
             self.text,
         )

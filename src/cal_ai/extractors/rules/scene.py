@@ -71,7 +71,7 @@ class Scene:
         self.story = ""
         self.item = -1
         self.supposed = -FAR
-        self.hesitated = -FAR
+        self.hesitated = self.kept = -FAR
         self.last_mention = Mention()
         self.mentions: dict[int, tuple[ContextEvent, int]] = {}
         self.addressees: frozenset[str] = frozenset()
@@ -220,7 +220,7 @@ class Scene:
         if self.last_day is None or self.turn - self.day_turn > 1:
             return None
         days = moments.dates or frozenset({self.last_day})
-        if activity.definite and activity.noun in GENERIC:
+        if activity.definite and activity.noun in GENERIC and not activity.people:
             return self.agenda.only_one_on(days)
         changes = reading.cancels or reading.drops or reading.moves
         if vague or activity.indefinite or not changes:

@@ -41,7 +41,8 @@ _PASSING = (
     r"\b(?:(?<!live )(?<!do )(?<!start )with|after|before|until|till|during|between|following"
     r"|done with|back from|by|out of"
     r"|further to|i'm in|i'm on|in time for|straight from|coming from|conflicts? with|clashes with"
-    r"|because of)"
+    r"|because of|(?:something|anything|presents?|gifts?|cards?|cake|clothes|dress|shoes|food|wine"
+    r"|shopping|ready|late|money) for)"
     r"(?: (?:the|my|our|that|a|an))?\s*$"
 )
 
