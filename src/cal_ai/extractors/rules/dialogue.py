@@ -26,12 +26,13 @@ from cal_ai.extractors.rules.cancelling import (
     keep,
 )
 from cal_ai.extractors.rules.hearing import heard
-from cal_ai.extractors.rules.moving import add_people, move, relocate
+from cal_ai.extractors.rules.moving import add_people, move
 from cal_ai.extractors.rules.noting import note, recall
 from cal_ai.extractors.rules.patterns import found
 from cal_ai.extractors.rules.plans import Plan
 from cal_ai.extractors.rules.proposing import plans_something, put
 from cal_ai.extractors.rules.reading import Reading, read_utterance
+from cal_ai.extractors.rules.relocating import relocate
 from cal_ai.extractors.rules.scene import Mention, Scene, Topic
 from cal_ai.extractors.rules.setting import Setting
 from cal_ai.transcript import Utterance
@@ -52,11 +53,11 @@ def follow(utterances: Iterable[Utterance], setting: Setting, agenda: Agenda) ->
 def _take_in(scene: Scene, reading: Reading) -> None:
     """Does what the clause does; of several readings the first that fits counts."""
     _turn_to_next_matter(scene, reading)
-    if scene.counts(reading) or _plans_nothing(scene, reading):
+    if scene.counts(reading) or _plans_nothing(scene, reading) or relocate(scene, reading):
         return
     if _changes_something(scene, reading) or _objects(scene, reading):
         return
-    if add_people(scene, reading) or relocate(scene, reading) or _answers(scene, reading):
+    if add_people(scene, reading) or _answers(scene, reading):
         return
     if plans_something(scene, reading):
         put(scene, reading)

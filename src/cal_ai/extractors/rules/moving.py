@@ -7,7 +7,7 @@ from dataclasses import replace
 from cal_ai.events import Action
 from cal_ai.extractors.rules import remarks
 from cal_ai.extractors.rules.moments import Moments, split_moved
-from cal_ai.extractors.rules.patterns import cased, found, pattern, sentence_case
+from cal_ai.extractors.rules.patterns import cased, found, pattern
 from cal_ai.extractors.rules.plans import Plan
 from cal_ai.extractors.rules.reading import Reading
 from cal_ai.extractors.rules.scene import Scene
@@ -96,24 +96,7 @@ def add_people(scene: Scene, reading: Reading) -> bool:
     return True
 
 
-def relocate(scene: Scene, reading: Reading) -> bool:
-    """Whether the clause only tells a new place of an event ("choir will be at the town hall")."""
-    moved = pattern(_NEW_PLACE).search(reading.text)
-    if moved is None or reading.question or reading.void or reading.moments.clocks:
-        return False
-    event = scene.event_named(reading, Moments())
-    place = reading.place or (sentence_case(moved["place"]) if moved["place"] else None)
-    if event is None or place is None or event.location == place:
-        return False
-    change(scene, scene.plan_of(event), replace(reading, place=place), Moments())
-    return True
-
-
 _ADDING = (
     r"\b(?i:add|added|invite|invited|include|loop in|bring in|cc) "
     r"(?P<names>[A-Z]\w+(?:(?:, | and | & )[A-Z]\w+)*)(?= (?:to|in|on|for)\b|\W*$)"
-)
-_NEW_PLACE = (
-    r"\b(?:will be|is|are|'s|moved|takes place|has to be|have to be|has been moved)"
-    r" (?:now )?(?:at|in|to)\b(?: the (?P<place>[\w-]+(?: (?:room|hall|building|office))?))?"
 )

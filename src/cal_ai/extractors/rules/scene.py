@@ -71,6 +71,7 @@ class Scene:
         self.story = ""
         self.item = -1
         self.supposed = -FAR
+        self.located: tuple[ContextEvent, int] | None = None
         self.hesitated = self.kept = -FAR
         self.last_mention = Mention()
         self.mentions: dict[int, tuple[ContextEvent, int]] = {}

@@ -1,0 +1,108 @@
+"""Clauses that put an event of the calendar somewhere else, at its old time."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from cal_ai.events import ContextEvent
+from cal_ai.extractors.rules.moments import Moments
+from cal_ai.extractors.rules.moving import change
+from cal_ai.extractors.rules.patterns import cased, found, pattern, sentence_case, words
+from cal_ai.extractors.rules.places import PLACE_KIND
+from cal_ai.extractors.rules.reading import Reading
+from cal_ai.extractors.rules.references import content_words
+from cal_ai.extractors.rules.scene import FAR, Scene
+
+_NEW_PLACE = (
+    r"\b(?:will be|is|are|'s|moved|takes place|has to be|have to be|has been moved)"
+    r" (?:now )?(?:at|in|to)\b(?: the (?P<place>[\w-]+(?: (?:room|hall|building|office))?))?"
+)
+_NAME = r"(?:[A-Z][\w'-]*|\d[\w.]*|[Rr]oom|[Hh]all|del|de|di|la)"
+_OFFERS = (
+    rf"\b(?i:booked|reserved|got|found|have) (?i:us |you |me )?(?i:a table (?:at|in) )(?P<place>{_NAME}"
+    rf"(?: {_NAME})*)",
+    rf"\b(?i:booked|reserved|got|found|have) (?i:us |you |me )?(?i:the )?"
+    rf"(?P<place>{_NAME}(?: {_NAME})* ?(?i:{PLACE_KIND})?(?: \w?\d[\w.]*)?)(?= (?:on|in|for|instead)|\W*$)",
+    rf"^(?P<place>(?:[Tt]he |[Rr]oom )?{_NAME}(?: {_NAME})*)(?: in the [a-z ]+?)?(?:'s| is)"
+    r"(?: still| also)? free\b",
+    r"(?i:chang\w+|mov\w+|switch\w*) (?i:the (?:room|place|venue|location) )?(?i:in )?to"
+    r" (?P<place>(?:[Tt]he )?(?:[Rr]oom )?(?:[A-Z]\w+|\d+\.\d+)(?: [A-Z\d]\w*)*)(?: then| instead|\W*$)",
+)
+_NO_PLACES = words(
+    """
+    monday tuesday wednesday thursday friday saturday sunday i we you he she it that this they
+    january february march april may june july august september october november december
+    """
+)
+
+
+def relocate(scene: Scene, reading: Reading) -> bool:
+    """Whether the clause gives an event another place and nothing else."""
+    _note_location(scene, reading)
+    return _tells_place(scene, reading) or _offers_place(scene, reading)
+
+
+def _tells_place(scene: Scene, reading: Reading) -> bool:
+    """Whether the clause only tells a new place of an event ("choir will be at the town hall")."""
+    moved = pattern(_NEW_PLACE).search(reading.text)
+    if moved is None or reading.question or reading.void or reading.moments.clocks:
+        return False
+    event = scene.event_named(reading, Moments())
+    place = reading.place or (sentence_case(moved["place"]) if moved["place"] else None)
+    if event is None or place is None or event.location == place:
+        return False
+    change(scene, scene.plan_of(event), replace(reading, place=place), Moments())
+    return True
+
+
+def _note_location(scene: Scene, reading: Reading) -> None:
+    """Keeps in mind the event at a place that is named."""
+    said = content_words(reading.text)
+    for event in scene.agenda.events:
+        if event.location and content_words(event.location) <= said:
+            scene.located = (event, scene.turn)
+
+
+def _offers_place(scene: Scene, reading: Reading) -> bool:
+    """Whether another place is offered for the event that is talked about ("4.11 is free")."""
+    place = _place_offered(scene, reading)
+    event = _event_in_question(scene) if place else None
+    if event is None or event.location == place:
+        return False
+    plan = scene.plan_of(event)
+    plan.place = place
+    owners = scene.is_by_owner(reading) and not (reading.question or reading.proposes)
+    plan.offer(reading.speaker, "update", asked=reading.question, told=owners)
+    scene.attend(plan, reading)
+    scene.conclude(plan, sure=False)
+    return True
+
+
+def _place_offered(scene: Scene, reading: Reading) -> str:
+    if reading.void not in ("", "others"):
+        return ""
+    names = {name.lower() for name in scene.setting.speakers}
+    for source in _OFFERS:
+        match = cased(source).search(reading.text)
+        if match is None:
+            continue
+        place = match["place"].removeprefix("the ").removeprefix("The ").strip()
+        first = place.split(" ")[0].lower().removesuffix("'s")
+        if not place or first in _NO_PLACES or first in names:
+            continue
+        if match["place"][:4].lower() == "the " or found(rf"\d|\b{PLACE_KIND}\b", place):
+            return sentence_case(place)
+        if "a table" in match[0]:
+            return place
+    return ""
+
+
+def _event_in_question(scene: Scene) -> ContextEvent | None:
+    """The event that lacks a place: the one talked about, or the one at the place named."""
+    near, last = scene.near(), scene.last_mention
+    if near is not None and near.target is not None and not near.is_settled:
+        return near.target
+    if last.event is not None and scene.turn - last.turn <= 2:
+        return last.event
+    event, turn = scene.located or (None, -FAR)
+    return event if scene.turn - turn <= 4 else None
