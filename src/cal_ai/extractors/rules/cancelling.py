@@ -25,7 +25,8 @@ def keep(scene: Scene, reading: Reading) -> None:
     scene.kept = scene.turn
     event = scene.event_named(reading, Moments()) or scene.agenda.at(reading.moments)
     plan = scene.plan_of(event) if event is not None else scene.latest()
-    if plan is None:
+    topic = scene.live_topic()
+    if plan is None or (event is None and topic is not None and topic.turn >= plan.touched):
         return
     partly = event is None and bool(reading.moments.clocks or remarks.names_a_detail(reading.text))
     if (partly and plan.action is not None) or (plan.target is None and not plan.is_open):

@@ -8,6 +8,7 @@ from datetime import timedelta
 from cal_ai.extractors.rules.dates import Day
 from cal_ai.extractors.rules.patterns import found
 from cal_ai.extractors.rules.reading import Reading
+from cal_ai.extractors.rules.references import content_words
 from cal_ai.extractors.rules.scene import FAR, Scene
 
 _WOULD = r"\b(?:i|we|you|he|she|they|it)'d\b|\b(?:would|could)\b"
@@ -15,7 +16,7 @@ _WOULD = r"\b(?:i|we|you|he|she|they|it)'d\b|\b(?:would|could)\b"
 
 def heard(scene: Scene, reading: Reading) -> Reading:
     """`reading` as part of what is being supposed or told ("We had lunch. At one.")."""
-    reading = _as_end(scene, _near_day_talked_about(scene, reading))
+    reading = _as_end(scene, _without_places(scene, _near_day_talked_about(scene, reading)))
     if reading.void == "hypothetical" and found(r"\bif\b", reading.text):
         scene.supposed = scene.turn
     supposed = scene.turn - scene.supposed <= 3 and found(_WOULD, reading.text)
@@ -37,6 +38,15 @@ def _as_end(scene: Scene, reading: Reading) -> Reading:
     if not found(asked, scene.question.text) or reading.moments.days:
         return reading
     return replace(reading, moments=reading.moments.as_ends())
+
+
+def _without_places(scene: Scene, reading: Reading) -> Reading:
+    """`reading` without an activity that is only where an event takes place ("Town Hall")."""
+    if reading.activity is None:
+        return reading
+    named = content_words(reading.activity.title)
+    places = (content_words(event.location) for event in scene.agenda.events if event.location)
+    return replace(reading, activity=None) if named in places else reading
 
 
 def _near_day_talked_about(scene: Scene, reading: Reading) -> Reading:

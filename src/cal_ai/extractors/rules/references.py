@@ -105,6 +105,11 @@ def _without_times(reading: Reading) -> str:
     return pattern(_IN_BOOKS).sub(" ", pattern(_PASSING).sub(" ", text))
 
 
+def place_words(event: ContextEvent) -> frozenset[str]:
+    """The words that tell the place of an event from others."""
+    return content_words(event.location or "") - _LINKS - _PLACES
+
+
 def _match(
     reading: Reading,
     said: frozenset[str],
@@ -120,9 +125,9 @@ def _match(
     got = sum(weights[word] for word in shared)
     got += sum(0.6 * weights[name] for name in (partners & title) - shared)
     cover = got / (sum(weights.values()) or 1.0)
-    if event.location and content_words(event.location) - _LINKS - _PLACES <= said:
+    place = place_words(event)
+    if place <= said:
         near = reading.text.count(" ") < 5 or reading.cancels or reading.drops or reading.refuses
-        place = content_words(event.location) - _LINKS - _PLACES
         cover = max(cover, (0.5 if near or len(place) > 1 else 0.4) if place else 0.0)
     fits = _time_score(old, start)
     if own & _names(event.summary) and (reading.activity is None or reading.activity.weak):

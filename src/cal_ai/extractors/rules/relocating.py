@@ -10,7 +10,7 @@ from cal_ai.extractors.rules.moving import change
 from cal_ai.extractors.rules.patterns import cased, found, pattern, sentence_case, words
 from cal_ai.extractors.rules.places import PLACE_KIND
 from cal_ai.extractors.rules.reading import Reading
-from cal_ai.extractors.rules.references import content_words
+from cal_ai.extractors.rules.references import content_words, place_words
 from cal_ai.extractors.rules.scene import FAR, Scene
 
 _NEW_PLACE = (
@@ -25,6 +25,8 @@ _OFFERS = (
     rf"(?P<place>{_NAME}(?: {_NAME})* ?(?i:{PLACE_KIND})?(?: \w?\d[\w.]*)?)(?= (?:on|in|for|instead)|\W*$)",
     rf"^(?P<place>(?:[Tt]he |[Rr]oom )?{_NAME}(?: {_NAME})*)(?: in the [a-z ]+?)?(?:'s| is)"
     r"(?: still| also)? free\b",
+    rf"\b(?:[Ww]e're|[Ww]e'll be|[Ii]t's) (?:over |now |all )?(?:at|in) (?P<place>(?:the )?{_NAME}"
+    rf"(?: {_NAME})*(?: {PLACE_KIND})?) instead\b",
     r"(?i:chang\w+|mov\w+|switch\w*) (?i:the (?:room|place|venue|location) )?(?i:in )?to"
     r" (?P<place>(?:[Tt]he )?(?:[Rr]oom )?(?:[A-Z]\w+|\d+\.\d+)(?: [A-Z\d]\w*)*)(?: then| instead|\W*$)",
 )
@@ -59,7 +61,8 @@ def _note_location(scene: Scene, reading: Reading) -> None:
     """Keeps in mind the event at a place that is named."""
     said = content_words(reading.text)
     for event in scene.agenda.events:
-        if event.location and content_words(event.location) <= said:
+        place = place_words(event)
+        if place and place <= said:
             scene.located = (event, scene.turn)
 
 
