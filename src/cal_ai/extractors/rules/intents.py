@@ -264,6 +264,8 @@ def leaves_out(text: str) -> bool:
         r"|no (?:[\w'-]+ ){1,3}(?:today|tomorrow|tonight|this|next|on|\w+day))\b"
         r"|\b(?:needn't|don't (?:have|need) to|no need to) (?:go|come)\b"
         r"|\bstrike (?:it|that|this|them)\b"
+        r"|^(?:and |so |then )?(?:that's |it's |they're |that one's )?out(?: too| as well| then)?\W*$"
+        r"|\btell (?:him|her|them) (?:no|it's off|(?:i|we) can't)\b"
         r"|^(?:so,? |then )?no (?:[\w'-]+ ?){1,2}(?:,? then)?\W*$",
         text,
     )
@@ -293,7 +295,7 @@ _KEEP = phrases(
     ...|be (?:moved|cancelled|changed))\b
     (?:isn't|aren't|not) (?:being )?(?:cancelled|canceled|moved|moving|off|changed)\b
     as (?:usual|always)\b
-    (?:goes|going|go) ahead\b(?! (?:and|with))(?<!won't go ahead)(?<!not going ahead)
+    (?:goes|going|will go|can go) ahead\b(?! (?:and|with))(?<!won't go ahead)(?<!not going ahead)
     unchanged\b
     nothing (?:changes|else changes|has changed)\b
     don't (?:touch|cancel|move|change|delete|drop|reschedule)\b

@@ -39,6 +39,9 @@ _SAME = (
     {"physio", "physiotherapy"},
     {"haircut", "hairdresser", "barber"},
     {"presentation", "deck"},
+    {"vaccination", "vaccine", "jab", "shot"},
+    {"checkup", "check-up"},
+    {"optician", "optometrist"},
 )
 _ALIASES = {word: min(group) for group in _SAME for word in group}
 

@@ -23,6 +23,7 @@ from cal_ai.extractors.rules.patterns import (
     sentence_case,
     small,
     small_pattern,
+    words,
 )
 from cal_ai.extractors.rules.people import find_people
 from cal_ai.extractors.rules.spans import Spans, covers
@@ -126,8 +127,22 @@ def _word_after(text: str, position: int) -> str:
     return match[1].lower() if match else ""
 
 
+_PERSONS = words(
+    """
+    doctor dentist vet therapist plumber electrician orthodontist dermatologist optometrist optician
+    pediatrician barber hairdresser technician contractor handyman hygienist mechanic physiotherapist
+    chiropractor
+    """
+)
+_ACTS = (
+    r"^(?:'s| is| was)(?: \w+)? (?:in|off|ill|sick|away|on holiday|late|very|so|a|an|the|never|always)\b"
+)
+
+
 def _is_noun(match: re.Match[str], text: str, moments: Spans) -> bool:
     noun = match["noun"]
+    if noun in _PERSONS and found(_ACTS, text[match.end() :]):
+        return False
     before, after = _word_before(text, match.start()), _word_after(text, match.end())
     if after in HEADS and not found(r"^\W*[,.;:?!]", text[match.end() :]):
         return False
