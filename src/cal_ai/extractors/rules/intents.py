@@ -264,9 +264,16 @@ def leaves_out(text: str) -> bool:
         r"|no (?:[\w'-]+ ){1,3}(?:today|tomorrow|tonight|this|next|on|\w+day))\b"
         r"|\b(?:needn't|don't (?:have|need) to|no need to) (?:go|come)\b"
         r"|\bstrike (?:it|that|this|them)\b"
-        r"|^(?:and |so |then )?(?:that's |it's |they're |that one's )?out(?: too| as well| then)?\W*$"
-        r"|\btell (?:him|her|them) (?:no|it's off|(?:i|we) can't)\b"
         r"|^(?:so,? |then )?no (?:[\w'-]+ ?){1,2}(?:,? then)?\W*$",
+        text,
+    )
+
+
+def leaves_that_out(text: str) -> bool:
+    """Whether what was just named is left out ("That's out", "I'll tell her no")."""
+    return found(
+        r"^(?:and |so |then )?(?:that's |it's |they're |that one's )?out(?: too| as well| then)?\W*$"
+        r"|\btell (?:him|her|them) (?:no|it's off|(?:i|we) can't)\b",
         text,
     )
 

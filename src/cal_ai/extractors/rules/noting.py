@@ -20,6 +20,8 @@ def note(scene: Scene, reading: Reading) -> None:
     """Keeps what a remark without a time names: an activity to come back to, a place."""
     if reading.void == "negated":
         _note_event(scene, reading)
+    if reading.void == "others":
+        _note_event(scene, reading)
     if reading.void in ("others", "hypothetical", "negated", "told", "past"):
         return
     if not _note_event(scene, reading):
