@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from cal_ai.extractors.rules import remarks
+from cal_ai.extractors.rules.intents import leaves_that_out
 from cal_ai.extractors.rules.moments import Moments
 from cal_ai.extractors.rules.patterns import found, small_pattern, words
 from cal_ai.extractors.rules.plans import Plan
@@ -74,6 +75,15 @@ def cancel(scene: Scene, reading: Reading) -> None:
     elif not reading.question:
         plan.drop()
         scene.attend(plan, reading)
+
+
+def leave_out(scene: Scene, reading: Reading) -> bool:
+    """Whether the event of the calendar that was just named is left out ("That's out too")."""
+    event = scene.event_just_named()
+    if event is None or reading.question or not leaves_that_out(reading.text):
+        return False
+    _delete(scene, scene.plan_of(event), reading)
+    return True
 
 
 _OBJECT = (

@@ -24,9 +24,9 @@ from cal_ai.extractors.rules.cancelling import (
     changes_while_keeping,
     goes_on_cancelling,
     keep,
+    leave_out,
 )
 from cal_ai.extractors.rules.hearing import heard
-from cal_ai.extractors.rules.intents import leaves_that_out
 from cal_ai.extractors.rules.moving import add_people, move
 from cal_ai.extractors.rules.noting import note, recall
 from cal_ai.extractors.rules.patterns import found
@@ -111,8 +111,7 @@ def _plans_nothing(scene: Scene, reading: Reading) -> bool:
 def _changes_something(scene: Scene, reading: Reading) -> bool:
     """Whether the clause calls something off or moves it."""
     drops = reading.drops or goes_on_cancelling(scene, reading)
-    if leaves_that_out(reading.text) and not reading.question and scene.names_event():
-        cancel(scene, reading)
+    if leave_out(scene, reading):
         return True
     if reading.holds and not reading.question and (reading.cancels or drops):
         return False  # "I might have to cancel"

@@ -105,11 +105,11 @@ class Scene:
             return near
         return self.plan_of(last.event)
 
-    def names_event(self) -> bool:
-        """Whether "that" stands for an event of the calendar named in the last utterance."""
+    def event_just_named(self) -> ContextEvent | None:
+        """The event of the calendar that "that" stands for, named in the last utterance."""
         last, near = self.last_mention, self.near()
-        recent = last.event is not None and self.turn - last.turn <= 1
-        return recent and not (near is not None and near.is_open and near.touched > last.turn)
+        other = near is not None and near.is_open and near.touched > last.turn
+        return last.event if self.turn - last.turn <= 1 and not other else None
 
     def note_mention(self, event: ContextEvent, reading: Reading) -> None:
         """Notes that an event of the calendar was named, and nothing wanted of it."""
