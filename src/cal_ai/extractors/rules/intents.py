@@ -272,7 +272,8 @@ def leaves_out(text: str) -> bool:
 def leaves_that_out(text: str) -> bool:
     """Whether what was just named is left out ("That's out", "I'll tell her no")."""
     return found(
-        r"^(?:and |so |then )?(?:that's |it's |they're |that one's )?out(?: too| as well| then)?\W*$"
+        r"^(?:and |so |then )?(?:that's |it's |they're |that one's )?out"
+        r"(?: too| as well| then)?\W*$"
         r"|\btell (?:him|her|them) (?:no|it's off|(?:i|we) can't)\b",
         text,
     )

@@ -19,16 +19,18 @@ _NEW_PLACE = (
 )
 _NAME = r"(?:[A-Z][\w'-]*|\d[\w.]*|[Rr]oom|[Hh]all|del|de|di|la)"
 _OFFERS = (
-    rf"\b(?i:booked|reserved|got|found|have) (?i:us |you |me )?(?i:a table (?:at|in) )(?P<place>{_NAME}"
-    rf"(?: {_NAME})*)",
+    rf"\b(?i:booked|reserved|got|found|have) (?i:us |you |me )?(?i:a table (?:at|in) )"
+    rf"(?P<place>{_NAME}(?: {_NAME})*)",
     rf"\b(?i:booked|reserved|got|found|have) (?i:us |you |me )?(?i:the )?"
-    rf"(?P<place>{_NAME}(?: {_NAME})* ?(?i:{PLACE_KIND})?(?: \w?\d[\w.]*)?)(?= (?:on|in|for|instead)|\W*$)",
+    rf"(?P<place>{_NAME}(?: {_NAME})* ?(?i:{PLACE_KIND})?(?: \w?\d[\w.]*)?)"
+    r"(?= (?:on|in|for|instead)|\W*$)",
     rf"^(?P<place>(?:[Tt]he |[Rr]oom )?{_NAME}(?: {_NAME})*)(?: in the [a-z ]+?)?(?:'s| is)"
     r"(?: still| also)? free\b",
     rf"\b(?:[Ww]e're|[Ww]e'll be|[Ii]t's) (?:over |now |all )?(?:at|in) (?P<place>(?:the )?{_NAME}"
     rf"(?: {_NAME})*(?: {PLACE_KIND})?) instead\b",
     r"(?i:chang\w+|mov\w+|switch\w*) (?i:the (?:room|place|venue|location) )?(?i:in )?to"
-    r" (?P<place>(?:[Tt]he )?(?:[Rr]oom )?(?:[A-Z]\w+|\d+\.\d+)(?: [A-Z\d]\w*)*)(?: then| instead|\W*$)",
+    r" (?P<place>(?:[Tt]he )?(?:[Rr]oom )?(?:[A-Z]\w+|\d+\.\d+)(?: [A-Z\d]\w*)*)"
+    r"(?: then| instead|\W*$)",
 )
 _NO_PLACES = words(
     """

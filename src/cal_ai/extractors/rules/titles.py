@@ -130,12 +130,13 @@ def _word_after(text: str, position: int) -> str:
 _PERSONS = words(
     """
     doctor dentist vet therapist plumber electrician orthodontist dermatologist optometrist optician
-    pediatrician barber hairdresser technician contractor handyman hygienist mechanic physiotherapist
-    chiropractor
+    pediatrician barber hairdresser technician contractor handyman hygienist mechanic chiropractor
+    physiotherapist
     """
 )
 _ACTS = (
-    r"^(?:'s| is| was)(?: \w+)? (?:in|off|ill|sick|away|on holiday|late|very|so|a|an|the|never|always)\b"
+    r"^(?:'s| is| was)(?: \w+)?"
+    r" (?:in|off|ill|sick|away|on holiday|late|very|so|a|an|the|never|always)\b"
 )
 
 
