@@ -144,6 +144,8 @@ def _event_mentioned(scene: Scene, near: Plan | None, reading: Reading) -> Conte
     named = not last.hindrance and (topic is None or topic.activity.weak)
     if not reading.moments.names_a_time:
         return last.event if named and (near is None or near.touched < last.turn) else None
+    if near is not None and near.target is last.event and near.action == "delete":
+        return None
     if _ends_anew(scene, last.event, reading):
         return last.event
     if not (named or reading.corrects):

@@ -24,7 +24,8 @@ def heard(scene: Scene, reading: Reading) -> Reading:
         scene.supposed = scene.turn
         return replace(reading, void="hypothetical")
     answers = reading.question or reading.void or reading.agrees or reading.corrects
-    if scene.story and (reading.is_fragment or reading.bare) and not answers:
+    told = scene.turn <= scene.story_ends
+    if scene.story and told and (reading.is_fragment or reading.bare) and not answers:
         return replace(reading, void=scene.story)
     return reading
 

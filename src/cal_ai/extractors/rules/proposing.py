@@ -161,7 +161,8 @@ def _states(reading: Reading) -> bool:
     named = reading.activity is not None and not reading.activity.weak
     complete = named and bool(reading.moments.dates and reading.moments.minutes)
     firm = reading.announces or complete or reading.agrees_strongly or reading.bare
-    return reading.calendar or (firm and not reading.proposes)
+    theirs = found(r"\byour (?:calendar|diary|schedule)\b", reading.text)
+    return (reading.calendar and not theirs) or (firm and not reading.proposes)
 
 
 def _is_foreign(scene: Scene, reading: Reading) -> bool:

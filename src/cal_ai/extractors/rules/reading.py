@@ -323,7 +323,8 @@ def _void(text: str, moments: Moments, owner: str) -> str:
         return "told"
     if doubts.is_hypothetical(text):
         return "hypothetical"
-    if any(day.past for day in moments.days) or doubts.is_past(text):
+    past = any(day.past for day in moments.days) and not found(r" can (?:come|do|see)\b", text)
+    if past or doubts.is_past(text):
         return "past"
     if doubts.is_habitual(text):
         return "past"

@@ -68,7 +68,7 @@ class Scene:
         self.aside: Plan | None = None
         self.question = Question()
         self.turn = 0
-        self.story = ""
+        self.story, self.story_ends = "", 0
         self.item = -1
         self.supposed = -FAR
         self.located: tuple[ContextEvent, int] | None = None
@@ -119,7 +119,8 @@ class Scene:
         stated = reading.moments.names_a_time and not reading.question
         near = self.near()
         waiting = near is not None and near.is_open and near.target is not event
-        placed = placed or (stated and (waiting or bool(reading.moments.clocks)))
+        told = reading.announces and reading.speaker != self.setting.owner
+        placed = placed or (stated and (waiting or told or bool(reading.moments.clocks)))
         self.last_mention = Mention(event, self.turn, placed, remarks.asks_who_comes(reading.text))
 
     def attend(self, plan: Plan, reading: Reading, *, quote: bool = True) -> None:
@@ -286,7 +287,9 @@ class Scene:
         if remarks.hesitates(reading.text):
             self.hesitated = self.turn
         dated = reading.moments.names_a_time or reading.activity is not None
-        self.story = reading.void if reading.void in ("past", "others") and dated else ""
+        tells = reading.void == "others" or (reading.void == "past" and dated)
+        self.story = reading.void if tells else ""
+        self.story_ends = self.turn + FAR if dated else self.turn
         if reading.question:
             self.question = Question(
                 reading.text, reading.speaker, self.turn, reading.void == "past"
