@@ -87,6 +87,8 @@ def put(scene: Scene, reading: Reading) -> None:
     plan = plan_for(scene, reading)
     if plan is None or (foreign and (plan.lines or plan.target is not None)):
         return
+    if plan.lines and _is_between_others(scene, reading):
+        return
     if not plan.lines:
         plan.foreign = foreign
     elif reading.shared or reading.invites or reading.question:
@@ -172,6 +174,14 @@ def _is_foreign(scene: Scene, reading: Reading) -> bool:
     if reading.shared or reading.addressed or reading.agrees or reading.proposes or reading.offers:
         return False
     return reading.own and (reading.announces or remarks.has_something(reading.text))
+
+
+def _is_between_others(scene: Scene, reading: Reading) -> bool:
+    """Whether somebody asks somebody else than the owner, by name, for a favour."""
+    named = scene.addressees and scene.setting.owner not in scene.addressees
+    if not named or scene.is_by_owner(reading):
+        return False
+    return reading.question and reading.addressed and not reading.shared
 
 
 def _fill(scene: Scene, plan: Plan, reading: Reading) -> bool:

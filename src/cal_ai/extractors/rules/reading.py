@@ -264,7 +264,7 @@ def _read(clause: Clause, utterance: Utterance, setting: Setting, joking: bool) 
         moments=moments,
         activity=_asked_for(
             _spoken_for(
-                next((each for each in activities if not (each.denied or each.passing)), None),
+                _meant(text, [each for each in activities if not (each.denied or each.passing)]),
                 utterance.speaker,
                 setting.owner,
                 names,
@@ -276,6 +276,14 @@ def _read(clause: Clause, utterance: Utterance, setting: Setting, joking: bool) 
         named=_without(text, [each for each in activities if each.passing]),
         void="sarcasm" if joking else _void(text, moments, setting.owner),
     )
+
+
+def _meant(text: str, activities: Sequence[Activity]) -> Activity | None:
+    """Of the activities named, the one that somebody comes for, or else the first."""
+    for each in activities[1:]:
+        if each.indefinite and found(r"\bcome(?: in| over| round| by)? for $", text[: each.start]):
+            return each
+    return activities[0] if activities else None
 
 
 def _spoken_for(

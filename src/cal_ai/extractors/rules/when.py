@@ -168,6 +168,13 @@ class When:
     def _end_at(self, clock: Clock) -> None:
         self.until, self.until_certain, self.length = clock.until, clock.until_certain, None
 
+    def _is_bound(self, clock: Clock) -> bool:
+        """Whether "any time after ten" only says that the half past ten on the table will do."""
+        held = self.clock
+        if held is None or held.minute is None or held.approximate or clock.minute is None:
+            return False
+        return clock.approximate and 0 < (held.minute - clock.minute) % 720 <= 60
+
     def _is_end(self, clock: Clock) -> bool:
         """Whether the time only repeats when it ends, all that is known of it so far."""
         if self.until is None or self.clock is not None:
@@ -178,6 +185,8 @@ class When:
 
     def _is_repeated(self, clock: Clock) -> bool:
         """Whether "3" only repeats the "3pm" that is known, with its zone."""
+        if self._is_bound(clock):
+            return True
         held = self.clock.minute if self.clock is not None and self.clock.certain else None
         if held is None or clock.minute is None or clock.certain or clock.until is not None:
             return False
