@@ -186,6 +186,8 @@ _REFUSAL = phrases(
     (?:i'll|going to|need to|have to) pass\b|hard pass|pass on\b
     no thank(?:s| you)
     count me out
+    (?:told|said)(?: \w+)? no\b
+    (?:as|that's|it's|much|still|is) a no\b
     too (?:early|late|tight|soon|far|short)\b
     not (?:free|available|possible|able|ideal|great|going to (?:make|happen))
     isn't (?:good|great|possible|ideal|free)

@@ -48,6 +48,7 @@ def refuse(scene: Scene, reading: Reading) -> None:
         return
     named = scene.plan_of(event) if event is not None else scene.plan_named(reading)
     plan = named or open_plan
+    plan = _backed_out_of(scene, reading) or plan
     if plan is None or plan.foreign or _is_beside_the_point(scene, plan, reading):
         return
     if plan.is_settled and scene.age(plan) > 2 and event is None:
@@ -109,9 +110,23 @@ def _event_refused(scene: Scene, reading: Reading) -> ContextEvent | None:
     return event
 
 
+def _backed_out_of(scene: Scene, reading: Reading) -> Plan | None:
+    """The plan that the speaker had agreed to and now leaves, though others came up since."""
+    if not found(r"\b(?:drop|pull|back|bow) out\b|\bcry off\b|\bafter all\b", reading.text):
+        return None
+    agreed = (plan for plan in reversed(scene.plans) if plan.settled is not None)
+    plan = next((plan for plan in agreed if reading.speaker in plan.backing), None)
+    if plan is None or scene.age(plan) > FAR or plan.target is not None:
+        return None
+    plan.touched = scene.turn - 1
+    return plan
+
+
 def _is_beside_the_point(scene: Scene, plan: Plan, reading: Reading) -> bool:
     """Whether the refusal has nothing to do with the plan."""
-    if plan.speaker == reading.speaker and plan.touched == scene.turn != scene.hesitated:
+    told = found(r"\b(?:told|said)(?: \w+)? no\b", reading.text)
+    own = plan.speaker == reading.speaker and plan.touched == scene.turn != scene.hesitated
+    if own and not told:
         return True  # the reason for one's own proposal
     in_doubt = scene.turn in (plan.touched, plan.nodded) and plan.speaker != reading.speaker
     backs = reading.speaker in plan.backing and not in_doubt

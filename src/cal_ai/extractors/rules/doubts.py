@@ -111,7 +111,7 @@ _SARCASM = (
     r"|\blmao\b"
     r"|\brofl\b|on the moon\b|\bon mars\b|next lifetime|30th of february|february 30|twelfth of"
     r" never"
-    r"|nothing i(?:'d)? (?:love|like|enjoy) more|in a million years|a thousand years"
+    r"|nothing i(?:'d)? (?:rather|(?:love|like|enjoy) more)|in a million years|a thousand years"
     r"|with the (?:queen|king|president|pope)|unicorns?\b)"
 )
 _IRONY = (
@@ -201,7 +201,7 @@ def is_past(text: str) -> bool:
 
 _REPORTING = (
     r"^\W*(?:do you (?:think|know)(?: if| whether)?"
-    r"|(?:he|she|they|[a-z]+) (?:says?|said|thinks?)(?: that)?) "
+    r"|(?:he|she|they|[a-z]+) (?:also |just )?(?:says?|said|thinks?|told (?:me|us))(?: that)?) "
 )
 _OFFERS = (
     r"\b(?:suggest|offer|propos|ask|request|would like|wants? (?:to meet|a|an)\b"
