@@ -38,7 +38,7 @@ class Agenda:
         known = activity.definite or (reading.announces and reading.own and not activity.weak)
         if is_unspecific(activity) and known and moments.dates and not activity.people:
             event = self.only_one_on(moments.dates)  # "tomorrow's appointment"
-        elif activity.definite and not activity.guessed:
+        elif (activity.definite or reading.drops) and not activity.guessed:
             event = self.only_one_called(activity)
         else:
             event = None

@@ -196,6 +196,8 @@ def is_past(text: str) -> bool:
     """Whether the clause tells of the past; arrangements made in the past concern the future."""
     if found(_ARRANGED_AT, text):
         return True
+    if found(r"\b(?:would|mind|what|ok|better|how about)\b.*\bif (?:we|i|you)\b", text):
+        return False  # "Would you mind if we met on Sunday?"
     return found(_PAST, text) and not found(_ARRANGED, text)
 
 
@@ -240,7 +242,9 @@ _RELATIVE = (
 def is_about_others(text: str, owner: str) -> bool:
     """Whether the clause tells what people other than speaker, hearers and owner do."""
     text = pattern(_REPORTING).sub("", text)
-    if found(_RELATIVE, text) or found(_THEIRS, text):
+    if found(_RELATIVE, text):
+        return True
+    if found(_THEIRS, text) and not found(r"\b(?:see|meet|take) (?:us|me|you)\b", text):
         return True
     if found(r"\b(?:we|we're|we'll|us|our|let's|you|your|i|i'm|i'll|i've)\b", text):
         return False

@@ -103,7 +103,7 @@ def find_label(text: str, moments: Spans) -> Activity | None:
             for word in said
         ):
             continue
-        if label[:1].isupper() and match.start("label") > 0:
+        if label[:1].isupper() and not text.startswith(label):
             continue  # a name
         if found(rf"\b{PLACE_KIND}$", label) or len(label) < 3:
             continue

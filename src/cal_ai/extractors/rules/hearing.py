@@ -54,10 +54,14 @@ def _near_day_talked_about(scene: Scene, reading: Reading) -> Reading:
     """`reading` with "the Friday" as the one next to the day that was talked about."""
     if scene.last_day is None or scene.turn - scene.day_turn > FAR:
         return reading
-    days = tuple(_nearest(scene, reading.text, day) for day in reading.moments.days)
+    said = (day for day in reading.moments.days if not found(_EXPLAINED, reading.text[: day.start]))
+    days = tuple(_nearest(scene, reading.text, day) for day in said)
     if days == reading.moments.days:
         return reading
     return replace(reading, moments=replace(reading.moments, days=days))
+
+
+_EXPLAINED = r"(?:'s|\bis|\bbe) an? $"
 
 
 def _nearest(scene: Scene, text: str, day: Day) -> Day:

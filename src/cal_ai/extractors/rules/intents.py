@@ -17,7 +17,7 @@ _CANCEL = phrases(
     axe\b|nix(?:ed)?\b|ditch(?:ed|ing)?\b|kill (?:the|our|that)\b
     (?:take|taking|get|knock|strike|cross) (?:[\w':]+ ){1,6}(?:off|out of|from) (?:my|the
     ...|your|our) (?:calendar|schedule|books|plate)
-    wipe(?:d)? (?:out |off )?(?:my|the|our|everything|all)\b
+    wipe(?:d)? (?:out |off )?(?:my|the|our|everything|all|today|tomorrow|\w+day)\b
     clear(?:ed|ing)? (?:out |off )?(?:my|the|our|everything|all|that|your|\w+day)
     get rid of
     skip(?:ping)? (?:the|our|my|this|that|it|lunch|dinner|coffee|\w+day)\b
