@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from datetime import datetime
 
@@ -12,6 +12,7 @@ from cal_ai.extractors.protocol import Extraction, Request
 from cal_ai.extractors.rules.agenda import Agenda
 from cal_ai.extractors.rules.decide import decide
 from cal_ai.extractors.rules.dialogue import follow
+from cal_ai.extractors.rules.plans import Plan
 from cal_ai.extractors.rules.references import content_words
 from cal_ai.extractors.rules.setting import Setting
 from cal_ai.extractors.rules.topics import topic_of
@@ -65,8 +66,22 @@ def find_events(request: Request) -> tuple[Event, ...]:
     for plan in plans:
         if plan.is_unnamed:
             plan.topic = topic_of(plan, utterances, setting.now)
-    decided = (decide(plan, setting, starts) for plan in plans)
+    decided = (decide(plan, setting, starts) for each in plans for plan in _on_all_days(each))
     return _distinct(_zoned(event, request) for event in decided if event is not None)
+
+
+def _on_all_days(plan: Plan) -> Iterator[Plan]:
+    """The plan, and copies of it for further days that were named with the first."""
+    settled = plan.settled
+    if settled is None or not settled.when.also or plan.target is not None:
+        yield plan
+        return
+    when = settled.when
+    if plan.activity is not None and plan.activity.kind.all_day:
+        yield replace(plan, settled=replace(settled, when=replace(when, last=max(when.also))))
+        return
+    for day in (when.day, *when.also):
+        yield replace(plan, settled=replace(settled, when=replace(when, day=day)))
 
 
 def _owner_among(owner: str, speakers: frozenset[str]) -> str:

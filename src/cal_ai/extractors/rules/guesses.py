@@ -105,6 +105,8 @@ def find_label(text: str, moments: Spans) -> Activity | None:
             continue
         if label[:1].isupper() and not text.startswith(label):
             continue  # a name
+        if any(word[:1].isupper() for word in label.split(" ")[1:]):
+            continue  # an address
         if found(rf"\b{PLACE_KIND}$", label) or len(label) < 3:
             continue
         start, kind = text.find(label), kinds()["appointment"]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import date
+from itertools import pairwise
 
 from cal_ai.events import Action
 from cal_ai.extractors.rules import remarks
@@ -194,9 +196,21 @@ def _fill(scene: Scene, plan: Plan, reading: Reading) -> bool:
         plan.when, changed = before, False
     if plan.target is not None and reading.place is not None:
         changed = changed or reading.place != plan.target.location
+    if reading.moments.dates:
+        plan.when.also = _further_days(reading)
     times = max(len(reading.moments.days), len(reading.moments.clocks))
     plan.optional = times > 1 and found(r"\bor\b", reading.text)
     return changed
+
+
+def _further_days(reading: Reading) -> tuple[date, ...]:
+    """The days named after the first one and together with it ("Tuesday and Thursday")."""
+    days = [day for day in reading.moments.days if day.day is not None]
+    gaps = (reading.text[one.end : other.start] for one, other in pairwise(days))
+    if not all(found(r"^(?:,|,? (?:and|&|\+))(?: on)?(?: the)? $", gap) for gap in gaps):
+        return ()
+    further = (day.day for day in days[1:])
+    return tuple(day for day in further if day is not None and day != days[0].day)
 
 
 def fill_activity(plan: Plan, reading: Reading) -> None:
