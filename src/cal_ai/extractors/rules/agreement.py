@@ -193,7 +193,8 @@ _REFUSAL = phrases(
     isn't (?:good|great|possible|ideal|free)
     unavailable
     (?:have to |must |need to |will |i'll )decline
-    i'm not (?!doing (?!it|that|this|anything)|wearing|saying|asking|joking|kidding|complaining|telling|paying|buying|putting|rising
+    i'm not (?!doing (?!it|that|this|anything)
+    ...|wearing|saying|asking|joking|kidding|complaining|telling|paying|buying|putting|rising
     ...|looking|carrying)(?:\w+ing|free|available|interested|up for)\b
     i wish\b
     i'm (?:on call|on duty|on shift|on nights|working)\b(?! (?:from|at) home)

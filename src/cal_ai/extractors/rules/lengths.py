@@ -126,7 +126,8 @@ def find_lengths(text: str) -> list[Length]:
         ):
             continue
         if found(
-            r"\b(?:in|every|last|past|next|within|took|after|waited|been|(?<!'s )(?<!be )(?<!takes )only|drive|at"
+            r"\b(?:in|every|last|past|next|within|took|after|waited|been|drive"
+            r"|(?<!'s )(?<!be )(?<!takes )only|at"
             r" least)\s*(?:about |around |the )?$",
             before,
         ):

@@ -69,8 +69,8 @@ MODIFIERS = words(
     emissions roof plumbing furniture couch follow-up followup intro introductory feedback
     editorial brand logistics compliance privacy handover handoff interview reference exit panel
     alumni donor volunteer gallery catering venue cake dress tuxedo florist band-practice quiz pub
-    karaoke bbq baby shower housewarming prep rent lease investment pension estate pre-launch mid-year
-    year-end end-of-quarter kick-off ideation craft street trade autumn spring summer winter
+    karaoke bbq baby shower housewarming rent lease investment pension estate pre-launch mid-year
+    prep year-end end-of-quarter kick-off ideation craft street trade autumn spring summer winter
     """
 )
 
