@@ -182,7 +182,7 @@ _REFUSAL = phrases(
     ...|difficult|terrible|impossible|out\b|full|packed)
     no can do
     conflict|clash(?:es)?\b
-    i'd rather not
+    i'd (?:rather|better) not\b
     (?:i'll|going to|need to|have to) pass\b|hard pass|pass on\b
     no thank(?:s| you)
     count me out

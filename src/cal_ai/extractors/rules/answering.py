@@ -161,7 +161,12 @@ def hold(scene: Scene, reading: Reading) -> None:
     plan = scene.near(2)
     theirs = plan is not None and plan.is_open and plan.speaker != reading.speaker
     if plan is not None and theirs and not reading.moments:
-        plan.held = True
+        plan.held = scene.turn
+
+
+def _is_held(scene: Scene, plan: Plan, reading: Reading) -> bool:
+    """Whether somebody still has to think about the plan, and a mere "OK" is about that."""
+    return plan.held not in (None, scene.turn) and not reading.agrees_strongly
 
 
 def puts_off(scene: Scene) -> bool:
@@ -202,7 +207,7 @@ def agree(scene: Scene, reading: Reading) -> None:
     for plan in [plan for plan in scene.plans if plan.touched == focus.touched]:
         if reading.speaker in plan.backing and not plan.is_open:
             plan.nodded = scene.turn
-        elif _can_agree(plan, reading) and not (plan.held and not reading.agrees_strongly):
+        elif _can_agree(plan, reading) and not _is_held(scene, plan, reading):
             plan.when.pick(reading.text)
             plan.place = plan.place or reading.place
             plan.tentative = plan.tentative or reading.tentative

@@ -122,7 +122,7 @@ def _wants_another(reading: Reading) -> bool:
 
 def _repeats_calendar(scene: Scene, near: Plan | None, reading: Reading) -> bool:
     """Whether the clause only says when an event of the calendar is."""
-    if near is not None and not near.is_settled:
+    if near is not None and not near.is_settled and scene.kept != scene.turn:
         return False
     asks = reading.proposes or reading.offers or reading.moves
     asks = asks or any(clock.zone for clock in reading.moments.clocks)

@@ -29,8 +29,8 @@ class Plan:
     """Something to be put into the calendar, changed or removed.
 
     `action` is what the words on the table would do to the calendar, None if there are none;
-    `speaker` put them there, `backing` are those who are for them; `held` if somebody wants to
-    think about them first. `settled` is what was agreed to
+    `speaker` put them there, `backing` are those who are for them; `held` is the utterance in
+    which somebody wanted to think about them first. `settled` is what was agreed to
     last, and stands until it is taken back. A `foreign` plan is one that others make for
     themselves.
     """
@@ -47,7 +47,7 @@ class Plan:
     tentative: bool = False
     optional: bool = False
     foreign: bool = False
-    held: bool = False
+    held: int | None = None
     overheard: bool = False
     remote: bool = False
     backing: set[str] = field(default_factory=set)
@@ -106,7 +106,7 @@ class Plan:
             self.days.add(self.when.day)
         self.willing.add(speaker)
         self.refused.clear()
-        self.tentative = self.held = False
+        self.tentative, self.held = False, None
 
     def back(self, speaker: str) -> None:
         """Puts `speaker` behind what is on the table."""

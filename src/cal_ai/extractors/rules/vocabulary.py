@@ -80,7 +80,7 @@ BEFORE_NOUNS = words(
     for about of get have having schedule book do grab cancel move reschedule push up got into and
     add before after join skip postpone make plan host attend miss during than doing had has
     getting cancelled canceled moved another no or shift bump at from in catch see next with delay
-    delete remove drop change extend arrange confirm set scheduled booked is
+    delete remove drop change extend arrange confirm set scheduled booked is then
     """
 )
 
