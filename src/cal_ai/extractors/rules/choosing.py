@@ -80,7 +80,7 @@ def _plan_without_subject(scene: Scene, reading: Reading) -> Plan | None:
         return scene.new_plan(None)
     opens = reading.question or reading.proposes or reading.calendar
     opens = opens and (reading.proposes or reading.moments.names_more_than_a_week)
-    opens = opens or scene.tells_when(reading) or topic is not None
+    opens = opens or scene.tells_when(reading) or topic is not None or reading.offers
     if near is not None and not near.foreign and not near.is_settled:
         return scene.new_plan(None) if _is_replaced(scene, near) else near
     if near is not None and not near.foreign and _fits_settled(scene, near, reading):

@@ -150,7 +150,7 @@ _DOING = (
 _DAY_IS = r"^\W*(?:\w+day|tomorrow|the \d+\w*) is (?P<article>(?:the|my|our|a|an) |(?=\w+'s ))"
 _HEADING = (
     r"^\W*(?:(?:and|so|then|next|now|also|ok),? )*(?P<article>(?:the|our|my) )"
-    r"(?=(?:[\w'-]+ ){1,3}thing\W*$)"
+    r"(?=(?:[\w'-]+ ){1,3}(?:thing|itself)\W*$)"
 )
 _IT_IS = (
     r"^\W*(?:(?:also|and|so|oh|last thing|reminder|fyi|ok|hey),? )*(?P<article>(?:the|our|my|your)"

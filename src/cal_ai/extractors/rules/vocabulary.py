@@ -41,7 +41,7 @@ STOPS = words(
     looking feel way gonna taking having making being scheduling booking moving cancelling joining
     hosting attending grabbing tell invite catch quickly figure check bump shift extend since
     though although whether hear anyway btw hope hopefully guess wait around upcoming using good
-    bad sounds sound fine
+    bad sounds sound fine itself
     """
 )
 
