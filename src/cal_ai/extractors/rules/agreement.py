@@ -68,6 +68,8 @@ _STRONG = phrases(
     on (?:my|the) calendar
     locked in
     you bet
+    tell (?:him|her|them) (?:yes|ok|it's|that's (?:fine|ok|good)|\w+ is (?:fine|ok|good)|\d|\w+day
+    ...|eight|nine|ten|eleven|noon|half|quarter)\b
     by all means
     i (?:can|could) do\b
     i accept
@@ -200,7 +202,7 @@ _REFUSAL = phrases(
     i'm (?:on call|on duty|on shift|on nights|working)\b(?! (?:from|at) home)
     \w+day,? i(?:'m| am) (?:at|in|with|on|out|off|seeing|visiting)\b
     have (?:a|another|an|the|my) (?:[\w:]+ ){0,3}(?:then\b|conflict|at that time)
-    (?:have|got|doing|'ve) something (?:on|then|else|already)
+    (?:have|got|doing|'ve) something (?:on\b(?!.*\d)|then|else|already)
     already (?:have|booked|got|committed|promised)
     (?:have|got) to (?:work(?! from)|cry off|pull out|drop out|back out|pass|bail|bow out
     ...|let you down)\b

@@ -74,7 +74,7 @@ def _is_firm(plan: Plan, settled: Settled, setting: Setting) -> bool:
     """Whether day, time and consent are so clear that the name does not matter."""
     chore = plan.activity is not None and plan.activity.kind is CHORE
     complete = plan.when.clock is not None and (plan.when.day is not None or chore)
-    for_two = len(setting.others) == 1 or not plan.is_unnamed
+    for_two = len(setting.others) == 1 or not plan.is_unnamed or bool(plan.topic)
     agreed = settled.backers > 1 or chore or (len(plan.willing) > 1 and is_visit(plan, setting))
     return complete and for_two and agreed and not setting.crowded
 

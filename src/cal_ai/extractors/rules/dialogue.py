@@ -73,7 +73,7 @@ def _turn_to_next_matter(scene: Scene, reading: Reading) -> None:
     if remarks.counts_items(reading.text):
         scene.item = scene.turn
         scene.last_mention = Mention()
-        if scene.focus is not None and scene.focus.is_settled:
+        if scene.focus is not None and not scene.focus.is_open:
             scene.focus = None
     if remarks.turns_earnest(reading.text):
         take_back_jests(scene)

@@ -209,7 +209,8 @@ _OFFERS = (
     r"\b(?:suggest|offer|propos|ask|request|would like|wants? (?:to meet|a|an)\b"
     r"|(?:had|have|has) (?:\w+ )?(?:\w+day|the \d|an opening|a slot|room|space|a gap|half past"
     r"|\d)\b"
-    r"|(?:gave|can do|could do|can come|could come|can make|can see|can offer|can fit)"
+    r"|(?:gave|can do|could do|can come|could come|can be (?:here|there|with)"
+    r"|can make|can see|can offer|can fit)"
     r" (?:\w+ ){0,5}?(?:\w+day|the \d|the day after|tomorrow|today|an opening"
     r"|a slot|room|space|a gap|half past|\d)\b)"
 )

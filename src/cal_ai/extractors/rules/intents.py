@@ -258,7 +258,7 @@ def leaves_out(text: str) -> bool:
     return found(
         r"(?<!phone)(?<!phone )(?:\bis|\bare|'s|'re) off\b"
         r"(?! (?:to|by|work|limits|on|sick|today|duty))"
-        r"|\bfalls? (?:out|through)\b"
+        r"|\bfalls? (?:out|through)\b|\btake (?:[\w'-]+ ){1,3}out\b"
         r"|\b(?:drop(?:ping)?|skip(?:ping)?|bail(?:ing)? on|bow out|pull out of|pass on"
         r"|miss(?:ing)?"
         r"|no (?:[\w'-]+ ){1,3}(?:today|tomorrow|tonight|this|next|on|\w+day))\b"

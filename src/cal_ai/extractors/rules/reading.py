@@ -155,13 +155,8 @@ class Reading:
     @property
     def offers(self) -> bool:
         """Whether the speaker names times at which he could ("I've got Tuesday at 4")."""
-        can = r"\b(?:can|could)(?: only| also)? (?:come|do|talk|meet|see|start|make)\b"
-        if self.moments.names_a_time and found(can, self.text):
-            return True
-        return found(
-            r"\b(?:have|'ve got|got|there's) (?:still |only |also )?"
-            r"(?:(?:an? )?(?:\w+ )?(?:opening|slot|gap|cancellation)|room|\w+day\b|the \d|\d)",
-            self.text,
+        return found(_HAVING, self.text) or (
+            self.moments.names_a_time and found(_BEING_ABLE, self.text)
         )
 
     @property
@@ -209,6 +204,14 @@ class Reading:
         )
 
 
+_HAVING = (
+    r"\b(?:have|'ve got|got|there's) (?:still |only |also )?"
+    r"(?:(?:an? )?(?:\w+ )?(?:opening|slot|gap|cancellation)|room|something|\w+day\b|the \d|\d)"
+)
+_BEING_ABLE = (
+    r"\b(?:can|could)(?: only| also)?"
+    r" (?:come|do|talk|meet|see|start|make|be (?:here|there))\b"
+)
 _BARE_WORDS = (
     r"\b(?:ok|yes|yeah|yep|sure|no|wait|actually|maybe|then|so|at|on|around|about|by|the|in|it's"
     r"|it|is|let's|say|make|for|and|or|please"

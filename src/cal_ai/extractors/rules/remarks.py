@@ -43,7 +43,11 @@ _NEXT = (
     r"|finally|also|another|one more|item|number|moving on|on to|about the|as for|then the|and the"
     r"|now the)\b"
 )
-_ITEM = r"^\W*(?:first|second|third|fourth|next|last|finally|also|item \w+|number \w+)\W*$"
+_ITEM = (
+    r"^\W*(?:(?:and|so|oh|ok|right|the|now),? )*(?:first|second|third|fourth|next|last|finally|also"
+    r"|item \w+|number \w+|(?:one (?:more|last|other)|another|the (?:next|last|other)|last|next)"
+    r" (?:thing|point|matter|question)|by the way|before i forget)\W*$"
+)
 _VERB = (
     r"\b(?:is|are|was|were|be|has|have|had|do|does|did|can|could|will|would|should|might|no|not|i|we"
     r"|you|he|she|they|it|got|get|made|makes?|wants?|needs?|goes|comes?|came|took|takes?|said|says"
