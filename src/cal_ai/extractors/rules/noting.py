@@ -58,6 +58,7 @@ def _note_activity(scene: Scene, reading: Reading) -> None:
     known = same_plan(scene, reading, activity) if not activity.weak else None
     open_ = near is not None and near.is_open and near.is_vague and reading.question
     unnamed = near is not None and near.is_unnamed and near.action and not activity.guessed
+    unnamed = unnamed and not remarks.is_handled(reading.text[: activity.start])
     another = near is not None and near.is_settled and reading.proposes and reading.question
     if near is not None and (open_ or unnamed) and not another:
         fill_activity(near, reading)

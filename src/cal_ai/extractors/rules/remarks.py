@@ -21,6 +21,11 @@ _ABOUT = (
     r"(?<!how )(?<!what )(?<!talk )(?<!talking )(?<!think )(?<!worry )"
     r"\b(?:about|regarding|(?<!')re:?|as for)\b"
 )
+_HANDLING = (
+    r"\b(?:bring(?:ing)?|mak(?:e|es|ing)|buy(?:ing)?|cook(?:ing)?|eat(?:ing)?|drink(?:ing)?|pack(?:ing)?"
+    r"|carry(?:ing)?|order(?:ing)?|pour(?:ing)?|'ll have|finish(?:ing)?|owe)"
+    r"(?: (?:you|me|us|him|her|them))?(?: (?:the|an?|some|my|your|our|his|her|another|more))*\s*$"
+)
 _DETAIL = r"\b(?:time|start|room|place|length|long|rest|hours?|minutes|same)\b"
 _ALL_OF_THEM = (
     r"\b(?:all (?:of (?:them|it)|two|three|four|five)|both|them(?: all)?|those|everything)\b"
@@ -90,6 +95,11 @@ def is_about(text: str) -> bool:
 def only_talks(text: str) -> bool:
     """Whether something is named only as what people talk or think about."""
     return found(r"\b(?:talk|think|dream|read|hear|moan|joke|worry|write)\w* about\b", text)
+
+
+def is_handled(before: str) -> bool:
+    """Whether what follows is only a thing that somebody brings, makes or has."""
+    return found(_HANDLING, before)
 
 
 def names_a_detail(text: str) -> bool:
