@@ -5,18 +5,23 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import timedelta
 
+from cal_ai.extractors.rules.activities import CHORE
 from cal_ai.extractors.rules.dates import Day
-from cal_ai.extractors.rules.patterns import found
+from cal_ai.extractors.rules.patterns import cased, found, pattern
 from cal_ai.extractors.rules.reading import Reading
 from cal_ai.extractors.rules.references import content_words
 from cal_ai.extractors.rules.scene import FAR, Scene
+from cal_ai.extractors.rules.spans import covers
+from cal_ai.extractors.rules.vocabulary import NOBODY, STOPS
 
+_NOT_PERSONS = STOPS | NOBODY
 _WOULD = r"\b(?:i|we|you|he|she|they|it)'d\b|\b(?:would|could)\b"
 
 
 def heard(scene: Scene, reading: Reading) -> Reading:
     """`reading` as part of what is being supposed or told ("We had lunch. At one.")."""
     reading = _as_end(scene, _without_places(scene, _near_day_talked_about(scene, reading)))
+    reading = _named_for_pronoun(scene, _at_time_just_said(scene, reading))
     if reading.void == "hypothetical" and found(r"\bif\b", reading.text):
         scene.supposed = scene.turn
     supposed = scene.turn - scene.supposed <= 3 and found(_WOULD, reading.text)
@@ -48,6 +53,44 @@ def _without_places(scene: Scene, reading: Reading) -> Reading:
     named = content_words(reading.activity.title)
     places = (content_words(event.location) for event in scene.agenda.events if event.location)
     return replace(reading, activity=None) if named in places else reading
+
+
+def _at_time_just_said(scene: Scene, reading: Reading) -> Reading:
+    """`reading` with the time said right before it ("Thursday, 4:30, I'll fetch the car")."""
+    before, activity = scene.previous, reading.activity
+    if before is None or before.utterance is not reading.utterance or activity is None:
+        return reading
+    said = before.bare and bool(before.moments.dates and before.moments.minutes)
+    taken = scene.focus is not None and scene.focus.touched == scene.turn
+    tells = activity.kind is CHORE and reading.announces and not (reading.void or reading.question)
+    if not (said and tells) or taken or reading.moments:
+        return reading
+    return replace(reading, moments=before.moments)
+
+
+_PRONOUN = r"\b(?:him|her|them)\b"
+_PERSON = (
+    r"(?<![.!?] )(?<!^)\b(?P<name>(?:(?:Aunt|Uncle|Auntie|Mrs|Mr|Ms|Dr) )?[A-Z][\w-]+)"
+    r"|^(?:[Aa]nd |[Bb]ut |[Ss]o |[Oo]h )?(?P<first>(?:(?:Aunt|Uncle|Auntie|Mrs|Mr|Ms|Dr) )?[A-Z][\w-]+)"
+    r"(?= (?:arrives|lands|comes|gets|flies|has|needs|is|will|wants)\b|'s )"
+    r"|\b(?:[Mm]y|[Yy]our|[Oo]ur|[Hh]is|[Hh]er) (?P<kin>mum|mom|dad|mother|father|sister|brother|aunt"
+    r"|uncle|gran|grandma|grandpa|parents|son|daughter|cousin|nephew|niece)\b"
+)
+
+
+def _named_for_pronoun(scene: Scene, reading: Reading) -> Reading:
+    """`reading` with the person named last in a chore ("pick her up"); notes whom it names."""
+    activity = reading.activity
+    if activity is not None and activity.kind is CHORE and scene.person:
+        if found(_PRONOUN, activity.title):
+            title = pattern(_PRONOUN).sub(lambda _: scene.person, activity.title)
+            reading = replace(reading, activity=replace(activity, title=title))
+    for match in cased(_PERSON).finditer(reading.text):
+        name = match["name"] or match["first"] or match["kin"]
+        days = reading.moments.spans
+        if name.lower().split(" ")[-1] not in _NOT_PERSONS and not covers(days, *match.span()):
+            scene.person = name
+    return reading
 
 
 def _near_day_talked_about(scene: Scene, reading: Reading) -> Reading:

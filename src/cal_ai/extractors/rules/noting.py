@@ -111,7 +111,8 @@ def _raise_topic(scene: Scene, reading: Reading, activity: Activity) -> None:
     proposed = proposed or (reading.announces and activity.definite and not activity.guessed)
     passing = (activity.weak and " " not in activity.title) or activity.kind is CHORE
     passing = passing or (activity.guessed and reading.announces)
-    if passing and not proposed:
+    asks_who = activity.kind is CHORE and reading.question and reading.shared
+    if passing and not (proposed or asks_who):
         return
     live = scene.live_topic()
     if live is None or proposed or not live.proposed:
