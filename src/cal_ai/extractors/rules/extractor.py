@@ -78,10 +78,12 @@ def _on_all_days(plan: Plan) -> Iterator[Plan]:
         return
     when = settled.when
     if plan.activity is not None and plan.activity.kind.all_day:
-        yield replace(plan, settled=replace(settled, when=replace(when, last=max(when.also))))
+        last = max(day for day, _ in when.also)
+        yield replace(plan, settled=replace(settled, when=replace(when, last=last)))
         return
-    for day in (when.day, *when.also):
-        yield replace(plan, settled=replace(settled, when=replace(when, day=day)))
+    for day, clock in ((when.day, None), *when.also):
+        on_day = replace(when, day=day, clock=clock or when.clock)
+        yield replace(plan, settled=replace(settled, when=on_day))
 
 
 def _owner_among(owner: str, speakers: frozenset[str]) -> str:

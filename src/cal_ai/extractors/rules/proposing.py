@@ -15,6 +15,7 @@ from cal_ai.extractors.rules.patterns import found
 from cal_ai.extractors.rules.plans import Plan
 from cal_ai.extractors.rules.reading import Reading
 from cal_ai.extractors.rules.scene import Scene
+from cal_ai.extractors.rules.times import Clock
 
 
 def plans_something(scene: Scene, reading: Reading) -> bool:
@@ -197,20 +198,25 @@ def _fill(scene: Scene, plan: Plan, reading: Reading) -> bool:
     if plan.target is not None and reading.place is not None:
         changed = changed or reading.place != plan.target.location
     if reading.moments.dates:
-        plan.when.also = _further_days(reading)
+        plan.when.also = _further_days(scene, reading)
     times = max(len(reading.moments.days), len(reading.moments.clocks))
     plan.optional = times > 1 and found(r"\bor\b", reading.text)
     return changed
 
 
-def _further_days(reading: Reading) -> tuple[date, ...]:
+def _further_days(scene: Scene, reading: Reading) -> tuple[tuple[date, Clock | None], ...]:
     """The days named after the first one and together with it ("Tuesday and Thursday")."""
     days = [day for day in reading.moments.days if day.day is not None]
+    clocks = reading.moments.clocks
+    if len(days) == len(clocks) > 1 and scene.is_by_owner(reading) and reading.bare:
+        chosen = not (reading.question or found(r"\bor\b", reading.text))
+        pairs = zip(days[1:], clocks[1:], strict=True)
+        return tuple((d.day, clock) for d, clock in pairs if d.day is not None) if chosen else ()
     gaps = (reading.text[one.end : other.start] for one, other in pairwise(days))
     if not all(found(r"^(?:,|,? (?:and|&|\+))(?: on)?(?: the)? $", gap) for gap in gaps):
         return ()
     further = (day.day for day in days[1:])
-    return tuple(day for day in further if day is not None and day != days[0].day)
+    return tuple((day, None) for day in further if day is not None and day != days[0].day)
 
 
 def fill_activity(plan: Plan, reading: Reading) -> None:

@@ -30,7 +30,7 @@ class When:
     """Day, clock time, part of the day, end and duration of a plan, as far as they were named.
 
     `usual_day` is the day talked about before this plan came up, `week` the Monday of the week in
-    which a weekday is to be understood, `also` are further days with the same times.
+    which a weekday is to be understood, `also` are further days with their own times or the same.
     """
 
     day: date | None = None
@@ -48,7 +48,7 @@ class When:
     shift_minutes: int = 0
     shift_days: int = 0
     options: tuple[tuple[date, Clock], ...] = ()
-    also: tuple[date, ...] = ()
+    also: tuple[tuple[date, Clock | None], ...] = ()
 
     def take(self, moments: Moments, saying: Saying) -> bool:
         """Fills in what `moments` say; True if that changed anything."""
