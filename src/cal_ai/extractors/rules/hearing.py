@@ -71,20 +71,21 @@ def _at_time_just_said(scene: Scene, reading: Reading) -> Reading:
 _PRONOUN = r"\b(?:him|her|them)\b"
 _PERSON = (
     r"(?<![.!?] )(?<!^)\b(?P<name>(?:(?:Aunt|Uncle|Auntie|Mrs|Mr|Ms|Dr) )?[A-Z][\w-]+)"
-    r"|^(?:[Aa]nd |[Bb]ut |[Ss]o |[Oo]h )?(?P<first>(?:(?:Aunt|Uncle|Auntie|Mrs|Mr|Ms|Dr) )?[A-Z][\w-]+)"
+    r"|^(?:[Aa]nd |[Bb]ut |[Ss]o |[Oo]h )?"
+    r"(?P<first>(?:(?:Aunt|Uncle|Auntie|Mrs|Mr|Ms|Dr) )?[A-Z][\w-]+)"
     r"(?= (?:arrives|lands|comes|gets|flies|has|needs|is|will|wants)\b|'s )"
-    r"|\b(?:[Mm]y|[Yy]our|[Oo]ur|[Hh]is|[Hh]er) (?P<kin>mum|mom|dad|mother|father|sister|brother|aunt"
-    r"|uncle|gran|grandma|grandpa|parents|son|daughter|cousin|nephew|niece)\b"
+    r"|\b(?:[Mm]y|[Yy]our|[Oo]ur|[Hh]is|[Hh]er) (?P<kin>mum|mom|dad|mother|father|sister|brother"
+    r"|aunt|uncle|gran|grandma|grandpa|parents|son|daughter|cousin|nephew|niece)\b"
 )
 
 
 def _named_for_pronoun(scene: Scene, reading: Reading) -> Reading:
     """`reading` with the person named last in a chore ("pick her up"); notes whom it names."""
     activity = reading.activity
-    if activity is not None and activity.kind is CHORE and scene.person:
-        if found(_PRONOUN, activity.title):
-            title = pattern(_PRONOUN).sub(lambda _: scene.person, activity.title)
-            reading = replace(reading, activity=replace(activity, title=title))
+    chore = activity is not None and activity.kind is CHORE and scene.person
+    if chore and activity is not None and found(_PRONOUN, activity.title):
+        title = pattern(_PRONOUN).sub(lambda _: scene.person, activity.title)
+        reading = replace(reading, activity=replace(activity, title=title))
     for match in cased(_PERSON).finditer(reading.text):
         name = match["name"] or match["first"] or match["kin"]
         days = reading.moments.spans
