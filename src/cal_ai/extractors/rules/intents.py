@@ -252,8 +252,12 @@ def cancels(text: str) -> bool:
     return found(_CANCEL, text) and not found(_NOT_CANCELLING, text)
 
 
+# Most clauses hold none of these, and need no closer look.
+_ANY_LEFT_OUT = r"\boff\b|\bfall|\btake\b|drop|skip|bail|\bout\b|pass on|miss|\bno\b|n't\b|strike"
+
+
 def leaves_out(text: str) -> bool:
-    if found(_NOT_CANCELLING, text):
+    if not found(_ANY_LEFT_OUT, text) or found(_NOT_CANCELLING, text):
         return False
     return found(
         r"(?<!phone)(?<!phone )(?:\bis|\bare|'s|'re) off\b"

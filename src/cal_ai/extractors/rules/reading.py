@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import cached_property
 from itertools import pairwise
 
 from cal_ai.extractors.rules import agreement, doubts, intents
 from cal_ai.extractors.rules.activities import CHORE, Activity
 from cal_ai.extractors.rules.clauses import Clause, clauses
+from cal_ai.extractors.rules.lazy import lazy
 from cal_ai.extractors.rules.moments import Moments, find_moments
 from cal_ai.extractors.rules.patterns import found, pattern
 from cal_ai.extractors.rules.people import find_asker
@@ -44,56 +44,56 @@ class Reading:
     def speaker(self) -> str:
         return self.utterance.speaker
 
-    @cached_property
+    @lazy
     def cancels(self) -> bool:
         return intents.cancels(self.text)
 
-    @cached_property
+    @lazy
     def moves(self) -> bool:
         return intents.moves(self.text)
 
-    @cached_property
+    @lazy
     def refuses(self) -> bool:
         regrets = self.contrasted and agreement.regrets(self.text)
         return regrets or agreement.refuses(self.text)
 
-    @cached_property
+    @lazy
     def agrees(self) -> bool:
         return agreement.agrees_weakly(self.text) or self.agrees_strongly
 
-    @cached_property
+    @lazy
     def agrees_strongly(self) -> bool:
         return agreement.agrees_strongly(self.text)
 
-    @cached_property
+    @lazy
     def holds(self) -> bool:
         return agreement.holds(self.text)
 
-    @cached_property
+    @lazy
     def tentative(self) -> bool:
         return agreement.hedges(self.utterance.words)
 
-    @cached_property
+    @lazy
     def proposes(self) -> bool:
         return intents.proposes(self.text)
 
-    @cached_property
+    @lazy
     def invites(self) -> bool:
         return intents.invites(self.text)
 
-    @cached_property
+    @lazy
     def announces(self) -> bool:
         return intents.announces(self.text)
 
-    @cached_property
+    @lazy
     def calendar(self) -> bool:
         return intents.names_the_calendar(self.text)
 
-    @cached_property
+    @lazy
     def corrects(self) -> bool:
         return intents.corrects(self.text)
 
-    @cached_property
+    @lazy
     def bare(self) -> bool:
         """Whether the clause says nothing but a time."""
         if not self.moments:
@@ -226,7 +226,7 @@ def read_utterance(utterance: Utterance, setting: Setting) -> list[Reading]:
     """The clauses of an utterance, read in order."""
     text = pattern(r'"[^"]{12,}"').sub(" ", plain(utterance.words))
     parts = [part for clause in clauses(text) for part in _split_list(clause, setting.now)]
-    joking = len(parts) > 1 and doubts.is_sarcastic(text)
+    joking = doubts.is_sarcastic(text)
     return [_read(clause, utterance, setting, joking) for clause in parts]
 
 
@@ -328,8 +328,6 @@ def _remainder(text: str, moments: Moments, place: str | None) -> str:
 
 def _void(text: str, moments: Moments, owner: str) -> str:
     """Why the clause plans nothing; "others" if it tells of other people, "" if it may plan."""
-    if doubts.is_sarcastic(text):
-        return "sarcasm"
     if doubts.is_told(text):
         return "told"
     if doubts.is_hypothetical(text):
