@@ -77,6 +77,9 @@ def matches(
     partners: frozenset[str],
 ) -> list[Match]:
     """The events that the clause names by title, people, place, day or time, the best first."""
+    vocabulary = _vocabulary(tuple((event.summary, event.location or "") for event in events))
+    if not old.clocks and content_words(reading.named).isdisjoint(vocabulary):
+        return []  # nothing of any event is said
     said = content_words(_without_times(reading))
     if said and said <= partners:
         return []  # somebody is called by name
@@ -87,6 +90,14 @@ def matches(
     ]
     good = [match for match in found_ if match is not None]
     return sorted(good, key=lambda match: (-match.score, starts[match.event.id]))
+
+
+@lru_cache(maxsize=64)
+def _vocabulary(events: tuple[tuple[str, str], ...]) -> frozenset[str]:
+    """The words by which any of the events, given by title and place, can be named."""
+    words_ = frozenset[str]().union(*(content_words(title) - _LINKS for title, _ in events))
+    places = frozenset[str]().union(*(content_words(place) - _LINKS for _, place in events))
+    return words_ | places | {_acronym(title) for title, _ in events}
 
 
 _PASSING = (
