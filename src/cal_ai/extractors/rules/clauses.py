@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from cal_ai.extractors.rules.patterns import found, pattern
+from cal_ai.extractors.rules.patterns import found, pattern, small, small_pattern
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ def clauses(text: str) -> list[Clause]:
         if not sentence or not sentence.strip(" .,!"):
             continue
         question = sentence.rstrip("\"') ").endswith("?") or _asks(sentence)
-        cuts = [*pattern(_CUTS).finditer(sentence), None]
+        cuts = [*small_pattern(_CUTS).finditer(small(sentence)), None]
         start = 0
         for cut in cuts:
             part = sentence[start : cut.start() if cut else len(sentence)].strip(" ,")

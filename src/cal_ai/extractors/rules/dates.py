@@ -327,9 +327,10 @@ _RULES: tuple[tuple[str, Callable[[re.Match[str], date], Day | None]], ...] = (
 
 # Most clauses name no day at all, and need no closer look.
 _ANY_DAY = (
-    r"\d|mon|tue|wed|thu|fri|sat|sun|day|night|morrow|week|month|year|morning|noon|evening|ago\b|back"
-    r"|last|past|eod|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|christmas|valentine|halloween"
-    r"|patrick|following|earlier|arvo|fourth"
+    r"\d|day|night|morrow|week|month|year|morning|noon|evening|ago\b|back\b|last\b|past\b|arvo"
+    r"|\b(?:mon|tue|wed|thu|fri|sat|sun|eod|jan|feb|mar|apr|may|jun|jul|aug|sept?|oct|nov|dec)\b"
+    r"|\b(?:januar|februar|march|april|june|july|august|septem|octo|novem|decem|tues|weds|thurs?\b)"
+    r"|christmas|valentine|halloween|patrick|following|earlier|fourth"
 )
 
 

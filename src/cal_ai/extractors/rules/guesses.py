@@ -6,7 +6,14 @@ import re
 from collections.abc import Iterator
 
 from cal_ai.extractors.rules.activities import CHORE, Activity, kinds
-from cal_ai.extractors.rules.patterns import found, pattern, sentence_case, words
+from cal_ai.extractors.rules.patterns import (
+    found,
+    pattern,
+    sentence_case,
+    small,
+    small_pattern,
+    words,
+)
 from cal_ai.extractors.rules.people import find_people
 from cal_ai.extractors.rules.places import PLACE_KIND
 from cal_ai.extractors.rules.spans import Spans, covers
@@ -59,10 +66,11 @@ def find_chore(text: str, moments: Spans) -> Activity | None:
 
 
 def _chore_verb(text: str) -> re.Match[str] | None:
+    lower = small(text)
     for lead, verbs in ((_TOLD_TO, r"[a-z]+"), (_WILLING_TO, _CHORES), (_PLAINLY, _CHORES)):
-        led = pattern(lead).search(text)
-        if led is not None and not pattern(_NOT_CHORES).match(text, led.end()):
-            verb = pattern(verbs).match(text, led.end())
+        led = small_pattern(lead).search(lower)
+        if led is not None and not small_pattern(_NOT_CHORES).match(lower, led.end()):
+            verb = small_pattern(verbs).match(lower, led.end())
             if verb is not None:
                 return verb
     return None
@@ -186,20 +194,18 @@ _NO_ACTIVITIES = words(
 
 def find_unknown(text: str, moments: Spans) -> Activity | None:
     """What follows "I have", "going to" or "let's do", if it can be the name of an activity."""
-    lead = next(
-        (m for m in (pattern(p).search(text) for p in _LEADS) if m),
-        None,
-    )
+    lower = small(text)
+    lead = next((m for m in (small_pattern(p).search(lower) for p in _LEADS) if m), None)
     if lead is None:
         return None
     taken: list[str] = []
     position = lead.end()
     for word in pattern(r"[\w'&:/-]+").finditer(text, lead.end()):
-        lower = word[0].lower()
+        said = word[0].lower()
         if text[position : word.start()].strip() or covers(moments, word.start(), word.end()):
             break
-        known = lower.removesuffix("'s")
-        if known in STOPS or known in NOBODY or lower.endswith("ly") or len(taken) == 4:
+        known = said.removesuffix("'s")
+        if known in STOPS or known in NOBODY or said.endswith("ly") or len(taken) == 4:
             break
         taken.append(word[0])
         position = word.end()
