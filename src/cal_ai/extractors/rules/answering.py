@@ -128,6 +128,8 @@ def _is_beside_the_point(scene: Scene, plan: Plan, reading: Reading) -> bool:
     own = plan.speaker == reading.speaker and plan.touched == scene.turn != scene.hesitated
     if own and not told:
         return True  # the reason for one's own proposal
+    if scene.story == "others" and found(r"\b(?:him|her|them)\b", reading.text):
+        return True  # "He wants eighty euros. I told him no."
     in_doubt = scene.turn in (plan.touched, plan.nodded) and plan.speaker != reading.speaker
     backs = reading.speaker in plan.backing and not in_doubt
     if (
