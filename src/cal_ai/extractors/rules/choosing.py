@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cal_ai.events import ContextEvent
 from cal_ai.extractors.rules import remarks
-from cal_ai.extractors.rules.activities import CHORE, Activity
+from cal_ai.extractors.rules.activities import CHORE, MEETING, Activity, kinds
 from cal_ai.extractors.rules.moments import names_day
 from cal_ai.extractors.rules.patterns import found
 from cal_ai.extractors.rules.plans import Plan, same_activity
@@ -72,12 +72,13 @@ def _plan_without_subject(scene: Scene, reading: Reading) -> Plan | None:
     if _repeats_calendar(scene, near, reading):
         return None
     event = _event_mentioned(scene, near, reading)
-    if event is not None and not _wants_another(reading):
+    named = event or (near.target if near is not None else None) or scene.last_mention.event
+    if named is not None and _wants_another(reading):
+        return scene.new_plan(_like(named))
+    if event is not None:
         return scene.plan_of(event)
     if near is not None and not reading.moments.names_a_time:
         return near  # a duration
-    if near is not None and near.target is not None and _wants_another(reading):
-        return scene.new_plan(None)
     opens = reading.question or reading.proposes or reading.calendar
     opens = opens and (reading.proposes or reading.moments.names_more_than_a_week)
     opens = opens or scene.tells_when(reading) or topic is not None or reading.offers
@@ -109,6 +110,12 @@ def _is_replaced(scene: Scene, plan: Plan) -> bool:
         return False
     later = topic.turn > plan.touched and plan.refused and not topic.activity.weak
     return topic.proposed or bool(later)
+
+
+def _like(event: ContextEvent) -> Activity:
+    """The activity that an event of the calendar is about."""
+    head = event.summary.lower().split(" ")[-1]
+    return Activity(0, 0, head, event.summary, kinds().get(head, MEETING))
 
 
 def _wants_another(reading: Reading) -> bool:
@@ -230,7 +237,7 @@ def _with_room(scene: Scene, reading: Reading, activity: Activity) -> Plan | Non
     lacks = plan.when.clock is None and bool(reading.moments.clocks) and activity.indefinite
     if lacks and not other_day and scene.age(plan) <= 1 and plan.action is not None:
         return plan
-    if other_day or not plan.is_vague:
+    if other_day or not plan.is_vague or (plan.is_settled and reading.proposes):
         return None
     if plan.settled is not None and reading.moments.names_a_time and not scene.echoes(reading):
         return None

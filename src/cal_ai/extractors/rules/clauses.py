@@ -61,7 +61,7 @@ _CUTS = (
 )
 
 _INVERTED = (
-    r"^\W*(?:so |and |hey |yo |ok )?(?:did|do|does|have|are|can|could|will|would|shall|should|is)"
+    r"^\W*(?:so |and |hey |yo+ |ok )?(?:did|do|does|have|are|can|could|will|would|shall|should|is)"
     r" (?:you|u|we|it|he|she|they|anyone|anybody|everyone|that)\b"
 )
 _UNMARKED = (

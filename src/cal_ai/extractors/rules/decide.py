@@ -32,8 +32,10 @@ def decide(plan: Plan, setting: Setting, starts: dict[int, datetime]) -> Event |
     if timing is None:
         return None
     doubts = _doubts(plan, timing, settled, setting)
-    if plan.is_vague and target is None and not _is_firm(plan, settled, setting):
-        return None
+    if plan.is_vague and target is None:
+        known = timing.start in starts.values()  # an event of the calendar by another name
+        if known or not _is_firm(plan, settled, setting):
+            return None
     if setting.crowded and target is None and doubts > 2:
         return None
     return Event(

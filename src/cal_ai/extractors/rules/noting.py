@@ -59,7 +59,9 @@ def _note_activity(scene: Scene, reading: Reading) -> None:
     open_ = near is not None and near.is_open and near.is_vague and reading.question
     unnamed = near is not None and near.is_unnamed and near.action and not activity.guessed
     unnamed = unnamed and not remarks.is_handled(reading.text[: activity.start])
-    another = near is not None and near.is_settled and reading.proposes and reading.question
+    done = near is not None and near.is_settled
+    idle = not (reading.intends or reading.own or reading.shared or reading.addressed)
+    another = done and (idle or (reading.proposes and reading.question))
     if near is not None and (open_ or unnamed) and not another:
         fill_activity(near, reading)
     elif known is not None and known.action is not None:

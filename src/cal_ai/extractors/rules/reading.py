@@ -174,7 +174,7 @@ class Reading:
             self.text,
         )
 
-    @cached_property
+    @lazy
     def drops(self) -> bool:
         """Whether something is left out, which cancels it if it is a thing of the calendar."""
         return intents.leaves_out(self.text)
