@@ -36,7 +36,7 @@ class Agenda:
         if best is not None or activity is None:
             return best
         known = activity.definite or (reading.announces and reading.own and not activity.weak)
-        if is_unspecific(activity) and known and moments.dates and not activity.people:
+        if is_unspecific(activity) and known and moments.dates and not _names_somebody(activity):
             event = self.only_one_on(moments.dates)  # "tomorrow's appointment"
         elif (activity.definite or reading.drops) and not activity.guessed:
             event = self.only_one_called(activity)
@@ -121,3 +121,8 @@ class Agenda:
         own = {minute_of(start) % 720} | ends
         until = {c.until % 720 for c in moments.clocks if c.until is not None}
         return same_day and moments.minutes <= own and until <= ends and not moments.shifts
+
+
+def _names_somebody(activity: Activity) -> bool:
+    """Whether it is with somebody known by name, so that it cannot be any event."""
+    return any(name[:1].isupper() for name in activity.people)
