@@ -78,7 +78,8 @@ def matches(
 ) -> list[Match]:
     """The events that the clause names by title, people, place, day or time, the best first."""
     vocabulary = _vocabulary(tuple((event.summary, event.location or "") for event in events))
-    if not old.clocks and content_words(reading.named).isdisjoint(vocabulary):
+    timed = old.clocks or (old.days and not partners.isdisjoint(vocabulary))
+    if not timed and content_words(reading.named).isdisjoint(vocabulary):
         return []  # nothing of any event is said
     said = content_words(_without_times(reading))
     if said and said <= partners:
