@@ -237,7 +237,8 @@ def _with_room(scene: Scene, reading: Reading, activity: Activity) -> Plan | Non
     lacks = plan.when.clock is None and bool(reading.moments.clocks) and activity.indefinite
     if lacks and not other_day and scene.age(plan) <= 1 and plan.action is not None:
         return plan
-    if other_day or not plan.is_vague or (plan.is_settled and reading.proposes):
+    turns = reading.proposes or remarks.goes_on_to_next(reading.text)
+    if other_day or not plan.is_vague or (plan.is_settled and turns):
         return None
     if plan.settled is not None and reading.moments.names_a_time and not scene.echoes(reading):
         return None

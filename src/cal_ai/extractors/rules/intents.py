@@ -256,7 +256,8 @@ _LEFT_OUT = phrases(
     r"""
     falls? (?:out|through)\b
     take (?:[\w'-]+ ){1,3}out\b
-    (?:drop(?:ping)?|skip(?:ping)?|bail(?:ing)? on|bow out|pull out of|pass on|miss(?:ing)?)\b
+    (?:drop(?:ping)?|(?<!the )skip(?:ping)?|bail(?:ing)? on|bow out|pull out of|pass on)\b
+    miss(?:ing)?\b
     no (?:[\w'-]+ ){1,3}(?:today|tomorrow|tonight|this|next|on|\w+day)\b
     (?:needn't|don't (?:have|need) to|no need to) (?:go|come)\b
     strike (?:it|that|this|them)\b
@@ -289,7 +290,10 @@ def leaves_that_out(text: str) -> bool:
 _LATER_IS = r"(?:'s|\bis|\bare|\bwas)(?: [\w'-]+){1,4} (?:later|earlier)\b"
 
 
-_OTHER_ONE = r"^\W*(?:and|what about)?,? ?the [\w ]+ (?:days?|weeks?) (?:later|earlier)\W*$"
+_OTHER_ONE = (
+    r"^\W*(?:and|what about)?,? ?the [\w ]+ (?:days?|weeks?) (?:later|earlier)\W*$"
+    r"|^\W*the (?:later|earlier)(?: one)?\b"
+)
 
 
 def moves(text: str) -> bool:

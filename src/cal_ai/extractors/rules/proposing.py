@@ -120,7 +120,9 @@ def _gives_own_time(scene: Scene, reading: Reading) -> bool:
     """Whether the owner says what the time on the table is on her own clock."""
     plan = scene.near(2)
     says = found(
-        r"^\W*(?:(?:so|ok|and|oh),? )*(?:that|which|it)(?:'s|'d be| is| would be)\b", reading.text
+        r"^\W*(?:(?:so|ok|and|oh),? )*(?:(?:that|which|it)(?:'s|'d be| is| would be)\b"
+        r"|(?<=so )\d)",
+        reading.text,
     )
     if plan is None or plan.when.clock is None or not says or not scene.is_by_owner(reading):
         return False

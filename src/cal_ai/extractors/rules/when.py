@@ -96,6 +96,10 @@ class When:
             pairs = zip(moments.days, moments.clocks, strict=True)
             self.options = tuple((day.day, clock) for day, clock in pairs if day.day is not None)
             return
+        starts = [clock for clock in moments.clocks if clock.minute is not None]
+        if len(starts) > 1 and self.day is not None:
+            self.options = tuple((self.day, clock) for clock in starts)
+            return
         for day, clock in self.options:
             by_day = bool(moments.days) and not moments.clocks and self.day is not None
             if by_day and self.day is not None and day.weekday() == self.day.weekday():
