@@ -229,9 +229,9 @@ VERBS = (
         Kind("flight", 180, None, 6),
     ),
     Verb(
-        r"(?i:\bgo(?:ing)?) (?P<what>hiking|climbing|bowling|swimming|running|camping|skiing"
+        r"(?i:\bgo(?:ing)?) (?P<what>(?:(?!to|for|out|on|home|back|the)[A-Za-z]+ )?(?:hiking|climbing|bowling|swimming|running|camping|skiing"
         r"|fishing"
-        r"|sailing|kayaking|dancing|shopping|biking|cycling|skating)\b",
+        r"|sailing|kayaking|dancing|shopping|biking|cycling|skating|surfing|riding|sledging))\b",
         "{what}",
         Kind("outing", 120, None, 8),
     ),

@@ -84,6 +84,9 @@ def _plan_without_subject(scene: Scene, reading: Reading) -> Plan | None:
     opens = opens or scene.tells_when(reading) or topic is not None or reading.offers
     if near is not None and not near.foreign and not near.is_settled:
         return scene.new_plan(None) if _is_replaced(scene, near) else near
+    lacking = _without_time(scene, reading) if near is not None and near.when.clock else None
+    if lacking is not None:
+        return lacking
     if near is not None and not near.foreign and _fits_settled(scene, near, reading):
         return near
     if near is None and far is not None and not far.foreign and (reading.corrects or far.is_open):
@@ -99,6 +102,19 @@ def _plan_at(scene: Scene, reading: Reading) -> Plan | None:
         if plan.foreign or plan.action is None or clock is None or plan.action == "delete":
             continue
         if plan.when.day in moments.dates and moments.minutes == {clock % 720}:
+            return plan
+    return None
+
+
+def _without_time(scene: Scene, reading: Reading) -> Plan | None:
+    """The plan of several people that still lacks the time of day which the clause names."""
+    moments = reading.moments
+    if not (moments.clocks and reading.shared) or moments.dates or reading.moves:
+        return None
+    for plan in reversed(scene.plans):
+        lacks = plan.when.day is not None and plan.when.clock is None and plan.target is None
+        shared = plan.action == "create" and len(plan.willing) > 1 and not plan.foreign
+        if lacks and shared and scene.age(plan) <= FAR:
             return plan
     return None
 

@@ -232,6 +232,7 @@ def is_a_circumstance(text: str) -> bool:
 
 
 _THEIRS = r"^\W*(?:(?:and|but|so|oh|well|now),? )*(?:his|her|their) (?!\w+ (?:asked|suggested))"
+_FAMILY = r"^\W*(?:[Aa]nd |[Bb]ut |[Ss]o )?[Tt]he [A-Z]\w+s (?:go|fly|come|leave|move|are|have|got)\b"
 _RELATIVE = (
     r"^\W*(?:(?:and|so|oh|but|well|now|then),? )*your (?:\w+ )?(?:brother|sister|dad|mum|mom|father"
     r"|mother|uncle|aunt|auntie|cousin|son|daughter|boy|girl|wife|husband|nan|gran|grandma"
@@ -243,7 +244,7 @@ _RELATIVE = (
 def is_about_others(text: str, owner: str) -> bool:
     """Whether the clause tells what people other than speaker, hearers and owner do."""
     text = pattern(_REPORTING).sub("", text)
-    if found(_RELATIVE, text):
+    if found(_RELATIVE, text) or cased(_FAMILY).search(text):
         return True
     if found(_THEIRS, text) and not found(r"\b(?:see|meet|take) (?:us|me|you)\b", text):
         return True

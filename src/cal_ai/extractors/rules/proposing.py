@@ -233,5 +233,6 @@ def fill_activity(plan: Plan, reading: Reading) -> None:
         longer = held is not None and len(activity.title) > len(held.title)
         if vague or (better and not activity.weak) or (fuller and longer):
             plan.activity, plan.overheard = activity, False
+            plan.people += held.people if held is not None else ()
     known = (*plan.people, *(plan.activity.people if plan.activity is not None else ()))
     plan.people += [name for name in activity.people if name not in known]
