@@ -76,7 +76,9 @@ def _plan_without_subject(scene: Scene, reading: Reading) -> Plan | None:
     if named is not None and _wants_another(reading):
         return scene.new_plan(_like(named))
     if event is not None:
-        return scene.plan_of(event)
+        day = near.when.day if near is not None else None
+        alike = scene.agenda.called_on(event.summary, frozenset({day})) if day else None
+        return scene.plan_of(alike or event)
     if near is not None and not reading.moments.names_a_time:
         return near  # a duration
     opens = reading.question or reading.proposes or reading.calendar

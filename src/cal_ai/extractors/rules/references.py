@@ -120,6 +120,13 @@ def _without_times(reading: Reading) -> str:
     return pattern(_IN_BOOKS).sub(" ", pattern(_PASSING).sub(" ", text))
 
 
+def _concerns_both(reading: Reading) -> bool:
+    """Whether the clause may be about what speaker and hearer have together."""
+    vague = reading.activity is not None and is_unspecific(reading.activity)
+    together = reading.shared or reading.addressed or vague
+    return together or reading.refuses or reading.moves or reading.cancels
+
+
 def place_words(event: ContextEvent) -> frozenset[str]:
     """The words that tell the place of an event from others."""
     return content_words(event.location or "") - _LINKS - _PLACES
@@ -138,7 +145,8 @@ def _match(
     weights = {word: _weight(word) for word in title}
     shared = title if _acronym(event.summary) in said else title & said
     got = sum(weights[word] for word in shared)
-    got += sum(0.6 * weights[name] for name in (partners & title) - shared)
+    if shared or _concerns_both(reading):
+        got += sum(0.6 * weights[name] for name in (partners & title) - shared)
     cover = got / (sum(weights.values()) or 1.0)
     place = place_words(event)
     if place <= said:
