@@ -165,7 +165,8 @@ _REFUSAL = phrases(
     can't (?:tonight|tomorrow|this|then|now|sorry|i'm|afraid|unfortunately)\b
     can't (?:swing|commit|mon|tue|wed|thu|fri|sat|sun|this|do)
     can't\W*$|can't,
-    can't (?:[\w']+ ){1,5}?(?:today|tomorrow|tonight|then|that day|(?:on |this |next )?\w+day)\b
+    can't (?:[\w']+ ){1,5}?(?:today|tomorrow|tonight|then|that day|(?:on |this |next )?\w+day
+    ...|on the \d+\w*)\b
     don't think (?:i|we)(?: can|'ll| will|'m)
     (?:won't|not) be (?:able|there|around|making|joining|coming)
     won't (?:work|make it|do\b)

@@ -8,6 +8,7 @@ from cal_ai.extractors.rules.moments import Moments
 from cal_ai.extractors.rules.patterns import found, small_pattern, words
 from cal_ai.extractors.rules.plans import Plan
 from cal_ai.extractors.rules.reading import Reading
+from cal_ai.extractors.rules.references import lies_in
 from cal_ai.extractors.rules.scene import Scene
 from cal_ai.extractors.rules.spans import covers
 from cal_ai.extractors.rules.when import When
@@ -29,6 +30,8 @@ def keep(scene: Scene, reading: Reading) -> None:
     topic = scene.live_topic()
     if plan is None or (event is None and topic is not None and topic.turn >= plan.touched):
         return
+    if event is None and not _speaks_of(scene, plan, reading.moments):
+        return
     partly = event is None and bool(reading.moments.clocks or remarks.names_a_detail(reading.text))
     if (partly and plan.action is not None) or (plan.target is None and not plan.is_open):
         return
@@ -40,6 +43,16 @@ def keep(scene: Scene, reading: Reading) -> None:
         plan.withdraw()
     if plan.target is not None:
         scene.note_mention(plan.target, reading)
+
+
+def _speaks_of(scene: Scene, plan: Plan, moments: Moments) -> bool:
+    """Whether the day and the part of the day named, if any, are those of the plan."""
+    start = scene.agenda.starts[plan.target.id] if plan.target is not None else None
+    days = {plan.when.day, start.date() if start is not None else None} - {None}
+    if moments.dates and days and not moments.dates & days:
+        return False
+    parts = [part.part for part in moments.parts]
+    return start is None or not parts or any(lies_in(part, start.hour) for part in parts)
 
 
 def goes_on_cancelling(scene: Scene, reading: Reading) -> bool:

@@ -109,6 +109,10 @@ _EXPLAINED = r"(?:'s|\bis|\bbe) an? $"
 
 
 def _nearest(scene: Scene, text: str, day: Day) -> Day:
+    if day.offset == 0 and day.weekday is None and scene.turn - scene.day_turn <= 1:
+        focus = scene.focus if scene.focus and scene.focus.touched == scene.day_turn else None
+        planned = focus.when.day if focus is not None else None
+        return replace(day, day=planned or scene.last_day, offset=None)  # "that day"
     if not day.is_plain or scene.last_day is None or day.weekday is None:
         return day
     if not found(r"\bthe $", text[: day.start]) or found(r"^ (?:after|next)", text[day.end :]):
