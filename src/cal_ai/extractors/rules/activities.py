@@ -229,7 +229,8 @@ VERBS = (
         Kind("flight", 180, None, 6),
     ),
     Verb(
-        r"(?i:\bgo(?:ing)?) (?P<what>(?:(?!to|for|out|on|home|back|the)[A-Za-z]+ )?(?:hiking|climbing|bowling|swimming|running|camping|skiing"
+        r"(?i:\bgo(?:ing)?) (?P<what>(?:(?!to|for|out|on|home|back|the)[A-Za-z]+ )?"
+        r"(?:hiking|climbing|bowling|swimming|running|camping|skiing"
         r"|fishing"
         r"|sailing|kayaking|dancing|shopping|biking|cycling|skating|surfing|riding|sledging))\b",
         "{what}",

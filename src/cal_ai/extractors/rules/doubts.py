@@ -232,7 +232,9 @@ def is_a_circumstance(text: str) -> bool:
 
 
 _THEIRS = r"^\W*(?:(?:and|but|so|oh|well|now),? )*(?:his|her|their) (?!\w+ (?:asked|suggested))"
-_FAMILY = r"^\W*(?:[Aa]nd |[Bb]ut |[Ss]o )?[Tt]he [A-Z]\w+s (?:go|fly|come|leave|move|are|have|got)\b"
+_FAMILY = (
+    r"^\W*(?:[Aa]nd |[Bb]ut |[Ss]o )?[Tt]he [A-Z]\w+s (?:go|fly|come|leave|move|are|have|got)\b"
+)
 _RELATIVE = (
     r"^\W*(?:(?:and|so|oh|but|well|now|then),? )*your (?:\w+ )?(?:brother|sister|dad|mum|mom|father"
     r"|mother|uncle|aunt|auntie|cousin|son|daughter|boy|girl|wife|husband|nan|gran|grandma"

@@ -12,6 +12,7 @@ from cal_ai.extractors.rules.activities import Activity
 from cal_ai.extractors.rules.moments import Moments
 from cal_ai.extractors.rules.patterns import cased, found, pattern, words
 from cal_ai.extractors.rules.reading import Reading
+from cal_ai.extractors.rules.remarks import is_about
 
 _LINKS = words("with the a an and of for from to at in on my our your re about")
 _PLACES = words("room hall house office building place street road centre center")
@@ -123,7 +124,7 @@ def _without_times(reading: Reading) -> str:
 def _concerns_both(reading: Reading) -> bool:
     """Whether the clause may be about what speaker and hearer have together."""
     vague = reading.activity is not None and is_unspecific(reading.activity)
-    together = reading.shared or reading.addressed or vague
+    together = reading.shared or reading.addressed or vague or is_about(reading.text)
     return together or reading.refuses or reading.moves or reading.cancels
 
 
