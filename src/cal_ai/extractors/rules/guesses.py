@@ -217,6 +217,7 @@ def find_unknown(text: str, moments: Spans) -> Activity | None:
     if first in ("mr", "mrs", "ms", "dr", "mine", "yours", "anything", "something", "nothing"):
         return None
     if named[-1].lower() in (
+        "hundred",
         "time",
         "minutes",
         "hours",
