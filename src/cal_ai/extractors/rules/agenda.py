@@ -65,13 +65,21 @@ class Agenda:
         """The events that the clause names all at once ("everything on Friday")."""
         return bulk_matches(reading, moments, self.events, self.starts)
 
+    def on_days(self, days: frozenset[date]) -> list[ContextEvent]:
+        """The events that start on one of the days."""
+        return [event for event in self.events if self.starts[event.id].date() in days]
+
     def only_one_on(self, days: frozenset[date], partner: str = "") -> ContextEvent | None:
         """The event of a day that has no other, or none but one with the partner."""
-        events = [event for event in self.events if self.starts[event.id].date() in days]
+        events = self.on_days(days)
         names = self.partners if not partner else content_words(partner.split(" ")[0])
         if len(events) > 1:
             events = [event for event in events if names & content_words(event.summary)]
         return events[0] if len(events) == 1 else None
+
+    def names_partner(self, event: ContextEvent) -> bool:
+        """Whether the title of an event names somebody who takes part in the talk."""
+        return bool(self.partners & content_words(event.summary))
 
     def only_one_called(self, activity: Activity) -> ContextEvent | None:
         """The event whose title names the activity, if there is just one."""
@@ -82,8 +90,7 @@ class Agenda:
     def only_one_of(self, activity: Activity, days: frozenset[date]) -> ContextEvent | None:
         """The event of one of the days that is of the kind named, if there is just one."""
         noun = content_words(activity.noun)
-        events = [e for e in self.events if self.starts[e.id].date() in days]
-        events = [event for event in events if noun <= content_words(event.summary)]
+        events = [event for event in self.on_days(days) if noun <= content_words(event.summary)]
         return events[0] if len(events) == 1 else None
 
     def called_on(self, title: str, days: frozenset[date]) -> ContextEvent | None:

@@ -69,7 +69,7 @@ def _plan_without_subject(scene: Scene, reading: Reading) -> Plan | None:
     repeated = _plan_at(scene, reading)
     if repeated is not None and (near is None or not near.is_open):
         return repeated
-    if _repeats_calendar(scene, near, reading):
+    if _repeats_calendar(scene, near, reading) or _asks_about_day(scene, near, reading):
         return None
     event = _event_mentioned(scene, near, reading)
     named = event or (near.target if near is not None else None) or scene.last_mention.event
@@ -128,6 +128,22 @@ def _is_replaced(scene: Scene, plan: Plan) -> bool:
         return False
     later = topic.turn > plan.touched and plan.refused and not topic.activity.weak
     return topic.proposed or bool(later)
+
+
+def _asks_about_day(scene: Scene, near: Plan | None, reading: Reading) -> bool:
+    """Whether the clause asks what becomes of another day ("And Friday?" after a "cancelled")."""
+    moments = reading.moments
+    given_up = near is not None and (near.action == "delete" or bool(near.refused))
+    if near is None or not given_up or near.is_open or not reading.question:
+        return False
+    if not moments.dates or moments.clocks or moments.parts:
+        return False
+    events = scene.agenda.on_days(moments.dates)
+    if near.target is None:
+        events = [event for event in events if scene.agenda.names_partner(event)]
+    if len(events) == 1:
+        scene.note_mention(events[0], reading)
+    return bool(events) and near.target not in events
 
 
 def _like(event: ContextEvent) -> Activity:

@@ -21,7 +21,8 @@ from cal_ai.extractors.rules.vocabulary import FILLERS, NOBODY, STOPS
 
 _TOLD_TO = (
     r"\b(?:remind (?:me|us) to|don't forget to|reminder to"
-    r"|I (?:promised|told|said)(?: to)?(?: [A-Z]\w+)?(?: (?:I|we)(?:'d|'ll| would)| to)) "
+    r"|I (?:promised|told|said)(?: to)?(?: [A-Z]\w+)?(?: (?:I|we)(?:'d|'ll| would)| to))"
+    r"(?: maybe| probably| perhaps)? "
 )
 _WILLING_TO = (
     r"\b(?:(?:I|we)(?:'ve| have)? (?:got|have|need) to|I'll|we'll|I'm going to|I can|can you|could"

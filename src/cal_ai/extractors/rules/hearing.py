@@ -18,6 +18,9 @@ _NOT_PERSONS = STOPS | NOBODY
 _WOULD = r"\b(?:i|we|you|he|she|they|it)'d\b|\b(?:would|could)\b"
 
 
+_PROMISED = r"\b(?:told|promised|said)(?: \w+)? (?:i|we)'d\b|\b(?:would|'d) like\b"
+
+
 def heard(scene: Scene, reading: Reading) -> Reading:
     """`reading` as part of what is being supposed or told ("We had lunch. At one.")."""
     reading = _as_end(scene, _without_places(scene, _near_day_talked_about(scene, reading)))
@@ -25,6 +28,7 @@ def heard(scene: Scene, reading: Reading) -> Reading:
     if reading.void == "hypothetical" and found(r"\bif\b", reading.text):
         scene.supposed = scene.turn
     supposed = scene.turn - scene.supposed <= 3 and found(_WOULD, reading.text)
+    supposed = supposed and not found(_PROMISED, reading.text)
     if supposed and not (reading.void or reading.question):
         scene.supposed = scene.turn
         return replace(reading, void="hypothetical")

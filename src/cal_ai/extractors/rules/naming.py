@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from cal_ai.extractors.rules.activities import MEETING
 from cal_ai.extractors.rules.patterns import cased, found, sentence_case
 from cal_ai.extractors.rules.plans import Plan
@@ -48,10 +50,17 @@ def title_of(plan: Plan, setting: Setting) -> str:
     outsiders = [name for name in _named(plan) if name.lower() not in present]
     if outsiders:
         return f"{title} with {' and '.join(outsiders[:2])}"
-    own_name = cased(r"\b[A-Z]").search(title[1:]) is not None
+    own_name = cased(r"\b[A-Z]").search(title[1:]) is not None or _is_with_another(plan)
     if shared and len(partners) == 1 and not found(_OF_MANY, title) and not own_name:
         return f"{title} with {_called(partners[0])}"
     return title
+
+
+def _is_with_another(plan: Plan) -> bool:
+    """Whether it is with somebody who was only spoken of ("a coffee with her")."""
+    noun = plan.activity.noun if plan.activity is not None else ""
+    apart = rf"\b{re.escape(noun)} with (?:him|her|them)\b"
+    return bool(noun) and any(found(apart, line.words) for line in plan.lines)
 
 
 def is_visit(plan: Plan, setting: Setting) -> bool:

@@ -88,7 +88,7 @@ _NOT_A_DAY = (
 )
 _AFTER_DATE = (
     r"(?:is|was|at|works?|then|instead|from|or|and|I|I'm|I've|we|we're|if|in|for|to|would|will|as"
-    r"|with|suits|till|until|it|before|after|please|of next month)"
+    r"|with|suits|till|until|it|before|after|please|free|of next month)"
 )
 _DATES = (
     rf"(\b{_DAY},? (?:the )?|\b{_MONTH} (?:the )?|\bon the )({any_of(_NTH)})\b{_NOT_A_DAY}",

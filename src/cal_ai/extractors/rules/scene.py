@@ -121,7 +121,9 @@ class Scene:
         stated = reading.moments.names_a_time and not reading.question
         near = self.near()
         waiting = near is not None and near.is_open and near.target is not event
-        told = reading.announces and reading.speaker != self.setting.owner
+        told = not self.is_by_owner(reading) and found(
+            r"(?:\bis|'s|\bare) (?:on|at)\b", reading.text
+        )
         placed = placed or (stated and (waiting or told or bool(reading.moments.clocks)))
         self.last_mention = Mention(event, self.turn, placed, remarks.asks_who_comes(reading.text))
 
