@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import re
-
 from cal_ai.extractors.rules.activities import MEETING
-from cal_ai.extractors.rules.patterns import cased, found, sentence_case
+from cal_ai.extractors.rules.patterns import cased, found, pattern, sentence_case
 from cal_ai.extractors.rules.plans import Plan
 from cal_ai.extractors.rules.setting import Setting
 
@@ -58,9 +56,10 @@ def title_of(plan: Plan, setting: Setting) -> str:
 
 def _is_with_another(plan: Plan) -> bool:
     """Whether it is with somebody who was only spoken of ("a coffee with her")."""
-    noun = plan.activity.noun if plan.activity is not None else ""
-    apart = rf"\b{re.escape(noun)} with (?:him|her|them)\b"
-    return bool(noun) and any(found(apart, line.words) for line in plan.lines)
+    noun = plan.activity.noun.split(" ")[-1] if plan.activity is not None else ""
+    company = pattern(r"([\w-]+) with (?:him|her|them)\b")
+    said = (match[1].lower() for line in plan.lines for match in company.finditer(line.words))
+    return noun in said
 
 
 def is_visit(plan: Plan, setting: Setting) -> bool:
