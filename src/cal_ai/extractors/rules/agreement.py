@@ -134,6 +134,7 @@ _HOLD = phrases(
     not (?:sure|certain)\b
     we'll see\b(?! (?:on|at|you|him|her|them|\w+day))
     depends
+    we'll (?:talk|speak)(?: about (?:it|that)| then| again)?\W*$
     let's see\b(?! (?:each|him|her|them|a|the|if we)\b)
     i don't know
     idk|dunno

@@ -144,9 +144,8 @@ def _meant(scene: Scene, moments: Moments) -> Plan | None:
 
 
 def _delete(scene: Scene, plan: Plan, reading: Reading) -> None:
-    theirs = (
-        not scene.is_by_owner(reading) and found(r"\bmy\b", reading.text) and not reading.shared
-    )
+    whose = r"\byour\b" if scene.is_by_owner(reading) else r"\bmy\b"
+    theirs = found(whose, reading.text) and not reading.shared
     asked = reading.question or found(r"\b(?:could|might|maybe|should|would|shall)\b", reading.text)
     if plan.action == "delete" and not asked:
         plan.back(reading.speaker)

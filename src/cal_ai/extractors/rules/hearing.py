@@ -18,6 +18,11 @@ _NOT_PERSONS = STOPS | NOBODY
 _WOULD = r"\b(?:i|we|you|he|she|they|it)'d\b|\b(?:would|could)\b"
 
 
+_SOMEBODY = (
+    r"\b(?i:he|she|they)\b"
+    r"|\b(?!(?i:what|who|how|when|where|that|it|there|let|here|why|today|tomorrow|\w+day)'s)"
+    r"[A-Z]\w+'s (?:week|weekend|day|plan|plans|schedule|timetable)\b"
+)
 _PROMISED = r"\b(?:told|promised|said)(?: \w+)? (?:i|we)'d\b|\b(?:would|'d) like\b"
 
 
@@ -32,11 +37,27 @@ def heard(scene: Scene, reading: Reading) -> Reading:
     if supposed and not (reading.void or reading.question):
         scene.supposed = scene.turn
         return replace(reading, void="hypothetical")
+    if not reading.void and _is_asked_about_others(scene, reading):
+        return replace(reading, void="others")
     answers = reading.question or reading.void or reading.agrees or reading.corrects
     told = scene.turn <= scene.story_ends
     if scene.story and told and (reading.is_fragment or reading.bare) and not answers:
         return replace(reading, void=scene.story)
     return reading
+
+
+def _is_asked_about_others(scene: Scene, reading: Reading) -> bool:
+    """Whether the clause answers a question about others ("What's Leo doing?" "Golf at six.")."""
+    asked = scene.question
+    near = scene.near(1)
+    if scene.turn - asked.turn != 1 or asked.speaker == reading.speaker or reading.question:
+        return False
+    if near is not None and near.is_open:
+        return False
+    ours = r"\b(?:i|i'm|i've|i'll|me|my|we|we're|we've|we'll|us|our|you|your|you're|let's)\b"
+    if found(ours, asked.text) or found(ours, reading.text) or scene.tells_when(reading):
+        return False
+    return cased(_SOMEBODY).search(asked.text) is not None
 
 
 def _as_end(scene: Scene, reading: Reading) -> Reading:

@@ -16,6 +16,7 @@ from cal_ai.extractors.rules.plans import Plan
 from cal_ai.extractors.rules.reading import Reading
 from cal_ai.extractors.rules.scene import Scene
 from cal_ai.extractors.rules.times import Clock
+from cal_ai.extractors.rules.when import When
 
 
 def plans_something(scene: Scene, reading: Reading) -> bool:
@@ -96,6 +97,10 @@ def put(scene: Scene, reading: Reading) -> None:
         plan.foreign = foreign
     elif reading.shared or reading.invites or reading.question:
         plan.foreign = False
+    if _corrects_to_own_time(scene, plan, reading):
+        plan.drop()
+        plan.when = When()
+        return
     before, settled = scene.point(plan), plan.is_settled
     changed = _fill(scene, plan, reading)
     if plan.foreign:
@@ -114,6 +119,15 @@ def put(scene: Scene, reading: Reading) -> None:
         plan.back(reading.speaker)
         let_owner_decide(scene, plan, reading)
     scene.conclude(plan, sure=False)
+
+
+def _corrects_to_own_time(scene: Scene, plan: Plan, reading: Reading) -> bool:
+    """Whether the owner says that an event is when it was ("It's on Tuesday, not tomorrow")."""
+    if plan.target is None or plan.action != "update" or not scene.is_by_owner(reading):
+        return False
+    says = found(r"\b(?:it|that)(?:'s| is) (?:still )?(?:on|at)\b", reading.text)
+    stays = scene.agenda.is_own_time(plan.target, reading.moments)
+    return says and stays and bool(reading.moments.dates) and not reading.question
 
 
 def _gives_own_time(scene: Scene, reading: Reading) -> bool:
