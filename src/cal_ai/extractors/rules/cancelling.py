@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cal_ai.extractors.rules import remarks
-from cal_ai.extractors.rules.intents import leaves_that_out
+from cal_ai.extractors.rules.changes import leaves_that_out
 from cal_ai.extractors.rules.moments import Moments
 from cal_ai.extractors.rules.patterns import found, small_pattern, words
 from cal_ai.extractors.rules.plans import Plan

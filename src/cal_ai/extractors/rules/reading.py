@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import pairwise
 
-from cal_ai.extractors.rules import agreement, doubts, intents
+from cal_ai.extractors.rules import agreement, changes, doubts, intents
 from cal_ai.extractors.rules.activities import CHORE, Activity
 from cal_ai.extractors.rules.clauses import Clause, clauses
 from cal_ai.extractors.rules.lazy import lazy
@@ -46,11 +46,11 @@ class Reading:
 
     @lazy
     def cancels(self) -> bool:
-        return intents.cancels(self.text)
+        return changes.cancels(self.text)
 
     @lazy
     def moves(self) -> bool:
-        return intents.moves(self.text)
+        return changes.moves(self.text)
 
     @lazy
     def refuses(self) -> bool:
@@ -150,7 +150,7 @@ class Reading:
 
     @property
     def keeps(self) -> bool:
-        return intents.keeps(self.text)
+        return changes.keeps(self.text)
 
     @property
     def offers(self) -> bool:
@@ -177,7 +177,7 @@ class Reading:
     @lazy
     def drops(self) -> bool:
         """Whether something is left out, which cancels it if it is a thing of the calendar."""
-        return intents.leaves_out(self.text)
+        return changes.leaves_out(self.text)
 
     @property
     def refuses_barely(self) -> bool:
