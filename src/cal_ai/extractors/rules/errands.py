@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cal_ai.extractors.rules.activities import Activity, Kind, kinds
-from cal_ai.extractors.rules.patterns import any_of, pattern, sentence_case, words
+from cal_ai.extractors.rules.patterns import any_of, sentence_case, small, small_pattern, words
 from cal_ai.extractors.rules.vocabulary import FILLERS, NOBODY, STOPS
 
 _DONE = {
@@ -62,8 +62,9 @@ _VISIT = Kind("appointment", 60, None, 7)
 
 def find_errand(text: str) -> Activity | None:
     """What is to be done to a thing ("have the boiler serviced"), titled as its owner would."""
+    lower = small(text)
     for source, nouns in ((_HAVE_DONE, _DONE), (_COME_AND_DO, _DOING), (_SEE_HOME, {})):
-        match = pattern(source).search(text)
+        match = small_pattern(source).search(lower)
         if match is None:
             continue
         thing = [word for word in match["what"].split(" ") if word.lower() not in FILLERS]
@@ -71,7 +72,7 @@ def find_errand(text: str) -> Activity | None:
             thing.pop()
         if not thing or {word.lower() for word in thing} & _NO_THINGS:
             continue
-        noun = nouns[match["how"].lower()] if nouns else "viewing"
+        noun = nouns[match["how"]] if nouns else "viewing"
         if thing[-1].lower() in ("eye", "eyes"):
             thing[-1] = "eye"
         title = sentence_case(f"{' '.join(thing)} {noun}")

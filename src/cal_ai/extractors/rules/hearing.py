@@ -82,7 +82,7 @@ def _without_places(scene: Scene, reading: Reading) -> Reading:
 
 def _at_time_just_said(scene: Scene, reading: Reading) -> Reading:
     """`reading` with the time said right before it ("Thursday, 4:30, I'll fetch the car")."""
-    before, activity = scene.previous, reading.activity
+    before, activity = scene.said[-1] if scene.said else None, reading.activity
     if before is None or before.utterance is not reading.utterance or activity is None:
         return reading
     said = before.bare and bool(before.moments.dates and before.moments.minutes)
@@ -105,18 +105,26 @@ _PERSON = (
 
 
 def _named_for_pronoun(scene: Scene, reading: Reading) -> Reading:
-    """`reading` with the person named last in a chore ("pick her up"); notes whom it names."""
+    """`reading` with the person named last in a chore ("pick her up")."""
     activity = reading.activity
-    chore = activity is not None and activity.kind is CHORE and scene.person
-    if chore and activity is not None and found(_PRONOUN, activity.title):
-        title = pattern(_PRONOUN).sub(lambda _: scene.person, activity.title)
-        reading = replace(reading, activity=replace(activity, title=title))
+    if activity is None or activity.kind is not CHORE or not found(_PRONOUN, activity.title):
+        return reading
+    person = next(filter(None, map(_person_named, reversed(scene.said))), "")
+    if not person:
+        return reading
+    title = pattern(_PRONOUN).sub(lambda _: person, activity.title)
+    return replace(reading, activity=replace(activity, title=title))
+
+
+def _person_named(reading: Reading) -> str:
+    """The last person named in a clause, "" if there is none."""
+    named = ""
     for match in cased(_PERSON).finditer(reading.text):
         name = match["name"] or match["first"] or match["kin"]
-        days = reading.moments.spans
-        if name.lower().split(" ")[-1] not in _NOT_PERSONS and not covers(days, *match.span()):
-            scene.person = name
-    return reading
+        timed = covers(reading.moments.spans, *match.span())
+        if name.lower().split(" ")[-1] not in _NOT_PERSONS and not timed:
+            named = name
+    return named
 
 
 def _near_day_talked_about(scene: Scene, reading: Reading) -> Reading:

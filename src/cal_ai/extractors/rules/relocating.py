@@ -32,6 +32,7 @@ _OFFERS = (
     r" (?P<place>(?:[Tt]he )?(?:[Rr]oom )?(?:[A-Z]\w+|\d+\.\d+)(?: [A-Z\d]\w*)*)"
     r"(?: then| instead|\W*$)",
 )
+_OFFERING = r"\b(?:booked|reserved|got|found|have|free|instead|chang\w+|mov\w+|switch\w*)\b"
 _NO_PLACES = words(
     """
     monday tuesday wednesday thursday friday saturday sunday i we you he she it that this they
@@ -84,7 +85,7 @@ def _offers_place(scene: Scene, reading: Reading) -> bool:
 
 
 def _place_offered(scene: Scene, reading: Reading) -> str:
-    if reading.void not in ("", "others"):
+    if reading.void not in ("", "others") or not found(_OFFERING, reading.text):
         return ""
     names = {name.lower() for name in scene.setting.speakers}
     for source in _OFFERS:

@@ -67,8 +67,7 @@ class Scene:
         self.past: Topic | None = None
         self.aside: Plan | None = None
         self.question = Question()
-        self.previous: Reading | None = None
-        self.person = ""
+        self.said: list[Reading] = []
         self.turn = 0
         self.story, self.story_ends = "", 0
         self.item = -1
@@ -290,7 +289,7 @@ class Scene:
         """Keeps the question and the days of a clause in mind."""
         if remarks.hesitates(reading.text):
             self.hesitated = self.turn
-        self.previous = reading
+        self.said.append(reading)
         dated = reading.moments.names_a_time or reading.activity is not None
         tells = reading.void == "others" or (reading.void == "past" and dated)
         self.story = reading.void if tells else ""
