@@ -30,6 +30,8 @@ _WILLING_TO = (
     r"|would you|will you|please|I should|I must|can (?:somebody|someone|anyone|anybody|one of you)"
     r"|(?:\w+day|today|tomorrow) (?:we|I)(?:'ll)?) "
 )
+_ASKING_WHEN = r"\b(?:when|what time) (?:can|shall|should|could) (?:I|we) "
+_HANDING = r"(?:bring|give|return|hand|drop|collect|fetch|pick up|show)\b"
 _PLAINLY = r"^\W*(?:(?:and|also|then|plus|next),? )?"
 _CHORES = (
     r"(?:pick (?:(?:him|her|them|mom|dad|\w+|the \w+|my \w+) )?up|drop (?:(?:the|my|your) \w+ )?off"
@@ -42,6 +44,14 @@ _CHORES = (
 _NOT_CHORES = (
     r"(?:have|be|stay|think|check|see|let|get back|try|rather|love|like|do|take (?:\w+ )?off"
     r"|cancel|move|delete|remove|take (?:it|that|over|the call)|bring up|sign (?:me|us|you|up))\b"
+)
+
+
+_ERRANDS = (
+    (_TOLD_TO, r"[a-z]+"),
+    (_WILLING_TO, _CHORES),
+    (_ASKING_WHEN, _HANDING),
+    (_PLAINLY, _CHORES),
 )
 
 
@@ -68,7 +78,7 @@ def find_chore(text: str, moments: Spans) -> Activity | None:
 
 def _chore_verb(text: str) -> re.Match[str] | None:
     lower = small(text)
-    for lead, verbs in ((_TOLD_TO, r"[a-z]+"), (_WILLING_TO, _CHORES), (_PLAINLY, _CHORES)):
+    for lead, verbs in _ERRANDS:
         led = small_pattern(lead).search(lower)
         if led is not None and not small_pattern(_NOT_CHORES).match(lower, led.end()):
             verb = small_pattern(verbs).match(lower, led.end())

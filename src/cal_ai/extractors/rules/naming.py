@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from cal_ai.extractors.rules.activities import MEETING
-from cal_ai.extractors.rules.patterns import cased, found, pattern, sentence_case
+from cal_ai.extractors.rules.patterns import cased, found, pattern, sentence_case, words
 from cal_ai.extractors.rules.plans import Plan
 from cal_ai.extractors.rules.setting import Setting
 
+_TITLES = words(
+    """
+    dr mr mrs ms prof coach the herr frau señor señora monsieur madame sir miss uncle aunt auntie
+    """
+)
 _OF_MANY = r"\b(?:team|all|board|company|family|staff|group|committee|class)\b"
 # Who offers an appointment, and what one calls it.
 _VISITS = (
@@ -108,7 +113,7 @@ def _named(plan: Plan) -> list[str]:
 def _called(speaker: str) -> str:
     """A speaker by first name, unless the first word is no name ("Dr Patel", "Coach Kim")."""
     first = speaker.split(" ")[0]
-    titled = first.lower().rstrip(".") in ("dr", "mr", "mrs", "ms", "prof", "coach", "the")
+    titled = first.lower().rstrip(".") in _TITLES
     return speaker if titled else first
 
 

@@ -269,8 +269,7 @@ def _read(clause: Clause, utterance: Utterance, setting: Setting, joking: bool) 
             _spoken_for(
                 _meant(text, [each for each in activities if not (each.denied or each.passing)]),
                 utterance.speaker,
-                setting.owner,
-                names,
+                setting,
             ),
             text,
         ),
@@ -289,16 +288,18 @@ def _meant(text: str, activities: Sequence[Activity]) -> Activity | None:
     return activities[0] if activities else None
 
 
-def _spoken_for(
-    activity: Activity | None, speaker: str, owner: str, names: frozenset[str]
-) -> Activity | None:
-    """`activity` with the speaker's name for "me" ("cover for me on Friday"); a name is none."""
-    if activity is not None and activity.guessed and activity.noun in names:
-        return None
-    if activity is None or activity.kind is not CHORE or speaker == owner:
+def _spoken_for(activity: Activity | None, speaker: str, setting: Setting) -> Activity | None:
+    """`activity` with a name for "me" or "you" ("cover for me on Friday"); a name is none."""
+    if activity is not None and activity.guessed:
+        names = {name.lower() for name in setting.speakers}
+        return None if activity.noun in names else activity
+    if activity is None or activity.kind is not CHORE:
         return activity
-    title = pattern(r"\bme\b").sub(lambda _: speaker.split(" ")[0], activity.title)
-    return replace(activity, title=title)
+    others = sorted(setting.others)
+    name, said = speaker.split(" ")[0], r"\bme\b"
+    if speaker == setting.owner:
+        name, said = others[0] if len(others) == 1 else "you", r"\byou\b"
+    return replace(activity, title=pattern(said).sub(lambda _: name, activity.title))
 
 
 def _asked_for(activity: Activity | None, text: str) -> Activity | None:

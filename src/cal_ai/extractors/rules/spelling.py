@@ -100,6 +100,8 @@ SHORTHAND = {
     "lets": "let's",
     "thats": "that's",
     "whats": "what's",
+    "wat": "what",
+    "wot": "what",
     "hows": "how's",
     "youre": "you're",
     "weve": "we've",
@@ -115,6 +117,7 @@ _MISSPELT = (
     *("january", "february", "august", "september", "october", "november", "december"),
     *("tomorrow", "tonight", "afternoon", "evening", "morning", "weekend"),
     *("appointment", "meeting", "dentist", "reschedule", "cancel", "calendar", "standup"),
+    *("basketball", "football", "birthday"),
     *("dinner", "lunch", "breakfast", "coffee", "definitely", "perfect", "interview"),
 )
 _NOT_TYPOS = {"mooring", "mourning", "melting", "meeting", "ending", "dinners", "diner", "evenings"}
@@ -145,6 +148,8 @@ _REWRITTEN = (
     (r"(?<!\d)\+1\b", "same here"),
     (r"\bya\b(?! (?:free|want|think|there|know))", "yeah"),
     (r"\b(free|up|time|around) 4 (?=[a-z])", r"\1 for "),
+    (r"^(\d{1,2})\.([0-5][05])(?=\W*$)", r"\1:\2"),
+    (r"\b(make it|say|maybe|about|ok|k) (\d{1,2})\.([0-5][05])\b", r"\1 \2:\3"),
 )
 # Few utterances hold any of these, and the others need no closer look.
 _ANY_REWRITTEN = "|".join(source for source, _ in _REWRITTEN)

@@ -81,7 +81,8 @@ _ABOUT = (
 )
 _UNTIL = (
     rf"\b(?:until|till?|'til|ends? (?:at|by|around)|done (?:at|by|around)|finish(?:es|ed)?"
-    rf" (?:at|by|around)|wrap(?:s|ped)? up (?:at|by|around)|over (?:at"
+    rf" (?:at|by|around)|wrap(?:s|ped)? up (?:at|by|around)"
+    rf"|(?<!come )(?<!coming )(?<!pop )(?<!head )(?<!go )over (?:at"
     rf"|by))\s(?P<a>{_ANY}){_TAIL}"
 )
 _FIRM_TIME = rf"(?:\b{_ABOUT}\s)?(?<![\w:.$#/])(?<!\d-)(?P<a>{_FIRM}){_TAIL}"
