@@ -32,7 +32,8 @@ from cal_ai.extractors.rules.noting import note, recall
 from cal_ai.extractors.rules.patterns import found
 from cal_ai.extractors.rules.plans import Plan
 from cal_ai.extractors.rules.proposing import plans_something, put
-from cal_ai.extractors.rules.reading import Reading, read_utterance
+from cal_ai.extractors.rules.reader import read_utterance
+from cal_ai.extractors.rules.reading import Reading
 from cal_ai.extractors.rules.relocating import relocate
 from cal_ai.extractors.rules.scene import Mention, Scene, Topic
 from cal_ai.extractors.rules.setting import Setting
