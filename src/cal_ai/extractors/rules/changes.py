@@ -134,9 +134,14 @@ _OTHER_ONE = (
 )
 
 
+def names_another(text: str) -> bool:
+    """Whether another one is named by how much later it is ("And the class a week later?")."""
+    return found(_OTHER_ONE, text)
+
+
 def moves(text: str) -> bool:
     """Whether the clause moves something; "the party is a week later" only says when it is."""
-    return found(_MOVE, pattern(_LATER_IS).sub("", text)) and not found(_OTHER_ONE, text)
+    return found(_MOVE, pattern(_LATER_IS).sub("", text)) and not names_another(text)
 
 
 _KEEP = phrases(

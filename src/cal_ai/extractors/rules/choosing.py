@@ -5,6 +5,7 @@ from __future__ import annotations
 from cal_ai.events import ContextEvent
 from cal_ai.extractors.rules import remarks
 from cal_ai.extractors.rules.activities import CHORE, MEETING, Activity, kinds
+from cal_ai.extractors.rules.changes import names_another
 from cal_ai.extractors.rules.moments import names_day
 from cal_ai.extractors.rules.patterns import found
 from cal_ai.extractors.rules.plans import Plan, same_activity
@@ -50,6 +51,8 @@ def _is_mention(scene: Scene, reading: Reading, event: ContextEvent) -> bool:
     """Whether the clause names an event of the calendar without wanting anything of it."""
     if reading.cancels or reading.moves or reading.refuses or reading.corrects:
         return False
+    if names_another(reading.text):
+        return True
     return scene.agenda.is_own_time(event, reading.moments)
 
 
@@ -71,7 +74,7 @@ def _plan_without_subject(scene: Scene, reading: Reading) -> Plan | None:
         return repeated
     if _repeats_calendar(scene, near, reading) or _asks_about_day(scene, near, reading):
         return None
-    event = _event_mentioned(scene, near, reading)
+    event = _event_mentioned(scene, near, reading) or _next_alike(scene, near, reading)
     named = event or (near.target if near is not None else None) or scene.last_mention.event
     if named is not None and _wants_another(reading):
         return scene.new_plan(_like(named))
@@ -144,6 +147,17 @@ def _asks_about_day(scene: Scene, near: Plan | None, reading: Reading) -> bool:
     if len(events) == 1:
         scene.note_mention(events[0], reading)
     return bool(events) and near.target not in events
+
+
+def _next_alike(scene: Scene, near: Plan | None, reading: Reading) -> ContextEvent | None:
+    """The event of the day named that is of the same kind as the one just called off."""
+    if near is None or near.target is None or near.action != "delete" or not near.is_settled:
+        return None
+    kind = near.target.summary.lower().split(" ")[-1]
+    gone = [plan.target for plan in scene.plans if plan.action == "delete"]
+    events = scene.agenda.on_days(reading.moments.dates)
+    alike = [event for event in events if event.summary.lower().split(" ")[-1] == kind]
+    return alike[0] if len(alike) == 1 and alike[0] not in gone else None
 
 
 def _like(event: ContextEvent) -> Activity:

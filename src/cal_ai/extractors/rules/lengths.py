@@ -84,7 +84,8 @@ def find_shifts(text: str) -> list[Shift]:
         rf" ]+? |my [\w ]+? )?(?:by |back )?(?:about )?{_LENGTH}"
     )
     weeks = (
-        rf"\b(?:back|out|by|forward|up|wait)(?: by)? (?P<count>{NUMBER}) (?P<unit>days?|weeks?)\b"
+        rf"\b(?:back|out|by|forward|up|wait)(?: by)?(?: exactly| about)?"
+        rf" (?P<count>{NUMBER}) (?P<unit>days?|weeks?)\b"
         rf"|\b(?P<count2>{NUMBER}) (?P<unit2>days?|weeks?) (?P<way>{_LATER}|{_EARLIER})\b"
     )
     for match in small_pattern(weeks).finditer(text):
