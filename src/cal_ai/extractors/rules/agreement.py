@@ -217,6 +217,7 @@ _REFUSAL = phrases(
     not (?:really )?(?:into|my thing)
     without me\b
     (?:that's|it's|that is) an? (?:\w+ )?no\b
+    we're not (?:doing|having) (?:that|this|it)\b
     i'm (?:banned|not (?:allowed|invited))\b
     """
 )

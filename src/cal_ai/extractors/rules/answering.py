@@ -124,7 +124,9 @@ def _backed_out_of(scene: Scene, reading: Reading) -> Plan | None:
 
 def _is_beside_the_point(scene: Scene, plan: Plan, reading: Reading) -> bool:
     """Whether the refusal has nothing to do with the plan."""
-    told = found(r"\b(?:told|said)(?: \w+)? no\b", reading.text)
+    told = found(
+        r"\b(?:told|said)(?: \w+)? no\b|\bnot (?:doing|having) (?:that|this|it)\b", reading.text
+    )
     own = plan.speaker == reading.speaker and plan.touched == scene.turn != scene.hesitated
     if own and not told:
         return True  # the reason for one's own proposal

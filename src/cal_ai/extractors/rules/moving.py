@@ -53,7 +53,17 @@ def _moved(scene: Scene, reading: Reading, old: Moments) -> Plan | None:
         reading.activity is None or reading.activity.weak or reading.activity.guessed
     ):
         return scene.latest()
-    return plan
+    return plan or _unnamed_before(scene, reading)
+
+
+def _unnamed_before(scene: Scene, reading: Reading) -> Plan | None:
+    """The one plan settled before that had no name until now ("The training has to move")."""
+    activity = reading.activity
+    unnamed = [plan for plan in scene.plans if plan.is_unnamed and plan.settled is not None]
+    if activity is None or not activity.definite or len(unnamed) != 1:
+        return None
+    unnamed[0].activity = activity
+    return unnamed[0]
 
 
 def change(scene: Scene, plan: Plan, reading: Reading, new: Moments) -> None:
