@@ -38,7 +38,7 @@ def small(text: str) -> str:
 @cache
 def small_pattern(source: str) -> re.Pattern[str]:
     """`source` for texts in small letters; escapes and names of groups stay as they are."""
-    return re.compile(re.sub(r"\\.|\(\?P|[A-Z]", lambda part: _lowered(part[0]), source))
+    return re.compile(re.sub(r"\\.|\(\?P|[A-Z]", lambda part: _lowered(part[0]), source), re.ASCII)
 
 
 def _lowered(part: str) -> str:
