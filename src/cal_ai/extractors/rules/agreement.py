@@ -190,6 +190,7 @@ _REFUSAL = phrases(
     (?:i'll|going to|need to|have to) pass\b|hard pass|pass on\b
     no thank(?:s| you)
     count me out
+    (?:i'm )?afraid not\b
     (?:told|said)(?: \w+)? no\b
     (?:as|that's|it's|much|still|is) a no\b
     too (?:early|late|tight|soon|far|short)\b

@@ -82,6 +82,8 @@ def _without_places(scene: Scene, reading: Reading) -> Reading:
 
 def _at_time_just_said(scene: Scene, reading: Reading) -> Reading:
     """`reading` with the time said right before it ("Thursday, 4:30, I'll fetch the car")."""
+    if reading.activity is not None and found(r"^(?:pick|fetch|collect|meet)\b", reading.activity.title):
+        reading = _at_arrival(scene, reading)
     before, activity = scene.said[-1] if scene.said else None, reading.activity
     if before is None or before.utterance is not reading.utterance or activity is None:
         return reading
@@ -91,6 +93,20 @@ def _at_time_just_said(scene: Scene, reading: Reading) -> Reading:
     if not (said and tells) or taken or reading.moments:
         return reading
     return replace(reading, moments=before.moments)
+
+
+_ARRIVING = r"\b(?:lands?|landing|arriv\w+|gets? in|comes? in|plane|train|flight|bus)\b"
+
+
+def _at_arrival(scene: Scene, reading: Reading) -> Reading:
+    """`reading` with the time at which whoever is to be fetched arrives."""
+    if reading.moments or reading.void or reading.question or not reading.announces:
+        return reading
+    for before in reversed(scene.said[-6:]):
+        told = before.moments.dates and before.moments.minutes
+        if told and found(_ARRIVING, before.text):
+            return replace(reading, moments=before.moments)
+    return reading
 
 
 _PRONOUN = r"\b(?:him|her|them)\b"
