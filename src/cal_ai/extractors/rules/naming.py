@@ -38,7 +38,7 @@ def title_of(plan: Plan, setting: Setting) -> str:
         return plan.target.summary
     activity = plan.activity
     partners = _partners(plan, setting)
-    visit = _visit(partners, setting)
+    visit = visit_with(partners, setting)
     if visit and (activity is None or activity.weak or found(_ANY_VISIT, activity.title)):
         return visit
     named = visit not in ("", "Appointment", "Doctor appointment")
@@ -69,10 +69,10 @@ def _is_with_another(plan: Plan) -> bool:
 
 def is_visit(plan: Plan, setting: Setting) -> bool:
     """Whether the plan is made with somebody who offers appointments."""
-    return bool(_visit(_partners(plan, setting), setting))
+    return bool(visit_with(_partners(plan, setting), setting))
 
 
-def _visit(partners: list[str], setting: Setting) -> str:
+def visit_with(partners: list[str], setting: Setting) -> str:
     """What an appointment with those who answer the phone is called, "" if they offer none."""
     said = " ".join([*partners, *(_introduction(name, setting) for name in partners)])
     return next((title for source, title in _VISITS if found(source, said)), "")
