@@ -44,6 +44,7 @@ def refuse(scene: Scene, reading: Reading) -> None:
     if event is not None and not (open_plan is not None and open_plan.is_open):
         shaken = scene.plan_of(event)
         shaken.refused.add(reading.speaker)
+        shaken.given_up = scene.is_by_owner(reading) and found(_STAYING_AWAY, reading.text)
         scene.attend(shaken, reading)
         return
     named = scene.plan_of(event) if event is not None else scene.plan_named(reading)
@@ -54,6 +55,17 @@ def refuse(scene: Scene, reading: Reading) -> None:
     if plan.is_settled and scene.age(plan) > 2 and event is None:
         return
     _turn_down(scene, plan, reading)
+
+
+_STAYING_AWAY = r"\b(?:won't|can't|not going to) (?:make it|come|be there|be coming|be at)\b"
+
+
+def stay_away(scene: Scene) -> None:
+    """Calls off what the owner cannot come to, if nothing else was said about it."""
+    for plan in scene.plans:
+        if plan.given_up and plan.action is None and plan.settled is None:
+            plan.offer(scene.setting.owner, "delete", asked=False, told=True)
+            plan.settle(sure=False)
 
 
 def _confirms(scene: Scene, reading: Reading) -> bool:

@@ -17,6 +17,7 @@ from cal_ai.extractors.rules.answering import (
     laugh_off,
     puts_off,
     refuse,
+    stay_away,
     take_back_jests,
 )
 from cal_ai.extractors.rules.cancelling import (
@@ -49,6 +50,7 @@ def follow(utterances: Iterable[Utterance], setting: Setting, agenda: Agenda) ->
             understood = heard(scene, reading)
             _take_in(scene, understood)
             scene.remember(understood)
+    stay_away(scene)
     return scene.plans
 
 

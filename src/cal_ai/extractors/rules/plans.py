@@ -49,6 +49,7 @@ class Plan:
     foreign: bool = False
     held: int | None = None
     overheard: bool = False
+    given_up: bool = False
     remote: bool = False
     backing: set[str] = field(default_factory=set)
     willing: set[str] = field(default_factory=set)
@@ -106,6 +107,7 @@ class Plan:
             self.days.add(self.when.day)
         self.willing.add(speaker)
         self.refused.clear()
+        self.given_up = False
         self.tentative, self.held = False, None
 
     def back(self, speaker: str) -> None:
@@ -135,6 +137,7 @@ class Plan:
     def drop(self) -> None:
         """Gives the plan up altogether."""
         self.action = self.settled = None
+        self.given_up = False
         self.backing.clear()
 
 
