@@ -87,6 +87,12 @@ class Agenda:
         events = [event for event in self.events if words_ <= content_words(event.summary)]
         return events[0] if len(events) == 1 else None
 
+    def of_service(self, visit: str) -> ContextEvent | None:
+        """The only event whose title names the same service as `visit`."""
+        named = content_words(visit) - {"appointment"}
+        events = [event for event in self.events if named & content_words(event.summary)]
+        return events[0] if len(events) == 1 else None
+
     def only_one_of(self, activity: Activity, days: frozenset[date]) -> ContextEvent | None:
         """The event of one of the days that is of the kind named, if there is just one."""
         noun = content_words(activity.noun)

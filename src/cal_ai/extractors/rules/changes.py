@@ -78,6 +78,7 @@ _MOVE = phrases(
     (?:different|another|new) (?:time|day|slot)\b
     (?:is|are|it's) now\b
     now (?:at|on|in)\b
+    com(?:es|ing) (?:on |at )?(?:the )?[\w:]+(?: at [\w:]+)? now\b
     turn (?:[\w']+ ){1,3}into
     update (?:the|my|our)
     put (?:off|back) (?:the|our|my|it|that)\b|put (?:it|that|them|(?:the|our|my) \w+) (?:off|back)\b

@@ -7,6 +7,7 @@ from cal_ai.extractors.rules import remarks
 from cal_ai.extractors.rules.activities import CHORE, MEETING, Activity, kinds
 from cal_ai.extractors.rules.changes import names_another
 from cal_ai.extractors.rules.moments import names_day
+from cal_ai.extractors.rules.naming import visit_with
 from cal_ai.extractors.rules.patterns import found
 from cal_ai.extractors.rules.plans import Plan, same_activity
 from cal_ai.extractors.rules.reading import Reading
@@ -75,6 +76,8 @@ def _plan_without_subject(scene: Scene, reading: Reading) -> Plan | None:
     if _repeats_calendar(scene, near, reading) or _asks_about_day(scene, near, reading):
         return None
     event = _event_mentioned(scene, near, reading) or _next_alike(scene, near, reading)
+    if event is None and near is None and found(r"\b(?:same time|instead)\b", reading.text):
+        event = scene.agenda.of_service(service_named(scene, reading))
     named = event or (near.target if near is not None else None) or scene.last_mention.event
     if named is not None and _wants_another(reading):
         return scene.new_plan(_like(named))
@@ -97,6 +100,11 @@ def _plan_without_subject(scene: Scene, reading: Reading) -> Plan | None:
     if near is None and far is not None and not far.foreign and (reading.corrects or far.is_open):
         return far
     return scene.new_plan(None) if opens else None
+
+
+def service_named(scene: Scene, reading: Reading) -> str:
+    """What an appointment with the speaker is called, "" if it is the owner or offers none."""
+    return "" if scene.is_by_owner(reading) else visit_with([reading.speaker], scene.setting)
 
 
 def _plan_at(scene: Scene, reading: Reading) -> Plan | None:
@@ -232,6 +240,9 @@ def _fits_settled(scene: Scene, plan: Plan, reading: Reading) -> bool:
     moments, when = reading.moments, plan.when
     if scene.topic is not None and scene.topic.turn >= plan.touched:
         return False
+    other = bool(moments.dates) and not moments.dates & {when.day}
+    if other and reading.question and reading.asks_availability and not reading.corrects:
+        return False  # "Are you free on Sunday?"
     lacks = plan.target is None and when.clock is None
     plainly = scene.question.text.count(" ") < 4 and scene.question.turn - plan.touched <= 1
     if reading.corrects or reading.moves or (scene.tells_when(reading) and (lacks or plainly)):

@@ -30,6 +30,8 @@ def heard(scene: Scene, reading: Reading) -> Reading:
     """`reading` as part of what is being supposed or told ("We had lunch. At one.")."""
     reading = _as_end(scene, _without_places(scene, _near_day_talked_about(scene, reading)))
     reading = _named_for_pronoun(scene, _at_time_just_said(scene, reading))
+    if _is_rescheduled(scene, reading):
+        reading = replace(reading, void="")
     if reading.void == "hypothetical" and found(r"\bif\b", reading.text):
         scene.supposed = scene.turn
     supposed = scene.turn - scene.supposed <= 3 and found(_WOULD, reading.text)
@@ -82,7 +84,9 @@ def _without_places(scene: Scene, reading: Reading) -> Reading:
 
 def _at_time_just_said(scene: Scene, reading: Reading) -> Reading:
     """`reading` with the time said right before it ("Thursday, 4:30, I'll fetch the car")."""
-    if reading.activity is not None and found(r"^(?:pick|fetch|collect|meet)\b", reading.activity.title):
+    if reading.activity is not None and found(
+        r"^(?:pick|fetch|collect|meet)\b", reading.activity.title
+    ):
         reading = _at_arrival(scene, reading)
     before, activity = scene.said[-1] if scene.said else None, reading.activity
     if before is None or before.utterance is not reading.utterance or activity is None:
@@ -107,6 +111,14 @@ def _at_arrival(scene: Scene, reading: Reading) -> Reading:
         if told and found(_ARRIVING, before.text):
             return replace(reading, moments=before.moments)
     return reading
+
+
+def _is_rescheduled(scene: Scene, reading: Reading) -> bool:
+    """Whether whoever is expected comes at another time ("He's coming on Thursday now")."""
+    comes = r"^\W*(?:and |but |so )?(?:he|she|they|it)(?:'s|'re|'ll| is| are| can)?(?: now)? com"
+    if reading.void != "others" or not reading.moments.dates or not found(comes, reading.text):
+        return False
+    return scene.event_just_named() is not None
 
 
 _PRONOUN = r"\b(?:him|her|them)\b"

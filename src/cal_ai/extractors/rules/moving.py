@@ -6,12 +6,11 @@ from dataclasses import replace
 
 from cal_ai.events import Action
 from cal_ai.extractors.rules import remarks
+from cal_ai.extractors.rules.choosing import service_named
 from cal_ai.extractors.rules.moments import Moments, split_moved
-from cal_ai.extractors.rules.naming import visit_with
 from cal_ai.extractors.rules.patterns import cased, found, pattern
 from cal_ai.extractors.rules.plans import Plan
 from cal_ai.extractors.rules.reading import Reading
-from cal_ai.extractors.rules.references import content_words
 from cal_ai.extractors.rules.scene import Scene
 
 
@@ -54,7 +53,8 @@ def _moved(scene: Scene, reading: Reading, old: Moments) -> Plan | None:
     if plan is None and (
         reading.activity is None or reading.activity.weak or reading.activity.guessed
     ):
-        return scene.latest() or _own_of_service(scene, reading)
+        own = scene.agenda.of_service(service_named(scene, reading))
+        return scene.latest() or (scene.plan_of(own) if own is not None else None)
     return plan or _unnamed_before(scene, reading)
 
 
@@ -66,15 +66,6 @@ def _unnamed_before(scene: Scene, reading: Reading) -> Plan | None:
         return None
     unnamed[0].activity = activity
     return unnamed[0]
-
-
-def _own_of_service(scene: Scene, reading: Reading) -> Plan | None:
-    """The only event of the calendar with the service that the speaker calls from."""
-    visit = content_words(visit_with([reading.speaker], scene.setting)) - {"appointment"}
-    if scene.is_by_owner(reading) or not visit:
-        return None
-    events = [e for e in scene.agenda.events if visit & content_words(e.summary)]
-    return scene.plan_of(events[0]) if len(events) == 1 else None
 
 
 def change(scene: Scene, plan: Plan, reading: Reading, new: Moments) -> None:
