@@ -37,7 +37,10 @@ def small(text: str) -> str:
 
 @cache
 def small_pattern(source: str) -> re.Pattern[str]:
-    """`source` for texts in small letters; escapes and names of groups stay as they are."""
+    """`source` for texts in small letters; escapes and names of groups stay as they are.
+
+    What is looked for is English: words are of ASCII letters, which saves a tenth of the time.
+    """
     return re.compile(re.sub(r"\\.|\(\?P|[A-Z]", lambda part: _lowered(part[0]), source), re.ASCII)
 
 

@@ -8,6 +8,7 @@ from datetime import date, datetime, time, timedelta
 from cal_ai.events import ContextEvent
 from cal_ai.extractors.rules.activities import Kind
 from cal_ai.extractors.rules.plans import Plan
+from cal_ai.extractors.rules.references import content_words
 from cal_ai.extractors.rules.setting import Setting
 from cal_ai.extractors.rules.times import Clock
 from cal_ai.extractors.rules.zones import minutes_between, zone_named
@@ -72,7 +73,7 @@ def moved_timing(
     timing.end = timing.start + length + timedelta(minutes=when.longer)
     if when.until is not None:
         timing.end = _next_time(timing.start, when.until, when.until_certain)
-    same_place = plan.place is None or plan.place == target.location
+    same_place = content_words(plan.place or "") <= content_words(target.location or "")
     same_time = (timing.start, timing.end) == before
     return None if same_time and same_place and not plan.people else timing
 
