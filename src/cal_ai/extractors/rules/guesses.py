@@ -186,6 +186,8 @@ _ALONE = (
     r"|(?!some|any|noth|every|morn|even|kidd|jok)[a-z]{4,}ing\?$)"
 )
 _LEADS = (_TODAY_IS, _DOING, _DAY_IS, _HEADING, _ALONE, _IT_IS)
+_NO_FIRST_WORDS = words("mr mrs ms dr mine yours anything something nothing")
+_NO_LAST_WORDS = words("hundred time minutes hours people questions stuff days things")
 _NO_ACTIVITIES = words(
     """
     enough
@@ -209,58 +211,51 @@ def find_unknown(text: str, moments: Spans) -> Activity | None:
     lead = next((m for m in (small_pattern(p).search(lower) for p in _LEADS) if m), None)
     if lead is None:
         return None
+    taken, end = _words_from(text, lead.end(), moments)
+    vague = bool(taken) and taken[-1].lower() in ("thing", "event")
+    named = [word for word in (taken[:-1] if vague else taken) if word.lower() not in FILLERS]
+    if not named or not _can_be_activity(named):
+        return None
+    sure = vague or lead["article"] is not None or lead[0].endswith("for ")
+    goes_on = covers(moments, end, end + 6) or found(
+        r"^\W*(?:on|at|from|with|for|in)\b", text[end:]
+    )
+    if not (sure or goes_on):
+        return None
+    kind = kinds().get(named[-1].lower())
+    if kind is None and len(named) == 1 and named[0].endswith("ing") and text.endswith("?"):
+        kind = kinds()["hike"]
+    title = sentence_case(" ".join(named))
+    return Activity(
+        lead.end(),
+        end,
+        title.lower(),
+        title,
+        kind or kinds()["appointment"],
+        find_people(text, end, moments),
+        definite=(lead["article"] or "").strip() in ("the", "my", "our", "that"),
+        guessed=kind is None,
+    )
+
+
+def _words_from(text: str, start: int, moments: Spans) -> tuple[list[str], int]:
+    """The words from `start` that can belong to a name, four at most, and where they end."""
     taken: list[str] = []
-    position = lead.end()
-    for word in pattern(r"[\w'&:/-]+").finditer(text, lead.end()):
+    end = start
+    for word in pattern(r"[\w'&:/-]+").finditer(text, start):
         said = word[0].lower()
-        if text[position : word.start()].strip() or covers(moments, word.start(), word.end()):
+        if text[end : word.start()].strip() or covers(moments, word.start(), word.end()):
             break
         known = said.removesuffix("'s")
         if known in STOPS or known in NOBODY or said.endswith("ly") or len(taken) == 4:
             break
         taken.append(word[0])
-        position = word.end()
-    vague = bool(taken) and taken[-1].lower() in ("thing", "event")
-    named = [word for word in (taken[:-1] if vague else taken) if word.lower() not in FILLERS]
-    if not named or (len(named) == 1 and named[0].lower() in _NO_ACTIVITIES):
-        return None
-    first = named[0].lower()
-    if first in ("mr", "mrs", "ms", "dr", "mine", "yours", "anything", "something", "nothing"):
-        return None
-    if named[-1].lower() in (
-        "hundred",
-        "time",
-        "minutes",
-        "hours",
-        "people",
-        "questions",
-        "stuff",
-        "days",
-        "things",
-    ):
-        return None
-    before_time = covers(moments, position, position + 6)
-    if not (
-        before_time
-        or vague
-        or lead["article"] is not None
-        or lead[0].lower().endswith("for ")
-        or found(r"^\W*(?:on|at|from|with|for|in)\b", text[position:])
-    ):
-        return None
-    people = find_people(text, position, moments)
-    title = sentence_case(" ".join(named))
-    definite = (lead["article"] or "").strip().lower() in ("the", "my", "our", "that")
-    kind = kinds().get(named[-1].lower())
-    if kind is None and len(named) == 1 and first.endswith("ing") and text.endswith("?"):
-        kind = kinds()["hike"]
-    return Activity(
-        lead.end(),
-        position,
-        title.lower(),
-        title,
-        kind or kinds()["appointment"],
-        people,
-        definite=definite,
-        guessed=kind is None,
-    )
+        end = word.end()
+    return taken, end
+
+
+def _can_be_activity(named: list[str]) -> bool:
+    first, last = named[0].lower(), named[-1].lower()
+    if len(named) == 1 and first in _NO_ACTIVITIES:
+        return False
+    return first not in _NO_FIRST_WORDS and last not in _NO_LAST_WORDS
