@@ -45,7 +45,7 @@ def decide(plan: Plan, setting: Setting, starts: dict[int, datetime]) -> Event |
         end_time=timing.end,
         location=plan.place or (target.location if target is not None else None),
         attendees=attendees_of(plan, setting),
-        confidence=_confidence(doubts),
+        confidence=_confidence(plan, timing, settled, doubts, crowded=setting.crowded),
         reasoning=_reasoning(plan),
         assumptions=tuple(timing.assumptions),
         existing_event_id=target.id if target is not None else None,
@@ -93,9 +93,15 @@ def _doubts(plan: Plan, timing: Timing, settled: Settled, setting: Setting) -> i
     return doubts + (settled.backers < 2)
 
 
-def _confidence(doubts: int) -> Confidence:
-    """High if nothing is in doubt, low if much is."""
-    return "high" if doubts == 0 else "medium" if doubts == 1 else "low"
+def _confidence(
+    plan: Plan, timing: Timing, settled: Settled, doubts: int, *, crowded: bool
+) -> Confidence:
+    """High if nothing is in doubt; a new event without a time or a partner is the least sure."""
+    if not doubts:
+        return "high"
+    if plan.target is None:
+        return "low" if crowded or timing.vague or settled.backers < 2 else "medium"
+    return "medium" if doubts == 1 else "low"
 
 
 def _reasoning(plan: Plan) -> str:
