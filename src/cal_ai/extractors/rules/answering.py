@@ -5,10 +5,11 @@ from __future__ import annotations
 from cal_ai.events import ContextEvent
 from cal_ai.extractors.rules import remarks
 from cal_ai.extractors.rules.choosing import same_plan
+from cal_ai.extractors.rules.memory import FAR, NEAR
 from cal_ai.extractors.rules.patterns import found
 from cal_ai.extractors.rules.plans import Plan
 from cal_ai.extractors.rules.reading import Reading
-from cal_ai.extractors.rules.scene import FAR, NEAR, Scene
+from cal_ai.extractors.rules.scene import Scene
 
 # How many utterances a joke may take.
 _JEST = 6

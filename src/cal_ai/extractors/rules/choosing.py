@@ -6,13 +6,14 @@ from cal_ai.events import ContextEvent
 from cal_ai.extractors.rules import remarks
 from cal_ai.extractors.rules.activities import CHORE, MEETING, Activity, kinds
 from cal_ai.extractors.rules.changes import names_another
+from cal_ai.extractors.rules.memory import FAR, NEAR
 from cal_ai.extractors.rules.moments import names_day
 from cal_ai.extractors.rules.naming import visit_with
 from cal_ai.extractors.rules.patterns import found
 from cal_ai.extractors.rules.plans import Plan, same_activity
 from cal_ai.extractors.rules.reading import Reading
 from cal_ai.extractors.rules.references import minute_of
-from cal_ai.extractors.rules.scene import FAR, NEAR, Scene
+from cal_ai.extractors.rules.scene import Scene
 
 
 def plan_for(scene: Scene, reading: Reading) -> Plan | None:

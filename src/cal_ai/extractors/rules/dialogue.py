@@ -28,6 +28,7 @@ from cal_ai.extractors.rules.cancelling import (
     leave_out,
 )
 from cal_ai.extractors.rules.hearing import heard
+from cal_ai.extractors.rules.memory import Mention, Topic
 from cal_ai.extractors.rules.moving import add_people, move
 from cal_ai.extractors.rules.noting import note, recall
 from cal_ai.extractors.rules.patterns import found
@@ -36,7 +37,7 @@ from cal_ai.extractors.rules.proposing import plans_something, put
 from cal_ai.extractors.rules.reader import read_utterance
 from cal_ai.extractors.rules.reading import Reading
 from cal_ai.extractors.rules.relocating import relocate
-from cal_ai.extractors.rules.scene import Mention, Scene, Topic
+from cal_ai.extractors.rules.scene import Scene
 from cal_ai.extractors.rules.setting import Setting
 from cal_ai.transcript import Utterance
 

@@ -6,11 +6,12 @@ from dataclasses import replace
 from datetime import timedelta
 
 from cal_ai.extractors.rules.activities import CHORE
-from cal_ai.extractors.rules.dates import Day
+from cal_ai.extractors.rules.date_forms import Day
+from cal_ai.extractors.rules.memory import FAR
 from cal_ai.extractors.rules.patterns import cased, found, pattern
 from cal_ai.extractors.rules.reading import Reading
 from cal_ai.extractors.rules.references import content_words
-from cal_ai.extractors.rules.scene import FAR, Scene
+from cal_ai.extractors.rules.scene import Scene
 from cal_ai.extractors.rules.spans import covers
 from cal_ai.extractors.rules.vocabulary import NOBODY, STOPS
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from functools import lru_cache
 
-from cal_ai.extractors.rules.dates import Day, find_days
+from cal_ai.extractors.rules.date_forms import Day
+from cal_ai.extractors.rules.dates import find_days
 from cal_ai.extractors.rules.lengths import (
     Length,
     Shift,

@@ -7,13 +7,14 @@ from dataclasses import replace
 from cal_ai.extractors.rules import remarks
 from cal_ai.extractors.rules.activities import CHORE, Activity
 from cal_ai.extractors.rules.choosing import same_plan
+from cal_ai.extractors.rules.memory import Topic
 from cal_ai.extractors.rules.moments import Moments
 from cal_ai.extractors.rules.moving import change
 from cal_ai.extractors.rules.patterns import cased
 from cal_ai.extractors.rules.plans import Plan
 from cal_ai.extractors.rules.proposing import fill_activity
 from cal_ai.extractors.rules.reading import Reading
-from cal_ai.extractors.rules.scene import Scene, Topic
+from cal_ai.extractors.rules.scene import Scene
 
 
 def note(scene: Scene, reading: Reading) -> None:

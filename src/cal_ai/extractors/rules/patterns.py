@@ -69,3 +69,8 @@ def words(block: str) -> frozenset[str]:
 
 def sentence_case(title: str) -> str:
     return title[:1].upper() + title[1:]
+
+
+def inner_case(title: str) -> str:
+    """`title` as it reads after other words."""
+    return title if title[:2].isupper() or "1:1" in title else title[:1].lower() + title[1:]

@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 from cal_ai.events import ContextEvent
+from cal_ai.extractors.rules.memory import FAR
 from cal_ai.extractors.rules.moments import Moments
 from cal_ai.extractors.rules.moving import change
 from cal_ai.extractors.rules.patterns import cased, found, pattern, sentence_case, words
 from cal_ai.extractors.rules.places import PLACE_KIND
 from cal_ai.extractors.rules.reading import Reading
 from cal_ai.extractors.rules.references import content_words, place_words
-from cal_ai.extractors.rules.scene import FAR, Scene
+from cal_ai.extractors.rules.scene import Scene
 
 _NEW_PLACE = (
     r"\b(?:will be|is|are|'s|moved|takes place|has to be|have to be|has been moved)"

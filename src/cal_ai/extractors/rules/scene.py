@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date, timedelta
 
 from cal_ai.events import ContextEvent
 from cal_ai.extractors.rules import remarks
 from cal_ai.extractors.rules.activities import MEETING, Activity
 from cal_ai.extractors.rules.agenda import Agenda
+from cal_ai.extractors.rules.memory import FAR, NEAR, TOPICAL, Mention, Question, Topic
 from cal_ai.extractors.rules.moments import Moments, names_day
 from cal_ai.extractors.rules.patterns import found, pattern
 from cal_ai.extractors.rules.plans import Plan, same_activity
@@ -17,43 +18,6 @@ from cal_ai.extractors.rules.references import GENERIC, content_words, lies_in, 
 from cal_ai.extractors.rules.setting import Setting
 from cal_ai.extractors.rules.when import Saying
 from cal_ai.transcript import Utterance
-
-NEAR = 4
-FAR = 10
-TOPICAL = 6
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """The last question asked, by whom and in which utterance."""
-
-    text: str = ""
-    speaker: str = ""
-    turn: int = -FAR
-    past: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Mention:
-    """The event of the calendar named last without anything being wanted of it.
-
-    A `hindrance` was named only because of its time.
-    """
-
-    event: ContextEvent | None = None
-    turn: int = -FAR
-    hindrance: bool = False
-    asked: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Topic:
-    """An activity that was named without a time; `proposed` if somebody wants to do it."""
-
-    activity: Activity
-    utterance: Utterance
-    turn: int
-    proposed: bool
 
 
 class Scene:

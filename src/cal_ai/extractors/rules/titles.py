@@ -8,17 +8,17 @@ from dataclasses import replace
 from cal_ai.extractors.rules.activities import (
     AMBIGUOUS,
     TITLES,
-    VERBS,
     Activity,
-    any_verb,
     kinds,
     noun_pattern,
 )
 from cal_ai.extractors.rules.errands import find_errand
+from cal_ai.extractors.rules.goals import with_topic
 from cal_ai.extractors.rules.guesses import find_chore, find_due, find_label, find_unknown
 from cal_ai.extractors.rules.patterns import (
     cased,
     found,
+    inner_case,
     pattern,
     sentence_case,
     small,
@@ -27,6 +27,7 @@ from cal_ai.extractors.rules.patterns import (
 )
 from cal_ai.extractors.rules.people import find_people
 from cal_ai.extractors.rules.spans import Spans, covers
+from cal_ai.extractors.rules.verbs import VERBS, any_verb
 from cal_ai.extractors.rules.vocabulary import (
     AFTER_VERBS,
     BEFORE_NOUNS,
@@ -75,7 +76,7 @@ def find_activities(text: str, moments: Spans) -> list[Activity]:
             activity = Activity(
                 match.start(), match.end(), noun, title, verb.kind, people, weak=not what
             )
-            return [_with_topic(activity, text, moments)]
+            return [with_topic(activity, text, moments)]
     unknown = find_due(text) or find_label(text, moments) or find_unknown(text, moments)
     return [unknown] if unknown is not None else []
 
@@ -86,21 +87,13 @@ def _lies_in_time(match: re.Match[str], moments: Spans) -> bool:
     return covers([span for span in moments if span not in inner], match.start(), match.end())
 
 
-def _inner_case(title: str) -> str:
-    """`title` as it reads after other words."""
-    return title if title[:2].isupper() or "1:1" in title else title[:1].lower() + title[1:]
-
-
-# -- nouns -----------------------------------------------------------------------------------
-
-
 def _joined(activities: list[Activity], text: str) -> list[Activity]:
     """Nouns side by side are one activity ("lunch meeting", "budget review call"): the last's."""
     joined: list[Activity] = []
     for activity in activities:
         last = joined[-1] if joined else None
         if last is not None and text[last.end : activity.start].strip() == "":
-            title = f"{last.title} {_inner_case(activity.title)}"
+            title = f"{last.title} {inner_case(activity.title)}"
             if last.noun in activity.title.lower():
                 title = activity.title
             joined[-1] = replace(
@@ -192,7 +185,7 @@ def _activity(match: re.Match[str], text: str, moments: Spans) -> Activity:
     if len(modifiers) == 1 and noun == "appointment":
         title = modifiers[0].removesuffix("'s") + " appointment"
     elif modifiers:
-        title = " ".join((*modifiers, _inner_case(title)))
+        title = " ".join((*modifiers, inner_case(title)))
     activity = Activity(
         start,
         match.end(),
@@ -207,7 +200,7 @@ def _activity(match: re.Match[str], text: str, moments: Spans) -> Activity:
         ),
         passing=found(_PASSING, text[:start]) or _is_place(noun, text[:start]),
     )
-    return _with_topic(activity, text, moments)
+    return with_topic(activity, text, moments)
 
 
 def _is_place(noun: str, before: str) -> bool:
@@ -269,65 +262,3 @@ def _surely_joined(taken: list[re.Match[str]], first: re.Match[str] | None) -> l
     while kept and kept[-1][0].lower() in FILLERS:
         kept.pop()
     return kept
-
-
-# -- topics ----------------------------------------------------------------------------------
-
-_GOAL = (
-    r"to (?:discuss|go over|talk about|talk through|review|plan|walk through|look at|hash out|work"
-    r" on"
-    r"|finalize|finalise|sort out|prep for|prepare for|cover|nail down|go through)"
-)
-_TOPIC = (
-    rf"^\W*(?P<link>{_GOAL}|about|regarding|re:?|on|for|of)"
-    r" (?:(?:the|our|my|your|this|that|some) )?(?P<topic>[\w'&-]+(?: [\w'&-]+){0,2})"
-)
-_LATER_GOAL = rf"^.{{0,60}}?(?=\b(?:{_GOAL})\b)"
-_DESTINATION = r"^ (?:out )?to ((?:(?!\w+day\b)[A-Z][\w-]+ ?){1,3})"
-_GENERIC = {
-    *("meeting", "call", "sync", "chat", "discussion", "session", "review", "meet-up", "meetup"),
-    *("catch-up", "check-in", "huddle", "working session", "planning session", "video call"),
-    *("phone call", "zoom", "zoom call", "presentation", "class", "lesson", "workshop"),
-    *("walkthrough", "walk-through"),
-}
-_TRIPS = {"flight", "trip", "train", "ride", "red-eye", "road trip", "business trip"}
-
-
-def _with_topic(activity: Activity, text: str, moments: Spans) -> Activity:
-    """`activity` titled after its topic or goal, if one follows ("a meeting about the budget")."""
-    rest = text[activity.end :]
-    if activity.noun in _TRIPS:
-        to = cased(_DESTINATION).search(rest)
-        return replace(activity, title=f"{activity.title} to {to[1].strip()}") if to else activity
-    one_word = " " not in activity.title
-    if not (activity.weak or (activity.noun in _GENERIC and one_word)):
-        return activity
-    match = pattern(_TOPIC).search(rest) or pattern(_TOPIC).search(
-        pattern(_LATER_GOAL).sub("", rest, count=1)
-    )
-    if match is None:
-        return activity
-    topic = _topic_words(match["topic"], activity.end + rest.find(match["topic"]), moments)
-    loose = match["link"].lower() in ("on", "for", "of")
-    named = all(word.lower() in MODIFIERS or word[:1].isupper() for word in topic)
-    if not topic or (loose and (activity.weak or not named)):
-        return activity
-    if match["link"].lower() == "for" and topic[0][:1].isupper():
-        return activity  # "a call for Ben"
-    if topic[-1].lower() == activity.title.lower():
-        return replace(activity, title=sentence_case(" ".join(topic)))
-    return replace(activity, title=sentence_case(" ".join((*topic, _inner_case(activity.title)))))
-
-
-def _topic_words(said: str, at: int, moments: Spans) -> list[str]:
-    taken: list[str] = []
-    for match in pattern(r"[\w'&-]+").finditer(said):
-        lower = match[0].lower()
-        if lower in STOPS or lower in DEFINITE or lower in INDEFINITE:
-            break
-        if lower in ("everything", "things", "stuff", "something", "details"):
-            break
-        if covers(moments, at + match.start(), at + match.end()):
-            break
-        taken.append(match[0])
-    return taken

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 
-from cal_ai.extractors.rules.dates import Day
+from cal_ai.extractors.rules.date_forms import Day
 from cal_ai.extractors.rules.moments import Moments
 from cal_ai.extractors.rules.patterns import found
 from cal_ai.extractors.rules.times import Clock, Part
