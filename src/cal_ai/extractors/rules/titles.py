@@ -36,6 +36,7 @@ from cal_ai.extractors.rules.vocabulary import (
     HEADS,
     INDEFINITE,
     MODIFIERS,
+    NOBODY,
     STOPS,
 )
 
@@ -70,7 +71,8 @@ def find_activities(text: str, moments: Spans) -> list[Activity]:
         match = cased(verb.source).search(text)
         if match:
             what = match.groupdict().get("what") or ""
-            title = sentence_case(verb.title.format(what=what))
+            named = "" if what.lower() in NOBODY else what
+            title = sentence_case(verb.title.format(what=named).strip())
             noun = what.lower() if verb.title == "{what}" else verb.kind.name
             people = find_people(text, match.end(), moments)
             activity = Activity(

@@ -52,10 +52,12 @@ class When:
 
     def take(self, moments: Moments, saying: Saying) -> bool:
         """Fills in what `moments` say; True if that changed anything."""
-        before = self._facts()
+        before, day_before = self._facts(), self.day
         for day in sorted(moments.days, key=lambda day: day.week is None):
             if self._take_day(day, saying):
                 break
+        if day_before is not None and self.day not in (None, day_before):
+            self.part = None  # "Wednesday afternoon?" "Thursday, at eight."
         self._take_parts(moments)
         self._take_clocks(moments, saying)
         self._choose(moments)
