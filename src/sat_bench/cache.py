@@ -4,22 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import zlib
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from sat_bench.boundaries import Probabilities
+from sat_bench.inference import BoundaryModel, tagged_answers
 from truemark.errors import TruemarkError
 from truemark.files import write_atomically
 from truemark.signature import Signature
-
-if TYPE_CHECKING:
-    from sat_bench.inference import BoundaryModel
 
 # Names the layout below; a file of another layout is taken for damaged.
 MAGIC = b"truemark probabilities 1\n"
@@ -98,15 +94,8 @@ class CachedModel:
 
     def _computed(self, entries: Iterable[tuple[str, bytes]]) -> Iterator[Probabilities]:
         self._model = self._model or self._open_model()
-        keys: deque[bytes] = deque()
-
-        def texts() -> Iterator[str]:
-            for text, key in entries:
-                keys.append(key)
-                yield text
-
-        for found in self._model.probabilities_many(texts()):
-            self._keep(keys.popleft(), found)
+        for key, found in tagged_answers(self._model, entries):
+            self._keep(key, found)
             yield found
 
     def _keep(self, key: bytes, found: Probabilities) -> None:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from array import array
-from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sat_bench.inference import BoundaryModel, Inference
+from sat_bench.inference import BoundaryModel, Inference, tagged_answers
 from sat_bench.models import ModelFiles, find_model, is_bundled
 from sat_bench.talks import CorpusError, Talk
 from truemark.aggregate import total
@@ -139,7 +138,7 @@ def measure(
         tuple(thresholds),
         tuple(
             TalkPoints.of(talk.id, _points(talk, probabilities, thresholds, tolerance))
-            for talk, probabilities in _with_probabilities(model, talks)
+            for talk, probabilities in tagged_answers(model, ((talk.text, talk) for talk in talks))
         ),
     )
 
@@ -204,21 +203,6 @@ def measure_model(
 def default_threshold(files: ModelFiles) -> float:
     """The threshold of the model's card, else the one for all models."""
     return DEFAULTS.threshold if files.threshold is None else files.threshold
-
-
-def _with_probabilities(
-    model: BoundaryModel, talks: Iterable[Talk]
-) -> Iterator[tuple[Talk, Probabilities]]:
-    # The model reads a few texts ahead of the one it answers for.
-    waiting: deque[Talk] = deque()
-
-    def texts() -> Iterator[str]:
-        for talk in talks:
-            waiting.append(talk)
-            yield talk.text
-
-    for probabilities in model.probabilities_many(texts()):
-        yield waiting.popleft(), probabilities
 
 
 def _points(

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from sat_bench.models import ModelFiles
 from truemark.files import read_bytes
@@ -38,7 +39,24 @@ class BoundaryModel(Protocol):
         """The probabilities of each text, in order."""
 
 
+Tag = TypeVar("Tag")
 Watch = Callable[[str, BoundaryModel], AbstractContextManager[BoundaryModel]]
+
+
+def tagged_answers(
+    model: BoundaryModel, texts: Iterable[tuple[str, Tag]]
+) -> Iterator[tuple[Tag, Probabilities]]:
+    """What comes with each text, and the text's probabilities, in order."""
+    # The model reads a few texts ahead of the one it answers for.
+    waiting: deque[Tag] = deque()
+
+    def read() -> Iterator[str]:
+        for text, tag in texts:
+            waiting.append(tag)
+            yield text
+
+    for probabilities in model.probabilities_many(read()):
+        yield waiting.popleft(), probabilities
 
 
 def _silent(line: str) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -12,7 +11,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sat_bench.inference import BoundaryModel
+from sat_bench.inference import BoundaryModel, tagged_answers
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -28,15 +27,8 @@ class WatchedModel:
 
     def probabilities_many(self, texts: Iterable[str]) -> Iterator[Probabilities]:
         """The probabilities of each text, in order."""
-        lengths: deque[int] = deque()
-
-        def read() -> Iterator[str]:
-            for text in texts:
-                lengths.append(len(text))
-                yield text
-
-        for found in self._model.probabilities_many(read()):
-            self._done(lengths.popleft())
+        for length, found in tagged_answers(self._model, ((text, len(text)) for text in texts)):
+            self._done(length)
             yield found
 
 
