@@ -139,10 +139,11 @@ def _bundled(name: str, tokenizer: Path | None) -> ModelFiles:
 def _int8_copy(name: str, original: ModelFiles) -> ModelFiles:
     from sat_bench.quantize import int8_path, quantized
 
-    origin: Int8Origin = "kept" if int8_path(original.model).is_file() else "made"
+    copy = int8_path(original.model)
+    if copy.is_file():
+        return replace(original, name=name, model=copy, int8="kept")
     copy = quantized(original.model)
-    if copy == original.model:
-        origin = "itself"
+    origin: Int8Origin = "itself" if copy == original.model else "made"
     return replace(original, name=name, model=copy, int8=origin)
 
 
