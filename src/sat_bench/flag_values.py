@@ -33,19 +33,21 @@ def step(value: str) -> float:
     return number
 
 
-def _whole(value: str, most: float, wanted: str) -> int:
+def _whole(value: str, wanted: str, least: int = 0, most: float = math.inf) -> int:
     # Longer digit strings are refused by int itself, in other words.
-    if not (value.isascii() and value.isdecimal() and len(value) < 4_000 and int(value) <= most):
+    digits = value.isascii() and value.isdecimal() and len(value) < 4_000
+    if not (digits and least <= int(value) <= most):
         raise ArgumentTypeError(f"must be {wanted}, got {value!r}")
     return int(value)
 
 
 def tolerance(value: str) -> int:
-    return _whole(value, math.inf, "a whole number of characters, 0 or more")
+    return _whole(value, "a whole number of characters, 0 or more")
 
 
 def overlap(value: str) -> int:
-    return _whole(value, LARGEST_OVERLAP, f"a whole number of tokens from 0 to {LARGEST_OVERLAP}")
+    wanted = f"a whole number of tokens from 0 to {LARGEST_OVERLAP}"
+    return _whole(value, wanted, most=LARGEST_OVERLAP)
 
 
 def cluster(value: str) -> str:
@@ -53,10 +55,7 @@ def cluster(value: str) -> str:
     kind, _, workers = value.partition(":")
     if kind == "local" and workers:
         wanted = f"local:N with N from 1 to {MOST_LOCAL_WORKERS} workers"
-        number = _whole(workers, MOST_LOCAL_WORKERS, wanted)
-        if not number:
-            raise ArgumentTypeError(f"must be {wanted}, got {workers!r}")
-        return f"local:{number}"
+        return f"local:{_whole(workers, wanted, least=1, most=MOST_LOCAL_WORKERS)}"
     scheduler = _SCHEDULER.fullmatch(value)
     if not scheduler or not 1 <= int(scheduler["port"]) <= 65_535:
         raise ArgumentTypeError(
