@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote, urljoin, urlsplit, urlunsplit
 from zoneinfo import ZoneInfo
 
-from cal_ai.calendars.document import EMPTY, Document
+from cal_ai.calendars.document import EMPTY, Document, utc_stamp
 from cal_ai.calendars.protocol import (
     AccessRefused,
     AlreadyThere,
@@ -188,7 +188,7 @@ class CalDavCalendar:
 
     def _overlapping(self, start: datetime, end: datetime) -> list[tuple[str, str, str]]:
         """Address, text and version of each resource with an event in the window."""
-        query = _QUERY.format(*(f"{m.astimezone(UTC):%Y%m%dT%H%M%SZ}" for m in (start, end)))
+        query = _QUERY.format(utc_stamp(start), utc_stamp(end))
         with self._faults():
             response = self._client.report(self._collection, query, depth=1)
             if response.status != 207 or response.tree is None:

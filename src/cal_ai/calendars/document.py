@@ -92,7 +92,7 @@ class Document:
         self._set_text(event, "LOCATION", details.location)
         self._set_text(event, "DESCRIPTION", details.description)
         self._stamp(event, mark, now)
-        event.add(self.content.new_line(f"CREATED:{_utc(now)}"))
+        event.add(self.content.new_line(f"CREATED:{utc_stamp(now)}"))
         calendar.parts.append(event)
 
     def change(self, entry: Entry, details: Details, mark: str, now: datetime) -> None:
@@ -180,7 +180,7 @@ class Document:
             return self._like(name, moment, event, form)
         zone = self.zone
         if zone is None or zone.key in _UTC_NAMES:
-            return self.content.new_line(f"{name}:{_utc(moment)}")
+            return self.content.new_line(f"{name}:{utc_stamp(moment)}")
         self._ensure_zone(calendar, zone, moment.year)
         local = moment.astimezone(zone)
         return self.content.new_line(f"{name};TZID={zone.key}:{local:%Y%m%dT%H%M%S}")
@@ -225,7 +225,7 @@ class Document:
             following = int(number) + 1 if number.isdecimal() else 1
             event.put("SEQUENCE", self.content.new_line(f"SEQUENCE:{following}"))
         for name in ("DTSTAMP", "LAST-MODIFIED"):
-            event.put(name, self.content.new_line(f"{name}:{_utc(now)}"))
+            event.put(name, self.content.new_line(f"{name}:{utc_stamp(now)}"))
         if mark is not None:
             event.add(self.content.new_line(f"{MARK}:{mark}"))
 
@@ -248,5 +248,6 @@ def _recurrence_text(event: Component) -> str:
     return "" if line is None else line.text.upper()
 
 
-def _utc(moment: datetime) -> str:
+def utc_stamp(moment: datetime) -> str:
+    """The moment as iCalendar and CalDAV write it."""
     return f"{moment.astimezone(UTC):%Y%m%dT%H%M%SZ}"
