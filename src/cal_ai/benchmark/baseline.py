@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from cal_ai.benchmark.scoring import EMPTY, Scored, Spent, score
+from cal_ai.benchmark.scoring import F1, Scored, Spent, draws, score
 from cal_ai.extractors.errors import ExtractionFailed
 from cal_ai.extractors.replay import ReplayExtractor
 from truemark.aggregate import total
 from truemark.counts import Counts
-from truemark.uncertainty import PairedTest, Scoring, permutation_test
-
-_F1 = Scoring("f1", EMPTY)
-_FEW_SAMPLES = 1_000
+from truemark.uncertainty import PairedTest, permutation_test
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,13 +37,12 @@ async def compare_with_baseline(
             now.append(result.counts)
     if not now:
         return None
-    permutations = 10_000 if len(now) <= _FEW_SAMPLES else 1_000
     return BaselineTest(
         model=baseline.model,
         samples=len(now),
-        baseline_f1=_F1(total(before)),
-        f1=_F1(total(now)),
-        test=permutation_test(now, before, _F1, permutations=permutations),
+        baseline_f1=F1(total(before)),
+        f1=F1(total(now)),
+        test=permutation_test(now, before, F1, permutations=draws(len(now))),
     )
 
 

@@ -12,12 +12,13 @@ from typing import get_args
 from cal_ai.benchmark.baseline import BaselineTest
 from cal_ai.benchmark.latency import Latency, summarise_latency
 from cal_ai.benchmark.scoring import (
-    EMPTY,
+    F1,
     Failed,
     Result,
     Scored,
     Unscored,
     category_counts,
+    draws,
     event_scores,
     overall_counts,
 )
@@ -26,12 +27,10 @@ from cal_ai.extractors.protocol import Usage, total_usage
 from truemark.calibration import LevelAccuracy, per_level
 from truemark.counts import Counts, Scores
 from truemark.signature import Signature
-from truemark.uncertainty import Interval, Scoring, bootstrap_interval
+from truemark.uncertainty import Interval, bootstrap_interval
 
 Price = Callable[[Usage], float | None]
 """What the tokens of one or more calls cost in US dollars; None when that is not known."""
-
-_FEW_SAMPLES = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,9 +129,8 @@ def _cost(run: Run, usages: Sequence[Usage | None], price: Price) -> float | Non
 def _f1_interval(scored: Sequence[Scored]) -> Interval | None:
     if not scored:
         return None
-    resamples = 10_000 if len(scored) <= _FEW_SAMPLES else 1_000
     groups = [result.counts for result in scored]
-    return bootstrap_interval(groups, Scoring("f1", EMPTY), resamples=resamples)
+    return bootstrap_interval(groups, F1, resamples=draws(len(groups)))
 
 
 def _categories(results: Sequence[Result]) -> Iterator[Category]:

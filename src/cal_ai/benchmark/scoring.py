@@ -14,10 +14,13 @@ from cal_ai.events import Event
 from cal_ai.extractors.protocol import Usage
 from truemark.aggregate import by_group, total
 from truemark.counts import Counts, Scores, scores
+from truemark.uncertainty import Scoring
 
 EMPTY = 1.0
 """What precision is when nothing was extracted, and recall when nothing was expected."""
+F1 = Scoring("f1", EMPTY)
 
+_FEW_SAMPLES = 1_000
 _KEPT_CHARACTERS = 300
 _KEPT_ATTENDEES = 20
 
@@ -129,6 +132,11 @@ def category_counts(scored: Iterable[Scored]) -> Mapping[str, Counts]:
 def event_scores(counts: Counts) -> Scores:
     """Scores in which an empty ratio is 1: nothing wrong was said, nothing true was missed."""
     return scores(counts, empty=EMPTY)
+
+
+def draws(samples: int) -> int:
+    """How often to draw for an interval or a test over so many samples."""
+    return 10_000 if samples <= _FEW_SAMPLES else 1_000
 
 
 def _clipped(event: Event) -> Event:
