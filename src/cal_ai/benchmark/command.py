@@ -7,6 +7,7 @@ import asyncio
 import gc
 import os
 import sys
+from collections.abc import Iterable
 from datetime import datetime
 from pathlib import Path
 
@@ -16,14 +17,14 @@ from cal_ai.benchmark.console import (
     text_summary,
 )
 from cal_ai.benchmark.figures import mistakes
-from cal_ai.benchmark.run import Outcome, Plan, run_benchmark
+from cal_ai.benchmark.run import Outcome, Plan, fingerprints, run_benchmark
 from cal_ai.benchmark.samples import SampleSet, default_folder, load_samples
 from cal_ai.benchmark.scoring import Result, Scored
 from cal_ai.benchmark.store import AnswerStore, latest_recording, require_writable
 from cal_ai.extractors.protocol import Extractor
 from cal_ai.extractors.replay import ReplayExtractor
 from cal_ai.extractors.retry import CallPolicy
-from cal_ai.recording import Recording, request_fingerprint
+from cal_ai.recording import Recording
 from cal_ai.settings import choose_extractor, load_settings
 from truemark.errors import TruemarkError
 
@@ -33,8 +34,7 @@ def benchmark_command(options: argparse.Namespace) -> int:
     # Samples and results live to the end, so looking through them for garbage is in vain.
     gc.set_threshold(100_000, 50, 50)
     samples = load_samples(options.folder or default_folder())
-    for warning in samples.warnings:
-        _tell(f"warning: {warning}")
+    _warn(samples.warnings)
     extractor = choose_extractor(
         options.extractor,
         load_settings(os.environ),
@@ -46,7 +46,7 @@ def benchmark_command(options: argparse.Namespace) -> int:
     plan = _plan(options, samples, extractor)
     outcome = _run(plan, verbose=options.verbose)
     if options.baseline is not None and outcome.overview.baseline is None:
-        _tell(f"warning: {options.baseline}: no sample in common with this run")
+        _warn([f"{options.baseline}: no sample in common with this run"])
     show = json_summary if options.format == "json" else text_summary
     print(show(outcome.overview, outcome.report), end="")
     return _status(outcome, options.fail_under)
@@ -57,8 +57,7 @@ def _plan(options: argparse.Namespace, samples: SampleSet, extractor: Extractor)
     started = datetime.now().astimezone().replace(microsecond=0)
     store = None
     if isinstance(extractor, ReplayExtractor):
-        for warning in extractor.warnings:
-            _tell(f"warning: {warning}")
+        _warn(extractor.warnings)
     else:
         resumed = _resumed(samples, extractor, options.output) if options.resume else None
         store = AnswerStore(options.output, started, resumed)
@@ -78,22 +77,17 @@ def _baseline(path: Path | None) -> ReplayExtractor | None:
     if path is None:
         return None
     baseline = ReplayExtractor(path)
-    for warning in baseline.warnings:
-        _tell(f"warning: {warning}")
+    _warn(baseline.warnings)
     return baseline
 
 
 def _resumed(samples: SampleSet, extractor: Extractor, output: Path) -> Recording | None:
-    asked = [
-        request_fingerprint(sample.request, extractor.name, extractor.model)
-        for sample in samples.samples
-    ]
+    asked = fingerprints(samples.samples, extractor)
     recording = latest_recording(output, asked)
     if recording is None:
         _tell(f"nothing to resume in {output}: no stored answer fits these samples and this model")
         return None
-    for warning in recording.warnings:
-        _tell(f"warning: {warning}")
+    _warn(recording.warnings)
     answered = sum(fingerprint in recording.offsets for fingerprint in asked)
     _tell(f"resuming {recording.path}: {answered} of {len(asked)} samples are answered")
     return recording
@@ -144,6 +138,11 @@ def _status(outcome: Outcome, fail_under: float | None) -> int:
             _tell(f"f1 {overview.scores.f1:.4f} is below --fail-under {fail_under:g}")
             return 1
     return status
+
+
+def _warn(warnings: Iterable[str]) -> None:
+    for warning in warnings:
+        _tell(f"warning: {warning}")
 
 
 def _tell(line: str) -> None:
