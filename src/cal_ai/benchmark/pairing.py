@@ -35,10 +35,7 @@ def pair_events(
         for got in (extracted_side(event, terms) for event in extracted)
     ]
     within = [[it.within(terms.tolerance) for it in row] for row in comparisons]
-    if len(extracted) == len(expected) == 1:
-        pairs = [(0, 0)]
-    else:
-        pairs = match_by_cost([[it.cost for it in row] for row in comparisons], within)
+    pairs = match_by_cost([[it.cost for it in row] for row in comparisons], within)
     return tuple(
         Pair(row, column, comparisons[row][column], within[row][column]) for row, column in pairs
     )
