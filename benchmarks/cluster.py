@@ -10,16 +10,17 @@ from __future__ import annotations
 
 import argparse
 import tempfile
-import time
+from collections.abc import Callable
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 
 from benchmarks.machine import machine
 from benchmarks.segmentation_speed import models, talk_text
+from benchmarks.timing import fastest
 from sat_bench.cluster import connected
 from sat_bench.evaluation import Measurement, measure
 from sat_bench.inference import DEFAULT_OVERLAP, BoundaryModel
-from sat_bench.models import ModelFiles
 from sat_bench.segmenter import Segmenter
 from sat_bench.sentences import find_sentences
 from sat_bench.talks import Talk
@@ -27,6 +28,7 @@ from truemark.sweep import grid
 from truemark.tables import Table, render
 
 TALK_CHARACTERS = 2_500
+HERE = "this process, one thread"
 THRESHOLDS = grid(0.01, 1.0, 0.01)
 
 
@@ -39,11 +41,9 @@ def talks(count: int) -> list[Talk]:
     return [Talk(f"{n}", "", "", "", part, find_sentences(part)) for n, part in enumerate(parts)]
 
 
-def timed(model: BoundaryModel, corpus: list[Talk]) -> tuple[float, Measurement]:
-    """Seconds of a measurement, and what it found."""
-    begun_s = time.perf_counter()
-    measurement = measure(model, corpus, THRESHOLDS)
-    return time.perf_counter() - begun_s, measurement
+def read(model: BoundaryModel, corpus: list[Talk], found: list[Measurement]) -> None:
+    """Add a measurement of the model to what was found."""
+    found.append(measure(model, corpus, THRESHOLDS))
 
 
 def main() -> None:
@@ -55,25 +55,22 @@ def main() -> None:
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         shaped, _ = models(folder)
-        files = ModelFiles(shaped.name, shaped.model, shaped.tokenizer)
-        here = Segmenter(files.model, files.tokenizer, batch_tokens=0, threads=1)
-        runs: dict[str, BoundaryModel] = {"this process, one thread": stack.enter_context(here)}
+        here = Segmenter(shaped.model, shaped.tokenizer, batch_tokens=0, threads=1)
+        runs: dict[str, BoundaryModel] = {HERE: stack.enter_context(here)}
         for workers, name in ((1, "one worker"), (2, "two workers")):
             cluster = stack.enter_context(connected(f"local:{workers}"))
-            runs[name] = cluster.model(files, DEFAULT_OVERLAP)
-        times: dict[str, list[float]] = {name: [] for name in runs}
+            runs[name] = cluster.model(shaped, DEFAULT_OVERLAP)
         for model in runs.values():
-            timed(model, corpus[:4])  # loads the model on every worker
-        expected = None
-        for _ in range(options.rounds):
-            for name, model in runs.items():
-                taken, found = timed(model, corpus)
-                times[name].append(taken)
-                expected = expected or found
-                if found != expected:
-                    raise SystemExit(f"{name}: counts differ from those of {next(iter(runs))}")
-    one = min(times["one worker"])
-    rows = tuple((name, min(taken), one / min(taken)) for name, taken in times.items())
+            measure(model, corpus[:4], THRESHOLDS)  # loads the model on every worker
+        found: dict[str, list[Measurement]] = {name: [] for name in runs}
+        jobs: dict[str, Callable[[], object]] = {
+            name: partial(read, model, corpus, found[name]) for name, model in runs.items()
+        }
+        times = fastest(jobs, options.rounds)
+    for name, measurements in found.items():
+        if any(measurement != found[HERE][0] for measurement in measurements):
+            raise SystemExit(f"{name}: counts differ from those of {HERE}")
+    rows = tuple((name, taken, times["one worker"] / taken) for name, taken in times.items())
     print(f"{len(corpus)} talks of {TALK_CHARACTERS:,} characters, SaT-3l's shape, {machine()}\n")
     columns = ("run by", "seconds", "times as fast as one worker")
     print(render(Table(columns, rows, (None, ".2f", ".2f")), "markdown"))

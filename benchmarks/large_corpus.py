@@ -29,11 +29,10 @@ SEED = 5
 # Run in the process that is measured: what it held at most is its own and not its parent's.
 COMMAND = """
 import sys
-from pathlib import Path
+from benchmarks.machine import peak_memory
 from sat_bench.cli import main
 status = main(sys.argv[1:])
-held = Path("/proc/self/status").read_text(encoding="ascii").split("VmHWM:")[1].split()[0]
-print(held)
+print(peak_memory())
 sys.exit(status)
 """
 
@@ -70,7 +69,7 @@ def measured(corpus: Path, model: Path, tokenizer: Path) -> tuple[float, float]:
         text=True,
         check=True,
     )
-    return time.perf_counter() - begun_s, int(done.stdout.split()[-1]) / 1024
+    return time.perf_counter() - begun_s, int(done.stdout.split()[-1]) / 2**20
 
 
 def main() -> None:

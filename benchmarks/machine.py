@@ -1,4 +1,4 @@
-"""The machine that a measurement was taken on."""
+"""The machine that a measurement was taken on, and the memory it took."""
 
 from __future__ import annotations
 
@@ -14,6 +14,12 @@ def machine() -> str:
         f"{_processor()}, {cores} cores, {platform.system()} {platform.machine()}, "
         f"Python {platform.python_version()}"
     )
+
+
+def peak_memory() -> int:
+    """The most bytes of memory that this process has held (Linux)."""
+    status = Path("/proc/self/status").read_text(encoding="ascii")
+    return 1024 * int(status.split("VmHWM:")[1].split()[0])
 
 
 def _processor() -> str:

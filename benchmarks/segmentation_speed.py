@@ -17,7 +17,6 @@ import tempfile
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -25,17 +24,17 @@ import numpy as np
 from tests.sat_bench.onnx_models import write_terminator_model, write_transformer
 
 from benchmarks import wtpsplit_peer
-from benchmarks.machine import machine
+from benchmarks.machine import machine, peak_memory
 from benchmarks.timing import fastest
 from benchmarks.wtpsplit_peer import WtpsplitPeer
+from sat_bench.corpus import BUNDLED_CORPUS
+from sat_bench.models import BUNDLED_MODELS, ModelFiles, find_model
 from sat_bench.quantize import quantized
 from sat_bench.segmenter import OVERLAP_TOKENS, WINDOW_TOKENS, Segmenter
 from sat_bench.tokenizer import Tokenizer
 from sat_bench.windows import windows
 from truemark.tables import Table, render
 
-TALKS = Path(__file__).parents[1] / "src" / "sat_bench" / "bundled" / "talks"
-BUNDLED = TALKS.parent
 PEER_STRIDE = 64  # how far wtpsplit-lite's windows advance unless told otherwise
 PEER_OVERLAP = WINDOW_TOKENS - PEER_STRIDE
 SHORT_TEXTS = 64
@@ -43,17 +42,11 @@ BARE = "bare onnxruntime loop"
 PEER = f"wtpsplit-lite, stride {PEER_STRIDE} (default)"
 
 
-@dataclass(frozen=True, slots=True)
-class Files:
-    name: str
-    model: Path
-    tokenizer: Path
-
-
 def talk_text(characters: int) -> str:
     """The bundled talks on one line, over and over until there are enough characters."""
     bodies = [
-        path.read_text(encoding="utf-8").split("\n\n", 1)[1] for path in sorted(TALKS.glob("*.txt"))
+        path.read_text(encoding="utf-8").split("\n\n", 1)[1]
+        for path in sorted(BUNDLED_CORPUS.glob("*.txt"))
     ]
     words = " ".join(" ".join(bodies).split())
     return (f"{words} " * (characters // len(words) + 1))[:characters].rstrip()
@@ -72,7 +65,7 @@ def bare_loop(segmenter: Segmenter, text: str) -> Callable[[], object]:
     return run
 
 
-def whole_text_table(files: Files, folder: Path, text: str, repeat: int) -> Table:
+def whole_text_table(files: ModelFiles, folder: Path, text: str, repeat: int) -> Table:
     """Times for one long text: the peer, bare loops, and the segmenter at several overlaps."""
     default = Segmenter(files.model, files.tokenizer)
     jobs: dict[str, Callable[[], object]] = {
@@ -103,7 +96,7 @@ def whole_text_table(files: Files, folder: Path, text: str, repeat: int) -> Tabl
     )
 
 
-def short_texts_table(files: Files, folder: Path, text: str, repeat: int) -> Table | None:
+def short_texts_table(files: ModelFiles, folder: Path, text: str, repeat: int) -> Table | None:
     """Times for a list of short texts of very different length."""
     peer = peer_of(files, folder)
     if not peer:
@@ -128,7 +121,7 @@ def short_texts_table(files: Files, folder: Path, text: str, repeat: int) -> Tab
     )
 
 
-def agreement_table(files: Sequence[Files], folder: Path, text: str) -> Table | None:
+def agreement_table(files: Sequence[ModelFiles], folder: Path, text: str) -> Table | None:
     """The share of boundaries that the segmenter and wtpsplit-lite's finer windows both find."""
     rows = []
     for one in files:
@@ -149,7 +142,7 @@ def agreement_table(files: Sequence[Files], folder: Path, text: str) -> Table | 
     return Table(columns, tuple(rows), (None, None, ".2%", ".2%"))
 
 
-def peer_of(files: Files, folder: Path) -> WtpsplitPeer | None:
+def peer_of(files: ModelFiles, folder: Path) -> WtpsplitPeer | None:
     """wtpsplit-lite with these files, if it is installed."""
     if importlib.util.find_spec("wtpsplit_lite") is None:
         return None
@@ -194,20 +187,14 @@ def measure_memory(size: int, model: Path, tokenizer: Path) -> None:
     print(grown, tokens, seconds)
 
 
-def peak_memory() -> int:
-    """The most bytes of memory that this process has held (Linux)."""
-    status = Path("/proc/self/status").read_text(encoding="ascii")
-    return 1024 * int(status.split("VmHWM:")[1].split()[0])
-
-
-def models(folder: Path) -> tuple[Files, list[Files]]:
+def models(folder: Path) -> tuple[ModelFiles, list[ModelFiles]]:
     """A file of SaT-3l's shape, and the bundled models; all with the bundled tokenizer."""
-    tokenizer = BUNDLED / "sentencepiece.bpe.model"
+    bundled = [find_model(name) for name in sorted(BUNDLED_MODELS)]
+    tokenizer = bundled[0].tokenizer
     large = write_transformer(
         folder / "sat-3l.onnx", vocabulary=Tokenizer(tokenizer).highest_id + 1
     )
-    bundled = [Files(path.stem, path, tokenizer) for path in sorted(BUNDLED.glob("*.onnx"))]
-    return Files("SaT-3l's shape, float16", large, tokenizer), bundled
+    return ModelFiles("SaT-3l's shape, float16", large, tokenizer), bundled
 
 
 def main() -> None:

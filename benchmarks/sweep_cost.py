@@ -38,7 +38,7 @@ def cost(model: BoundaryModel, corpus: Corpus, thresholds: Sequence[float]) -> C
     return Cost(time.perf_counter() - wall_s, time.process_time() - processor_s)
 
 
-def row(name: str, files: ModelFiles, corpus: Corpus, rounds: int) -> tuple[object, ...]:
+def row(files: ModelFiles, corpus: Corpus, rounds: int) -> tuple[object, ...]:
     """The fastest evaluation and the fastest sweep, and the second over the first."""
     single, full = (DEFAULTS.threshold,), grid(*DEFAULTS.grid)
     costs: dict[tuple[float, ...], list[Cost]] = {single: [], full: []}
@@ -50,7 +50,7 @@ def row(name: str, files: ModelFiles, corpus: Corpus, rounds: int) -> tuple[obje
                 costs[thresholds].append(cost(model, corpus, thresholds))
     wall_s = [min(one.wall_s for one in costs[key]) for key in (single, full)]
     processor_s = [min(one.processor_s for one in costs[key]) for key in (single, full)]
-    return name, *wall_s, wall_s[1] / wall_s[0], processor_s[1] / processor_s[0]
+    return files.name, *wall_s, wall_s[1] / wall_s[0], processor_s[1] / processor_s[0]
 
 
 def main() -> None:
@@ -60,10 +60,9 @@ def main() -> None:
     corpus = load_corpus(BUNDLED_CORPUS)
     with tempfile.TemporaryDirectory() as name:
         shaped, _ = models(Path(name))
-        files = ModelFiles(shaped.name, shaped.model, shaped.tokenizer)
         rows = (
-            row(shaped.name, files, corpus, rounds),
-            row("small", find_model("small"), corpus, 2 * rounds),
+            row(shaped, corpus, rounds),
+            row(find_model("small"), corpus, 2 * rounds),
         )
     print(f"The {len(corpus)} bundled talks, {corpus.characters:,} characters, on {machine()}\n")
     columns = ("model", "1 threshold, s", "19 thresholds, s", "ratio", "ratio of processor time")
