@@ -11,13 +11,12 @@ from cal_ai.extractors.rules.activities import Activity
 from cal_ai.extractors.rules.moments import Moments, names_day
 from cal_ai.extractors.rules.patterns import found
 from cal_ai.extractors.rules.reading import Reading
+from cal_ai.extractors.rules.reckoning import minute_of
 from cal_ai.extractors.rules.references import (
-    Match,
     bulk_matches,
     content_words,
     is_unspecific,
     matches,
-    minute_of,
 )
 
 
@@ -29,7 +28,7 @@ class Agenda:
     starts: dict[int, datetime]
     partners: frozenset[str]
 
-    def match(self, reading: Reading, moments: Moments) -> Match | None:
+    def match(self, reading: Reading, moments: Moments) -> ContextEvent | None:
         """The event that the clause names best, going by what it says of the present time."""
         best = next(iter(matches(reading, moments, self.events, self.starts, self.partners)), None)
         activity = reading.activity
@@ -37,27 +36,25 @@ class Agenda:
             return best
         known = activity.definite or (reading.announces and reading.own and not activity.weak)
         if is_unspecific(activity) and known and moments.dates and not _names_somebody(activity):
-            event = self.only_one_on(moments.dates)  # "tomorrow's appointment"
-        elif (activity.definite or reading.drops) and not activity.guessed:
-            event = self.only_one_called(activity)
-        else:
-            event = None
-        return Match(event, 0.5, 0.5) if event is not None else None
+            return self.only_one_on(moments.dates)  # "tomorrow's appointment"
+        if (activity.definite or reading.drops) and not activity.guessed:
+            return self.only_one_called(activity)
+        return None
 
     def listed(self, reading: Reading, moments: Moments) -> list[ContextEvent]:
         """The events that the clause names one after the other ("the sync and the review")."""
         good = matches(reading, moments, self.events, self.starts, self.partners)
         if not good:
             single = self.match(reading, moments)
-            return [single.event] if single is not None else []
+            return [single] if single is not None else []
         if not found(r"\b(?:and|both)\b|,|&", reading.text):
-            return [good[0].event]
+            return [good[0]]
         left = content_words(reading.named)
         chosen: list[ContextEvent] = []
-        for match in good:
-            own = content_words(match.event.summary) & left
+        for event in good:
+            own = content_words(event.summary) & left
             if own or not chosen:
-                chosen.append(match.event)
+                chosen.append(event)
                 left -= own
         return chosen
 
@@ -75,7 +72,7 @@ class Agenda:
         names = self.partners if not partner else content_words(partner.split(" ")[0])
         if len(events) > 1:
             events = [event for event in events if names & content_words(event.summary)]
-        return events[0] if len(events) == 1 else None
+        return _only(events)
 
     def names_partner(self, event: ContextEvent) -> bool:
         """Whether the title of an event names somebody who takes part in the talk."""
@@ -85,44 +82,33 @@ class Agenda:
         """The event whose title names the activity, if there is just one."""
         words_ = content_words(activity.title)
         events = [event for event in self.events if words_ <= content_words(event.summary)]
-        return events[0] if len(events) == 1 else None
+        return _only(events)
 
     def of_service(self, visit: str) -> ContextEvent | None:
         """The only event whose title names the same service as `visit`."""
         named = content_words(visit) - {"appointment"}
         events = [event for event in self.events if named & content_words(event.summary)]
-        return events[0] if len(events) == 1 else None
+        return _only(events)
 
     def only_one_of(self, activity: Activity, days: frozenset[date]) -> ContextEvent | None:
         """The event of one of the days that is of the kind named, if there is just one."""
         noun = content_words(activity.noun)
         events = [event for event in self.on_days(days) if noun <= content_words(event.summary)]
-        return events[0] if len(events) == 1 else None
+        return _only(events)
 
     def called_on(self, title: str, days: frozenset[date]) -> ContextEvent | None:
         """The event of that title on one of the days."""
-        alike = (event for event in self.events if event.summary == title)
-        return next((event for event in alike if self.starts[event.id].date() in days), None)
+        return next((event for event in self.on_days(days) if event.summary == title), None)
 
     def at(self, moments: Moments) -> ContextEvent | None:
         """The only event that starts on the day and at the time named."""
-        events = [
-            event
-            for event in self.events
-            if self.starts[event.id].date() in moments.dates
-            and minute_of(self.starts[event.id]) % 720 in moments.minutes
-        ]
-        return events[0] if len(events) == 1 else None
+        return self.at_clock(moments, moments.dates) if moments.dates else None
 
     def at_clock(self, moments: Moments, days: frozenset[date]) -> ContextEvent | None:
         """The only event that starts at the time named, on one of `days` if there are any."""
-        events = [
-            event
-            for event in self.events
-            if minute_of(self.starts[event.id]) % 720 in moments.minutes
-            and (not days or self.starts[event.id].date() in days)
-        ]
-        return events[0] if len(events) == 1 else None
+        events, minutes = self.on_days(days) if days else self.events, moments.minutes
+        events = [e for e in events if minute_of(self.starts[e.id]) % 720 in minutes]
+        return _only(events)
 
     def is_own_time(self, event: ContextEvent, moments: Moments) -> bool:
         """Whether the time named, if any, is the one that the event has already."""
@@ -134,6 +120,10 @@ class Agenda:
         own = {minute_of(start) % 720} | ends
         until = {c.until % 720 for c in moments.clocks if c.until is not None}
         return same_day and moments.minutes <= own and until <= ends and not moments.shifts
+
+
+def _only(events: Sequence[ContextEvent]) -> ContextEvent | None:
+    return events[0] if len(events) == 1 else None
 
 
 def _names_somebody(activity: Activity) -> bool:

@@ -239,11 +239,11 @@ _NOT_REFUSING = (
 
 def agrees_weakly(text: str) -> bool:
     """Whether the clause starts with a word of consent, which may be mere courtesy."""
-    return found(_WEAK, text) and not refuses(text)
+    return found(_WEAK, text)
 
 
 def agrees_strongly(text: str) -> bool:
-    return found(_STRONG, text) and not refuses(text)
+    return found(_STRONG, text)
 
 
 def refuses(text: str) -> bool:

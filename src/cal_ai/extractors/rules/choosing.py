@@ -12,7 +12,7 @@ from cal_ai.extractors.rules.naming import visit_with
 from cal_ai.extractors.rules.patterns import found
 from cal_ai.extractors.rules.plans import Plan, same_activity
 from cal_ai.extractors.rules.reading import Reading
-from cal_ai.extractors.rules.references import minute_of
+from cal_ai.extractors.rules.reckoning import minute_of
 from cal_ai.extractors.rules.scene import Scene
 
 
@@ -112,7 +112,7 @@ def _plan_at(scene: Scene, reading: Reading) -> Plan | None:
     """The plan for the day and time that the clause repeats."""
     moments = reading.moments
     for plan in reversed(scene.plans):
-        clock = plan.when.clock.minute if plan.when.clock is not None else None
+        clock = plan.when.minute
         if plan.foreign or plan.action is None or clock is None or plan.action == "delete":
             continue
         if plan.when.day in moments.dates and moments.minutes == {clock % 720}:
@@ -255,7 +255,7 @@ def _fits_settled(scene: Scene, plan: Plan, reading: Reading) -> bool:
     if lacks and moments.clocks and scene.age(plan) <= 2:
         return True
     target = scene.agenda.starts[plan.target.id].date() if plan.target is not None else None
-    day, clock = when.day or target, when.clock.minute if when.clock is not None else None
+    day, clock = when.day or target, when.minute
     same_day = not moments.dates or day is None or names_day(moments, day)
     same_clock = not moments.minutes or (clock is not None and clock % 720 in moments.minutes)
     if same_day and (same_clock or when.clock is None):

@@ -110,41 +110,32 @@ def nth(m: re.Match[str], today: date) -> Day | None:
 
 def ahead(m: re.Match[str], today: date) -> Day | None:
     """The day a number of days, weeks or months ahead ("two weeks from Friday")."""
-    count, unit = number(m["count"]), m["unit"].lower()
+    count, unit = number(m["count"]), m["unit"]
     base = today
     anchor = m["anchor"]
-    if anchor and anchor.lower() == "tomorrow":
+    if anchor == "tomorrow":
         base = today + timedelta(days=1)
-    elif anchor and anchor.lower() not in ("today", "now"):
+    elif anchor and anchor not in ("today", "now"):
         base = coming(today, weekday_named(anchor))
     if unit.startswith("month"):
         return dated(m, add_months(base, min(count, 120)))
-    days = count * (7 if unit.startswith(("week", "fortnight")) else 1)
-    if unit.startswith("fortnight"):
-        days *= 2
-    return dated(m, base + timedelta(days=days))
+    return dated(m, base + timedelta(days=count * {"d": 1, "w": 7, "f": 14}[unit[0]]))
 
 
 def relative_weekday(m: re.Match[str], today: date) -> Day | None:
     weekday = weekday_named(m["wd"])
-    how = (m["how"] or "").lower().strip()
-    week = (m["week"] or "").lower()
-    before = (m["before"] or "").lower()
+    how, week = m["how"] or "", (m["before"] or "") + (m["week"] or "")
     next_week = monday_of(today) + timedelta(days=7)
-    if "after next" in week or "after next" in before:
+    if "after next" in week:
         day = next_week + timedelta(days=7 + weekday)
-    elif "next week" in week or "next week" in before or how == "next":
+    elif "next week" in week or how == "next":
         day = next_week + timedelta(days=weekday)
-    elif "this week" in week or "this week" in before:
-        day = monday_of(today) + timedelta(days=weekday)
-        if day < today:
-            day += timedelta(days=7)
-    elif how == "this":
+    elif "this week" in week or how == "this":
         day = today + timedelta(days=(weekday - today.weekday()) % 7)
-    elif "from" in week or week.strip() == "week":
+    elif week:
         day = coming(today, weekday) + timedelta(days=7)
     else:
-        free = how in ("", "on", "every", "each") and not week and not before
+        free = how in ("", "on", "every", "each")
         return Day(
             m.start(), m.end(), day=coming(today, weekday), weekday=weekday if free else None
         )
@@ -156,7 +147,7 @@ def after_next_weekday(m: re.Match[str], today: date) -> Day | None:
 
 
 def weekend(m: re.Match[str], today: date) -> Day | None:
-    ahead = 7 if "next" in m[0].lower() else 0
+    ahead = 7 if "next" in m[0] else 0
     saturday = monday_of(today) + timedelta(days=5 + ahead)
     if today.weekday() == 6 and not ahead:
         saturday = today
@@ -164,28 +155,26 @@ def weekend(m: re.Match[str], today: date) -> Day | None:
 
 
 def week(m: re.Match[str], today: date) -> Day | None:
-    said = m[0].lower()
+    said = m[0]
     ahead = 14 if "after next" in said else 0 if said.startswith(("this", "later")) else 7
     return Day(m.start(), m.end(), week=monday_of(today) + timedelta(days=ahead))
 
 
 def end_of(m: re.Match[str], today: date) -> Day | None:
     ahead = 1 if m["next"] else 0
-    start = m["side"].lower() in ("beginning", "start", "first")
-    if m["unit"].lower() == "month":
-        year, month = month_ahead(today, ahead)
-        if start and not ahead:
-            year, month = month_ahead(today, 1)
+    start = m["side"] in ("beginning", "start", "first")
+    if m["unit"] == "month":
+        year, month = month_ahead(today, 1 if start else ahead)
         day = date(year, month, 1 if start else monthrange(year, month)[1])
     else:
         day = monday_of(today) + timedelta(days=7 * ahead + (0 if start else 4))
         if day < today:
             day += timedelta(days=7)
-    return Day(m.start(), m.end(), day=day, vague=m["side"].lower() != "last day")
+    return Day(m.start(), m.end(), day=day, vague=m["side"] != "last day")
 
 
 def holiday(m: re.Match[str], today: date) -> Day | None:
-    said = m[0].lower()
+    said = m[0]
     fixed = {
         "christmas eve": (12, 24),
         "christmas": (12, 25),
@@ -216,4 +205,4 @@ def offset(m: re.Match[str], today: date) -> Day | None:
         return Day(m.start(), m.end(), weekday=weekday_named(m["wd"]), offset=0)
     if m["same"]:
         return Day(m.start(), m.end(), offset=0)
-    return Day(m.start(), m.end(), offset=-1 if "before" in m[0].lower() else 1)
+    return Day(m.start(), m.end(), offset=-1 if "before" in m[0] else 1)

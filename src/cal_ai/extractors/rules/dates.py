@@ -10,7 +10,8 @@ from datetime import date
 from cal_ai.extractors.rules import date_forms as forms
 from cal_ai.extractors.rules.date_forms import Day
 from cal_ai.extractors.rules.patterns import found, small, small_pattern
-from cal_ai.extractors.rules.reckoning import NUMBER, calendar_day, month_ahead
+from cal_ai.extractors.rules.reckoning import MONTH, NUMBER, calendar_day, month_ahead
+from cal_ai.extractors.rules.spans import overlaps
 
 _WD = (
     r"(?:mondays?|tuesdays?|wednesdays?|thursdays?|fridays?|saturdays?|sundays?"
@@ -19,10 +20,6 @@ _WD = (
     r"|(?<=by )|(?<=and )|(?<=- ))(?:sat|sun)|(?:sat|sun)(?=\s*(?:at\b|@|morning|afternoon|evening"
     r"|night|\d|\?|works|or\b)))"
     r"(?![\w-]*\w)"
-)
-_MON = (
-    r"(?:january|february|march|april|may|june|july|august|september|october|november|december"
-    r"|jan|feb|mar|apr|jun|jul|aug|sept|sep|oct|nov|dec)\.?"
 )
 _D = r"(?:3[01]|[12]\d|0?[1-9])"
 _NOT_A_DAY = (
@@ -39,21 +36,21 @@ _RULES: tuple[tuple[str, Callable[[re.Match[str], date], Day | None]], ...] = (
         + _WD
         + r")|the other (?:day|night|week)|earlier (?:today|this (?:week|month|year))|this past \w+"
         r"|(?:\w+ )?(?:days?|weeks?|months?|years?|hours?|minutes?) (?:ago|back)\b|back in (?:"
-        + _MON
+        + MONTH
         + r"|\d{4}))",
         forms.past,
     ),
     (r"\b(\d{4})-(\d{1,2})-(\d{1,2})\b", forms.iso),
     (
-        rf"\b(?P<month>{_MON}) (?:the )?(?P<day>{_ND})"
-        rf"(?:\s?(?:-|to|through|thru|until)\s?(?:the )?(?:(?P<last_month>{_MON})"
+        rf"\b(?P<month>{MONTH}) (?:the )?(?P<day>{_ND})"
+        rf"(?:\s?(?:-|to|through|thru|until)\s?(?:the )?(?:(?P<last_month>{MONTH})"
         rf" )?(?P<last>{_ND})(?!\s?(?::|am|pm)))?"
         r"(?:,? (?P<year>20\d\d))?",
         forms.month_day,
     ),
     (
         rf"\b(?:(?:the )?(?P<first>{_D}(?:st|nd|rd|th)?)\s?(?:-|to|until|till)\s?)?"
-        rf"(?:the )?(?P<day>{_D}(?:st|nd|rd|th)?) (?:of )?(?P<month>{_MON})\b(?! i\b)",
+        rf"(?:the )?(?P<day>{_D}(?:st|nd|rd|th)?) (?:of )?(?P<month>{MONTH})\b(?! i\b)",
         forms.day_month,
     ),
     (r"(?<![\d.:])(?<!at )(\d{1,2})\.(\d{1,2})\.(\d{4}|(?!\d))", forms.dotted),
@@ -136,7 +133,7 @@ def find_days(text: str, today: date) -> list[Day]:
     lower = small(text)
     for source, read in _RULES:
         for match in small_pattern(source).finditer(lower):
-            if any(match.start() < day.end and day.start < match.end() for day in days):
+            if overlaps(days, *match.span()):
                 continue
             day = _read_safely(read, match, today)
             if day is not None:
@@ -176,7 +173,7 @@ def _is_dated(day: Day) -> bool:
 def _on_weekday(day: Day, weekday: int, text: str) -> Day:
     """`day` in the next month in which it is such a weekday, if no month was named."""
     said = text[day.start : day.end]
-    if day.day is None or day.day.weekday() == weekday or small_pattern(_MON).search(said):
+    if day.day is None or day.day.weekday() == weekday or small_pattern(MONTH).search(said):
         return day
     later = (calendar_day(*month_ahead(day.day, ahead), day.day.day) for ahead in range(1, 6))
     fitting = next((other for other in later if other and other.weekday() == weekday), None)

@@ -18,18 +18,14 @@ def decide(plan: Plan, setting: Setting, starts: dict[int, datetime]) -> Event |
     target, settled = plan.target, plan.settled
     if settled is None or plan.foreign:
         return None
-    plan = replace(
-        plan, action=settled.action, when=settled.when, place=settled.place or plan.place
-    )
+    plan = replace(plan, when=settled.when, place=settled.place or plan.place)
     if settled.action == "delete":
         return _deletion(plan, target, settled) if target is not None else None
     if target is not None:
         timing = moved_timing(plan, target, starts[target.id], setting)
     else:
         timing = new_timing(plan, setting)
-        if timing is not None and not _is_plausible(plan, timing.start, setting.now):
-            return None
-    if timing is None:
+    if timing is None or (target is None and not _is_plausible(plan, timing.start, setting.now)):
         return None
     doubts = _doubts(plan, timing, settled, setting)
     if plan.is_vague and target is None:
@@ -54,7 +50,7 @@ def decide(plan: Plan, setting: Setting, starts: dict[int, datetime]) -> Event |
 
 def _is_plausible(plan: Plan, start: datetime, now: datetime) -> bool:
     """Whether anybody would plan this for then: not for the past, nor for the dead of night."""
-    kind = plan.activity.kind.name if plan.activity is not None else "meeting"
+    kind = plan.kind.name
     at_night = time(1) <= start.time() < time(6)
     return start.date() >= now.date() and not (at_night and kind not in ("flight", "chore"))
 
@@ -74,7 +70,7 @@ def _deletion(plan: Plan, target: ContextEvent, settled: Settled) -> Event:
 
 def _is_firm(plan: Plan, settled: Settled, setting: Setting) -> bool:
     """Whether day, time and consent are so clear that the name does not matter."""
-    chore = plan.activity is not None and plan.activity.kind is CHORE
+    chore = plan.kind is CHORE
     complete = plan.when.clock is not None and (plan.when.day is not None or chore)
     for_two = len(setting.others) == 1 or not plan.is_unnamed or bool(plan.topic)
     agreed = settled.backers > 1 or chore or (len(plan.willing) > 1 and is_visit(plan, setting))

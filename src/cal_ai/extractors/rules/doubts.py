@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from cal_ai.extractors.rules.activities import kinds
 from cal_ai.extractors.rules.patterns import cased, found, pattern, phrases, words
+from cal_ai.extractors.rules.vocabulary import WEEKDAYS
 
 _HYPOTHETICAL = phrases(
     r"""
@@ -156,12 +157,13 @@ _SUBJECT = (
 )
 _NOT_PEOPLE = words(
     """
-    monday tuesday wednesday thursday friday saturday sunday tomorrow today noon it that there this
+    tomorrow today noon it that there this
     what everything everyone here how who when where which why time date place appointment calendar
     schedule someone anyone everybody day week afternoon morning evening slot train bus flight plan
     one traffic weather yes no ok mine works boss's meetings calls tickets doors
     """
 )
+_NOT_PEOPLE |= WEEKDAYS
 
 
 def is_sarcastic(text: str) -> bool:
@@ -262,7 +264,7 @@ def is_about_others(text: str, owner: str) -> bool:
         return found(r"^\W*(?:he|she|they)(?:'s|'re|'ll)?\b", text)
     who = match["who"].lower()
     last = who.split(" ")[-1]
-    if {last, last.removesuffix("s"), who} & (kinds().keys() | _NOT_PEOPLE):
+    if any(w in kinds() or w in _NOT_PEOPLE for w in (last, last.removesuffix("s"), who)):
         return False
     comes = r"\b(?:visiting|coming (?:over|to|by)|staying|arriv\w+|land(?:s|ing))\b"
     return not (who.startswith("my ") and found(comes, text))

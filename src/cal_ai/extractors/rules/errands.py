@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cal_ai.extractors.rules.activities import Activity, Kind, kinds
+from cal_ai.extractors.rules.activities import Activity, kinds
 from cal_ai.extractors.rules.patterns import any_of, sentence_case, small, small_pattern, words
 from cal_ai.extractors.rules.vocabulary import FILLERS, NOBODY, STOPS
 
@@ -39,25 +39,25 @@ _DOING = {
     "sweep": "sweep",
     "tune": "tuning",
 }
-_OWNED = r"(?:the|my|our|your|his|her|their|an?|new|old) "
+_OWNED = r"(?:the|my|our|your|his|her|their|an?|new|old)"
 _THING = r"(?P<what>[a-z][\w-]+(?: [a-z][\w-]+)?)"
 _HAVE_DONE = (
-    rf"\b(?:ha(?:ve|s|d|ving)|get(?:s|ting)?|got|want|need)(?: {_OWNED[:-1]})+ {_THING}"
+    rf"\b(?:ha(?:ve|s|d|ving)|get(?:s|ting)?|got|want|need)(?: {_OWNED})+ {_THING}"
     rf" (?P<how>{any_of(_DONE)})\b"
 )
 _COME_AND_DO = (
     rf"\b(?:com(?:e|ing)(?: (?:round|by|over|out|up|down|in))?|here|there|need|want|like|able"
     rf"|could|can|will|'ll|you|me|us)"
-    rf"(?: and| to)? (?P<how>{any_of(_DOING)})(?: {_OWNED[:-1]})+ {_THING}"
+    rf"(?: and| to)? (?P<how>{any_of(_DOING)})(?: {_OWNED})+ {_THING}"
 )
 _SEE_HOME = (
     r"\b(?:show (?:you|me|us|him|her|them)(?: (?:round|around))?|see|view"
     r"|look (?:at|round|around))"
-    rf"(?: {_OWNED[:-1]}| that)+ "
+    rf"(?: {_OWNED}| that)+ "
     r"(?P<what>(?:\w+ )?(?:flat|house|apartment|room|studio|cottage|unit|flatshare|premises))\b"
 )
 _NO_THINGS = STOPS | NOBODY | FILLERS | words("hair kids boys girls time money")
-_VISIT = Kind("appointment", 60, None, 7)
+_VISIT = kinds()["appointment"]
 
 
 def find_errand(text: str) -> Activity | None:

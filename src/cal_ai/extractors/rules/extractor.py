@@ -64,7 +64,7 @@ def find_events(request: Request) -> tuple[Event, ...]:
     partners = content_words(" ".join(name.split(" ")[0] for name in setting.others))
     plans = follow(utterances, setting, Agenda(request.context, starts, partners))
     for plan in plans:
-        if plan.is_unnamed:
+        if plan.is_unnamed and plan.settled is not None and not plan.foreign:
             plan.topic = topic_of(plan, utterances, setting.now)
     decided = (decide(plan, setting, starts) for each in plans for plan in _on_all_days(each))
     return _distinct(_zoned(event, request) for event in decided if event is not None)
@@ -77,7 +77,7 @@ def _on_all_days(plan: Plan) -> Iterator[Plan]:
         yield plan
         return
     when = settled.when
-    if plan.activity is not None and plan.activity.kind.all_day:
+    if plan.kind.all_day:
         last = max(day for day, _ in when.also)
         yield replace(plan, settled=replace(settled, when=replace(when, last=last)))
         return

@@ -7,7 +7,7 @@ from dataclasses import replace
 from cal_ai.extractors.rules.activities import Activity
 from cal_ai.extractors.rules.patterns import cased, inner_case, pattern, sentence_case
 from cal_ai.extractors.rules.spans import Spans, covers
-from cal_ai.extractors.rules.vocabulary import DEFINITE, INDEFINITE, MODIFIERS, STOPS
+from cal_ai.extractors.rules.vocabulary import DETERMINERS, MODIFIERS, STOPS
 
 _GOAL = (
     r"to (?:discuss|go over|talk about|talk through|review|plan|walk through|look at|hash out|work"
@@ -59,7 +59,7 @@ def _topic_words(said: str, at: int, moments: Spans) -> list[str]:
     taken: list[str] = []
     for match in pattern(r"[\w'&-]+").finditer(said):
         lower = match[0].lower()
-        if lower in STOPS or lower in DEFINITE or lower in INDEFINITE:
+        if lower in STOPS or lower in DETERMINERS:
             break
         if lower in ("everything", "things", "stuff", "something", "details"):
             break

@@ -117,10 +117,7 @@ def find_label(text: str, moments: Spans) -> Activity | None:
     for match in _labels(text, moments):
         label = match["label"]
         said = [word.lower().removesuffix("'s") for word in label.split(" ")]
-        if any(
-            word in STOPS | NOBODY | FILLERS | _NO_ACTIVITIES or word.endswith("ly")
-            for word in said
-        ):
+        if any(word in _NO_LABELS or word.endswith("ly") for word in said):
             continue
         if label[:1].isupper() and not text.startswith(label):
             continue  # a name
@@ -203,6 +200,9 @@ _NO_ACTIVITIES = words(
     darling love mate dear honey shut closed open floor
     """
 )
+
+
+_NO_LABELS = STOPS | NOBODY | FILLERS | _NO_ACTIVITIES
 
 
 def find_unknown(text: str, moments: Spans) -> Activity | None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from cal_ai.extractors.rules.patterns import found, small, small_pattern
 from cal_ai.extractors.rules.reckoning import NUMBER, number
+from cal_ai.extractors.rules.spans import overlaps
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,15 +30,6 @@ class Shift:
     days: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class FromNow:
-    """Minutes from the time of speaking ("in half an hour")."""
-
-    start: int
-    end: int
-    minutes: int
-
-
 _AMOUNT = (
     rf"(?:(?P<count>{NUMBER}|half(?: an?)?|three[ -]quarters of an?|(?:a )?quarter of an|\d+\.5"
     rf"|an? half)[ -]?(?P<unit>hours?|(?<=\d)h\b|minutes?"
@@ -51,11 +43,25 @@ _LATER = r"(?:later|back|out|after(?: that)?|behind)"
 _EARLIER = r"(?:earlier|sooner|forward|ahead|up)"
 
 
+_BEFORE = rf"\b(?P<way>{_LATER}|{_EARLIER})(?: by)? (?:about |around )?{_LENGTH}"
+_AFTER = rf"{_LENGTH} (?P<way>{_LATER}|{_EARLIER})\b"
+_BY = (
+    rf"\b(?P<way>push|delay|postpone|bump|slide)\w* (?:it |that |this |the [\w ]+? |our [\w"
+    rf" ]+? |my [\w ]+? )?(?:by |back )?(?:about )?{_LENGTH}"
+)
+_WEEKS = (
+    rf"\b(?:back|out|by|forward|up|wait)(?: by)?(?: exactly| about)?"
+    rf" (?P<count>{NUMBER}) (?P<unit>days?|weeks?)\b"
+    rf"|\b(?P<count2>{NUMBER}) (?P<unit2>days?|weeks?) (?P<way>{_LATER}|{_EARLIER})\b"
+)
+_AHEAD = rf"\bin (?:about |around |like )?{_LENGTH}\b(?! (?:meeting|call))"
+
+
 def minutes_of(match: re.Match[str]) -> int:
     """The minutes that a match of _LENGTH stands for."""
     if match["count2"]:
         return number(match["count2"]) * 60 + 30
-    said, unit = match["count"].lower(), match["unit"].lower()
+    said, unit = match["count"], match["unit"]
     if "half" in said:
         amount = 0.5
     elif "quarter" in said:
@@ -77,38 +83,27 @@ def find_shifts(text: str) -> list[Shift]:
     if not found(_UNIT, text):
         return shifts
     text = small(text)
-    before = rf"\b(?P<way>{_LATER}|{_EARLIER})(?: by)? (?:about |around )?{_LENGTH}"
-    after = rf"{_LENGTH} (?P<way>{_LATER}|{_EARLIER})\b"
-    by = (
-        rf"\b(?P<way>push|delay|postpone|bump|slide)\w* (?:it |that |this |the [\w ]+? |our [\w"
-        rf" ]+? |my [\w ]+? )?(?:by |back )?(?:about )?{_LENGTH}"
-    )
-    weeks = (
-        rf"\b(?:back|out|by|forward|up|wait)(?: by)?(?: exactly| about)?"
-        rf" (?P<count>{NUMBER}) (?P<unit>days?|weeks?)\b"
-        rf"|\b(?P<count2>{NUMBER}) (?P<unit2>days?|weeks?) (?P<way>{_LATER}|{_EARLIER})\b"
-    )
-    for match in small_pattern(weeks).finditer(text):
-        days = number(match["count"] or match["count2"]) * (7 if "week" in match[0].lower() else 1)
+    for match in small_pattern(_WEEKS).finditer(text):
+        days = number(match["count"] or match["count2"]) * (7 if "week" in match[0] else 1)
         sign = -1 if found(rf"\b{_EARLIER}\b", match[0]) else 1
         shifts.append(Shift(match.start(), match.end(), days=sign * days))
-    for source in (after, before, by):
+    for source in (_AFTER, _BEFORE, _BY):
         for match in small_pattern(source).finditer(text):
-            if any(match.start() < shift.end and shift.start < match.end() for shift in shifts):
+            if overlaps(shifts, *match.span()):
                 continue
             sign = -1 if found(rf"^{_EARLIER}$", match["way"]) else 1
             shifts.append(Shift(match.start(), match.end(), minutes=sign * minutes_of(match)))
     return shifts
 
 
-def find_from_now(text: str) -> list[FromNow]:
+def find_from_now(text: str) -> list[Length]:
+    """Minutes from the time of speaking ("in half an hour")."""
     if not found(_UNIT, text):
         return []
-    ahead = rf"\bin (?:about |around |like )?{_LENGTH}\b(?! (?:meeting|call))"
     return [
-        FromNow(match.start(), match.end(), minutes_of(match))
-        for match in small_pattern(ahead).finditer(small(text))
-        if not (match["unit"] or "h").lower().startswith("d")
+        Length(match.start(), match.end(), minutes_of(match))
+        for match in small_pattern(_AHEAD).finditer(small(text))
+        if not (match["unit"] or "h").startswith("d")
     ]
 
 

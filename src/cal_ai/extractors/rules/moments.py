@@ -17,6 +17,8 @@ from cal_ai.extractors.rules.lengths import (
     find_shifts,
 )
 from cal_ai.extractors.rules.patterns import found
+from cal_ai.extractors.rules.reckoning import minute_of
+from cal_ai.extractors.rules.spans import overlaps
 from cal_ai.extractors.rules.times import Clock, DayPart, find_clocks, find_parts
 
 Mention = Day | Clock | DayPart | Length | Shift
@@ -79,19 +81,20 @@ def find_moments(text: str, now: datetime) -> Moments:
     """What `text`, said at `now`, says about time; a time that is only denied is left out."""
     days = find_days(text, now.date())
     clocks = find_clocks(text, frozenset(day.end for day in days))
-    dated = [(day.start, day.end) for day in days]
-    clocks = [clock for clock in clocks if not _overlaps(clock, dated)]
+    clocks = [clock for clock in clocks if not overlaps(days, clock.start, clock.end)]
     shifts = find_shifts(text)
     for ahead in find_from_now(text):
         at = now + timedelta(minutes=ahead.minutes)
         days.append(Day(ahead.start, ahead.end, day=at.date()))
-        clocks.append(Clock(ahead.start, ahead.end, at.hour * 60 + at.minute))
-    taken = [(day.start, day.end) for day in days] + [(clock.start, clock.end) for clock in clocks]
-    shifts = [shift for shift in shifts if not _overlaps(shift, taken)]
-    taken += [(shift.start, shift.end) for shift in shifts]
-    lengths = [length for length in find_lengths(text) if not _overlaps(length, taken)]
-    clocks = [clock for clock in clocks if not _within(clock, lengths)]
-    parts = [part for part in find_parts(text) if not _within_clock(part, clocks)]
+        clocks.append(Clock(ahead.start, ahead.end, minute_of(at)))
+    taken: list[Mention] = [*days, *clocks]
+    shifts = [shift for shift in shifts if not overlaps(taken, shift.start, shift.end)]
+    taken += shifts
+    lengths = [
+        length for length in find_lengths(text) if not overlaps(taken, length.start, length.end)
+    ]
+    clocks = [clock for clock in clocks if not _starts_in(clock, lengths)]
+    parts = [part for part in find_parts(text) if not _starts_in(part, clocks)]
     return Moments(
         tuple(day for day in days if not _denied(text, day)),
         tuple(clock for clock in clocks if not _denied(text, clock)),
@@ -101,16 +104,8 @@ def find_moments(text: str, now: datetime) -> Moments:
     )
 
 
-def _overlaps(mention: Mention, taken: Iterable[tuple[int, int]]) -> bool:
-    return any(mention.start < end and start < mention.end for start, end in taken)
-
-
-def _within(clock: Clock, lengths: Iterable[Length]) -> bool:
-    return any(length.start <= clock.start < length.end for length in lengths)
-
-
-def _within_clock(part: DayPart, clocks: Iterable[Clock]) -> bool:
-    return any(clock.start <= part.start < clock.end for clock in clocks)
+def _starts_in(mention: Mention, others: Iterable[Mention]) -> bool:
+    return any(each.start <= mention.start < each.end for each in others)
 
 
 def _denied(text: str, mention: Mention) -> bool:

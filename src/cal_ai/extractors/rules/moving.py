@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-from cal_ai.events import Action
 from cal_ai.extractors.rules import remarks
 from cal_ai.extractors.rules.choosing import service_named
 from cal_ai.extractors.rules.moments import Moments, split_moved
@@ -72,17 +69,11 @@ def change(scene: Scene, plan: Plan, reading: Reading, new: Moments) -> None:
     """Takes over the new time or place of a plan."""
     if found(r"\b(?:extend|lengthen|stretch|run until|go until|longer)", reading.text):
         new = new.as_ends()
-    before = replace(plan.when)
-    changed = plan.when.take(new, scene.saying(plan, reading))
-    if plan.target is not None and changed and scene.is_unchanged(plan, plan.target):
-        plan.when, changed = before, False
+    changed = scene.take(plan, reading, new)
     if reading.place is not None and reading.place != plan.place:
         plan.place, changed = reading.place, True
     if changed:
-        action: Action = "update" if plan.target is not None else "create"
-        told = not (reading.question or reading.proposes)
-        plan.offer(reading.speaker, action, asked=reading.question, told=told)
-        plan.tentative = reading.tentative and not reading.question
+        scene.offer(plan, reading, told=not (reading.question or reading.proposes))
     near = scene.near()
     if not changed and reading.question and near is not None and not near.is_settled:
         return  # "Could you move that?"

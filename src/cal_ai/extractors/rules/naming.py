@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from cal_ai.extractors.rules.activities import MEETING
 from cal_ai.extractors.rules.patterns import cased, found, pattern, sentence_case, words
 from cal_ai.extractors.rules.plans import Plan
 from cal_ai.extractors.rules.setting import Setting
@@ -48,13 +47,12 @@ def title_of(plan: Plan, setting: Setting) -> str:
     zoned = plan.remote or (plan.when.clock is not None and bool(plan.when.clock.zone))
     unnamed = "Call" if online or zoned else "Meeting"
     title = _on_topic(activity.title if activity is not None else unnamed, plan.topic)
-    shared = activity.kind.shared if activity is not None else True
     present = {name.lower().split(" ")[0] for name in setting.speakers | {setting.owner}}
     outsiders = [name for name in _named(plan) if name.lower() not in present]
     if outsiders:
         return f"{title} with {' and '.join(outsiders[:2])}"
     own_name = cased(r"\b[A-Z]").search(title[1:]) is not None or _is_with_another(plan)
-    if shared and len(partners) == 1 and not found(_OF_MANY, title) and not own_name:
+    if plan.kind.shared and len(partners) == 1 and not found(_OF_MANY, title) and not own_name:
         return f"{title} with {_called(partners[0])}"
     return title
 
@@ -96,9 +94,8 @@ def _on_topic(title: str, topic: str) -> str:
 
 def attendees_of(plan: Plan, setting: Setting) -> tuple[str, ...]:
     """Those who take part besides the owner: the speakers who agreed, and those named."""
-    shared = plan.activity.kind.shared if plan.activity is not None else MEETING.shared
     backers = sorted((plan.willing | plan.addressees) - {setting.owner} - plan.refused)
-    alone = plan.told and not shared
+    alone = plan.told and not plan.kind.shared
     names = [*(() if alone else backers), *_named(plan)]
     known: dict[str, str] = {}
     for name in names:

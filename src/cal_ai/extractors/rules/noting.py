@@ -19,9 +19,7 @@ from cal_ai.extractors.rules.scene import Scene
 
 def note(scene: Scene, reading: Reading) -> None:
     """Keeps what a remark without a time names: an activity to come back to, a place."""
-    if reading.void == "negated":
-        _note_event(scene, reading)
-    if reading.void == "others":
+    if reading.void in ("negated", "others"):
         _note_event(scene, reading)
     if reading.void in ("others", "hypothetical", "negated", "told", "past"):
         return
@@ -50,7 +48,7 @@ def _note_event(scene: Scene, reading: Reading) -> bool:
 
 def _note_activity(scene: Scene, reading: Reading) -> None:
     near, activity = scene.near(), reading.activity
-    if activity is None or activity.passing or activity.denied or reading.holds:
+    if activity is None or reading.holds:
         return
     if near is not None and reading.speaker in near.refused and remarks.is_taken(reading.text):
         return  # the reason for a refusal
@@ -73,8 +71,6 @@ def _note_activity(scene: Scene, reading: Reading) -> None:
 
 def _is_busy(plan: Plan, reading: Reading) -> bool:
     """Whether somebody only says what else he does, so that the time on the table is bad."""
-    if reading.holds:
-        return True
     if reading.activity is not None and reading.activity.definite:
         return False
     own = reading.own and not (reading.shared or reading.proposes or reading.question)

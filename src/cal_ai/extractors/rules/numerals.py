@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 
 from cal_ai.extractors.rules.patterns import any_of, found, pattern
+from cal_ai.extractors.rules.reckoning import MONTH, ONE_TO_TEN
 
-_HOUR_WORDS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
-_HOURS = {word: hour for hour, word in enumerate((*_HOUR_WORDS, "eleven", "twelve"), 1)}
+_HOURS = {word: hour for hour, word in enumerate((*ONE_TO_TEN, "eleven", "twelve"), 1)}
 _TENS = {"twenty": 20, "thirty": 30, "forty": 40, "fifty": 50}
-_UNITS = {word: _HOURS[word] for word in _HOUR_WORDS[:9]}
 _MINUTES = {"five": 5, "ten": 10, "fifteen": 15, "quarter": 15, "a quarter": 15, "half": 30}
 _MINUTES |= _TENS
 _MINUTES |= {f"{ten}{gap}five": _TENS[ten] + 5 for ten in _TENS for gap in "- "}
@@ -33,10 +32,6 @@ _TIME = rf"(?:{_WORD}|(?:1[0-2]|[1-9])(?::[0-5]\d)?)"
 _DAY = (
     r"(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?|mon|tues?|weds?|thurs?|fri|today|tomorrow"
     r"|tonight|\d{1,2}(?:st|nd|rd|th))"
-)
-_MONTH = (
-    r"(?:january|february|march|april|may|june|july|august|september|october|november|december"
-    r"|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\.?"
 )
 _PART = r"(?:in the (?:morning|afternoon|evening)|at night|tonight|tomorrow)"
 _FINE = r"(?:a bit|fine|good|great|ok|better|best|perfect|lovely|ideal|tight|late|early|too)"
@@ -91,8 +86,8 @@ _AFTER_DATE = (
     r"|with|suits|till|until|it|before|after|please|free|of next month)"
 )
 _DATES = (
-    rf"(\b{_DAY},? (?:the )?|\b{_MONTH} (?:the )?|\bon the )({any_of(_NTH)})\b{_NOT_A_DAY}",
-    rf"(\b(?:the )?)({any_of(_NTH)})(?= of {_MONTH}\b)",
+    rf"(\b{_DAY},? (?:the )?|\b{MONTH} (?:the )?|\bon the )({any_of(_NTH)})\b{_NOT_A_DAY}",
+    rf"(\b(?:the )?)({any_of(_NTH)})(?= of {MONTH}\b)",
     rf"(\bthe )(?!(?:first|second|third)\b)({any_of(_NTH)})\b"
     rf"(?=\W*$|[,.;:?!]|'s\b| {_AFTER_DATE}\b){_NOT_A_DAY}",
 )
@@ -143,6 +138,5 @@ def _past_or_to(match: re.Match[str]) -> str:
 
 
 def _hour_minute(match: re.Match[str]) -> str:
-    minute = match[2].lower().replace(" ", "-")
-    known = {word.replace(" ", "-"): value for word, value in _MINUTES.items()}
-    return f"{_HOURS[match[1].lower()]}:{5 if minute == 'oh-five' else known[minute]:02d}"
+    said = match[2].lower()
+    return f"{_HOURS[match[1].lower()]}:{5 if said.startswith('oh') else _MINUTES[said]:02d}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from cal_ai.extractors.rules.activities import kinds
 from cal_ai.extractors.rules.patterns import cased, pattern, words
 from cal_ai.extractors.rules.spans import Spans, covers
-from cal_ai.extractors.rules.vocabulary import DEFINITE, INDEFINITE, NOBODY, STOPS
+from cal_ai.extractors.rules.vocabulary import DEFINITE, DETERMINERS, NOBODY, STOPS
 
 _RELATIONS = {"mom", "dad", "mum", "grandma", "grandpa", "mama", "papa", "nana"}
 
@@ -26,7 +26,7 @@ def find_people(text: str, position: int, moments: Spans) -> tuple[str, ...]:
         if lower in ("and", ",", "&"):
             people.append(" ".join(current))
             current = []
-        elif lower in DEFINITE | INDEFINITE and not current:
+        elif lower in DETERMINERS and not current:
             continue
         elif _ends_name(word[0], current):
             break

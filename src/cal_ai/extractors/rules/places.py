@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cal_ai.extractors.rules.patterns import cased, pattern, sentence_case, words
 from cal_ai.extractors.rules.spans import Spans
-from cal_ai.extractors.rules.vocabulary import STOPS
+from cal_ai.extractors.rules.vocabulary import MONTHS, STOPS, WEEKDAYS
 
 PLACE_KIND = (
     r"(?:office|room|conference room|boardroom|cafe|café|restaurant|bar|pub|park|house|place|gym"
@@ -42,16 +42,8 @@ _SEARCHES = (
     (_COMMON, pattern),
     (_INSTEAD, cased),
 )
-_NOT_PLACES = (
-    words(
-        """
-    monday tuesday wednesday thursday friday saturday sunday january february march april may june
-    july august september october november december i noon eastern pacific central am pm q1 q2 q3 q4
-    christmas
-    """
-    )
-    | STOPS
-)
+_NOT_PLACES = words("i noon eastern pacific central am pm q1 q2 q3 q4 christmas")
+_NOT_PLACES |= STOPS | WEEKDAYS | MONTHS
 
 
 def find_place(text: str, moments: Spans, names: frozenset[str]) -> str | None:

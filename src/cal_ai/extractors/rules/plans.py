@@ -6,10 +6,12 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 
 from cal_ai.events import Action, ContextEvent
-from cal_ai.extractors.rules.activities import CHORE, Activity
+from cal_ai.extractors.rules.activities import CHORE, Activity, Kind
 from cal_ai.extractors.rules.references import content_words
 from cal_ai.extractors.rules.when import When
 from cal_ai.transcript import Utterance
+
+_UNNAMED = Kind("unnamed", shared=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,12 +58,16 @@ class Plan:
     refused: set[str] = field(default_factory=set)
     addressees: frozenset[str] = frozenset()
     settled: Settled | None = None
-    born: int = 0
     touched: int = 0
     nodded: int = 0
     lines: list[Utterance] = field(default_factory=list)
     days: set[date] = field(default_factory=set)
     topic: str = ""
+
+    @property
+    def kind(self) -> Kind:
+        """The kind of what is planned; of something unnamed, one with plain defaults."""
+        return self.activity.kind if self.activity is not None else _UNNAMED
 
     @property
     def is_open(self) -> bool:
@@ -85,15 +91,8 @@ class Plan:
         """Whether another name for what is planned would be better."""
         activity = self.activity
         guessed = activity is not None and (activity.guessed or self.overheard)
-        chore = activity is not None and activity.kind is CHORE
+        chore = self.kind is CHORE
         return self.is_unnamed or ((guessed or chore) and self.target is None)
-
-    @property
-    def is_timeless(self) -> bool:
-        """Whether a new event has no time of day, and is not of the kind that needs none."""
-        timed = self.when.clock is not None or self.when.part is not None
-        whole = self.activity is not None and self.activity.kind.all_day
-        return self.target is None and not timed and not whole
 
     def quote(self, utterance: Utterance) -> None:
         if utterance not in self.lines:

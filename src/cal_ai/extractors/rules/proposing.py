@@ -6,7 +6,6 @@ from dataclasses import replace
 from datetime import date
 from itertools import pairwise
 
-from cal_ai.events import Action
 from cal_ai.extractors.rules import remarks
 from cal_ai.extractors.rules.activities import CHORE
 from cal_ai.extractors.rules.answering import let_owner_decide
@@ -67,7 +66,7 @@ def _is_mere_remark(scene: Scene, reading: Reading) -> bool:
 def _opens(scene: Scene, reading: Reading) -> bool:
     """Whether an activity without a time is what the next clauses will be about."""
     near, activity = scene.near(), reading.activity
-    if activity is None or activity.passing or activity.denied or activity.guessed:
+    if activity is None or activity.guessed:
         return False
     heading = remarks.is_heading(reading.text) and not remarks.has_a_verb(reading.text)
     heading = heading and reading.text.count(" ") < 8
@@ -162,11 +161,8 @@ def _translates(scene: Scene, reading: Reading) -> bool:
 
 def _offer(scene: Scene, plan: Plan, reading: Reading) -> None:
     """Puts the plan as it is now on the table."""
-    action: Action = "update" if plan.target is not None else "create"
     owners = scene.is_by_owner(reading) and not reading.question and _states(reading)
-    told = owners or _tells(plan, reading)
-    plan.offer(reading.speaker, action, asked=reading.question, told=told)
-    plan.tentative = reading.tentative and not reading.question
+    scene.offer(plan, reading, told=owners or _tells(plan, reading))
 
 
 def _tells(plan: Plan, reading: Reading) -> bool:
@@ -207,10 +203,7 @@ def _fill(scene: Scene, plan: Plan, reading: Reading) -> bool:
     """Takes over what the clause says; True if that changed the time of the plan."""
     fill_activity(plan, reading)
     plan.place = reading.place or plan.place
-    before = replace(plan.when)
-    changed = plan.when.take(reading.moments, scene.saying(plan, reading))
-    if plan.target is not None and changed and scene.is_unchanged(plan, plan.target):
-        plan.when, changed = before, False
+    changed = scene.take(plan, reading, reading.moments)
     if plan.target is not None and reading.place is not None:
         changed = changed or reading.place != plan.target.location
     if reading.moments.dates:

@@ -16,6 +16,7 @@ from cal_ai.extractors.rules.people import find_asker
 from cal_ai.extractors.rules.places import find_place
 from cal_ai.extractors.rules.reading import Reading
 from cal_ai.extractors.rules.setting import Setting
+from cal_ai.extractors.rules.spans import blanked
 from cal_ai.extractors.rules.spelling import plain
 from cal_ai.extractors.rules.titles import find_activities
 from cal_ai.transcript import Utterance
@@ -56,8 +57,7 @@ def _read(clause: Clause, utterance: Utterance, setting: Setting, joking: bool) 
     text = clause.text
     moments = find_moments(text, setting.now)
     activities = find_activities(text, moments.spans)
-    names = frozenset(name.lower() for name in setting.speakers)
-    place = find_place(text, moments.spans, names)
+    place = find_place(text, moments.spans, setting.names)
     return Reading(
         text=text,
         utterance=utterance,
@@ -74,7 +74,7 @@ def _read(clause: Clause, utterance: Utterance, setting: Setting, joking: bool) 
         ),
         denied=next((each for each in activities if each.denied), None),
         place=place,
-        named=_without(text, [each for each in activities if each.passing]),
+        named=blanked(text, [(each.start, each.end) for each in activities if each.passing]),
         void="sarcasm" if joking else _void(text, moments, setting.owner),
     )
 
@@ -90,8 +90,7 @@ def _meant(text: str, activities: Sequence[Activity]) -> Activity | None:
 def _spoken_for(activity: Activity | None, speaker: str, setting: Setting) -> Activity | None:
     """`activity` with a name for "me" or "you" ("cover for me on Friday"); a name is none."""
     if activity is not None and activity.guessed:
-        names = {name.lower() for name in setting.speakers}
-        return None if activity.noun in names else activity
+        return None if activity.noun in setting.names else activity
     if activity is None or activity.kind is not CHORE:
         return activity
     others = sorted(setting.others)
@@ -109,13 +108,6 @@ def _asked_for(activity: Activity | None, text: str) -> Activity | None:
     return replace(activity, people=(asker,)) if asker else activity
 
 
-def _without(text: str, activities: Sequence[Activity]) -> str:
-    """`text` with blanks in the place of the given activities."""
-    for each in activities:
-        text = text[: each.start] + " " * (each.end - each.start) + text[each.end :]
-    return text
-
-
 def _void(text: str, moments: Moments, owner: str) -> str:
     """Why the clause plans nothing; "others" if it tells of other people, "" if it may plan."""
     if doubts.is_told(text):
@@ -123,9 +115,7 @@ def _void(text: str, moments: Moments, owner: str) -> str:
     if doubts.is_hypothetical(text):
         return "hypothetical"
     past = any(day.past for day in moments.days) and not found(r" can (?:come|do|see)\b", text)
-    if past or doubts.is_past(text):
-        return "past"
-    if doubts.is_habitual(text):
+    if past or doubts.is_past(text) or doubts.is_habitual(text):
         return "past"
     if doubts.is_negated(text):
         return "negated"

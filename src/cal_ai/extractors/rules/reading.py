@@ -9,6 +9,7 @@ from cal_ai.extractors.rules.activities import Activity
 from cal_ai.extractors.rules.lazy import lazy
 from cal_ai.extractors.rules.moments import Moments
 from cal_ai.extractors.rules.patterns import found, pattern
+from cal_ai.extractors.rules.spans import blanked
 from cal_ai.transcript import Utterance
 
 
@@ -46,15 +47,20 @@ class Reading:
     @lazy
     def refuses(self) -> bool:
         regrets = self.contrasted and agreement.regrets(self.text)
-        return regrets or agreement.refuses(self.text)
+        return regrets or self._turns_down
+
+    @lazy
+    def _turns_down(self) -> bool:
+        """Whether the clause alone refuses, whatever it answers."""
+        return agreement.refuses(self.text)
 
     @lazy
     def agrees(self) -> bool:
-        return agreement.agrees_weakly(self.text) or self.agrees_strongly
+        return self.agrees_strongly or (agreement.agrees_weakly(self.text) and not self._turns_down)
 
     @lazy
     def agrees_strongly(self) -> bool:
-        return agreement.agrees_strongly(self.text)
+        return agreement.agrees_strongly(self.text) and not self._turns_down
 
     @lazy
     def holds(self) -> bool:
@@ -91,15 +97,15 @@ class Reading:
             return False
         return not found(r"[a-z]{2,}", _remainder(self.text, self.moments, self.place))
 
-    @property
+    @lazy
     def shared(self) -> bool:
         return intents.speaks_for_all(self.text)
 
-    @property
+    @lazy
     def own(self) -> bool:
         return intents.speaks_of_self(self.text)
 
-    @property
+    @lazy
     def addressed(self) -> bool:
         """Whether the hearer is spoken to ("you", "your")."""
         return intents.speaks_to_hearer(self.text)
@@ -139,11 +145,11 @@ class Reading:
         """Whether somebody only says that he will come late."""
         return found(r"\b(?:be|running|bit|little|minutes) late\b", self.text)
 
-    @property
+    @lazy
     def keeps(self) -> bool:
         return changes.keeps(self.text)
 
-    @property
+    @lazy
     def offers(self) -> bool:
         """Whether the speaker names times at which he could ("I've got Tuesday at 4")."""
         return found(_HAVING, self.text) or (
@@ -183,7 +189,7 @@ class Reading:
             self.text,
         )
 
-    @property
+    @lazy
     def takes_for_granted(self) -> bool:
         """Whether the clause speaks of a day as one on which something is known to be."""
         return found(r"\b(?:all|still|we|you|everything) (?:set|good|ok|on|fine) for\b", self.text)
@@ -214,10 +220,7 @@ _BARE_WORDS = (
 
 
 def _remainder(text: str, moments: Moments, place: str | None) -> str:
-    letters = list(text)
-    for start, end in moments.spans:
-        letters[start:end] = " " * (end - start)
-    left = "".join(letters).lower()
+    left = blanked(text, moments.spans).lower()
     if place:
         left = left.replace(place.lower(), " ")
     return pattern(_BARE_WORDS).sub(" ", left)

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from calendar import monthrange
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 
 from cal_ai.extractors.rules.patterns import any_of
 
 _WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-_SMALL = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
-_NUMBER = {word: value for value, word in enumerate(_SMALL, 1)}
+ONE_TO_TEN = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+_NUMBER = {word: value for value, word in enumerate(ONE_TO_TEN, 1)}
 _NUMBER |= {"fifteen": 15, "twenty": 20, "thirty": 30, "forty": 40, "forty-five": 45, "ninety": 90}
 _NUMBER |= {"a": 1, "an": 1, "a couple": 2, "a couple of": 2, "couple of": 2, "a few": 3}
+MONTH = (
+    r"(?:january|february|march|april|may|june|july|august|september|october|november|december"
+    r"|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\.?"
+)
 NUMBER = rf"(?:\d{{1,3}}|{any_of(_NUMBER)})"
 
 
@@ -57,19 +61,23 @@ def next_dated(today: date, month: int, day: int) -> date | None:
 def next_nth(today: date, nth: int) -> date | None:
     """The next day of a month with this number, today included."""
     for ahead in range(13):
-        year, month = divmod(today.year * 12 + today.month - 1 + ahead, 12)
-        day = calendar_day(year, month + 1, nth)
+        day = calendar_day(*month_ahead(today, ahead), nth)
         if day is not None and day >= today:
             return day
     return None
 
 
 def add_months(day: date, months: int) -> date:
-    year, month = divmod(day.year * 12 + day.month - 1 + months, 12)
-    return date(year, month + 1, min(day.day, monthrange(year, month + 1)[1]))
+    year, month = month_ahead(day, months)
+    return date(year, month, min(day.day, monthrange(year, month)[1]))
 
 
 def month_ahead(day: date, ahead: int) -> tuple[int, int]:
     """Year and month `ahead` months after that of `day`."""
     year, month = divmod(day.year * 12 + day.month - 1 + ahead, 12)
     return year, month + 1
+
+
+def minute_of(moment: datetime) -> int:
+    """The minutes since midnight."""
+    return moment.hour * 60 + moment.minute

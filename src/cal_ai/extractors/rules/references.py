@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
 
@@ -12,7 +11,9 @@ from cal_ai.extractors.rules.activities import Activity
 from cal_ai.extractors.rules.moments import Moments
 from cal_ai.extractors.rules.patterns import cased, found, pattern, words
 from cal_ai.extractors.rules.reading import Reading
+from cal_ai.extractors.rules.reckoning import minute_of
 from cal_ai.extractors.rules.remarks import is_about
+from cal_ai.extractors.rules.spans import blanked
 
 _LINKS = words("with the a an and of for from to at in on my our your re about")
 _PLACES = words("room hall house office building place street road centre center")
@@ -61,22 +62,13 @@ def content_words(text: str) -> frozenset[str]:
     return frozenset(content)
 
 
-@dataclass(frozen=True, slots=True)
-class Match:
-    """An event that a clause may speak of; `cover` is the share of its title that was said."""
-
-    event: ContextEvent
-    score: float
-    cover: float
-
-
 def matches(
     reading: Reading,
     old: Moments,
     events: Sequence[ContextEvent],
     starts: dict[int, datetime],
     partners: frozenset[str],
-) -> list[Match]:
+) -> list[ContextEvent]:
     """The events that the clause names by title, people, place, day or time, the best first."""
     vocabulary = _vocabulary(tuple((event.summary, event.location or "") for event in events))
     timed = old.clocks or (old.days and not partners.isdisjoint(vocabulary))
@@ -87,11 +79,11 @@ def matches(
         return []  # somebody is called by name
     titles = [content_words(event.summary) for event in events]
     own = frozenset(word for word in said if sum(word in title for title in titles) == 1)
-    found_ = [
-        _match(reading, said, own, old, event, starts[event.id], partners) for event in events
-    ]
-    good = [match for match in found_ if match is not None]
-    return sorted(good, key=lambda match: (-match.score, starts[match.event.id]))
+    both = _concerns_both(reading)
+    scores = (_score(reading, said, own, old, e, starts[e.id], partners, both) for e in events)
+    good = [(score, e) for score, e in zip(scores, events, strict=True) if score is not None]
+    good.sort(key=lambda it: (-it[0], starts[it[1].id]))
+    return [event for _, event in good]
 
 
 @lru_cache(maxsize=64)
@@ -115,9 +107,7 @@ _IN_BOOKS = (
 
 
 def _without_times(reading: Reading) -> str:
-    text = reading.named
-    for start, end in reading.moments.spans:
-        text = text[:start] + " " * (end - start) + text[end:]
+    text = blanked(reading.named, reading.moments.spans)
     return pattern(_IN_BOOKS).sub(" ", pattern(_PASSING).sub(" ", text))
 
 
@@ -133,7 +123,7 @@ def place_words(event: ContextEvent) -> frozenset[str]:
     return content_words(event.location or "") - _LINKS - _PLACES
 
 
-def _match(
+def _score(
     reading: Reading,
     said: frozenset[str],
     own: frozenset[str],
@@ -141,12 +131,13 @@ def _match(
     event: ContextEvent,
     start: datetime,
     partners: frozenset[str],
-) -> Match | None:
+    both: bool,
+) -> float | None:
     title = content_words(event.summary) - _LINKS
     weights = {word: _weight(word) for word in title}
     shared = title if _acronym(event.summary) in said else title & said
     got = sum(weights[word] for word in shared)
-    if shared or _concerns_both(reading):
+    if shared or both:
         got += sum(0.6 * weights[name] for name in (partners & title) - shared)
     cover = got / (sum(weights.values()) or 1.0)
     place = place_words(event)
@@ -163,11 +154,11 @@ def _match(
         # A day alone names no event, nor does a time together with another activity.
         new = reading.activity is not None and not reading.activity.weak
         new = new or reading.proposes or reading.question or reading.bare
-        return Match(event, score, cover) if score > 0.6 and not new else None
+        return score if score > 0.6 and not new else None
     known = reading.activity is None or reading.activity.definite
     known = known or reading.cancels or reading.moves or reading.refuses
     known = known or reading.text.count(" ") < 3
-    return Match(event, score, cover) if score >= (0.5 if known else 0.6) else None
+    return score if score >= (0.5 if known else 0.6) else None
 
 
 @lru_cache(maxsize=1024)
@@ -259,10 +250,6 @@ def bulk_matches(
         wanted = content_words(kind[1])
         chosen = [event for event in chosen if content_words(event.summary) & wanted]
     return chosen
-
-
-def minute_of(moment: datetime) -> int:
-    return moment.hour * 60 + moment.minute
 
 
 def _on_days(moments: Moments, start: datetime) -> bool:

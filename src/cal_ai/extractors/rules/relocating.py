@@ -13,19 +13,20 @@ from cal_ai.extractors.rules.places import PLACE_KIND
 from cal_ai.extractors.rules.reading import Reading
 from cal_ai.extractors.rules.references import content_words, place_words
 from cal_ai.extractors.rules.scene import Scene
+from cal_ai.extractors.rules.vocabulary import MONTHS, WEEKDAYS
 
 _NEW_PLACE = (
     r"\b(?:will be|is|are|'s|moved|takes place|has to be|have to be|has been moved)"
     r" (?:now )?(?:at|in|to)\b(?: the (?P<place>[\w-]+(?: (?:room|hall|building|office))?))?"
 )
 _NAME = r"(?:[A-Z][\w'-]*|\d[\w.]*|[Rr]oom|[Hh]all|del|de|di|la)"
+_NAMES = rf"{_NAME}(?: {_NAME})*"
+_GOT = r"\b(?i:booked|reserved|got|found|have) (?i:us |you |me )?"
 _OFFERS = (
-    rf"\b(?i:booked|reserved|got|found|have) (?i:us |you |me )?(?i:a table (?:at|in) )"
-    rf"(?P<place>{_NAME}(?: {_NAME})*)",
-    rf"\b(?i:booked|reserved|got|found|have) (?i:us |you |me )?(?i:the )?"
-    rf"(?P<place>{_NAME}(?: {_NAME})* ?(?i:{PLACE_KIND})?(?: \w?\d[\w.]*)?)"
+    rf"{_GOT}(?i:a table (?:at|in) )(?P<place>{_NAMES})",
+    rf"{_GOT}(?i:the )?(?P<place>{_NAMES} ?(?i:{PLACE_KIND})?(?: \w?\d[\w.]*)?)"
     r"(?= (?:on|in|for|instead)|\W*$)",
-    rf"^(?P<place>(?:[Tt]he |[Rr]oom )?{_NAME}(?: {_NAME})*)(?: in the [a-z ]+?)?(?:'s| is)"
+    rf"^(?P<place>(?:[Tt]he |[Rr]oom )?{_NAMES})(?: in the [a-z ]+?)?(?:'s| is)"
     r"(?: still| also)? free\b",
     rf"\b(?:[Ww]e're|[Ww]e'll be|[Ii]t's) (?:over |now |all )?(?:at|in) (?P<place>(?:the )?{_NAME}"
     rf"(?: {_NAME})*(?: {PLACE_KIND})?) instead\b",
@@ -34,12 +35,7 @@ _OFFERS = (
     r"(?: then| instead|\W*$)",
 )
 _OFFERING = r"\b(?:booked|reserved|got|found|have|free|instead|chang\w+|mov\w+|switch\w*)\b"
-_NO_PLACES = words(
-    """
-    monday tuesday wednesday thursday friday saturday sunday i we you he she it that this they
-    january february march april may june july august september october november december
-    """
-)
+_NO_PLACES = words("i we you he she it that this they") | WEEKDAYS | MONTHS
 
 
 def relocate(scene: Scene, reading: Reading) -> bool:
@@ -50,8 +46,10 @@ def relocate(scene: Scene, reading: Reading) -> bool:
 
 def _tells_place(scene: Scene, reading: Reading) -> bool:
     """Whether the clause only tells a new place of an event ("choir will be at the town hall")."""
+    if reading.question or reading.void or reading.moments.clocks:
+        return False
     moved = pattern(_NEW_PLACE).search(reading.text)
-    if moved is None or reading.question or reading.void or reading.moments.clocks:
+    if moved is None:
         return False
     event = scene.event_named(reading, Moments())
     place = reading.place or (sentence_case(moved["place"]) if moved["place"] else None)
@@ -88,14 +86,13 @@ def _offers_place(scene: Scene, reading: Reading) -> bool:
 def _place_offered(scene: Scene, reading: Reading) -> str:
     if reading.void not in ("", "others") or not found(_OFFERING, reading.text):
         return ""
-    names = {name.lower() for name in scene.setting.speakers}
     for source in _OFFERS:
         match = cased(source).search(reading.text)
         if match is None:
             continue
         place = match["place"].removeprefix("the ").removeprefix("The ").strip()
         first = place.split(" ")[0].lower().removesuffix("'s")
-        if not place or first in _NO_PLACES or first in names:
+        if not place or first in _NO_PLACES or first in scene.setting.names:
             continue
         if match["place"][:4].lower() == "the " or found(rf"\d|\b{PLACE_KIND}\b", place):
             return sentence_case(place)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import date, timedelta
+from datetime import date
 
-from cal_ai.events import ContextEvent
+from cal_ai.events import Action, ContextEvent
 from cal_ai.extractors.rules import remarks
 from cal_ai.extractors.rules.activities import MEETING, Activity
 from cal_ai.extractors.rules.agenda import Agenda
@@ -14,7 +14,8 @@ from cal_ai.extractors.rules.moments import Moments, names_day
 from cal_ai.extractors.rules.patterns import found, pattern
 from cal_ai.extractors.rules.plans import Plan, same_activity
 from cal_ai.extractors.rules.reading import Reading
-from cal_ai.extractors.rules.references import GENERIC, content_words, lies_in, minute_of
+from cal_ai.extractors.rules.reckoning import minute_of, monday_of
+from cal_ai.extractors.rules.references import GENERIC, content_words, lies_in
 from cal_ai.extractors.rules.setting import Setting
 from cal_ai.extractors.rules.when import Saying
 from cal_ai.transcript import Utterance
@@ -119,12 +120,12 @@ class Scene:
         for plan in self.plans:
             if plan.target is not None and plan.target.id == event.id:
                 return plan
-        plan = Plan(target=event, born=self.turn, touched=self.turn)
+        plan = Plan(target=event, touched=self.turn)
         self.plans.append(plan)
         return plan
 
     def new_plan(self, activity: Activity | None) -> Plan:
-        plan = Plan(activity=activity, born=self.turn, touched=self.turn)
+        plan = Plan(activity=activity, touched=self.turn)
         plan.addressees = self.addressees
         topic = self.live_topic()
         vague = activity is None or (activity.weak and activity.kind is MEETING)
@@ -155,6 +156,20 @@ class Scene:
         target = self.agenda.starts[plan.target.id].date() if plan.target is not None else None
         return Saying(self.setting.now.date(), target, self.is_by_owner(reading))
 
+    def take(self, plan: Plan, reading: Reading, moments: Moments) -> bool:
+        """Whether the times named change those of the plan, which takes them over."""
+        before = replace(plan.when)
+        changed = plan.when.take(moments, self.saying(plan, reading))
+        if plan.target is not None and changed and self.is_unchanged(plan, plan.target):
+            plan.when, changed = before, False
+        return changed
+
+    def offer(self, plan: Plan, reading: Reading, *, told: bool) -> None:
+        """Puts the plan as it is now on the table."""
+        action: Action = "update" if plan.target is not None else "create"
+        plan.offer(reading.speaker, action, asked=reading.question, told=told)
+        plan.tentative = reading.tentative and not reading.question
+
     def counts(self, reading: Reading) -> bool:
         """Whether a bare number answers "how many?" and is no time."""
         counting = r"\bhow (?:many|much|old|far|long)\b|\bwhat (?:row|number|room|size)\b"
@@ -175,13 +190,13 @@ class Scene:
         if self.last_day is not None and any(day.offset == 0 for day in moments.days):
             that_day = tuple(replace(d, day=self.last_day, offset=None) for d in moments.days)
             moments = replace(moments, days=that_day)
-        match = self.agenda.match(reading, moments)
-        if match is None:
+        event = self.agenda.match(reading, moments)
+        if event is None:
             return self._event_talked_about(reading, moments)
         if self.last_day is not None and self.turn - self.day_turn <= 1 and not moments.dates:
-            alike = self.agenda.called_on(match.event.summary, frozenset({self.last_day}))
-            return alike or match.event
-        return match.event
+            alike = self.agenda.called_on(event.summary, frozenset({self.last_day}))
+            return alike or event
+        return event
 
     def _event_talked_about(self, reading: Reading, moments: Moments) -> ContextEvent | None:
         """The event that the clause names by its kind alone, since it or its day came up before."""
@@ -267,14 +282,14 @@ class Scene:
         for day in reading.moments.days:
             if day.day is not None:
                 self.last_day, self.day_turn = day.day, self.turn
-            week = day.week or (day.day - timedelta(days=day.day.weekday()) if day.day else None)
+            week = day.week or (monday_of(day.day) if day.day else None)
             if week is not None and (day.week is not None or day.vague):
                 self.week, self.week_turn = week, self.turn
 
     def is_unchanged(self, plan: Plan, event: ContextEvent) -> bool:
         """Whether the plan only repeats when the event of the calendar is."""
         start, when = self.agenda.starts[event.id], plan.when
-        clock = when.clock.minute if when.clock is not None else None
+        clock = when.minute
         same_day = when.day is None or when.day == start.date()
         same_clock = clock is None or clock % 720 == minute_of(start) % 720
         if clock is None and when.part is not None:

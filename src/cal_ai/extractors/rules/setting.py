@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime, tzinfo
 
 
@@ -19,10 +19,14 @@ class Setting:
     owner: str
     speakers: frozenset[str]
     now: datetime
-    zone: tzinfo | str | None = None
-    crowded: bool = False
-    greetings: Mapping[str, str] = field(default_factory=dict)
+    zone: tzinfo | str | None
+    crowded: bool
+    greetings: Mapping[str, str]
 
     @property
     def others(self) -> frozenset[str]:
         return self.speakers - {self.owner}
+
+    @property
+    def names(self) -> frozenset[str]:
+        return frozenset(name.lower() for name in self.speakers)

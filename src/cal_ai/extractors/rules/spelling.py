@@ -54,7 +54,6 @@ SHORTHAND = {
     "coz": "because",
     "bc": "because",
     "w": "with",
-    "w/": "with",
     "b4": "before",
     "l8r": "later",
     "cya": "see you",
@@ -120,8 +119,7 @@ _MISSPELT = (
     *("basketball", "football", "birthday"),
     *("dinner", "lunch", "breakfast", "coffee", "definitely", "perfect", "interview"),
 )
-_NOT_TYPOS = {"mooring", "mourning", "melting", "meeting", "ending", "dinners", "diner", "evenings"}
-_NOT_TYPOS |= {"winner", "sinner", "thinner", "inner", "dinnertime", "meetings", "sunny", "fridays"}
+_NOT_TYPOS = {"mourning", "melting"}
 
 _FILLER = (
     r"(?:\b(?:u+h+m*|u+m+|e+r+m*|h+m+|m+h*m+|a+h+)\b(?!\s*,?\s*(?:no|yes)\b),?\s*|\byou know,\s*)"

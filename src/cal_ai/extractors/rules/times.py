@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from cal_ai.extractors.rules.patterns import found, small, small_pattern
+from cal_ai.extractors.rules.spans import overlaps
 from cal_ai.extractors.rules.zones import OWN_ZONE, ZONE
 
 Part = Literal["morning", "lunchtime", "afternoon", "evening", "night"]
@@ -160,9 +161,7 @@ def find_clocks(text: str, day_ends: frozenset[int]) -> list[Clock]:
     text = small(text)
 
     def add(clock: Clock | None) -> None:
-        if clock and not any(
-            clock.start < other.end and other.start < clock.end for other in clocks
-        ):
+        if clock and not overlaps(clocks, clock.start, clock.end):
             clocks.append(clock)
 
     for match in small_pattern(_RANGE).finditer(text):
@@ -271,7 +270,7 @@ def find_parts(text: str) -> list[DayPart]:
         for match in small_pattern(source).finditer(text):
             if found(_GREETING, text[: match.start()]):
                 continue
-            if not any(match.start() < other.end and other.start < match.end() for other in parts):
+            if not overlaps(parts, *match.span()):
                 whole = bool(match.groupdict().get("whole"))
                 parts.append(DayPart(match.start(), match.end(), part, whole))
     return sorted(parts, key=lambda part: part.start)

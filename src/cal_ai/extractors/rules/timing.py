@@ -8,6 +8,7 @@ from datetime import date, datetime, time, timedelta
 from cal_ai.events import ContextEvent
 from cal_ai.extractors.rules.activities import Kind
 from cal_ai.extractors.rules.plans import Plan
+from cal_ai.extractors.rules.reckoning import minute_of
 from cal_ai.extractors.rules.references import content_words
 from cal_ai.extractors.rules.setting import Setting
 from cal_ai.extractors.rules.times import Clock
@@ -16,7 +17,6 @@ from cal_ai.extractors.rules.zones import minutes_between, zone_named
 _PART_HOURS = {"morning": 9, "lunchtime": 12, "afternoon": 14, "evening": 18, "night": 19}
 _PART_ENDS = {"morning": 12, "lunchtime": 13, "afternoon": 17, "evening": 21, "night": 22}
 _NOON = 720
-_UNNAMED = Kind("unnamed", shared=True)
 
 
 @dataclass(slots=True)
@@ -37,7 +37,7 @@ class Timing:
 def new_timing(plan: Plan, setting: Setting) -> Timing | None:
     """When a new event takes place; None if too little is known."""
     when = plan.when
-    kind = plan.activity.kind if plan.activity is not None else _UNNAMED
+    kind = plan.kind
     if when.clock is None and (when.day is None or plan.activity is None):
         return None
     if when.day is None and when.week is not None:
@@ -84,7 +84,7 @@ def _at(day: date, minute: int) -> datetime:
 
 
 def _moved_minute(plan: Plan, start: datetime, day: date, setting: Setting, timing: Timing) -> int:
-    when, minute = plan.when, start.hour * 60 + start.minute
+    when, minute = plan.when, minute_of(start)
     if when.clock is not None and when.clock.minute is not None:
         said = when.clock.minute
         if not when.clock.certain:
@@ -119,7 +119,7 @@ def _likely_day(plan: Plan, minute: int | None, setting: Setting, timing: Timing
     if plan.when.usual_day is not None:
         timing.assume("no day given: the day talked about before", doubts=1)
         return plan.when.usual_day
-    now = setting.now.hour * 60 + setting.now.minute
+    now = minute_of(setting.now)
     timing.assume("no day given: the next time the clock shows this", doubts=2)
     return setting.now.date() + timedelta(days=0 if minute is not None and minute > now else 1)
 
@@ -155,7 +155,7 @@ def _half_of_day(minute: int, plan: Plan, kind: Kind, setting: Setting, timing: 
         past_midnight = part == "night" and early < 4 * 60
         return early if part == "morning" or past_midnight else early + _NOON
     chosen = early if early >= kind.window * 60 else early + _NOON
-    now = setting.now.hour * 60 + setting.now.minute
+    now = minute_of(setting.now)
     if plan.when.day == setting.now.date() and chosen <= now < early + _NOON:
         chosen = early + _NOON
     half = "morning" if chosen < _NOON else "afternoon or evening"

@@ -32,6 +32,7 @@ from cal_ai.extractors.rules.vocabulary import (
     AFTER_VERBS,
     BEFORE_NOUNS,
     DEFINITE,
+    DETERMINERS,
     FILLERS,
     HEADS,
     INDEFINITE,
@@ -146,13 +147,9 @@ def _is_noun(match: re.Match[str], text: str, moments: Spans) -> bool:
         return True
     if noun == "class" and not (before or after) and not text.endswith("?"):
         return False
-    if noun in ("fair", "talk") and not (
-        before in DEFINITE or before in INDEFINITE or before in MODIFIERS
-    ):
+    if noun in ("fair", "talk") and not (before in DETERMINERS or before in MODIFIERS):
         return False
     if (before, noun) == ("of", "course"):
-        return False
-    if noun == "zoo" and found(r"\b(?:is|are|was|'s) an? $", text[: match.start()]):
         return False
     if noun == "date" and (
         before in ("new", "no", "another", "what", "which", "other") or after == "night"
@@ -166,7 +163,7 @@ def _is_noun(match: re.Match[str], text: str, moments: Spans) -> bool:
         end <= match.start() and not text[end : match.start()].strip(" ,'s") for _, end in moments
     ):
         return after not in AFTER_VERBS
-    if before in DEFINITE or before in INDEFINITE or before in MODIFIERS or before in FILLERS:
+    if before in DETERMINERS or before in MODIFIERS or before in FILLERS:
         return True
     if before.endswith("'s") and not found(
         r"^(?:let|it|that|what|how|there|he|she|who|where)'s$", before
@@ -224,7 +221,7 @@ def _modifiers(text: str, position: int, moments: Spans) -> tuple[list[str], str
         if covers(moments, word.start(), word.end()):
             determiner = _determiner_beyond(before, word, moments)
             break
-        if lower in DEFINITE or lower in INDEFINITE:
+        if lower in DETERMINERS:
             determiner, start = lower, word.start()
             break
         adverb = lower.endswith(("ly", "n't")) and lower not in MODIFIERS and lower not in FILLERS
@@ -246,7 +243,7 @@ def _determiner_beyond(before: list[re.Match[str]], word: re.Match[str], moments
     for earlier in reversed([w for w in before if w.start() < word.start()]):
         if not covers(moments, earlier.start(), earlier.end()):
             lower = earlier[0].lower()
-            return lower if lower in DEFINITE or lower in INDEFINITE else ""
+            return lower if lower in DETERMINERS else ""
     return ""
 
 

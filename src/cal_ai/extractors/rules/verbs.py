@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 
-from cal_ai.extractors.rules.activities import MEETING, Kind
+from cal_ai.extractors.rules.activities import MEETING, Kind, kinds
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,8 +17,8 @@ class Verb:
     kind: Kind
 
 
-_CALL = Kind("call", 30, None, 8, shared=True)
-_SYNC = Kind("sync", 30, None, 8, shared=True)
+_CALL = kinds()["call"]
+_SYNC = kinds()["sync"]
 _SPORT = Kind("exercise", 90, None, 8)
 
 VERBS = (
@@ -34,7 +34,7 @@ VERBS = (
     Verb(r"(?i:\bsync(?:ing)?(?: up)?\b)", "Sync", _SYNC),
     Verb(r"(?i:\bpair(?:ing)?(?: up)? (?:on|program))", "Pairing session", MEETING),
     Verb(r"(?i:\b(?:have|grab) a (?:quick )?(?:word|talk)\b)", "Meeting", MEETING),
-    Verb(r"(?i:\bcelebrat(?:e|ing)\b)", "Celebration", Kind("dinner", 120, 19, 12, shared=True)),
+    Verb(r"(?i:\bcelebrat(?:e|ing)\b)", "Celebration", kinds()["dinner"]),
     Verb(r"(?i:\btouch(?:ing)? base\b)", "Check-in", MEETING),
     Verb(
         r"(?i:\b(?:hang(?:ing)? out|get(?:ting)? together)\b)",
@@ -53,7 +53,7 @@ VERBS = (
     Verb(
         r"(?i:\bfly(?:ing)?(?: out)? to) (?P<what>[A-Z]\w+(?: (?!\w+day\b)[A-Z]\w+)?)",
         "Flight to {what}",
-        Kind("flight", 180, None, 6),
+        kinds()["flight"],
     ),
     Verb(
         r"(?i:\bgo(?:ing)?) (?P<what>(?:(?!to|for|out|on|home|back|the)[A-Za-z]+ )?"
@@ -66,7 +66,7 @@ VERBS = (
     Verb(
         r"(?i:\binterview(?:ing)?(?: (?:a|the|our))? )(?P<what>[\w-]+(?: candidate)?)",
         "{what} interview",
-        Kind("interview", 60, None, 8, shared=True),
+        kinds()["interview"],
     ),
     Verb(
         r"(?i:\b(?:book|reserve|get|booked|reserved|got) (?:us |me )?a table\b)",
@@ -74,7 +74,7 @@ VERBS = (
         Kind("dinner", 120, 19, 12),
     ),
     Verb(
-        r"(?i:\b(?:getting|get) married\b)(?P<what>)",
+        r"(?i:\b(?:getting|get) married\b)",
         "Wedding",
         Kind("daytime", 300, 14, 9),
     ),

@@ -6,6 +6,13 @@ from cal_ai.extractors.rules.patterns import words
 
 DEFINITE = words("the our my your this that his her their")
 INDEFINITE = words("a an another some one any")
+DETERMINERS = DEFINITE | INDEFINITE
+WEEKDAYS = words("monday tuesday wednesday thursday friday saturday sunday")
+MONTHS = words(
+    """
+    january february march april may june july august september october november december
+    """
+)
 
 # In front of an activity these say nothing that belongs into a title.
 FILLERS = words(

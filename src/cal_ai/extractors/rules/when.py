@@ -9,6 +9,7 @@ from datetime import date, timedelta
 from cal_ai.extractors.rules.date_forms import Day
 from cal_ai.extractors.rules.moments import Moments
 from cal_ai.extractors.rules.patterns import found
+from cal_ai.extractors.rules.reckoning import coming, monday_of
 from cal_ai.extractors.rules.times import Clock, Part
 
 
@@ -79,18 +80,21 @@ class When:
         return self.day is not None or self.clock is not None
 
     @property
+    def minute(self) -> int | None:
+        """When on the day it starts, in minutes since midnight."""
+        return self.clock.minute if self.clock is not None else None
+
+    @property
     def point(self) -> tuple[object, ...]:
         """When it starts, as far as that is known: what people agree to."""
-        minute = self.clock.minute if self.clock is not None else None
-        minute = minute % 720 if minute is not None else None
+        minute = self.minute % 720 if self.minute is not None else None
         shift = (self.shift_minutes, self.shift_days)
         return self.day, minute, self.part if self.clock is None else None, shift, self.week
 
     def _facts(self) -> tuple[object, ...]:
-        minute = self.clock.minute if self.clock is not None else None
         part = self.part if self.clock is None else None
         shift = (self.shift_minutes, self.shift_days)
-        return self.day, minute, self.until, part, self.length, self.longer, shift, self.week
+        return self.day, self.minute, self.until, part, self.length, self.longer, shift, self.week
 
     def _choose(self, moments: Moments) -> None:
         """Keeps a choice of day and time ("Monday at 9 or Tuesday at 4"), or the one chosen."""
@@ -134,10 +138,10 @@ class When:
         if target is not None and self.day is None and day.weekday == target.weekday():
             meant = target
         elif target is not None and self.week is None and day.is_plain and day.weekday is not None:
-            monday = target - timedelta(days=target.weekday())
+            monday = monday_of(target)
             meant = max(meant, monday + timedelta(days=day.weekday))
         self.day, self.last, self.vague_day = meant, day.last, day.vague
-        self.week = meant - timedelta(days=meant.weekday())
+        self.week = monday_of(meant)
         return True
 
     def _counted(self, day: Day, saying: Saying) -> date | None:
@@ -148,7 +152,7 @@ class When:
         if anchor is None:
             return None
         if day.weekday is not None:
-            return anchor + timedelta(days=(day.weekday - anchor.weekday() - 1) % 7 + 1)
+            return coming(anchor, day.weekday)
         return anchor + timedelta(days=day.offset or 0)
 
     def _take_parts(self, moments: Moments) -> None:
