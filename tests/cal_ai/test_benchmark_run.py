@@ -165,7 +165,7 @@ def test_a_report_without_ai_summary_says_why_and_is_otherwise_complete(
 
 @pytest.fixture(params=["gemini", "openai"])
 def provider(request: pytest.FixtureRequest, cal_ai: CommandLine, llm: LoopbackLLM) -> CommandLine:
-    """The command line with either provider on loopback, and with quick retries."""
+    """The command line with either provider on loopback."""
     if request.param == "gemini":
         cal_ai.set(GEMINI_API_KEY=KEY, GOOGLE_GEMINI_BASE_URL=llm.gemini_url)
     else:

@@ -78,6 +78,14 @@ def openai(cal_ai: CommandLine, llm: LoopbackLLM) -> CommandLine:
 RESUME = ("--extractor", "openai", "--resume", "--no-summary")
 
 
+def finished_run(cal_ai: CommandLine, llm: LoopbackLLM, count: int) -> list[str]:
+    """Runs the benchmark over so many new samples, all answered, and returns their names."""
+    names = write_samples(cal_ai.folder / "samples", count)
+    llm.set_script(finds_lunch)
+    openai(cal_ai, llm).benchmark(*RESUME)
+    return names
+
+
 def test_a_killed_run_is_taken_up_and_every_sample_is_answered_once(
     cal_ai: CommandLine, llm: LoopbackLLM
 ) -> None:
@@ -124,9 +132,7 @@ def test_ctrl_c_leaves_with_130_and_says_how_to_go_on(
 def test_a_torn_last_line_is_asked_for_again_and_spoils_nothing(
     cal_ai: CommandLine, llm: LoopbackLLM
 ) -> None:
-    write_samples(cal_ai.folder / "samples", 4)
-    llm.set_script(finds_lunch)
-    openai(cal_ai, llm).benchmark(*RESUME)
+    finished_run(cal_ai, llm, 4)
     (path,) = (cal_ai.folder / "reports").glob("*.answers.jsonl")
     whole = path.read_bytes()
     path.write_bytes(whole[:-30])
@@ -159,9 +165,7 @@ def test_failed_samples_are_called_again_and_the_others_are_not(
 def test_a_changed_or_new_sample_is_called_and_the_others_are_not(
     cal_ai: CommandLine, llm: LoopbackLLM
 ) -> None:
-    names = write_samples(cal_ai.folder / "samples", 3)
-    llm.set_script(finds_lunch)
-    openai(cal_ai, llm).benchmark(*RESUME)
+    names = finished_run(cal_ai, llm, 3)
     write_sample(cal_ai.folder / "samples", names[0], owner="Zoe")
     write_sample(cal_ai.folder / "samples", names[1], tolerance="strict")
     write_sample(cal_ai.folder / "samples", "crud/new")
@@ -173,9 +177,7 @@ def test_a_changed_or_new_sample_is_called_and_the_others_are_not(
 def test_answers_of_another_model_are_not_taken_for_this_one(
     cal_ai: CommandLine, llm: LoopbackLLM
 ) -> None:
-    write_samples(cal_ai.folder / "samples", 2)
-    llm.set_script(finds_lunch)
-    openai(cal_ai, llm).benchmark(*RESUME)
+    finished_run(cal_ai, llm, 2)
     ran = cal_ai.benchmark(*RESUME, "--model", "another")
     assert "nothing to resume in reports: no stored answer fits" in ran.err
     assert len(llm.calls) == 4
@@ -185,9 +187,7 @@ def test_answers_of_another_model_are_not_taken_for_this_one(
 def test_a_later_run_of_another_extractor_does_not_hide_the_interrupted_one(
     cal_ai: CommandLine, llm: LoopbackLLM
 ) -> None:
-    write_samples(cal_ai.folder / "samples", 3)
-    llm.set_script(finds_lunch)
-    openai(cal_ai, llm).benchmark(*RESUME)
+    finished_run(cal_ai, llm, 3)
     cal_ai.benchmark("--extractor", "rules")
     ran = cal_ai.benchmark(*RESUME)
     assert "3 of 3 samples are answered" in ran.err
@@ -222,9 +222,7 @@ def test_a_run_that_is_still_at_it_is_not_taken_up_a_second_time(
 def test_a_run_leaves_its_answers_its_report_and_the_history_and_nothing_else(
     cal_ai: CommandLine, llm: LoopbackLLM
 ) -> None:
-    write_samples(cal_ai.folder / "samples", 2)
-    llm.set_script(finds_lunch)
-    openai(cal_ai, llm).benchmark(*RESUME)
+    finished_run(cal_ai, llm, 2)
     left = sorted(path.name for path in (cal_ai.folder / "reports").iterdir())
     stem = left[0].partition(".")[0]
     assert left == [
