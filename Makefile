@@ -40,7 +40,7 @@ $(VENV)/.peers: $(READY) benchmarks/requirements.txt
 	@touch $@
 
 bench: $(VENV)/.peers ## measure speed side by side with peers, under ten minutes
-	$(BIN)/python benchmarks/all.py
+	$(BIN)/python -m benchmarks.all
 
 TRAINING := .venv-training
 $(TRAINING)/.ready: requirements.lock training/requirements.txt pyproject.toml

@@ -1,31 +1,24 @@
 """Takes every measurement of docs/performance.md anew and prints it.
 
-    python benchmarks/all.py [--write] [--only NAME]
+    python -m benchmarks.all [--write] [--only NAME]
 
-A block that begins with `<!-- output of: python -m benchmarks.NAME -->` holds what that command
-prints. With `--write` the blocks are replaced; a command that fails leaves its block as it is.
+With `--write` the blocks of that page are replaced; a command that fails leaves its block as it is.
 """
 
 from __future__ import annotations
 
 import argparse
-import re
 import shlex
 import subprocess
 import sys
 import time
 from pathlib import Path
 
+from benchmarks import pages
 from truemark.files import write_atomically
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "performance.md"
-
-_BLOCK = re.compile(
-    r"<!-- output of: python -m (?P<command>benchmarks\.(?P<name>\w+)[^\n]*?) -->\n"
-    r".*?<!-- end of output -->\n",
-    re.DOTALL,
-)
 
 
 def output(command: str) -> str | None:
@@ -53,19 +46,15 @@ def main() -> int:
     options = parser.parse_args()
     page = PAGE.read_text(encoding="utf-8")
     failed = 0
-    for block in _BLOCK.finditer(page):
-        if options.only not in (None, block["name"]):
+    for name, command in pages.commands(page):
+        if options.only not in (None, name):
             continue
-        printed = output(block["command"])
+        printed = output(command)
         if printed is None:
             failed += 1
             continue
-        print(f"python -m {block['command']}\n\n{printed.strip()}\n", flush=True)
-        fresh = (
-            f"<!-- output of: python -m {block['command']} -->\n"
-            f"{printed.strip()}\n<!-- end of output -->\n"
-        )
-        page = page.replace(block[0], fresh)
+        print(f"python -m {command}\n\n{printed.strip()}\n", flush=True)
+        page = pages.with_output(page, name, printed)
         if options.write:
             write_atomically(PAGE, page)
     return 1 if failed else 0

@@ -12,7 +12,6 @@ import argparse
 import itertools
 import os
 import random
-import re
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -22,8 +21,9 @@ from importlib import metadata
 from pathlib import Path
 
 from training.corruption import MarkedText, bare, join
-from training.documents import read_gold, read_talks
+from training.documents import GOLD_ENDING, read_gold_folder, read_talks
 
+from benchmarks import pages
 from benchmarks.machine import machine
 from benchmarks.sentence_peers import PEERS, MissingPeerError, Split, load
 from benchmarks.timing import fastest
@@ -37,7 +37,7 @@ from truemark.files import read_text, write_atomically
 from truemark.matching import match_positions
 from truemark.tables import Table, render
 
-GOLD_ENDING = ".jsonl.gz"
+NAME = "segmenters"
 BARE = ", bare"
 KINDS: dict[str, Callable[[Sequence[str]], MarkedText]] = {"": join, BARE: bare}
 TOLERANCE = 0
@@ -45,11 +45,6 @@ TIMED_CHARACTERS = 100_000
 RUN_SECONDS = 2.0
 REPEATS = 3
 SEED = 1
-
-_BLOCK = re.compile(
-    r"(<!-- output of: python -m benchmarks\.segmenters[^\n]* -->\n).*?(<!-- end of output -->)",
-    re.DOTALL,
-)
 
 SplitMany = Callable[[Sequence[str]], Sequence[Sequence[str]]]
 TextSets = dict[str, list[MarkedText]]
@@ -91,8 +86,8 @@ def _each(split: Split) -> SplitMany:
 def text_sets(gold: Path | None) -> TextSets:
     """The bundled talks and each file of gold documents, as written and then bare."""
     documents = {"talks": read_talks(BUNDLED_CORPUS)}
-    for path in sorted(gold.glob(f"*{GOLD_ENDING}")) if gold else ():
-        documents[path.name.removesuffix(GOLD_ENDING)] = read_gold(path)
+    if gold:
+        documents |= read_gold_folder(gold)
     return {
         f"{name}{suffix}": [text(document.sentences) for document in found]
         for suffix, text in KINDS.items()
@@ -236,13 +231,12 @@ def report(gold: Path | None) -> str:
 def write_into(guide: Path, gold: Path | None) -> None:
     """Put the output between the marks that the guide has for it."""
     text = read_text(guide)
-    if not _BLOCK.search(text):
+    if NAME not in dict(pages.commands(text)):
         raise TruemarkError(
-            f"{guide}: expected '<!-- output of: python -m benchmarks.segmenters ... -->' and, "
+            f"{guide}: expected '<!-- output of: python -m benchmarks.{NAME} ... -->' and, "
             "further down, '<!-- end of output -->'; add these two lines where the table shall be"
         )
-    output = report(gold)
-    write_atomically(guide, _BLOCK.sub(lambda block: f"{block[1]}\n{output}\n{block[2]}", text))
+    write_atomically(guide, pages.with_output(text, NAME, report(gold)))
 
 
 def main() -> None:

@@ -14,6 +14,7 @@ from pathlib import Path
 TRUST = {"UD_English": 1.0, "MASC": 0.8, "QMSum": 0.2}
 DRAWS = {"UD_English-EWT": 6, "UD_English-GUM": 6, "MASC": 2, "Tatoeba": 0.5, "FOMC": 0.7}
 TRUST_BY_RULE = 0.5
+GOLD_ENDING = ".jsonl.gz"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +61,7 @@ def _document(header: list[str], lines: list[str]) -> Iterator[Document]:
         yield Document(header[0], header[-1], tuple(line.strip() for line in kept), paragraphs)
 
 
-def read_gold(path: Path) -> list[Document]:
+def _read_gold(path: Path) -> list[Document]:
     """Gold documents of a `.jsonl.gz` file with `sentences` and `para`."""
     with gzip.open(path, "rt", encoding="utf-8") as stream:
         rows = [json.loads(line) for line in stream]
@@ -68,6 +69,14 @@ def read_gold(path: Path) -> list[Document]:
         Document(row["source"], row["style"], tuple(row["sentences"]), frozenset(row["para"]))
         for row in rows
     ]
+
+
+def read_gold_folder(folder: Path) -> dict[str, list[Document]]:
+    """The gold documents of each `.jsonl.gz` file of the folder, by its name without the ending."""
+    return {
+        path.name.removesuffix(GOLD_ENDING): _read_gold(path)
+        for path in sorted(folder.glob(f"*{GOLD_ENDING}"))
+    }
 
 
 def read_talks(folder: Path) -> list[Document]:

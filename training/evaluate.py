@@ -16,7 +16,7 @@ from sat_bench.boundaries import scored_positions
 from sat_bench.models import find_model
 from sat_bench.segmenter import Segmenter
 from training.corruption import MarkedText, bare, join
-from training.documents import read_gold
+from training.documents import read_gold_folder
 from truemark.calibration import expected_calibration_error
 from truemark.counts import scores
 from truemark.sweep import ScoredPositions, grid, sweep
@@ -63,13 +63,12 @@ def rows(gold: Path, models: Sequence[str], threshold: float | None) -> Iterable
         files = find_model(name)
         used = threshold if threshold is not None else files.threshold or 0.025
         with Segmenter(files.model, files.tokenizer) as segmenter:
-            for path in sorted(gold.glob("*.jsonl.gz")):
-                documents = read_gold(path)
+            for documents_name, documents in read_gold_folder(gold).items():
                 for kind, text in KINDS.items():
                     f1, top, at, error = evaluate(
                         segmenter, [text(d.sentences) for d in documents], used
                     )
-                    yield name, path.name.split(".")[0], kind, used, f1, top, at, error
+                    yield name, documents_name, kind, used, f1, top, at, error
 
 
 def main() -> None:

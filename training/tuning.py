@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from sat_bench.tokenizer import BOS_ID, EOS_ID, PAD_ID
 from training.corruption import bare, join
-from training.documents import read_gold
+from training.documents import read_gold_folder
 from training.network import Network
 from training.prepare import END, WINDOW, labelled, load_tokenizer
 
@@ -34,12 +34,10 @@ def read_gold_sets(folder: Path, tokenizer_path: Path) -> list[Gold]:
     """Every `.jsonl.gz` of the folder, as written and bare."""
     tokenizer = load_tokenizer(tokenizer_path)
     sets = []
-    for path in sorted(folder.glob("*.jsonl.gz")):
-        documents = read_gold(path)
+    for name, documents in read_gold_folder(folder).items():
         for kind, text in (("as written", join), ("bare", bare)):
             tokens = [labelled(tokenizer, text(d.sentences)) for d in documents]
-            name = f"{path.name.split('.')[0]} {kind}"
-            sets.append(_windowed(name, tokens))
+            sets.append(_windowed(f"{name} {kind}", tokens))
     return sets
 
 
