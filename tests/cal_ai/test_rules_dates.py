@@ -83,6 +83,8 @@ DAYS = {
     "the beginning of next month": "2026-03-01",
     "New Year's Eve": "2026-12-31",
     "Christmas Day": "2026-12-25",
+    "new years eve": "2026-12-31",
+    "new years": "2027-01-01",
     "Valentine's Day": "2026-02-14",
     "every Tuesday": "2026-02-24",
 }
@@ -156,3 +158,7 @@ def test_weekdays_lie_within_the_coming_week_and_next_ones_in_the_next(
     weeks = following.day.isocalendar()[:2] > today.isocalendar()[:2]
     assert weeks
     assert (following.day - today).days <= 13
+
+
+def test_a_day_past_the_last_year_is_none() -> None:
+    assert find_days("in 120 months", date(9999, 12, 31)) == []

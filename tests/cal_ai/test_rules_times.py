@@ -71,6 +71,9 @@ TIMES = {
     "8 at night": "20:00",
     "7 in the morning": "7:00",
     "5p": "17:00",
+    "half fıve": "5:30",
+    "quarter past ſix": "6:15",
+    "at ten fİfteen": "10:15",
 }
 
 

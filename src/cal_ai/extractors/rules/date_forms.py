@@ -174,12 +174,12 @@ def end_of(m: re.Match[str], today: date) -> Day | None:
 
 
 def holiday(m: re.Match[str], today: date) -> Day | None:
-    said = m[0]
+    said = m[0].replace("'", "")
     fixed = {
         "christmas eve": (12, 24),
         "christmas": (12, 25),
         "boxing": (12, 26),
-        "new year's eve": (12, 31),
+        "new years eve": (12, 31),
         "new year": (1, 1),
         "valentine": (2, 14),
         "halloween": (10, 31),

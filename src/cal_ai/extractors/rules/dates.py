@@ -147,7 +147,7 @@ def _read_safely(
 ) -> Day | None:
     try:
         return read(match, today)
-    except OverflowError:  # past the year 9999
+    except (OverflowError, ValueError):  # past the year 9999
         return None
 
 

@@ -93,6 +93,7 @@ _DATES = (
 )
 
 
+_LOOKALIKES = str.maketrans("\N{LATIN CAPITAL LETTER I WITH DOT ABOVE}ıſ\N{KELVIN SIGN}", "IisK")
 # Most clauses name no number at all, and need no closer look.
 _ANY_NUMBER = rf"\b(?:{_WORD}|half|quarter|{any_of(_NTH)})\b"
 
@@ -102,9 +103,9 @@ def in_digits(text: str) -> str:
     if not found(_ANY_NUMBER, text):
         return text
     for source in _DATES:
-        text = pattern(source).sub(lambda m: f"{m[1]}{_ordinal(_NTH[m[2].lower()])}", text)
+        text = pattern(source).sub(lambda m: f"{m[1]}{_ordinal(_NTH[_small(m[2])])}", text)
     text = pattern(_PAST_TO).sub(_past_or_to, text)
-    text = pattern(_HALF_HOUR).sub(lambda m: f"{_HOURS[m[1].lower()]}:30", text)
+    text = pattern(_HALF_HOUR).sub(lambda m: f"{_HOURS[_small(m[1])]}:30", text)
     text = pattern(_HOUR_MINUTE).sub(_hour_minute, text)
     text = pattern(_RANGE).sub(lambda m: f"{_digits(m[1])} {m[2]} {_digits(m[3])}", text)
     for source in (_CLOCK, _IN_PART, _VERDICT, _AFTER_DAY):
@@ -115,8 +116,13 @@ def in_digits(text: str) -> str:
     return pattern(_ALONE).sub(lambda m: f"{m[1]}{_digits(m[2])}", text)
 
 
+def _small(said: str) -> str:
+    """Small letters of ASCII, also for the few others that match them when case is ignored."""
+    return said.translate(_LOOKALIKES).lower()
+
+
 def _digits(said: str) -> str:
-    return str(_HOURS.get(said.lower(), said))
+    return str(_HOURS.get(_small(said), said))
 
 
 def _ordinal(nth: int) -> str:
@@ -125,12 +131,12 @@ def _ordinal(nth: int) -> str:
 
 
 def _past_or_to(match: re.Match[str]) -> str:
-    minutes = _MINUTES[match[1].lower()]
-    said, side = match[3].lower(), match[2].lower()
+    minutes = _MINUTES[_small(match[1])]
+    said, side = _small(match[3]), _small(match[2])
     hour = _HOURS.get(said) or int(said)
     if side in ("past", "after"):
         return f"{hour}:{minutes:02d}"
-    quarter = match[1].lower() in ("quarter", "a quarter", "twenty", "twenty-five", "twenty five")
+    quarter = _small(match[1]) in ("quarter", "a quarter", "twenty", "twenty-five", "twenty five")
     before = match.string[: match.start()].rstrip().lower()
     if not quarter and not before.endswith(("at", "by", "around", "about", "until", "till")):
         return match[0]  # "five to six people", "from ten to six"
@@ -138,5 +144,5 @@ def _past_or_to(match: re.Match[str]) -> str:
 
 
 def _hour_minute(match: re.Match[str]) -> str:
-    said = match[2].lower()
-    return f"{_HOURS[match[1].lower()]}:{5 if said.startswith('oh') else _MINUTES[said]:02d}"
+    said = _small(match[2])
+    return f"{_HOURS[_small(match[1])]}:{5 if said.startswith('oh') else _MINUTES[said]:02d}"
