@@ -105,7 +105,6 @@ _STRONG = phrases(
     (?:put|count|pencil|sign) me (?:down|in|up)\b
     you've got me\b
     (?:that|it)'ll do\b(?! (?:it|the|a|my|your))
-    suits me\b
     (?:that|this|the \w+) one,? please
     say no more
     ^the (?:first|second|third|earlier|later|former|latter)(?: one)?(?:,? please|,? then)?\W*$
@@ -129,7 +128,6 @@ _HOLD = phrases(
     i'll ask\b
     (?:have|need|want|got) to (?:ask|talk to|check|look|see|think)\b
     don't count on\b
-    i'll let you know
     need to check
     not (?:sure|certain)\b
     we'll see\b(?! (?:on|at|you|him|her|them|\w+day))
@@ -139,7 +137,6 @@ _HOLD = phrases(
     i don't know
     idk|dunno
     i'll (?:try|see)\b(?! (?:you|him|her|them|mr|mrs|ms|the))
-    can i (?:let you know|get back)
     might (?:be|have)
     still deciding
     hard to say

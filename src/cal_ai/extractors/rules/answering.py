@@ -72,9 +72,9 @@ def stay_away(scene: Scene) -> None:
 def _confirms(scene: Scene, reading: Reading) -> bool:
     """Whether a "no" agrees to a question that expects it ("So no drill tomorrow?" "No.")."""
     negative = found(r"^\W*(?:so|then|and)?,? ?no(?:t| \w+)\b", scene.question.text)
-    asked = negative and scene.turn - scene.question.turn == 1 and reading.refuses_barely
+    asked = negative and scene.is_asked(reading) and reading.refuses_barely
     plans = [p for p in scene.plans if p.action == "delete" and p.touched == scene.question.turn]
-    if not asked or len(plans) != 1 or scene.question.speaker == reading.speaker:
+    if not asked or len(plans) != 1:
         return False
     plans[0].back(reading.speaker)
     scene.attend(plans[0], reading)
@@ -84,10 +84,9 @@ def _confirms(scene: Scene, reading: Reading) -> bool:
 
 def _sees_no_hindrance(scene: Scene, reading: Reading) -> bool:
     """Whether a "no" says that nothing is in the way ("Is that too early?" "No.")."""
-    asked = scene.question
     hindrance = r"\btoo (?:early|late|soon|tight|short|far)\b|\bmind\b|\bproblem\b|\bclash"
-    recent = scene.turn - asked.turn == 1 and asked.speaker != reading.speaker
-    return recent and reading.refuses_barely and found(hindrance, asked.text)
+    asked = scene.is_asked(reading) and reading.refuses_barely
+    return asked and found(hindrance, scene.question.text)
 
 
 def _declines(scene: Scene, reading: Reading) -> bool:
@@ -175,10 +174,15 @@ def _turn_down(scene: Scene, plan: Plan, reading: Reading) -> None:
 
 def hold(scene: Scene, reading: Reading) -> None:
     """Leaves open what is on the table until the speaker has made up his mind."""
-    plan = scene.near(2)
-    theirs = plan is not None and plan.is_open and plan.speaker != reading.speaker
-    if plan is not None and theirs and not reading.moments:
+    plan = _put_by_another(scene, reading)
+    if plan is not None and not reading.moments:
         plan.held = scene.turn
+
+
+def _put_by_another(scene: Scene, reading: Reading) -> Plan | None:
+    """What somebody else has put on the table, and nobody has settled."""
+    plan = scene.near(2)
+    return plan if plan is not None and plan.is_open and plan.speaker != reading.speaker else None
 
 
 def _is_held(scene: Scene, plan: Plan, reading: Reading) -> bool:
@@ -200,8 +204,8 @@ def puts_off(scene: Scene) -> bool:
 
 def hinders(scene: Scene, reading: Reading) -> bool:
     """Whether the speaker has something else at the time that is on the table."""
-    plan = scene.near(2)
-    if plan is None or not plan.is_open or plan.speaker == reading.speaker or plan.foreign:
+    plan = _put_by_another(scene, reading)
+    if plan is None or plan.foreign:
         return False
     moments = reading.moments
     if not remarks.is_taken(reading.text) or not moments.names_a_time or moments.lengths:
@@ -255,23 +259,22 @@ def let_owner_decide(scene: Scene, plan: Plan, reading: Reading) -> None:
 
 def answers(scene: Scene, reading: Reading) -> bool:
     """Whether the clause can only be an answer to what somebody else put on the table."""
-    near = scene.near(2)
-    waits = near is not None and near.is_open and reading.speaker != near.speaker
+    waits = _put_by_another(scene, reading) is not None
     return waits and not (reading.moments or reading.question or reading.void)
 
 
 def invite(scene: Scene, reading: Reading) -> bool:
     """Whether the clause opens the plan talked about to the hearers ("want to come?")."""
     plan, activity, aside = scene.near(), reading.activity, scene.aside
-    told = aside is not None and scene.age(aside) <= 2
-    if told and aside is not None and aside.lines[-1].speaker == reading.speaker:
+    recent = aside is not None and scene.age(aside) <= 2
+    if aside is not None and recent and aside.lines[-1].speaker == reading.speaker:
         plan = aside
     elif scene.last_mention.turn == scene.turn:
         return True  # "And the party, are you coming?"
     if plan is None or plan.target is not None or not plan.when.is_known:
         return False
-    named = activity is not None and not activity.weak
-    if named and activity is not None and same_plan(scene, reading, activity) is not plan:
+    named = activity if activity is not None and not activity.weak else None
+    if named is not None and same_plan(scene, reading, named) is not plan:
         return False
     plan.foreign = False
     plan.offer(reading.speaker, "create", asked=True, told=False)

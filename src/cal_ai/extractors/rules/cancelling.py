@@ -11,7 +11,6 @@ from cal_ai.extractors.rules.reading import Reading
 from cal_ai.extractors.rules.references import lies_in
 from cal_ai.extractors.rules.scene import Scene
 from cal_ai.extractors.rules.spans import covers
-from cal_ai.extractors.rules.when import When
 
 
 def changes_while_keeping(scene: Scene, reading: Reading) -> bool:
@@ -37,8 +36,7 @@ def keep(scene: Scene, reading: Reading) -> None:
         return
     firm = event is not None or found(r"\b(?:don't|not|keep|as it)\b|\w+n't\b", reading.text)
     if plan.target is not None and (plan.action != "delete" or firm):
-        plan.drop()
-        plan.when = When()
+        plan.restore()
     elif plan.target is None:
         plan.withdraw()
     if plan.target is not None:
@@ -47,7 +45,7 @@ def keep(scene: Scene, reading: Reading) -> None:
 
 def _speaks_of(scene: Scene, plan: Plan, moments: Moments) -> bool:
     """Whether the day and the part of the day named, if any, are those of the plan."""
-    start = scene.agenda.starts[plan.target.id] if plan.target is not None else None
+    start = scene.start_of(plan)
     days = {plan.when.day, start.date() if start is not None else None} - {None}
     if moments.dates and days and not moments.dates & days:
         return False

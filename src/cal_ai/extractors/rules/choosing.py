@@ -10,7 +10,7 @@ from cal_ai.extractors.rules.memory import FAR, NEAR
 from cal_ai.extractors.rules.moments import names_day
 from cal_ai.extractors.rules.naming import visit_with
 from cal_ai.extractors.rules.patterns import found
-from cal_ai.extractors.rules.plans import Plan, same_activity
+from cal_ai.extractors.rules.plans import Plan, head_of, same_activity
 from cal_ai.extractors.rules.reading import Reading
 from cal_ai.extractors.rules.reckoning import minute_of
 from cal_ai.extractors.rules.scene import Scene
@@ -145,8 +145,9 @@ def _is_replaced(scene: Scene, plan: Plan) -> bool:
 def _asks_about_day(scene: Scene, near: Plan | None, reading: Reading) -> bool:
     """Whether the clause asks what becomes of another day ("And Friday?" after a "cancelled")."""
     moments = reading.moments
-    given_up = near is not None and (near.action == "delete" or bool(near.refused))
-    if near is None or not given_up or near.is_open or not reading.question:
+    if near is None or near.is_open or not reading.question:
+        return False
+    if near.action != "delete" and not near.refused:
         return False
     if not moments.dates or moments.clocks or moments.parts:
         return False
@@ -162,16 +163,16 @@ def _next_alike(scene: Scene, near: Plan | None, reading: Reading) -> ContextEve
     """The event of the day named that is of the same kind as the one just called off."""
     if near is None or near.target is None or near.action != "delete" or not near.is_settled:
         return None
-    kind = near.target.summary.lower().split(" ")[-1]
+    kind = head_of(near.target.summary)
     gone = [plan.target for plan in scene.plans if plan.action == "delete"]
     events = scene.agenda.on_days(reading.moments.dates)
-    alike = [event for event in events if event.summary.lower().split(" ")[-1] == kind]
+    alike = [event for event in events if head_of(event.summary) == kind]
     return alike[0] if len(alike) == 1 and alike[0] not in gone else None
 
 
 def _like(event: ContextEvent) -> Activity:
     """The activity that an event of the calendar is about."""
-    head = event.summary.lower().split(" ")[-1]
+    head = head_of(event.summary)
     return Activity(0, 0, head, event.summary, kinds().get(head, MEETING))
 
 
@@ -254,8 +255,7 @@ def _fits_settled(scene: Scene, plan: Plan, reading: Reading) -> bool:
         return scene.age(plan) <= 3 and reading.activity is None and theirs
     if lacks and moments.clocks and scene.age(plan) <= 2:
         return True
-    target = scene.agenda.starts[plan.target.id].date() if plan.target is not None else None
-    day, clock = when.day or target, when.minute
+    day, clock = scene.day_of(plan), when.minute
     same_day = not moments.dates or day is None or names_day(moments, day)
     same_clock = not moments.minutes or (clock is not None and clock % 720 in moments.minutes)
     if same_day and (same_clock or when.clock is None):

@@ -75,7 +75,7 @@ _PAST = phrases(
     didn't (?!you)
     hung out
     called (?!off|it off)
-    (?:ran|bumped) into
+    bumped into
     forgot\b
     thought we\b
     """

@@ -26,7 +26,7 @@ _GENERIC = {
     *("phone call", "zoom", "zoom call", "presentation", "class", "lesson", "workshop"),
     *("walkthrough", "walk-through"),
 }
-_TRIPS = {"flight", "trip", "train", "ride", "red-eye", "road trip", "business trip"}
+_TRIPS = {"flight", "trip", "train", "ride", "red-eye", "road trip"}
 
 
 def with_topic(activity: Activity, text: str, moments: Spans) -> Activity:

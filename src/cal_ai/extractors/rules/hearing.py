@@ -53,7 +53,7 @@ def _is_asked_about_others(scene: Scene, reading: Reading) -> bool:
     """Whether the clause answers a question about others ("What's Leo doing?" "Golf at six.")."""
     asked = scene.question
     near = scene.near(1)
-    if scene.turn - asked.turn != 1 or asked.speaker == reading.speaker or reading.question:
+    if not scene.is_asked(reading) or reading.question:
         return False
     if near is not None and near.is_open:
         return False

@@ -42,9 +42,8 @@ def _moved(scene: Scene, reading: Reading, old: Moments) -> Plan | None:
     if event is None and found(r"\bthe one (?:on|at|for)\b", reading.text):
         event = scene.agenda.only_one_on(reading.moments.dates, reading.speaker)
     if event is None and old.clocks and (reading.activity is None or reading.activity.weak):
-        just_named = scene.last_day is not None and scene.day_turn == scene.turn
-        days = [scene.last_day] if scene.last_day is not None and just_named else []
-        event = scene.agenda.at_clock(old, frozenset(days))
+        day = scene.recent_day(0)
+        event = scene.agenda.at_clock(old, frozenset({day} if day is not None else ()))
     if event is not None and (plan is None or plan.target is not None or not plan.settled):
         return scene.plan_of(event)
     if plan is None and (

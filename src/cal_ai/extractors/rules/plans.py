@@ -133,6 +133,11 @@ class Plan:
             self.when = replace(held.when)
         self.backing.clear()
 
+    def restore(self) -> None:
+        """Leaves an event of the calendar as it is."""
+        self.drop()
+        self.when = When()
+
     def drop(self) -> None:
         """Gives the plan up altogether."""
         self.action = self.settled = None
@@ -143,13 +148,18 @@ class Plan:
 _LOOSE_HEADS = {"meeting", "session", "appointment", "call", "date", "party", "lunch", "thing"}
 
 
+def head_of(title: str) -> str:
+    """The last word of a title, which says what kind of thing it is."""
+    return title.lower().split(" ")[-1]
+
+
 def same_activity(one: Activity, other: Activity) -> bool:
     """Whether two activities may be the same: the words of one are among those of the other.
 
     "The dinner" may be the rehearsal dinner, but the rehearsal is not.
     """
     if one.kind is CHORE and other.kind is CHORE:
-        return one.title.split(" ")[-1].lower() == other.title.split(" ")[-1].lower()
+        return head_of(one.title) == head_of(other.title)
     if one.noun == other.noun and (one.weak or other.weak):
         return True
     longer, shorter = sorted((one.title, other.title), key=len, reverse=True)
@@ -157,5 +167,5 @@ def same_activity(one: Activity, other: Activity) -> bool:
         return False
     if one.noun == other.noun:
         return True
-    head = longer.lower().split(" ")[-1]
-    return head in _LOOSE_HEADS or head == shorter.lower().split(" ")[-1]
+    head = head_of(longer)
+    return head in _LOOSE_HEADS or head == head_of(shorter)

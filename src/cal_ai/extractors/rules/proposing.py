@@ -15,7 +15,6 @@ from cal_ai.extractors.rules.plans import Plan
 from cal_ai.extractors.rules.reading import Reading
 from cal_ai.extractors.rules.scene import Scene
 from cal_ai.extractors.rules.times import Clock
-from cal_ai.extractors.rules.when import When
 
 
 def plans_something(scene: Scene, reading: Reading) -> bool:
@@ -52,9 +51,8 @@ def _is_mere_remark(scene: Scene, reading: Reading) -> bool:
     moment = found(r"\b(?:a|one) (?:minute|second|sec|moment)\b", reading.text)
     if moment and not reading.moments.clocks:
         return True
-    asked = scene.question
-    just_asked = scene.turn - asked.turn <= 1 and asked.speaker != reading.speaker
-    if reading.bare and asked.past and just_asked and scene.live_topic() is None:
+    about_past = scene.question.past and scene.is_asked(reading)
+    if reading.bare and about_past and scene.live_topic() is None:
         return True
     if reading.is_circumstance and not scene.knows(reading):
         return True
@@ -97,8 +95,7 @@ def put(scene: Scene, reading: Reading) -> None:
     elif reading.shared or reading.invites or reading.question:
         plan.foreign = False
     if _corrects_to_own_time(scene, plan, reading):
-        plan.drop()
-        plan.when = When()
+        plan.restore()
         return
     before, settled = scene.point(plan), plan.is_settled
     changed = _fill(scene, plan, reading)

@@ -17,11 +17,7 @@ from cal_ai.extractors.rules.spans import blanked
 
 _LINKS = words("with the a an and of for from to at in on my our your re about")
 _PLACES = words("room hall house office building place street road centre center")
-_EMPTY = words(
-    """
-    with the a an and of for to at in on my our your re meeting event about session appointment call
-    """
-)
+_EMPTY = _LINKS - {"from"} | words("meeting event session appointment call")
 GENERIC = words("meeting appointment call session event thing slot chat talk catch-up sync")
 # Words that many titles share: alone they name no event.
 _COMMON = words("team weekly daily monthly project client new family company plan group quick work")
@@ -58,7 +54,9 @@ def content_words(text: str) -> frozenset[str]:
         if len(word) > 3 and word.endswith("s") and not word.endswith("ss"):
             word = word[:-1]
         word = _ALIASES.get(word, word)
-        content.add(pattern(r"(?<=[^aeiou][aeiou])([bdgmpt])\1ing$").sub(r"\1", word))
+        if word.endswith("ng"):
+            word = pattern(r"(?<=[^aeiou][aeiou])([bdgmpt])\1ing$").sub(r"\1", word)
+        content.add(word)
     return frozenset(content)
 
 
@@ -70,6 +68,8 @@ def matches(
     partners: frozenset[str],
 ) -> list[ContextEvent]:
     """The events that the clause names by title, people, place, day or time, the best first."""
+    if not events:
+        return []
     vocabulary = _vocabulary(tuple((event.summary, event.location or "") for event in events))
     timed = old.clocks or (old.days and not partners.isdisjoint(vocabulary))
     if not timed and content_words(reading.named).isdisjoint(vocabulary):

@@ -61,10 +61,9 @@ def _tells_place(scene: Scene, reading: Reading) -> bool:
 
 def _note_location(scene: Scene, reading: Reading) -> None:
     """Keeps in mind the event at a place that is named."""
-    said = content_words(reading.text)
     for event in scene.agenda.events:
         place = place_words(event)
-        if place and place <= said:
+        if place and place <= content_words(reading.text):
             scene.located = (event, scene.turn)
 
 

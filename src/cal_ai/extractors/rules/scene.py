@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import date
+from datetime import date, datetime
 
 from cal_ai.events import Action, ContextEvent
 from cal_ai.extractors.rules import remarks
@@ -104,9 +104,10 @@ class Scene:
         self, events: list[ContextEvent], moments: Moments
     ) -> list[ContextEvent]:
         """Of the events named all at once, those of the day that was named just before."""
-        if moments.days or self.last_day is None or self.turn - self.day_turn > 2:
+        day = self.recent_day(2)
+        if moments.days or day is None:
             return events
-        return [e for e in events if self.agenda.starts[e.id].date() == self.last_day]
+        return [e for e in events if self.agenda.starts[e.id].date() == day]
 
     def is_by_owner(self, reading: Reading) -> bool:
         return reading.speaker == self.setting.owner
@@ -135,8 +136,7 @@ class Scene:
             plan.overheard = not topic.proposed and self.turn - topic.turn > 1
             if topic.proposed:
                 plan.willing.add(topic.utterance.speaker)
-        if self.turn - self.day_turn <= 2:
-            plan.when.usual_day = self.last_day
+        plan.when.usual_day = self.recent_day(2)
         if self.turn - self.week_turn <= NEAR:
             plan.when.week = self.week
         self.plans.append(plan)
@@ -153,7 +153,8 @@ class Scene:
         return day, (clock or 0) % 720, when.part, when.shift_minutes, when.shift_days, length
 
     def saying(self, plan: Plan, reading: Reading) -> Saying:
-        target = self.agenda.starts[plan.target.id].date() if plan.target is not None else None
+        start = self.start_of(plan)
+        target = start.date() if start is not None else None
         return Saying(self.setting.now.date(), target, self.is_by_owner(reading))
 
     def take(self, plan: Plan, reading: Reading, moments: Moments) -> bool:
@@ -170,6 +171,21 @@ class Scene:
         plan.offer(reading.speaker, action, asked=reading.question, told=told)
         plan.tentative = reading.tentative and not reading.question
 
+    def start_of(self, plan: Plan) -> datetime | None:
+        return self.agenda.starts[plan.target.id] if plan.target is not None else None
+
+    def day_of(self, plan: Plan) -> date | None:
+        """The day of the plan, or else that of the event which it concerns."""
+        start = self.start_of(plan)
+        return plan.when.day or (start.date() if start is not None else None)
+
+    def is_asked(self, reading: Reading) -> bool:
+        """Whether somebody else asked a question in the utterance before."""
+        return self.turn - self.question.turn == 1 and self.question.speaker != reading.speaker
+
+    def recent_day(self, window: int) -> date | None:
+        return self.last_day if self.turn - self.day_turn <= window else None
+
     def counts(self, reading: Reading) -> bool:
         """Whether a bare number answers "how many?" and is no time."""
         counting = r"\bhow (?:many|much|old|far|long)\b|\bwhat (?:row|number|room|size)\b"
@@ -180,10 +196,9 @@ class Scene:
     def tells_when(self, reading: Reading) -> bool:
         """Whether the clause answers "when?"."""
         when = r"\b(?:what time|when|which day|what day|how early|how late)\b"
-        asked = self.turn - self.question.turn <= 1 and found(when, self.question.text)
+        asked = self.is_asked(reading) and found(when, self.question.text)
         named = bool(reading.moments.clocks or reading.moments.dates)
-        told = self.question.speaker != reading.speaker and reading.void in ("", "others")
-        return asked and named and told
+        return asked and named and reading.void in ("", "others")
 
     def event_named(self, reading: Reading, moments: Moments) -> ContextEvent | None:
         """The event of the calendar that the clause names; `moments` say when it is now."""
@@ -193,9 +208,9 @@ class Scene:
         event = self.agenda.match(reading, moments)
         if event is None:
             return self._event_talked_about(reading, moments)
-        if self.last_day is not None and self.turn - self.day_turn <= 1 and not moments.dates:
-            alike = self.agenda.called_on(event.summary, frozenset({self.last_day}))
-            return alike or event
+        day = self.recent_day(1)
+        if day is not None and not moments.dates:
+            return self.agenda.called_on(event.summary, frozenset({day})) or event
         return event
 
     def _event_talked_about(self, reading: Reading, moments: Moments) -> ContextEvent | None:
@@ -207,9 +222,10 @@ class Scene:
         for event, turn in () if vague or activity.indefinite else reversed(self.mentions.values()):
             if self.turn - turn <= NEAR and named <= content_words(event.summary):
                 return event
-        if self.last_day is None or self.turn - self.day_turn > 1:
+        day = self.recent_day(1)
+        if day is None:
             return None
-        days = moments.dates or frozenset({self.last_day})
+        days = moments.dates or frozenset({day})
         if activity.definite and activity.noun in GENERIC and not activity.people:
             return self.agenda.only_one_on(days)
         changes = reading.cancels or reading.drops or reading.moves
@@ -301,8 +317,7 @@ class Scene:
 
     def concerns(self, plan: Plan, reading: Reading) -> bool:
         """Whether the day and time turned down, if any, are those of the plan."""
-        start = self.agenda.starts[plan.target.id] if plan.target is not None else None
-        day = plan.when.day or (start.date() if start is not None else None)
+        start, day = self.start_of(plan), self.day_of(plan)
         if reading.moments.dates and day is not None and not names_day(reading.moments, day):
             return False
         clock = plan.when.clock

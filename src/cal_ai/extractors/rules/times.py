@@ -134,7 +134,7 @@ _GREETING = r"\b(?:good|nice|great|lovely) $"
 
 def clock_minutes(said: str) -> tuple[int, bool]:
     """Minutes after midnight, and whether am or pm is beyond doubt."""
-    text = said.lower().strip()
+    text = said.strip()
     if text.startswith("noon"):
         return 720, True
     if text.startswith("midnight"):
@@ -193,7 +193,7 @@ def _single(match: re.Match[str], text: str) -> Clock | None:
         text[: match.start("a")],
     ):
         return None
-    lead = (match.groupdict().get("lead") or "").strip().lower()
+    lead = (match.groupdict().get("lead") or "").strip()
     if lead == "for" and found(
         r"\b(?:table|party|dinner|lunch|brunch|reservation|room|seats?)\s*$", text[: match.start()]
     ):
@@ -211,8 +211,8 @@ def _single(match: re.Match[str], text: str) -> Clock | None:
 
 def _in_part(clock: Clock, match: re.Match[str]) -> Clock:
     """`clock` with am or pm decided by "in the morning" and the like, and with its zone."""
-    part = (match["part"] or "").lower()
-    zone = (match["zone"] or "").lower()
+    part = match["part"] or ""
+    zone = match["zone"] or ""
     clock = replace(clock, zone=zone)
     if not part or clock.minute is None or clock.certain:
         return clock
@@ -222,8 +222,8 @@ def _in_part(clock: Clock, match: re.Match[str]) -> Clock:
 
 
 def _range(match: re.Match[str], text: str, day_ends: frozenset[int]) -> Clock | None:
-    joint = match["joint"].lower()
-    lead = (match["lead"] or "").strip().lower()
+    joint = match["joint"]
+    lead = (match["lead"] or "").strip()
     if joint == "and" and lead != "between":
         return None
     firm = found(_FIRM, match["a"]) or found(_FIRM, match["b"])
@@ -252,12 +252,17 @@ def _range(match: re.Match[str], text: str, day_ends: frozenset[int]) -> Clock |
     if certain and not until_certain:
         later = [m for m in (until % 720, until % 720 + 720) if m > start]
         clock = replace(clock, until=later[0] if later else until, until_certain=True)
-    part = (match["part"] or "").lower()
+    part = match["part"] or ""
     if part and not certain:
         half = 0 if part == "morning" else 720
-        clock = replace(clock, minute=start % 720 + half, certain=True)
-        clock = replace(clock, until=until % 720 + half, until_certain=True)
-    return replace(clock, zone=(match["zone"] or "").lower())
+        clock = replace(
+            clock,
+            minute=start % 720 + half,
+            certain=True,
+            until=until % 720 + half,
+            until_certain=True,
+        )
+    return replace(clock, zone=match["zone"] or "")
 
 
 def find_parts(text: str) -> list[DayPart]:
