@@ -18,12 +18,13 @@ from pathlib import Path
 from benchmarks.machine import machine
 from benchmarks.segmentation_speed import models, talk_text
 from benchmarks.timing import fastest
-from sat_bench.cluster import connected
+from sat_bench.corpus.sentences import find_sentences
+from sat_bench.corpus.talks import Talk
 from sat_bench.evaluation import Measurement, measure
-from sat_bench.inference import DEFAULT_OVERLAP, BoundaryModel
-from sat_bench.segmenter import Segmenter
-from sat_bench.sentences import find_sentences
-from sat_bench.talks import Talk
+from sat_bench.models.protocol import BoundaryModel
+from sat_bench.models.segmenter import Segmenter
+from sat_bench.running.cluster import connected
+from sat_bench.running.inference import DEFAULT_OVERLAP
 from truemark.sweep import grid
 from truemark.tables import Table, render
 

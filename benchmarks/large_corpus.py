@@ -20,8 +20,8 @@ from pathlib import Path
 from tests.sat_bench.onnx_models import write_terminator_model
 
 from benchmarks.machine import machine
-from sat_bench.corpus import BUNDLED_CORPUS
-from sat_bench.models import find_model
+from sat_bench.corpus.loading import BUNDLED_CORPUS
+from sat_bench.models.finding import find_model
 from truemark.tables import Table, render
 
 FILES = (10, 100, 1_000)

@@ -19,7 +19,7 @@ from pathlib import Path
 from benchmarks.machine import machine
 from cal_ai.benchmark.samples import Sample, bundled_folder, load_samples, recorded_answer
 from cal_ai.extractors.protocol import Usage
-from cal_ai.recording import Recorded, request_fingerprint
+from cal_ai.extractors.recording import Recorded, request_fingerprint
 from truemark.tables import Table, render
 
 SAMPLES = 10_000

@@ -36,7 +36,7 @@ from cal_ai.benchmark.samples import Sample, SampleSet, bundled_folder, load_sam
 from cal_ai.benchmark.scoring import Result
 from cal_ai.benchmark.store import AnswerStore
 from cal_ai.extractors.gemini import GeminiClient
-from cal_ai.prompt import RESPONSE_SCHEMA, build_prompt
+from cal_ai.extractors.prompt import RESPONSE_SCHEMA, build_prompt
 from truemark.tables import Table, render
 
 if TYPE_CHECKING:

@@ -27,12 +27,12 @@ from benchmarks import wtpsplit_peer
 from benchmarks.machine import machine, peak_memory
 from benchmarks.timing import fastest
 from benchmarks.wtpsplit_peer import WtpsplitPeer
-from sat_bench.corpus import BUNDLED_CORPUS
-from sat_bench.models import BUNDLED_MODELS, ModelFiles, find_model
-from sat_bench.quantize import quantized
-from sat_bench.segmenter import OVERLAP_TOKENS, WINDOW_TOKENS, Segmenter
-from sat_bench.tokenizer import Tokenizer
-from sat_bench.windows import windows
+from sat_bench.corpus.loading import BUNDLED_CORPUS
+from sat_bench.models.finding import BUNDLED_MODELS, ModelFiles, find_model
+from sat_bench.models.quantize import quantized
+from sat_bench.models.segmenter import OVERLAP_TOKENS, WINDOW_TOKENS, Segmenter
+from sat_bench.models.tokenizer import Tokenizer
+from sat_bench.models.windows import windows
 from truemark.tables import Table, render
 
 PEER_STRIDE = 64  # how far wtpsplit-lite's windows advance unless told otherwise

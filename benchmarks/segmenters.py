@@ -27,9 +27,9 @@ from benchmarks import pages
 from benchmarks.machine import machine
 from benchmarks.sentence_peers import PEERS, MissingPeerError, Split, load
 from benchmarks.timing import fastest
-from sat_bench.corpus import BUNDLED_CORPUS
-from sat_bench.models import BUNDLED_MODELS, DEFAULT_MODEL, find_model
-from sat_bench.segmenter import Segmenter
+from sat_bench.corpus.loading import BUNDLED_CORPUS
+from sat_bench.models.finding import BUNDLED_MODELS, DEFAULT_MODEL, find_model
+from sat_bench.models.segmenter import Segmenter
 from truemark.aggregate import total
 from truemark.counts import Counts, scores
 from truemark.errors import TruemarkError

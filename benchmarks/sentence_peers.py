@@ -13,8 +13,8 @@ from importlib import import_module, metadata
 from pathlib import Path
 from typing import Any
 
-from sat_bench.boundaries import sentences
-from sat_bench.models import DEFAULT_MODEL, find_model
+from sat_bench.models.boundaries import sentences
+from sat_bench.models.finding import DEFAULT_MODEL, find_model
 
 Split = Callable[[str], Sequence[str]]
 

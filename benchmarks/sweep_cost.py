@@ -17,10 +17,11 @@ from pathlib import Path
 
 from benchmarks.machine import machine
 from benchmarks.segmentation_speed import models
-from sat_bench.corpus import BUNDLED_CORPUS, Corpus, load_corpus
+from sat_bench.corpus.loading import BUNDLED_CORPUS, Corpus, load_corpus
 from sat_bench.evaluation import DEFAULTS, measure
-from sat_bench.inference import BoundaryModel, Inference
-from sat_bench.models import ModelFiles, find_model
+from sat_bench.models.finding import ModelFiles, find_model
+from sat_bench.models.protocol import BoundaryModel
+from sat_bench.running.inference import Inference
 from truemark.sweep import grid
 from truemark.tables import Table, render
 

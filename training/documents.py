@@ -81,7 +81,7 @@ def read_gold_folder(folder: Path) -> dict[str, list[Document]]:
 
 def read_talks(folder: Path) -> list[Document]:
     """The talks of a `sat-bench` corpus as documents: a small text to try the training code on."""
-    from sat_bench.corpus import load_corpus
+    from sat_bench.corpus.loading import load_corpus
 
     return [
         Document("talk", "spoken", tuple(talk.text[s:e] for s, e in talk.sentences), frozenset({0}))

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import numpy as np
 
-from sat_bench.boundaries import scored_positions
-from sat_bench.models import find_model
-from sat_bench.segmenter import Segmenter
+from sat_bench.models.boundaries import scored_positions
+from sat_bench.models.finding import find_model
+from sat_bench.models.segmenter import Segmenter
 from training.corruption import MarkedText, bare, join
 from training.documents import read_gold_folder
 from truemark.calibration import expected_calibration_error

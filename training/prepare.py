@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sat_bench.tokenizer import ID_SHIFT, UNK_ID
+from sat_bench.models.tokenizer import ID_SHIFT, UNK_ID
 from training.corruption import MarkedText, draw
 from training.documents import Document, read_mix, read_talks
 

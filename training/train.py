@@ -19,7 +19,7 @@ import torch
 import torch.nn.functional as F  # noqa: N812
 from torch import Tensor
 
-from sat_bench.tokenizer import BOS_ID, EOS_ID
+from sat_bench.models.tokenizer import BOS_ID, EOS_ID
 from training.network import SHAPES, Network, Shape
 from training.prepare import END, MARK_SHIFT, MARKS_KNOWN, SEED
 from training.tuning import Gold, read_gold_sets, score_lines

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from sat_bench.tokenizer import BOS_ID, EOS_ID, PAD_ID
+from sat_bench.models.tokenizer import BOS_ID, EOS_ID, PAD_ID
 from training.corruption import bare, join
 from training.documents import read_gold_folder
 from training.network import Network

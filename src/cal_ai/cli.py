@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NoReturn
 
-from cal_ai.settings import EXTRACTORS
+from cal_ai.extractors.choosing import EXTRACTORS
 from truemark.errors import TruemarkError
 
 PROGRAM = "python -m cal_ai"
@@ -73,7 +73,7 @@ def _dispatch(given: list[str]) -> int:
     command, rest = (given[0], given[1:]) if given[0] in COMMANDS else ("run", given)
     if command == "run":
         options = run_parser().parse_args(rest)
-        from cal_ai.pipeline import run_command
+        from cal_ai.applying.pipeline import run_command
 
         return run_command(options)
     parser = benchmark_parser()

@@ -1,4 +1,4 @@
-"""Settings from flags, then the environment, then `.env`; and the extractor they amount to."""
+"""Settings from flags, then the environment, then `.env`."""
 
 from __future__ import annotations
 
@@ -8,18 +8,12 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from io import StringIO
 from pathlib import Path
-from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
 from truemark.errors import TruemarkError
 
-if TYPE_CHECKING:
-    from cal_ai.extractors.protocol import Extractor
-    from cal_ai.extractors.retry import Caller, CallPolicy
-
 DEFAULT_OWNER = "Alice"
 DEFAULT_GEMINI_MODEL = "gemini-2.5-pro"
-EXTRACTORS = ("rules", "gemini", "openai", "replay:FILE")
 
 # What can stand in an HTTP header; a key with anything else was pasted wrongly.
 _KEY = re.compile(r"[\x21-\x7e]+")
@@ -109,74 +103,6 @@ def load_settings(
         caldav_password=sources.text("CALDAV_PASSWORD"),
         google_credentials=sources.text("GOOGLE_CREDENTIALS"),
         google_endpoint=sources.url("GOOGLE_CALENDAR_ENDPOINT"),
-    )
-
-
-def choose_extractor(
-    name: str | None,
-    settings: Settings,
-    *,
-    model: str | None = None,
-    policy: CallPolicy | None = None,
-    per_minute: float | None = None,
-) -> Extractor:
-    """Return the extractor of this name; by default Gemini when there is a key for it, else rules.
-
-    Raises a `TruemarkError` when the name is unknown or the extractor lacks a setting.
-    """
-    from cal_ai.extractors.rate import RateLimiter
-    from cal_ai.extractors.retry import Caller, CallPolicy
-
-    chosen = name if name is not None else "gemini" if settings.gemini_api_key else "rules"
-    kind, _, file = chosen.partition(":")
-    if chosen not in ("rules", "gemini", "openai") and not (kind == "replay" and file):
-        raise TruemarkError(f"--extractor is {chosen!r}, not one of {', '.join(EXTRACTORS)}")
-    if model is not None and not model.strip():
-        raise TruemarkError("--model is empty, expected the name of a model")
-    caller = Caller(policy or CallPolicy(), RateLimiter(per_minute))
-    if kind == "gemini":
-        return _gemini(settings, model or settings.gemini_model, caller)
-    if kind == "openai":
-        return _openai(settings, model or settings.openai_model, caller)
-    if model is not None:
-        raise TruemarkError(f"--model is {model!r}, but the extractor {kind} takes no model")
-    if kind == "rules":
-        from cal_ai.extractors.rules import RulesExtractor
-
-        return RulesExtractor()
-    from cal_ai.extractors.replay import ReplayExtractor
-
-    return ReplayExtractor(Path(file))
-
-
-def _gemini(settings: Settings, model: str, caller: Caller) -> Extractor:
-    if settings.gemini_api_key is None:
-        raise TruemarkError(
-            "GEMINI_API_KEY is not set: put it in the environment or in .env,"
-            " or use --extractor rules, which needs no key"
-        )
-    from cal_ai.extractors.gemini import GeminiClient
-
-    return GeminiClient(
-        settings.gemini_api_key, model, base_url=settings.gemini_base_url, caller=caller
-    )
-
-
-def _openai(settings: Settings, model: str | None, caller: Caller) -> Extractor:
-    if settings.openai_api_key is None and settings.openai_base_url is None:
-        raise TruemarkError(
-            "neither OPENAI_API_KEY nor OPENAI_BASE_URL is set:"
-            " put one of them in the environment or in .env"
-        )
-    if model is None:
-        raise TruemarkError("no model is named: use --model, or set OPENAI_MODEL")
-    from cal_ai.extractors.openai import OPENAI_URL, OpenAIClient
-
-    return OpenAIClient(
-        model,
-        api_key=settings.openai_api_key,
-        base_url=settings.openai_base_url or OPENAI_URL,
-        caller=caller,
     )
 
 

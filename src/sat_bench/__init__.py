@@ -6,19 +6,19 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from sat_bench.corpus import load_corpus
+    from sat_bench.corpus.loading import load_corpus
+    from sat_bench.corpus.talks import Talk
     from sat_bench.evaluation import compare, evaluate, sweep
-    from sat_bench.segmenter import Segmenter
-    from sat_bench.talks import Talk
+    from sat_bench.models.segmenter import Segmenter
 
 __all__ = ["Segmenter", "Talk", "compare", "evaluate", "load_corpus", "sweep"]
 
 _HOMES = {
-    "Segmenter": "segmenter",
-    "Talk": "talks",
+    "Segmenter": "models.segmenter",
+    "Talk": "corpus.talks",
     "compare": "evaluation",
     "evaluate": "evaluation",
-    "load_corpus": "corpus",
+    "load_corpus": "corpus.loading",
     "sweep": "evaluation",
 }
 

@@ -9,14 +9,14 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 
 from sat_bench.advice import beyond_the_grid
-from sat_bench.corpus import BUNDLED_CORPUS, Corpus, holds_transcripts, load_corpus
+from sat_bench.corpus.importing import import_transcript
+from sat_bench.corpus.loading import BUNDLED_CORPUS, Corpus, holds_transcripts, load_corpus
 from sat_bench.evaluation import Failed, Measured, compare, measure_model
-from sat_bench.importing import import_transcript
-from sat_bench.inference import Inference
-from sat_bench.models import ModelFiles, find_model
+from sat_bench.models.finding import ModelFiles, find_model
 from sat_bench.options import DEFAULT_CORPUS, Options, parse_import_options, parse_options
-from sat_bench.progress import ProgressBar, on_a_terminal, watch_reading
 from sat_bench.report import ModelResult, Report, show, shown_threshold
+from sat_bench.running.inference import Inference
+from sat_bench.running.progress import ProgressBar, on_a_terminal, watch_reading
 from truemark import __version__
 from truemark.errors import TruemarkError, os_reason
 from truemark.signature import Signature
@@ -90,11 +90,11 @@ def _inference(options: Options, corpus: Corpus) -> Iterator[Inference]:
     cache = cluster = None
     with ExitStack() as stack:
         if options.cache:
-            from sat_bench.cache import ProbabilityCache
+            from sat_bench.running.cache import ProbabilityCache
 
             cache = ProbabilityCache(options.cache)
         if options.cluster:
-            from sat_bench.cluster import connected
+            from sat_bench.running.cluster import connected
 
             cluster = stack.enter_context(connected(options.cluster))
         bar = ProgressBar(len(corpus), corpus.characters).watch if on_a_terminal() else None

@@ -8,16 +8,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sat_bench.inference import BoundaryModel, Inference, tagged_answers
-from sat_bench.models import ModelFiles, find_model, is_bundled
-from sat_bench.talks import CorpusError, Talk
+from sat_bench.corpus.talks import CorpusError, Talk
+from sat_bench.models.finding import ModelFiles, find_model, is_bundled
+from sat_bench.models.protocol import BoundaryModel, tagged_answers
+from sat_bench.running.inference import Inference
 from truemark.aggregate import total
 from truemark.counts import EQUAL_WEIGHTS, Counts, Scores, Weights, scores
 from truemark.errors import TruemarkError
 from truemark.sweep import SweepPoint, best, grid, ranked, sweep_groups
 
 if TYPE_CHECKING:
-    from sat_bench.boundaries import Probabilities
+    from sat_bench.models.boundaries import Probabilities
 
 EMPTY_RATIO = 0.0
 
@@ -208,7 +209,7 @@ def default_threshold(files: ModelFiles) -> float:
 def _points(
     talk: Talk, probabilities: Probabilities, thresholds: Sequence[float], tolerance: int
 ) -> tuple[SweepPoint, ...]:
-    from sat_bench.boundaries import scored_positions
+    from sat_bench.models.boundaries import scored_positions
 
     scored = scored_positions(talk.text, probabilities)
     return sweep_groups([(scored, talk.boundaries)], thresholds, tolerance)[0]

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cal_ai.answers import AnswerError, parse_answer, render_answer
 from cal_ai.events import Event
+from cal_ai.extractors.answers import AnswerError, parse_answer, render_answer
 
 DETERMINISTIC = settings(derandomize=True, deadline=None)
 

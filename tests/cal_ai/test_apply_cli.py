@@ -14,7 +14,7 @@ from tests.cal_ai.calendar_servers import PASSWORD, USER, GoogleServer, Radicale
 from tests.cal_ai.loopback import LoopbackLLM, answer
 from tests.cal_ai.sample_folders import GOT_LUNCH, CommandLine, Printed
 
-from cal_ai.outcomes import Outcome, outcomes_json, outcomes_text
+from cal_ai.applying.outcomes import Outcome, outcomes_json, outcomes_text
 
 NOON = datetime.now().replace(hour=12, minute=0, second=0, microsecond=0) + timedelta(days=2)
 LUNCH = {

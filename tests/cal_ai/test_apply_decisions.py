@@ -6,8 +6,8 @@ from datetime import datetime, timedelta
 import pytest
 from tests.cal_ai.calendar_backends import BERLIN, at
 
+from cal_ai.applying.decisions import Decision, decide
 from cal_ai.calendars.protocol import Details, Entry
-from cal_ai.decisions import Decision, decide
 from cal_ai.events import Action, Confidence, Event
 
 NOW = at(20, 10)

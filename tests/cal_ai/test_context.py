@@ -4,8 +4,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from cal_ai.context import CalendarEntry, context_lines, number_entries
+from cal_ai.applying.context import CalendarEntry, number_entries
 from cal_ai.events import ContextEvent
+from cal_ai.extractors.prompt import context_lines
 
 NINE = datetime(2026, 2, 23, 9, 0)
 TEN = datetime(2026, 2, 23, 10, 0)

@@ -12,9 +12,9 @@ from tests.cal_ai.loopback import Call, LoopbackLLM, Reply, answer, status
 
 from cal_ai.extractors.errors import ExtractionFailed, FatalExtractorError
 from cal_ai.extractors.openai import OpenAIClient
+from cal_ai.extractors.prompt import RESPONSE_SCHEMA, SYSTEM
 from cal_ai.extractors.protocol import Extraction, Request, Usage
 from cal_ai.extractors.retry import Caller, CallPolicy
-from cal_ai.prompt import RESPONSE_SCHEMA, SYSTEM
 from cal_ai.transcript import parse_transcript
 
 REQUEST = Request(parse_transcript("[Alice]: Hello."), "Alice", datetime(2026, 2, 20, 10, 0))

@@ -4,8 +4,8 @@ from contextlib import suppress
 
 import pytest
 
+from cal_ai.extractors.pricing import cost_usd
 from cal_ai.extractors.protocol import Usage
-from cal_ai.pricing import cost_usd
 
 MILLION = 1_000_000
 SELLERS = ("google", "openai")

@@ -10,8 +10,8 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from cal_ai.events import ContextEvent, Event
+from cal_ai.extractors.prompt import RESPONSE_SCHEMA, build_prompt, plain_prompt, prompt_fingerprint
 from cal_ai.extractors.protocol import Request
-from cal_ai.prompt import RESPONSE_SCHEMA, build_prompt, plain_prompt, prompt_fingerprint
 from cal_ai.transcript import parse_transcript
 
 NOW = datetime(2026, 2, 20, 10, 0)
@@ -93,7 +93,7 @@ def test_free_text_is_asked_for_without_rules_or_schema() -> None:
 
 
 def test_the_fingerprint_is_the_same_in_every_process() -> None:
-    code = "from cal_ai.prompt import prompt_fingerprint; print(prompt_fingerprint())"
+    code = "from cal_ai.extractors.prompt import prompt_fingerprint; print(prompt_fingerprint())"
 
     other = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
@@ -102,7 +102,7 @@ def test_the_fingerprint_is_the_same_in_every_process() -> None:
 
 def test_the_fingerprint_moves_with_the_words(monkeypatch: pytest.MonkeyPatch) -> None:
     before = prompt_fingerprint()
-    monkeypatch.setattr("cal_ai.prompt.SYSTEM", "Do as you please.")
+    monkeypatch.setattr("cal_ai.extractors.prompt.SYSTEM", "Do as you please.")
     prompt_fingerprint.cache_clear()
     try:
         assert prompt_fingerprint() != before

@@ -14,11 +14,12 @@ from pathlib import Path
 
 import pytest
 
-from cal_ai.answers import parse_answer
 from cal_ai.benchmark.samples import Sample, bundled_folder, load_samples, recorded_answer
 from cal_ai.benchmark.scoring import Scored, Spent, event_scores, overall_counts, score
+from cal_ai.extractors.answers import parse_answer
+from cal_ai.extractors.choosing import choose_extractor
 from cal_ai.extractors.protocol import Extraction, LanguageModel
-from cal_ai.settings import choose_extractor, load_settings
+from cal_ai.settings import load_settings
 from truemark import Counts
 
 GOLDEN = Path(__file__).parent / "golden" / "replayed_counts.json"

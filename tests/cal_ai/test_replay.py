@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from cal_ai.answers import render_answer
 from cal_ai.events import ContextEvent, Event
+from cal_ai.extractors.answers import render_answer
 from cal_ai.extractors.errors import ExtractionFailed
 from cal_ai.extractors.protocol import Extraction, Request, Usage
+from cal_ai.extractors.recording import Recorded, open_recording, request_fingerprint, store_answer
 from cal_ai.extractors.replay import ReplayExtractor
-from cal_ai.recording import Recorded, open_recording, request_fingerprint, store_answer
 from cal_ai.transcript import parse_transcript
 from truemark.errors import TruemarkError
 
@@ -68,7 +68,7 @@ def test_a_changed_prompt_needs_new_answers_but_can_replay_the_old(
     file = tmp_path / "run.jsonl"
     before = recorded()
     store_answer(file, before)
-    monkeypatch.setattr("cal_ai.recording.prompt_fingerprint", lambda: "another prompt")
+    monkeypatch.setattr("cal_ai.extractors.recording.prompt_fingerprint", lambda: "another prompt")
 
     assert open_recording(file).find(request_fingerprint(REQUEST, "gemini", "g-1")) is None
     assert open_recording(file).find(before.fingerprint) == before

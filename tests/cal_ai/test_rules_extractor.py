@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.cal_ai.rules_dialogues import DIALOGUES, Dialogue
 
-from cal_ai.answers import parse_answer
 from cal_ai.events import ContextEvent
+from cal_ai.extractors.answers import parse_answer
 from cal_ai.extractors.protocol import Extraction, Request
 from cal_ai.extractors.rules import RulesExtractor
 from cal_ai.transcript import Transcript, Utterance, parse_transcript

@@ -10,9 +10,10 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from cal_ai.extractors.choosing import choose_extractor
 from cal_ai.extractors.protocol import Extractor, LanguageModel
-from cal_ai.recording import Recorded, store_answer
-from cal_ai.settings import Settings, choose_extractor, load_settings
+from cal_ai.extractors.recording import Recorded, store_answer
+from cal_ai.settings import Settings, load_settings
 from truemark.errors import TruemarkError
 
 KEY = "k3y-that-nobody-may-see"
@@ -202,7 +203,8 @@ def test_only_language_models_answer_free_text() -> None:
 
 def test_choosing_rules_loads_no_sdk() -> None:
     code = (
-        "import sys; from cal_ai.settings import *; choose_extractor('rules', load_settings({}));"
+        "import sys; from cal_ai.settings import *; from cal_ai.extractors.choosing import *;"
+        "choose_extractor('rules', load_settings({}));"
         "print({'google.genai', 'httpx2', 'pydantic', 'genai_prices'} & set(sys.modules))"
     )
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sat_bench.boundaries import (
+from sat_bench.models.boundaries import (
     Probabilities,
     last_probability,
     scored_positions,

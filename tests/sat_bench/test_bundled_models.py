@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from sat_bench import Segmenter
-from sat_bench.models import BUNDLED_FOLDER, BUNDLED_MODELS, TOKENIZER_NAME, find_model
+from sat_bench.models.finding import BUNDLED_FOLDER, BUNDLED_MODELS, TOKENIZER_NAME, find_model
 from truemark.signature import checksum
 
 LIMITS_BYTES = {"small": 8_000_000, "nano": 2_000_000}

@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from sat_bench import load_corpus
-from sat_bench.boundaries import Probabilities
-from sat_bench.cache import CachedModel, ProbabilityCache, decoded, encoded
 from sat_bench.cli import main
-from sat_bench.corpus import BUNDLED_CORPUS, Corpus
+from sat_bench.corpus.loading import BUNDLED_CORPUS, Corpus
 from sat_bench.evaluation import Measurement, measure_model
-from sat_bench.inference import Inference
-from sat_bench.models import find_model
+from sat_bench.models.boundaries import Probabilities
+from sat_bench.models.finding import find_model
+from sat_bench.running.cache import CachedModel, ProbabilityCache, decoded, encoded
+from sat_bench.running.inference import Inference
 from truemark.errors import TruemarkError
 from truemark.signature import Signature
 from truemark.sweep import grid

@@ -11,7 +11,7 @@ import pytest
 from tests.sat_bench.onnx_models import write_terminator_model
 
 from sat_bench.cli import main
-from sat_bench.models import BUNDLED_FOLDER
+from sat_bench.models.finding import BUNDLED_FOLDER
 from sat_bench.options import FLAGS, parse_options
 
 TALKS = {

@@ -14,18 +14,18 @@ from pathlib import Path
 
 import pytest
 
-from sat_bench import cluster as cluster_module
 from sat_bench import load_corpus
 from sat_bench.cli import main
-from sat_bench.cluster import Cluster, connected
-from sat_bench.cluster_worker import SharedFile
-from sat_bench.corpus import BUNDLED_CORPUS
+from sat_bench.corpus.loading import BUNDLED_CORPUS
+from sat_bench.corpus.sentences import find_sentences
+from sat_bench.corpus.talks import Talk
 from sat_bench.evaluation import measure, measure_model
-from sat_bench.inference import Inference
-from sat_bench.local_cluster import local_scheduler
-from sat_bench.models import find_model
-from sat_bench.sentences import find_sentences
-from sat_bench.talks import Talk
+from sat_bench.models.finding import find_model
+from sat_bench.running import cluster as cluster_module
+from sat_bench.running.cluster import Cluster, connected
+from sat_bench.running.cluster_worker import SharedFile
+from sat_bench.running.inference import Inference
+from sat_bench.running.local_cluster import local_scheduler
 from truemark.errors import TruemarkError
 from truemark.sweep import grid
 

@@ -11,11 +11,11 @@ import pytest
 
 import sat_bench
 from sat_bench import Segmenter, Talk, compare, evaluate, load_corpus, sweep
-from sat_bench.boundaries import Probabilities
-from sat_bench.corpus import BUNDLED_CORPUS
+from sat_bench.corpus.loading import BUNDLED_CORPUS
+from sat_bench.corpus.sentences import find_sentences
+from sat_bench.corpus.talks import CorpusError
 from sat_bench.evaluation import DEFAULTS, Failed, Measured, measure
-from sat_bench.sentences import find_sentences
-from sat_bench.talks import CorpusError
+from sat_bench.models.boundaries import Probabilities
 from truemark.aggregate import total
 from truemark.counts import Counts, Weights
 from truemark.matching import match_positions

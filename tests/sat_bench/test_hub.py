@@ -10,7 +10,7 @@ from threading import Thread
 
 import pytest
 
-from sat_bench.hub import is_hub_name
+from sat_bench.models.hub import is_hub_name
 
 OWN = "segment-any-text/own-tokenizer"
 SAT = "segment-any-text/sat-tiny"
@@ -22,7 +22,7 @@ COMMIT = "0123456789abcdef0123456789abcdef01234567"
 
 FIND = """
 import sys
-from sat_bench.models import find_model
+from sat_bench.models.finding import find_model
 from truemark.errors import TruemarkError
 try:
     files = find_model(sys.argv[1])

@@ -4,13 +4,13 @@ from pathlib import Path
 
 from tests.sat_bench.onnx_models import SENTENCES, write_transformer
 
+from sat_bench.corpus.sentences import find_sentences
+from sat_bench.corpus.talks import Talk
 from sat_bench.evaluation import measure_model
-from sat_bench.inference import DEFAULT_OVERLAP, LARGEST_OVERLAP, Inference
-from sat_bench.models import ModelFiles, find_model
-from sat_bench.quantize import quantized
-from sat_bench.segmenter import OVERLAP_TOKENS, WINDOW_TOKENS
-from sat_bench.sentences import find_sentences
-from sat_bench.talks import Talk
+from sat_bench.models.finding import ModelFiles, find_model
+from sat_bench.models.quantize import quantized
+from sat_bench.models.segmenter import OVERLAP_TOKENS, WINDOW_TOKENS
+from sat_bench.running.inference import DEFAULT_OVERLAP, LARGEST_OVERLAP, Inference
 from truemark.sweep import grid
 
 

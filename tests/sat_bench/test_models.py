@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from sat_bench.models import (
+from sat_bench.models.finding import (
     BUNDLED_FOLDER,
     BUNDLED_MODELS,
     ModelError,

@@ -12,7 +12,7 @@ import pytest
 from onnx import TensorProto, helper
 from tests.sat_bench.onnx_models import write_graph, write_transformer
 
-from sat_bench.network import Network
+from sat_bench.models.network import Network
 from truemark.errors import TruemarkError
 
 SIDES = ["batch", "sequence"]
@@ -163,7 +163,7 @@ def test_onnxruntime_prints_nothing(tmp_path: Path, valid: bytes) -> None:
     (tmp_path / "broken.onnx").write_bytes(valid[:-1])
     code = (
         "import numpy as np\n"
-        "from sat_bench.network import Network\n"
+        "from sat_bench.models.network import Network\n"
         "from truemark.errors import TruemarkError\n"
         "network = Network('model.onnx')\n"
         "for attempt in (lambda: Network('broken.onnx'),\n"

@@ -16,9 +16,9 @@ from tests.sat_bench.onnx_models import (
     write_transformer,
 )
 
-from sat_bench.network import Network
-from sat_bench.quantize import quantized
-from sat_bench.segmenter import Segmenter
+from sat_bench.models.network import Network
+from sat_bench.models.quantize import quantized
+from sat_bench.models.segmenter import Segmenter
 from truemark.errors import TruemarkError
 
 PRECISIONS = [
@@ -97,7 +97,7 @@ def test_the_copy_lies_in_the_cache_folder_of_the_user(
 
 def test_quantising_prints_nothing(tmp_path: Path) -> None:
     write_encoder(tmp_path / "model.onnx")
-    code = "import sys; from sat_bench.quantize import quantized\n"
+    code = "import sys; from sat_bench.models.quantize import quantized\n"
     code += "from pathlib import Path; quantized('model.onnx', Path('cache'))"
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True

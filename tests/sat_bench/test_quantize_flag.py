@@ -8,8 +8,8 @@ import pytest
 from tests.sat_bench.onnx_models import write_terminator_model
 
 from sat_bench.cli import main
-from sat_bench.models import find_model, int8_name, is_bundled
-from sat_bench.quantize import quantized
+from sat_bench.models.finding import find_model, int8_name, is_bundled
+from sat_bench.models.quantize import quantized
 
 
 @pytest.fixture

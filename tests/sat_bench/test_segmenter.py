@@ -23,7 +23,7 @@ from tests.sat_bench.onnx_models import (
 )
 
 import sat_bench
-from sat_bench.segmenter import Segmenter
+from sat_bench.models.segmenter import Segmenter
 from truemark.errors import TruemarkError
 
 TEXT = "The ferry left at nine. Is the office open?\n\nWhat a fine day!  Nobody knew"

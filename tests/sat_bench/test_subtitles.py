@@ -2,9 +2,9 @@ from pathlib import Path
 
 import pytest
 
-from sat_bench.corpus import load_talk
-from sat_bench.subtitles import spoken_text
-from sat_bench.talks import CorpusError
+from sat_bench.corpus.loading import load_talk
+from sat_bench.corpus.subtitles import spoken_text
+from sat_bench.corpus.talks import CorpusError
 
 SRT = """\
 1

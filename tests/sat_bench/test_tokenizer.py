@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sat_bench
-from sat_bench.tokenizer import UNK_ID, Tokenizer, Tokens
+from sat_bench.models.tokenizer import UNK_ID, Tokenizer, Tokens
 from truemark.errors import TruemarkError
 
 WHOLE = 1 << 30

@@ -7,7 +7,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sat_bench.windows import Weighting, WindowAverage, batches, sigmoid, window_weights, windows
+from sat_bench.models.windows import (
+    Weighting,
+    WindowAverage,
+    batches,
+    sigmoid,
+    window_weights,
+    windows,
+)
 
 SIZES = st.tuples(st.integers(1, 20), st.integers(0, 19)).filter(lambda pair: pair[1] < pair[0])
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from sat_bench import Segmenter
-from sat_bench.models import BUNDLED_FOLDER
+from sat_bench.models.finding import BUNDLED_FOLDER
 
 torch = pytest.importorskip(
     "torch", reason="PyTorch is not installed: make test-training installs it and runs this"

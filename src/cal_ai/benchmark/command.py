@@ -21,11 +21,12 @@ from cal_ai.benchmark.run import Outcome, Plan, fingerprints, run_benchmark
 from cal_ai.benchmark.samples import SampleSet, default_folder, load_samples
 from cal_ai.benchmark.scoring import Result, Scored
 from cal_ai.benchmark.store import AnswerStore, latest_recording, require_writable
+from cal_ai.extractors.choosing import choose_extractor
 from cal_ai.extractors.protocol import Extractor
+from cal_ai.extractors.recording import Recording
 from cal_ai.extractors.replay import ReplayExtractor
 from cal_ai.extractors.retry import CallPolicy
-from cal_ai.recording import Recording
-from cal_ai.settings import choose_extractor, load_settings
+from cal_ai.settings import load_settings
 from truemark.errors import TruemarkError
 
 

@@ -17,10 +17,10 @@ from cal_ai.benchmark.figures import (
 )
 from cal_ai.benchmark.overview import Overview
 from cal_ai.benchmark.scoring import Failed, Result, Scored, event_scores
-from cal_ai.terminal import one_line
 from truemark.counts import Counts, Scores
 from truemark.jsontext import to_json
 from truemark.tables import render
+from truemark.text import one_line
 
 _FAILURES = 20
 

@@ -8,9 +8,9 @@ from cal_ai.benchmark.differences import Difference
 from cal_ai.benchmark.overview import Overview
 from cal_ai.benchmark.scoring import Scored
 from cal_ai.extractors.protocol import Usage
-from cal_ai.terminal import one_line
 from truemark.counts import Counts, Scores
 from truemark.tables import Table
+from truemark.text import one_line
 
 SCORE_COLUMNS = ("", "scored", "failed", "precision", "recall", "f1", "tp", "fp", "fn")
 SCORE_FORMATS = (None, None, None, ".3f", ".3f", ".3f", None, None, None)

@@ -11,9 +11,9 @@ from cal_ai.benchmark.overview import Category, Overview
 from cal_ai.benchmark.scoring import Scored, event_scores
 from cal_ai.extractors.errors import ExtractionFailed, FatalExtractorError
 from cal_ai.extractors.protocol import LanguageModel, Usage
-from cal_ai.terminal import one_line
 from truemark.counts import Counts
 from truemark.tables import render
+from truemark.text import one_line
 
 SECTIONS = (
     "What went well",

@@ -20,11 +20,11 @@ from cal_ai.benchmark.scoring import Failed, Result, Spent, score
 from cal_ai.benchmark.store import AnswerStore, create_new
 from cal_ai.benchmark.tolerance import TOLERANCES
 from cal_ai.extractors.errors import ExtractionFailed
+from cal_ai.extractors.pricing import cost_usd
+from cal_ai.extractors.prompt import prompt_fingerprint
 from cal_ai.extractors.protocol import Extraction, Extractor, LanguageModel, Request, Usage
+from cal_ai.extractors.recording import Recorded, request_fingerprint
 from cal_ai.extractors.replay import ReplayExtractor
-from cal_ai.pricing import cost_usd
-from cal_ai.prompt import prompt_fingerprint
-from cal_ai.recording import Recorded, request_fingerprint
 from truemark import __version__
 from truemark.errors import TruemarkError
 from truemark.files import write_atomically

@@ -8,9 +8,9 @@ from datetime import datetime
 from pathlib import Path
 from tempfile import TemporaryFile
 
-from cal_ai.answers import AnswerError, parse_answer
+from cal_ai.extractors.answers import AnswerError, parse_answer
 from cal_ai.extractors.protocol import Extraction
-from cal_ai.recording import Recorded, Recording, open_recording, recorded_fields
+from cal_ai.extractors.recording import Recorded, Recording, open_recording, recorded_fields
 from truemark.files import write_error
 from truemark.history import Appender
 

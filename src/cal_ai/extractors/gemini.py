@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 from cal_ai.extractors.errors import ExtractionFailed
 from cal_ai.extractors.faults import Fault, Provider
 from cal_ai.extractors.language_model import LanguageModelExtractor
+from cal_ai.extractors.prompt import RESPONSE_SCHEMA, SYSTEM, Prompt
 from cal_ai.extractors.protocol import LLMCallResult, Usage
 from cal_ai.extractors.retry import Caller, parse_retry_after
-from cal_ai.prompt import RESPONSE_SCHEMA, SYSTEM, Prompt
 
 if TYPE_CHECKING:
     from google.genai import errors, types

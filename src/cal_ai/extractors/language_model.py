@@ -5,12 +5,12 @@ from __future__ import annotations
 import time
 from abc import ABC, abstractmethod
 
-from cal_ai.answers import AnswerError, parse_answer
 from cal_ai.events import Event
+from cal_ai.extractors.answers import AnswerError, parse_answer
 from cal_ai.extractors.errors import ExtractionFailed
+from cal_ai.extractors.prompt import Prompt, build_prompt, plain_prompt
 from cal_ai.extractors.protocol import Extraction, LLMCallResult, Request
 from cal_ai.extractors.retry import Caller, Tally
-from cal_ai.prompt import Prompt, build_prompt, plain_prompt
 
 
 class LanguageModelExtractor(ABC):

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 from cal_ai.extractors.errors import ExtractionFailed, FatalExtractorError
 from cal_ai.extractors.faults import Fault, Provider
 from cal_ai.extractors.language_model import LanguageModelExtractor
+from cal_ai.extractors.prompt import RESPONSE_SCHEMA, Prompt
 from cal_ai.extractors.protocol import LLMCallResult, Usage
 from cal_ai.extractors.retry import Caller, TransientError, parse_retry_after
-from cal_ai.prompt import RESPONSE_SCHEMA, Prompt
 
 if TYPE_CHECKING:
     import httpx2

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from datetime import datetime
 
-from cal_ai.answers import render_answer
 from cal_ai.events import Event
+from cal_ai.extractors.answers import render_answer
 from cal_ai.extractors.protocol import Extraction, Request
 from cal_ai.extractors.rules.agenda import Agenda
 from cal_ai.extractors.rules.decide import decide

@@ -1,0 +1,1 @@
+"""From extracted events to changes in a calendar."""

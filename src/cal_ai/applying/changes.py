@@ -1,0 +1,105 @@
+"""Decisions carried out on a calendar, so that doing it twice is the same as doing it once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from cal_ai.applying.decisions import Decision, same_title
+from cal_ai.applying.journal import Earlier, change_keys, event_uid
+from cal_ai.applying.outcomes import Outcome, Result, outcome_of
+from cal_ai.calendars.protocol import (
+    AlreadyThere,
+    Calendar,
+    CalendarError,
+    ChangedMeanwhile,
+    Entry,
+    EventGone,
+)
+
+_Step = tuple[Result, str, str | None]  # what became of it, why, and the event's id
+_EARLIER = "applied by an earlier run"
+
+
+@dataclass(slots=True)
+class Applier:
+    """Applies the decisions of one transcript to a calendar in which `planned` was found."""
+
+    calendar: Calendar
+    transcript: str
+    planned: list[Entry]
+    earlier: Earlier
+    _seen: dict[str, Entry] = field(default_factory=dict)
+
+    def apply(self, decisions: Sequence[Decision]) -> Iterator[tuple[str, Outcome]]:
+        """Key and outcome of each decision in turn; one that fails does not stop the others."""
+        keys = change_keys(decision.event for decision in decisions)
+        for key, decision in zip(keys, decisions, strict=True):
+            result, reason, event_id = self._step(key, decision)
+            yield key, outcome_of(decision, self.calendar.name, result, reason, event_id)
+
+    def _step(self, key: str, decision: Decision) -> _Step:
+        if decision.held_back is not None:
+            return "held back", decision.held_back, None
+        if key in self.earlier.changes:
+            change = self.earlier.changes[key]
+            return "unchanged", change.reason, change.event_id
+        try:
+            if decision.event.action == "create":
+                return self._create(key, decision, "")
+            return self._change(key, decision)
+        except CalendarError as error:
+            return "failed", str(error), None
+
+    def _create(self, key: str, decision: Decision, reason: str) -> _Step:
+        details = decision.details
+        assert details is not None, "a decision without details is held back or a removal"
+        for entry in self.planned:
+            same = same_title(entry.details.title, details.title)
+            if same and entry.details.start == details.start:
+                return "unchanged", "it is in the calendar already", entry.id
+        uid = event_uid(self.transcript, key)
+        try:
+            entry = self.calendar.create(uid, details, self.transcript)
+        except AlreadyThere:
+            return "unchanged", _EARLIER, uid
+        self.planned.append(entry)
+        return "created", reason, entry.id
+
+    def _change(self, key: str, decision: Decision) -> _Step:
+        """Updates or deletes; an event that is gone is created anew or left alone."""
+        target, details = decision.target, decision.details
+        if target is None:
+            return self._without_target(key, decision, "no event in the calendar fits")
+        if self.transcript in target.marks:
+            return "unchanged", _EARLIER, target.id
+        try:
+            current = self._current(target)
+            if details is None:
+                self.calendar.delete(current)
+                self._forget(target)
+                return "deleted", "", target.id
+            if details == current.details:
+                return "unchanged", "the calendar says so already", target.id
+            self._seen[target.id] = self.calendar.update(current, details, self.transcript)
+        except EventGone:
+            self._forget(target)
+            return self._without_target(key, decision, "the event is gone from the calendar")
+        return "updated", "", target.id
+
+    def _current(self, target: Entry) -> Entry:
+        """The event as it stands, if that is still what the decision was made from."""
+        current = self.calendar.get(target.uid, target.recurrence)
+        if current.details != self._seen.get(target.id, target).details:
+            raise ChangedMeanwhile(
+                f"{self.calendar.name}: the event was changed by someone else meanwhile; run again"
+            )
+        return current
+
+    def _forget(self, gone: Entry) -> None:
+        self.planned = [entry for entry in self.planned if entry.id != gone.id]
+
+    def _without_target(self, key: str, decision: Decision, reason: str) -> _Step:
+        if decision.details is None:
+            return "skipped", f"{reason}, so there is nothing to delete", None
+        return self._create(key, decision, f"{reason}, so it is entered as a new one")

@@ -1,0 +1,103 @@
+"""What was applied to which calendar from which transcript, so that it happens once.
+
+An event that was created or changed carries a mark, but one that was removed cannot, nor one that
+its owner has thrown away since. This file remembers those too.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from datetime import datetime
+from pathlib import Path
+
+from cal_ai.applying.outcomes import Outcome
+from cal_ai.events import Event
+from cal_ai.transcript import Transcript
+from truemark import history
+
+_ID_LENGTH = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Earlier:
+    """The changes that earlier runs made for a transcript, by key; `settled` when all were made."""
+
+    changes: Mapping[str, Outcome] = field(default_factory=dict)
+    settled: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Journal:
+    """A file of changes; one line each, safe against crashes and runs side by side."""
+
+    path: Path
+
+    def earlier(self, calendar: str, transcript: str) -> Earlier:
+        """What was made of this transcript in this calendar before."""
+        changes: dict[str, Outcome] = {}
+        settled = False
+        for _, record in history.scan(self.path, []):
+            if (record.get("calendar"), record.get("transcript")) != (calendar, transcript):
+                continue
+            settled = settled or record.get("settled") is True
+            if (change := _outcome(record.get("change"))) is not None:
+                reason = f"applied on {record.get('at')}"
+                changes[str(record.get("key"))] = replace(change, result="unchanged", reason=reason)
+        return Earlier(changes, settled)
+
+    def add(self, calendar: str, transcript: str, key: str, change: Outcome) -> None:
+        """Remembers a change; it is on disk when this returns."""
+        self._append(calendar, transcript, {"key": key, "change": asdict(change)})
+
+    def settle(self, calendar: str, transcript: str) -> None:
+        """Remembers that nothing of this transcript is left to do."""
+        self._append(calendar, transcript, {"settled": True})
+
+    def _append(self, calendar: str, transcript: str, record: Mapping[str, object]) -> None:
+        at = datetime.now().astimezone().isoformat(" ", "minutes")
+        head = {"at": at, "calendar": calendar, "transcript": transcript}
+        history.append(self.path, {**head, **record})
+
+
+def transcript_id(transcript: Transcript, owner: str) -> str:
+    """What stands for a conversation of this owner, wherever its file lies."""
+    return _digest(owner, transcript.as_text())
+
+
+def change_keys(events: Iterable[Event]) -> list[str]:
+    """A key per event that stays the same when a later run reads other times into the transcript.
+
+    Several events of one action and title are told apart by their order.
+    """
+    seen: Counter[tuple[str, str]] = Counter()
+    keys = []
+    for event in events:
+        what = (event.action, " ".join(event.title.casefold().split()))
+        keys.append(_digest(*what, str(seen[what])))
+        seen[what] += 1
+    return keys
+
+
+def event_uid(transcript: str, key: str) -> str:
+    """The id of an event made from a transcript; its letters are those that Google allows."""
+    return f"truemark{_digest(transcript, key)}"
+
+
+def _digest(*parts: str) -> str:
+    joined = "".join(f"{len(part)}:{part}" for part in parts)
+    digest = hashlib.sha256(joined.encode("utf-8", "surrogatepass"))
+    return digest.hexdigest()[:_ID_LENGTH]
+
+
+def _outcome(values: object) -> Outcome | None:
+    """The outcome in a line of this file; None for what another version may have written."""
+    if not isinstance(values, dict):
+        return None
+    lists = {name: tuple(values.get(name) or ()) for name in ("attendees", "assumptions")}
+    try:
+        return Outcome(**{**values, **lists})
+    except TypeError:
+        return None

@@ -1,0 +1,180 @@
+"""One conversation on its way to a calendar: context, extraction, decisions, changes."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+from cal_ai.applying.changes import Applier
+from cal_ai.applying.context import CalendarContext, CalendarEntry, number_entries
+from cal_ai.applying.decisions import decide
+from cal_ai.applying.journal import Earlier, Journal, transcript_id
+from cal_ai.applying.outcomes import CHANGES, Outcome, outcomes_json, outcomes_text
+from cal_ai.calendars.choose import choose_calendar, data_folder
+from cal_ai.calendars.dry_run import DryRun
+from cal_ai.calendars.protocol import Calendar, Entry
+from cal_ai.calendars.zones import machine_zone
+from cal_ai.events import Event
+from cal_ai.extractors.choosing import choose_extractor
+from cal_ai.extractors.errors import ExtractionFailed
+from cal_ai.extractors.prompt import context_lines
+from cal_ai.extractors.protocol import Extractor, Request
+from cal_ai.extractors.retry import CallPolicy
+from cal_ai.settings import load_settings
+from cal_ai.transcript import Transcript, load_transcript
+from truemark.errors import TruemarkError
+from truemark.text import one_line
+
+CONTEXT = timedelta(days=14)
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One transcript, and all that its way to the calendar depends on."""
+
+    transcript: Transcript
+    owner: str
+    now: datetime
+    zone: ZoneInfo | None
+    extractor: Extractor
+    calendar: Calendar
+    journal: Journal
+    dry_run: bool = False
+    again: bool = False
+    verbose: bool = False
+
+
+def run_command(options: argparse.Namespace) -> int:
+    """Apply what the conversation changes, and show it; 1 when a change failed."""
+    settings = load_settings(os.environ, owner=options.owner)
+    transcript = load_conversation(options.file)
+    zone = settings.timezone or machine_zone(os.environ)
+    extractor = choose_extractor(
+        options.extractor,
+        settings,
+        model=options.model,
+        policy=CallPolicy(timeout_s=options.timeout),
+    )
+    calendar = choose_calendar(options.calendar, settings, zone)
+    run = Run(
+        transcript,
+        settings.owner,
+        datetime.now(zone) if zone else settings.now(),
+        zone,
+        extractor,
+        DryRun(calendar) if options.dry_run else calendar,
+        Journal(data_folder() / "applied.jsonl"),
+        dry_run=options.dry_run,
+        again=options.again,
+        verbose=options.verbose,
+    )
+    try:
+        outcomes = apply_transcript(run)
+    finally:
+        calendar.close()
+    if options.format == "json":
+        heading = {
+            "file": options.file,
+            "owner": run.owner,
+            "calendar": calendar.name,
+            "extractor": extractor.name,
+            "model": extractor.model,
+            "dry_run": run.dry_run,
+        }
+        print(outcomes_json(outcomes, heading), end="")
+    else:
+        print(outcomes_text(outcomes, dry_run=run.dry_run), end="")
+    return 1 if any(outcome.result == "failed" for outcome in outcomes) else 0
+
+
+def load_conversation(path: Path) -> Transcript:
+    """The transcript in `path`; one in which nobody speaks is refused."""
+    transcript = load_transcript(path)
+    if not transcript.utterances:
+        raise TruemarkError(f"{path}: nobody speaks in it, expected lines like [Speaker]: words")
+    for number in transcript.skipped_lines:
+        _note(f"{path}:{number}: skipped, as nobody has spoken yet")
+    return transcript
+
+
+def apply_transcript(run: Run) -> tuple[Outcome, ...]:
+    """What became of each decision; a transcript that was applied before changes nothing."""
+    transcript = transcript_id(run.transcript, run.owner)
+    calendar, journal = run.calendar, run.journal
+    earlier = Earlier() if run.again else journal.earlier(calendar.identity, transcript)
+    if earlier.settled:
+        _note(f"applied to {calendar.name} before, so nothing is changed; --again applies it anew")
+        return tuple(earlier.changes.values())
+    listing = calendar.coming(run.now, run.now + CONTEXT)
+    for warning in listing.warnings:
+        _note(f"warning: {one_line(warning)}")
+    context = _context(listing.entries)
+    planned = {entry.id: entry for entry in listing.entries}
+    decisions = []
+    for event in asyncio.run(_extract(run, context)):
+        shown = context.entry(event.existing_event_id)
+        target = planned[shown.real_id] if shown else None
+        decisions.append(decide(event, target, run.now, run.zone))
+
+    applier = Applier(calendar, transcript, list(listing.entries), earlier)
+    outcomes = []
+    for key, outcome in applier.apply(decisions):
+        outcomes.append(outcome)
+        if outcome.result in CHANGES and not run.dry_run:
+            with _forgetting_is_no_failure():
+                journal.add(calendar.identity, transcript, key, outcome)
+    changed = earlier.changes or any(outcome.result in CHANGES for outcome in outcomes)
+    failed = any(outcome.result == "failed" for outcome in outcomes)
+    if changed and not failed and not run.dry_run:
+        with _forgetting_is_no_failure():
+            journal.settle(calendar.identity, transcript)
+    return tuple(outcomes)
+
+
+@contextmanager
+def _forgetting_is_no_failure() -> Iterator[None]:
+    try:
+        yield
+    except TruemarkError as error:
+        _note(f"warning: changes are made, but not remembered: {error}")
+
+
+async def _extract(run: Run, context: CalendarContext) -> tuple[Event, ...]:
+    if run.verbose:
+        _note(f"{run.extractor.name} reads {len(run.transcript.utterances)} utterances, beside:")
+        lines = context_lines(context.events) or "nothing planned in the coming 14 days"
+        for line in lines.splitlines():
+            _note(f"  {one_line(line)}")
+    try:
+        request = Request(run.transcript, run.owner, run.now, context.events)
+        return (await run.extractor.extract(request)).events
+    except ExtractionFailed as failure:
+        raise TruemarkError(f"no events were extracted: {failure.reason}") from failure
+    finally:
+        await run.extractor.close()
+
+
+def _context(entries: tuple[Entry, ...]) -> CalendarContext:
+    """The events under small numbers, in the owner's local time."""
+    return number_entries(
+        CalendarEntry(
+            entry.id,
+            entry.details.title,
+            entry.details.start.replace(tzinfo=None),
+            entry.details.end.replace(tzinfo=None),
+            entry.details.location,
+        )
+        for entry in entries
+    )
+
+
+def _note(line: str) -> None:
+    print(line, file=sys.stderr)

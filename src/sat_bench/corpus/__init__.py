@@ -1,0 +1,1 @@
+"""Talks from every kind of file, and the sentences that are true of them."""

@@ -1,0 +1,136 @@
+"""The gold `.json` file: a text with the offsets at which its sentences end."""
+
+import json
+from collections.abc import Sequence
+from itertools import pairwise
+from pathlib import Path
+
+from sat_bench.corpus.sentences import spans_between
+from sat_bench.corpus.talks import CorpusError, Talk
+
+
+def parse_gold_json(path: Path, content: str) -> Talk:
+    """The talk of a gold file, its boundaries in characters whatever unit they were written in."""
+    document = _json_object(path, content)
+    text = _string(path, document, "text")
+    if not text.strip():
+        raise CorpusError(f"{path}: text is empty")
+    boundaries = _boundaries(path, document, text)
+    sentences = spans_between(text, boundaries, leftover=False)
+    for index, sentence in enumerate(sentences):
+        if sentence.start == sentence.end:
+            raise CorpusError(
+                f"{path}: boundaries[{index}] is {boundaries[index]}, "
+                "but the sentence before it holds only white space"
+            )
+    return Talk(
+        id=path.stem,
+        source=_string(path, document, "source", default=path.name),
+        speaker=_string(path, document, "speaker", default=""),
+        title=_string(path, document, "name", default=""),
+        text=text,
+        sentences=sentences,
+    )
+
+
+def _json_object(path: Path, content: str) -> dict[str, object]:
+    try:
+        document = json.loads(content)
+    except json.JSONDecodeError as error:
+        raise CorpusError(
+            f"{path}:{error.lineno}: not JSON: {error.msg} (column {error.colno})"
+        ) from None
+    except (RecursionError, ValueError) as error:
+        raise CorpusError(f"{path}: not readable as JSON: {error}") from None
+    if not isinstance(document, dict):
+        raise CorpusError(
+            f"{path}: must be a JSON object with text and boundaries, got {_json_type(document)}"
+        )
+    return document
+
+
+def _string(
+    path: Path, document: dict[str, object], key: str, *, default: str | None = None
+) -> str:
+    value = document.get(key, default)
+    if not isinstance(value, str):
+        found = _json_type(value) if key in document else "nothing"
+        raise CorpusError(f"{path}: {key} must be a string, got {found}")
+    try:
+        value.encode()
+    except UnicodeEncodeError as error:
+        raise CorpusError(
+            f"{path}: {key} holds half of a surrogate pair at character {error.start}"
+        ) from None
+    return value
+
+
+def _boundaries(path: Path, document: dict[str, object], text: str) -> Sequence[int]:
+    values = document.get("boundaries")
+    if not isinstance(values, list) or not values:
+        found = "nothing" if values is None else _json_type(values)
+        raise CorpusError(
+            f"{path}: boundaries must be a list of at least one end offset, got {found}"
+        )
+    for index, value in enumerate(values):
+        if not isinstance(value, int) or isinstance(value, bool):
+            raise CorpusError(
+                f"{path}: boundaries[{index}] must be a whole number, got {json.dumps(value)[:40]}"
+            )
+    for index, (before, after) in enumerate(pairwise(values), start=1):
+        if after <= before:
+            raise CorpusError(
+                f"{path}: boundaries must ascend, but boundaries[{index}] is {after} after {before}"
+            )
+    _check_sentence_count(path, document, len(values))
+    encoded = text.encode()
+    if values[-1] == len(encoded) != len(text):
+        return _characters_of_bytes(path, encoded, values)
+    if values[0] < 1 or values[-1] > len(text):
+        index = 0 if values[0] < 1 else next(i for i, v in enumerate(values) if v > len(text))
+        raise CorpusError(
+            f"{path}: boundaries[{index}] is {values[index]}, "
+            f"outside the text of {len(text)} characters"
+        )
+    return values
+
+
+def _check_sentence_count(path: Path, document: dict[str, object], boundaries: int) -> None:
+    sentences = document.get("sentences")
+    if not sentences:
+        return
+    if not isinstance(sentences, list):
+        raise CorpusError(f"{path}: sentences must be a list, got {_json_type(sentences)}")
+    if len(sentences) != boundaries:
+        raise CorpusError(
+            f"{path}: {len(sentences)} sentences but {boundaries} boundaries; "
+            "each sentence has one end"
+        )
+
+
+def _characters_of_bytes(path: Path, encoded: bytes, offsets: Sequence[int]) -> list[int]:
+    characters = 0
+    start = 0
+    converted = []
+    for index, offset in enumerate(offsets):
+        try:
+            characters += len(encoded[start:offset].decode())
+        except UnicodeDecodeError:
+            raise CorpusError(
+                f"{path}: boundaries count bytes, "
+                f"and boundaries[{index}] is {offset}, inside a character"
+            ) from None
+        start = offset
+        converted.append(characters)
+    return converted
+
+
+def _json_type(value: object) -> str:
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "a truth value"
+    names = {dict: "an object", list: "a list", str: "a string", int: "a number", float: "a number"}
+    if isinstance(value, list) and not value:
+        return "an empty list"
+    return names[type(value)]

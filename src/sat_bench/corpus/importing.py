@@ -1,0 +1,73 @@
+"""Turning pasted text and subtitles into corpus files."""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+from sat_bench.corpus.subtitles import spoken_text
+from sat_bench.corpus.talks import CorpusError, Talk
+from sat_bench.corpus.transcripts import (
+    HEADER_NAMES,
+    format_transcript,
+    parse_transcript,
+    split_header,
+)
+from truemark.files import read_text, write_atomically
+
+_CLOCK = r"(?:\d{1,2}:)?\d{1,2}:\d{2}"
+_TIMESTAMP_LINE = re.compile(rf"\s*[\[(]?{_CLOCK}[\])]?\s*")
+_LEADING_TIMESTAMP = re.compile(rf"\s*[\[(]{_CLOCK}[\])]\s*")
+
+
+def import_transcript(
+    file: Path, out: Path | None = None, header: Mapping[str, str] | None = None, *, force: bool
+) -> tuple[Path, Talk]:
+    """Writes the corpus file of a pasted transcript or subtitle file; where it is and its talk."""
+    target = _target(file, out)
+    if file.suffix.lower() in (".json", ".conllu"):
+        raise CorpusError(f"{file}: is a corpus file already; copy it into the corpus folder")
+    own_header, text = _read(file)
+    values = {"source": file.name} | own_header | dict(header or {})
+    content = format_transcript(
+        {name.capitalize(): values.get(name, "") for name in HEADER_NAMES}, text
+    )
+    talk = parse_transcript(target, content, "plain")
+    if target.exists() and not force:
+        raise CorpusError(
+            f"{target}: exists already; add -force to replace it, or choose another -o"
+        )
+    write_atomically(target, content)
+    return target, talk
+
+
+def _target(file: Path, out: Path | None) -> Path:
+    if out is None:
+        return file.with_suffix(".txt")
+    if out.is_dir():
+        return out / f"{file.stem}.txt"
+    if out.suffix.lower() != ".txt":
+        raise CorpusError(f"{out}: a corpus file must end in .txt, or name a folder that exists")
+    return out
+
+
+def _read(file: Path) -> tuple[dict[str, str], str]:
+    content = read_text(file)
+    if file.suffix.lower() in (".srt", ".vtt"):
+        return {}, spoken_text(file, content)
+    header, body, _ = split_header(content)
+    text = _paragraphs(body)
+    if not text:
+        raise CorpusError(f"{file}: no transcript text in it")
+    return header, text
+
+
+def _paragraphs(body: str) -> str:
+    """The text without timestamps, a line per paragraph; blank lines part paragraphs."""
+    paragraphs: list[list[str]] = [[]]
+    for line in body.split("\n"):
+        if _TIMESTAMP_LINE.fullmatch(line):
+            continue
+        if not line.strip():
+            paragraphs.append([])
+        paragraphs[-1].extend(_LEADING_TIMESTAMP.sub("", line, count=1).split())
+    return "\n\n".join(" ".join(words) for words in paragraphs if words)

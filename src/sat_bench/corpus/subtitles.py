@@ -1,0 +1,113 @@
+"""Subtitle files: the spoken text of `.srt` and `.vtt` cues."""
+
+import html
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from sat_bench.corpus.sentences import TruthRule, find_sentences
+from sat_bench.corpus.talks import CorpusError, Talk
+from sat_bench.corpus.transcripts import unify_line_breaks
+
+_TIME = r"(?:(\d+):)?(\d{1,2}):(\d{2})(?:[.,](\d{1,3}))?"
+_TIMING = re.compile(rf"\s*{_TIME}\s*-->\s*{_TIME}(?:\s.*)?")
+_LIKE_TIMING = re.compile(r"\s*\d+:\d{2}.*-+>|.*-->")
+_WORD_TIME = re.compile(r"<\d+:[\d:.]+>")
+
+_TAG = re.compile(r"</?[a-zA-Z][^<>]*>|<\d[\d:.]*>|\{\\[^{}]*\}")
+_MUSIC = re.compile(r"[♪♫♬♩]+")
+# A hyphen before a digit is a minus sign, not a change of speaker.
+_TURN = re.compile(r"\s*>{2,}\s*|\A\s*[-‐–—]\s*(?!\d)")
+_SPEAKER = re.compile(r"\A[A-Z][A-Z0-9 .'’&-]*[A-Z0-9.]:\s+")
+_LONE_NOTE = re.compile(r"\s*(?:\([^()]*\)|\[[^][]*\])\s*")
+# Beside speech only what looks like a note: "(Laughter)", not "(which I liked)".
+_NOTE = re.compile(r"\[[^][]{0,80}\]|\((?=[A-Z])[^().?!\s]*(?: [^().?!\s]+){0,3}\)")
+
+
+@dataclass(frozen=True, slots=True)
+class _Cue:
+    start_ms: int
+    end_ms: int
+    lines: tuple[str, ...]
+
+
+def parse_subtitles(path: Path, content: str, rule: TruthRule) -> Talk:
+    """The talk of a subtitle file, ends found by rule in the joined cue texts."""
+    text = spoken_text(path, content)
+    return Talk(
+        id=path.stem,
+        source=path.name,
+        speaker="",
+        title="",
+        text=text,
+        sentences=find_sentences(text, rule),
+    )
+
+
+def spoken_text(path: Path, content: str) -> str:
+    """What is said in the cues, joined by spaces: no tags, speaker marks or sound notes."""
+    cues = tuple(_cues(path, unify_line_breaks(content)))
+    if not cues:
+        raise CorpusError(
+            f"{path}: no subtitle cues found; "
+            "expected timing lines such as 00:00:01,000 --> 00:00:04,000"
+        )
+    rolls_up = _WORD_TIME.search(content) is not None
+    lines: list[str] = []
+    before: _Cue | None = None
+    for cue in cues:
+        repeats = before is not None and (rolls_up or cue.start_ms < before.end_ms)
+        lines.extend(_new_lines(before, cue) if before and repeats else cue.lines)
+        before = cue
+    text = " ".join(_NOTE.sub(" ", " ".join(map(_spoken, lines))).split())
+    if not text:
+        raise CorpusError(f"{path}: nothing is said in any of the {len(cues)} cues")
+    return text
+
+
+def _cues(path: Path, content: str) -> Iterator[_Cue]:
+    timing: re.Match[str] | None = None
+    body: list[str] = []
+    for number, line in enumerate(content.split("\n"), start=1):
+        if not _LIKE_TIMING.match(line):
+            body.append(line)
+            continue
+        if timing:
+            numbered = body and body[-1].strip().isdecimal()
+            yield _cue(path, timing, body[:-1] if numbered else body)
+        timing, body = _TIMING.fullmatch(line), []
+        if timing is None:
+            raise CorpusError(
+                f"{path}:{number}: not a timing line: {line.strip()[:40]!r}; "
+                "expected one such as 00:00:01,000 --> 00:00:04,000"
+            )
+    if timing:
+        yield _cue(path, timing, body)
+
+
+def _cue(path: Path, timing: re.Match[str], body: list[str]) -> _Cue:
+    if path.suffix.lower() == ".vtt" and "" in body:
+        # What follows a blank line is a note or the name of the next cue; .srt files have neither.
+        body = body[: body.index("")]
+    groups = [int(group or 0) for group in timing.groups()]
+    start_ms, end_ms = (
+        ((hours * 60 + minutes) * 60 + seconds) * 1000 + milliseconds
+        for hours, minutes, seconds, milliseconds in (groups[:4], groups[4:])
+    )
+    lines = (_TAG.sub("", line).strip() for line in body)
+    return _Cue(start_ms, end_ms, tuple(line for line in lines if line))
+
+
+def _new_lines(before: _Cue, cue: _Cue) -> tuple[str, ...]:
+    """The lines of a cue without those at its top that the cue before still showed."""
+    for size in range(min(len(before.lines), len(cue.lines)), 0, -1):
+        if before.lines[-size:] == cue.lines[:size]:
+            return cue.lines[size:]
+    return cue.lines
+
+
+def _spoken(line: str) -> str:
+    line = _MUSIC.sub(" ", html.unescape(line))
+    line = _SPEAKER.sub("", _TURN.sub(" ", line).lstrip())
+    return "" if _LONE_NOTE.fullmatch(line) else line

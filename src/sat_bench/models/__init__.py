@@ -1,0 +1,1 @@
+"""SaT models: where their files are, and how they read a text."""

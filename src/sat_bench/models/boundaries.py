@@ -1,0 +1,133 @@
+"""From the probabilities of tokens to sentence ends in the text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from sat_bench.models.arrays import FloatArray, IntArray
+from truemark.sweep import ScoredPositions
+
+_SPACES = re.compile(r"\s*")
+BLOCK_TOKENS = 1 << 16
+_LAST_SPACE = 0x3000  # no character above the ideographic space is white space
+_IS_SPACE = np.array([chr(code).isspace() for code in range(_LAST_SPACE + 1)] + [False])
+
+
+@dataclass(frozen=True, slots=True)
+class Probabilities:
+    """For each token of a text its end offset and the probability that a sentence ends there."""
+
+    ends: IntArray
+    values: FloatArray
+
+
+def token_positions(
+    text: str, probabilities: Probabilities, *, block_tokens: int = BLOCK_TOKENS
+) -> Iterator[ScoredPositions]:
+    """Every place where a sentence could end, ascending, with its probability; some at a time.
+
+    A token's probability belongs to its last character; of two tokens that end together the later
+    counts. An end after white space is moved back to the last character before it; of the
+    probabilities that meet there the highest counts. Nothing ends before the first word.
+    """
+    ends, values = np.zeros(0, np.int64), np.zeros(0)
+    first, read, word_end = int(np.searchsorted(probabilities.ends, 0, side="right")), 0, 0
+    while first < len(probabilities.ends):
+        block = slice(first, _block_end(probabilities.ends, first, block_tokens))
+        more, scores = _later_of_equals(probabilities.ends[block], probabilities.values[block])
+        space = _space_characters(text[read : int(more[-1])])
+        word_ends = np.append(np.int64(word_end), np.flatnonzero(_ends_word(space)) + read + 1)
+        after_space = space[more - read - 1]
+        before = np.searchsorted(word_ends, more[after_space], side="right") - 1
+        more[after_space] = word_ends[before]
+        ends, values = _highest_of_equals(np.append(ends, more), np.append(values, scores))
+        # The last place waits: white space at the start of the next block belongs to it.
+        yield ScoredPositions(ends[:-1], values[:-1])
+        ends, values = ends[-1:], values[-1:]
+        first, read, word_end = block.stop, read + len(space), word_ends[-1]
+    yield ScoredPositions(ends, values)
+
+
+def boundary_positions(text: str, probabilities: Probabilities) -> Iterator[ScoredPositions]:
+    """`token_positions`, with the end of the text as a sentence end at any threshold."""
+    content = len(text.rstrip())
+    for found in token_positions(text, probabilities):
+        inner = found.positions < content
+        yield ScoredPositions(found.positions[inner], found.scores[inner])
+    if content:
+        yield ScoredPositions(np.array([content]), np.array([np.inf]))
+
+
+def scored_positions(text: str, probabilities: Probabilities) -> ScoredPositions:
+    """All of `boundary_positions` together."""
+    blocks = list(boundary_positions(text, probabilities))
+    return ScoredPositions(
+        np.concatenate([block.positions for block in blocks]),
+        np.concatenate([block.scores for block in blocks]),
+    )
+
+
+def sentence_ends(text: str, probabilities: Probabilities, threshold: float) -> list[int]:
+    """The positions whose score is above the threshold."""
+    blocks = boundary_positions(text, probabilities)
+    return [end for block in blocks for end in block.above(threshold)]
+
+
+def last_probability(text: str, probabilities: Probabilities) -> float:
+    """The probability that a sentence ends with the text; 0 when there is nothing but space."""
+    last = 0.0
+    for found in token_positions(text, probabilities):
+        if len(found):
+            last = float(found.scores[-1])
+    return last
+
+
+def sentences(text: str, ends: Iterable[int]) -> list[str]:
+    """The text cut after each end and the white space behind it; joined, they are the text."""
+    pieces, start = [], 0
+    for end in ends:
+        match = _SPACES.match(text, end)
+        cut = match.end() if match else end
+        pieces.append(text[start:cut])
+        start = cut
+    if start < len(text):
+        pieces.append(text[start:])
+    return pieces
+
+
+def _block_end(ends: IntArray, first: int, size: int) -> int:
+    """Where the block from token `first` stops: never between tokens that end together."""
+    last = ends[min(first + size, len(ends)) - 1]
+    return int(np.searchsorted(ends, last, side="right"))
+
+
+def _later_of_equals(
+    ends: IntArray, values: FloatArray
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
+    later = np.append(ends[1:] != ends[:-1], True)
+    return ends[later].astype(np.int64), values[later].astype(np.float64)
+
+
+def _highest_of_equals(
+    ends: npt.NDArray[np.int64], values: npt.NDArray[np.float64]
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
+    inside = np.searchsorted(ends, 0, side="right")
+    ends, values = ends[inside:], values[inside:]
+    first = np.flatnonzero(np.append(True, ends[1:] != ends[:-1])[: len(ends)])
+    return ends[first], np.maximum.reduceat(values, first) if len(first) else values
+
+
+def _space_characters(text: str) -> npt.NDArray[np.bool_]:
+    codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4")
+    space: npt.NDArray[np.bool_] = _IS_SPACE[np.minimum(codes, _LAST_SPACE + 1)]
+    return space
+
+
+def _ends_word(space: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+    ends: npt.NDArray[np.bool_] = ~space & np.append(space[1:], True)
+    return ends

@@ -1,0 +1,166 @@
+"""Which files a model name stands for: bundled models, paths and hub names."""
+
+import os
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Literal
+
+from sat_bench.models.hub import download_model, download_tokenizer, is_hub_name
+from truemark.errors import TruemarkError
+from truemark.files import read_text
+from truemark.signature import checksum
+
+DEFAULT_MODEL = "small"
+BUNDLED_MODELS = (DEFAULT_MODEL, "nano")
+BUNDLED_FOLDER = Path(__file__).parents[1] / "bundled"
+MODEL_NAMES = ("model_optimized.onnx", "model.onnx")
+TOKENIZER_NAME = "sentencepiece.bpe.model"
+INT8_SUFFIX = ":int8"
+
+Int8Origin = Literal["made", "kept", "itself"]
+
+
+class ModelError(TruemarkError):
+    """A model that cannot be found: what was looked for, where, and what to do."""
+
+
+@dataclass(frozen=True)
+class ModelFiles:
+    """The files of a model, with the threshold that its card recommends, if it has one.
+
+    Of an int8 copy, also whether it was made just now, kept from before, or is the model itself.
+    """
+
+    name: str
+    model: Path
+    tokenizer: Path
+    threshold: float | None = None
+    int8: Int8Origin | None = None
+
+    @cached_property
+    def checksums(self) -> tuple[str, str]:
+        """The SHA-256 of the model and of the tokenizer."""
+        return checksum(self.model), checksum(self.tokenizer)
+
+
+def is_bundled(name: str) -> bool:
+    """Whether a name means a bundled model: a file of the same name goes before it."""
+    base = name.removesuffix(INT8_SUFFIX)
+    return base in BUNDLED_MODELS and not any(Path(file).is_file() for file in (name, base))
+
+
+def int8_name(name: str) -> str:
+    """The name of the model's int8 copy."""
+    return name if _means_int8(name) else name + INT8_SUFFIX
+
+
+def _means_int8(name: str) -> bool:
+    return name.endswith(INT8_SUFFIX) and not Path(name).is_file()
+
+
+def expanded(path: str) -> Path:
+    """The path with a leading ~ replaced by the home folder, where there is such a one."""
+    try:
+        return Path(path).expanduser()
+    except RuntimeError:  # no such user
+        return Path(path)
+
+
+def find_model(name: str, tokenizer: Path | None = None) -> ModelFiles:
+    """The files that a model name stands for; a tokenizer that is given wins over all others.
+
+    A name that ends in `:int8` stands for the int8 copy of the model, made if there is none yet.
+    """
+    if _means_int8(name):
+        return _int8_copy(name, find_model(name.removesuffix(INT8_SUFFIX), tokenizer))
+    if is_bundled(name):
+        return _bundled(name, tokenizer)
+    path = expanded(name)
+    if path.exists():
+        model = _only_model(path) if path.is_dir() else path
+        return ModelFiles(name, model, find_tokenizer(name, tokenizer or model.parent))
+    if is_hub_name(name):
+        model = download_model(name, MODEL_NAMES)
+        if tokenizer:
+            return ModelFiles(name, model, find_tokenizer(name, tokenizer))
+        return ModelFiles(name, model, download_tokenizer(name, TOKENIZER_NAME))
+    if "/" in name or os.sep in name or name.endswith(".onnx"):
+        raise ModelError(f"{name}: no such file or folder")
+    raise ModelError(
+        f"{name}: no such model; give a bundled one ({', '.join(BUNDLED_MODELS)}), the path of an "
+        "ONNX file or its folder, or a hub name such as segment-any-text/sat-3l-sm"
+    )
+
+
+def find_tokenizer(name: str, path: Path) -> Path:
+    """The tokenizer of the named model: the file at the path, or the one that a folder holds."""
+    if path.is_file():
+        return path
+    if not path.is_dir():
+        raise ModelError(f"{name}: no such tokenizer file: {path}")
+    usual = path / TOKENIZER_NAME
+    if usual.is_file():
+        return usual
+    others = sorted(path.glob("*.model"))
+    if len(others) == 1:
+        return others[0]
+    raise ModelError(
+        f"{name}: no tokenizer found; looked for {TOKENIZER_NAME} or a single *.model file in "
+        f"{path.resolve()}, found {_listed(others)}; give its path with -tokenizer"
+    )
+
+
+def card_threshold(card: Path) -> float:
+    """The recommended threshold in the front matter of a model card."""
+    opening, _, rest = read_text(card).partition("---\n")
+    front, closing, _ = rest.partition("\n---\n")
+    for line in front.split("\n") if closing and not opening else ():
+        key, _, value = line.partition(":")
+        with suppress(ValueError):
+            if key.strip() == "threshold" and 0 <= float(value) <= 1:
+                return float(value)
+    raise ModelError(f"{card}: the model card has no threshold from 0 to 1 between --- lines")
+
+
+def _bundled(name: str, tokenizer: Path | None) -> ModelFiles:
+    model = BUNDLED_FOLDER / f"{name}.onnx"
+    if not model.is_file():
+        raise ModelError(
+            f"{name}: this installation has no bundled model of that name (looked for {model}); "
+            "give the path of an ONNX file with -model"
+        )
+    own = find_tokenizer(name, tokenizer or BUNDLED_FOLDER)
+    return ModelFiles(name, model, own, card_threshold(model.with_suffix(".md")))
+
+
+def _int8_copy(name: str, original: ModelFiles) -> ModelFiles:
+    from sat_bench.models.quantize import int8_path, quantized
+
+    copy = int8_path(original.model)
+    if copy.is_file():
+        return replace(original, name=name, model=copy, int8="kept")
+    copy = quantized(original.model)
+    origin: Int8Origin = "itself" if copy == original.model else "made"
+    return replace(original, name=name, model=copy, int8=origin)
+
+
+def _only_model(folder: Path) -> Path:
+    for name in MODEL_NAMES:
+        if (folder / name).is_file():
+            return folder / name
+    models = sorted(folder.glob("*.onnx"))
+    if len(models) == 1:
+        return models[0]
+    raise ModelError(
+        f"{folder}: expected {' or '.join(MODEL_NAMES)} or a single .onnx file in this folder, "
+        f"found {_listed(models or folder.iterdir())}; give the path of the file"
+    )
+
+
+def _listed(files: Iterable[Path], most: int = 6) -> str:
+    names = sorted(file.name for file in files if not file.name.startswith("."))
+    more = [f"{len(names) - most} more"] if len(names) > most else []
+    return ", ".join(names[:most] + more) or "nothing"

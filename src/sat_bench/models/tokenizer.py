@@ -1,0 +1,163 @@
+"""SentencePiece pieces of a text, each with its span in the text as given."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sat_bench.models.arrays import IntArray
+from truemark.errors import TruemarkError
+from truemark.files import read_bytes
+
+if TYPE_CHECKING:
+    from sentencepiece import SentencePieceProcessor
+
+# XLM-RoBERTa puts <pad> at 1, so every piece has its SentencePiece id + 1, and <unk> is 3.
+BOS_ID, PAD_ID, EOS_ID, UNK_ID = 0, 1, 2, 3
+ID_SHIFT = 1
+WORD_BEGINNING = "▁"
+
+CHUNK_CHARACTERS = 16_384
+# Text encoded before a chunk and thrown away: without it SentencePiece would take the first
+# piece of the chunk for the first of a text and give it a word's beginning.
+CONTEXT_CHARACTERS = 32
+
+_SURROGATES = re.compile("[\ud800-\udfff]")
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """Piece ids in XLM-RoBERTa's numbering; `text[starts[i]:ends[i]]` is what piece i was made of.
+
+    `ends` never decreases. Pieces that one character was expanded to share that character's end.
+    """
+
+    ids: IntArray
+    starts: IntArray
+    ends: IntArray
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+
+class Tokenizer:
+    """A SentencePiece model file; safe to share between threads."""
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+        self._processor = _load(self.path)
+        self._unknown = self._processor.unk_id()
+        self.highest_id = self._processor.get_piece_size() - 1 + ID_SHIFT
+
+    def encode(self, text: str, *, chunk: int = CHUNK_CHARACTERS) -> Tokens:
+        """All pieces of the text."""
+        parts = list(self.encode_chunks(text, chunk=chunk))
+        if len(parts) == 1:
+            return parts[0]
+        empty = np.zeros(0, np.int32)
+        return Tokens(
+            ids=np.concatenate([empty, *(part.ids for part in parts)]),
+            starts=np.concatenate([empty, *(part.starts for part in parts)]),
+            ends=np.concatenate([empty, *(part.ends for part in parts)]),
+        )
+
+    def encode_chunks(self, text: str, *, chunk: int = CHUNK_CHARACTERS) -> Iterator[Tokens]:
+        """The pieces of the text, a bounded number at a time.
+
+        Chunks begin where a word ends, so they hold the very pieces of the whole text; only a run
+        of characters without a space, or of nothing else, that is longer than a chunk is cut.
+        """
+        start = 0
+        while start < len(text):
+            end = _chunk_end(text, start, chunk)
+            yield self._encode_part(text, start, end)
+            start = end
+
+    def _encode_part(self, text: str, start: int, end: int) -> Tokens:
+        before = min(start, CONTEXT_CHARACTERS)
+        # SentencePiece takes UTF-8, which has no form for a lone surrogate.
+        part = _SURROGATES.sub("\ufffd", text[start - before : end])
+        encoded = self._processor.encode(part, return_type="offset_mapping")
+        offsets = encoded["offsets"]
+        spans = np.fromiter(
+            chain.from_iterable(offsets), dtype=np.int32, count=2 * len(offsets)
+        ).reshape(-1, 2)
+        ids = np.array(encoded["ids"], dtype=np.int32)
+        ids = np.where(ids == self._unknown, UNK_ID, ids + ID_SHIFT).astype(np.int32)
+        # The usual normalisation expands no ASCII character; where one does so, as with line breaks
+        # that become a piece and a space, there are pieces without characters of their own.
+        if not part.isascii() or (spans[1:, 0] == spans[1:, 1]).any():
+            self._complete_expansions(part, encoded["pieces"], spans)
+        ends = _ends_of_covered_characters(spans)
+        first = int(np.searchsorted(ends, before, side="right"))
+        shift = start - before
+        return Tokens(
+            ids=ids[first:],
+            starts=np.maximum(spans[first:, 0], before) + np.int32(shift),
+            ends=ends[first:] + np.int32(shift),
+        )
+
+    def _complete_expansions(self, part: str, pieces: list[str], spans: IntArray) -> None:
+        """Let a piece that ends inside what one character was expanded to end after it.
+
+        SentencePiece ends it before that character: `▁f` of " ﬁne" would end at the space, and its
+        probability would go to the sentence before.
+        """
+        normalised, origins = self._processor.normalize(part, with_offsets=True)
+        cuts = np.cumsum(np.fromiter(map(len, pieces), np.int64, len(pieces)))
+        if not len(cuts) or cuts[-1] != len(normalised):
+            return  # pieces that stand for bytes do not spell the text
+        # What a character at the end was expanded to may be trimmed, and its end with it.
+        origin = np.array([*origins, len(part)], np.int32)
+        inside = origin[cuts] == origin[cuts - 1]
+        inside[0] &= pieces[0] != WORD_BEGINNING  # put before the text, not made of it
+        spans[inside, 1] = origin[np.searchsorted(origin, spans[inside, 1], side="right")]
+
+
+def _load(path: Path) -> SentencePieceProcessor:
+    try:
+        import sentencepiece
+    except ImportError:
+        raise TruemarkError("sentencepiece is not installed: pip install truemark") from None
+    serialized = read_bytes(path)
+    try:
+        # An empty file would leave the processor without a model, to fail at its first use.
+        if serialized:
+            return sentencepiece.SentencePieceProcessor(model_proto=serialized)
+    except RuntimeError:
+        pass
+    raise TruemarkError(
+        f"{path}: not a SentencePiece model ({len(serialized)} bytes); "
+        "expected a file such as XLM-RoBERTa's sentencepiece.bpe.model"
+    )
+
+
+def _ends_of_covered_characters(spans: IntArray) -> IntArray:
+    """End offsets in which a piece without characters of its own ends with the piece after it.
+
+    Such is the lone word beginning that SentencePiece puts before a text's first piece.
+    """
+    ends = np.where(spans[:, 0] == spans[:, 1], np.iinfo(np.int32).max, spans[:, 1])
+    if len(ends) and ends[-1] > spans[-1, 1]:
+        ends[-1] = spans[-1, 1]
+    reverse: IntArray = np.minimum.accumulate(ends[::-1])
+    return reverse[::-1]
+
+
+def _chunk_end(text: str, start: int, size: int) -> int:
+    limit = start + size
+    if limit >= len(text):
+        return len(text)
+    # A space is a word's beginning in every model; a line break only where it is normalised to one.
+    for separator in (" ", "\n"):
+        found = text.rfind(separator, start + size // 2, limit)
+        if found > start:
+            word_end = start + len(text[start:found].rstrip())
+            return word_end if word_end > start else found
+    return limit

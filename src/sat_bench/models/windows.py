@@ -1,0 +1,112 @@
+"""Windows of some hundred tokens over a text of any length, and the average of what they say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from sat_bench.models.arrays import FloatArray, GrowingArray, IntArray
+
+Weighting = Literal["uniform", "hat"]
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """A run of a text's tokens, `start` counted in tokens."""
+
+    start: int
+    ids: IntArray
+
+
+def windows(chunks: Iterable[IntArray], size: int, overlap: int) -> Iterator[Window]:
+    """Windows of `size` tokens, each sharing `overlap` with the one before.
+
+    The last window is moved back so that it is full too; a shorter text is one shorter window.
+    Never holds more than a window and a chunk of tokens.
+    """
+    if not 0 <= overlap < size:
+        raise ValueError(
+            f"overlap must be at least 0 and below the window of {size}, got {overlap}"
+        )
+    held = np.zeros(0, np.int32)
+    held_from = start = 0
+    for chunk in chunks:
+        held = np.concatenate([held, chunk])
+        # One token more than fills the window: the last one is placed when the end is known.
+        while held_from + len(held) > start + size:
+            yield Window(start, held[start - held_from : start - held_from + size])
+            start += size - overlap
+        # The last window may reach back to a full window before the end.
+        keep = min(len(held), max(held_from + len(held) - start, size))
+        held, held_from = held[len(held) - keep :], held_from + len(held) - keep
+    if len(held):
+        last = held[max(0, len(held) - size) :]
+        yield Window(held_from + len(held) - len(last), last)
+
+
+def window_weights(length: int, weighting: Weighting) -> FloatArray:
+    """How much each token of a window counts in the average: the same, or less near its edges."""
+    if weighting == "uniform":
+        return np.ones(length, np.float32)
+    ramp = np.arange(1, length + 1, dtype=np.float32)
+    hat: FloatArray = np.minimum(ramp, ramp[::-1])
+    return hat
+
+
+class WindowAverage:
+    """The probabilities of the weighted average logits of windows, added in order of their starts.
+
+    Holds no more than the last window besides the result.
+    """
+
+    def __init__(self, weighting: Weighting) -> None:
+        self._weighting = weighting
+        self._settled = GrowingArray(np.float32)
+        self._open_from = 0
+        self._sums = np.zeros(0, np.float32)
+        self._weights = np.zeros(0, np.float32)
+
+    def add(self, start: int, logits: FloatArray) -> None:
+        """Take in the logits of the window that begins at token `start`."""
+        settled = start - self._open_from
+        if not 0 <= settled <= len(self._sums):
+            raise ValueError(
+                f"window must start from {self._open_from} to "
+                f"{self._open_from + len(self._sums)}, got {start}"
+            )
+        self._settled.append(sigmoid(self._sums[:settled] / self._weights[:settled]))
+        weights = window_weights(len(logits), self._weighting)
+        sums, shared = logits * weights, len(self._sums) - settled
+        sums[:shared] += self._sums[settled:]
+        weights[:shared] += self._weights[settled:]
+        self._sums, self._weights, self._open_from = sums, weights, start
+
+    def finish(self) -> FloatArray:
+        """One probability for each token of the text."""
+        self._settled.append(sigmoid(self._sums / self._weights))
+        return self._settled.finish()
+
+
+def sigmoid(logits: FloatArray) -> FloatArray:
+    """The probability that a logit stands for."""
+    # The exponent is never positive, so nothing overflows and small values keep their digits.
+    small: FloatArray = np.exp(-np.abs(logits))
+    return np.where(logits >= 0, 1, small).astype(np.float32) / (1 + small)
+
+
+def batches(lengths: Sequence[int], budget: int) -> Iterator[list[int]]:
+    """Indices of windows to run together: alike in length, at most `budget` tokens with padding.
+
+    The longest come first; a window longer than the budget runs alone.
+    """
+    batch: list[int] = []
+    for index in sorted(range(len(lengths)), key=lambda i: -lengths[i]):
+        if batch and lengths[batch[0]] * (len(batch) + 1) > budget:
+            yield batch
+            batch = []
+        batch.append(index)
+    if batch:
+        yield batch

@@ -1,0 +1,244 @@
+"""Talks spread over the workers of a Dask cluster, each of which loads the model once."""
+
+from __future__ import annotations
+
+import logging
+import socket
+import time
+from collections import deque
+from collections.abc import Iterable, Iterator
+from concurrent.futures import CancelledError
+from contextlib import contextmanager, nullcontext, suppress
+from dataclasses import dataclass, field
+from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING, Any
+
+from sat_bench.models.finding import ModelFiles
+from sat_bench.running.cluster_worker import (
+    MissingFileError,
+    ModelRequest,
+    SharedFile,
+    keep_on_worker,
+    read_text_on_worker,
+)
+from sat_bench.running.local_cluster import local_scheduler
+from truemark import __version__
+from truemark.errors import TruemarkError, os_reason
+from truemark.files import read_bytes
+
+if TYPE_CHECKING:
+    from sat_bench.models.boundaries import Probabilities
+
+SCHEME = "tcp://"
+LONGEST_GREETING = 1 << 20
+CONNECT_S = 10
+# How long a cluster that has lost all its workers may take to get new ones.
+PATIENCE_S = 60
+POLL_S = 2
+# Enough that no worker waits for this process; the texts of these are held in memory.
+TALKS_PER_THREAD = 3
+# How often the files may be sent: workers that are replaced need them again.
+SENDINGS = 50
+
+_CONFIGURATION = {
+    # Talks travel inside of tasks, where the scheduler keeps them for the case that a worker dies.
+    "distributed.admin.large-graph-warning-threshold": "1 TB",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """A connection to a scheduler that has workers."""
+
+    address: str
+    client: Any
+
+    def model(self, files: ModelFiles, overlap: int) -> ClusterModel:
+        """The model, run by the workers."""
+        return ClusterModel(self, files, overlap)
+
+    def threads(self) -> int:
+        """How many talks can run at the same time."""
+        try:
+            threads: int = sum(self.client.nthreads().values())
+        except OSError:
+            raise self.lost() from None
+        return threads
+
+    def lost(self) -> TruemarkError:
+        """The error for a scheduler that has gone."""
+        return TruemarkError(
+            f"{self.address}: the connection to the Dask scheduler was lost; start it again"
+        )
+
+
+@dataclass(slots=True)
+class _Reading:
+    text: str
+    future: Any
+    files_sent: int  # how often, when the text was sent
+
+
+@dataclass(slots=True)
+class ClusterModel:
+    """A model whose texts are read by workers, a few of them ahead of the one that is asked for."""
+
+    cluster: Cluster
+    files: ModelFiles
+    overlap: int
+    request: ModelRequest = field(init=False)
+    files_sent: int = 0
+
+    def __post_init__(self) -> None:
+        paths = (str(self.files.model.resolve()), str(self.files.tokenizer.resolve()))
+        model, tokenizer = map(SharedFile, paths, self.files.checksums)
+        self.request = ModelRequest(model, tokenizer, self.overlap)
+
+    def probabilities_many(self, texts: Iterable[str]) -> Iterator[Probabilities]:
+        """The probabilities of each text, in order."""
+        waiting: deque[_Reading] = deque()
+        try:
+            for text in texts:
+                waiting.append(_Reading(text, self._submit(text), self.files_sent))
+                if len(waiting) >= TALKS_PER_THREAD * max(1, self.cluster.threads()):
+                    yield self._result(waiting[0])
+                    waiting.popleft()
+            while waiting:
+                yield self._result(waiting[0])
+                waiting.popleft()
+        finally:
+            for reading in waiting:
+                with suppress(Exception):  # the scheduler may be what failed
+                    reading.future.cancel()
+
+    def _submit(self, text: str) -> Any:
+        # Not `pure`: a name made of the text's hash would take long for nothing.
+        return self.cluster.client.submit(read_text_on_worker, self.request, text, pure=False)
+
+    def _result(self, reading: _Reading) -> Probabilities:
+        alone_since: float | None = None
+        while True:
+            try:
+                found: Probabilities = reading.future.result(timeout=POLL_S)
+            except MissingFileError as error:
+                self._send_again(reading, error)
+            except TimeoutError:
+                alone_since = self._waiting_alone(alone_since)
+            except (CancelledError, OSError):
+                raise self.cluster.lost() from None
+            except _distributed().KilledWorker:
+                raise TruemarkError(
+                    f"{self.cluster.address}: a talk of {len(reading.text):,} characters ended "
+                    "each worker that tried it; give the workers more memory"
+                ) from None
+            else:
+                return found
+
+    def _send_again(self, reading: _Reading, missing: MissingFileError) -> None:
+        """Read the text once more, after the files if they have not been sent since."""
+        if reading.files_sent == self.files_sent:
+            self._send_files(missing)
+        reading.files_sent = self.files_sent
+        reading.future = self._submit(reading.text)
+
+    def _send_files(self, missing: MissingFileError) -> None:
+        if self.files_sent == SENDINGS:
+            raise TruemarkError(
+                f"{self.cluster.address}: workers have lost the file {missing} again and again "
+                "although it was sent; put it there at the same path"
+            )
+        paths = (self.files.model, self.files.tokenizer)
+        files = dict(zip(self.files.checksums, map(read_bytes, paths), strict=True))
+        answers = self.cluster.client.run(keep_on_worker, files, on_error="return")
+        for answer in answers.values():
+            if isinstance(answer, TruemarkError):  # others come from workers that are gone
+                raise answer
+        self.files_sent += 1
+
+    def _waiting_alone(self, since: float | None) -> float | None:
+        """Since when there is no worker; the end of patience is an error."""
+        if self.cluster.threads():
+            return None
+        now = time.monotonic()
+        if since is not None and now - since > PATIENCE_S:
+            raise TruemarkError(
+                f"{self.cluster.address}: the Dask cluster has had no worker for {PATIENCE_S} s; "
+                f"start one: dask worker {self.cluster.address}"
+            )
+        return now if since is None else since
+
+
+@contextmanager
+def connected(where: str) -> Iterator[Cluster]:
+    """The cluster at an address, or for `local:N` one of N processes that ends with the block."""
+    distributed = _distributed()
+    _silence()
+    kind, _, workers = where.partition(":")
+    scheduler = local_scheduler(int(workers)) if kind == "local" else nullcontext(where)
+    with scheduler as address, distributed.dask.config.set(_CONFIGURATION):
+        try:
+            _expect_a_scheduler(address)
+            client = distributed.Client(address, timeout=CONNECT_S, set_as_default=False)
+        except OSError as error:
+            raise TruemarkError(
+                f"{where}: no Dask scheduler answers there ({os_reason(error)}); "
+                "start one with: dask scheduler"
+            ) from None
+        with client:
+            try:
+                client.wait_for_workers(1, timeout=CONNECT_S)
+            except TimeoutError:
+                raise TruemarkError(
+                    f"{where}: the Dask scheduler has no workers; "
+                    f"start one with: dask worker {where}"
+                ) from None
+            if address == where:
+                _expect_our_version(where, client)
+            yield Cluster(where, client)
+
+
+def _expect_a_scheduler(address: str) -> None:
+    """Raise an OSError unless someone greets there in the way of Dask."""
+    # The client would wait for ever on a port that keeps silent, and takes the first eight bytes
+    # of any other protocol for the length of a message.
+    host, _, port = address.removeprefix(SCHEME).rpartition(":")
+    with socket.create_connection((host.strip("[]"), int(port)), CONNECT_S) as line:
+        greeting = line.recv(8, socket.MSG_WAITALL)
+    if len(greeting) < 8 or int.from_bytes(greeting, "little") > LONGEST_GREETING:
+        raise ConnectionError("something else is there")
+
+
+def _expect_our_version(where: str, client: Any) -> None:
+    """Raise an error unless the scheduler and all workers have this version of truemark."""
+    # Asked with a function that everybody has: one of ours would end a worker without it.
+    answers = client.run(version, "truemark", on_error="return")
+    try:
+        answers[where] = client.run_on_scheduler(version, "truemark")
+    except PackageNotFoundError as error:
+        answers[where] = error
+    for place, found in answers.items():
+        if found != __version__:
+            who = "scheduler" if place == where else f"worker {place}"
+            what = f"truemark {found}" if isinstance(found, str) else "no truemark"
+            raise TruemarkError(
+                f"{where}: the {who} has {what}, expected {__version__}; on it and on every "
+                f"worker: pip install 'truemark[cluster]=={__version__}'"
+            )
+
+
+def _silence() -> None:
+    """Leave it to the errors raised here to tell of a lost connection."""
+    # For good: the client's thread still logs when the client is closed.
+    for handler in logging.getLogger("distributed").handlers:
+        handler.setLevel(logging.CRITICAL)
+
+
+def _distributed() -> Any:
+    """The library; not as typed as it says, so its values are taken as they come."""
+    try:
+        import distributed
+    except ImportError:
+        raise TruemarkError(
+            "-cluster needs Dask distributed: pip install 'truemark[cluster]'"
+        ) from None
+    return distributed

@@ -1,0 +1,107 @@
+"""Where the probabilities of a model come from: this machine, a cluster, or an earlier run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sat_bench import models
+from sat_bench.models.finding import ModelFiles
+from sat_bench.models.protocol import BoundaryModel
+from truemark.files import read_bytes
+from truemark.signature import Signature, data_hash
+
+if TYPE_CHECKING:
+    from sat_bench.running.cache import CachedModel, ProbabilityCache
+    from sat_bench.running.cluster import Cluster
+
+# The values of the segmenter, which cannot be imported for the sake of `--help`.
+DEFAULT_OVERLAP = 64
+LARGEST_OVERLAP = 509
+
+_INT8_NOTES = {
+    "made": "made the int8 copy {}",
+    "kept": "takes the int8 copy {}, made before",
+    "itself": "has int8 weights already and runs as it is: {}",
+}
+# A change of these modules may change probabilities, so what was kept before is not found.
+_ENGINE = ("network", "segmenter", "tokenizer", "windows")
+_LIBRARIES = ("onnxruntime", "sentencepiece")
+
+
+Watch = Callable[[str, BoundaryModel], AbstractContextManager[BoundaryModel]]
+
+
+def _silent(line: str) -> None:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class Inference:
+    """How models are run: `overlap` tokens are shared by windows, `watch` sees each text done."""
+
+    overlap: int = DEFAULT_OVERLAP
+    cache: ProbabilityCache | None = None
+    cluster: Cluster | None = None
+    note: Callable[[str], None] = _silent
+    watch: Watch | None = None
+
+    @contextmanager
+    def opened(self, files: ModelFiles) -> Iterator[BoundaryModel]:
+        """The model, loaded when its first text needs it to be."""
+        if files.int8:
+            self.note(f"{files.name}: {_INT8_NOTES[files.int8].format(files.model)}")
+        with ExitStack() as stack:
+            cached = self._cached(files, stack)
+            model = cached or self._loaded(files, stack)
+            if self.watch:
+                model = stack.enter_context(self.watch(files.name, model))
+            yield model
+        if cached:
+            self.note(f"{files.name}: {cached.hits_in_words}")
+
+    def _cached(self, files: ModelFiles, stack: ExitStack) -> CachedModel | None:
+        if not self.cache:
+            return None
+        from sat_bench.running.cache import CachedModel
+
+        return CachedModel(
+            self.cache, self._identity(files), lambda: self._loaded(files, stack), self.note
+        )
+
+    def _loaded(self, files: ModelFiles, stack: ExitStack) -> BoundaryModel:
+        if self.cluster:
+            return self.cluster.model(files, self.overlap)
+        from sat_bench.models.segmenter import Segmenter
+
+        # Windows of several texts in one batch would let the other talks of a corpus, and the
+        # worker that a talk is on, change the numbers of a talk.
+        return stack.enter_context(
+            Segmenter(files.model, files.tokenizer, overlap=self.overlap, batch_tokens=0)
+        )
+
+    def _identity(self, files: ModelFiles) -> Signature:
+        """Everything besides the text that probabilities depend on."""
+        model, tokenizer = files.checksums
+        sources = (read_bytes(Path(*models.__path__, f"{name}.py")) for name in _ENGINE)
+        return Signature(
+            (
+                ("engine", data_hash(*sources)),
+                *((name, _version(name)) for name in _LIBRARIES),
+                ("model", model),
+                ("tokenizer", tokenizer),
+                ("overlap", str(self.overlap)),
+            )
+        )
+
+
+def _version(library: str) -> str:
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version(library)
+    except PackageNotFoundError:  # a build of another name, such as one for GPUs
+        return "unknown"

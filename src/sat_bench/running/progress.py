@@ -1,0 +1,102 @@
+"""How far an evaluation is, shown on a terminal while it runs."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sat_bench.models.protocol import BoundaryModel, tagged_answers
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
+    from sat_bench.models.boundaries import Probabilities
+
+
+class WatchedModel:
+    """A model that tells the length of each text that it has answered for."""
+
+    def __init__(self, model: BoundaryModel, done: Callable[[int], None]) -> None:
+        self._model, self._done = model, done
+
+    def probabilities_many(self, texts: Iterable[str]) -> Iterator[Probabilities]:
+        """The probabilities of each text, in order."""
+        for length, found in tagged_answers(self._model, ((text, len(text)) for text in texts)):
+            self._done(length)
+            yield found
+
+
+@dataclass(frozen=True, slots=True)
+class ProgressBar:
+    """A bar on standard error for a corpus of so many talks and characters."""
+
+    talks: int
+    characters: int
+
+    @contextmanager
+    def watch(self, name: str, model: BoundaryModel) -> Iterator[BoundaryModel]:
+        """The model, each of its talks moving the bar; the bar is gone afterwards."""
+        with _columns() as progress:
+            bar = progress.add_task(
+                name, total=self.characters, done=0, talks=self.talks, unit="characters"
+            )
+            done = 0
+
+            def advance(characters: int) -> None:
+                nonlocal done
+                done += 1
+                progress.update(bar, advance=characters, done=done)
+
+            yield WatchedModel(model, advance)
+
+
+def watch_reading(files: Sequence[Path]) -> Iterator[Path]:
+    """The files, each of which moves a bar when the next one is asked for."""
+    with _columns() as progress:
+        bar = progress.add_task("reading", total=len(files), done=0, talks=len(files), unit="talks")
+        for number, file in enumerate(files, 1):
+            yield file
+            progress.update(bar, completed=number, done=number)
+
+
+def on_a_terminal() -> bool:
+    """Whether standard error is a terminal that can redraw a line."""
+    return sys.stderr is not None and sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
+
+
+def _columns() -> Progress:
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, ProgressColumn, Task
+    from rich.text import Text
+
+    class Name(ProgressColumn):
+        """The model's name to the letter: its brackets are not markup."""
+
+        def render(self, task: Task) -> Text:
+            return Text(task.description)
+
+    class Facts(ProgressColumn):
+        """Talks done, characters per second and time left."""
+
+        def render(self, task: Task) -> Text:
+            facts = task.fields
+            pace = _pace(task.completed, task.total or 0, task.elapsed or 0, facts["unit"])
+            return Text(f"{facts['done']}/{facts['talks']} talks{pace}")
+
+    return Progress(Name(), BarColumn(), Facts(), console=Console(stderr=True), transient=True)
+
+
+def _pace(done: float, total: float, elapsed_s: float, unit: str) -> str:
+    """Speed and time left, as far as the time since the start can tell."""
+    # Not the speed of late: talks are done some at a time, with nothing in between.
+    if not done or not elapsed_s:
+        return ""
+    per_s = done / elapsed_s
+    left = timedelta(seconds=round((total - done) / per_s))
+    return f", {per_s:,.0f} {unit}/s, {left} left"
