@@ -1,18 +1,54 @@
-"""Scoring core: precision and recall under a tolerance."""
+"""Scoring core: precision and recall under a tolerance, and the records of runs."""
+
+from typing import TYPE_CHECKING
 
 from truemark.counts import Counts, Scores, Weights, scores
 from truemark.errors import TruemarkError
 from truemark.matching import match_by_cost, match_positions
 
+if TYPE_CHECKING:
+    from truemark.records import Finding, Mark, Run, ScoringRules, System, Unit, load_run, write_run
+
 __version__ = "0.1.0"
 
 __all__ = [
     "Counts",
+    "Finding",
+    "Mark",
+    "Run",
     "Scores",
+    "ScoringRules",
+    "System",
     "TruemarkError",
+    "Unit",
     "Weights",
     "__version__",
+    "load_run",
     "match_by_cost",
     "match_positions",
     "scores",
+    "write_run",
 ]
+
+# Imported when first asked for: commands that write no record start without them.
+_HOMES = {
+    "truemark.records": (
+        "Finding",
+        "Mark",
+        "Run",
+        "ScoringRules",
+        "System",
+        "Unit",
+        "load_run",
+        "write_run",
+    ),
+}
+
+
+def __getattr__(name: str) -> object:
+    from importlib import import_module
+
+    for home, names in _HOMES.items():
+        if name in names:
+            return getattr(import_module(home), name)
+    raise AttributeError(f"module 'truemark' has no attribute {name!r}")

@@ -13,13 +13,21 @@ PROJECT = Path(__file__).parents[2] / "pyproject.toml"
 def test_the_package_exports_these_names_and_no_others() -> None:
     assert truemark.__all__ == [
         "Counts",
+        "Finding",
+        "Mark",
+        "Run",
         "Scores",
+        "ScoringRules",
+        "System",
         "TruemarkError",
+        "Unit",
         "Weights",
         "__version__",
+        "load_run",
         "match_by_cost",
         "match_positions",
         "scores",
+        "write_run",
     ]
     assert all(hasattr(truemark, name) for name in truemark.__all__)
 

@@ -1,0 +1,340 @@
+import json
+from dataclasses import fields, is_dataclass, replace
+from pathlib import Path
+
+import jsonschema
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from truemark import records
+from truemark.calibration import per_level
+from truemark.columns import best_row
+from truemark.counts import Counts, Weights
+from truemark.errors import TruemarkError
+from truemark.records import (
+    Caps,
+    CurveColumns,
+    Difference,
+    Finding,
+    FindingCount,
+    HeldOut,
+    Mark,
+    Reliability,
+    ReliabilityRow,
+    Run,
+    ScoringRules,
+    System,
+    Unit,
+    capped,
+    curve_columns,
+    dumped,
+    load_run,
+    reliability_of,
+    reliability_of_levels,
+    schema,
+    write_run,
+)
+from truemark.sweep import Curve, ScoredPositions, exact_curve
+
+SMALL = Run(
+    tool="keywords",
+    version="1",
+    started="2026-03-01T09:00:00+00:00",
+    system=System("baseline"),
+    signature={"data": "8c1f", "rules": "exact"},
+    scoring=ScoringRules(empty=0),
+    units=(Unit("a", tp=4, fp=1, fn=2), Unit("b", failed="timed out")),
+)
+FULL = replace(
+    SMALL,
+    seconds=1.5,
+    system=System("large", "model", {"model": "m", "checksum": "ab", "top": 3}),
+    scoring=ScoringRules(0.5, "weighted", Weights(2, 1), 0.3, 0.25, 3),
+    units=(
+        Unit(
+            "a",
+            4,
+            1,
+            2,
+            repeat=1,
+            group={"language": "en"},
+            cluster="first",
+            seconds=0.2,
+            cost=0.01,
+            tokens={"input": 10, "output": 2},
+            replayed=True,
+            blocks=((3, 1, 0), (1, 0, 2)),
+            text="One. Two.",
+            marks=(Mark(3, 4, "found", 0.9, truth=4),),
+        ),
+        Unit("b", failed="timed out"),
+        Unit("c", text_left_out=True),
+    ),
+    findings=(
+        Finding(
+            "wrong day",
+            "a",
+            1,
+            text="see you on Monday",
+            offset=40,
+            marks=(Mark(11, 17, "quoted"),),
+            expected={"day": "Monday"},
+            got={"day": "Tuesday"},
+            differences=(Difference("day", "Monday", "Tuesday", 1.0, "days"),),
+            probability=0.7,
+            confidence="high",
+            note="a day late",
+        ),
+        Finding("remark", "a", 1, mistake=False),
+    ),
+    finding_counts=(FindingCount("wrong day", 12, {"language": "en"}),),
+    curve=CurveColumns((0.1, 0.2), (4, 3), (2, 1), (2, 3)),
+    tolerances=CurveColumns((0.0,), (4,), (2,), (2,)),
+    held_out=HeldOut(3, 2, 3, "leave one out"),
+    reliability=Reliability((ReliabilityRow("0 to 1", 5, 4, 0.0, 1.0, 0.8),), 0.1, 0.05),
+    words={"unit": "page"},
+    notes=("a note",),
+)
+
+
+@pytest.mark.parametrize("run", [SMALL, FULL], ids=["small", "full"])
+def test_a_record_comes_back_as_it_was_written(run: Run, tmp_path: Path) -> None:
+    write_run(tmp_path / "a.run.json", run)
+    assert load_run(tmp_path / "a.run.json") == capped(run)
+
+
+@pytest.mark.parametrize("run", [SMALL, FULL], ids=["small", "full"])
+def test_written_records_satisfy_the_schema(run: Run) -> None:
+    jsonschema.Draft202012Validator(schema()).validate(json.loads(dumped(run)))
+
+
+def test_the_schema_is_valid_and_refuses_what_is_no_record() -> None:
+    jsonschema.Draft202012Validator.check_schema(schema())
+    content = json.loads(dumped(FULL))
+    content["units"][0]["tp"] = "four"
+    assert not jsonschema.Draft202012Validator(schema()).is_valid(content)
+
+
+PARTS = {
+    "system": System,
+    "weights": Weights,
+    "scoring": ScoringRules,
+    "mark": Mark,
+    "unit": Unit,
+    "difference": Difference,
+    "finding": Finding,
+    "finding_count": FindingCount,
+    "curve": CurveColumns,
+    "reliability_row": ReliabilityRow,
+    "reliability": Reliability,
+    "held_out": HeldOut,
+}
+
+
+def test_the_schema_names_every_field_and_no_other() -> None:
+    described = schema()
+    definitions = described["$defs"]
+    assert isinstance(definitions, dict)
+    parts = {**{name: definitions[name] for name in PARTS}, "": described}
+    for name, content in parts.items():
+        kind = PARTS.get(name, Run)
+        assert is_dataclass(kind)
+        assert set(content["properties"]) == {one.name for one in fields(kind)} - {"extra"}
+    assert set(definitions) == set(PARTS)
+
+
+def test_fields_of_later_versions_are_kept(tmp_path: Path) -> None:
+    content = json.loads(dumped(FULL))
+    content["colour"] = "blue"
+    content["format"] = "truemark.run/1.7"
+    content["units"][0]["mood"] = ["good"]
+    content["findings"][0]["marks"][0]["weight"] = 3
+    (tmp_path / "later.run.json").write_text(json.dumps(content))
+    write_run(tmp_path / "again.run.json", load_run(tmp_path / "later.run.json"))
+    assert json.loads((tmp_path / "again.run.json").read_text()) == content
+
+
+def test_fields_at_their_default_are_not_written() -> None:
+    content = json.loads(dumped(SMALL))
+    assert content["units"][1] == {"id": "b", "failed": "timed out"}
+    assert "curve" not in content
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"format": "truemark.run/2"}, "is newer than 'truemark.run/1'; update truemark"),
+        ({"format": "other"}, "not a run record"),
+        ({"units": {}}, r"a.run.json.units: found \{\}, expected a list"),
+        ({"units": [{"id": "a", "tp": "4"}]}, r"units\[0\].tp: found '4', expected a whole number"),
+        ({"units": [{"id": "a", "tp": -4}]}, r"units\[0\]: counts must be 0 or more"),
+        ({"units": [{"id": "a", "tp": True}]}, r"units\[0\].tp: found True"),
+        ({"units": [{"tp": 1}]}, r"units\[0\]: has no field 'id'"),
+        ({"units": [{"id": "a"}, {"id": "a"}]}, "two of 'a', 0"),
+        ({"units": [{"id": "a", "tp": 2, "blocks": [[1, 0, 0]]}]}, "blocks must add up"),
+        ({"units": [{"id": "a", "blocks": [[1, 0], [1, 0, 0]]}]}, "blocks must hold tp, fp, fn"),
+        ({"system": 3}, "system: found 3, expected an object"),
+        ({"scoring": {"empty": 10**400}}, "empty: found a number of many digits"),
+        ({"scoring": {"empty": 0, "measure": "luck"}}, "measure must be"),
+        ({"curve": {"at": [1], "tp": [], "fp": [], "fn": []}}, "of equal length"),
+        ({"signature": {"data": 5}}, "signature.data: found 5, expected text"),
+    ],
+    ids=lambda value: str(value)[:40] if isinstance(value, dict) else "",
+)
+def test_what_is_no_record_is_refused_in_one_line(
+    change: dict[str, object], message: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "a.run.json"
+    path.write_text(json.dumps(json.loads(dumped(SMALL)) | change))
+    with pytest.raises(TruemarkError, match=message):
+        load_run(path)
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "3", "[" * 100_000], ids=lambda text: text[:3])
+def test_other_json_and_no_json_are_refused(text: str, tmp_path: Path) -> None:
+    (tmp_path / "a.run.json").write_text(text)
+    with pytest.raises(TruemarkError, match=r"a\.run\.json: not "):
+        load_run(tmp_path / "a.run.json")
+
+
+def test_two_systems_on_the_same_data_have_the_same_comparison_key() -> None:
+    other = replace(SMALL, system=System("other"), version="2", seconds=9.0)
+    assert other.comparison_key == SMALL.comparison_key
+    assert other.system_id != SMALL.system_id
+    assert replace(SMALL, scoring=ScoringRules(empty=1)).comparison_key != SMALL.comparison_key
+    assert replace(SMALL, signature={"data": "new"}).comparison_key != SMALL.comparison_key
+
+
+def test_the_threshold_belongs_to_the_system_not_to_the_comparison() -> None:
+    other = replace(SMALL, scoring=replace(SMALL.scoring, threshold=0.4))
+    assert other.comparison_key == SMALL.comparison_key
+
+
+def many_findings(missed: int, invented: int) -> Run:
+    units = (Unit("a", group={"language": "en"}), Unit("b", group={"language": "de"}))
+    found = [Finding("missed", "ab"[number % 2], offset=number) for number in range(missed)]
+    found += [Finding("invented", "a", offset=number) for number in range(invented)]
+    return replace(SMALL, units=units, findings=tuple(found))
+
+
+def test_findings_are_capped_per_kind_with_the_true_number_beside_them() -> None:
+    run = capped(many_findings(1_000, 30), Caps(findings_per_kind=50))
+    kept = [one.kind for one in run.findings]
+    assert (kept.count("missed"), kept.count("invented")) == (50, 30)
+    assert set(map(tuple_of_count, run.finding_counts)) == {
+        ("missed", "en", 500),
+        ("missed", "de", 500),
+        ("invented", "en", 30),
+    }
+    assert capped(run, Caps(findings_per_kind=50)) == run
+
+
+def tuple_of_count(one: FindingCount) -> tuple[str, str, int]:
+    return one.kind, one.group["language"], one.count
+
+
+def test_the_sample_of_findings_is_in_order_and_the_seed_decides_it() -> None:
+    run = many_findings(1_000, 0)
+    first, again, other = (
+        [one.offset for one in capped(run, Caps(20, seed=seed)).findings] for seed in (1, 1, 2)
+    )
+    assert first == again == sorted(first)
+    assert first != other
+
+
+def test_a_long_text_of_a_finding_is_cut_and_its_marks_with_it() -> None:
+    marks = (Mark(2, 5, "found"), Mark(8, 15, "missed"), Mark(12, 13, "missed"))
+    run = replace(SMALL, findings=(Finding("missed", "a", text="x" * 20, marks=marks),))
+    (finding,) = capped(run, Caps(finding_text=10)).findings
+    assert finding.text == "x" * 10
+    assert [(mark.start, mark.end) for mark in finding.marks] == [(2, 5), (8, 10)]
+
+
+def test_texts_of_units_are_kept_while_they_fit_worst_units_first() -> None:
+    mark = Mark(0, 1, "missed")
+    units = [
+        Unit(name, fn=fn, text="x" * 10, marks=(mark,))
+        for name, fn in {"a": 1, "b": 4, "c": 3, "d": 0}.items()
+    ]
+    run = capped(replace(SMALL, units=tuple(units)), Caps(all_texts=25))
+    assert [one.text is None for one in run.units] == [True, False, False, True]
+    assert [one.text_left_out for one in run.units] == [True, False, False, True]
+    assert run.units[0].marks == ()
+
+
+def test_a_record_is_replaced_whole_or_not_at_all(tmp_path: Path) -> None:
+    path = tmp_path / "a.run.json"
+    write_run(path, SMALL)
+    before = path.read_bytes()
+    with pytest.raises(ValueError, match="value must be text"):
+        write_run(path, replace(SMALL, findings=(Finding("odd", "a", expected=object()),)))
+    assert path.read_bytes() == before
+    assert [one.name for one in tmp_path.iterdir()] == ["a.run.json"]
+
+
+def random_curve(points: int, seed: int) -> Curve:
+    generator = np.random.default_rng(seed)
+    positions = np.sort(generator.integers(0, points * 4, points))
+    scored = ScoredPositions(positions, generator.random(points))
+    truths = np.sort(generator.integers(0, points * 4, points // 3)).tolist()
+    return exact_curve([(scored, truths)], 1)
+
+
+@given(
+    st.integers(1, 400),
+    st.integers(0, 5),
+    st.integers(4, 60),
+    st.sampled_from([Weights(), Weights(3, 1), Weights(0, 1)]),
+)
+def test_thinning_a_curve_never_moves_its_optimum(
+    size: int, seed: int, points: int, weights: Weights
+) -> None:
+    curve = random_curve(size, seed)
+    rules = ScoringRules(0, weights=weights)
+    thin = curve_columns(curve, rules, points)
+    assert len(thin) <= max(points, 4)
+    assert list(thin.at) == sorted(set(thin.at))
+    tp = np.array(thin.tp)
+    place = best_row(tp, np.array(thin.fp), np.array(thin.fn), empty=0, weights=weights)
+    whole = best_row(
+        curve.matched,
+        curve.predicted - curve.matched,
+        curve.expected - curve.matched,
+        empty=0,
+        weights=weights,
+    )
+    assert thin.at[place] == curve.thresholds[whole]
+    assert thin.counts(place) == curve.point(whole).counts
+    assert thin.at[0] == curve.thresholds[0]
+    assert thin.at[-1] == curve.thresholds[-1]
+
+
+def test_a_thinned_curve_keeps_the_thresholds_in_force() -> None:
+    curve = random_curve(20_000, 1)
+    thin = curve_columns(curve, ScoringRules(0, threshold=0.3, own_threshold=0.7))
+    assert 1_900 < len(thin) <= records.CURVE_POINTS
+    for level in (0.3, 0.7):
+        below = curve.thresholds[curve.thresholds <= level].max()
+        assert below in thin.at
+
+
+def test_reliability_sums_up_stated_probabilities() -> None:
+    found = reliability_of([0.1, 0.9, 0.95, 0.2], [False, True, True, True], bins=2)
+    assert [(row.count, row.correct) for row in found.rows] == [(2, 1), (2, 2)]
+    assert found.brier == pytest.approx((0.01 + 0.01 + 0.0025 + 0.64) / 4)
+    assert found.calibration_error == pytest.approx((0.7 + 0.15) / 4)
+    assert reliability_of([], []).brier is None
+
+
+def test_reliability_of_levels_is_in_their_order() -> None:
+    levels = per_level([("high", True), ("low", False), ("high", False)], ["high", "low"])
+    rows = reliability_of_levels(levels).rows
+    assert rows == (ReliabilityRow("high", 2, 1), ReliabilityRow("low", 1, 0))
+
+
+def test_the_counts_of_parts_are_counts() -> None:
+    assert FULL.units[0].counts == Counts(4, 1, 2)
+    assert FULL.held_out is not None
+    assert FULL.held_out.counts == Counts(3, 2, 3)
