@@ -21,10 +21,10 @@ from benchmarks.timing import fastest
 from sat_bench.corpus.sentences import find_sentences
 from sat_bench.corpus.talks import Talk
 from sat_bench.evaluation import Measurement, measure
+from sat_bench.models import DEFAULT_OVERLAP
 from sat_bench.models.protocol import BoundaryModel
 from sat_bench.models.segmenter import Segmenter
 from sat_bench.running.cluster import connected
-from sat_bench.running.inference import DEFAULT_OVERLAP
 from truemark.sweep import grid
 from truemark.tables import Table, render
 

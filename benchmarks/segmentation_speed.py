@@ -28,9 +28,10 @@ from benchmarks.machine import machine, peak_memory
 from benchmarks.timing import fastest
 from benchmarks.wtpsplit_peer import WtpsplitPeer
 from sat_bench.corpus.loading import BUNDLED_CORPUS
+from sat_bench.models import DEFAULT_OVERLAP, WINDOW_TOKENS
 from sat_bench.models.finding import BUNDLED_MODELS, ModelFiles, find_model
 from sat_bench.models.quantize import quantized
-from sat_bench.models.segmenter import OVERLAP_TOKENS, WINDOW_TOKENS, Segmenter
+from sat_bench.models.segmenter import Segmenter
 from sat_bench.models.tokenizer import Tokenizer
 from sat_bench.models.windows import windows
 from truemark.tables import Table, render
@@ -55,7 +56,7 @@ def talk_text(characters: int) -> str:
 def bare_loop(segmenter: Segmenter, text: str) -> Callable[[], object]:
     """A loop over the segmenter's own windows, tokenised before, with nothing around the model."""
     ids = segmenter.tokenizer.encode(text).ids
-    runs = [[window.ids] for window in windows([ids], WINDOW_TOKENS, OVERLAP_TOKENS)]
+    runs = [[window.ids] for window in windows([ids], WINDOW_TOKENS, DEFAULT_OVERLAP)]
 
     def run() -> None:
         with ThreadPoolExecutor(os.cpu_count()) as pool:
@@ -70,7 +71,7 @@ def whole_text_table(files: ModelFiles, folder: Path, text: str, repeat: int) ->
     default = Segmenter(files.model, files.tokenizer)
     jobs: dict[str, Callable[[], object]] = {
         BARE: bare_loop(default, text),
-        f"Segmenter, overlap {OVERLAP_TOKENS} (default)": partial(default.boundaries, text),
+        f"Segmenter, overlap {DEFAULT_OVERLAP} (default)": partial(default.boundaries, text),
     }
     for overlap in (128, 255, PEER_OVERLAP):
         fine = Segmenter(files.model, files.tokenizer, overlap=overlap)
@@ -79,7 +80,7 @@ def whole_text_table(files: ModelFiles, folder: Path, text: str, repeat: int) ->
     if copy != files.model:
         int8 = Segmenter(copy, files.tokenizer)
         jobs[f"{BARE}, int8"] = bare_loop(int8, text)
-        jobs[f"Segmenter, overlap {OVERLAP_TOKENS}, int8"] = partial(int8.boundaries, text)
+        jobs[f"Segmenter, overlap {DEFAULT_OVERLAP}, int8"] = partial(int8.boundaries, text)
     if peer := peer_of(files, folder):
         jobs[PEER] = partial(peer.boundaries, text, 0.5)
     times = fastest(jobs, repeat)
@@ -129,7 +130,7 @@ def agreement_table(files: Sequence[ModelFiles], folder: Path, text: str) -> Tab
         if not peer:
             return None
         expected = {threshold: set(peer.boundaries(text, threshold)) for threshold in (0.1, 0.5)}
-        for overlap in (0, OVERLAP_TOKENS, 255, PEER_OVERLAP):
+        for overlap in (0, DEFAULT_OVERLAP, 255, PEER_OVERLAP):
             with Segmenter(one.model, one.tokenizer, overlap=overlap) as segmenter:
                 scored = segmenter.scored_boundaries(text)
             shares = [

@@ -38,7 +38,7 @@ class ContextEvent:
 
 
 def event_fields(event: Event) -> dict[str, object]:
-    """Return the event in the JSON form of an answer, every field present."""
+    """The event in the JSON form of an answer, every field present."""
     return {
         "action": event.action,
         "title": event.title,

@@ -37,7 +37,7 @@ class Settings:
     google_endpoint: str | None = None
 
     def now(self) -> datetime:
-        """Return the present moment where the owner is; on this machine's clock by default."""
+        """The present moment where the owner is; on this machine's clock by default."""
         if self.timezone is None:
             return datetime.now().astimezone()
         return datetime.now(self.timezone)
@@ -87,7 +87,7 @@ class _Sources:
 def load_settings(
     environ: Mapping[str, str], *, dotenv: Path = Path(".env"), owner: str | None = None
 ) -> Settings:
-    """Return the settings; `environ` is left as it is. Raises a `TruemarkError` for a bad value."""
+    """The settings; `environ` is left as it is. Raises a `TruemarkError` for a bad value."""
     flags = {"OWNER_NAME": owner}
     sources = _Sources((("", flags), ("", environ), (f"{dotenv}: ", _read_dotenv(dotenv))))
     return Settings(

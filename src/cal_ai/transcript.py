@@ -24,12 +24,12 @@ class Transcript:
     skipped_lines: tuple[int, ...] = ()
 
     def as_text(self) -> str:
-        """Return the conversation with one `[Speaker]: words` line per utterance."""
+        """The conversation with one `[Speaker]: words` line per utterance."""
         return "\n".join([f"[{speaker}]: {words}" for speaker, words, _ in self.utterances])
 
 
 def parse_transcript(text: str) -> Transcript:
-    """Return the utterances of a conversation, and the lines before its first speaker.
+    """The utterances of a conversation, and the lines before its first speaker.
 
     Blank lines are skipped, a line without a speaker continues the utterance before it, and a
     speaker who says nothing leaves no utterance.
@@ -66,7 +66,7 @@ def _bare(line: str) -> str:
 
 
 def load_transcript(path: Path) -> Transcript:
-    """Return the conversation in a UTF-8 file."""
+    """The conversation in a UTF-8 file."""
     from truemark.files import read_text
 
     return parse_transcript(read_text(path))

@@ -8,13 +8,12 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 
-from sat_bench.advice import beyond_the_grid
 from sat_bench.corpus.importing import import_transcript
 from sat_bench.corpus.loading import BUNDLED_CORPUS, Corpus, holds_transcripts, load_corpus
 from sat_bench.evaluation import Failed, Measured, compare, measure_model
 from sat_bench.models.finding import ModelFiles, find_model
 from sat_bench.options import DEFAULT_CORPUS, Options, parse_import_options, parse_options
-from sat_bench.report import ModelResult, Report, show, shown_threshold
+from sat_bench.report import ModelResult, Report, beyond_the_grid, show, shown_threshold
 from sat_bench.running.inference import Inference
 from sat_bench.running.progress import ProgressBar, on_a_terminal, watch_reading
 from truemark import __version__

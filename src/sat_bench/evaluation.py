@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sat_bench.corpus.talks import CorpusError, Talk
+from sat_bench.models import DEFAULT_THRESHOLD
 from sat_bench.models.finding import ModelFiles, find_model, is_bundled
 from sat_bench.models.protocol import BoundaryModel, tagged_answers
 from sat_bench.running.inference import Inference
@@ -27,7 +28,7 @@ EMPTY_RATIO = 0.0
 class Defaults:
     """What holds where nothing else is said."""
 
-    threshold: float = 0.025
+    threshold: float = DEFAULT_THRESHOLD
     tolerance: int = 3
     weights: Weights = EQUAL_WEIGHTS
     grid: tuple[float, float, float] = (0.01, 0.20, 0.01)

@@ -6,8 +6,8 @@ from argparse import ArgumentTypeError
 from collections.abc import Callable
 from pathlib import Path
 
+from sat_bench.models import LARGEST_OVERLAP
 from sat_bench.models.finding import expanded
-from sat_bench.running.inference import LARGEST_OVERLAP
 
 MOST_LOCAL_WORKERS = 256
 _SCHEDULER = re.compile(r"tcp://([^\s/:\[\]]+|\[[0-9A-Fa-f:.]+\]):(?P<port>[0-9]{1,5})")

@@ -10,9 +10,9 @@ from sat_bench.corpus.sentences import TRUTH_RULES, TruthRule
 from sat_bench.corpus.transcripts import HEADER_NAMES
 from sat_bench.evaluation import DEFAULTS
 from sat_bench.flags import Flag, FlagParser
+from sat_bench.models import DEFAULT_OVERLAP
 from sat_bench.models.finding import DEFAULT_MODEL, int8_name
 from sat_bench.report import Mode
-from sat_bench.running.inference import DEFAULT_OVERLAP
 from truemark.counts import Weights
 from truemark.sweep import MAX_GRID_POINTS, grid
 from truemark.tables import FORMATS, Format

@@ -76,7 +76,7 @@ class Appender:
             raise write_error(self._path, error) from error
 
     def sync(self) -> None:
-        """Returns when all that was written is on disk; may run in a thread beside `write`."""
+        """Ends when all that was written is on disk; may run in a thread beside `write`."""
         try:
             os.fsync(self._stream.fileno())
         except OSError as error:

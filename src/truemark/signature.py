@@ -36,14 +36,14 @@ class Signature:
         return data_hash(str(self))
 
 
-def data_hash(*parts: bytes | str) -> str:
-    """Twelve hex digits of the parts, their order and where one ends and the next begins."""
+def data_hash(*parts: bytes | str, digits: int = _SHORT) -> str:
+    """Hex digits of the parts, their order and where one ends and the next begins."""
     digest = hashlib.sha256()
     for part in parts:
         content = part.encode("utf-8", "surrogatepass") if isinstance(part, str) else part
         digest.update(b"%d:" % len(content))
         digest.update(content)
-    return digest.hexdigest()[:_SHORT]
+    return digest.hexdigest()[:digits]
 
 
 def checksum(path: str | os.PathLike[str]) -> str:

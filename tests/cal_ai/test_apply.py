@@ -12,7 +12,7 @@ from tests.cal_ai.calendar_backends import BERLIN, IcsBackend, at
 
 from cal_ai.applying.journal import Journal
 from cal_ai.applying.outcomes import Outcome
-from cal_ai.applying.pipeline import Run, apply_transcript
+from cal_ai.applying.pipeline import Conversation, apply_transcript
 from cal_ai.calendars.dry_run import DryRun
 from cal_ai.calendars.ics import IcsCalendar
 from cal_ai.calendars.protocol import Calendar, Details, Entry, Unreachable
@@ -90,7 +90,7 @@ def run(
     transcript: Transcript = TALK,
 ) -> tuple[Outcome, ...]:
     return apply_transcript(
-        Run(
+        Conversation(
             transcript=transcript,
             owner="Alice",
             now=NOW,
@@ -120,7 +120,7 @@ def test_the_context_has_the_coming_days_under_small_numbers_in_local_time(
     file.seed("dentist", "Dentist", at(24, 9), at(24, 10))
     extractor = Scripted([])
     journal = Journal(file.path.parent / "applied.jsonl")
-    apply_transcript(Run(TALK, "Alice", NOW, BERLIN, extractor, file.calendar, journal))
+    apply_transcript(Conversation(TALK, "Alice", NOW, BERLIN, extractor, file.calendar, journal))
     shown = [(event.id, event.summary, event.start) for event in extractor.requests[0].context]
     assert shown == [
         (1, "Standup", datetime(2026, 3, 23, 9)),
@@ -171,7 +171,7 @@ def test_a_second_run_asks_no_model(file: IcsBackend) -> None:
     run(file, [LUNCH])
     extractor = Scripted([LUNCH])
     journal = Journal(file.path.parent / "applied.jsonl")
-    apply_transcript(Run(TALK, "Alice", NOW, BERLIN, extractor, file.calendar, journal))
+    apply_transcript(Conversation(TALK, "Alice", NOW, BERLIN, extractor, file.calendar, journal))
     assert extractor.requests == []
 
 

@@ -4,12 +4,14 @@ from datetime import UTC, datetime
 
 import pytest
 
-from cal_ai.applying.context import CalendarEntry, number_entries
-from cal_ai.events import ContextEvent
+from cal_ai.applying.pipeline import meant, numbered
+from cal_ai.calendars.protocol import Details, Entry
+from cal_ai.events import ContextEvent, Event
 from cal_ai.extractors.prompt import context_lines
 
 NINE = datetime(2026, 2, 23, 9, 0)
 TEN = datetime(2026, 2, 23, 10, 0)
+NUMBERS = (1, 3, 0, 4, -1, None)
 
 
 @pytest.mark.parametrize(
@@ -36,18 +38,22 @@ def test_an_event_is_one_line(event: ContextEvent, line: str) -> None:
     assert context_lines([event]) == line
 
 
+def entry(uid: str) -> Entry:
+    start, end = (moment.replace(tzinfo=UTC) for moment in (NINE, TEN))
+    return Entry(uid, Details(f"Call {uid[-1]}", start, end, location="Room 3"))
+
+
 def test_entries_are_numbered_in_order_and_real_ids_stay_out_of_sight() -> None:
-    entries = [CalendarEntry("uid-a@x", "Sync", NINE, TEN), CalendarEntry("uid-b@x", "Call", TEN)]
+    context = numbered([entry("uid-a"), entry("uid-b")])
 
-    context = number_entries(entries)
-
-    assert [event.id for event in context.events] == [1, 2]
-    assert "uid" not in context_lines(context.events)
+    assert [event.id for event in context] == [1, 2]
+    assert context[1] == ContextEvent(2, "Call b", NINE, TEN, "Room 3")
+    assert "uid" not in context_lines(context)
 
 
 def test_a_number_leads_back_to_its_entry_and_an_unknown_one_to_none() -> None:
-    context = number_entries(CalendarEntry(name, name, NINE) for name in "abc")
+    entries = [entry(name) for name in "abc"]
 
-    found = [context.entry(number) for number in (1, 3, 0, 4, -1, None)]
+    found = [meant(Event("delete", "", existing_event_id=it), entries) for it in NUMBERS]
 
-    assert [entry and entry.real_id for entry in found] == ["a", "c", None, None, None, None]
+    assert [one and one.uid for one in found] == ["a", "c", None, None, None, None]

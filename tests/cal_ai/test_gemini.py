@@ -10,10 +10,9 @@ import pytest
 from tests.cal_ai.loopback import LoopbackLLM, Reply, Tokens, answer, says
 
 from cal_ai.extractors.choosing import choose_extractor
-from cal_ai.extractors.errors import ExtractionFailed
 from cal_ai.extractors.gemini import GeminiClient
 from cal_ai.extractors.prompt import RESPONSE_SCHEMA, SYSTEM, plain_prompt
-from cal_ai.extractors.protocol import Extraction, LLMCallResult, Request, Usage
+from cal_ai.extractors.protocol import Extraction, ExtractionFailed, LLMCallResult, Request, Usage
 from cal_ai.extractors.retry import Caller
 from cal_ai.settings import load_settings
 from cal_ai.transcript import parse_transcript

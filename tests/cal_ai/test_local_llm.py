@@ -15,9 +15,8 @@ from typing import TypeVar
 import pytest
 
 from cal_ai.events import Event
-from cal_ai.extractors.errors import ExtractionFailed
 from cal_ai.extractors.openai import OpenAIClient
-from cal_ai.extractors.protocol import Extraction, Request
+from cal_ai.extractors.protocol import Extraction, ExtractionFailed, Request
 from cal_ai.extractors.retry import Caller, CallPolicy
 from cal_ai.transcript import parse_transcript
 

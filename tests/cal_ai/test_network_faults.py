@@ -29,13 +29,18 @@ from tests.cal_ai.loopback import (
 )
 
 from cal_ai.events import Event
-from cal_ai.extractors.errors import ExtractionFailed, FatalExtractorError
 from cal_ai.extractors.gemini import GeminiClient
 from cal_ai.extractors.language_model import LanguageModelExtractor
 from cal_ai.extractors.openai import OpenAIClient
-from cal_ai.extractors.protocol import Extraction, LanguageModel, Request, Usage
-from cal_ai.extractors.rate import RateLimiter
-from cal_ai.extractors.retry import Caller, CallPolicy
+from cal_ai.extractors.protocol import (
+    Extraction,
+    ExtractionFailed,
+    FatalExtractorError,
+    LanguageModel,
+    Request,
+    Usage,
+)
+from cal_ai.extractors.retry import Caller, CallPolicy, RateLimiter
 from cal_ai.transcript import parse_transcript
 
 T = TypeVar("T")
@@ -247,7 +252,7 @@ def test_an_answer_in_wrappings_is_used(provider: str, llm: LoopbackLLM, text: s
     ("text", "problem"),
     [
         ('{"events": [{"action": "create", "ti', "the JSON breaks off at line 1"),
-        ('{"events": [{"action": "create", "title": ["x"]}]}', "title is ['x'], not a text"),
+        ('{"events": [{"action": "create", "title": ["x"]}]}', 'title is ["x"], not a text'),
         ("I could not find any.", "not a JSON object with events"),
     ],
     ids=["cut", "wrong type", "prose"],

@@ -10,10 +10,15 @@ from datetime import datetime
 import pytest
 from tests.cal_ai.loopback import Call, LoopbackLLM, Reply, answer, status
 
-from cal_ai.extractors.errors import ExtractionFailed, FatalExtractorError
 from cal_ai.extractors.openai import OpenAIClient
 from cal_ai.extractors.prompt import RESPONSE_SCHEMA, SYSTEM
-from cal_ai.extractors.protocol import Extraction, Request, Usage
+from cal_ai.extractors.protocol import (
+    Extraction,
+    ExtractionFailed,
+    FatalExtractorError,
+    Request,
+    Usage,
+)
 from cal_ai.extractors.retry import Caller, CallPolicy
 from cal_ai.transcript import parse_transcript
 

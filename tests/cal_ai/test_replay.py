@@ -10,8 +10,7 @@ import pytest
 
 from cal_ai.events import ContextEvent, Event
 from cal_ai.extractors.answers import render_answer
-from cal_ai.extractors.errors import ExtractionFailed
-from cal_ai.extractors.protocol import Extraction, Request, Usage
+from cal_ai.extractors.protocol import Extraction, ExtractionFailed, Request, Usage
 from cal_ai.extractors.recording import Recorded, open_recording, request_fingerprint, store_answer
 from cal_ai.extractors.replay import ReplayExtractor
 from cal_ai.transcript import parse_transcript

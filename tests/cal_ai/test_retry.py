@@ -8,10 +8,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cal_ai.extractors.errors import ExtractionFailed, FatalExtractorError
-from cal_ai.extractors.protocol import Usage, total_usage
-from cal_ai.extractors.rate import RateLimiter
-from cal_ai.extractors.retry import Caller, CallPolicy, Tally, TransientError, parse_retry_after
+from cal_ai.extractors.protocol import ExtractionFailed, FatalExtractorError, Usage, total_usage
+from cal_ai.extractors.retry import (
+    Caller,
+    CallPolicy,
+    RateLimiter,
+    Tally,
+    TransientError,
+    parse_retry_after,
+)
 
 DETERMINISTIC = settings(derandomize=True, deadline=None)
 NOW = datetime(2026, 2, 20, 10, 0, 0, tzinfo=UTC)

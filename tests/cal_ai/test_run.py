@@ -15,8 +15,13 @@ from cal_ai.benchmark.samples import load_samples
 from cal_ai.benchmark.scoring import Failed, Result, Scored
 from cal_ai.benchmark.store import AnswerStore, create_new
 from cal_ai.events import Event
-from cal_ai.extractors.errors import ExtractionFailed, FatalExtractorError
-from cal_ai.extractors.protocol import Extraction, Request, Usage
+from cal_ai.extractors.protocol import (
+    Extraction,
+    ExtractionFailed,
+    FatalExtractorError,
+    Request,
+    Usage,
+)
 from truemark.errors import TruemarkError
 
 STARTED = datetime(2026, 2, 23, 9, 30, tzinfo=UTC)

@@ -7,19 +7,15 @@ from tests.sat_bench.onnx_models import SENTENCES, write_transformer
 from sat_bench.corpus.sentences import find_sentences
 from sat_bench.corpus.talks import Talk
 from sat_bench.evaluation import measure_model
+from sat_bench.models import DEFAULT_OVERLAP
 from sat_bench.models.finding import ModelFiles, find_model
 from sat_bench.models.quantize import quantized
-from sat_bench.models.segmenter import OVERLAP_TOKENS, WINDOW_TOKENS
-from sat_bench.running.inference import DEFAULT_OVERLAP, LARGEST_OVERLAP, Inference
+from sat_bench.running.inference import Inference
 from truemark.sweep import grid
 
 
 def talk(text: str) -> Talk:
     return Talk("a", "test", "", "", text, find_sentences(text))
-
-
-def test_the_defaults_are_those_of_the_segmenter() -> None:
-    assert (DEFAULT_OVERLAP, LARGEST_OVERLAP) == (OVERLAP_TOKENS, WINDOW_TOKENS - 1)
 
 
 def test_the_counts_of_a_talk_do_not_depend_on_its_company(
@@ -41,7 +37,7 @@ def test_the_overlap_reaches_the_windows(tmp_path: Path, tokenizer_path: Path) -
     thresholds = grid(0.4, 0.6, 0.0005)
     default, same, wider = (
         measure_model(files, long, thresholds, inference=inference)
-        for inference in (Inference(), Inference(overlap=OVERLAP_TOKENS), Inference(overlap=300))
+        for inference in (Inference(), Inference(overlap=DEFAULT_OVERLAP), Inference(overlap=300))
     )
     assert default == same != wider
 

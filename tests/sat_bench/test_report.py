@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from sat_bench.advice import beyond_the_grid
 from sat_bench.evaluation import Failed, Measurement, TalkPoints
-from sat_bench.report import ModelResult, Report, show, shown_threshold
+from sat_bench.report import ModelResult, Report, beyond_the_grid, show, shown_threshold
 from truemark.counts import Counts, Weights
 from truemark.signature import Signature
 from truemark.sweep import SweepPoint, grid

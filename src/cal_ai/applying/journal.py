@@ -6,7 +6,6 @@ its owner has thrown away since. This file remembers those too.
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
@@ -17,6 +16,7 @@ from cal_ai.applying.outcomes import Outcome
 from cal_ai.events import Event
 from cal_ai.transcript import Transcript
 from truemark import history
+from truemark.signature import data_hash
 
 _ID_LENGTH = 32
 
@@ -87,9 +87,7 @@ def event_uid(transcript: str, key: str) -> str:
 
 
 def _digest(*parts: str) -> str:
-    joined = "".join(f"{len(part)}:{part}" for part in parts)
-    digest = hashlib.sha256(joined.encode("utf-8", "surrogatepass"))
-    return digest.hexdigest()[:_ID_LENGTH]
+    return data_hash(*parts, digits=_ID_LENGTH)
 
 
 def _outcome(values: object) -> Outcome | None:

@@ -6,7 +6,7 @@ import argparse
 import asyncio
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -14,7 +14,6 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from cal_ai.applying.changes import Applier
-from cal_ai.applying.context import CalendarContext, CalendarEntry, number_entries
 from cal_ai.applying.decisions import decide
 from cal_ai.applying.journal import Earlier, Journal, transcript_id
 from cal_ai.applying.outcomes import CHANGES, Outcome, outcomes_json, outcomes_text
@@ -22,11 +21,10 @@ from cal_ai.calendars.choose import choose_calendar, data_folder
 from cal_ai.calendars.dry_run import DryRun
 from cal_ai.calendars.protocol import Calendar, Entry
 from cal_ai.calendars.zones import machine_zone
-from cal_ai.events import Event
+from cal_ai.events import ContextEvent, Event
 from cal_ai.extractors.choosing import choose_extractor
-from cal_ai.extractors.errors import ExtractionFailed
 from cal_ai.extractors.prompt import context_lines
-from cal_ai.extractors.protocol import Extractor, Request
+from cal_ai.extractors.protocol import ExtractionFailed, Extractor, Request
 from cal_ai.extractors.retry import CallPolicy
 from cal_ai.settings import load_settings
 from cal_ai.transcript import Transcript, load_transcript
@@ -37,7 +35,7 @@ CONTEXT = timedelta(days=14)
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class Conversation:
     """One transcript, and all that its way to the calendar depends on."""
 
     transcript: Transcript
@@ -64,7 +62,7 @@ def run_command(options: argparse.Namespace) -> int:
         policy=CallPolicy(timeout_s=options.timeout),
     )
     calendar = choose_calendar(options.calendar, settings, zone)
-    run = Run(
+    run = Conversation(
         transcript,
         settings.owner,
         datetime.now(zone) if zone else settings.now(),
@@ -105,7 +103,7 @@ def load_conversation(path: Path) -> Transcript:
     return transcript
 
 
-def apply_transcript(run: Run) -> tuple[Outcome, ...]:
+def apply_transcript(run: Conversation) -> tuple[Outcome, ...]:
     """What became of each decision; a transcript that was applied before changes nothing."""
     transcript = transcript_id(run.transcript, run.owner)
     calendar, journal = run.calendar, run.journal
@@ -116,13 +114,11 @@ def apply_transcript(run: Run) -> tuple[Outcome, ...]:
     listing = calendar.coming(run.now, run.now + CONTEXT)
     for warning in listing.warnings:
         _note(f"warning: {one_line(warning)}")
-    context = _context(listing.entries)
-    planned = {entry.id: entry for entry in listing.entries}
-    decisions = []
-    for event in asyncio.run(_extract(run, context)):
-        shown = context.entry(event.existing_event_id)
-        target = planned[shown.real_id] if shown else None
-        decisions.append(decide(event, target, run.now, run.zone))
+    context = numbered(listing.entries)
+    decisions = [
+        decide(event, meant(event, listing.entries), run.now, run.zone)
+        for event in asyncio.run(_extract(run, context))
+    ]
 
     applier = Applier(calendar, transcript, list(listing.entries), earlier)
     outcomes = []
@@ -147,14 +143,14 @@ def _forgetting_is_no_failure() -> Iterator[None]:
         _note(f"warning: changes are made, but not remembered: {error}")
 
 
-async def _extract(run: Run, context: CalendarContext) -> tuple[Event, ...]:
+async def _extract(run: Conversation, context: tuple[ContextEvent, ...]) -> tuple[Event, ...]:
     if run.verbose:
         _note(f"{run.extractor.name} reads {len(run.transcript.utterances)} utterances, beside:")
-        lines = context_lines(context.events) or "nothing planned in the coming 14 days"
+        lines = context_lines(context) or "nothing planned in the coming 14 days"
         for line in lines.splitlines():
             _note(f"  {one_line(line)}")
     try:
-        request = Request(run.transcript, run.owner, run.now, context.events)
+        request = Request(run.transcript, run.owner, run.now, context)
         return (await run.extractor.extract(request)).events
     except ExtractionFailed as failure:
         raise TruemarkError(f"no events were extracted: {failure.reason}") from failure
@@ -162,18 +158,27 @@ async def _extract(run: Run, context: CalendarContext) -> tuple[Event, ...]:
         await run.extractor.close()
 
 
-def _context(entries: tuple[Entry, ...]) -> CalendarContext:
-    """The events under small numbers, in the owner's local time."""
-    return number_entries(
-        CalendarEntry(
-            entry.id,
+def numbered(entries: Sequence[Entry]) -> tuple[ContextEvent, ...]:
+    """The entries as an extractor sees them: in local time, under 1, 2, 3 … in place of their ids.
+
+    Models confuse long ids, and real ones have no place in a prompt.
+    """
+    return tuple(
+        ContextEvent(
+            number,
             entry.details.title,
             entry.details.start.replace(tzinfo=None),
             entry.details.end.replace(tzinfo=None),
             entry.details.location,
         )
-        for entry in entries
+        for number, entry in enumerate(entries, start=1)
     )
+
+
+def meant(event: Event, entries: Sequence[Entry]) -> Entry | None:
+    """The entry that was shown under the number which the event names."""
+    number = event.existing_event_id
+    return entries[number - 1] if number is not None and 1 <= number <= len(entries) else None
 
 
 def _note(line: str) -> None:

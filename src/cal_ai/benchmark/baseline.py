@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from cal_ai.benchmark.scoring import F1, Scored, Spent, draws, score
-from cal_ai.extractors.errors import ExtractionFailed
+from cal_ai.extractors.protocol import ExtractionFailed
 from cal_ai.extractors.replay import ReplayExtractor
 from truemark.aggregate import total
 from truemark.counts import Counts

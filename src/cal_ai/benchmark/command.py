@@ -17,7 +17,7 @@ from cal_ai.benchmark.console import (
     text_summary,
 )
 from cal_ai.benchmark.figures import mistakes
-from cal_ai.benchmark.run import Outcome, Plan, fingerprints, run_benchmark
+from cal_ai.benchmark.run import Finished, Plan, fingerprints, run_benchmark
 from cal_ai.benchmark.samples import SampleSet, default_folder, load_samples
 from cal_ai.benchmark.scoring import Result, Scored
 from cal_ai.benchmark.store import AnswerStore, latest_recording, require_writable
@@ -94,7 +94,7 @@ def _resumed(samples: SampleSet, extractor: Extractor, output: Path) -> Recordin
     return recording
 
 
-def _run(plan: Plan, *, verbose: bool) -> Outcome:
+def _run(plan: Plan, *, verbose: bool) -> Finished:
     ended = 0
 
     def tell(result: Result) -> None:
@@ -105,7 +105,7 @@ def _run(plan: Plan, *, verbose: bool) -> Outcome:
             for mistake in mistakes(result):
                 _tell(f"  {mistake}")
 
-    async def run_and_close() -> Outcome:
+    async def run_and_close() -> Finished:
         try:
             return await run_benchmark(plan, tell)
         finally:
@@ -128,7 +128,7 @@ def _kept(plan: Plan) -> str:
     return f"; {count} kept in {plan.store.path}, --resume goes on from there"
 
 
-def _status(outcome: Outcome, fail_under: float | None) -> int:
+def _status(outcome: Finished, fail_under: float | None) -> int:
     overview = outcome.overview
     status = 1 if overview.failed else 0
     if fail_under is not None:

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from cal_ai.benchmark.figures import calibration_table, mistakes, sample_counts
 from cal_ai.benchmark.overview import Category, Overview
 from cal_ai.benchmark.scoring import Scored, event_scores
-from cal_ai.extractors.errors import ExtractionFailed, FatalExtractorError
-from cal_ai.extractors.protocol import LanguageModel, Usage
+from cal_ai.extractors.protocol import ExtractionFailed, FatalExtractorError, LanguageModel, Usage
 from truemark.counts import Counts
 from truemark.tables import render
 from truemark.text import one_line

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import get_args
 
 from cal_ai.benchmark.baseline import BaselineTest
-from cal_ai.benchmark.latency import Latency, summarise_latency
 from cal_ai.benchmark.scoring import (
     F1,
     Failed,
@@ -24,6 +23,7 @@ from cal_ai.benchmark.scoring import (
 )
 from cal_ai.events import Confidence
 from cal_ai.extractors.protocol import Usage, total_usage
+from truemark import history
 from truemark.calibration import LevelAccuracy, per_level
 from truemark.counts import Counts, Scores
 from truemark.signature import Signature
@@ -146,3 +146,65 @@ def _claims(scored: Sequence[Scored]) -> Iterator[tuple[Confidence, bool]]:
         right = {pair.extracted for pair in result.pairs if pair.is_match}
         for index, event in enumerate(result.extracted):
             yield event.confidence, index in right
+
+
+@dataclass(frozen=True, slots=True)
+class Latency:
+    """Wall times of extractions in seconds; `total_s` adds up calls that ran side by side."""
+
+    total_s: float
+    mean_s: float
+    p50_s: float
+    p95_s: float
+
+
+def summarise_latency(seconds: Sequence[float]) -> Latency | None:
+    """Total, mean, median and 95th percentile; None when nothing was timed."""
+    if not seconds:
+        return None
+    ordered = sorted(seconds)
+    total = sum(ordered)
+    return Latency(
+        total_s=total,
+        mean_s=total / len(ordered),
+        p50_s=_percentile(ordered, 0.50),
+        p95_s=_percentile(ordered, 0.95),
+    )
+
+
+def _percentile(ordered: Sequence[float], share: float) -> float:
+    """The value below which `share` of the values lie, on a line between the two nearest ranks."""
+    rank = share * (len(ordered) - 1)
+    below = int(rank)
+    above = min(below + 1, len(ordered) - 1)
+    return ordered[below] + (ordered[above] - ordered[below]) * (rank - below)
+
+
+FILE_NAME = "benchmark_history.jsonl"
+
+
+def history_record(overview: Overview) -> dict[str, object]:
+    """What one run came to; scores are null when nothing was scored, what is unknown is null."""
+    run, scores = overview.run, overview.scores
+    usage = overview.usage or Usage()
+    return {
+        "timestamp": run.started.isoformat(timespec="seconds"),
+        "model": run.model,
+        "extractor": run.extractor,
+        "sample_count": len(run.results),
+        "scored_count": len(overview.scored),
+        "failed_count": len(overview.failed),
+        "precision": scores.precision if scores else None,
+        "recall": scores.recall if scores else None,
+        "f1": scores.f1 if scores else None,
+        "avg_latency_s": overview.latency.mean_s if overview.latency else None,
+        "prompt_tokens": usage.prompt,
+        "output_tokens": usage.output,
+        "est_cost_usd": overview.cost_usd,
+        "signature": run.signature.short,
+    }
+
+
+def append_history(folder: Path, overview: Overview) -> None:
+    """Add the run's line to the history in `folder`."""
+    history.append(folder / FILE_NAME, history_record(overview))

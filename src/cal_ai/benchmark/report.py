@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from datetime import datetime
 
 from cal_ai.benchmark.differences import NOTHING, Difference, shown_time
-from cal_ai.benchmark.escaping import escaped
 from cal_ai.benchmark.figures import (
     baseline_line,
     calibration_table,
@@ -214,3 +214,32 @@ def _narrative(narrative: Narrative | NoNarrative) -> Iterator[str]:
     for name, lines in zip(SECTIONS, narrative.sections, strict=True):
         yield f"### {name}"
         yield "\n".join(f"- {escaped(line, limit=600)}" for line in lines) or "(nothing said)"
+
+
+_JOINERS = "\N{ZERO WIDTH NON-JOINER}\N{ZERO WIDTH JOINER}"
+# Underscores only at the edge of a word, slashes and dots only where an address becomes a link.
+# What comes before is looked at last: at every place of the text it would take far longer.
+_SPECIAL = re.compile(
+    r"[&<>|\\`*\[\]~${}@]|_(?<![^\W_]_)|_(?![^\W_])|/(?<=:/)|\.(?<=www\.)", re.IGNORECASE
+)
+
+
+def escaped(text: str, limit: int = 300) -> str:
+    """One line of `text` that Markdown shows as it is: no markup, no HTML, no link, no table cell.
+
+    What cannot be seen (control characters, direction overrides, halves of surrogate pairs) becomes
+    a replacement character; what is longer than `limit` ends in an ellipsis.
+    """
+    line = " ".join(text[: 4 * limit].split())
+    if not line.isprintable():
+        line = "".join(map(_visible, line))
+    if len(line) > limit:
+        line = line[: limit - 1] + "…"
+    return _SPECIAL.sub(lambda found: f"&#{ord(found.group())};", line)
+
+
+def _visible(character: str) -> str:
+    # Joiners shape emoji and several scripts; what else cannot be printed only misleads.
+    if character.isprintable() or character in _JOINERS:
+        return character
+    return "\N{REPLACEMENT CHARACTER}"

@@ -11,18 +11,23 @@ from functools import partial
 from pathlib import Path
 
 from cal_ai.benchmark.baseline import compare_with_baseline
-from cal_ai.benchmark.history import append_history
 from cal_ai.benchmark.narrative import Narrative, NoNarrative, narrate
-from cal_ai.benchmark.overview import Overview, Run, look_over, with_summary
+from cal_ai.benchmark.overview import Overview, Run, append_history, look_over, with_summary
 from cal_ai.benchmark.report import markdown_report
 from cal_ai.benchmark.samples import Sample, SampleSet
 from cal_ai.benchmark.scoring import Failed, Result, Spent, score
 from cal_ai.benchmark.store import AnswerStore, create_new
 from cal_ai.benchmark.tolerance import TOLERANCES
-from cal_ai.extractors.errors import ExtractionFailed
 from cal_ai.extractors.pricing import cost_usd
 from cal_ai.extractors.prompt import prompt_fingerprint
-from cal_ai.extractors.protocol import Extraction, Extractor, LanguageModel, Request, Usage
+from cal_ai.extractors.protocol import (
+    Extraction,
+    ExtractionFailed,
+    Extractor,
+    LanguageModel,
+    Request,
+    Usage,
+)
 from cal_ai.extractors.recording import Recorded, request_fingerprint
 from cal_ai.extractors.replay import ReplayExtractor
 from truemark import __version__
@@ -51,14 +56,14 @@ class Plan:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class Finished:
     """A finished run and where its report is."""
 
     overview: Overview
     report: Path
 
 
-async def run_benchmark(plan: Plan, on_result: OnResult) -> Outcome:
+async def run_benchmark(plan: Plan, on_result: OnResult) -> Finished:
     """Extract, score, report; the history gets its line when all else is done."""
     begun_s = time.perf_counter()
     results = await extract_all(plan, on_result)
@@ -82,7 +87,7 @@ async def run_benchmark(plan: Plan, on_result: OnResult) -> Outcome:
         overview = with_summary(overview, narrative.usage, price)
     report = _write_report(plan, markdown_report(overview, narrative))
     append_history(plan.output, overview)
-    return Outcome(overview, report)
+    return Finished(overview, report)
 
 
 async def extract_all(plan: Plan, on_result: OnResult) -> tuple[Result, ...]:

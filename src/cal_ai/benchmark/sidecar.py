@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, TypeVar, get_args
@@ -12,6 +12,7 @@ from typing import Literal, TypeVar, get_args
 from cal_ai.events import Action, ContextEvent
 from cal_ai.settings import DEFAULT_OWNER
 from truemark.errors import TruemarkError
+from truemark.fields import Fields, UnfitError, shown
 
 Level = Literal["strict", "moderate", "relaxed"]
 Choice = TypeVar("Choice", bound=str)
@@ -92,8 +93,8 @@ def parse_sidecar(text: str, path: str | os.PathLike[str]) -> Sidecar:
     except RecursionError:
         raise SamplesError([f"{path}: not a sidecar: nested too deeply"]) from None
     if not isinstance(found, dict):
-        raise SamplesError([f"{path}: {_shown(found)}, not a JSON object"])
-    fields = _Fields(found, "", [])
+        raise SamplesError([f"{path}: {shown(found)}, not a JSON object"])
+    fields = Fields(found, "", [])
     sidecar = _sidecar(fields)
     if fields.problems:
         raise SamplesError([f"{path}: {problem}" for problem in fields.problems])
@@ -115,129 +116,77 @@ def _without_duplicates(pairs: list[tuple[str, object]]) -> dict[str, object]:
 _DECODER = json.JSONDecoder(object_pairs_hook=_without_duplicates)
 
 
-@dataclass(frozen=True, slots=True)
-class _Fields:
-    """A JSON object being read; what does not fit goes to `problems` and reads as its default."""
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise UnfitError("a text")
+    if not value.strip():
+        raise UnfitError("a text with something in it")
+    return value
 
-    values: Mapping[str, object]
-    where: str
-    problems: list[str]
 
-    def only(self, known: tuple[str, ...]) -> None:
-        for key in self.values:
-            if key not in known:
-                place = f"{self.where}: " if self.where else ""
-                self.problems.append(f"{place}unknown key {key!r}, expected {', '.join(known)}")
+def _text_or_none(value: object) -> str | None:
+    """A text; an empty one means the same as none."""
+    if value is not None and not isinstance(value, str):
+        raise UnfitError("a text")
+    return value or None
 
-    def wrong(self, key: str, expected: str) -> None:
-        self.problems.append(f"{self._place(key)} is {_shown(self.values[key])}, not {expected}")
 
-    def required(self, key: str) -> bool:
-        if self.values.get(key) is None:
-            self.problems.append(f"{self._place(key)} is missing")
-            return False
-        return True
-
-    def text(self, key: str, default: str = "") -> str:
-        value = self.values.get(key)
-        if value is None:
-            return default
-        if not isinstance(value, str) or not value.strip():
-            self.wrong(
-                key, "a text" if not isinstance(value, str) else "a text with something in it"
-            )
-            return default
-        return value
-
-    def optional_text(self, key: str) -> str | None:
-        """Like `text`, but an empty text means the same as none."""
-        value = self.values.get(key)
-        if value is not None and not isinstance(value, str):
-            self.wrong(key, "a text")
-            return None
-        return value or None
-
-    def choice(self, key: str, choices: tuple[Choice, ...], default: Choice) -> Choice:
-        value = self.values.get(key)
+def _one_of(choices: tuple[Choice, ...]) -> Callable[[object], Choice]:
+    def convert(value: object) -> Choice:
         for choice in choices:
             if choice == value:
                 return choice
-        if value is not None:
-            self.wrong(key, f"one of {', '.join(choices)}")
-        return default
+        raise UnfitError(f"one of {', '.join(choices)}")
 
-    def time(self, key: str) -> datetime | None:
-        value = self.values.get(key)
-        if value is None:
-            return None
-        try:
-            if isinstance(value, str):
-                return datetime.fromisoformat(value)
-        except ValueError:
-            pass
-        self.wrong(key, _DATE_TIME)
-        return None
-
-    def objects(self, key: str, known: tuple[str, ...]) -> Iterator[_Fields]:
-        value = self.values.get(key)
-        if value is None:
-            return
-        if not isinstance(value, list):
-            self.wrong(key, "a list")
-            return
-        for index, item in enumerate(value):
-            place = f"{self._place(key)}[{index}]"
-            if isinstance(item, dict):
-                fields = _Fields(item, place, self.problems)
-                fields.only(known)
-                yield fields
-            else:
-                self.problems.append(f"{place} is {_shown(item)}, not an object")
-
-    def texts(self, key: str) -> tuple[str, ...]:
-        value = self.values.get(key)
-        if value is None:
-            return ()
-        if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-            self.wrong(key, "a list of texts")
-            return ()
-        return tuple(value)
-
-    def _place(self, key: str) -> str:
-        return f"{self.where}.{key}" if self.where else key
+    return convert
 
 
-def _sidecar(fields: _Fields) -> Sidecar:
+def _time(value: object) -> datetime:
+    try:
+        if isinstance(value, str):
+            return datetime.fromisoformat(value)
+    except ValueError:
+        pass
+    raise UnfitError(_DATE_TIME)
+
+
+def _texts(value: object) -> tuple[str, ...]:
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+        raise UnfitError("a list of texts")
+    return tuple(value)
+
+
+def _sidecar(fields: Fields) -> Sidecar:
     fields.only(_SIDECAR_KEYS)
     for key in ("description", "category", "notes"):
-        fields.optional_text(key)
+        fields.read(key, _text_or_none, None)
     fields.required("expected_events")
     return Sidecar(
         expected_events=tuple(
             _expected_event(item) for item in fields.objects("expected_events", _EVENT_KEYS)
         ),
-        tolerance=fields.choice("tolerance", _LEVELS, "moderate"),
-        owner=fields.text("owner", DEFAULT_OWNER),
-        reference_datetime=fields.time("reference_datetime") or DEFAULT_REFERENCE,
+        tolerance=fields.optional("tolerance", _one_of(_LEVELS), "moderate"),
+        owner=fields.optional("owner", _text, DEFAULT_OWNER),
+        reference_datetime=fields.optional("reference_datetime", _time, None) or DEFAULT_REFERENCE,
         calendar_context=_calendar_context(fields),
     )
 
 
-def _expected_event(fields: _Fields) -> ExpectedEvent:
+def _expected_event(fields: Fields) -> ExpectedEvent:
     fields.required("action")
     fields.required("title")
     return ExpectedEvent(
-        action=fields.choice("action", _ACTIONS, "create"),
-        title=fields.text("title"),
-        start_time=fields.time("start_time"),
-        end_time=fields.time("end_time"),
-        location=fields.optional_text("location"),
-        attendees_contain=fields.texts("attendees_contain"),
+        action=fields.optional("action", _one_of(_ACTIONS), "create"),
+        title=fields.optional("title", _text, ""),
+        start_time=fields.optional("start_time", _time, None),
+        end_time=fields.optional("end_time", _time, None),
+        location=fields.read("location", _text_or_none, None),
+        attendees_contain=fields.optional("attendees_contain", _texts, ()),
         existing_event_id_required=_required_id(fields),
     )
 
 
-def _required_id(fields: _Fields) -> bool | int:
+def _required_id(fields: Fields) -> bool | int:
     value = fields.values.get("existing_event_id_required")
     if value is None:
         return False
@@ -247,7 +196,7 @@ def _required_id(fields: _Fields) -> bool | int:
     return value
 
 
-def _calendar_context(fields: _Fields) -> tuple[ContextEvent, ...]:
+def _calendar_context(fields: Fields) -> tuple[ContextEvent, ...]:
     """The planned events, numbered by position: the extractor never sees the ids of the file."""
     events: list[ContextEvent] = []
     seen: list[object] = []
@@ -258,20 +207,15 @@ def _calendar_context(fields: _Fields) -> tuple[ContextEvent, ...]:
         if own_id is not None and (isinstance(own_id, bool) or not isinstance(own_id, int | str)):
             item.wrong("id", "a text or an integer")
         elif own_id is not None and own_id in seen:
-            item.problems.append(f"{item.where}.id is {_shown(own_id)} for a second time")
+            item.problems.append(f"{item.where}.id is {shown(own_id)} for a second time")
         seen.append(own_id)
         events.append(
             ContextEvent(
                 id=len(events) + 1,
-                summary=item.text("summary"),
-                start=item.time("start") or DEFAULT_REFERENCE,
-                end=item.time("end"),
-                location=item.optional_text("location"),
+                summary=item.optional("summary", _text, ""),
+                start=item.optional("start", _time, None) or DEFAULT_REFERENCE,
+                end=item.optional("end", _time, None),
+                location=item.read("location", _text_or_none, None),
             )
         )
     return tuple(events)
-
-
-def _shown(value: object) -> str:
-    text = repr(value) if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= 60 else text[:57] + "..."

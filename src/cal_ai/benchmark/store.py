@@ -58,7 +58,7 @@ class AnswerStore:
             self._syncing = asyncio.create_task(self._sync(self._file))
 
     async def close(self) -> None:
-        """Return when every answer that was kept is on disk."""
+        """Ends when every answer that was kept is on disk."""
         if self._file is None:
             return
         try:

@@ -24,7 +24,7 @@ from cal_ai.calendars.protocol import (
 )
 from cal_ai.calendars.reading import Moment
 from cal_ai.calendars.zones import in_zone, midnight
-from cal_ai.extractors.errors import ExtractionFailed
+from cal_ai.extractors.protocol import ExtractionFailed
 from cal_ai.extractors.retry import Caller, CallPolicy, Tally, TransientError, parse_retry_after
 
 TIMEOUT_S = 30.0

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable
 from datetime import datetime
 from typing import TypeVar, get_args
 
 from cal_ai.events import Action, Confidence, Event, event_fields
+from truemark.fields import Fields, UnfitError, shown
 
 T = TypeVar("T")
 Choice = TypeVar("Choice", bound=str)
@@ -37,7 +37,7 @@ class AnswerError(ValueError):
 
 
 def parse_answer(text: str) -> tuple[Event, ...]:
-    """Return the events of an answer; raises `AnswerError` rather than return a part of them."""
+    """The events of an answer; raises `AnswerError` rather than return a part of them."""
     listed = _event_list(_find_json(_without_thinking(text).strip()))
     problems: list[str] = []
     events = tuple(_event(item, f"events[{index}]", problems) for index, item in enumerate(listed))
@@ -49,7 +49,7 @@ def parse_answer(text: str) -> tuple[Event, ...]:
 
 
 def render_answer(events: Iterable[Event]) -> str:
-    """Return the events as an answer in the asked-for form, which `parse_answer` reads back."""
+    """The events as an answer in the asked-for form, which `parse_answer` reads back."""
     return json.dumps({"events": [event_fields(event) for event in events]}, ensure_ascii=False)
 
 
@@ -65,7 +65,7 @@ def _without_thinking(text: str) -> str:
 
 
 def _find_json(text: str) -> object:
-    """Return the one answer among prose and code fences.
+    """The one answer among prose and code fences.
 
     JSON that breaks off is an error at once: going on inside it would find complete events within
     an incomplete list.
@@ -79,7 +79,7 @@ def _find_json(text: str) -> object:
         if _looks_like_answer(value) and value not in found:
             found.append(value)
     if not found:
-        raise AnswerError(f"the answer is {_shown(text)}, not a JSON object with events")
+        raise AnswerError(f"the answer is {shown(text)}, not a JSON object with events")
     if len(found) > 1:
         raise AnswerError(f"the answer has {len(found)} different JSON values, expected one")
     return found[0]
@@ -113,34 +113,14 @@ def _event_list(value: object) -> list[object]:
         return [value]
     if isinstance(value, list):
         return value
-    raise AnswerError(f"the answer is {_shown(value)}, not a JSON object with a list of events")
-
-
-class _UnfitError(Exception):
-    """A value that has no single reading; the argument is what belongs there instead."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Fields:
-    values: Mapping[str, object]
-    where: str
-    problems: list[str]
-
-    def read(self, name: str, convert: Callable[[object], T], otherwise: T) -> T:
-        value = self.values.get(name)
-        try:
-            return convert(value)
-        except _UnfitError as unfit:
-            found = "missing" if value is None else _shown(value)
-            self.problems.append(f"{self.where}.{name} is {found}, not {unfit}")
-            return otherwise
+    raise AnswerError(f"the answer is {shown(value)}, not a JSON object with a list of events")
 
 
 def _event(item: object, where: str, problems: list[str]) -> Event:
     if not isinstance(item, dict):
-        problems.append(f"{where} is {_shown(item)}, not an object")
+        problems.append(f"{where} is {shown(item)}, not an object")
         return Event("create", "")
-    fields = _Fields(item, where, problems)
+    fields = Fields(item, where, problems)
     return Event(
         action=fields.read("action", _action, "create"),
         title=fields.read("title", _title, ""),
@@ -161,7 +141,7 @@ def _is_nothing(value: object) -> bool:
 
 def _text(value: object) -> str:
     if isinstance(value, bool) or not isinstance(value, (str, int, float)):
-        raise _UnfitError("a text")
+        raise UnfitError("a text")
     text = str(value)
     return (text if text.isprintable() else _UNPRINTABLE.sub("\ufffd", text)).strip()
 
@@ -177,7 +157,7 @@ def _line(value: object) -> str | None:
 def _title(value: object) -> str:
     title = "" if value is None else " ".join(_text(value).split())
     if not title:
-        raise _UnfitError("a text with something in it")
+        raise UnfitError("a text with something in it")
     return title
 
 
@@ -186,7 +166,7 @@ def _choice(value: object, choices: tuple[Choice, ...]) -> Choice:
     for choice in choices:
         if choice == word:
             return choice
-    raise _UnfitError(f"one of {', '.join(choices)}")
+    raise UnfitError(f"one of {', '.join(choices)}")
 
 
 def _action(value: object) -> Action:
@@ -208,7 +188,7 @@ def _moment(value: object) -> datetime | None:
     except ValueError:
         moment = None
     if moment is None or moment.year not in _YEARS:
-        raise _UnfitError("an ISO 8601 date-time such as 2026-02-20T10:00:00, or null")
+        raise UnfitError("an ISO 8601 date-time such as 2026-02-20T10:00:00, or null")
     return moment
 
 
@@ -217,7 +197,7 @@ def _number(value: object) -> int | None:
         return None
     match = None if isinstance(value, bool) else _NUMBER.fullmatch(str(value).strip())
     if match is None:
-        raise _UnfitError("the number of a calendar line, or null")
+        raise UnfitError("the number of a calendar line, or null")
     return int(match[1])
 
 
@@ -233,10 +213,5 @@ def _texts(value: object) -> tuple[str, ...]:
     if value is None:
         return ()
     if not isinstance(value, list):
-        raise _UnfitError("a list of texts")
+        raise UnfitError("a list of texts")
     return tuple(_text(item) for item in value if not _is_nothing(item))
-
-
-def _shown(value: object) -> str:
-    text = repr(value)
-    return text if len(text) <= 80 else f"{text[:77]}..."

@@ -23,12 +23,11 @@ def choose_extractor(
     policy: CallPolicy | None = None,
     per_minute: float | None = None,
 ) -> Extractor:
-    """Return the extractor of this name; by default Gemini when there is a key for it, else rules.
+    """The extractor of this name; by default Gemini when there is a key for it, else rules.
 
     Raises a `TruemarkError` when the name is unknown or the extractor lacks a setting.
     """
-    from cal_ai.extractors.rate import RateLimiter
-    from cal_ai.extractors.retry import Caller, CallPolicy
+    from cal_ai.extractors.retry import Caller, CallPolicy, RateLimiter
 
     chosen = name if name is not None else "gemini" if settings.gemini_api_key else "rules"
     kind, _, file = chosen.partition(":")

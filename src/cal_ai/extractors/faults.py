@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 
-from cal_ai.extractors.errors import ExtractionFailed, FatalExtractorError
+from cal_ai.extractors.protocol import ExtractionFailed, FatalExtractorError
 from cal_ai.extractors.retry import TransientError
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ class Provider:
     def fault_of_status(
         self, status: int, message: str, *, retry_after_s: float | None = None
     ) -> Fault:
-        """Return the error that a reply with this status amounts to."""
+        """The error that a reply with this status amounts to."""
         reason = f"{self.name} answered {_status_text(status)}"
         # Some providers quote parts of a wrong key, so nothing of that reply is repeated.
         if status != HTTPStatus.UNAUTHORIZED and (said := self.quote(message)):
@@ -44,7 +44,7 @@ class Provider:
         return ExtractionFailed(reason)
 
     def fault_of_transport(self, error: httpx2.HTTPError | httpx2.InvalidURL) -> Fault:
-        """Return the error that a request without a whole reply amounts to."""
+        """The error that a request without a whole reply amounts to."""
         import httpx2
 
         said = self.quote(str(error)) or type(error).__name__
@@ -54,7 +54,7 @@ class Provider:
         return TransientError(f"connection to {self.name} broke: {said}")
 
     def quote(self, message: str) -> str:
-        """Return a foreign message fit for one line, without the key; a web page says nothing."""
+        """A foreign message fit for one line, without the key; a web page says nothing."""
         line = " ".join(message.split()).rstrip(".")
         if self.key:
             line = line.replace(self.key, "[key]")
@@ -63,7 +63,7 @@ class Provider:
         return line if len(line) <= _MESSAGE_LENGTH else f"{line[:_MESSAGE_LENGTH]}..."
 
     def without_key(self, answer: str) -> str:
-        """Return an answer in which the key, should a server echo it, is blotted out."""
+        """An answer in which the key, should a server echo it, is blotted out."""
         # What is shorter stands for "no key" on a local server, and may be any word of the answer.
         if self.key is None or len(self.key) < _LEAST_KEY_LENGTH:
             return answer

@@ -11,11 +11,10 @@ import os
 import warnings
 from typing import TYPE_CHECKING
 
-from cal_ai.extractors.errors import ExtractionFailed
 from cal_ai.extractors.faults import Fault, Provider
 from cal_ai.extractors.language_model import LanguageModelExtractor
 from cal_ai.extractors.prompt import RESPONSE_SCHEMA, SYSTEM, Prompt
-from cal_ai.extractors.protocol import LLMCallResult, Usage
+from cal_ai.extractors.protocol import ExtractionFailed, LLMCallResult, Usage
 from cal_ai.extractors.retry import Caller, parse_retry_after
 
 if TYPE_CHECKING:
@@ -140,7 +139,7 @@ def _named(field: str, value: str, said: str | None) -> str:
 
 
 def _retry_info_s(details: object) -> float | None:
-    """Return the delay that Gemini states in the body of a 429, where there is no Retry-After."""
+    """The delay that Gemini states in the body of a 429, where there is no Retry-After."""
     inner = details.get("error") if isinstance(details, dict) else None
     notes = inner.get("details") if isinstance(inner, dict) else None
     for note in notes if isinstance(notes, list) else ():

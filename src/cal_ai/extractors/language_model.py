@@ -7,9 +7,8 @@ from abc import ABC, abstractmethod
 
 from cal_ai.events import Event
 from cal_ai.extractors.answers import AnswerError, parse_answer
-from cal_ai.extractors.errors import ExtractionFailed
 from cal_ai.extractors.prompt import Prompt, build_prompt, plain_prompt
-from cal_ai.extractors.protocol import Extraction, LLMCallResult, Request
+from cal_ai.extractors.protocol import Extraction, ExtractionFailed, LLMCallResult, Request
 from cal_ai.extractors.retry import Caller, Tally
 
 
@@ -39,7 +38,7 @@ class LanguageModelExtractor(ABC):
         return await self.extract_events(request)
 
     async def extract_events(self, request: Request) -> Extraction:
-        """Return the events in a conversation with what they cost, failed attempts included."""
+        """The events in a conversation with what they cost, failed attempts included."""
         tally = Tally()
         started_s = time.monotonic()
         try:
@@ -53,7 +52,7 @@ class LanguageModelExtractor(ABC):
         return Extraction(events, tally.usage, tally.attempts, raw, latency_s)
 
     async def complete(self, prompt: str) -> LLMCallResult:
-        """Return the model's answer to free text."""
+        """The model's answer to free text."""
         tally = Tally()
         result = await self._ask(plain_prompt(prompt), tally)
         return LLMCallResult(result.text, tally.usage)

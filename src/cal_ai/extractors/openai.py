@@ -8,11 +8,10 @@ from dataclasses import dataclass, replace
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 
-from cal_ai.extractors.errors import ExtractionFailed, FatalExtractorError
 from cal_ai.extractors.faults import Fault, Provider
 from cal_ai.extractors.language_model import LanguageModelExtractor
 from cal_ai.extractors.prompt import RESPONSE_SCHEMA, Prompt
-from cal_ai.extractors.protocol import LLMCallResult, Usage
+from cal_ai.extractors.protocol import ExtractionFailed, FatalExtractorError, LLMCallResult, Usage
 from cal_ai.extractors.retry import Caller, TransientError, parse_retry_after
 
 if TYPE_CHECKING:
@@ -49,7 +48,7 @@ class _Options:
         return body
 
     def without_refused(self, message: str) -> _Options | None:
-        """Return less demanding options when the message is about one of these; else None."""
+        """Less demanding options when the message is about one of these; else None."""
         if self.cold and _ABOUT_TEMPERATURE.search(message):
             return replace(self, cold=False)
         if _JSON_FORMATS[self.json_format] is not None and _ABOUT_JSON.search(message):
@@ -158,7 +157,7 @@ def _inner(reply: Mapping[str, object], key: str) -> dict[str, object]:
 
 
 def _error(response: httpx2.Response) -> tuple[str, frozenset[str]]:
-    """Return the message of an error reply, or its text, and the names it gives the error."""
+    """The message of an error reply, or its text, and the names it gives the error."""
     error = _inner(_json(response), "error")
     message = error.get("message")
     kinds = (error.get("code"), error.get("type"))
@@ -167,7 +166,7 @@ def _error(response: httpx2.Response) -> tuple[str, frozenset[str]]:
 
 
 def _usage(counts: Mapping[str, object]) -> Usage | None:
-    """Return the counts with thinking apart from output.
+    """The counts with thinking apart from output.
 
     OpenAI counts thinking as a part of the completion, some others beside it; the total tells.
     """

@@ -18,7 +18,7 @@ _SELLERS = ("google", "openai")
 
 
 def cost_usd(usage: Usage | None, model: str | None) -> float | None:
-    """Return the price in US dollars of one answer; None when its tokens or its model are unknown.
+    """The price in US dollars of one answer; None when its tokens or its model are unknown.
 
     Thinking tokens are paid as output. Prices can rise with the length of a prompt, so the cost
     of many answers is the sum of their costs, not the cost of their sum.
@@ -56,7 +56,7 @@ _ABOVE = attrgetter("above")
 
 @cache
 def _tiers(model: str) -> tuple[_Tier, ...]:
-    """Return the tiers of the model's price, shortest prompts first; none if it is not on the list.
+    """The tiers of the model's price, shortest prompts first; none if it is not on the list.
 
     Each comes from what the list asks for three answers: to have it work out the price of every
     answer would take longer than to score them.

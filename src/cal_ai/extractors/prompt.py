@@ -13,6 +13,7 @@ from typing import Literal
 from cal_ai.events import ContextEvent
 from cal_ai.extractors.protocol import Request
 from cal_ai.transcript import Transcript, Utterance
+from truemark.text import one_line
 
 DAYS_LISTED = 15
 _WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
@@ -131,13 +132,13 @@ class Prompt:
     schema: Mapping[str, object] | None = None
 
     def corrected(self, answer: str, problem: str) -> Prompt:
-        """Return the dialogue continued by an unusable answer and what is wrong with it."""
+        """The dialogue continued by an unusable answer and what is wrong with it."""
         complaint = Turn("user", _CORRECTION.format(problem=problem))
         return replace(self, turns=(*self.turns, Turn("model", answer), complaint))
 
 
 def build_prompt(request: Request) -> Prompt:
-    """Return the prompt that asks for the calendar changes in a conversation."""
+    """The prompt that asks for the calendar changes in a conversation."""
     user = _USER.format(
         owner=request.owner,
         now=_moment(request.now),
@@ -149,13 +150,13 @@ def build_prompt(request: Request) -> Prompt:
 
 
 def plain_prompt(text: str) -> Prompt:
-    """Return a prompt for free text."""
+    """A prompt for free text."""
     return Prompt(None, (Turn("user", text),))
 
 
 @cache
 def prompt_fingerprint() -> str:
-    """Return a hash that changes whenever the same request would be put differently."""
+    """A hash that changes whenever the same request would be put differently."""
     now = datetime(2026, 2, 20, 10, 0)
     request = Request(
         Transcript((Utterance("Owner", "words", 1),)),
@@ -184,7 +185,7 @@ def _days_ahead(today: date) -> str:
 
 
 def context_lines(events: Sequence[ContextEvent]) -> str:
-    """Return a line `[ID] Title | Start - End | Location` per event, less what is unknown."""
+    """A line `[ID] Title | Start - End | Location` per event, less what is unknown."""
     return "\n".join(_line(event) for event in events)
 
 
@@ -192,11 +193,7 @@ def _line(event: ContextEvent) -> str:
     times = event.start.isoformat(timespec="minutes")
     if event.end is not None:
         times += f" - {event.end.isoformat(timespec='minutes')}"
-    parts = [f"[{event.id}] {_on_one_line(event.summary)}", times]
+    parts = [f"[{event.id}] {one_line(event.summary)}", times]
     if event.location:
-        parts.append(_on_one_line(event.location))
+        parts.append(one_line(event.location))
     return " | ".join(parts)
-
-
-def _on_one_line(text: str) -> str:
-    return " ".join(text.split())

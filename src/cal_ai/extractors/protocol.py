@@ -9,6 +9,7 @@ from typing import Protocol, runtime_checkable
 
 from cal_ai.events import ContextEvent, Event
 from cal_ai.transcript import Transcript
+from truemark.errors import TruemarkError
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +50,7 @@ def _sum(first: int | None, second: int | None) -> int | None:
 
 
 def total_usage(usages: Iterable[Usage | None]) -> Usage | None:
-    """Return what the calls cost together; None when no call said what it cost."""
+    """What the calls cost together; None when no call said what it cost."""
     known = [usage for usage in usages if usage is not None]
     return sum(known[1:], known[0]) if known else None
 
@@ -78,7 +79,7 @@ class Extraction:
 
 
 class Extractor(Protocol):
-    """Turns a conversation into events, or raises an error of `cal_ai.extractors.errors`."""
+    """Turns a conversation into events, or raises an error of `cal_ai.extractors.protocol`."""
 
     @property
     def name(self) -> str: ...
@@ -96,3 +97,25 @@ class LanguageModel(Protocol):
     """An extractor that also answers free text; the rules and replay extractors do not."""
 
     async def complete(self, prompt: str) -> LLMCallResult: ...
+
+
+class ExtractionFailed(Exception):  # noqa: N818 - an outcome of one sample, reported as such
+    """One conversation could not be extracted; others may well be.
+
+    Carries what the attempt cost nonetheless, tokens and time, and the last answer if there was
+    one.
+    """
+
+    def __init__(
+        self, reason: str, *, usage: Usage | None = None, attempts: int = 0, raw: str | None = None
+    ) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.usage = usage
+        self.attempts = attempts
+        self.raw = raw
+        self.latency_s: float | None = None
+
+
+class FatalExtractorError(TruemarkError):
+    """The provider refuses every request, so there is no point in asking again."""

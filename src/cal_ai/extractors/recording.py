@@ -33,7 +33,7 @@ _constant_hash = cache(data_hash)  # for what is the same for all samples of a r
 
 
 def request_fingerprint(request: Request, extractor: str, model: str | None) -> str:
-    """Return two hashes, `conversation-asked`.
+    """Two hashes, `conversation-asked`.
 
     The first stands for what is to be read: transcript, owner, reference time and calendar. The
     second stands for who is asked, and in which words.
@@ -56,7 +56,7 @@ def store_answer(path: Path, answer: Recorded) -> None:
 
 
 def recorded_fields(answer: Recorded) -> dict[str, object]:
-    """Return the answer in the form of its line in a recording."""
+    """The answer in the form of its line in a recording."""
     usage = answer.usage
     return {
         "sample": answer.sample,
@@ -86,11 +86,11 @@ class Recording:
     warnings: tuple[str, ...]
 
     def find(self, fingerprint: str) -> Recorded | None:
-        """Return the answer to exactly this question, put to the same model in the same words."""
+        """The answer to exactly this question, put to the same model in the same words."""
         return self._at(self.offsets.get(fingerprint))
 
     def find_conversation(self, fingerprint: str) -> Recorded | None:
-        """Return the answer for the same conversation, whoever was asked, in whatever words."""
+        """The answer for the same conversation, whoever was asked, in whatever words."""
         return self._at(self.offsets.get(_conversation(fingerprint)))
 
     def _at(self, offset: int | None) -> Recorded | None:
@@ -99,7 +99,7 @@ class Recording:
 
 
 def open_recording(path: Path) -> Recording:
-    """Return an index of the file; where it answers a question twice, the later answer counts."""
+    """An index of the file; where it answers a question twice, the later answer counts."""
     offsets: dict[str, int] = {}
     makers: set[tuple[str, str | None]] = set()
     warnings: list[str] = []

@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from cal_ai.extractors.answers import AnswerError, parse_answer
-from cal_ai.extractors.errors import ExtractionFailed
-from cal_ai.extractors.protocol import Extraction, Request
+from cal_ai.extractors.protocol import Extraction, ExtractionFailed, Request
 from cal_ai.extractors.recording import open_recording, request_fingerprint
 from truemark.errors import TruemarkError
 

@@ -5,15 +5,14 @@ from __future__ import annotations
 import asyncio
 import random
 import re
+import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import TypeVar
 
-from cal_ai.extractors.errors import ExtractionFailed
-from cal_ai.extractors.protocol import Usage, total_usage
-from cal_ai.extractors.rate import RateLimiter
+from cal_ai.extractors.protocol import ExtractionFailed, Usage, total_usage
 
 T = TypeVar("T")
 
@@ -26,6 +25,37 @@ class TransientError(Exception):
     def __init__(self, reason: str, *, retry_after_s: float | None = None) -> None:
         super().__init__(reason)
         self.retry_after_s = retry_after_s
+
+
+class RateLimiter:
+    """A token bucket that holds a single token.
+
+    A bucket that held a minute's worth would let nearly twice the ceiling through in its first
+    minute, which providers answer with 429; with one token no minute ever has more.
+    """
+
+    def __init__(
+        self,
+        per_minute: float | None = None,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> None:
+        if per_minute is not None and not per_minute > 0:
+            raise ValueError(f"calls per minute must be more than 0, got {per_minute}")
+        self._interval_s = 0.0 if per_minute is None else 60.0 / per_minute
+        self._clock = clock
+        self._sleep = sleep
+        self._next_free_s = clock()
+
+    async def acquire(self) -> float:
+        """Wait for a turn and return how many seconds that took; turns go by order of asking."""
+        now_s = self._clock()
+        turn_s = max(now_s, self._next_free_s)
+        self._next_free_s = turn_s + self._interval_s
+        if turn_s > now_s:
+            await self._sleep(turn_s - now_s)
+        return turn_s - now_s
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +97,7 @@ class Caller:
     dice: Callable[[], float] = random.random
 
     async def call(self, ask: Callable[[], Awaitable[T]], tally: Tally) -> T:
-        """Return what `ask` returns, asking again after a `TransientError` while that is allowed.
+        """What `ask` returns, asking again after a `TransientError` while that is allowed.
 
         Raises `ExtractionFailed` with the last reason when it no longer is; every other error of
         `ask` passes through at once.
@@ -108,7 +138,7 @@ class Caller:
 
 
 def parse_retry_after(value: str | None, now: datetime | None = None) -> float | None:
-    """Return the seconds that a Retry-After header asks for, given as seconds or an HTTP date."""
+    """The seconds that a Retry-After header asks for, given as seconds or an HTTP date."""
     if value is None:
         return None
     if _SECONDS.fullmatch(value.strip()):

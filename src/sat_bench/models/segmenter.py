@@ -14,6 +14,7 @@ from typing import Self
 
 import numpy as np
 
+from sat_bench.models import DEFAULT_OVERLAP, DEFAULT_THRESHOLD, WINDOW_TOKENS
 from sat_bench.models.arrays import FloatArray, GrowingArray, IntArray
 from sat_bench.models.boundaries import (
     Probabilities,
@@ -27,10 +28,6 @@ from sat_bench.models.tokenizer import Tokenizer
 from sat_bench.models.windows import Weighting, Window, WindowAverage, batches, windows
 from truemark.sweep import ScoredPositions
 
-DEFAULT_THRESHOLD = 0.025
-WINDOW_TOKENS = 510  # 512 positions less <s> and </s>
-# Enough: eight times the work (an overlap of 446) moves F1 by less than 0.002 either way.
-OVERLAP_TOKENS = 64
 # Short windows run together, up to this many tokens: more is slower for models of any size.
 BATCH_TOKENS = 256
 POOL_TOKENS = 16_384
@@ -78,7 +75,7 @@ class Segmenter:
         threshold: float = DEFAULT_THRESHOLD,
         *,
         window: int = WINDOW_TOKENS,
-        overlap: int = OVERLAP_TOKENS,
+        overlap: int = DEFAULT_OVERLAP,
         weighting: Weighting = "hat",
         batch_tokens: int = BATCH_TOKENS,
         threads: int | None = None,

@@ -18,9 +18,6 @@ if TYPE_CHECKING:
     from sat_bench.running.cache import CachedModel, ProbabilityCache
     from sat_bench.running.cluster import Cluster
 
-# The values of the segmenter, which cannot be imported for the sake of `--help`.
-DEFAULT_OVERLAP = 64
-LARGEST_OVERLAP = 509
 
 _INT8_NOTES = {
     "made": "made the int8 copy {}",
@@ -43,7 +40,7 @@ def _silent(line: str) -> None:
 class Inference:
     """How models are run: `overlap` tokens are shared by windows, `watch` sees each text done."""
 
-    overlap: int = DEFAULT_OVERLAP
+    overlap: int = models.DEFAULT_OVERLAP
     cache: ProbabilityCache | None = None
     cluster: Cluster | None = None
     note: Callable[[str], None] = _silent
