@@ -17,7 +17,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from tests.sat_bench.onnx_models import write_terminator_model
+from testing.onnx_models import write_terminator_model
 
 from benchmarks.machine import machine
 from sat_bench.corpus.loading import BUNDLED_CORPUS

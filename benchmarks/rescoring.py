@@ -16,8 +16,10 @@ import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from testing.answers import recorded_answer
+
 from benchmarks.machine import machine
-from cal_ai.benchmark.samples import Sample, bundled_folder, load_samples, recorded_answer
+from cal_ai.benchmark.samples import Sample, bundled_folder, load_samples
 from cal_ai.extractors.protocol import Usage
 from cal_ai.extractors.recording import Recorded, request_fingerprint
 from truemark.tables import Table, render

@@ -26,7 +26,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tests.cal_ai.loopback import LoopbackLLM, answer
+from testing.loopback import LoopbackLLM, answer
 
 from benchmarks.machine import machine
 from benchmarks.timing import fastest

@@ -21,7 +21,7 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
-from tests.sat_bench.onnx_models import write_terminator_model, write_transformer
+from testing.onnx_models import write_terminator_model, write_transformer
 
 from benchmarks import wtpsplit_peer
 from benchmarks.machine import machine, peak_memory

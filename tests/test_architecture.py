@@ -3,7 +3,9 @@
 import ast
 import subprocess
 import sys
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -144,3 +146,87 @@ def test_the_check_itself_sees_what_runs_at_import(tmp_path: Path) -> None:
     eager = {one.package for one in found if one.at_import}
     assert eager == {"typing", "os", "scipy", "onnx", "google", "dask", "cal_ai"}
     assert {one.package for one in found} - eager == {"torch", "rich", "caldav"}
+
+
+def module_of(file: Path) -> str:
+    parts = file.relative_to(SOURCE).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def import_graph() -> dict[str, set[str]]:
+    """The modules that each module imports, wherever in it, those for type checkers aside."""
+    files = {module_of(file): file for file in SOURCE.rglob("*.py")}
+    return {name: set(_imported(file, files)) - {name} for name, file in files.items()}
+
+
+def _imported(file: Path, known: Container[str]) -> Iterator[str]:
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    hidden = {
+        id(inner)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.If) and _for_type_checkers(node)
+        for statement in node.body
+        for inner in ast.walk(statement)
+    }
+    for node in ast.walk(tree):
+        if id(node) in hidden:
+            continue
+        if isinstance(node, ast.ImportFrom) and node.module:
+            for alias in node.names:
+                whole = f"{node.module}.{alias.name}"
+                yield whole if whole in known else node.module
+        elif isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+
+
+def test_no_module_imports_itself_in_a_circle() -> None:
+    graph = import_graph()
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        pytest.fail(" -> ".join(error.args[1]))
+
+
+# Each line may import what stands on the lines below it, and its own line; nothing above.
+LAYERS: dict[str, tuple[tuple[str, ...], ...]] = {
+    "sat_bench": (
+        ("sat_bench.__main__",),
+        ("sat_bench.cli",),
+        ("sat_bench.options", "sat_bench.flag_values", "sat_bench.flags"),
+        ("sat_bench.report",),
+        ("sat_bench.evaluation",),
+        ("sat_bench.running",),
+        ("sat_bench.models",),
+        ("sat_bench.corpus",),
+    ),
+    "cal_ai": (
+        ("cal_ai.__main__",),
+        ("cal_ai.cli",),
+        ("cal_ai.benchmark",),
+        ("cal_ai.applying",),
+        ("cal_ai.calendars",),
+        ("cal_ai.extractors",),
+        ("cal_ai.settings",),
+        ("cal_ai.events", "cal_ai.transcript"),
+    ),
+}
+
+
+def layer(module: str, layers: Sequence[tuple[str, ...]]) -> int:
+    for height, rooms in enumerate(layers):
+        if any(module == room or module.startswith(f"{room}.") for room in rooms):
+            return height
+    raise AssertionError(f"{module} lies in none of the layers: add it to LAYERS")
+
+
+@pytest.mark.parametrize("app", APPS)
+def test_no_module_imports_upwards(app: str) -> None:
+    layers = LAYERS[app]
+    upwards = [
+        f"{module} imports {imported}"
+        for module, found in import_graph().items()
+        if module.startswith(f"{app}.")
+        for imported in found
+        if imported.startswith(f"{app}.") and layer(imported, layers) < layer(module, layers)
+    ]
+    assert upwards == []

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from testing.loopback import LoopbackLLM
 from tests.cal_ai.calendar_servers import GoogleServer, Radicale, radicale_server
-from tests.cal_ai.loopback import LoopbackLLM
 from tests.cal_ai.sample_folders import KEY, CommandLine
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.cal_ai.loopback import Call, Reply, answer
+from testing.loopback import Call, Reply, answer
 
 from cal_ai.cli import main
 

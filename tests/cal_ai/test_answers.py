@@ -164,7 +164,7 @@ def test_what_has_one_reading_is_repaired(field: str, found: object, read: objec
         ("confidence", 0.9, "0.9, not one of high, medium, low"),
         ("existing_event_id", "three", f"'three', not {NUMBER}"),
         ("existing_event_id", 2.5, f"2.5, not {NUMBER}"),
-        ("existing_event_id", True, f"True, not {NUMBER}"),
+        ("existing_event_id", True, f"true, not {NUMBER}"),
         ("attendees", {"name": "Bob"}, '{"name": "Bob"}, not a list of texts'),
         ("attendees", [["Bob"]], '[["Bob"]], not a text'),
         ("start_time", "25:00", f"'25:00', not {MOMENT}"),

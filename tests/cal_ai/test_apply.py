@@ -36,7 +36,7 @@ class Scripted:
         self._script = script
         self.requests: list[Request] = []
 
-    async def extract(self, request: Request) -> Extraction:
+    async def extract_events(self, request: Request) -> Extraction:
         self.requests.append(request)
         events = self._script(request) if callable(self._script) else self._script
         return Extraction(tuple(events), None, 1, "")

@@ -10,8 +10,8 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
+from testing.loopback import LoopbackLLM, answer
 from tests.cal_ai.calendar_servers import PASSWORD, USER, GoogleServer, Radicale
-from tests.cal_ai.loopback import LoopbackLLM, answer
 from tests.cal_ai.sample_folders import GOT_LUNCH, CommandLine, Printed
 
 from cal_ai.applying.outcomes import Outcome, outcomes_json, outcomes_text
@@ -191,17 +191,22 @@ def test_a_calendar_that_cannot_be_used_costs_no_call(
 
 
 @pytest.mark.parametrize(
-    ("where", "module"), [("caldav:http://127.0.0.1/", "caldav"), ("google", "googleapiclient")]
+    ("where", "module", "extra"),
+    [
+        ("ics:calendar.ics", "icalendar", "calendar"),
+        ("caldav:http://127.0.0.1/", "caldav", "caldav"),
+        ("google", "googleapiclient", "google"),
+    ],
 )
 def test_an_extra_that_is_not_installed_is_one_clear_line(
-    talk: CommandLine, monkeypatch: pytest.MonkeyPatch, where: str, module: str
+    talk: CommandLine, monkeypatch: pytest.MonkeyPatch, where: str, module: str, extra: str
 ) -> None:
     monkeypatch.setitem(sys.modules, module, None)
     ran = run(talk, "--calendar", where)
-    extra = where.partition(":")[0]
+    kind = where.partition(":")[0]
     assert (ran.status, ran.out) == (1, "")
     assert ran.err == (
-        f"error: --calendar {extra} needs {module}, which is not installed:"
+        f"error: --calendar {kind} needs {module}, which is not installed:"
         f" pip install 'truemark[{extra}]'\n"
     )
 

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.cal_ai.loopback import Call, LoopbackLLM, Reply, answer, blocked
+from testing.loopback import Call, LoopbackLLM, Reply, answer, blocked
 from tests.cal_ai.sample_folders import (
     GOT_LUNCH,
     CommandLine,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 import pytest
-from tests.cal_ai.loopback import (
+from testing.loopback import (
     Call,
     LoopbackLLM,
     Reply,

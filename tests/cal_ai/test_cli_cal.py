@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.cal_ai.loopback import LoopbackLLM, blocked
+from testing.loopback import LoopbackLLM, blocked
 from tests.cal_ai.sample_folders import CommandLine, write_sample, write_samples
 
 TALK = "[Bob]: Lunch tomorrow at noon at Luigi's?\n[Alice]: Yes, see you there.\n"

@@ -7,7 +7,7 @@ import json
 from datetime import datetime
 
 import pytest
-from tests.cal_ai.loopback import LoopbackLLM, Reply, Tokens, answer, says
+from testing.loopback import LoopbackLLM, Reply, Tokens, answer, says
 
 from cal_ai.extractors.choosing import choose_extractor
 from cal_ai.extractors.gemini import GeminiClient
@@ -106,7 +106,7 @@ def test_the_address_and_the_key_come_from_the_settings_alone(
     client = choose_extractor(None, load_settings(environ))
 
     async def run() -> None:
-        await client.extract(REQUEST)
+        await client.extract_events(REQUEST)
         await client.close()
 
     asyncio.run(run())
@@ -119,7 +119,7 @@ def test_connections_are_reused(llm: LoopbackLLM) -> None:
     async def run() -> None:
         client = GeminiClient(KEY, "g", base_url=llm.gemini_url)
         for _ in range(5):
-            await client.extract(REQUEST)
+            await client.extract_events(REQUEST)
         await client.close()
 
     asyncio.run(run())

@@ -15,7 +15,7 @@ from email.utils import format_datetime
 from typing import TypeVar
 
 import pytest
-from tests.cal_ai.loopback import (
+from testing.loopback import (
     LoopbackLLM,
     Reply,
     Tokens,
@@ -80,7 +80,7 @@ def using(extractor: LanguageModelExtractor, task: Callable[[], Awaitable[T]]) -
 
 async def attempt(extractor: LanguageModelExtractor) -> Outcome:
     try:
-        return await extractor.extract(REQUEST)
+        return await extractor.extract_events(REQUEST)
     except (ExtractionFailed, FatalExtractorError) as error:
         return error
 
@@ -340,7 +340,7 @@ def test_one_sample_s_fault_leaves_the_others_alone(provider: str, llm: Loopback
     ]
 
     async def run() -> list[Extraction | BaseException]:
-        calls = (extractor.extract(request) for request in requests)
+        calls = (extractor.extract_events(request) for request in requests)
         return await asyncio.gather(*calls, return_exceptions=True)
 
     results = using(extractor, run)
@@ -353,7 +353,7 @@ def test_calls_at_the_same_time_share_one_ceiling(provider: str, llm: LoopbackLL
     extractor = client(provider, llm, Caller(POLICY, RateLimiter(240)))
 
     async def run() -> list[Extraction]:
-        return await asyncio.gather(*(extractor.extract(REQUEST) for _ in range(4)))
+        return await asyncio.gather(*(extractor.extract_events(REQUEST) for _ in range(4)))
 
     results = using(extractor, run)
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 
 import pytest
-from tests.cal_ai.loopback import Call, LoopbackLLM, Reply, answer, status
+from testing.loopback import Call, LoopbackLLM, Reply, answer, status
 
 from cal_ai.extractors.openai import OpenAIClient
 from cal_ai.extractors.prompt import RESPONSE_SCHEMA, SYSTEM
@@ -31,8 +31,8 @@ def extract(llm: LoopbackLLM, *, times: int = 1, at_once: bool = False) -> list[
         client = OpenAIClient("m", base_url=f"{llm.openai_url}/", caller=caller)
         try:
             if at_once:
-                return await asyncio.gather(*(client.extract(REQUEST) for _ in range(times)))
-            return [await client.extract(REQUEST) for _ in range(times)]
+                return await asyncio.gather(*(client.extract_events(REQUEST) for _ in range(times)))
+            return [await client.extract_events(REQUEST) for _ in range(times)]
         finally:
             await client.close()
 

@@ -13,8 +13,9 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from testing.answers import recorded_answer
 
-from cal_ai.benchmark.samples import Sample, bundled_folder, load_samples, recorded_answer
+from cal_ai.benchmark.samples import Sample, bundled_folder, load_samples
 from cal_ai.benchmark.scoring import Scored, Spent, event_scores, overall_counts, score
 from cal_ai.extractors.answers import parse_answer
 from cal_ai.extractors.choosing import choose_extractor
@@ -86,7 +87,7 @@ def test_the_configured_model_gives_a_usable_answer(name: str) -> None:
 
     async def extract() -> Extraction:
         try:
-            return await extractor.extract(SAMPLES[name].request)
+            return await extractor.extract_events(SAMPLES[name].request)
         finally:
             await extractor.close()
 

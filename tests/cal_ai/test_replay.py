@@ -7,11 +7,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from testing.answers import store_answer
 
 from cal_ai.events import ContextEvent, Event
 from cal_ai.extractors.answers import render_answer
 from cal_ai.extractors.protocol import Extraction, ExtractionFailed, Request, Usage
-from cal_ai.extractors.recording import Recorded, open_recording, request_fingerprint, store_answer
+from cal_ai.extractors.recording import Recorded, open_recording, request_fingerprint
 from cal_ai.extractors.replay import ReplayExtractor
 from cal_ai.transcript import parse_transcript
 from truemark.errors import TruemarkError
@@ -29,7 +30,7 @@ def recorded(request: Request = REQUEST, *, model: str = "g-1", raw: str | None 
 
 
 def replayed(file: Path, request: Request = REQUEST) -> Extraction:
-    return asyncio.run(ReplayExtractor(file).extract(request))
+    return asyncio.run(ReplayExtractor(file).extract_events(request))
 
 
 def talk(words: str) -> Request:
@@ -119,7 +120,7 @@ def test_torn_and_foreign_lines_are_skipped_with_a_warning(tmp_path: Path) -> No
 
     extractor = ReplayExtractor(file)
 
-    assert asyncio.run(extractor.extract(REQUEST)).events == (LUNCH,)
+    assert asyncio.run(extractor.extract_events(REQUEST)).events == (LUNCH,)
     assert len(extractor.warnings) == 4
 
 
@@ -172,7 +173,7 @@ def test_memory_does_not_grow_with_the_size_of_the_answers(tmp_path: Path) -> No
     tracemalloc.start()
     extractor = ReplayExtractor(file)
     for request in requests:
-        asyncio.run(extractor.extract(request))
+        asyncio.run(extractor.extract_events(request))
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
 

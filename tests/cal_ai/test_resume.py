@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from tests.cal_ai.loopback import Call, LoopbackLLM, Reply, blocked, hang
+from testing.loopback import Call, LoopbackLLM, Reply, blocked, hang
 from tests.cal_ai.sample_folders import (
     CommandLine,
     asked_sample,

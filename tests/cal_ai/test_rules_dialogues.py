@@ -28,7 +28,7 @@ def is_as_expected(event: Event, expected: Expected) -> bool:
 
 @pytest.mark.parametrize("dialogue", [pytest.param(d, id=d.name) for d in DIALOGUES])
 def test_the_owner_gets_exactly_the_events_she_agreed_to(dialogue: Dialogue) -> None:
-    events = asyncio.run(RulesExtractor().extract(dialogue.request)).events
+    events = asyncio.run(RulesExtractor().extract_events(dialogue.request)).events
     found = [event for event in events if any(is_as_expected(event, e) for e in dialogue.expected)]
     assert len(events) == len(found) == len(dialogue.expected), [
         (event.action, event.title, event.start_time, event.end_time) for event in events

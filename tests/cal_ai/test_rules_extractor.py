@@ -22,7 +22,7 @@ LUNCH = "[Bob]: Lunch on Thursday at noon?\n[Alice]: Perfect, see you then."
 
 
 def extract(request: Request) -> Extraction:
-    return asyncio.run(RulesExtractor().extract(request))
+    return asyncio.run(RulesExtractor().extract_events(request))
 
 
 def request_for(lines: str, now: datetime = FRIDAY, *context: ContextEvent) -> Request:
@@ -201,7 +201,7 @@ def test_the_same_conversation_gives_the_same_answer_under_another_hash_seed() -
         "from tests.cal_ai.rules_dialogues import DIALOGUES\n"
         "from cal_ai.extractors.rules import RulesExtractor\n"
         "for dialogue in DIALOGUES[:40]:\n"
-        "    print(asyncio.run(RulesExtractor().extract(dialogue.request)).raw)\n"
+        "    print(asyncio.run(RulesExtractor().extract_events(dialogue.request)).raw)\n"
     )
     outputs = {
         subprocess.run(

@@ -45,7 +45,7 @@ class Scripted:
     def model(self) -> str | None:
         return "script-1"
 
-    async def extract(self, request: Request) -> Extraction:
+    async def extract_events(self, request: Request) -> Extraction:
         name = request.transcript.utterances[0].words
         self.asked.append(name)
         self.in_flight += 1

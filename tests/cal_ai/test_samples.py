@@ -5,13 +5,13 @@ from datetime import datetime
 from pathlib import Path
 
 import pytest
+from testing.answers import recorded_answer
 
 from cal_ai.benchmark.samples import (
     SampleSet,
     bundled_folder,
     default_folder,
     load_samples,
-    recorded_answer,
 )
 from cal_ai.benchmark.sidecar import SamplesError
 from truemark.errors import TruemarkError

@@ -9,10 +9,11 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import pytest
+from testing.answers import store_answer
 
 from cal_ai.extractors.choosing import choose_extractor
 from cal_ai.extractors.protocol import Extractor, LanguageModel
-from cal_ai.extractors.recording import Recorded, store_answer
+from cal_ai.extractors.recording import Recorded
 from cal_ai.settings import Settings, load_settings
 from truemark.errors import TruemarkError
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.sat_bench.onnx_models import (
+from testing.onnx_models import (
     write_table_model,
     write_terminator_model,
     write_tokenizer,

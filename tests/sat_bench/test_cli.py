@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.sat_bench.onnx_models import write_terminator_model
+from testing.onnx_models import write_terminator_model
 
 from sat_bench.cli import main
 from sat_bench.models.finding import BUNDLED_FOLDER

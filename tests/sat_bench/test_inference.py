@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.sat_bench.onnx_models import SENTENCES, write_transformer
+from testing.onnx_models import SENTENCES, write_transformer
 
 from sat_bench.corpus.sentences import find_sentences
 from sat_bench.corpus.talks import Talk

@@ -10,7 +10,7 @@ import numpy as np
 import onnx
 import pytest
 from onnx import TensorProto, helper
-from tests.sat_bench.onnx_models import write_graph, write_transformer
+from testing.onnx_models import write_graph, write_transformer
 
 from sat_bench.models.network import Network
 from truemark.errors import TruemarkError

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import onnx
 import pytest
-from tests.sat_bench.onnx_models import (
+from testing.onnx_models import (
     PUBLISHED,
     SENTENCES,
     Signature,

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.sat_bench.onnx_models import (
+from testing.onnx_models import (
     LOGIT,
     PUBLISHED,
     SENTENCES,

@@ -151,7 +151,7 @@ async def _extract(run: Conversation, context: tuple[ContextEvent, ...]) -> tupl
             _note(f"  {one_line(line)}")
     try:
         request = Request(run.transcript, run.owner, run.now, context)
-        return (await run.extractor.extract(request)).events
+        return (await run.extractor.extract_events(request)).events
     except ExtractionFailed as failure:
         raise TruemarkError(f"no events were extracted: {failure.reason}") from failure
     finally:

@@ -48,7 +48,7 @@ async def compare_with_baseline(
 
 async def _stored_counts(baseline: ReplayExtractor, result: Scored) -> Counts | None:
     try:
-        extraction = await baseline.extract(result.sample.request)
+        extraction = await baseline.extract_events(result.sample.request)
     except ExtractionFailed:
         return None
     stored = score(result.sample, extraction.events, Spent(0.0, extraction.attempts, None))

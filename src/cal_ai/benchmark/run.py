@@ -189,7 +189,7 @@ async def _timed(extractor: Extractor, request: Request) -> Extraction:
     """The extraction with its latency, by the extractor's own clock where it has one."""
     begun_s = time.perf_counter()
     try:
-        extraction = await extractor.extract(request)
+        extraction = await extractor.extract_events(request)
     except (ExtractionFailed, TruemarkError):
         raise
     except Exception as error:

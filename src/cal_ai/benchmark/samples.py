@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -99,18 +98,6 @@ def load_samples(folder: Path) -> SampleSet:
     if problems:
         raise SamplesError(problems)
     return SampleSet(folder, tuple(samples), tuple(warnings))
-
-
-def recorded_answer(transcript_path: Path) -> str | None:
-    """The sidecar's `mock_llm_response` as the text a model would have sent; None without one.
-
-    Kept out of `Sample`: a benchmark run has no use for it and samples are all held in memory.
-    """
-    path = sidecar_path(transcript_path)
-    answer = json.loads(read_text(path)).get("mock_llm_response")
-    if answer is None or isinstance(answer, str):
-        return answer
-    return json.dumps(answer, ensure_ascii=False)
 
 
 def sidecar_path(transcript_path: Path) -> Path:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import os
 import re
-from importlib.util import find_spec
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from cal_ai.calendars.protocol import Calendar, CalendarError
 from cal_ai.settings import Settings
+from truemark.extras import require
 
 CALENDARS = ("ics:PATH", "caldav:URL", "google")
 _FOLDER = "truemark"
+_ICALENDAR = ("icalendar", "recurring_ical_events")
 
 
 def data_folder() -> Path:
@@ -42,6 +43,7 @@ def choose_calendar(name: str | None, settings: Settings, zone: ZoneInfo | None)
         return _caldav(place, settings, zone)
     if kind == "google":
         return _google(place or "primary", settings, zone)
+    require("calendar", "--calendar ics", *_ICALENDAR)
     from cal_ai.calendars.ics import IcsCalendar
 
     path = _user_path(place) if place else data_folder() / "calendar.ics"
@@ -53,7 +55,7 @@ def _user_path(text: str) -> Path:
 
 
 def _caldav(url: str, settings: Settings, zone: ZoneInfo | None) -> Calendar:
-    _require("caldav", "caldav")
+    require("caldav", "--calendar caldav", "caldav", *_ICALENDAR)
     from cal_ai.calendars.caldav import CalDavAccount, CalDavCalendar
 
     account = CalDavAccount.at(url, settings.caldav_username, settings.caldav_password)
@@ -61,7 +63,7 @@ def _caldav(url: str, settings: Settings, zone: ZoneInfo | None) -> Calendar:
 
 
 def _google(calendar_id: str, settings: Settings, zone: ZoneInfo | None) -> Calendar:
-    _require("google", "googleapiclient", "google_auth_oauthlib")
+    require("google", "--calendar google", "googleapiclient", "google_auth_oauthlib", *_ICALENDAR)
     from platformdirs import user_config_path
 
     from cal_ai.calendars.google import GoogleAccount, GoogleCalendar
@@ -72,12 +74,3 @@ def _google(calendar_id: str, settings: Settings, zone: ZoneInfo | None) -> Cale
     client_file = _user_path(given) if given else folder / "credentials.json"
     sign_in = SignIn(client_file, folder / "google-token.json")
     return GoogleCalendar(GoogleAccount(sign_in, calendar_id, settings.google_endpoint), zone)
-
-
-def _require(extra: str, *modules: str) -> None:
-    for module in modules:
-        if find_spec(module) is None:
-            raise CalendarError(
-                f"--calendar {extra} needs {module}, which is not installed:"
-                f" pip install 'truemark[{extra}]'"
-            )

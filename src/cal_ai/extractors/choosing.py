@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from truemark.errors import TruemarkError
+from truemark.extras import require
 
 if TYPE_CHECKING:
     from cal_ai.extractors.protocol import Extractor
@@ -57,6 +58,7 @@ def _gemini(settings: Settings, model: str, caller: Caller) -> Extractor:
             "GEMINI_API_KEY is not set: put it in the environment or in .env,"
             " or use --extractor rules, which needs no key"
         )
+    require("gemini", "--extractor gemini", "google.genai", "httpx2")
     from cal_ai.extractors.gemini import GeminiClient
 
     return GeminiClient(
@@ -72,6 +74,7 @@ def _openai(settings: Settings, model: str | None, caller: Caller) -> Extractor:
         )
     if model is None:
         raise TruemarkError("no model is named: use --model, or set OPENAI_MODEL")
+    require("openai", "--extractor openai", "httpx2")
     from cal_ai.extractors.openai import OPENAI_URL, OpenAIClient
 
     return OpenAIClient(

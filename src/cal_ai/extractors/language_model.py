@@ -34,9 +34,6 @@ class LanguageModelExtractor(ABC):
     @abstractmethod
     async def close(self) -> None: ...
 
-    async def extract(self, request: Request) -> Extraction:
-        return await self.extract_events(request)
-
     async def extract_events(self, request: Request) -> Extraction:
         """The events in a conversation with what they cost, failed attempts included."""
         tally = Tally()

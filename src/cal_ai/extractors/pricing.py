@@ -66,6 +66,8 @@ def _tiers(model: str) -> tuple[_Tier, ...]:
             listed = _calculated(model, seller, 0, 0)
         except LookupError:
             continue
+        except ModuleNotFoundError:  # not installed: what answers cost is not known
+            break
         prices = vars(listed.model_price).values()
         starts = {tier.start for price in prices for tier in getattr(price, "tiers", ())}
         return tuple(_tier(model, seller, start) for start in sorted({-1, *starts}))

@@ -50,11 +50,6 @@ def request_fingerprint(request: Request, extractor: str, model: str | None) -> 
     return f"{data_hash(*conversation)}-{asked}"
 
 
-def store_answer(path: Path, answer: Recorded) -> None:
-    """Add one answer to a recording and return when it is on disk; safe beside other writers."""
-    history.append(path, recorded_fields(answer))
-
-
 def recorded_fields(answer: Recorded) -> dict[str, object]:
     """The answer in the form of its line in a recording."""
     usage = answer.usage

@@ -45,7 +45,7 @@ class ReplayExtractor:
         """Lines of the recording that could not be read."""
         return self._recording.warnings
 
-    async def extract(self, request: Request) -> Extraction:
+    async def extract_events(self, request: Request) -> Extraction:
         fingerprint = request_fingerprint(request, self._recorded_by, self._model)
         answer = self._recording.find_conversation(fingerprint)
         if answer is None:

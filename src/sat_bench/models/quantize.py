@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from sat_bench.models.network import Network
 from truemark.errors import TruemarkError
+from truemark.extras import require
 from truemark.files import write_atomically
 from truemark.signature import checksum
 
@@ -49,16 +50,13 @@ def _cache_folder() -> Path:
 
 
 def _quantize(source: Path) -> bytes | None:
-    try:
-        import onnx
-        from onnxruntime.quantization import (
-            QuantType,
-            quantize_dynamic,
-        )
-    except ImportError:
-        raise TruemarkError(
-            "int8 copies of models need the package onnx: pip install 'truemark[quantize]'"
-        ) from None
+    require("quantize", "an int8 copy of a model", "onnx")
+    import onnx
+    from onnxruntime.quantization import (
+        QuantType,
+        quantize_dynamic,
+    )
+
     Network(source)
     model = onnx.load(source, load_external_data=False)
     if any(tensor.data_location == onnx.TensorProto.EXTERNAL for tensor in model.graph.initializer):

@@ -24,6 +24,7 @@ from sat_bench.running.cluster_worker import (
 from sat_bench.running.local_cluster import local_scheduler
 from truemark import __version__
 from truemark.errors import TruemarkError, os_reason
+from truemark.extras import require
 from truemark.files import read_bytes
 
 if TYPE_CHECKING:
@@ -235,10 +236,7 @@ def _silence() -> None:
 
 def _distributed() -> Any:
     """The library; not as typed as it says, so its values are taken as they come."""
-    try:
-        import distributed
-    except ImportError:
-        raise TruemarkError(
-            "-cluster needs Dask distributed: pip install 'truemark[cluster]'"
-        ) from None
+    require("cluster", "-cluster", "distributed")
+    import distributed
+
     return distributed

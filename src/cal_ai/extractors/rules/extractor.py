@@ -37,7 +37,7 @@ class RulesExtractor:
     def model(self) -> str | None:
         return None
 
-    async def extract(self, request: Request) -> Extraction:
+    async def extract_events(self, request: Request) -> Extraction:
         """The events agreed to in the conversation; there is nothing that can fail."""
         events = find_events(request)
         return Extraction(events=events, usage=None, attempts=1, raw=render_answer(events))

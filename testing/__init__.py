@@ -1,0 +1,1 @@
+"""What tests and benchmarks share: servers on loopback and small ONNX models."""
