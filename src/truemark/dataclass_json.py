@@ -15,11 +15,11 @@ from functools import cache
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from truemark.errors import TruemarkError
+from truemark.fields import shown
 
 T = TypeVar("T")
 Reader = Callable[[object, str], Any]
 _EXTRA = "extra"
-_LONGEST_SHOWN = 40
 
 
 def encoded(value: object) -> object:
@@ -156,9 +156,4 @@ _PLAIN: dict[Any, Reader] = {
 
 
 def _unexpected(value: object, where: str, expected: str) -> TruemarkError:
-    if isinstance(value, int) and value.bit_length() > 64:
-        return TruemarkError(f"{where}: found a number of many digits, expected {expected}")
-    shown = repr(value)
-    if len(shown) > _LONGEST_SHOWN:
-        shown = shown[:_LONGEST_SHOWN] + "…"
-    return TruemarkError(f"{where}: found {shown}, expected {expected}")
+    return TruemarkError(f"{where}: found {shown(value)}, expected {expected}")

@@ -1,9 +1,13 @@
 import itertools
+import math
+from statistics import NormalDist
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from truemark import resampling
 from truemark.aggregate import total
 from truemark.counts import Counts, Weights
 from truemark.uncertainty import (
@@ -11,6 +15,8 @@ from truemark.uncertainty import (
     Interval,
     Scoring,
     bootstrap_interval,
+    intervals_of,
+    paired_interval,
     permutation_test,
 )
 
@@ -46,7 +52,7 @@ def test_the_value_is_that_of_the_summed_counts(groups: list[Counts]) -> None:
 
 def test_equal_groups_leave_no_doubt() -> None:
     interval = bootstrap_interval([Counts(8, 2, 2)] * 5, F1, resamples=200, seed=3)
-    assert interval == Interval(0.8, 0.8, 0.8, 0.95, 200, 3)
+    assert interval == Interval(0.8, 0.8, 0.8, 0.95, 200, 3, 5)
 
 
 def test_a_higher_confidence_gives_a_wider_interval() -> None:
@@ -55,12 +61,84 @@ def test_a_higher_confidence_gives_a_wider_interval() -> None:
     assert wide.low < narrow.low <= narrow.value <= narrow.high < wide.high
 
 
+def bca_levels(drawn: list[float], groups: list[Counts]) -> list[float]:
+    """The textbook's BCa levels, at 3.182 (Student's t, three degrees of freedom) for 1.96."""
+    normal, value, size = NormalDist(), RECALL(total(groups)), len(groups)
+    below = sum(one < value for one in drawn) + sum(one == value for one in drawn) / 2
+    bias = normal.inv_cdf(below / len(drawn))
+    jackknife = [RECALL(total(groups[:i] + groups[i + 1 :])) for i in range(size)]
+    mean = sum(jackknife) / size
+    cubes = sum((mean - one) ** 3 for one in jackknife)
+    squares = sum((mean - one) ** 2 for one in jackknife)
+    pull = cubes / (6 * squares**1.5)
+    reaches = [sign * 3.182 * math.sqrt(size / (size - 1)) for sign in (-1, 1)]
+    moved = [bias + reach for reach in reaches]
+    return [normal.cdf(bias + one / (1 - pull * one)) for one in moved]
+
+
 def test_the_interval_agrees_with_all_resamples_there_are() -> None:
     drawn = sorted(RECALL(total(draw)) for draw in itertools.product(TALKS, repeat=len(TALKS)))
-    low, high = drawn[round(len(drawn) * 0.025)], drawn[round(len(drawn) * 0.975)]
-    interval = bootstrap_interval(TALKS, RECALL)
-    assert interval.low == pytest.approx(low, abs=0.01)
-    assert interval.high == pytest.approx(high, abs=0.01)
+    expected = np.quantile(drawn, bca_levels(drawn, TALKS)).tolist()
+    interval = bootstrap_interval(TALKS, RECALL, resamples=50_000)
+    assert [interval.low, interval.high] == pytest.approx(expected, abs=0.01)
+
+
+def test_groups_of_one_cluster_are_resampled_together() -> None:
+    split = [Counts(4, 1, 0), Counts(36, 9, 5), *TALKS[1:]]
+    joined = bootstrap_interval(split, F1, clusters=["a", "a", "b", "c", "d"])
+    assert joined == bootstrap_interval(TALKS, F1)
+    assert joined.clusters == 4
+    assert bootstrap_interval(split, F1).clusters == 5
+
+
+def test_a_single_cluster_says_nothing() -> None:
+    interval = bootstrap_interval(TALKS, F1, clusters=["one"] * 4)
+    assert (interval.low, interval.high) == (0.0, 1.0)
+
+
+def heavy_tailed(count: int) -> "np.ndarray[tuple[int, int], np.dtype[np.int64]]":
+    generator = np.random.default_rng(2)
+    tp = (generator.pareto(2.5, count) * 40).astype(np.int64) + np.arange(count) % 97
+    return np.stack(
+        (tp, generator.integers(0, 40, count), generator.integers(0, 90, count)), axis=1
+    )
+
+
+def test_drawing_kinds_gives_the_same_distribution_as_drawing_groups() -> None:
+    rows = heavy_tailed(6_000)
+    assert len(np.unique(rows, axis=0)) > 5_000
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(resampling, "ONE_BY_ONE", 10_000)
+        (one_by_one,) = intervals_of(rows, (F1,))
+    (by_kind,) = intervals_of(rows, (F1,))
+    width = one_by_one.high - one_by_one.low
+    assert by_kind.low == pytest.approx(one_by_one.low, abs=width / 25)
+    assert by_kind.high == pytest.approx(one_by_one.high, abs=width / 25)
+
+
+def test_swapping_kinds_gives_the_same_distribution_as_swapping_groups() -> None:
+    first, second = heavy_tailed(3_000), heavy_tailed(3_000)[::-1]
+    differences = second - first
+    generator = np.random.default_rng(3)
+    coins = generator.integers(0, 2, (4_000, len(differences)))
+    expected = coins @ differences
+    found = resampling.swapped_sums(differences, 4_000, generator)
+    for column in range(3):
+        spread = expected[:, column].std()
+        assert found[:, column].mean() == pytest.approx(expected[:, column].mean(), abs=spread / 9)
+        assert found[:, column].std() == pytest.approx(spread, rel=0.05)
+
+
+def test_a_paired_difference_holds_less_doubt_than_two_scores() -> None:
+    generator = np.random.default_rng(4)
+    first = np.stack([generator.integers(0, 50, 40) for _ in range(3)], axis=1)
+    second = first + np.array([0, 1, 0])
+    paired = paired_interval(first, second, F1)
+    (alone,) = intervals_of(first, (F1,))
+    assert paired.low <= paired.value <= paired.high
+    assert paired.value == F1.of_rows(first.sum(axis=0)) - F1.of_rows(second.sum(axis=0))
+    assert paired.high - paired.low < (alone.high - alone.low) / 3
+    assert paired.standard_error == pytest.approx((paired.high - paired.low) / 4, rel=0.2)
 
 
 def exact_p_value(first: list[Counts], second: list[Counts]) -> float:
