@@ -176,7 +176,10 @@ def test_fields_at_their_default_are_not_written() -> None:
         ({"units": [{"id": "a", "tp": 2, "blocks": [[1, 0, 0]]}]}, "blocks must add up"),
         ({"units": [{"id": "a", "blocks": [[1, 0], [1, 0, 0]]}]}, "blocks must hold tp, fp, fn"),
         ({"system": 3}, "system: found 3, expected an object"),
-        ({"scoring": {"empty": 10**400}}, "empty: found 1000.*, expected a number of ordinary size"),
+        (
+            {"scoring": {"empty": 10**400}},
+            "empty: found 1000.*, expected a number of ordinary size",
+        ),
         ({"scoring": {"empty": 0, "measure": "luck"}}, "measure must be"),
         ({"curve": {"at": [1], "tp": [], "fp": [], "fn": []}}, "of equal length"),
         ({"signature": {"data": 5}}, "signature.data: found 5, expected text"),
