@@ -106,7 +106,7 @@ def test_the_core_needs_numpy_and_filelock_only() -> None:
 COMMANDS = [f"{app}.cli" for app in APPS if (SOURCE / app / "cli.py").exists()]
 
 
-@pytest.mark.parametrize("module", [*APPS, *COMMANDS])
+@pytest.mark.parametrize("module", [*APPS, *COMMANDS, "truemark.cli"])
 def test_the_command_line_starts_without_heavy_libraries(module: str) -> None:
     script = f"import sys, {module}; print(*{{name.partition('.')[0] for name in sys.modules}})"
     done = subprocess.run(

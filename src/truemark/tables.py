@@ -15,6 +15,8 @@ Format = Literal["text", "markdown", "csv", "json"]
 FORMATS: tuple[Format, ...] = get_args(Format)
 
 _CONTROL = {"Cc", "Cs"}
+# Embeddings, overrides and isolates: they would turn around the rest of the line.
+_TURNS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 _WITHOUT_WIDTH = {"Mn", "Me", "Cf"}
 
 
@@ -127,7 +129,9 @@ def _one_line(text: str) -> str:
         return text
     flat = " ".join(text.splitlines()).replace("\t", " ")
     return "".join(
-        char.encode("unicode_escape").decode() if unicodedata.category(char) in _CONTROL else char
+        char.encode("unicode_escape").decode()
+        if char in _TURNS or unicodedata.category(char) in _CONTROL
+        else char
         for char in flat
     )
 

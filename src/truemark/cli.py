@@ -1,0 +1,180 @@
+"""The command `truemark`: compare, history and check over run records.
+
+A subcommand is a line in `COMMANDS`: its name, what it does, the function that adds its
+arguments, and the one that does the work and gives the exit status.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NoReturn
+
+from truemark.command import DONE, FAILED, INCONCLUSIVE, WRONG_USE, Parser, ended, say
+
+NAME = "truemark"
+_STATUS = {"passed": DONE, "fell short": FAILED, "inconclusive": INCONCLUSIVE}
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A subcommand."""
+
+    name: str
+    purpose: str
+    add_arguments: Callable[[argparse.ArgumentParser], None]
+    work: Callable[[argparse.Namespace], int]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The exit status: 0 done, 1 failed or fell short, 2 wrong use, 3 inconclusive, 130 Ctrl-C."""
+    return ended(NAME, lambda: _work(arguments))
+
+
+def _work(arguments: Sequence[str] | None) -> int:
+    options = parser().parse_args(arguments)
+    work: Callable[[argparse.Namespace], int] = options.work
+    return work(options)
+
+
+def parser() -> argparse.ArgumentParser:
+    """The parser with one subparser per line of `COMMANDS`."""
+    from truemark import __version__
+
+    whole = Parser(
+        prog=NAME, description="Compare, follow and check runs by their records (*.run.json)."
+    )
+    whole.add_argument("--version", action="version", version=f"truemark {__version__}")
+    below = whole.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    for command in COMMANDS:
+        own = below.add_parser(command.name, help=command.purpose, description=command.purpose)
+        command.add_arguments(own)
+        own.set_defaults(work=command.work)
+    return whole
+
+
+def _compare_arguments(own: argparse.ArgumentParser) -> None:
+    own.add_argument(
+        "runs", nargs="+", metavar="RUN", help="run records; the first is the baseline"
+    )
+    own.add_argument(
+        "--anyway", action="store_true", help="compare the units in common of differing data"
+    )
+    _add_format(own)
+
+
+def _compare(options: argparse.Namespace) -> int:
+    from truemark.comparison import compare
+    from truemark.records import load_run
+    from truemark.sheets import comparison_json, comparison_sheet, show_sheet
+
+    if len(options.runs) < 2:
+        _refuse("compare needs two records or more")
+    comparison = compare([load_run(path) for path in options.runs], anyway=options.anyway)
+    if options.format == "json":
+        print(comparison_json(comparison), end="")
+    else:
+        print(show_sheet(comparison_sheet(comparison), options.format), end="")
+    return DONE
+
+
+def _history_arguments(own: argparse.ArgumentParser) -> None:
+    own.add_argument("folder", metavar="FOLDER", help="where run records lie, at any depth")
+    _add_format(own)
+
+
+def _history(options: argparse.Namespace) -> int:
+    from truemark.sheets import show_sheet, timeline_json, timeline_sheet
+    from truemark.timeline import read_timeline
+
+    timeline = read_timeline(options.folder)
+    for warning in timeline.warnings:
+        say(NAME, warning)
+    if options.format == "json":
+        print(timeline_json(timeline), end="")
+    else:
+        print(show_sheet(timeline_sheet(timeline), options.format), end="")
+    return DONE if timeline.runs else FAILED
+
+
+def _check_arguments(own: argparse.ArgumentParser) -> None:
+    own.add_argument("run", metavar="RUN", help="the run record to check")
+    own.add_argument("--against", metavar="BASELINE", help="the run record to compare with")
+    own.add_argument("--fail-under", type=_share, metavar="F1", help="least f1")
+    own.add_argument(
+        "--fail-under-lower", type=_share, metavar="F1", help="least lower end of the f1 interval"
+    )
+    own.add_argument(
+        "--fail-if-worse", action="store_true", help="fall short if worse than the baseline"
+    )
+    own.add_argument(
+        "--max-failed",
+        type=_share,
+        default=0.1,
+        metavar="SHARE",
+        help="share of failed units beyond which nothing is said (%(default)s)",
+    )
+    own.add_argument(
+        "--anyway", action="store_true", help="compare the units in common of differing data"
+    )
+    own.add_argument("--junit", metavar="FILE", help="write one test case per unit there")
+    _add_format(own)
+
+
+def _check(options: argparse.Namespace) -> int:
+    from truemark.files import write_atomically
+    from truemark.gate import Criteria, check, junit
+    from truemark.records import load_run
+    from truemark.sheets import gate_json, gate_sheet, gate_summary, show_sheet
+
+    criteria = Criteria(
+        options.fail_under, options.fail_under_lower, options.fail_if_worse, options.max_failed
+    )
+    if criteria.ask_nothing:
+        _refuse("check needs --fail-under, --fail-under-lower or --fail-if-worse")
+    if criteria.fail_if_worse and options.against is None:
+        _refuse("--fail-if-worse needs --against BASELINE")
+    baseline = load_run(options.against) if options.against else None
+    gate = check(load_run(options.run), baseline, criteria, anyway=options.anyway)
+    if options.format == "json":
+        print(gate_json(gate), end="")
+    else:
+        print(show_sheet(gate_sheet(gate), options.format), end="")
+    if options.junit:
+        write_atomically(options.junit, junit(gate))
+    if page := os.environ.get("GITHUB_STEP_SUMMARY"):
+        _append(Path(page), gate_summary(gate))
+    return _STATUS[gate.outcome]
+
+
+def _append(path: Path, text: str) -> None:
+    with path.open("a", encoding="utf-8", errors="backslashreplace") as file:
+        file.write(text)
+
+
+def _add_format(own: argparse.ArgumentParser) -> None:
+    own.add_argument(
+        "--format", choices=("text", "markdown", "json"), default="text", help="(%(default)s)"
+    )
+
+
+def _share(text: str) -> float:
+    value = float(text)
+    if not 0 <= value <= 1:
+        raise argparse.ArgumentTypeError(f"must be between 0 and 1, got {text[:40]}")
+    return value
+
+
+def _refuse(message: str) -> NoReturn:
+    say(NAME, f"error: {message}; see {NAME} --help")
+    raise SystemExit(WRONG_USE)
+
+
+COMMANDS = (
+    Command("compare", "tell whether runs on the same data differ", _compare_arguments, _compare),
+    Command("history", "show the runs of a folder, newest last", _history_arguments, _history),
+    Command("check", "pass or fail a run, for builds", _check_arguments, _check),
+)

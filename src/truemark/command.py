@@ -1,0 +1,114 @@
+"""How every command ends: exit statuses, interrupts, output that cannot be written.
+
+    def main(arguments=None):
+        return ended("tool", lambda: _work(arguments))
+
+`work` does its imports inside, so that an interrupt during them ends like any other.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import os
+import sys
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from typing import Any, Final, TextIO
+
+from truemark.errors import TruemarkError, os_reason
+from truemark.text import one_line
+
+DONE: Final = 0
+FAILED: Final = 1
+WRONG_USE: Final = 2
+INCONCLUSIVE: Final = 3
+INTERRUPTED: Final = 130
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser whose --help and --version say so when they could not be written."""
+
+    def _print_message(self, message: str, file: Any = None) -> None:
+        if message and file is not None and file is sys.stdout:
+            file.write(message)  # the parser of the library lets a full disk pass in silence
+        else:
+            super()._print_message(message, file)
+
+
+def ended(name: str, work: Callable[[], int]) -> int:
+    """The exit status of `work`, with all it printed flushed and every failure told in a line.
+
+    What a user can fix, and what the system refuses, is `FAILED`; Ctrl-C is `INTERRUPTED`,
+    whenever it comes; a reader of the output that has gone is `FAILED`, in silence.
+    """
+    _show_what_cannot_be_encoded()
+    try:
+        status = _worked(name, work)
+        _flush(sys.stdout)
+    except KeyboardInterrupt:
+        status = INTERRUPTED
+        say(name, "interrupted")
+    except BrokenPipeError:
+        status = FAILED
+    except OSError as error:
+        status = FAILED
+        say(name, f"error: {_where(error)}{os_reason(error)}")
+    _close_quietly()
+    return status
+
+
+def _worked(name: str, work: Callable[[], int]) -> int:
+    try:
+        return work()
+    except TruemarkError as error:
+        for problem in _problems(error):
+            say(name, f"error: {problem}")
+        return FAILED
+    except SystemExit as leaving:  # as argparse does after --help and after wrong flags
+        if isinstance(leaving.code, str):
+            say(name, leaving.code)
+            return FAILED
+        return leaving.code or DONE
+
+
+def _problems(error: TruemarkError) -> Iterable[str]:
+    problems: Iterable[str] = getattr(error, "problems", (str(error),))
+    return problems
+
+
+def _where(error: OSError) -> str:
+    if error.filename is not None:
+        return f"{error.filename}: "
+    return "output cannot be written: "
+
+
+def say(name: str, text: str) -> None:
+    """One line on standard error, fit for a terminal; lost if that cannot be written."""
+    with suppress(OSError, ValueError, AttributeError):
+        print(f"{name}: {one_line(text)}", file=sys.stderr)
+        sys.stderr.flush()
+
+
+def _show_what_cannot_be_encoded() -> None:
+    """Lets no character end the command on a terminal that cannot show it."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _flush(stream: TextIO | None) -> None:
+    if stream is not None and not stream.closed:
+        stream.flush()
+
+
+def _close_quietly() -> None:
+    """Sends what could not be written nowhere; the interpreter would complain at its exit."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            _flush(stream)
+        except (OSError, ValueError):
+            with suppress(OSError, ValueError):
+                nowhere = os.open(os.devnull, os.O_WRONLY)
+                os.dup2(nowhere, stream.fileno())
+                os.close(nowhere)

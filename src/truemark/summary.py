@@ -1,0 +1,126 @@
+"""The scores of one run with their intervals: over everything and by group."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from truemark.aggregate import total
+from truemark.counts import Counts
+from truemark.records import Run, ScoringRules, Unit
+from truemark.uncertainty import (
+    DEFAULT_DRAWS,
+    MEASURES,
+    Draws,
+    Interval,
+    Measure,
+    Scoring,
+    clustered,
+    intervals_of,
+)
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Ints = NDArray[np.int64]
+
+Block = tuple[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class GroupScore:
+    """The units that have `value` under `name`, such as language: en."""
+
+    name: str
+    value: str
+    counts: Counts
+    units: int
+    interval: Interval
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """One run in numbers; `intervals` is empty when nothing was scored."""
+
+    counts: Counts
+    scored: int
+    failed: tuple[Unit, ...]
+    intervals: Mapping[Measure, Interval]
+    groups: tuple[GroupScore, ...]
+    held_out: float | None
+
+    @property
+    def failed_share(self) -> float:
+        """How much of the run failed; all of it when there was none."""
+        units = self.scored + len(self.failed)
+        return len(self.failed) / units if units else 1.0
+
+
+def summarise(run: Run, draws: Draws = DEFAULT_DRAWS) -> Summary:
+    """The scores of the run's units that did not fail, each with its interval."""
+    scored = scored_units(run)
+    f1 = scoring_of(run.scoring, "f1")
+    return Summary(
+        counts=total(unit.counts for unit in scored),
+        scored=len(scored),
+        failed=tuple(unit for unit in run.units if unit.failed is not None),
+        intervals=_intervals(scored, run.scoring, draws),
+        groups=tuple(_groups(scored, f1, draws)),
+        held_out=f1(run.held_out.counts) if run.held_out else None,
+    )
+
+
+def scored_units(run: Run) -> tuple[Unit, ...]:
+    """The units that have counts."""
+    return tuple(unit for unit in run.units if unit.failed is None)
+
+
+def scoring_of(rules: ScoringRules, measure: Measure) -> Scoring:
+    """How the run computes that measure."""
+    return Scoring(measure, rules.empty, rules.weights)
+
+
+def group_values(units: Sequence[Unit]) -> list[tuple[str, str]]:
+    """Every (name, value) by which the units can be broken down, in order of appearance."""
+    found = dict.fromkeys(pair for unit in units for pair in unit.group.items())
+    names = dict.fromkeys(name for name, _ in found)
+    return [(name, value) for name in names for own, value in found if own == name]
+
+
+def block_rows(unit: Unit) -> list[tuple[Block, tuple[int, ...]]]:
+    """The unit's parts to resample: its blocks, or the unit whole; with the cluster of each."""
+    cluster = unit.id if unit.cluster is None else unit.cluster
+    if unit.blocks:
+        return [((cluster, number), row) for number, row in enumerate(unit.blocks)]
+    return [((cluster, -1), (unit.tp, unit.fp, unit.fn))]
+
+
+def cluster_table(units: Sequence[Unit]) -> Ints:
+    """The counts per cluster; rows of tp, fp, fn."""
+    import numpy as np
+
+    parts = [part for unit in units for part in block_rows(unit)]
+    rows = np.array([row for _, row in parts], dtype=np.int64).reshape(len(parts), 3)
+    return clustered(rows, [cluster for cluster, _ in parts])
+
+
+def _intervals(units: Sequence[Unit], rules: ScoringRules, draws: Draws) -> dict[Measure, Interval]:
+    if not units:
+        return {}
+    found = intervals_of(
+        cluster_table(units), [scoring_of(rules, measure) for measure in MEASURES], draws
+    )
+    return dict(zip(MEASURES, found, strict=True))
+
+
+def _groups(units: Sequence[Unit], f1: Scoring, draws: Draws) -> list[GroupScore]:
+    found = []
+    for name, value in group_values(units):
+        own = [unit for unit in units if unit.group.get(name) == value]
+        (interval,) = intervals_of(cluster_table(own), (f1,), draws)
+        found.append(
+            GroupScore(name, value, total(unit.counts for unit in own), len(own), interval)
+        )
+    return found

@@ -1,0 +1,25 @@
+"""The example of a third benchmark gets intervals, comparison and gate by writing records."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from truemark.cli import main
+from truemark.records import load_run
+
+ROOT = Path(__file__).parents[1]
+
+
+def test_a_benchmark_of_ones_own_is_compared_and_gated(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("GITHUB_STEP_SUMMARY", raising=False)
+    subprocess.run([sys.executable, ROOT / "examples" / "keywords.py", tmp_path], check=True)
+    frequent, long = (str(tmp_path / f"{name}.run.json") for name in ("frequent", "long"))
+    assert len(load_run(long).findings) > 5
+    assert main(["compare", frequent, long]) == 0
+    assert "long against frequent: not distinguishable" in capsys.readouterr().out
+    assert main(["check", long, "--against", frequent, "--fail-if-worse"]) == 0
+    assert main(["check", long, "--fail-under", "0.9"]) == 1

@@ -1,0 +1,234 @@
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from junitparser import JUnitXml
+from tests.truemark.runs_for_tests import made, many
+
+from truemark.cli import main
+from truemark.records import Run, write_run
+
+OUTAGE = made("new", {f"u{n}": (9, 1, 1) if n < 5 else () for n in range(10)})
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.delenv("GITHUB_STEP_SUMMARY", raising=False)
+    monkeypatch.chdir(tmp_path)
+    runs = {
+        "old": many("old", 2),
+        "new": many("new", 0, started="2026-03-02T09:00:00+00:00"),
+        "same": many("same", 2, started="2026-02-01T09:00:00Z"),
+        "outage": OUTAGE,
+        "elsewhere": many("elsewhere", 2, signature={"data": "d2", "rules": "r1"}),
+    }
+    for name, run in runs.items():
+        write_run(f"{name}.run.json", run)
+    return tmp_path
+
+
+def said(capsys: pytest.CaptureFixture[str]) -> str:
+    return capsys.readouterr().out
+
+
+def test_a_comparison_says_verdict_interval_p_and_what_changed(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["compare", "old.run.json", "new.run.json"]) == 0
+    text = said(capsys)
+    assert "new against old: better, f1 +0.0" in text
+    assert "95% interval +0.0" in text
+    assert "40 units in both, 40 clusters" in text
+    assert "40 units fixed by new" in text
+    assert "20 more" in text
+    assert "part: a" in text
+    assert "10000 resamples and permutations, seed 20260220" in text
+
+
+def test_what_could_have_been_seen_is_said_where_nothing_was(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_run("noise.run.json", noise())
+    assert main(["compare", "same.run.json", "noise.run.json"]) == 0
+    text = said(capsys)
+    assert "noise against same: not distinguishable" in text
+    assert "smallest difference that could have been seen (80% power): 0.0" in text
+    assert "a difference of 0.02 would need" in text
+
+
+def noise() -> Run:
+    units = {
+        f"{'ab'[n % 2]}{n:02}": (10 + n % 7, n % 3 + 2 + (n * n) % 5 - 2, n % 4) for n in range(40)
+    }
+    return made("noise", units)
+
+
+def test_a_comparison_in_json_has_every_unit(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["compare", "--format", "json", "old.run.json", "new.run.json"]) == 0
+    content = json.loads(said(capsys))
+    (versus,) = content["against_the_first"]
+    assert versus["verdict"] == "better"
+    assert len(versus["fixed"]) == 40
+    assert versus["fixed"][0]["mistakes"] == -2
+    assert content["runs"][0]["intervals"]["f1"]["clusters"] == 40
+
+
+def test_a_comparison_in_markdown_has_tables(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["compare", "--format", "markdown", "old.run.json", "new.run.json"]) == 0
+    assert "| measure | difference | 95% interval |\n| --- | ---: | --- |" in said(capsys)
+
+
+def test_runs_that_are_not_comparable_are_refused(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["compare", "old.run.json", "elsewhere.run.json"]) == 1
+    error = capsys.readouterr().err
+    assert error == (
+        "truemark: error: elsewhere is not comparable with old: data is d2, expected d1;"
+        " --anyway compares the units in common\n"
+    )
+
+
+def test_anyway_says_on_every_line_that_only_units_in_common_count(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["compare", "--anyway", "old.run.json", "elsewhere.run.json"]) == 0
+    lines = [line for line in said(capsys).splitlines() if line]
+    headings = [line for line in lines if line.endswith("  basis")]
+    assert len(headings) >= 3
+    for line in lines:
+        assert "units in common only; data differ" in line or line in headings
+
+
+def test_the_history_is_newest_last_with_a_trend_per_system(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for day, mistakes in enumerate((5, 3, 1), start=1):
+        run = many("grown", mistakes, started=f"2026-04-0{day}T09:00:00+02:00")
+        write_run(f"below/{day}.run.json", run)
+    (folder / "broken.run.json").write_text("{")
+    assert main(["history", "."]) == 0
+    printed = capsys.readouterr()
+    systems = [line.split()[2] for line in printed.out.splitlines()[1:9]]
+    assert systems[0] == "same"
+    assert systems[-4:] == ["new", "grown", "grown", "grown"]
+    assert "grown (maker)" in printed.out
+    assert "▁▄█" in printed.out or "▁▅█" in printed.out
+    assert "broken.run.json: not JSON" in printed.err
+
+
+def test_the_history_in_json(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["history", "--format", "json", "."]) == 0
+    content = json.loads(said(capsys))
+    assert [run["system"] for run in content["runs"]][-1] == "new"
+    assert len(content["runs"]) == 5
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status"),
+    [
+        (["new.run.json", "--against", "old.run.json", "--fail-if-worse"], 0),
+        (["old.run.json", "--against", "new.run.json", "--fail-if-worse"], 1),
+        (["new.run.json", "--fail-under", "0.8"], 0),
+        (["new.run.json", "--fail-under", "0.99"], 1),
+        (["new.run.json", "--fail-under-lower", "0.99"], 1),
+        (["outage.run.json", "--fail-under", "0.99"], 3),
+        (["outage.run.json", "--fail-under", "0.5", "--max-failed", "0.6"], 0),
+        (["missing.run.json", "--fail-under", "0.5"], 1),
+        (["new.run.json"], 2),
+        (["new.run.json", "--fail-if-worse"], 2),
+        (["new.run.json", "--fail-under", "2"], 2),
+        (["new.run.json", "--fail-under", "much"], 2),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else str(value),
+)
+def test_the_exit_status_of_a_check(folder: Path, arguments: list[str], status: int) -> None:
+    assert main(["check", *arguments]) == status
+
+
+def test_a_check_writes_junit_and_adds_to_the_summary_of_the_build(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "summary.md").write_text("before\n")
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(folder / "summary.md"))
+    gate = ["--against", "new.run.json", "--fail-if-worse", "--junit", "out/junit.xml"]
+    assert main(["check", "old.run.json", *gate]) == 1
+    assert JUnitXml.fromfile("out/junit.xml").tests == 41
+    summary = (folder / "summary.md").read_text(encoding="utf-8")
+    assert summary.startswith("before\n### maker old: fell short\n")
+    assert "| f1 not worse than the baseline | worse (-0.0" in summary
+    assert main(["check", "old.run.json", "--fail-under", "0.1", "--format", "json"]) == 0
+    assert '"outcome": "passed"' in said(capsys)
+
+
+def test_names_from_records_cannot_steer_the_terminal(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_run("evil.run.json", made("\x1b[2Jevil\u202e", {"a\x1b[1m": (1, 1, 1), "b": (1, 0, 1)}))
+    write_run("worse.run.json", made("worse", {"a\x1b[1m": (1, 3, 1), "b": (1, 2, 1)}))
+    assert main(["compare", "evil.run.json", "worse.run.json"]) == 0
+    assert main(["check", "evil.run.json", "--fail-under", "0"]) == 0
+    assert main(["history", "."]) == 0
+    text = said(capsys)
+    assert "\x1b" not in text
+    assert "\u202e" not in text
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["compare", "--help"]])
+def test_help_and_version_answer(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(arguments) == 0
+    assert "truemark" in said(capsys)
+
+
+def started(*arguments: str, **settings: object) -> "subprocess.CompletedProcess[str]":
+    command = [sys.executable, "-m", "truemark", *arguments]
+    options: dict[str, object] = {"stderr": subprocess.PIPE, "text": True, "check": False}
+    done: subprocess.CompletedProcess[str] = subprocess.run(command, **options | settings)  # type: ignore[call-overload]
+    return done
+
+
+@pytest.mark.parametrize("buffered", ["", "1"], ids=["buffered", "unbuffered"])
+@pytest.mark.parametrize("arguments", [["--help"], ["history", "."]], ids=["help", "history"])
+def test_a_full_disk_is_told_in_one_line(folder: Path, arguments: list[str], buffered: str) -> None:
+    environment = {**os.environ, "PYTHONUNBUFFERED": buffered}
+    with Path("/dev/full").open("w") as full:
+        done = started(*arguments, stdout=full, env=environment)
+    message = "truemark: error: output cannot be written: No space left on device\n"
+    assert (done.returncode, done.stderr) == (1, message)
+
+
+@pytest.mark.parametrize("buffered", ["", "1"], ids=["buffered", "unbuffered"])
+def test_a_reader_that_has_gone_ends_the_command_in_silence(folder: Path, buffered: str) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    environment = {**os.environ, "PYTHONUNBUFFERED": buffered}
+    done = started("history", ".", stdout=writing, env=environment)
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (1, "")
+
+
+def test_a_closed_standard_error_costs_the_message_not_the_status(folder: Path) -> None:
+    command = f"exec {sys.executable} -m truemark compare missing.run.json old.run.json 2>&-"
+    assert subprocess.run(["sh", "-c", command], check=False).returncode == 1
+
+
+def test_an_interrupt_is_130_while_imports_run(folder: Path) -> None:
+    script = (
+        "import os, signal, sys\n"
+        "from truemark.cli import main\n"
+        "class Finder:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        "        if name == 'truemark.timeline': os.kill(os.getpid(), signal.SIGINT)\n"
+        "sys.meta_path.insert(0, Finder())\n"
+        "sys.exit(main(['history', '.']))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (128 + signal.SIGINT, "truemark: interrupted\n")
