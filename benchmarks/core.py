@@ -1,79 +1,160 @@
-"""How long the scoring core takes for a million predictions; prints a markdown table."""
+"""How long the scoring core takes for a million predictions; prints a markdown table.
+
+Beside it the plain way, one object at a time, where there is one; where that takes most of a minute it is timed on a
+tenth of the data and counted ten times.
+"""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from benchmarks import plain_core as plain
 from benchmarks.machine import machine
 from truemark.matching import match_by_cost, match_positions
-from truemark.sweep import ScoredPositions, exact_curve, grid, sweep
+from truemark.sweep import ScoredPositions, exact_curve, grid, sweep, sweep_groups
 from truemark.tables import Table, render
+from truemark.uncertainty import Scoring, intervals_of, paired_test
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Ints = NDArray[np.int64]
 
 MILLION = 1_000_000
+UNITS = 100_000
+DRAWS = 10_000
 TOLERANCE = 3
 REPEATS = 3
 SEED = 1
+F1 = Scoring("f1", empty=0.0)
 
 
-def seconds(work: Callable[[], object]) -> float:
+@dataclass(frozen=True, slots=True)
+class Job:
+    """Something to time, what it should take at most, and the plain way of doing it."""
+
+    name: str
+    work: Callable[[], object]
+    goal_s: float | None = None
+    before: Callable[[], object] | None = None
+    times: int = 1  # how often `before` would have to run for the same amount of work
+
+
+def seconds(work: Callable[[], object], repeats: int = REPEATS) -> float:
     """The shortest of a few runs: the one least disturbed by other work on the machine."""
     durations = []
-    for _ in range(REPEATS):
+    for _ in range(repeats):
         start = time.perf_counter()
         work()
         durations.append(time.perf_counter() - start)
     return min(durations)
 
 
-def positions(generator: np.random.Generator, count: int, span: int) -> NDArray[np.int64]:
+def positions(generator: np.random.Generator, count: int, span: int) -> Ints:
     return np.sort(generator.integers(0, span, count))
 
 
-def measured() -> list[tuple[str, float]]:
-    """Each job with its time in seconds."""
+def jobs() -> Iterator[Job]:
+    """Every job with its data."""
     generator = np.random.default_rng(SEED)
-    dense = positions(generator, MILLION, 10 * MILLION)
-    dense_truths = positions(generator, MILLION, 10 * MILLION).tolist()
-    dense_list = dense.tolist()
+    yield from _matching(generator)
+    yield from _sweeps(generator)
+    yield from _chance(generator)
+
+
+def _matching(generator: np.random.Generator) -> Iterator[Job]:
+    guesses = positions(generator, MILLION, 10 * MILLION).tolist()
+    truths = positions(generator, MILLION, 10 * MILLION).tolist()
+    yield Job(
+        "match 1,000,000 sorted predictions with 1,000,000 sorted truths",
+        lambda: match_positions(guesses, truths, TOLERANCE),
+        0.25,
+        lambda: plain.match_by_scan(guesses, truths, TOLERANCE),
+    )
+    cost = generator.random((1000, 1000)).tolist()
+    near = [[value < 0.1 for value in row] for row in cost]
+    yield Job(
+        "pair 1,000 events with 1,000 by cost",
+        lambda: match_by_cost(cost, near),
+        1.0,
+        lambda: plain.pair_exactly(cost, near),
+    )
+
+
+def _sweeps(generator: np.random.Generator) -> Iterator[Job]:
     scores = generator.random(MILLION)
     talk = ScoredPositions(positions(generator, MILLION, 4 * MILLION), scores)
-    talk_truths = positions(generator, MILLION // 20, 4 * MILLION).tolist()
-    crowd = ScoredPositions(dense, scores)
+    rare = positions(generator, MILLION // 20, 4 * MILLION).tolist()
+    crowd = ScoredPositions(positions(generator, MILLION, 10 * MILLION), scores)
+    dense = positions(generator, MILLION, 10 * MILLION).tolist()
+    million = "exact curve of 1,000,000 predictions,"
+    yield Job(f"{million} a truth per 20", lambda: exact_curve([(talk, rare)], TOLERANCE), 1.0)
+    yield Job(f"{million} as many truths", lambda: exact_curve([(crowd, dense)], TOLERANCE))
+    yield Job(f"{million} as many truths, tolerance 30", lambda: exact_curve([(crowd, dense)], 30))
     thresholds = grid(0.01, 0.20, 0.01)
-    cost = generator.random((300, 300)).tolist()
-    near = [[value < 0.1 for value in row] for row in cost]
-    return [
+    yield Job(
+        f"sweep of 1,000,000 predictions over {len(thresholds)} thresholds, a truth per 20",
+        lambda: sweep([(talk, rare)], thresholds, TOLERANCE),
+    )
+    talks = [
         (
-            "match 1,000,000 sorted predictions with 1,000,000 sorted truths",
-            seconds(lambda: match_positions(dense_list, dense_truths, TOLERANCE)),
-        ),
-        (
-            "exact curve of 1,000,000 predictions, a truth per 20 (like a talk)",
-            seconds(lambda: exact_curve([(talk, talk_truths)], TOLERANCE)),
-        ),
-        (
-            "exact curve of 1,000,000 predictions, as many truths",
-            seconds(lambda: exact_curve([(crowd, dense_truths)], TOLERANCE)),
-        ),
-        (
-            "exact curve of 1,000,000 predictions, as many truths, tolerance 30",
-            seconds(lambda: exact_curve([(crowd, dense_truths)], 30)),
-        ),
-        (
-            f"sweep of 1,000,000 predictions over {len(thresholds)} thresholds, a truth per 20",
-            seconds(lambda: sweep([(talk, talk_truths)], thresholds, TOLERANCE)),
-        ),
-        ("pair 300 events with 300 by cost", seconds(lambda: match_by_cost(cost, near))),
+            ScoredPositions(positions(generator, 1_000, 8_000), generator.random(1_000)),
+            positions(generator, 100, 8_000).tolist(),
+        )
+        for _ in range(1_000)
     ]
+    fine = grid(0.0, 1.0, 0.0001)
+    yield Job(
+        "sweep of 1,000 talks over 10,000 thresholds",
+        lambda: sweep_groups(talks, fine, TOLERANCE),
+        2.0,
+        lambda: plain.sweep_by_point(talks[:100], fine, TOLERANCE),
+        10,
+    )
+
+
+def _chance(generator: np.random.Generator) -> Iterator[Job]:
+    def column(most: int) -> Ints:
+        return generator.integers(0, most, UNITS)
+
+    distinct = np.stack((np.arange(UNITS), column(50), column(50)), axis=1)
+    first = np.stack((column(9), column(3), column(3)), axis=1)
+    second = np.stack((column(9), column(3), column(3)), axis=1)
+    yield Job(
+        "bootstrap of 100,000 units with distinct counts, 10,000 resamples",
+        lambda: intervals_of(distinct, (F1,)),
+        2.0,
+        lambda: plain.bootstrap_by_kind(distinct[::10], F1, DRAWS),
+        10,
+    )
+    yield Job(
+        "paired permutation test of 100,000 units, 10,000 permutations",
+        lambda: paired_test(first, second, F1),
+        0.5,
+        lambda: plain.permutation_by_unit(first[::10], second[::10], F1, DRAWS),
+        10,
+    )
+
+
+def measured() -> list[tuple[object, ...]]:
+    """Each job with its goal, its time and the plain way's in seconds, and their ratio."""
+    rows: list[tuple[object, ...]] = []
+    for job in jobs():
+        taken = seconds(job.work)
+        before = seconds(job.before, 1) * job.times if job.before else None
+        rows.append((job.name, job.goal_s, taken, before, before / taken if before else None))
+    return rows
 
 
 def main() -> None:
-    table = Table(("Job", "Seconds"), tuple(measured()), (None, ".2f"))
-    print(f"Scoring core on {machine()}; best of {REPEATS} runs\n")
+    columns = ("Job", "Goal, s", "Seconds", "Plain way, s", "Times faster")
+    table = Table(columns, tuple(measured()), (None, ".2f", ".2f", ".2f", ".1f"))
+    print(f"Scoring core on {machine()}; best of {REPEATS} runs, the plain way once\n")
     print(render(table, "markdown"), end="")
 
 

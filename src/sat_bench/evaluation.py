@@ -47,17 +47,6 @@ class TalkPoints:
     fp: array[int]
     fn: array[int]
 
-    @classmethod
-    def of(cls, talk: str, points: Sequence[SweepPoint]) -> TalkPoints:
-        """The counts of a talk's points."""
-        counts = [point.counts for point in points]
-        return cls(
-            talk,
-            array("q", (one.tp for one in counts)),
-            array("q", (one.fp for one in counts)),
-            array("q", (one.fn for one in counts)),
-        )
-
     def counts(self, number: int) -> Counts:
         """The counts at the threshold of that number."""
         return Counts(self.tp[number], self.fp[number], self.fn[number])
@@ -73,9 +62,15 @@ class Measurement:
     @property
     def points(self) -> tuple[SweepPoint, ...]:
         """The counts of all talks together, in the order of the thresholds."""
+        import numpy as np
+
+        sums = np.zeros((3, len(self.thresholds)), dtype=np.int64)
+        for talk in self.talks:
+            sums += np.array((talk.tp, talk.fp, talk.fn))
+        rows = sums.T.tolist()
         return tuple(
-            SweepPoint(threshold, total(talk.counts(number) for talk in self.talks))
-            for number, threshold in enumerate(self.thresholds)
+            SweepPoint(threshold, Counts(*row))
+            for threshold, row in zip(self.thresholds, rows, strict=True)
         )
 
     def evaluation_at(self, threshold: float) -> Evaluation:
@@ -139,7 +134,7 @@ def measure(
     return Measurement(
         tuple(thresholds),
         tuple(
-            TalkPoints.of(talk.id, _points(talk, probabilities, thresholds, tolerance))
+            _points(talk, probabilities, thresholds, tolerance)
             for talk, probabilities in tagged_answers(model, ((talk.text, talk) for talk in talks))
         ),
     )
@@ -209,8 +204,11 @@ def default_threshold(files: ModelFiles) -> float:
 
 def _points(
     talk: Talk, probabilities: Probabilities, thresholds: Sequence[float], tolerance: int
-) -> tuple[SweepPoint, ...]:
+) -> TalkPoints:
     from sat_bench.models.boundaries import scored_positions
 
     scored = scored_positions(talk.text, probabilities)
-    return sweep_groups([(scored, talk.boundaries)], thresholds, tolerance)[0]
+    table = sweep_groups([(scored, talk.boundaries)], thresholds, tolerance)
+    matched = table.matched[0]
+    columns = matched, table.predicted[0] - matched, len(talk.boundaries) - matched
+    return TalkPoints(talk.id, *(array("i", column.tobytes()) for column in columns))

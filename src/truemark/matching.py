@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from fractions import Fraction
-from math import isfinite, lcm
 from operator import index
+from typing import TYPE_CHECKING
+
+from truemark.assignment import cheapest_columns, check_finite
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Ints = NDArray[np.int64]
 
 Pair = tuple[int, int]
+_MANY = 2_000  # positions from which columns of numbers pay for themselves
+_LONG_BLOCK = 20  # predictions per block beyond which one scan beats many rounds
+_FAR = 2**61  # twice this still fits 64 bits
 
 
 def match_positions(
@@ -21,6 +30,11 @@ def match_positions(
     """
     if tolerance < 0:
         raise ValueError(f"tolerance must be 0 or more, got {tolerance}")
+    if len(predicted) + len(expected) >= _MANY:
+        columns = _as_columns(predicted), _as_columns(expected)
+        if columns[0] is not None and columns[1] is not None:
+            rows, found = _match_columns(columns[0], columns[1], min(tolerance, _FAR))
+            return list(zip(rows.tolist(), found.tolist(), strict=True))
     guesses, truths = list(map(index, predicted)), list(map(index, expected))
     truth_order = sorted(range(len(truths)), key=truths.__getitem__)
     candidates = iter([(truths[column], column) for column in truth_order])
@@ -39,115 +53,108 @@ def match_positions(
     return pairs
 
 
+def _as_columns(positions: Sequence[int]) -> Ints | None:
+    """The positions as one column; None where they are not all whole numbers of ordinary size."""
+    import numpy as np
+
+    column = np.asarray(positions)
+    if column.ndim != 1 or column.dtype.kind not in "iu":
+        return None
+    if len(column) and (column.min() < -_FAR or column.max() > _FAR):
+        return None
+    return column.astype(np.int64, copy=False)
+
+
+def _match_columns(predicted: Ints, expected: Ints, tolerance: int) -> tuple[Ints, Ints]:
+    """The same pairs as the scan gives, found for all predictions at once."""
+    import numpy as np
+
+    rows, guesses = _ascending(predicted)
+    columns, truths = _ascending(expected)
+    low = np.searchsorted(truths, guesses - tolerance, side="left")
+    high = np.searchsorted(truths, guesses + tolerance, side="right") - 1
+    near = np.flatnonzero(low <= high)
+    kept = near[_kept(low[near], high[near])]
+    place = _placed(low[kept])
+    return rows[kept], columns[place]
+
+
+def _ascending(positions: Ints) -> tuple[Ints, Ints]:
+    """Where each position stands in the input, and the positions in ascending order."""
+    import numpy as np
+
+    if (positions[1:] >= positions[:-1]).all():
+        return np.arange(len(positions)), positions
+    order = np.argsort(positions, kind="stable")
+    return order, positions[order]
+
+
+def _placed(low: Ints) -> Ints:
+    """The truth each prediction takes: the first it reaches that those before have left."""
+    import numpy as np
+
+    number = np.arange(len(low))
+    place: Ints = np.maximum.accumulate(low - number) + number
+    return place
+
+
+def _kept(low: Ints, high: Ints) -> Ints:
+    """The predictions that find a free truth.
+
+    A block begins where a prediction stands on the first truth it reaches. In each block the
+    first that finds none is left out, which only moves those after it in the same block; so
+    this can be done to all blocks at once, and again to what is left, until all have one or
+    the blocks are so long that a plain scan of them is quicker.
+    """
+    import numpy as np
+
+    unsettled = np.arange(len(low))
+    settled = []
+    while len(unsettled):
+        place = _placed(low[unsettled])
+        block = np.cumsum(place == low[unsettled]) - 1
+        too_many = np.flatnonzero(place > high[unsettled])
+        blocks = block[too_many]
+        leading = too_many[np.flatnonzero(np.diff(blocks, prepend=-1))]
+        crowded = np.zeros(block[-1] + 1, dtype=np.bool_)
+        crowded[blocks] = True
+        inside = crowded[block]
+        settled.append(unsettled[~inside])
+        inside[leading] = False
+        unsettled = unsettled[inside]
+        if len(leading) * _LONG_BLOCK < len(unsettled):
+            settled.append(unsettled[_scanned(low[unsettled], high[unsettled])])
+            break
+    return np.sort(np.concatenate(settled)) if settled else unsettled
+
+
+def _scanned(low: Ints, high: Ints) -> list[int]:
+    """What `_kept` gives, one prediction after the other."""
+    kept = []
+    last = -1
+    for number, (first, reach) in enumerate(zip(low.tolist(), high.tolist(), strict=True)):
+        place = last + 1 if last >= first else first
+        if place <= reach:
+            kept.append(number)
+            last = place
+    return kept
+
+
 def match_by_cost(cost: Sequence[Sequence[float]], allowed: Sequence[Sequence[bool]]) -> list[Pair]:
     """The (row, column) pairs with the most allowed pairs and, among those, the least total cost.
 
     Every row or every column is paired, whichever are fewer; pairs that are not allowed fill up
     what is left. Pairs come in ascending row order, and equal inputs give equal pairs.
     """
-    weights = _combined(cost, allowed)
-    if not weights or not weights[0]:
-        return []
-    if len(weights) <= len(weights[0]):
-        return sorted(enumerate(_assign(weights)))
-    flipped = [list(column) for column in zip(*weights, strict=True)]
-    return sorted((row, column) for column, row in enumerate(_assign(flipped)))
-
-
-def _combined(
-    cost: Sequence[Sequence[float]], allowed: Sequence[Sequence[bool]]
-) -> list[list[int]]:
-    """One whole number per pair that orders as (not allowed, cost); exact, so ties stay ties."""
     shape = [len(row) for row in cost]
     if shape != [len(row) for row in allowed] or len(set(shape)) > 1:
         raise ValueError(
             "cost and allowed must be tables of the same shape, got rows of unequal length"
         )
-    for row in cost:
-        for value in row:
-            if not isfinite(value):
-                raise ValueError(f"cost must be a finite number, got {value}")
-    exact = [[_ratio(value) for value in row] for row in cost]
-    unit = lcm(*{denominator for row in exact for _, denominator in row})
-    whole = [[numerator * (unit // denominator) for numerator, denominator in row] for row in exact]
-    # More than any two full pairings can differ in cost.
-    penalty = 1 + 2 * sum(max(map(abs, row), default=0) for row in whole)
-    return [
-        [value if fits else value + penalty for value, fits in zip(values, fit, strict=True)]
-        for values, fit in zip(whole, allowed, strict=True)
-    ]
-
-
-def _ratio(value: float) -> tuple[int, int]:
-    """The value as numerator and denominator; not every number type can tell them itself."""
-    if isinstance(value, (float, int)):
-        return value.as_integer_ratio()
-    return Fraction(value).as_integer_ratio()
-
-
-def _assign(cost: list[list[int]]) -> list[int]:
-    """The column of each row in a cheapest assignment; needs at least as many columns as rows.
-
-    Rows join one by one; each takes the cheapest path of reassignments to a free column. Prices
-    keep every step of such a path at 0 or more, so that the nearest column is final.
-    """
-    if len(cost) == 1:
-        return [cost[0].index(min(cost[0]))]
-    width = len(cost[0])
-    row_price, column_price = [0] * len(cost), [0] * width
-    owner = [-1] * width
-    for start in range(len(cost)):
-        path = _cheapest_path(cost, start, row_price, column_price, owner)
-        for row, column, length in path.visited:
-            row_price[row] += path.length - length
-            if column >= 0:
-                column_price[column] -= path.length - length
-        column = path.end
-        while column >= 0:
-            before = path.came_from[column]
-            owner[column] = owner[before] if before >= 0 else start
-            column = before
-    columns = {row: column for column, row in enumerate(owner)}
-    return [columns[row] for row in range(len(cost))]
-
-
-@dataclass(frozen=True, slots=True)
-class _Path:
-    """A way from a new row to the free column `end`; -1 stands for the new row's own start."""
-
-    end: int
-    length: int
-    came_from: list[int]
-    visited: list[tuple[int, int, int]]  # row, the column it owns, the length up to there
-
-
-def _cheapest_path(
-    cost: list[list[int]],
-    start: int,
-    row_price: list[int],
-    column_price: list[int],
-    owner: list[int],
-) -> _Path:
-    row, column, length = start, -1, 0
-    visited = [(row, column, length)]
-    open_columns = list(range(len(owner)))
-    lengths: list[int | None] = [None] * len(owner)
-    came_from = [-1] * len(owner)
-    while True:
-        costs, offset = cost[row], length - row_price[row]
-        shortest, nearest = None, -1
-        for candidate in open_columns:
-            known = lengths[candidate]
-            reached = offset + costs[candidate] - column_price[candidate]
-            if known is None or reached < known:
-                lengths[candidate] = known = reached
-                came_from[candidate] = column
-            if shortest is None or known < shortest:
-                shortest, nearest = known, candidate
-        assert shortest is not None
-        column, length = nearest, shortest
-        if owner[column] < 0:
-            return _Path(column, length, came_from, visited)
-        open_columns.remove(column)
-        row = owner[column]
-        visited.append((row, column, length))
+    check_finite(cost)
+    if not cost or not cost[0]:
+        return []
+    if len(cost) <= len(cost[0]):
+        return list(enumerate(cheapest_columns(cost, allowed)))
+    flipped = cheapest_columns(list(zip(*cost, strict=True)), list(zip(*allowed, strict=True)))
+    return sorted((row, column) for column, row in enumerate(flipped))

@@ -14,7 +14,6 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from truemark.calibration import Bin, LevelAccuracy
-from truemark.columns import best_row
 from truemark.counts import EQUAL_WEIGHTS, Counts, Weights
 from truemark.dataclass_json import decoded, encoded
 from truemark.errors import TruemarkError
@@ -404,7 +403,7 @@ def curve_columns(curve: Curve, rules: ScoringRules, points: int = CURVE_POINTS)
     columns = (curve.matched, curve.predicted - curve.matched, curve.expected - curve.matched)
     kept = {0, len(curve) - 1}
     for weights in (rules.weights, EQUAL_WEIGHTS):
-        kept.add(best_row(*columns, empty=rules.empty, weights=weights))
+        kept.add(curve.best(weights, empty=rules.empty))
     for level in (rules.threshold, rules.own_threshold):
         if level is not None:
             kept.add(max(0, int(np.searchsorted(curve.thresholds, level, side="right")) - 1))

@@ -6,9 +6,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from truemark.aggregate import total
+from truemark.columns import best_row
 from truemark.counts import EQUAL_WEIGHTS, Counts, Weights, scores
 
 if TYPE_CHECKING:
@@ -90,16 +90,15 @@ class Curve:
         )
         return SweepPoint(float(self.thresholds[number]), counts)
 
-    def turning_points(self) -> tuple[SweepPoint, ...]:
-        """The points beside which the number of matches changes, and the two ends.
-
-        Between them only false positives vary, so the best point is here whatever the weights.
-        """
-        import numpy as np
-
-        changes = np.flatnonzero(np.diff(self.matched))
-        chosen = np.unique(np.concatenate(([0], changes, changes + 1, [len(self) - 1])))
-        return tuple(map(self.point, chosen.tolist()))
+    def best(self, weights: Weights = EQUAL_WEIGHTS, *, empty: float) -> int:
+        """The place of highest weighted score; ties: higher F1, then lower threshold."""
+        return best_row(
+            self.matched,
+            self.predicted - self.matched,
+            self.expected - self.matched,
+            empty=empty,
+            weights=weights,
+        )
 
 
 def grid(start: float, stop: float, step: float) -> tuple[float, ...]:
@@ -118,49 +117,65 @@ def grid(start: float, stop: float, step: float) -> tuple[float, ...]:
     return tuple(float(first + number * width) for number in range(math.ceil(points)))
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class SweepTable:
+    """The counts of every group at every threshold: rows are groups, columns thresholds."""
+
+    thresholds: tuple[float, ...]
+    matched: NDArray[np.int32]
+    predicted: NDArray[np.int32]
+    expected: NDArray[np.int64]  # one per group
+
+    def __len__(self) -> int:
+        return len(self.expected)
+
+    def points(self, group: int) -> tuple[SweepPoint, ...]:
+        """The counts of one group at each threshold."""
+        return self._points(self.matched[group], self.predicted[group], int(self.expected[group]))
+
+    def summed(self) -> tuple[SweepPoint, ...]:
+        """The counts of all groups together at each threshold."""
+        import numpy as np
+
+        matched = self.matched.sum(axis=0, dtype=np.int64)
+        predicted = self.predicted.sum(axis=0, dtype=np.int64)
+        return self._points(matched, predicted, int(self.expected.sum()))
+
+    def _points(
+        self, matched: NDArray[Any], predicted: NDArray[Any], expected: int
+    ) -> tuple[SweepPoint, ...]:
+        return tuple(
+            SweepPoint(threshold, Counts.of(matched=hits, predicted=marks, expected=expected))
+            for threshold, hits, marks in zip(
+                self.thresholds, matched.tolist(), predicted.tolist(), strict=True
+            )
+        )
+
+
 def sweep(
     groups: Sequence[Group], thresholds: Sequence[float], tolerance: int
 ) -> tuple[SweepPoint, ...]:
     """The counts summed over all groups at each threshold, in the order of the thresholds."""
-    return summed(sweep_groups(groups, thresholds, tolerance), thresholds)
+    return sweep_groups(groups, thresholds, tolerance).summed()
 
 
 def sweep_groups(
     groups: Sequence[Group], thresholds: Sequence[float], tolerance: int
-) -> tuple[tuple[SweepPoint, ...], ...]:
+) -> SweepTable:
     """For each group its counts at each threshold, as `match_positions` would give them."""
-    return tuple(_sweep_group(group, thresholds, tolerance) for group in groups)
-
-
-def summed(
-    per_group: Sequence[Sequence[SweepPoint]], thresholds: Sequence[float]
-) -> tuple[SweepPoint, ...]:
-    """The points of all groups added up, threshold by threshold."""
-    if any([point.threshold for point in points] != list(thresholds) for points in per_group):
-        raise ValueError("groups must all be swept over the given thresholds, got others")
-    return tuple(
-        SweepPoint(threshold, total(points[number].counts for points in per_group))
-        for number, threshold in enumerate(thresholds)
-    )
-
-
-def _sweep_group(
-    group: Group, thresholds: Sequence[float], tolerance: int
-) -> tuple[SweepPoint, ...]:
     import numpy as np
 
     from truemark.found import found_scores
 
-    scored, expected = group
     levels = np.asarray(thresholds, dtype=np.float64)
-    matched = _count_above(np.sort(found_scores(scored, expected, tolerance)), levels)
-    predicted = _count_above(np.sort(scored.scores), levels)
-    return tuple(
-        SweepPoint(threshold, Counts.of(matched=hits, predicted=marks, expected=len(expected)))
-        for threshold, hits, marks in zip(
-            thresholds, matched.tolist(), predicted.tolist(), strict=True
-        )
-    )
+    shape = len(groups), len(levels)
+    matched, predicted = np.empty(shape, dtype=np.int32), np.empty(shape, dtype=np.int32)
+    for number, (scored, expected) in enumerate(groups):
+        found = np.sort(found_scores(scored, expected, tolerance))
+        matched[number] = _count_above(found, levels)
+        predicted[number] = _count_above(np.sort(scored.scores), levels)
+    truths = np.array([len(expected) for _, expected in groups], dtype=np.int64)
+    return SweepTable(tuple(thresholds), matched, predicted, truths)
 
 
 def exact_curve(groups: Sequence[Group], tolerance: int) -> Curve:
@@ -214,22 +229,28 @@ def best(
 
 
 def leave_one_out(
-    per_group: Sequence[Sequence[SweepPoint]], weights: Weights = EQUAL_WEIGHTS, *, empty: float
+    table: SweepTable, weights: Weights = EQUAL_WEIGHTS, *, empty: float
 ) -> tuple[SweepPoint, ...]:
     """Per group its own counts at the threshold that is best for all the other groups."""
-    if len(per_group) < 2:
-        raise ValueError(f"groups must be at least 2, got {len(per_group)}")
-    thresholds = [point.threshold for point in per_group[0]]
-    whole = summed(per_group, thresholds)
+    import numpy as np
+
+    if len(table) < 2:
+        raise ValueError(f"groups must be at least 2, got {len(table)}")
+    # The first of equals is the lowest threshold, whatever the order they came in.
+    order = np.argsort(table.thresholds, kind="stable")
+    matched = table.matched.sum(axis=0, dtype=np.int64)[order]
+    predicted = table.predicted.sum(axis=0, dtype=np.int64)[order]
+    expected = int(table.expected.sum())
     chosen = []
-    for own in per_group:
-        others = [_without(everything, mine) for everything, mine in zip(whole, own, strict=True)]
-        threshold = best(others, weights, empty=empty).threshold
-        chosen.append(own[thresholds.index(threshold)])
+    for group, truths in enumerate(table.expected.tolist()):
+        tp = matched - table.matched[group, order]
+        fp = predicted - table.predicted[group, order] - tp
+        fn = expected - truths - tp
+        place = int(order[best_row(tp, fp, fn, empty=empty, weights=weights)])
+        counts = Counts.of(
+            matched=int(table.matched[group, place]),
+            predicted=int(table.predicted[group, place]),
+            expected=truths,
+        )
+        chosen.append(SweepPoint(table.thresholds[place], counts))
     return tuple(chosen)
-
-
-def _without(point: SweepPoint, part: SweepPoint) -> SweepPoint:
-    counts, own = point.counts, part.counts
-    rest = Counts(counts.tp - own.tp, counts.fp - own.fp, counts.fn - own.fn)
-    return SweepPoint(point.threshold, rest)

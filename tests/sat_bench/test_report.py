@@ -1,6 +1,7 @@
 import csv
 import io
 import json
+from array import array
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from sat_bench.evaluation import Failed, Measurement, TalkPoints
 from sat_bench.report import ModelResult, Report, beyond_the_grid, show, shown_threshold
 from truemark.counts import Counts, Weights
 from truemark.signature import Signature
-from truemark.sweep import SweepPoint, grid
+from truemark.sweep import grid
 from truemark.tables import FORMATS, Format
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -20,7 +21,12 @@ def measurement(*talks: tuple[str, dict[float, Counts]]) -> Measurement:
     return Measurement(
         tuple(talks[0][1]),
         tuple(
-            TalkPoints.of(name, [SweepPoint(*item) for item in points.items()])
+            TalkPoints(
+                name,
+                array("i", (one.tp for one in points.values())),
+                array("i", (one.fp for one in points.values())),
+                array("i", (one.fn for one in points.values())),
+            )
             for name, points in talks
         ),
     )

@@ -1,12 +1,15 @@
 import itertools
 import random
+from fractions import Fraction
 from functools import cache
 from operator import itemgetter
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from truemark import assignment, matching
 from truemark.matching import match_by_cost, match_positions
 
 POSITIONS = st.lists(st.integers(0, 40), max_size=25)
@@ -132,6 +135,37 @@ def test_swapping_sides_keeps_the_number_of_matches(
     assert len(match_positions(expected, predicted, tolerance)) == len(forward)
 
 
+@given(POSITIONS, POSITIONS, st.one_of(TOLERANCE, st.just(10**30)))
+def test_matching_in_columns_gives_the_pairs_of_the_scan(
+    predicted: list[int], expected: list[int], tolerance: int
+) -> None:
+    scanned = match_positions(predicted, expected, tolerance)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(matching, "_MANY", 0)
+        assert match_positions(predicted, expected, tolerance) == scanned
+
+
+@pytest.mark.parametrize("tolerance", [0, 1, 5, 50, 10**6])
+@pytest.mark.parametrize("span", [300, 5_000, 60_000], ids=["crowded", "close", "sparse"])
+def test_many_positions_are_matched_as_few_are(span: int, tolerance: int) -> None:
+    generator = np.random.default_rng(span + tolerance)
+    predicted = generator.integers(-span, span, 3_000).tolist()
+    expected = generator.integers(-span, span, 2_500).tolist()
+    many = match_positions(predicted, expected, tolerance)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(matching, "_MANY", 10**9)
+        assert match_positions(predicted, expected, tolerance) == many
+
+
+def test_positions_of_any_size_are_matched_however_many_there_are() -> None:
+    far = [10**30 + number for number in range(1_500)]
+    assert match_positions(far, far[::-1], 0) == [(n, 1_499 - n) for n in range(1_500)]
+    edge = [2**63 - 1 - number for number in range(1_500)]
+    assert len(match_positions(edge, edge, 2**62)) == 1_500
+    with pytest.raises(TypeError):
+        match_positions([0.5] * 2_000, [1], 1)  # type: ignore[list-item] # a float is the point
+
+
 def test_a_negative_tolerance_is_refused() -> None:
     with pytest.raises(ValueError, match="tolerance must be 0 or more, got -1"):
         match_positions([1], [1], -1)
@@ -212,6 +246,38 @@ def test_no_pairing_is_better(levels: int) -> None:
         misses = sum(not allowed[row][column] for row, column in pairs)
         total = sum(cost[row][column] for row, column in pairs)
         assert (misses, total) == cheapest_by_trying_all(cost, allowed)
+
+
+@pytest.mark.parametrize("levels", [2, 5, 1000], ids="{} costs".format)
+def test_searching_in_floats_first_changes_no_result(
+    levels: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(assignment, "_LARGE", 2)
+    test_no_pairing_is_better(levels)
+
+
+@pytest.mark.parametrize("kind", ["random", "levels", "equal", "none allowed", "wide", "huge"])
+def test_large_tables_cost_what_the_exact_search_finds(kind: str) -> None:
+    chance = random.Random(kind)
+    height, width = (60, 60) if kind != "wide" else (50, 90)
+    levels = {"levels": 3, "equal": 1}.get(kind, 10**9)
+    scale = 1e298 if kind == "huge" else 0.1
+    cost = [[chance.randrange(levels) * scale for _ in range(width)] for _ in range(height)]
+    share = 0.0 if kind == "none allowed" else 0.2
+    allowed = [[chance.random() < share for _ in range(width)] for _ in range(height)]
+    found = match_by_cost(cost, allowed)
+    everything = [list(range(width))] * height
+    exact = assignment._assigned(assignment._exact(cost, allowed, everything), width)
+    assert exact is not None
+    assert worth(found, cost, allowed) == worth(list(enumerate(exact)), cost, allowed)
+    assert len({column for _, column in found}) == height
+
+
+def worth(
+    pairs: list[tuple[int, int]], cost: Table, allowed: list[list[bool]]
+) -> tuple[int, Fraction]:
+    misses = sum(not allowed[row][column] for row, column in pairs)
+    return misses, sum((Fraction(cost[row][column]) for row, column in pairs), Fraction(0))
 
 
 @given(st.integers(0, 12), st.integers(0, 12), st.randoms(use_true_random=False))

@@ -301,13 +301,7 @@ def test_thinning_a_curve_never_moves_its_optimum(
     assert list(thin.at) == sorted(set(thin.at))
     tp = np.array(thin.tp)
     place = best_row(tp, np.array(thin.fp), np.array(thin.fn), empty=0, weights=weights)
-    whole = best_row(
-        curve.matched,
-        curve.predicted - curve.matched,
-        curve.expected - curve.matched,
-        empty=0,
-        weights=weights,
-    )
+    whole = curve.best(weights, empty=0)
     assert thin.at[place] == curve.thresholds[whole]
     assert thin.counts(place) == curve.point(whole).counts
     assert thin.at[0] == curve.thresholds[0]

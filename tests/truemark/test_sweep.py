@@ -18,7 +18,6 @@ from truemark.sweep import (
     grid,
     leave_one_out,
     ranked,
-    summed,
     sweep,
     sweep_groups,
 )
@@ -143,17 +142,18 @@ def test_each_point_is_what_a_separate_evaluation_gives(
 @given(GROUPS, TOLERANCE)
 def test_counts_per_group_add_up_to_the_sweep(talks: list[Group], tolerance: int) -> None:
     thresholds = grid(0.0, 1.0, 0.25)
-    per_group = sweep_groups(talks, thresholds, tolerance)
-    assert len(per_group) == len(talks)
-    assert summed(per_group, thresholds) == sweep(talks, thresholds, tolerance)
-    for talk, points in zip(talks, per_group, strict=True):
-        assert [p.counts for p in points] == [evaluated(talk, t, tolerance) for t in thresholds]
+    table = sweep_groups(talks, thresholds, tolerance)
+    assert len(table) == len(talks)
+    assert table.summed() == sweep(talks, thresholds, tolerance)
+    for number, talk in enumerate(talks):
+        counts = [point.counts for point in table.points(number)]
+        assert counts == [evaluated(talk, t, tolerance) for t in thresholds]
 
 
-def test_groups_swept_over_other_thresholds_do_not_add_up() -> None:
-    group = scored((1, 0.5)), [1]
-    with pytest.raises(ValueError, match="given thresholds"):
-        summed(sweep_groups([group], [0.1, 0.2], 0), [0.1, 0.3])
+def test_a_large_sweep_is_columns_of_eight_bytes_a_cell() -> None:
+    group = scored((1, 0.5), (7, 0.25)), [1]
+    table = sweep_groups([group] * 20, grid(0.0, 1.0, 0.001), 0)
+    assert table.matched.nbytes + table.predicted.nbytes == 20 * 1000 * 8
 
 
 def assert_exact(talks: Sequence[Group], tolerance: int) -> None:
@@ -208,15 +208,14 @@ def test_a_curve_without_finite_scores_has_one_point(talks: list[Group]) -> None
 
 
 @given(GROUPS, TOLERANCE, st.sampled_from([0.0, 1.0]), st.integers(0, 3), st.integers(0, 3))
-def test_the_best_point_of_the_curve_is_a_turning_point(
+def test_the_best_place_of_the_curve_is_that_of_its_points(
     talks: list[Group], tolerance: int, empty: float, precision: int, recall: int
 ) -> None:
     weights = Weights(precision, recall)
     curve = exact_curve(talks, tolerance)
     everywhere = [curve.point(number) for number in range(len(curve))]
-    assert best(curve.turning_points(), weights, empty=empty) == best(
-        everywhere, weights, empty=empty
-    )
+    place = curve.best(weights, empty=empty)
+    assert curve.point(place) == best(everywhere, weights, empty=empty)
 
 
 def test_a_negative_tolerance_is_refused_by_a_sweep() -> None:
@@ -250,8 +249,8 @@ def test_without_points_there_is_no_best() -> None:
 def test_a_group_is_scored_at_the_threshold_the_others_chose() -> None:
     strict = scored((10, 0.9), (20, 0.4), (30, 0.4)), [10]
     loose = scored((10, 0.4), (20, 0.4), (30, 0.1)), [10, 20]
-    per_group = sweep_groups([strict, loose], [0.2, 0.5], 0)
-    assert leave_one_out(per_group, empty=0.0) == (
+    table = sweep_groups([strict, loose], [0.2, 0.5], 0)
+    assert leave_one_out(table, empty=0.0) == (
         SweepPoint(0.2, Counts(1, 2, 0)),
         SweepPoint(0.5, Counts(0, 0, 2)),
     )

@@ -1,0 +1,92 @@
+"""What `benchmarks/core.py` measures, done the plain way: one object, unit or pair at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from operator import index
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from truemark.assignment import _assigned, _exact
+from truemark.counts import Counts
+from truemark.found import found_scores
+from truemark.sweep import Group, SweepPoint
+from truemark.uncertainty import Scoring
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Ints = NDArray[np.int64]
+
+
+def match_by_scan(
+    predicted: Sequence[int], expected: Sequence[int], tolerance: int
+) -> list[tuple[int, int]]:
+    """The pairs of a scan from left to right."""
+    guesses, truths = list(map(index, predicted)), list(map(index, expected))
+    order = sorted(range(len(truths)), key=truths.__getitem__)
+    candidates = iter([(truths[column], column) for column in order])
+    pairs = []
+    truth, column = next(candidates, (None, -1))
+    for row in sorted(range(len(guesses)), key=guesses.__getitem__):
+        while truth is not None and truth < guesses[row] - tolerance:
+            truth, column = next(candidates, (None, -1))
+        if truth is not None and truth <= guesses[row] + tolerance:
+            pairs.append((row, column))
+            truth, column = next(candidates, (None, -1))
+    return pairs
+
+
+def sweep_by_point(
+    groups: Sequence[Group], thresholds: Sequence[float], tolerance: int
+) -> list[list[SweepPoint]]:
+    """An object per group and threshold."""
+    levels = np.asarray(thresholds)
+    swept = []
+    for scored, expected in groups:
+        found = np.sort(found_scores(scored, expected, tolerance))
+        marks = np.sort(scored.scores)
+        matched = (len(found) - np.searchsorted(found, levels, side="right")).tolist()
+        predicted = (len(marks) - np.searchsorted(marks, levels, side="right")).tolist()
+        swept.append(
+            [
+                SweepPoint(level, Counts.of(matched=a, predicted=b, expected=len(expected)))
+                for level, a, b in zip(thresholds, matched, predicted, strict=True)
+            ]
+        )
+    return swept
+
+
+def bootstrap_by_kind(table: Ints, scoring: Scoring, resamples: int) -> list[float]:
+    """A multinomial draw over all distinct rows, and a score per resample."""
+    kinds, sizes = np.unique(table, axis=0, return_counts=True)
+    generator = np.random.default_rng(1)
+    scores = []
+    portion = max(1, 4_000_000 // len(kinds))
+    for start in range(0, resamples, portion):
+        count = min(portion, resamples - start)
+        drawn = generator.multinomial(len(table), sizes / len(table), count) @ kinds
+        scores += [scoring(Counts(*row)) for row in drawn.tolist()]
+    return scores
+
+
+def permutation_by_unit(first: Ints, second: Ints, scoring: Scoring, swaps: int) -> int:
+    """A coin per unit and permutation."""
+    generator = np.random.default_rng(1)
+    one, other = first.sum(axis=0), second.sum(axis=0)
+    observed = abs(scoring(Counts(*one.tolist())) - scoring(Counts(*other.tolist())))
+    as_large = 0
+    portion = max(1, 4_000_000 // len(first))
+    for start in range(0, swaps, portion):
+        count = min(portion, swaps - start)
+        gained = generator.integers(0, 2, (count, len(first))) @ (second - first)
+        for a, b in zip((one + gained).tolist(), (other - gained).tolist(), strict=True):
+            as_large += abs(scoring(Counts(*a)) - scoring(Counts(*b))) >= observed
+    return as_large
+
+
+def pair_exactly(cost: list[list[float]], allowed: list[list[bool]]) -> list[int] | None:
+    """The exact search over all pairs, without floating point before it."""
+    width = len(cost[0])
+    return _assigned(_exact(cost, allowed, [list(range(width))] * len(cost)), width)
