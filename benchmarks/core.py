@@ -1,7 +1,7 @@
 """How long the scoring core takes for a million predictions; prints a markdown table.
 
-Beside it the plain way, one object at a time, where there is one; where that takes most of a minute it is timed on a
-tenth of the data and counted ten times.
+Beside it the plain way, one object at a time, where there is one; where that takes most of a
+minute it is timed on a tenth of the data and counted ten times.
 """
 
 from __future__ import annotations

@@ -7,12 +7,18 @@ from truemark.errors import TruemarkError
 from truemark.matching import match_by_cost, match_positions
 
 if TYPE_CHECKING:
-    from truemark.records import Finding, Mark, Run, ScoringRules, System, Unit, load_run, write_run
+    from truemark.comparison import compare
+    from truemark.gate import Criteria, check
+    from truemark.record_files import load_run, write_run
+    from truemark.records import Difference, Finding, Mark, Run, ScoringRules, System, Unit
+    from truemark.summary import summarise
 
 __version__ = "0.1.0"
 
 __all__ = [
     "Counts",
+    "Criteria",
+    "Difference",
     "Finding",
     "Mark",
     "Run",
@@ -23,25 +29,31 @@ __all__ = [
     "Unit",
     "Weights",
     "__version__",
+    "check",
+    "compare",
     "load_run",
     "match_by_cost",
     "match_positions",
     "scores",
+    "summarise",
     "write_run",
 ]
 
 # Imported when first asked for: commands that write no record start without them.
 _HOMES = {
+    "truemark.comparison": ("compare",),
+    "truemark.gate": ("Criteria", "check"),
+    "truemark.record_files": ("load_run", "write_run"),
     "truemark.records": (
+        "Difference",
         "Finding",
         "Mark",
         "Run",
         "ScoringRules",
         "System",
         "Unit",
-        "load_run",
-        "write_run",
     ),
+    "truemark.summary": ("summarise",),
 }
 
 

@@ -68,7 +68,7 @@ def _compare_arguments(own: argparse.ArgumentParser) -> None:
 
 def _compare(options: argparse.Namespace) -> int:
     from truemark.comparison import compare
-    from truemark.records import load_run
+    from truemark.record_files import load_run
     from truemark.sheets import comparison_json, comparison_sheet, show_sheet
 
     if len(options.runs) < 2:
@@ -127,7 +127,7 @@ def _check_arguments(own: argparse.ArgumentParser) -> None:
 def _check(options: argparse.Namespace) -> int:
     from truemark.files import write_atomically
     from truemark.gate import Criteria, check, junit
-    from truemark.records import load_run
+    from truemark.record_files import load_run
     from truemark.sheets import gate_json, gate_sheet, gate_summary, show_sheet
 
     criteria = Criteria(

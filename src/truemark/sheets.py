@@ -202,6 +202,7 @@ def _summary(summary: Summary) -> dict[str, object]:
         "intervals": {name: asdict(one) for name, one in summary.intervals.items()},
         "groups": [asdict(one) for one in summary.groups],
         "held_out_f1": summary.held_out,
+        "repeats": asdict(summary.repeats) if summary.repeats else None,
     }
 
 

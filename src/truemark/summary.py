@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from truemark.aggregate import total
 from truemark.counts import Counts
 from truemark.records import Run, ScoringRules, Unit
+from truemark.repeats import Repeats, repeats_of
 from truemark.uncertainty import (
     DEFAULT_DRAWS,
     MEASURES,
@@ -50,6 +51,7 @@ class Summary:
     intervals: Mapping[Measure, Interval]
     groups: tuple[GroupScore, ...]
     held_out: float | None
+    repeats: Repeats | None
 
     @property
     def failed_share(self) -> float:
@@ -69,6 +71,7 @@ def summarise(run: Run, draws: Draws = DEFAULT_DRAWS) -> Summary:
         intervals=_intervals(scored, run.scoring, draws),
         groups=tuple(_groups(scored, f1, draws)),
         held_out=f1(run.held_out.counts) if run.held_out else None,
+        repeats=repeats_of(run),
     )
 
 

@@ -10,7 +10,8 @@ from pathlib import Path
 
 from truemark.errors import TruemarkError
 from truemark.files import read_error
-from truemark.records import SUFFIX, Run, load_run
+from truemark.record_files import SUFFIX, load_run
+from truemark.records import Run
 from truemark.signature import data_hash
 from truemark.summary import Summary, summarise
 from truemark.uncertainty import DEFAULT_DRAWS, Draws

@@ -10,7 +10,8 @@ from junitparser import JUnitXml
 from tests.truemark.runs_for_tests import made, many
 
 from truemark.cli import main
-from truemark.records import Run, write_run
+from truemark.record_files import write_run
+from truemark.records import Run
 
 OUTAGE = made("new", {f"u{n}": (9, 1, 1) if n < 5 else () for n in range(10)})
 

@@ -13,6 +13,8 @@ PROJECT = Path(__file__).parents[2] / "pyproject.toml"
 def test_the_package_exports_these_names_and_no_others() -> None:
     assert truemark.__all__ == [
         "Counts",
+        "Criteria",
+        "Difference",
         "Finding",
         "Mark",
         "Run",
@@ -23,10 +25,13 @@ def test_the_package_exports_these_names_and_no_others() -> None:
         "Unit",
         "Weights",
         "__version__",
+        "check",
+        "compare",
         "load_run",
         "match_by_cost",
         "match_positions",
         "scores",
+        "summarise",
         "write_run",
     ]
     assert all(hasattr(truemark, name) for name in truemark.__all__)

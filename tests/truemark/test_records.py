@@ -8,13 +8,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from truemark import records
 from truemark.calibration import per_level
 from truemark.columns import best_row
 from truemark.counts import Counts, Weights
 from truemark.errors import TruemarkError
+from truemark.record_files import Caps, capped, dumped, load_run, schema, write_run
+from truemark.record_parts import (
+    CURVE_POINTS,
+    curve_columns,
+    held_out_of,
+    over_tolerances,
+    reliability_of,
+    reliability_of_levels,
+)
 from truemark.records import (
-    Caps,
     CurveColumns,
     Difference,
     Finding,
@@ -27,16 +34,8 @@ from truemark.records import (
     ScoringRules,
     System,
     Unit,
-    capped,
-    curve_columns,
-    dumped,
-    load_run,
-    reliability_of,
-    reliability_of_levels,
-    schema,
-    write_run,
 )
-from truemark.sweep import Curve, ScoredPositions, exact_curve
+from truemark.sweep import Curve, ScoredPositions, exact_curve, sweep_groups
 
 SMALL = Run(
     tool="keywords",
@@ -311,7 +310,7 @@ def test_thinning_a_curve_never_moves_its_optimum(
 def test_a_thinned_curve_keeps_the_thresholds_in_force() -> None:
     curve = random_curve(20_000, 1)
     thin = curve_columns(curve, ScoringRules(0, threshold=0.3, own_threshold=0.7))
-    assert 1_900 < len(thin) <= records.CURVE_POINTS
+    assert 1_900 < len(thin) <= CURVE_POINTS
     for level in (0.3, 0.7):
         below = curve.thresholds[curve.thresholds <= level].max()
         assert below in thin.at
@@ -335,3 +334,24 @@ def test_the_counts_of_parts_are_counts() -> None:
     assert FULL.units[0].counts == Counts(4, 1, 2)
     assert FULL.held_out is not None
     assert FULL.held_out.counts == Counts(3, 2, 3)
+
+
+def two_groups() -> list[tuple[ScoredPositions, list[int]]]:
+    return [
+        (ScoredPositions(np.array([10, 20, 30]), np.array([0.9, 0.4, 0.4])), [10, 22]),
+        (ScoredPositions(np.array([10, 20, 30]), np.array([0.4, 0.4, 0.1])), [10, 20]),
+    ]
+
+
+def test_held_out_counts_are_those_at_thresholds_chosen_on_the_others() -> None:
+    table = sweep_groups(two_groups(), [0.2, 0.5], 0)
+    found = held_out_of(table, ScoringRules(empty=0))
+    assert found is not None
+    assert found.counts == Counts(1, 2, 1) + Counts(0, 0, 2)
+    assert held_out_of(sweep_groups(two_groups()[:1], [0.2], 0), ScoringRules(0)) is None
+
+
+def test_counts_over_tolerances_rise_with_them() -> None:
+    found = over_tolerances(two_groups(), 0.2, [2, 0, 2])
+    assert found.at == (0.0, 2.0)
+    assert [found.counts(number) for number in range(2)] == [Counts(3, 2, 1), Counts(4, 1, 0)]

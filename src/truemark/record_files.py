@@ -1,0 +1,132 @@
+"""Run records as files: what a large one leaves out, writing, reading, and the schema."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from truemark.dataclass_json import decoded, encoded
+from truemark.errors import TruemarkError
+from truemark.files import read_text, write_atomically
+from truemark.jsontext import to_json
+from truemark.records import FORMAT, Finding, FindingCount, Run, Unit
+
+SUFFIX = ".run.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Caps:
+    """How much of a large run its record keeps."""
+
+    findings_per_kind: int = 500
+    finding_text: int = 2_000
+    unit_text: int = 200_000
+    all_texts: int = 1_000_000
+    seed: int = 20260220
+
+
+DEFAULT_CAPS = Caps()
+
+
+def capped(run: Run, caps: Caps = DEFAULT_CAPS) -> Run:
+    """The run with at most so many findings per kind, their true numbers beside them.
+
+    Findings are sampled by seed and keep their order; texts of units are kept while they fit,
+    those with the most mistakes first. Where a finding's text is too long its end is cut.
+    """
+    return replace(
+        run,
+        findings=_sampled([_short(one, caps.finding_text) for one in run.findings], caps),
+        finding_counts=run.finding_counts or _finding_counts(run),
+        units=_with_texts_that_fit(run.units, caps),
+    )
+
+
+def _sampled(findings: Sequence[Finding], caps: Caps) -> tuple[Finding, ...]:
+    import random
+
+    places: dict[str, list[int]] = {}
+    for place, one in enumerate(findings):
+        places.setdefault(one.kind, []).append(place)
+    chosen: list[int] = []
+    for kind, own in places.items():
+        if len(own) > caps.findings_per_kind:
+            own = random.Random(f"{caps.seed} {kind}").sample(own, caps.findings_per_kind)
+        chosen += own
+    return tuple(findings[place] for place in sorted(chosen))
+
+
+def _short(finding: Finding, longest: int) -> Finding:
+    if len(finding.text) <= longest:
+        return finding
+    marks = tuple(
+        replace(mark, end=min(mark.end, longest)) for mark in finding.marks if mark.start < longest
+    )
+    return replace(finding, text=finding.text[:longest], marks=marks)
+
+
+def _finding_counts(run: Run) -> tuple[FindingCount, ...]:
+    groups = {unit.key: tuple(unit.group.items()) for unit in run.units}
+    counts = Counter(
+        (one.kind, one.mistake, groups.get((one.unit, one.repeat), ())) for one in run.findings
+    )
+    return tuple(
+        FindingCount(kind, count, dict(group), mistake)
+        for (kind, mistake, group), count in counts.items()
+    )
+
+
+def _with_texts_that_fit(units: tuple[Unit, ...], caps: Caps) -> tuple[Unit, ...]:
+    left = caps.all_texts
+    without: set[tuple[str, int]] = set()
+    for unit in sorted(units, key=lambda one: -(one.fp + one.fn)):
+        size = len(unit.text or "")
+        if size > min(left, caps.unit_text):
+            without.add(unit.key)
+        else:
+            left -= size
+    if not without:
+        return units
+    return tuple(
+        replace(unit, text=None, marks=(), text_left_out=True) if unit.key in without else unit
+        for unit in units
+    )
+
+
+def write_run(path: str | os.PathLike[str], run: Run, caps: Caps = DEFAULT_CAPS) -> None:
+    """Puts the capped record at `path`, whole or not at all."""
+    write_atomically(path, dumped(run, caps))
+
+
+def dumped(run: Run, caps: Caps = DEFAULT_CAPS) -> str:
+    """The capped record as JSON text."""
+    content = encoded(capped(run, caps))
+    assert isinstance(content, dict)
+    return to_json({"format": run.format} | content) + "\n"
+
+
+def load_run(path: str | os.PathLike[str]) -> Run:
+    """The record at `path`; fields of later versions are kept in `extra`."""
+    text = read_text(path)
+    try:
+        content = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise TruemarkError(f"{path}: not JSON ({error}); expected a run record") from error
+    found = content.get("format") if isinstance(content, dict) else None
+    if not isinstance(found, str) or not found.startswith("truemark.run/"):
+        raise TruemarkError(f"{path}: not a run record; expected format {FORMAT!r}")
+    if found != FORMAT and not found.startswith(FORMAT + "."):
+        raise TruemarkError(f"{path}: format {found!r} is newer than {FORMAT!r}; update truemark")
+    return decoded(Run, content, str(path))
+
+
+def schema() -> dict[str, object]:
+    """The JSON Schema of a run record."""
+    from importlib import resources
+
+    text = (resources.files("truemark") / "run.schema.json").read_text(encoding="utf-8")
+    content: dict[str, object] = json.loads(text)
+    return content

@@ -1,0 +1,94 @@
+"""Parts of a run record made from what a benchmark has at hand."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from truemark.aggregate import total
+from truemark.calibration import Bin, LevelAccuracy
+from truemark.counts import EQUAL_WEIGHTS, Counts
+from truemark.matching import match_positions
+from truemark.records import CurveColumns, HeldOut, Reliability, ReliabilityRow, ScoringRules
+from truemark.sweep import Group, SweepTable, leave_one_out
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from truemark.sweep import Curve
+
+CURVE_POINTS = 2_000
+
+
+def curve_columns(curve: Curve, rules: ScoringRules, points: int = CURVE_POINTS) -> CurveColumns:
+    """The curve with at most `points` points; its best ones and the thresholds in force stay."""
+    import numpy as np
+
+    columns = (curve.matched, curve.predicted - curve.matched, curve.expected - curve.matched)
+    kept = {0, len(curve) - 1}
+    for weights in (rules.weights, EQUAL_WEIGHTS):
+        kept.add(curve.best(weights, empty=rules.empty))
+    for level in (rules.threshold, rules.own_threshold):
+        if level is not None:
+            kept.add(max(0, int(np.searchsorted(curve.thresholds, level, side="right")) - 1))
+    places = sorted(kept)
+    if points > len(kept):
+        room = min(points - len(kept), len(curve))
+        spread = np.linspace(0, len(curve) - 1, room).round().astype(np.int64)
+        places = np.union1d(places, spread).tolist()
+    tp, fp, fn = (tuple(column[places].tolist()) for column in columns)
+    return CurveColumns(tuple(curve.thresholds[places].tolist()), tp, fp, fn)
+
+
+def reliability_of(probabilities: ArrayLike, outcomes: ArrayLike, bins: int = 15) -> Reliability:
+    """Reliability by stated probability, with the Brier score and the calibration error."""
+    from truemark.calibration import binned, brier_score, expected_calibration_error
+
+    rows = binned(probabilities, outcomes, bins)
+    if not any(row.count for row in rows):
+        return Reliability(tuple(map(_row_of_bin, rows)))
+    return Reliability(
+        tuple(map(_row_of_bin, rows)),
+        brier_score(probabilities, outcomes),
+        expected_calibration_error(probabilities, outcomes, bins),
+    )
+
+
+def _row_of_bin(one: Bin) -> ReliabilityRow:
+    label = f"{one.lower:.2f} to {one.upper:.2f}"
+    return ReliabilityRow(label, one.count, one.correct, one.lower, one.upper, one.mean_probability)
+
+
+def reliability_of_levels(levels: Sequence[LevelAccuracy]) -> Reliability:
+    """Reliability by stated level of confidence."""
+    return Reliability(tuple(ReliabilityRow(one.level, one.count, one.correct) for one in levels))
+
+
+def held_out_of(table: SweepTable, rules: ScoringRules) -> HeldOut | None:
+    """The counts when each group is scored at the threshold that is best for all the others."""
+    if len(table) < 2:
+        return None
+    chosen = leave_one_out(table, rules.weights, empty=rules.empty)
+    counts = total(point.counts for point in chosen)
+    return HeldOut(counts.tp, counts.fp, counts.fn, "leave one out")
+
+
+def over_tolerances(
+    groups: Sequence[Group], threshold: float, tolerances: Sequence[int]
+) -> CurveColumns:
+    """The counts summed over all groups at each tolerance, in ascending order of it."""
+    levels = sorted(set(tolerances))
+    rows = [total(_counts_at(group, threshold, level) for group in groups) for level in levels]
+    return CurveColumns(
+        tuple(map(float, levels)),
+        tuple(one.tp for one in rows),
+        tuple(one.fp for one in rows),
+        tuple(one.fn for one in rows),
+    )
+
+
+def _counts_at(group: Group, threshold: float, tolerance: int) -> Counts:
+    scored, expected = group
+    predicted = scored.above(threshold)
+    matched = len(match_positions(predicted, expected, tolerance))
+    return Counts.of(matched=matched, predicted=len(predicted), expected=len(expected))
