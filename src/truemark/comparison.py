@@ -19,6 +19,7 @@ from truemark.uncertainty import (
     PairedInterval,
     clustered,
     paired_interval,
+    paired_intervals,
     paired_test,
 )
 
@@ -171,10 +172,8 @@ def _versus(name: str, baseline: Run, run: Run, draws: Draws) -> Versus:
         )
     before, after = _paired_tables(pairs)
     rules = run.scoring
-    differences = {
-        measure: paired_interval(after, before, scoring_of(rules, measure), draws)
-        for measure in MEASURES
-    }
+    scorings = [scoring_of(rules, measure) for measure in MEASURES]
+    differences = dict(zip(MEASURES, paired_intervals(after, before, scorings, draws), strict=True))
     f1 = differences["f1"]
     p_value = paired_test(after, before, scoring_of(rules, "f1"), draws).p_value
     changes = _changes(pairs)

@@ -10,7 +10,7 @@ from xml.etree import ElementTree as Xml
 
 from truemark.comparison import Change, Comparison, compare
 from truemark.records import Run, Unit
-from truemark.summary import Summary, summarise
+from truemark.summary import Summary, failed_units, summarise
 from truemark.uncertainty import DEFAULT_DRAWS, Draws
 
 Outcome = Literal["passed", "fell short", "inconclusive"]
@@ -77,21 +77,23 @@ def check(
     """The run held against the criteria and, where there is one, the baseline."""
     if criteria.fail_if_worse and baseline is None:
         raise ValueError("fail_if_worse needs a baseline, got none")
-    summary = summarise(run, draws)
-    doubt = _doubt("the run", summary, criteria.max_failed)
-    comparison = None
+    doubt = _doubt("the run", run, criteria.max_failed)
     if doubt is None and baseline is not None:
-        doubt = _doubt("the baseline", summarise(baseline, draws), criteria.max_failed)
-        if doubt is None:
-            comparison = compare((baseline, run), anyway=anyway, draws=draws)
-    requirements = () if doubt else tuple(_requirements(summary, comparison, criteria))
-    return Gate(run, summary, comparison, requirements, doubt)
+        doubt = _doubt("the baseline", baseline, criteria.max_failed)
+    if doubt is not None:
+        return Gate(run, summarise(run, draws), None, (), doubt)
+    comparison = None
+    if baseline is not None:
+        comparison = compare((baseline, run), anyway=anyway, draws=draws)
+    summary = comparison.summaries[1] if comparison else summarise(run, draws)
+    requirements = tuple(_requirements(summary, comparison, criteria))
+    return Gate(run, summary, comparison, requirements, None)
 
 
-def _doubt(what: str, summary: Summary, max_failed: float) -> str | None:
-    units = summary.scored + len(summary.failed)
-    if not summary.scored or summary.failed_share > max_failed:
-        return f"{len(summary.failed)} of {units} units of {what} failed, too many to tell"
+def _doubt(what: str, run: Run, max_failed: float) -> str | None:
+    failed, units = len(failed_units(run)), len(run.units)
+    if failed == units or failed > max_failed * units:
+        return f"{failed} of {units} units of {what} failed, too many to tell"
     return None
 
 
@@ -101,7 +103,8 @@ def _requirements(
     f1 = summary.intervals["f1"]
     if criteria.fail_under is not None:
         holds = f1.value >= criteria.fail_under
-        yield Requirement(f"f1 of {criteria.fail_under:g} or more", f"{f1.value:.4f}", holds)
+        found = f"{f1.value:.4f} (95% interval {f1.low:.4f} to {f1.high:.4f})"
+        yield Requirement(f"f1 of {criteria.fail_under:g} or more", found, holds)
     if criteria.fail_under_lower is not None:
         holds = f1.low >= criteria.fail_under_lower
         asked = f"lower end of the f1 interval {criteria.fail_under_lower:g} or more"

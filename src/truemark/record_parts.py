@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
+from math import isfinite
 from typing import TYPE_CHECKING
 
 from truemark.aggregate import total
 from truemark.calibration import Bin, LevelAccuracy
 from truemark.counts import EQUAL_WEIGHTS, Counts
 from truemark.matching import match_positions
-from truemark.records import CurveColumns, HeldOut, Reliability, ReliabilityRow, ScoringRules
+from truemark.records import CurveColumns, HeldOut, Mark, Reliability, ReliabilityRow, ScoringRules
 from truemark.sweep import Group, SweepTable, leave_one_out
 
 if TYPE_CHECKING:
@@ -92,3 +94,57 @@ def _counts_at(group: Group, threshold: float, tolerance: int) -> Counts:
     predicted = scored.above(threshold)
     matched = len(match_positions(predicted, expected, tolerance))
     return Counts.of(matched=matched, predicted=len(predicted), expected=len(expected))
+
+
+def position_blocks(
+    predicted: Sequence[int], expected: Sequence[int], tolerance: int, truths_per_block: int = 10
+) -> tuple[tuple[int, int, int], ...]:
+    """The counts (tp, fp, fn) of parts of a unit that hold so many truths each.
+
+    Parts are cut by the truth alone, so that two systems have the same ones: a truth counts in
+    its part, and a prediction without one in the part in which it lies.
+    """
+    truths = sorted(expected)
+    ends = truths[truths_per_block - 1 :: truths_per_block]
+    if ends and ends[-1] == truths[-1]:
+        ends.pop()
+    guesses = sorted(predicted)
+    pairs = match_positions(guesses, truths, tolerance)
+    blocks = [[0, 0, 0] for _ in range(len(ends) + 1)]
+    found, used = {column for _, column in pairs}, {row for row, _ in pairs}
+    for number, position in enumerate(truths):
+        blocks[bisect_left(ends, position)][0 if number in found else 2] += 1
+    for number, position in enumerate(guesses):
+        if number not in used:
+            blocks[bisect_left(ends, position)][1] += 1
+    return tuple((tp, fp, fn) for tp, fp, fn in blocks)
+
+
+def position_marks(
+    group: Group, threshold: float, tolerance: int, least: float
+) -> tuple[Mark, ...]:
+    """What lies where in a unit's text: found, invented and missed positions, and candidates.
+
+    Candidates are the positions with a score above `least` that the threshold leaves out; a
+    score of infinity, which is always predicted, has no probability.
+    """
+    scored, expected = group
+    positions, scores = scored.positions.tolist(), scored.scores.tolist()
+    predicted = [number for number, score in enumerate(scores) if score > threshold]
+    pairs = dict(match_positions([positions[n] for n in predicted], expected, tolerance))
+    truths = {predicted[row]: expected[column] for row, column in pairs.items()}
+    marks = []
+    for number, (position, score) in enumerate(zip(positions, scores, strict=True)):
+        truth = truths.get(number)
+        if score > threshold:
+            role = "invented" if truth is None else "found"
+        elif score > least:
+            role = "candidate"
+        else:
+            continue
+        probability = score if isfinite(score) else None
+        elsewhere = truth if truth != position else None
+        marks.append(Mark(position, position, role, probability, elsewhere))
+    missed = set(range(len(expected))) - set(pairs.values())
+    marks += [Mark(expected[n], expected[n], "missed") for n in missed]
+    return tuple(sorted(marks, key=lambda mark: (mark.start, mark.role)))

@@ -15,6 +15,7 @@ from truemark.counts import EQUAL_WEIGHTS, Counts, Weights
 from truemark.signature import data_hash
 
 FORMAT = "truemark.run/1"
+MOST = 10**9  # counts of one unit; sums of many still fit 64 bits
 
 Extra = Mapping[str, object]
 
@@ -91,6 +92,8 @@ class Unit:
     extra: Extra = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        if max(self.tp, self.fp, self.fn) > MOST:
+            raise ValueError(f"counts must be {MOST} at most, got more")
         Counts(self.tp, self.fp, self.fn)
         if any(len(block) != 3 for block in self.blocks):
             raise ValueError("blocks must hold tp, fp, fn each, got others")

@@ -14,7 +14,7 @@ from truemark.summary import Summary
 from truemark.tables import Table, escape_markdown, render
 from truemark.text import one_line
 from truemark.timeline import Timeline
-from truemark.uncertainty import Interval, PairedInterval
+from truemark.uncertainty import MEASURES, Interval, PairedInterval
 
 SheetFormat = Literal["text", "markdown", "json"]
 Sheet = Sequence[str | Table]  # sentences and tables, one below the other
@@ -46,7 +46,8 @@ def comparison_sheet(comparison: Comparison) -> Sheet:
                 parts.append(f"{_units(len(changes))} {title} by {versus.name}{basis}")
                 parts.append(_changes_table(changes, basis))
     draws = comparison.draws
-    parts.append(f"{draws.resamples} resamples and permutations, seed {draws.seed}{basis}")
+    how = f"{draws.confidence:.0%} intervals in brackets, {draws.resamples} resamples"
+    parts.append(f"{how} and permutations, seed {draws.seed}{basis}")
     return parts
 
 
@@ -70,30 +71,25 @@ def _table(
     )
 
 
+_SCORE_COLUMNS = ("units", "failed", *MEASURES, "clusters")
+
+
 def _scores_table(comparison: Comparison, basis: str) -> Table:
-    columns = ("system", "units", "failed", "f1", "95% interval", "precision", "recall", "clusters")
     rows = [
-        _score_row(name, summary)
+        (name, *_score_row(summary))
         for name, summary in zip(comparison.names, comparison.summaries, strict=True)
     ]
-    formats = (None, None, None, ".3f", None, ".3f", ".3f", None)
-    return _table(columns, rows, formats, basis)
+    return _table(("system", *_SCORE_COLUMNS), rows, (None,) * 7, basis)
 
 
-def _score_row(name: str, summary: Summary) -> tuple[object, ...]:
-    f1 = summary.intervals.get("f1")
-    if f1 is None:
-        return name, summary.scored, len(summary.failed), None, None, None, None, None
-    return (
-        name,
-        summary.scored,
-        len(summary.failed),
-        f1.value,
-        _range(f1),
-        summary.intervals["precision"].value,
-        summary.intervals["recall"].value,
-        f1.clusters,
-    )
+def _score_row(summary: Summary) -> tuple[object, ...]:
+    shown = [_score(summary.intervals[one]) if summary.intervals else None for one in MEASURES]
+    clusters = summary.intervals["f1"].clusters if summary.intervals else None
+    return summary.scored, len(summary.failed), *shown, clusters
+
+
+def _score(interval: Interval) -> str:
+    return f"{interval.value:.3f} ({_range(interval)})"
 
 
 def _range(interval: Interval) -> str:
@@ -266,9 +262,7 @@ def gate_sheet(gate: Gate) -> Sheet:
     if gate.comparison is not None:
         parts += comparison_sheet(gate.comparison)
     else:
-        columns = ("units", "failed", "f1", "95% interval", "precision", "recall", "clusters")
-        row = _score_row("", gate.summary)[1:]
-        parts.append(Table(columns, (row,), (None, None, ".3f", None, ".3f", ".3f", None)))
+        parts.append(Table(_SCORE_COLUMNS, (_score_row(gate.summary),)))
     if gate.summary.failed:
         failures = tuple((unit.id, unit.failed) for unit in gate.summary.failed[:MOST_LISTED])
         parts.append(f"{_units(len(gate.summary.failed))} failed")

@@ -53,23 +53,17 @@ class Summary:
     held_out: float | None
     repeats: Repeats | None
 
-    @property
-    def failed_share(self) -> float:
-        """How much of the run failed; all of it when there was none."""
-        units = self.scored + len(self.failed)
-        return len(self.failed) / units if units else 1.0
 
-
-def summarise(run: Run, draws: Draws = DEFAULT_DRAWS) -> Summary:
+def summarise(run: Run, draws: Draws = DEFAULT_DRAWS, *, by_group: bool = True) -> Summary:
     """The scores of the run's units that did not fail, each with its interval."""
     scored = scored_units(run)
     f1 = scoring_of(run.scoring, "f1")
     return Summary(
         counts=total(unit.counts for unit in scored),
         scored=len(scored),
-        failed=tuple(unit for unit in run.units if unit.failed is not None),
+        failed=failed_units(run),
         intervals=_intervals(scored, run.scoring, draws),
-        groups=tuple(_groups(scored, f1, draws)),
+        groups=tuple(_groups(scored, f1, draws)) if by_group else (),
         held_out=f1(run.held_out.counts) if run.held_out else None,
         repeats=repeats_of(run),
     )
@@ -78,6 +72,11 @@ def summarise(run: Run, draws: Draws = DEFAULT_DRAWS) -> Summary:
 def scored_units(run: Run) -> tuple[Unit, ...]:
     """The units that have counts."""
     return tuple(unit for unit in run.units if unit.failed is None)
+
+
+def failed_units(run: Run) -> tuple[Unit, ...]:
+    """The units that have none."""
+    return tuple(unit for unit in run.units if unit.failed is not None)
 
 
 def scoring_of(rules: ScoringRules, measure: Measure) -> Scoring:

@@ -82,7 +82,7 @@ def read_timeline(folder: str | os.PathLike[str], draws: Draws = DEFAULT_DRAWS) 
             warnings.append(f"{error}; skipped")
             continue
         key = data_hash(*(f"{name}:{value}" for name, value in sorted(run.comparison_key.items())))
-        found.append(PastRun(path, run, summarise(run, draws), key))
+        found.append(PastRun(path, run, summarise(run, draws, by_group=False), key))
     found.sort(key=lambda past: (_moment(past.run.started), str(past.path)))
     return Timeline(tuple(found), tuple(warnings))
 

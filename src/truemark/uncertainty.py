@@ -173,23 +173,33 @@ def paired_interval(
     first: Ints, second: Ints, scoring: Scoring, draws: Draws = DEFAULT_DRAWS
 ) -> PairedInterval:
     """The difference of scores, first minus second, over clusters resampled together."""
+    return paired_intervals(first, second, (scoring,), draws)[0]
+
+
+def paired_intervals(
+    first: Ints, second: Ints, scorings: Iterable[Scoring], draws: Draws = DEFAULT_DRAWS
+) -> tuple[PairedInterval, ...]:
+    """A difference per scoring, first minus second, from one set of resamples."""
     import numpy as np
 
     from truemark.resampling import resampled_sums
 
     _check_pairs(first, second)
     both = np.concatenate((first, second), axis=1)
-
-    def difference(rows: Ints | Floats) -> Floats:
-        return scoring.of_rows(rows[..., :3]) - scoring.of_rows(rows[..., 3:])
-
-    whole = both.sum(axis=0)
-    value = float(difference(whole))
+    whole, count = both.sum(axis=0), len(both)
     sums = resampled_sums(both, draws.resamples, np.random.default_rng(draws.seed))
-    drawn, count = difference(sums), len(both)
-    low, high = _ends(drawn, value, difference(whole - both), draws.confidence, -1.0)
-    error = float(drawn.std()) * math.sqrt(count / (count - 1)) if count > 1 else math.inf
-    return PairedInterval(value, low, high, error, count)
+    found = []
+    for scoring in scorings:
+        value = float(_difference(whole, scoring))
+        drawn, without_one = _difference(sums, scoring), _difference(whole - both, scoring)
+        low, high = _ends(drawn, value, without_one, draws.confidence, -1.0)
+        error = float(drawn.std()) * math.sqrt(count / (count - 1)) if count > 1 else math.inf
+        found.append(PairedInterval(value, low, high, error, count))
+    return tuple(found)
+
+
+def _difference(rows: Ints | Floats, scoring: Scoring) -> Floats:
+    return scoring.of_rows(rows[..., :3]) - scoring.of_rows(rows[..., 3:])
 
 
 def _ends(

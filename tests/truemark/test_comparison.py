@@ -145,4 +145,4 @@ def test_a_summary_has_every_score_with_its_interval() -> None:
 
 def test_a_run_that_failed_whole_has_no_scores() -> None:
     summary = summarise(made("a", {"x": (), "y": ()}), QUICK)
-    assert (summary.intervals, summary.scored, summary.failed_share) == ({}, 0, 1.0)
+    assert (summary.intervals, summary.scored, len(summary.failed)) == ({}, 0, 2)

@@ -12,12 +12,15 @@ from truemark.calibration import per_level
 from truemark.columns import best_row
 from truemark.counts import Counts, Weights
 from truemark.errors import TruemarkError
+from truemark.matching import match_positions
 from truemark.record_files import Caps, capped, dumped, load_run, schema, write_run
 from truemark.record_parts import (
     CURVE_POINTS,
     curve_columns,
     held_out_of,
     over_tolerances,
+    position_blocks,
+    position_marks,
     reliability_of,
     reliability_of_levels,
 )
@@ -170,6 +173,7 @@ def test_fields_at_their_default_are_not_written() -> None:
         ({"units": [{"id": "a", "tp": "4"}]}, r"units\[0\].tp: found '4', expected a whole number"),
         ({"units": [{"id": "a", "tp": -4}]}, r"units\[0\]: counts must be 0 or more"),
         ({"units": [{"id": "a", "tp": True}]}, r"units\[0\].tp: found true"),
+        ({"units": [{"id": "a", "tp": 10**30}]}, r"units\[0\]: counts must be 1000000000 at most"),
         ({"units": [{"tp": 1}]}, r"units\[0\]: has no field 'id'"),
         ({"units": [{"id": "a"}, {"id": "a"}]}, "two of 'a', 0"),
         ({"units": [{"id": "a", "tp": 2, "blocks": [[1, 0, 0]]}]}, "blocks must add up"),
@@ -355,3 +359,36 @@ def test_counts_over_tolerances_rise_with_them() -> None:
     found = over_tolerances(two_groups(), 0.2, [2, 0, 2])
     assert found.at == (0.0, 2.0)
     assert [found.counts(number) for number in range(2)] == [Counts(3, 2, 1), Counts(4, 1, 0)]
+
+
+SPREAD = st.lists(st.integers(0, 60), max_size=20)
+
+
+@given(SPREAD, SPREAD, st.integers(0, 4), st.integers(1, 6))
+def test_blocks_add_up_to_the_counts_and_are_cut_by_the_truth_alone(
+    predicted: list[int], expected: list[int], tolerance: int, size: int
+) -> None:
+    blocks = position_blocks(predicted, expected, tolerance, size)
+    matched = len(match_positions(predicted, expected, tolerance))
+    counts = Counts.of(matched=matched, predicted=len(predicted), expected=len(expected))
+    assert Unit("a", counts.tp, counts.fp, counts.fn, blocks=blocks).counts == counts
+    others = position_blocks([], expected, tolerance, size)
+    assert len(blocks) == len(others)
+    assert [tp + fn for tp, _, fn in blocks] == [fn for _, _, fn in others]
+
+
+def test_blocks_hold_so_many_truths_each() -> None:
+    blocks = position_blocks([1, 5, 12, 22, 99], [1, 11, 21, 31, 41], 1, 2)
+    assert blocks == ((2, 1, 0), (1, 0, 1), (0, 1, 1))
+
+
+def test_marks_say_what_lies_where() -> None:
+    scored = ScoredPositions(np.array([4, 10, 15, 20, 30]), np.array([0.9, 0.8, 0.1, 0.01, np.inf]))
+    marks = position_marks((scored, [5, 15, 30]), 0.5, 1, 0.05)
+    assert marks == (
+        Mark(4, 4, "found", 0.9, truth=5),
+        Mark(10, 10, "invented", 0.8),
+        Mark(15, 15, "candidate", 0.1),
+        Mark(15, 15, "missed"),
+        Mark(30, 30, "found"),
+    )
