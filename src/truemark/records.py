@@ -127,7 +127,8 @@ class Difference:
 class Finding:
     """One mistake, or with `mistake` false a match worth a remark, with the text around it.
 
-    `offset` is where `text` begins in the unit's text; marks count from the start of `text`.
+    `offset` is where `text` begins in the unit's text; marks, and `at`, the place of the finding
+    itself, count from the start of `text`.
     """
 
     kind: str
@@ -136,6 +137,7 @@ class Finding:
     mistake: bool = True
     text: str = ""
     offset: int = 0
+    at: int | None = None
     marks: tuple[Mark, ...] = ()
     expected: object = None
     got: object = None
