@@ -380,19 +380,23 @@ def test_a_transcript_without_sidecar_is_extracted_and_left_out_of_the_scores(
     assert (line["sample_count"], line["scored_count"], line["failed_count"]) == (2, 1, 0)
 
 
-def test_a_bad_sidecar_stops_the_run_before_anything_is_called(
+def test_a_bad_sidecar_costs_its_own_sample_and_no_call(
     gemini: CommandLine, llm: LoopbackLLM
 ) -> None:
     write_samples(gemini.folder / "samples", 2)
+    llm.set_script(finds_lunch)
     write_sample(gemini.folder / "samples", "crud/bad", tolerence="strict")
     write_sample(gemini.folder / "samples", "crud/worse", expected=[{"action": "create"}])
-    ran = gemini.benchmark()
-    assert (ran.status, ran.out, llm.calls) == (1, "", ())
-    assert [line.partition(" is ")[0].partition(", exp")[0] for line in ran.err.splitlines()] == [
-        "error: samples/crud/bad.expected.json: unknown key 'tolerence'",
-        "error: samples/crud/worse.expected.json: expected_events[0].title",
+    ran = gemini.benchmark("--format", "json", "--no-summary")
+    assert (ran.status, len(llm.calls)) == (1, 2)
+    assert (ran.json["scored"], ran.json["failed"], ran.json["overall"]["f1"]) == (2, 2, 1.0)
+    failed = [line for line in ran.err.splitlines() if "FAILED" in line]
+    assert [
+        line.partition("... ")[2].partition(" is ")[0].partition(", exp")[0] for line in failed
+    ] == [
+        "FAILED (samples/crud/bad.expected.json: unknown key 'tolerence'",
+        "FAILED (samples/crud/worse.expected.json: expected_events[0].title",
     ]
-    assert not (gemini.folder / "reports").exists()
 
 
 def test_a_key_is_in_no_file_and_no_output_whatever_happens(

@@ -276,7 +276,7 @@ def test_events_that_cannot_be_read_are_left_out_with_a_warning_and_kept(tmp_pat
     assert rule.startswith(f"{path}: event 'Broken rule' is left out: RRULE: ")
     assert date.startswith(f"{path}: event 'No date' is left out: DTSTART: ")
     assert start == f"{path}: event 'No start' is left out: it has no start"
-    assert odd == f"{path}: event 'Odd' is left out"
+    assert odd == f"{path}: event 'Odd' is left out: its times cannot be worked out"
     with pytest.raises(CalendarError, match="the event cannot be read"):
         calendar.get("e")
     calendar.create("truemark01", LUNCH, "mark1")

@@ -13,7 +13,7 @@ from cal_ai.benchmark.samples import (
     default_folder,
     load_samples,
 )
-from cal_ai.benchmark.sidecar import SamplesError
+from cal_ai.benchmark.sidecar import SIDECAR_KEYS
 from truemark.errors import TruemarkError
 
 EMPTY = json.dumps({"expected_events": []})
@@ -99,7 +99,7 @@ def test_lines_before_the_first_speaker_are_reported_with_their_numbers(tmp_path
     assert warning == f"{tmp_path}/one.txt: lines 1, 3 skipped: no [Speaker]: yet"
 
 
-def test_every_bad_file_is_named_at_once(tmp_path: Path) -> None:
+def test_a_bad_file_costs_its_own_sample_alone(tmp_path: Path) -> None:
     write(
         tmp_path,
         {
@@ -112,15 +112,14 @@ def test_every_bad_file_is_named_at_once(tmp_path: Path) -> None:
         },
     )
     (tmp_path / "d.txt").write_bytes(b"[A]: caf\xe9")
-    with pytest.raises(SamplesError) as caught:
-        load_samples(tmp_path)
-    places = [problem.split(":")[0] for problem in caught.value.problems]
-    assert [Path(place).name for place in places] == [
-        "one.expected.json",
-        "one.expected.json",
-        "two.expected.json",
-        "d.txt",
-    ]
+    faults = {sample.id: sample.fault for sample in load_samples(tmp_path).samples}
+    assert faults["c/fine"] is None
+    assert faults["a/one"] == (
+        f"{tmp_path}/a/one.expected.json: unknown key 'expected_event', expected"
+        f" {', '.join(SIDECAR_KEYS)}; {tmp_path}/a/one.expected.json: expected_events is missing"
+    )
+    assert faults["b/two"].startswith(f"{tmp_path}/b/two.expected.json: not valid JSON: ")
+    assert faults["uncategorized/d"].startswith(f"{tmp_path}/d.txt:1: not UTF-8 text")
 
 
 @pytest.mark.parametrize(

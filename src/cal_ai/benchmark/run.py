@@ -25,6 +25,7 @@ from cal_ai.extractors.protocol import (
     ExtractionFailed,
     Extractor,
     LanguageModel,
+    RefusedRequestError,
     Request,
     Usage,
 )
@@ -93,7 +94,7 @@ async def run_benchmark(plan: Plan, on_result: OnResult) -> Finished:
 async def extract_all(plan: Plan, on_result: OnResult) -> tuple[Result, ...]:
     """The result of every sample, in their order; `on_result` hears of each as it ends.
 
-    Raises the `FatalExtractorError` of the first call that shows all others to be futile.
+    Raises the `FatalExtractorError` of a call that shows all others to be futile.
     """
     samples = plan.samples.samples
     results: list[Result | None] = [None] * len(samples)
@@ -101,18 +102,27 @@ async def extract_all(plan: Plan, on_result: OnResult) -> tuple[Result, ...]:
     stored_under = fingerprints(samples, plan.extractor) if plan.store else [""] * len(samples)
     waiting = iter(list(enumerate(zip(samples, stored_under, strict=True))))
     makes_calls = isinstance(plan.extractor, LanguageModel)
+    concurrency = min(plan.concurrency, len(samples))
+    refusals = _Refusals(concurrency, answered=plan.store is not None and plan.store.resumes)
 
     async def work() -> None:
         for index, (sample, fingerprint) in waiting:
             if not makes_calls:
                 await _let_others_run()
-            result = await _result(sample, fingerprint, plan)
+            try:
+                result = await _result(sample, fingerprint, plan)
+            except RefusedRequestError as refusal:
+                await refusals.concern_one(refusal)
+                result = Failed(sample, str(refusal), Spent(0.0, 1, None))
+            if not isinstance(result, Failed):
+                refusals.answered()
             results[index] = result
             on_result(result)
+        refusals.one_less()
 
     try:
         async with asyncio.TaskGroup() as workers:
-            for _ in range(min(plan.concurrency, len(samples))):
+            for _ in range(concurrency):
                 workers.create_task(work())
     except BaseExceptionGroup as group:
         raise group.exceptions[0] from None
@@ -120,6 +130,40 @@ async def extract_all(plan: Plan, on_result: OnResult) -> tuple[Result, ...]:
         if plan.store is not None:
             await plan.store.close()
     return tuple(result for result in results if result is not None)
+
+
+class _Refusals:
+    """Whether a refused request is one conversation's own trouble or everybody's.
+
+    Where others are answered it is its own. The calls in flight beside it are waited for before
+    the run is given up, lest one conversation that a filter dislikes ends it by being the first.
+    """
+
+    def __init__(self, in_flight: int, *, answered: bool) -> None:
+        self._in_flight = in_flight
+        self._decided = asyncio.Event()
+        self._answered = False
+        if answered:
+            self.answered()
+
+    def answered(self) -> None:
+        """Notes that the provider answers."""
+        self._answered = True
+        self._decided.set()
+
+    def one_less(self) -> None:
+        """Notes that one of the calls in flight has ended without an answer."""
+        self._in_flight -= 1
+        if self._in_flight == 0:
+            self._decided.set()
+
+    async def concern_one(self, refusal: RefusedRequestError) -> None:
+        """Ends when another conversation was answered; raises the refusal when none is."""
+        if not self._answered:
+            self.one_less()
+            await self._decided.wait()
+        if not self._answered:
+            raise refusal
 
 
 def run_signature(samples: Sequence[Sample]) -> Signature:
@@ -141,6 +185,8 @@ def fingerprints(samples: Sequence[Sample], extractor: Extractor) -> list[str]:
 
 
 async def _result(sample: Sample, fingerprint: str, plan: Plan) -> Result:
+    if sample.fault is not None:
+        return Failed(sample, sample.fault, Spent(0.0, 0, None))
     begun_s = time.perf_counter()
     try:
         extraction = await _extraction(sample, fingerprint, plan)

@@ -9,7 +9,6 @@ from pathlib import Path
 
 from cal_ai.benchmark.sidecar import (
     DEFAULT_REFERENCE,
-    SamplesError,
     Sidecar,
     parse_sidecar,
 )
@@ -26,13 +25,17 @@ SIDECAR_SUFFIX = ".expected.json"
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """One transcript; `sidecar` is None when nobody wrote down what to expect of it."""
+    """One transcript; `sidecar` is None when nobody wrote down what to expect of it.
+
+    `fault` says why a sample cannot be used: its transcript or its sidecar cannot be read.
+    """
 
     category: str
     name: str
     transcript: Transcript
     sidecar: Sidecar | None
     digest: str
+    fault: str | None = None
 
     @property
     def id(self) -> str:
@@ -71,7 +74,7 @@ def bundled_folder() -> Path:
 
 
 def load_samples(folder: Path) -> SampleSet:
-    """Every sample below `folder`; raises `SamplesError` with what is wrong in all of its files."""
+    """Every sample below `folder`, those with a fault included: each costs itself alone."""
     if not folder.is_dir():
         found = "is a file" if folder.exists() else "does not exist"
         raise TruemarkError(f"{folder}: {found}, expected a folder of .txt transcripts")
@@ -79,24 +82,20 @@ def load_samples(folder: Path) -> SampleSet:
     if not transcripts:
         raise TruemarkError(f"{folder}: no .txt transcripts in it or below it")
     samples: list[Sample] = []
-    problems: list[str] = []
     warnings = [
         f"{folder}/{stem}{SIDECAR_SUFFIX}: no transcript {stem.rpartition('/')[2]}.txt beside it, "
         "left out"
         for stem in sorted(sidecars - transcripts)
     ]
     for stem in sorted(transcripts):
+        category, _, name = stem.partition("/") if "/" in stem else (UNCATEGORIZED, "", stem)
         try:
-            sample = _load_sample(folder, stem, has_sidecar=stem in sidecars)
-        except SamplesError as error:
-            problems.extend(error.problems)
-        except TruemarkError as error:
-            problems.append(str(error))
-        else:
-            samples.append(sample)
+            sample = _load_sample(folder, stem, category, name, has_sidecar=stem in sidecars)
             warnings.extend(_remarks(f"{folder}/{stem}.txt", sample))
-    if problems:
-        raise SamplesError(problems)
+        except TruemarkError as error:
+            fault = str(error)
+            sample = Sample(category, name, Transcript(()), None, data_hash(stem, fault), fault)
+        samples.append(sample)
     return SampleSet(folder, tuple(samples), tuple(warnings))
 
 
@@ -104,13 +103,12 @@ def sidecar_path(transcript_path: Path) -> Path:
     return transcript_path.with_name(transcript_path.stem + SIDECAR_SUFFIX)
 
 
-def _load_sample(folder: Path, stem: str, *, has_sidecar: bool) -> Sample:
+def _load_sample(folder: Path, stem: str, category: str, name: str, *, has_sidecar: bool) -> Sample:
     text = read_text(f"{folder}/{stem}.txt")
     sidecar = None
     if has_sidecar:
         path = f"{folder}/{stem}{SIDECAR_SUFFIX}"
         sidecar = parse_sidecar(read_text(path), path)
-    category, _, name = stem.partition("/") if "/" in stem else (UNCATEGORIZED, "", stem)
     digest = data_hash(stem, text, "" if sidecar is None else repr(sidecar))
     return Sample(category, name, parse_transcript(text), sidecar, digest)
 

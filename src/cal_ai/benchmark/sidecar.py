@@ -22,7 +22,7 @@ DEFAULT_REFERENCE = datetime(2026, 2, 20, 10, 0)
 _LEVELS: tuple[Level, ...] = get_args(Level)
 _ACTIONS: tuple[Action, ...] = get_args(Action)
 _DATE_TIME = "an ISO 8601 date-time"
-_SIDECAR_KEYS = (
+SIDECAR_KEYS = (
     "description",
     "category",
     "notes",
@@ -157,7 +157,7 @@ def _texts(value: object) -> tuple[str, ...]:
 
 
 def _sidecar(fields: Fields) -> Sidecar:
-    fields.only(_SIDECAR_KEYS)
+    fields.only(SIDECAR_KEYS)
     for key in ("description", "category", "notes"):
         fields.read(key, _text_or_none, None)
     fields.required("expected_events")

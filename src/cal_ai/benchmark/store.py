@@ -32,6 +32,11 @@ class AnswerStore:
         # Now, not with the first answer: another run that is still at it must not be paid for.
         self._file = None if resumed is None else Appender(resumed.path)
 
+    @property
+    def resumes(self) -> bool:
+        """Whether there are answers of an earlier run."""
+        return self._resumed is not None
+
     def find(self, fingerprint: str) -> Extraction | None:
         """The answer that an earlier run kept; None when there is none that can be read."""
         kept = None if self._resumed is None else self._resumed.find(fingerprint)

@@ -11,6 +11,7 @@ from urllib.parse import quote, unquote, urljoin, urlsplit, urlunsplit
 from zoneinfo import ZoneInfo
 
 from cal_ai.calendars.document import EMPTY, Document, utc_stamp
+from cal_ai.calendars.occurrences import Budget
 from cal_ai.calendars.protocol import (
     AccessRefused,
     AlreadyThere,
@@ -116,9 +117,10 @@ class CalDavCalendar:
     def coming(self, start: datetime, end: datetime) -> Listing:
         entries: list[Entry] = []
         warnings: list[str] = []
+        budget = Budget()
         for address, text, etag in self._overlapping(start, end):
             try:
-                listing = self._document(text).coming(start, end)
+                listing = self._document(text, budget).coming(start, end)
             except CalendarError as error:
                 warnings.append(f"{error} ({address})")
                 continue
@@ -227,11 +229,11 @@ class CalDavCalendar:
             raise AlreadyThere(f"{self.name}: has an event {uid} already")
         self._check(response)
 
-    def _document(self, text: str | bytes) -> Document:
+    def _document(self, text: str | bytes, budget: Budget | None = None) -> Document:
         data = text.encode() if isinstance(text, str) else text
         # The client hands out lines ended by LF alone; servers want CRLF back.
         data = data.replace(b"\r\n", b"\n").replace(b"\n", b"\r\n")
-        return Document.parse(data, self.name, self._zone)
+        return Document.parse(data, self.name, self._zone, budget)
 
     def _check(self, response: DAVResponse) -> None:
         if response.status in (404, 410):

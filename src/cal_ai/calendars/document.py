@@ -7,12 +7,13 @@ alarms, time zones, folds and line ends.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 from zoneinfo import ZoneInfo
 
 from cal_ai.calendars.content import Component, Content, Line, parse_content
+from cal_ai.calendars.occurrences import Budget
 from cal_ai.calendars.protocol import (
     AlreadyThere,
     CalendarError,
@@ -45,9 +46,12 @@ class Document:
     content: Content
     where: str
     zone: ZoneInfo | None
+    budget: Budget = field(default_factory=Budget)
 
     @classmethod
-    def parse(cls, data: bytes, where: str, zone: ZoneInfo | None) -> Document:
+    def parse(
+        cls, data: bytes, where: str, zone: ZoneInfo | None, budget: Budget | None = None
+    ) -> Document:
         """The document, or a `CalendarError` that says why the bytes are not iCalendar."""
         content = parse_content(data, where)
         for calendar in content.calendars:
@@ -57,7 +61,7 @@ class Document:
                     f"{where}:{version.number}: is vCalendar 1.0, expected iCalendar 2.0;"
                     " export it anew from a calendar program"
                 )
-        return cls(content, where, zone)
+        return cls(content, where, zone, budget or Budget())
 
     def raw(self) -> bytes:
         """The bytes of the whole text."""
@@ -126,7 +130,10 @@ class Document:
                 self._stamp(event, None, now)
 
     def _readers(self) -> list[Reader]:
-        return [Reader(calendar, self.where, self.zone) for calendar in self.content.calendars]
+        return [
+            Reader(calendar, self.where, self.zone, self.budget)
+            for calendar in self.content.calendars
+        ]
 
     def _unchanged_series(self, entry: Entry) -> tuple[Component, list[tuple[Component, Any]]]:
         current = self.get(entry.uid, entry.recurrence)

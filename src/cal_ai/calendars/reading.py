@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
 from cal_ai.calendars.content import Component, Line
+from cal_ai.calendars.occurrences import BeyondBoundsError, Budget
 from cal_ai.calendars.protocol import CalendarError, Details, Entry, Listing
 from cal_ai.calendars.zones import in_zone, midnight
 from truemark.signature import data_hash
@@ -32,6 +33,7 @@ class Reader:
     calendar: Component
     where: str
     zone: ZoneInfo | None
+    budget: Budget = field(default_factory=Budget)
 
     def coming(self, start: datetime, end: datetime) -> Listing:
         """The events that overlap the window; what cannot be read is left out with a warning."""
@@ -43,9 +45,15 @@ class Reader:
         for one in _each_series(self._parsed(events)):
             problems = list(_problems(one))
             try:
-                found += [self._entry(event, series) for event in _expanded(one, start, end)]
+                events = [] if problems else self.budget.occurrences(one, start, end)
+                found += [self._entry(event, series) for event in events]
+            except BeyondBoundsError as beyond:
+                problems.append(f"event {_title(one.subcomponents[0])!r} is left out: {beyond}")
             except _NONSENSE:
-                problems = problems or [f"event {_title(one.subcomponents[0])!r} is left out"]
+                problems.append(
+                    f"event {_title(one.subcomponents[0])!r} is left out:"
+                    " its times cannot be worked out"
+                )
             warnings += (f"{self.where}: {problem}" for problem in problems)
         entries = sorted(filter(None, found), key=lambda entry: entry.details.start)
         return Listing(tuple(entries), tuple(warnings))
@@ -58,11 +66,11 @@ class Reader:
         parsed = self._parsed(events)
         try:
             for anchor in _anchors(parsed, recurrence):
-                for event in _expanded(parsed, anchor - _DAY, anchor + _DAY):
+                for event in self.budget.occurrences(parsed, anchor - _DAY, anchor + _DAY):
                     entry = self._entry(event, {uid: events})
                     if entry is not None and same_moment(entry.recurrence, recurrence):
                         return entry
-        except _NONSENSE as error:
+        except (BeyondBoundsError, *_NONSENSE) as error:
             raise CalendarError(f"{self.where}: the event cannot be read: {error}") from error
         return None
 
@@ -180,13 +188,6 @@ def _may_overlap(event: Component, first: date, last: date) -> bool:
 def _day(line: Line | None) -> str:
     match = _DATE.search(line.text) if line else None
     return match[1] if match else ""
-
-
-def _expanded(parsed: Any, start: datetime, end: datetime) -> list[Any]:
-    import recurring_ical_events  # type: ignore[import-untyped]  # ships no types
-
-    query = recurring_ical_events.of(parsed, skip_bad_series=True)
-    return list(query.between(start, end))
 
 
 def _anchors(parsed: Any, recurrence: Moment | None) -> Iterator[datetime]:

@@ -6,7 +6,11 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 
-from cal_ai.extractors.protocol import ExtractionFailed, FatalExtractorError
+from cal_ai.extractors.protocol import (
+    ExtractionFailed,
+    FatalExtractorError,
+    RefusedRequestError,
+)
 from cal_ai.extractors.retry import TransientError
 
 if TYPE_CHECKING:
@@ -15,7 +19,7 @@ if TYPE_CHECKING:
 Fault = TransientError | ExtractionFailed | FatalExtractorError
 
 _PATIENCE_HELPS = frozenset({408, 425, 429})
-_HOPELESS = frozenset({400, 401, 402, 403, 404, 405})
+_REFUSALS = frozenset({400, 402, 403, 404, 405})
 _MESSAGE_LENGTH = 300
 _LEAST_KEY_LENGTH = 12
 
@@ -39,8 +43,10 @@ class Provider:
             reason += f": {said}"
         if status in _PATIENCE_HELPS or status >= HTTPStatus.INTERNAL_SERVER_ERROR:
             return TransientError(reason, retry_after_s=retry_after_s)
-        if status in _HOPELESS:
+        if status == HTTPStatus.UNAUTHORIZED:
             return FatalExtractorError(f"{reason}; {self._advice(status, message)}")
+        if status in _REFUSALS:
+            return RefusedRequestError(f"{reason}; {self._advice(status, message)}")
         return ExtractionFailed(reason)
 
     def fault_of_transport(self, error: httpx2.HTTPError | httpx2.InvalidURL) -> Fault:

@@ -119,3 +119,7 @@ class ExtractionFailed(Exception):  # noqa: N818 - an outcome of one sample, rep
 
 class FatalExtractorError(TruemarkError):
     """The provider refuses every request, so there is no point in asking again."""
+
+
+class RefusedRequestError(FatalExtractorError):
+    """The provider refuses a request: every one as it seems, unless it has answered others."""

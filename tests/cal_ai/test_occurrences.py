@@ -1,0 +1,83 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.cal_ai.calendar_backends import BERLIN, at, vcalendar, vevent
+
+from cal_ai.calendars.ics import IcsCalendar
+from cal_ai.calendars.occurrences import MOST_OCCURRENCES
+
+ALL_HOURS = ",".join(map(str, range(24)))
+ALL_MINUTES = ",".join(map(str, range(60)))
+
+
+def rule_event(rule: str, start: str) -> str:
+    return (
+        f"BEGIN:VEVENT\r\nUID:bad\r\nSUMMARY:Hostile\r\nDTSTART:{start}\r\n"
+        f"RRULE:{rule}\r\nEND:VEVENT\r\n"
+    )
+
+
+def calendar_with(tmp_path: Path, *events: str) -> IcsCalendar:
+    path = tmp_path / "calendar.ics"
+    path.write_bytes(
+        vcalendar(vevent("good", "Good", at(24, 9), at(24, 10), None), *events).encode()
+    )
+    return IcsCalendar(path, BERLIN)
+
+
+@pytest.mark.parametrize(
+    ("rule", "start"),
+    [
+        ("FREQ=DAILY;INTERVAL=0", "20250101T100000Z"),
+        ("FREQ=SECONDLY", "19700101T000000Z"),
+        ("FREQ=MINUTELY", "20100101T000000Z"),
+        ("FREQ=HOURLY", "00010101T000000Z"),
+        ("FREQ=MINUTELY", "20260320T000000Z"),
+        ("FREQ=DAILY;BYMONTH=2;BYMONTHDAY=30", "20260101T100000Z"),
+        ("FREQ=DAILY;INTERVAL=7;BYDAY=MO", "20260101T100000Z"),
+        (f"FREQ=DAILY;BYHOUR={ALL_HOURS};BYMINUTE={ALL_MINUTES}", "20200101T000000Z"),
+        ("FREQ=DAILY;COUNT=99999999999999999999", "20260101T100000Z"),
+        ("FREQ=MONTHLY;BYDAY=99MO", "20260101T100000Z"),
+    ],
+)
+def test_a_rule_beyond_bounds_costs_its_own_event_alone(
+    tmp_path: Path, rule: str, start: str
+) -> None:
+    calendar = calendar_with(tmp_path, rule_event(rule, start))
+    before = (tmp_path / "calendar.ics").read_bytes()
+    listing = calendar.coming(at(23, 0), at(31, 0))
+    assert [entry.uid for entry in listing.entries] == ["good"]
+    (warning,) = listing.warnings
+    assert "event 'Hostile' is left out: " in warning
+    assert (tmp_path / "calendar.ics").read_bytes() == before
+
+
+def test_many_rules_beyond_bounds_share_what_may_be_spent(tmp_path: Path) -> None:
+    events = [
+        rule_event("FREQ=SECONDLY", "19700101T000000Z").replace("UID:bad", f"UID:bad{number}")
+        for number in range(60)
+    ]
+    listing = calendar_with(tmp_path, *events).coming(at(23, 0), at(31, 0))
+    assert [entry.uid for entry in listing.entries] == ["good"]
+    assert len(listing.warnings) == 60
+
+
+@pytest.mark.parametrize(
+    ("rule", "start", "found"),
+    [
+        ("FREQ=DAILY", "20000101T100000Z", 8),
+        ("FREQ=HOURLY", "20260101T000000Z", 191),  # one hour is skipped by the clocks
+        ("FREQ=WEEKLY;BYDAY=MO,WE,FR;WKST=SU", "20200106T100000Z", 4),
+        ("FREQ=MONTHLY;BYDAY=-1TU", "20200106T100000Z", 0),
+        ("FREQ=YEARLY;BYMONTH=3;BYMONTHDAY=24", "19700324T100000Z", 1),
+    ],
+)
+def test_rules_of_ordinary_calendars_are_expanded(
+    tmp_path: Path, rule: str, start: str, found: int
+) -> None:
+    assert found < MOST_OCCURRENCES
+    listing = calendar_with(tmp_path, rule_event(rule, start)).coming(at(23, 0), at(31, 0))
+    assert sum(entry.uid == "bad" for entry in listing.entries) == found
+    assert listing.warnings == ()
