@@ -20,6 +20,11 @@ MOST = 10**9  # counts of one unit; sums of many still fit 64 bits
 Extra = Mapping[str, object]
 
 
+def _check_counts(*counts: int) -> None:
+    if counts and not 0 <= min(counts) <= max(counts) <= MOST:
+        raise ValueError(f"counts must be between 0 and {MOST}, got others")
+
+
 @dataclass(frozen=True, slots=True)
 class System:
     """What was measured; `identity` holds everything that changes its answers."""
@@ -43,6 +48,8 @@ class ScoringRules:
     extra: Extra = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        if not 0 <= self.empty <= 1:
+            raise ValueError(f"empty must be between 0 and 1, got {self.empty}")
         if self.measure not in ("precision", "recall", "f1", "weighted"):
             raise ValueError(
                 f"measure must be precision, recall, f1 or weighted, got {self.measure!r}"
@@ -62,6 +69,10 @@ class Mark:
     probability: float | None = None
     truth: int | None = None
     extra: Extra = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.start <= self.end:
+            raise ValueError(f"start must be between 0 and end, got {self.start}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,11 +103,10 @@ class Unit:
     extra: Extra = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if max(self.tp, self.fp, self.fn) > MOST:
-            raise ValueError(f"counts must be {MOST} at most, got more")
-        Counts(self.tp, self.fp, self.fn)
+        _check_counts(self.tp, self.fp, self.fn)
         if any(len(block) != 3 for block in self.blocks):
             raise ValueError("blocks must hold tp, fp, fn each, got others")
+        _check_counts(*(count for block in self.blocks for count in block))
         own = (self.tp, self.fp, self.fn)
         if self.blocks and tuple(map(sum, zip(*self.blocks, strict=True))) != own:
             raise ValueError(f"blocks must add up to the counts {own}, got others")
@@ -158,6 +168,9 @@ class FindingCount:
     mistake: bool = True
     extra: Extra = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        _check_counts(self.count)
+
 
 @dataclass(frozen=True, slots=True)
 class CurveColumns:
@@ -170,6 +183,7 @@ class CurveColumns:
     extra: Extra = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        _check_counts(*self.tp, *self.fp, *self.fn)
         if len({len(self.at), len(self.tp), len(self.fp), len(self.fn)}) > 1:
             raise ValueError("curve columns must be of equal length, got others")
 
@@ -193,6 +207,10 @@ class ReliabilityRow:
     mean: float | None = None  # of the stated probabilities
     extra: Extra = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        if not 0 <= self.correct <= self.count <= MOST:
+            raise ValueError(f"correct must be between 0 and count, got {self.correct}")
+
 
 @dataclass(frozen=True, slots=True)
 class Reliability:
@@ -213,6 +231,9 @@ class HeldOut:
     fn: int
     method: str = ""
     extra: Extra = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        _check_counts(self.tp, self.fp, self.fn)
 
     @property
     def counts(self) -> Counts:

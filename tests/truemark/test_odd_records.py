@@ -1,0 +1,83 @@
+"""Records with one value replaced by another: read or refused in one line, never a traceback."""
+
+import copy
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from xml.etree import ElementTree as Xml
+
+import pytest
+from tests.truemark.test_records import FULL
+
+from truemark.comparison import compare
+from truemark.errors import TruemarkError
+from truemark.gate import Criteria, check, junit
+from truemark.record_files import dumped, load_run
+from truemark.records import Run
+from truemark.sheets import comparison_json, comparison_sheet, gate_json, gate_sheet, show_sheet
+from truemark.uncertainty import Draws
+
+QUICK = Draws(resamples=20)
+
+ODD: tuple[object, ...] = (
+    None, True, -1, 0, 1e308, -1e308, 10**18, 10**30, "", "\x1b[2J\u202e", "\ud800",
+    [], [[]], {}, {"a": {"b": []}}, [1, 2, 3], "NaN", float("nan"), float("inf"),
+)  # fmt: skip
+Path_ = tuple[str | int, ...]
+
+
+def paths(value: object, at: Path_ = ()) -> Iterator[Path_]:
+    """Every place of a JSON document."""
+    if at:
+        yield at
+    items: list[tuple[str | int, object]] = []
+    if isinstance(value, dict):
+        items = list(value.items())
+    elif isinstance(value, list):
+        items = list(enumerate(value))
+    for key, item in items:
+        yield from paths(item, (*at, key))
+
+
+def changed(content: object, at: Path_, odd: object) -> object:
+    whole = copy.deepcopy(content)
+    inner = whole
+    for key in at[:-1]:
+        inner = inner[key]  # type: ignore[index]
+    inner[at[-1]] = odd  # type: ignore[index]
+    return whole
+
+
+CONTENT = json.loads(dumped(FULL))
+PLACES = list(paths(CONTENT))
+COUNTED = {"units", "scoring", "system", "signature", "held_out", "tool"}
+
+
+def shown(run: Run) -> str:
+    """All that the commands print of a run."""
+    comparison = compare([run, run], draws=QUICK)
+    gate = check(run, run, Criteria(fail_under=0.5, fail_if_worse=True), draws=QUICK)
+    Xml.fromstring(junit(gate))
+    assert json.loads(comparison_json(comparison))
+    assert json.loads(gate_json(gate))
+    return show_sheet(comparison_sheet(comparison), "text") + show_sheet(gate_sheet(gate), "text")
+
+
+@pytest.mark.parametrize("odd", ODD, ids=lambda odd: ascii(odd)[:20])
+def test_a_record_with_an_odd_value_is_read_or_refused(odd: object, tmp_path: Path) -> None:
+    path = tmp_path / "odd.run.json"
+    read = 0
+    for place in PLACES:
+        path.write_text(json.dumps(changed(CONTENT, place, odd)))
+        try:
+            run = load_run(path)
+            text = shown(run) if place[0] in COUNTED else ""
+        except TruemarkError as error:
+            text = str(error)
+            assert "\n" not in text
+        else:
+            read += 1
+            dumped(run)
+        assert "\x1b" not in text
+        assert "\u202e" not in text
+    assert read
