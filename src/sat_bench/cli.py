@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from pathlib import Path
 
 from sat_bench.corpus.importing import import_transcript
 from sat_bench.corpus.loading import BUNDLED_CORPUS, Corpus, holds_transcripts, load_corpus
@@ -49,6 +50,8 @@ def _measure(arguments: Sequence[str]) -> int:
     for line in options.without_effect:
         _note(line)
     corpus, label = _corpus(options)
+    for line in corpus.remarks:
+        _note(line)
     with _inference(options, corpus) as inference:
         results = tuple(_results(options, corpus, inference))
     report = Report(
@@ -74,14 +77,18 @@ def _measure(arguments: Sequence[str]) -> int:
 
 
 def _corpus(options: Options) -> tuple[Corpus, str]:
-    if options.corpus:
-        path, label = options.corpus, str(options.corpus)
-    elif holds_transcripts(DEFAULT_CORPUS):
-        path, label = DEFAULT_CORPUS, str(DEFAULT_CORPUS)
-    else:
-        _note(f"corpus: the bundled talks ({DEFAULT_CORPUS} holds none; -corpus names another)")
-        path, label = BUNDLED_CORPUS, "the bundled corpus"
+    path = options.corpus or DEFAULT_CORPUS
+    if _may_be_empty(options.corpus) and not holds_transcripts(path):
+        _note(f"corpus: the bundled talks ({path} holds none yet; `sat-bench import` adds some)")
+        path = BUNDLED_CORPUS
+    label = "the bundled corpus" if path == BUNDLED_CORPUS else str(path)
     return load_corpus(path, options.truth, watch_reading if on_a_terminal() else iter), label
+
+
+def _may_be_empty(path: Path | None) -> bool:
+    """Whether the bundled talks stand in where there are no transcripts."""
+    # In a fresh clone testdata/ted holds nothing but how to add talks.
+    return path is None or (path.parts[-2:] == DEFAULT_CORPUS.parts and path.is_dir())
 
 
 @contextmanager

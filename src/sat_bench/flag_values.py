@@ -6,6 +6,7 @@ from argparse import ArgumentTypeError
 from collections.abc import Callable
 from pathlib import Path
 
+from sat_bench.corpus.loading import BUNDLED_CORPUS
 from sat_bench.models import LARGEST_OVERLAP
 from sat_bench.models.finding import expanded
 
@@ -72,6 +73,11 @@ def text(value: str) -> str:
 
 def path(value: str) -> Path:
     return expanded(text(value))
+
+
+def corpus(value: str) -> Path:
+    """The folder or file; `bundled` is the folder of the bundled talks."""
+    return BUNDLED_CORPUS if value == "bundled" else path(value)
 
 
 def model_names(value: str) -> tuple[str, ...]:

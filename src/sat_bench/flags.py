@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
+_TRUTH = {"true": True, "1": True, "t": True, "false": False, "0": False, "f": False}
 _NEGATIVE_NUMBER = re.compile(r"-\.?\d.*")
 
 
@@ -86,10 +87,23 @@ class FlagParser:
                 canonical[-1] += f"={argument}"
             elif argument.startswith("-") and argument not in ("-", "--"):
                 name, equals, value = argument.partition("=")
-                canonical.append(self._known(name) + equals + value)
+                name = self._known(name)
+                if equals and name not in self._valued and value.lower() in _TRUTH:
+                    self._switch(canonical, name, on=_TRUTH[value.lower()])
+                else:
+                    canonical.append(name + equals + value)
             else:
                 canonical.append(argument)
         return canonical
+
+    def _switch(self, canonical: list[str], name: str, *, on: bool) -> None:
+        """Of a switch that is given several times the last counts."""
+        if name in ("-h", "-help"):
+            self.error(f"argument {name}: takes no value")
+        if on:
+            canonical.append(name)
+        else:
+            canonical[:] = [argument for argument in canonical if argument != name]
 
     def _known(self, name: str) -> str:
         single = name[1:] if name.startswith("--") else name

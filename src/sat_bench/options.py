@@ -76,15 +76,16 @@ FLAGS = (
     ),
     Flag(
         "-corpus",
-        "folder of transcripts, or one file",
+        "folder of transcripts, or one file; bundled names the talks of the package",
         "PATH",
-        f"{DEFAULT_CORPUS} where it holds transcripts, else the bundled talks",
-        flag_values.path,
+        f"{DEFAULT_CORPUS} where it holds transcripts, else bundled",
+        flag_values.corpus,
     ),
     Flag(
         "-truth",
-        "rule for sentence ends in texts without gold ones: plain, or quoted, "
-        "where closing quotes and brackets belong to the sentence",
+        "rule for sentence ends in texts without gold ones: plain; quoted, where closing quotes "
+        "and brackets belong to the sentence; or unicode, which is quoted with the terminators "
+        "of all scripts",
         "RULE",
         TRUTH_RULES[0],
         choices=TRUTH_RULES,
@@ -168,6 +169,7 @@ IMPORT_FLAGS = (
     ),
     Flag("-speaker", "who speaks", "TEXT", parse=flag_values.text),
     Flag("-title", "what the talk is called", "TEXT", parse=flag_values.text),
+    Flag("-language", "the language it is in, such as en", "TEXT", parse=flag_values.text),
     Flag("-force", "replace OUT if it exists"),
 )
 
@@ -178,7 +180,7 @@ def parse_options(arguments: Sequence[str]) -> Options | None:
         "sat-bench",
         "sat-bench [flags]\n       sat-bench import FILE [flags]",
         "Measures how well a model finds sentence ends in talk transcripts.",
-        "Every flag works with one dash and with two.\n"
+        "Every flag works with one dash and with two; switches also take =true and =false.\n"
         "sat-bench import -h: how to turn pasted text or subtitles into a corpus file.",
         FLAGS,
     )

@@ -165,10 +165,54 @@ def test_talks_in_testdata_ted_go_before_the_bundled_ones(
     assert main(["-model", "sat.onnx"]) == 0
     printed = capsys.readouterr()
     assert printed.out.startswith("Loaded 6 talks from the bundled corpus\n\n")
-    assert "corpus: the bundled talks (testdata/ted holds none" in printed.err
+    assert (
+        "corpus: the bundled talks (testdata/ted holds none yet; `sat-bench import`" in printed.err
+    )
+    for path in ("testdata/ted", "./testdata/ted/", str(folder.resolve())):
+        assert main(["-model", "sat.onnx", "-corpus", path]) == 0
+        given = capsys.readouterr()
+        assert given.out == printed.out
+        assert given.err.count("sat-bench import") == 1
     (folder / "ada.txt").write_text(TALKS["ada.txt"], encoding="utf-8")
     assert main(["-model", "sat.onnx"]) == 0
     assert capsys.readouterr().out.startswith("Loaded 1 talks from testdata/ted\n\n")
+
+
+def test_the_bundled_talks_can_be_named(model: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("bundled").mkdir()
+    assert main(["-model", "sat.onnx", "-corpus", "bundled"]) == 0
+    printed = capsys.readouterr()
+    assert printed.out.startswith("Loaded 6 talks from the bundled corpus\n\n")
+    assert "corpus:" not in printed.err
+    assert main(["-model", "sat.onnx", "-corpus", "./bundled"]) == 1
+    assert "bundled: no transcripts in this folder" in capsys.readouterr().err
+
+
+def test_hash_lines_in_a_text_are_pointed_out(
+    model: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("talks/ada.txt").write_text("# Source: x\n\nOne.\n# Two.\n", encoding="utf-8")
+    assert main(["-model", "sat.onnx", "-corpus", "talks"]) == 0
+    assert "talks/ada.txt:4: a line that begins with #" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("typed", "sweeps"),
+    [
+        (["-sweep=true"], True),
+        (["--sweep=True"], True),
+        (["-sweep=1"], True),
+        (["-sweep=false"], False),
+        (["--sweep=FALSE"], False),
+        (["-sweep", "-sweep=false"], False),
+        (["-sweep=false", "-sweep"], True),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_switches_take_truth_values(typed: list[str], sweeps: bool) -> None:
+    options = parse_options(typed)
+    assert options
+    assert options.sweeps is sweeps
 
 
 def test_the_truth_rule_moves_the_score(model: Path, capsys: pytest.CaptureFixture[str]) -> None:

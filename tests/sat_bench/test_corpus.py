@@ -42,10 +42,37 @@ def test_a_transcript_gives_its_header_and_its_sentences(tmp_path: Path) -> None
         pytest.param("#Source:x\nA. B.", "A. B.", id="no blank line"),
         pytest.param("\n# Source: x\n\n# 1 rule. Go.", "# 1 rule. Go.", id="hash in the text"),
         pytest.param("# Source: x\n# a remark\n\nA.", "A.", id="remark in the header"),
+        pytest.param("# Title: t\n\n# Source: x\n\n\n#Speaker: y\n\nA.", "A.", id="blank lines"),
+        pytest.param("# Source: x\n\n# a remark\n\nA.", "# a remark\n\nA.", id="late remark"),
+        pytest.param("# Source: x\n\nA.\n# Key: v", "A.\n# Key: v", id="key below the text"),
     ],
 )
 def test_transcript_headers_are_read_leniently(tmp_path: Path, content: str, text: str) -> None:
     assert load_talk(write(tmp_path, "talk.txt", content)).text == text
+
+
+def test_header_lines_apart_are_all_read(tmp_path: Path) -> None:
+    content = "# Source: s\n\n# Speaker: Ada\n\n# Title: Looms\n\n# Language: en\n\nOne."
+    talk = load_talk(write(tmp_path, "a.txt", content))
+    assert (talk.source, talk.speaker, talk.title, talk.language) == ("s", "Ada", "Looms", "en")
+    assert talk.remarks == ()
+
+
+def test_hash_lines_below_the_header_are_text_with_a_remark(tmp_path: Path) -> None:
+    path = write(tmp_path, "a.txt", "# Source: s\n\nOne.\n# Title: late\nTwo.\n# more\n")
+    corpus = load_corpus(tmp_path)
+    assert [talk.text for talk in corpus] == ["One.\n# Title: late\nTwo.\n# more"]
+    assert corpus.remarks == (
+        f"{path}:4: a line that begins with # below the header is taken for text "
+        "(and 1 more such lines)",
+    )
+
+
+@pytest.mark.parametrize("number", [2, 99, 0], ids=["equal", "another", "none"])
+def test_sentences_of_a_gold_file_may_be_a_number(tmp_path: Path, number: int) -> None:
+    document = gold("One. Two.", [4, 9], sentences=number, language="en")
+    talk = load_talk(write(tmp_path, "a.json", document))
+    assert (talk.boundaries, talk.language) == ([4, 9], "en")
 
 
 def test_the_quoted_rule_applies_to_transcripts_and_not_to_gold(tmp_path: Path) -> None:
@@ -181,6 +208,8 @@ BAD = {
     "repeated": ("a.json", gold("A. B.", [2, 2]), "must ascend"),
     "inside a character": ("a.json", gold("é é", [1, 5]), "boundaries[0] is 1, inside a character"),
     "white space sentence": ("a.json", gold("A.  B", [2, 4, 5]), "holds only white space"),
+    "sentences as a truth value": ("a.json", gold("A.", [2], sentences=True), "or a whole number"),
+    "language of another type": ("a.json", gold("A.", [2], language=1), "must be a string"),
     "sentences of another type": ("a.json", gold("A.", [2], sentences="x"), "must be a list"),
     "sentences that do not fit": (
         "a.json",

@@ -50,4 +50,7 @@ def test_every_measurement_of_speed_has_its_script() -> None:
 
 def test_the_six_official_talks_are_listed_with_their_pages() -> None:
     page = (ROOT / "testdata" / "ted" / "README.md").read_text(encoding="utf-8")
-    assert len(re.findall(r"<https://www\.ted\.com/talks/\w+>", page)) == 6
+    row = r"^\| `(\w+)\.txt` \| .* <https://www\.ted\.com/talks/(\w+)/transcript>"
+    rows = re.findall(row, page, re.MULTILINE)
+    assert len({name for name, _ in rows}) == len({address for _, address in rows}) == 6
+    assert all(name.split("_")[-1] in address for name, address in rows)

@@ -1,8 +1,10 @@
+import re
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sat_bench.corpus.sentences import ABBREVIATIONS, TruthRule, find_sentences
+from sat_bench.corpus.sentences import ABBREVIATIONS, TRUTH_RULES, TruthRule, find_sentences
 
 PLAIN = {
     "two sentences": ("Hello world. How are you?", ["Hello world.", "How are you?"]),
@@ -44,6 +46,27 @@ QUOTED = {
 }
 
 
+UNICODE = {
+    "full-width marks need no space": ("これは。次！？はい", ["これは。", "次！？", "はい"]),
+    "corner brackets": ("「行こう。」と言った。", ["「行こう。」", "と言った。"]),
+    "half-width stop": ("ｱ｡ｲ｡", ["ｱ｡", "ｲ｡"]),
+    "full-width decimal point": ("３．５です．次", ["３．５です．", "次"]),
+    "ideographic space": ("はい。　いいえ。", ["はい。", "いいえ。"]),
+    "arabic": ("ما اسمك؟ أنا بخير. نعم", ["ما اسمك؟", "أنا بخير.", "نعم"]),
+    "urdu": ("وہ آیا۔ میں گیا۔", ["وہ آیا۔", "میں گیا۔"]),
+    "hindi": ("यह है। वह है॥", ["यह है।", "वह है॥"]),
+    "armenian": ("Այո։ Ոչ։", ["Այո։", "Ոչ։"]),
+    "amharic": ("አዎ። አይ።", ["አዎ።", "አይ።"]),
+    "khmer": ("បាទ។ ទេ។", ["បាទ។", "ទេ។"]),
+    "no space after a narrow mark": ("यह।वह", ["यह।वह"]),
+    "ellipsis character": ("Well… maybe. Or…not.", ["Well…", "maybe.", "Or…not."]),
+    "abbreviations": ("Dr. Lee (etc.) met Ms. Fox. Yes.", ["Dr. Lee (etc.) met Ms. Fox.", "Yes."]),
+    "abbreviation asked": ("Pens, etc.? Yes.", ["Pens, etc.?", "Yes."]),
+    "quotes as in the quoted rule": ('He said "Go." Then ran.', ['He said "Go."', "Then ran."]),
+    "both kinds of marks": ("Ok?！はい", ["Ok?！", "はい"]),
+}
+
+
 def texts_of(text: str, rule: TruthRule) -> list[str]:
     return [text[start:end] for start, end in find_sentences(text, rule)]
 
@@ -60,6 +83,18 @@ def test_plain_rule(text: str, expected: list[str]) -> None:
 @pytest.mark.parametrize(("text", "expected"), QUOTED.values(), ids=QUOTED)
 def test_quoted_rule(text: str, expected: list[str]) -> None:
     assert texts_of(text, "quoted") == expected
+
+
+@pytest.mark.parametrize(("text", "expected"), UNICODE.values(), ids=UNICODE)
+def test_unicode_rule(text: str, expected: list[str]) -> None:
+    assert texts_of(text, "unicode") == expected
+
+
+@settings(derandomize=True, deadline=None)
+@given(st.lists(st.sampled_from([*".?! \n\"')x9", "etc", "U.S", "a"]), max_size=30).map("".join))
+def test_on_english_without_runs_of_marks_unicode_is_the_quoted_rule(text: str) -> None:
+    single = re.sub(r"[.?!]{2,}", ".", text)
+    assert find_sentences(single, "unicode") == find_sentences(single, "quoted")
 
 
 @pytest.mark.parametrize("abbreviation", ABBREVIATIONS)
@@ -108,8 +143,8 @@ def test_plain_rule_agrees_with_a_walk_over_the_characters(text: str) -> None:
 
 @settings(derandomize=True, deadline=None)
 @given(
-    st.text(alphabet=st.sampled_from("ab.?!\"') \n"), max_size=60),
-    st.sampled_from(["plain", "quoted"]),
+    st.text(alphabet=st.sampled_from("ab.?!\"') \n。」．5।"), max_size=60),
+    st.sampled_from(TRUTH_RULES),
 )
 def test_sentences_cover_all_but_white_space(text: str, rule: TruthRule) -> None:
     sentences = find_sentences(text, rule)

@@ -30,6 +30,7 @@ def parse_gold_json(path: Path, content: str) -> Talk:
         title=_string(path, document, "name", default=""),
         text=text,
         sentences=sentences,
+        language=_string(path, document, "language", default=""),
     )
 
 
@@ -97,10 +98,12 @@ def _boundaries(path: Path, document: dict[str, object], text: str) -> Sequence[
 
 def _check_sentence_count(path: Path, document: dict[str, object], boundaries: int) -> None:
     sentences = document.get("sentences")
-    if not sentences:
-        return
+    if not sentences or (isinstance(sentences, int) and not isinstance(sentences, bool)):
+        return  # a number is how many were counted; the boundaries are what counts
     if not isinstance(sentences, list):
-        raise CorpusError(f"{path}: sentences must be a list, got {_json_type(sentences)}")
+        raise CorpusError(
+            f"{path}: sentences must be a list or a whole number, got {_json_type(sentences)}"
+        )
     if len(sentences) != boundaries:
         raise CorpusError(
             f"{path}: {len(sentences)} sentences but {boundaries} boundaries; "

@@ -26,6 +26,7 @@ class Corpus:
     truth: TruthRule
     characters: int
     checksum: str
+    remarks: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.files)
@@ -45,13 +46,15 @@ def load_corpus(
     """
     files = transcript_files(Path(path))
     characters = 0
+    remarks: list[str] = []
     digest = hashlib.sha256()
     for file in watch(files):
         talk = load_talk(file, truth)
         characters += len(talk.text)
+        remarks += talk.remarks
         for part in (talk.text, ",".join(map(str, talk.boundaries))):
             digest.update(hashlib.sha256(part.encode()).digest())
-    return Corpus(files, truth, characters, digest.hexdigest())
+    return Corpus(files, truth, characters, digest.hexdigest(), tuple(remarks))
 
 
 def transcript_files(path: Path) -> tuple[Path, ...]:

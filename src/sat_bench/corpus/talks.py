@@ -12,12 +12,16 @@ class CorpusError(TruemarkError):
 
 @dataclass(frozen=True, slots=True)
 class Talk:
+    """One transcript; `id` is the name of its file without the ending."""
+
     id: str
     source: str
     speaker: str
     title: str
     text: str
     sentences: tuple[Sentence, ...]
+    language: str = ""
+    remarks: tuple[str, ...] = ()  # what its file holds that may be meant otherwise
 
     @property
     def boundaries(self) -> list[int]:

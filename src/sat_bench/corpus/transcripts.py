@@ -1,13 +1,13 @@
 """The `.txt` transcript: header lines, a blank line, the text."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from sat_bench.corpus.sentences import TruthRule, find_sentences
 from sat_bench.corpus.talks import CorpusError, Talk
 
-HEADER_NAMES = ("source", "speaker", "title", "duration")
+HEADER_NAMES = ("source", "speaker", "title", "duration", "language")
 _HEADER_LINE = re.compile(r"#\s*(?P<name>[A-Za-z]+)\s*:\s*(?P<value>.*)")
 
 
@@ -30,20 +30,41 @@ def parse_transcript(path: Path, content: str, rule: TruthRule) -> Talk:
         title=header.get("title", ""),
         text=text,
         sentences=find_sentences(text, rule),
+        language=header.get("language", ""),
+        remarks=tuple(_stray_header_lines(path, body, body_line)),
     )
 
 
 def split_header(content: str) -> tuple[dict[str, str], str, int]:
-    """Header values by lower-case name, the text below them, and the line where it starts."""
+    """Header values by lower-case name, the text below them, and the line where it starts.
+
+    Blank lines may stand between lines `# Key: value`. A remark, a line with # and no key, is
+    part of the header only where it follows on a header line.
+    """
     lines = unify_line_breaks(content).split("\n")
-    first = next((i for i, line in enumerate(lines) if line.strip()), 0)
     header: dict[str, str] = {}
-    stop = first
-    while stop < len(lines) and lines[stop].startswith("#"):
-        if match := _HEADER_LINE.fullmatch(lines[stop].rstrip()):
+    stop = 0
+    after_blank = False
+    for number, line in enumerate(lines):
+        is_remark = line.startswith("#") and not (stop and after_blank)
+        if match := _HEADER_LINE.fullmatch(line.rstrip()):
             header.setdefault(match["name"].lower(), match["value"])
-        stop += 1
+        elif line.strip() and not is_remark:
+            break
+        after_blank = not line.strip()
+        if not after_blank:
+            stop = number + 1
     return header, "\n".join(lines[stop:]), stop + 1
+
+
+def _stray_header_lines(path: Path, body: str, body_line: int) -> Iterator[str]:
+    found = [number for number, line in enumerate(body.split("\n")) if line.startswith("#")]
+    if found:
+        more = f" (and {len(found) - 1} more such lines)" if len(found) > 1 else ""
+        yield (
+            f"{path}:{body_line + found[0]}: a line that begins with # below the header "
+            f"is taken for text{more}"
+        )
 
 
 def format_transcript(header: Mapping[str, str], text: str) -> str:
