@@ -219,3 +219,55 @@ def test_long_texts_count_in_full_and_are_kept_in_part() -> None:
     assert len(near.near_misses) == 1
     for kept in (found.extracted, near.extracted, near.pairs):
         assert len(repr(kept)) < 10_000
+
+
+STANDUP = ExpectedEvent("delete", "Standup", existing_event_id_required=2)
+MOVED = ExpectedEvent("update", "Standup", NOON + 4 * HOUR, existing_event_id_required=1)
+
+
+@pytest.mark.parametrize(
+    ("expected", "extracted", "targets"),
+    [
+        pytest.param(STANDUP, Event("delete", "Standup", existing_event_id=2), (True,), id="right"),
+        pytest.param(
+            STANDUP, Event("delete", "Standup", existing_event_id=1), (False,), id="other"
+        ),
+        pytest.param(STANDUP, Event("delete", "Standup"), (False,), id="none-named"),
+        pytest.param(STANDUP, Event("create", "Standup", NOON), (), id="a-create-names-none"),
+        pytest.param(
+            MOVED,
+            Event("update", "Standup", NOON + 4 * HOUR, existing_event_id=2),
+            (False,),
+            id="update",
+        ),
+        pytest.param(
+            replace(MOVED, existing_event_id_required=True),
+            Event("update", "Standup", NOON + 4 * HOUR, existing_event_id=2),
+            (),
+            id="two-events-could-be-meant",
+        ),
+        pytest.param(
+            replace(MOVED, existing_event_id_required=False),
+            Event("update", "Standup", NOON + 4 * HOUR, existing_event_id=2),
+            (),
+            id="not-asked-for",
+        ),
+        pytest.param(LUNCH, GOT_LUNCH, (), id="create"),
+    ],
+)
+def test_target_accuracy_counts_the_updates_and_deletes_that_name_the_right_event(
+    expected: ExpectedEvent, extracted: Event, targets: tuple[bool, ...]
+) -> None:
+    result = score(sample(expected, calendar_context=PLANNED), [extracted], SPENT)
+    assert isinstance(result, Scored)
+    assert result.targets == targets
+
+
+def test_an_update_of_the_wrong_event_is_still_a_true_positive() -> None:
+    truth = sample(MOVED, calendar_context=PLANNED)
+    wrong = Event("update", "Standup", NOON + 4 * HOUR, existing_event_id=2)
+    assert counted(truth, wrong) == Counts(1, 0, 0)
+    result = score(truth, [wrong], SPENT)
+    assert isinstance(result, Scored)
+    (remark,) = result.remarks(result.pairs[0])
+    assert (remark.field, remark.expected, remark.got) == ("existing_event_id", "1", "2")

@@ -124,13 +124,14 @@ def test_null_means_left_out() -> None:
         pytest.param(
             {"expected_events": [], "tolerence": "strict"},
             "unknown key 'tolerence', expected description, category, notes, tolerance, owner, "
-            "reference_datetime, calendar_context, expected_events, mock_llm_response",
+            "reference_datetime, calendar_context, expected_events, mock_llm_response, "
+            "memory_context",
             id="unknown-key",
         ),
         pytest.param(
             {"expected_events": [event(when="now")]},
             "expected_events[0]: unknown key 'when', expected action, title, start_time, end_time, "
-            "location, attendees_contain, existing_event_id_required",
+            "location, attendees_contain, existing_event_id_required, existing_event_id",
             id="unknown-event-key",
         ),
         pytest.param(
@@ -226,4 +227,60 @@ def test_all_problems_of_a_file_are_told_at_once() -> None:
     assert complaints(json.dumps(fields)) == (
         f"{PATH}: expected_events[0].start_time is 'soon', not an ISO 8601 date-time",
         f"{PATH}: owner is 1, not a text",
+    )
+
+
+def planned(count: int) -> list[dict[str, object]]:
+    return [
+        {"id": f"x{number}", "summary": "Standup", "start": "2026-03-02T09:00"}
+        for number in range(count)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("keys", "expected"),
+    [
+        ({"existing_event_id": 2}, 2),
+        ({"existing_event_id": 2, "existing_event_id_required": True}, 2),
+        ({"existing_event_id": 2, "existing_event_id_required": 2}, 2),
+        ({"existing_event_id_required": 1}, 1),
+        ({"existing_event_id": None, "existing_event_id_required": True}, True),
+        ({"existing_event_id": None}, False),
+    ],
+)
+def test_the_event_that_is_meant_may_be_named_by_either_key(
+    keys: dict[str, object], expected: bool | int
+) -> None:
+    sidecar = parse({"expected_events": [event(**keys)], "calendar_context": planned(2)})
+    found = sidecar.expected_events[0].existing_event_id_required
+    assert (found, type(found)) == (expected, type(expected))
+
+
+@pytest.mark.parametrize(
+    ("keys", "expected"),
+    [
+        ({"existing_event_id": 3}, "existing_event_id is 3, not a number of calendar_context"),
+        ({"existing_event_id": 0}, "existing_event_id is 0, not a number of calendar_context"),
+        ({"existing_event_id": True}, "existing_event_id is true, not a number of"),
+        ({"existing_event_id": "x1"}, "existing_event_id is 'x1', not a number of"),
+        ({"existing_event_id_required": 3}, "existing_event_id_required is 3, not a number of"),
+        (
+            {"existing_event_id": 2, "existing_event_id_required": 1},
+            "existing_event_id is 2, not 1, as existing_event_id_required has it",
+        ),
+    ],
+)
+def test_an_event_that_is_not_in_the_context_cannot_be_meant(
+    keys: dict[str, object], expected: str
+) -> None:
+    (found,) = complaints(
+        json.dumps({"expected_events": [event(**keys)], "calendar_context": planned(2)})
+    )
+    assert f"expected_events[0].{expected}" in found
+
+
+@pytest.mark.parametrize("memory", ["Bob is a colleague", ["one", {"two": 2}], None, 7])
+def test_a_memory_context_is_accepted_and_changes_nothing(memory: object) -> None:
+    assert parse({"expected_events": [], "memory_context": memory}) == parse(
+        {"expected_events": []}
     )

@@ -245,5 +245,5 @@ def test_place_people_and_id_are_remarked_on_and_never_counted() -> None:
     assert remarks(event, truth, under) == (
         Difference("location", "Room 4", "Cafeteria", "another place"),
         Difference("attendees", "Bob, Chloé", "bob@example.org", "without Chloé"),
-        Difference("existing_event_id", "one of the calendar", "nothing", "unknown"),
+        Difference("existing_event_id", "1", "nothing", "another event"),
     )

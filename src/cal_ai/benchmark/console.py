@@ -13,6 +13,7 @@ from cal_ai.benchmark.figures import (
     latency_line,
     sample_counts,
     score_table,
+    targets_line,
     tokens_line,
 )
 from cal_ai.benchmark.overview import Overview
@@ -48,6 +49,7 @@ def text_summary(overview: Overview, report: Path) -> str:
         render(calibration_table(overview), "text"),
     ]
     facts = [
+        ("targets", targets_line(overview)),
         ("tokens", tokens_line(overview.usage)),
         ("cost", cost_line(overview.cost_usd)),
         ("latency", latency_line(overview)),
@@ -90,6 +92,7 @@ def json_summary(overview: Overview, report: Path) -> str:
                     it.level: {"events": it.count, "right": it.correct, "share": it.accuracy}
                     for it in overview.calibration
                 },
+                "targets": overview.targets and asdict(overview.targets),
                 "tokens": overview.usage and asdict(overview.usage),
                 "cost_usd": overview.cost_usd,
                 "latency": overview.latency and asdict(overview.latency),

@@ -14,6 +14,7 @@ from cal_ai.benchmark.tolerance import (
     Terms,
     Tolerance,
     compared_times,
+    meant_event,
     texts_alike,
     time_within,
 )
@@ -79,11 +80,11 @@ def _remarks(extracted: Event, expected: ExpectedEvent, terms: Terms) -> Iterato
             ", ".join(extracted.attendees) or NOTHING,
             f"without {', '.join(absent)}",
         )
-    required, got_id = expected.existing_event_id_required, extracted.existing_event_id
-    if required is True and got_id not in {planned.id for planned in terms.context}:
+    got_id, meant = extracted.existing_event_id, meant_event(expected, terms)
+    if meant is not None and got_id != meant.id and extracted.action != "create":
+        yield Difference("existing_event_id", str(meant.id), _shown_id(got_id), "another event")
+    elif expected.existing_event_id_required and got_id not in {it.id for it in terms.context}:
         yield Difference("existing_event_id", "one of the calendar", _shown_id(got_id), "unknown")
-    elif not isinstance(required, bool) and got_id != required:
-        yield Difference("existing_event_id", str(required), _shown_id(got_id), "another event")
 
 
 def _absent(came: tuple[str, ...], expected: tuple[str, ...]) -> list[str]:

@@ -100,6 +100,18 @@ def baseline_line(overview: Overview) -> str:
     )
 
 
+def targets_line(overview: Overview) -> str:
+    """Target accuracy: how many paired updates and deletes name the right event."""
+    if (it := overview.targets) is None:
+        return "no update or delete was paired"
+    right = round(it.value * it.count)
+    noun = "update or delete names" if it.count == 1 else "updates and deletes name"
+    return (
+        f"{right} of {it.count} paired {noun} the right event of the calendar: "
+        f"{it.value:.3f}, 95% interval {it.low:.3f} to {it.high:.3f}"
+    )
+
+
 def tokens_line(usage: Usage | None) -> str:
     if usage is None:
         return "unknown"

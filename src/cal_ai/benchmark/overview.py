@@ -25,6 +25,7 @@ from cal_ai.events import Confidence
 from cal_ai.extractors.protocol import Usage, total_usage
 from truemark import history
 from truemark.calibration import LevelAccuracy, per_level
+from truemark.closed_forms import Share, wilson
 from truemark.counts import Counts, Scores
 from truemark.signature import Signature
 from truemark.uncertainty import Interval, bootstrap_interval
@@ -74,6 +75,7 @@ class Overview:
     f1_interval: Interval | None
     categories: tuple[Category, ...]
     calibration: tuple[LevelAccuracy, ...]
+    targets: Share | None
     latency: Latency | None
     usage: Usage | None
     cost_usd: float | None
@@ -98,6 +100,7 @@ def look_over(run: Run, price: Price) -> Overview:
         f1_interval=_f1_interval(scored),
         categories=tuple(_categories(run.results)),
         calibration=per_level(_claims(scored), get_args(Confidence)),
+        targets=_target_accuracy(scored),
         latency=summarise_latency([result.spent.latency_s for result in answered]),
         usage=total_usage(usages),
         cost_usd=_cost(run, usages, price),
@@ -139,6 +142,12 @@ def _categories(results: Sequence[Result]) -> Iterator[Category]:
     failed = Counter(it.sample.category for it in results if isinstance(it, Failed))
     for name in sorted({result.sample.category for result in results}):
         yield Category(name, scored[name], failed[name], counts.get(name, Counts.zero))
+
+
+def _target_accuracy(scored: Sequence[Scored]) -> Share | None:
+    """Of the paired updates and deletes the share that name the right event of the calendar."""
+    hits = [hit for result in scored for hit in result.targets]
+    return wilson(sum(hits), len(hits))
 
 
 def _claims(scored: Sequence[Scored]) -> Iterator[tuple[Confidence, bool]]:

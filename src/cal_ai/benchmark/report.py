@@ -16,6 +16,7 @@ from cal_ai.benchmark.figures import (
     latency_line,
     overall_table,
     sample_counts,
+    targets_line,
     tokens_line,
 )
 from cal_ai.benchmark.narrative import SECTIONS, Narrative, NoNarrative
@@ -47,6 +48,8 @@ def markdown_report(overview: Overview, narrative: Narrative | NoNarrative) -> s
         "## Calibration",
         "Events by the confidence stated for them, and the share that was right.",
         render(calibration_table(overview), "markdown"),
+        "## Events of the calendar",
+        f"{targets_line(overview)}.",
         "## Cost and latency",
         _costs(overview),
         *_failures(overview),

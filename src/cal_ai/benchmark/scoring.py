@@ -9,7 +9,7 @@ from cal_ai.benchmark.differences import Difference, differences, remarks
 from cal_ai.benchmark.pairing import Pair, pair_events
 from cal_ai.benchmark.samples import Sample
 from cal_ai.benchmark.sidecar import ExpectedEvent, Sidecar
-from cal_ai.benchmark.tolerance import Terms, expected_side, extracted_side
+from cal_ai.benchmark.tolerance import Terms, expected_side, extracted_side, meant_event
 from cal_ai.events import Event
 from cal_ai.extractors.protocol import Usage
 from truemark.aggregate import by_group, total
@@ -76,6 +76,22 @@ class Scored:
             self.sidecar.expected_events[pair.expected],
             Terms.of(self.sidecar),
         )
+
+    @property
+    def targets(self) -> tuple[bool, ...]:
+        """Of each paired update or delete whether it names the right event of the calendar.
+
+        Left out are those of which the sidecar does not say which event it is about.
+        """
+        return tuple(hit for pair in self.pairs if (hit := self.target(pair)) is not None)
+
+    def target(self, pair: Pair) -> bool | None:
+        """Whether an update or delete names the right event; None where that is no question."""
+        meant = meant_event(self.sidecar.expected_events[pair.expected], Terms.of(self.sidecar))
+        extracted = self.extracted[pair.extracted]
+        if meant is None or extracted.action == "create":
+            return None
+        return extracted.existing_event_id == meant.id
 
     @property
     def missed(self) -> tuple[ExpectedEvent, ...]:

@@ -32,6 +32,7 @@ SIDECAR_KEYS = (
     "calendar_context",
     "expected_events",
     "mock_llm_response",
+    "memory_context",
 )
 _CONTEXT_KEYS = ("id", "summary", "start", "end", "location")
 _EVENT_KEYS = (
@@ -42,6 +43,7 @@ _EVENT_KEYS = (
     "location",
     "attendees_contain",
     "existing_event_id_required",
+    "existing_event_id",
 )
 
 
@@ -161,18 +163,20 @@ def _sidecar(fields: Fields) -> Sidecar:
     for key in ("description", "category", "notes"):
         fields.read(key, _text_or_none, None)
     fields.required("expected_events")
+    context = _calendar_context(fields)
     return Sidecar(
         expected_events=tuple(
-            _expected_event(item) for item in fields.objects("expected_events", _EVENT_KEYS)
+            _expected_event(item, len(context))
+            for item in fields.objects("expected_events", _EVENT_KEYS)
         ),
         tolerance=fields.optional("tolerance", _one_of(_LEVELS), "moderate"),
         owner=fields.optional("owner", _text, DEFAULT_OWNER),
         reference_datetime=fields.optional("reference_datetime", _time, None) or DEFAULT_REFERENCE,
-        calendar_context=_calendar_context(fields),
+        calendar_context=context,
     )
 
 
-def _expected_event(fields: Fields) -> ExpectedEvent:
+def _expected_event(fields: Fields, planned: int) -> ExpectedEvent:
     fields.required("action")
     fields.required("title")
     return ExpectedEvent(
@@ -182,18 +186,32 @@ def _expected_event(fields: Fields) -> ExpectedEvent:
         end_time=fields.optional("end_time", _time, None),
         location=fields.read("location", _text_or_none, None),
         attendees_contain=fields.optional("attendees_contain", _texts, ()),
-        existing_event_id_required=_required_id(fields),
+        existing_event_id_required=_required_id(fields, planned),
     )
 
 
-def _required_id(fields: Fields) -> bool | int:
-    value = fields.values.get("existing_event_id_required")
-    if value is None:
-        return False
-    if not isinstance(value, bool | int):
-        fields.wrong("existing_event_id_required", "true, false or a number of calendar_context")
-        return False
-    return value
+def _required_id(fields: Fields, planned: int) -> bool | int:
+    """Whether an event of the calendar must be named, or its number; either key may give it."""
+
+    def number(value: object) -> int:
+        if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= planned:
+            raise UnfitError(f"a number of calendar_context, which has {planned}")
+        return value
+
+    def required(value: object) -> bool | int:
+        if isinstance(value, bool):
+            return value
+        if not isinstance(value, int):
+            raise UnfitError("true, false or a number of calendar_context")
+        return number(value)
+
+    asked = fields.optional("existing_event_id_required", required, False)
+    named = fields.optional("existing_event_id", number, None)
+    if named is None:
+        return asked
+    if not isinstance(asked, bool) and asked != named:
+        fields.wrong("existing_event_id", f"{asked}, as existing_event_id_required has it")
+    return named
 
 
 def _calendar_context(fields: Fields) -> tuple[ContextEvent, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import cache
 from types import MappingProxyType
@@ -140,7 +140,7 @@ def extracted_side(event: Event, terms: Terms) -> Side:
 
 def expected_side(event: ExpectedEvent, terms: Terms) -> Side:
     """What is compared of an expected event; a delete refers to the planned event it describes."""
-    planned = _described(event, terms) if event.action == "delete" else None
+    planned = meant_event(event, terms) if event.action == "delete" else None
     return Side(event.action, event.title, event.start_time, event.end_time, planned)
 
 
@@ -176,8 +176,23 @@ def _shift(got: datetime | None, expected: datetime | None, now: datetime) -> ti
     return MISSING if got is None else time_shift(got, expected, now)
 
 
+def meant_event(event: ExpectedEvent, terms: Terms) -> ContextEvent | None:
+    """The planned event that a sidecar's update or delete is about; None where it does not tell.
+
+    The number says it outright. Else a delete describes its event; an update says where the event
+    goes, so only its title can tell which one that is.
+    """
+    if event.action == "create":
+        return None
+    if event.action == "update" and event.existing_event_id_required is True:
+        return _described(replace(event, start_time=None), terms)
+    if event.action == "update" and not event.existing_event_id_required:
+        return None
+    return _described(event, terms)
+
+
 def _described(event: ExpectedEvent, terms: Terms) -> ContextEvent | None:
-    """The planned event that a sidecar's delete means; None when none or more than one could be."""
+    """The planned event of that number, title and start; None when none or several could be."""
     if not isinstance(event.existing_event_id_required, bool):
         number = event.existing_event_id_required
         return next((planned for planned in terms.context if planned.id == number), None)
