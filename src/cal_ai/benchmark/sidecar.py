@@ -205,7 +205,8 @@ def _required_id(fields: Fields, planned: int) -> bool | int:
             raise UnfitError("true, false or a number of calendar_context")
         return number(value)
 
-    asked = fields.optional("existing_event_id_required", required, False)
+    unasked: bool | int = False
+    asked = fields.optional("existing_event_id_required", required, unasked)
     named = fields.optional("existing_event_id", number, None)
     if named is None:
         return asked
