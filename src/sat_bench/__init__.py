@@ -10,14 +10,16 @@ if TYPE_CHECKING:
     from sat_bench.corpus.talks import Talk
     from sat_bench.evaluation import compare, evaluate, sweep
     from sat_bench.models.segmenter import Segmenter
+    from sat_bench.models.systems import find_system
 
-__all__ = ["Segmenter", "Talk", "compare", "evaluate", "load_corpus", "sweep"]
+__all__ = ["Segmenter", "Talk", "compare", "evaluate", "find_system", "load_corpus", "sweep"]
 
 _HOMES = {
     "Segmenter": "models.segmenter",
     "Talk": "corpus.talks",
     "compare": "evaluation",
     "evaluate": "evaluation",
+    "find_system": "models.systems",
     "load_corpus": "corpus.loading",
     "sweep": "evaluation",
 }

@@ -12,7 +12,8 @@ from pathlib import Path
 from sat_bench.corpus.importing import import_transcript
 from sat_bench.corpus.loading import BUNDLED_CORPUS, Corpus, holds_transcripts, load_corpus
 from sat_bench.evaluation import Failed, Measured, compare, measure_model
-from sat_bench.models.finding import ModelFiles, find_model
+from sat_bench.models.finding import ModelFiles
+from sat_bench.models.systems import System, find_system
 from sat_bench.options import DEFAULT_CORPUS, Options, parse_import_options, parse_options
 from sat_bench.report import ModelResult, Report, beyond_the_grid, show, shown_threshold
 from sat_bench.running.inference import Inference
@@ -134,15 +135,15 @@ def _comparison(
 
 
 def _single(options: Options, corpus: Corpus, inference: Inference) -> Iterator[Measured]:
-    model = find_model(options.models[0], options.tokenizer)
+    model = find_system(options.models[0], options.tokenizer)
     if options.thresholds is None and model.threshold is not None:
         _note(f"{model.name}: threshold {shown_threshold(model.threshold)}, from its model card")
     measurement = measure_model(model, corpus, options.thresholds, options.tolerance, inference)
     yield Measured(model, measurement)
 
 
-def _signature(options: Options, corpus: Corpus, model: ModelFiles) -> Signature:
-    model_checksum, tokenizer_checksum = model.checksums
+def _signature(options: Options, corpus: Corpus, model: System) -> Signature:
+    overlap = (("overlap", str(options.overlap)),) if isinstance(model, ModelFiles) else ()
     return Signature(
         (
             ("sat-bench", __version__),
@@ -151,9 +152,8 @@ def _signature(options: Options, corpus: Corpus, model: ModelFiles) -> Signature
             ("tolerance", str(options.tolerance)),
             ("wp", str(options.weights.precision)),
             ("wr", str(options.weights.recall)),
-            ("model", model_checksum[:12]),
-            ("tokenizer", tokenizer_checksum[:12]),
-            ("overlap", str(options.overlap)),
+            *model.identity,
+            *overlap,
         )
     )
 

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sat_bench.corpus.talks import CorpusError, Talk
 from sat_bench.models import DEFAULT_THRESHOLD
-from sat_bench.models.finding import ModelFiles, find_model, is_bundled
-from sat_bench.models.protocol import BoundaryModel, tagged_answers
+from sat_bench.models.finding import is_bundled
+from sat_bench.models.loss import NO_LOSS, Loss, total_loss
+from sat_bench.models.protocol import AnyModel, TalkModel
+from sat_bench.models.stored import StoredPredictions
+from sat_bench.models.systems import System, find_system
+from sat_bench.running.effort import Effort, Stopwatch
 from sat_bench.running.inference import Inference
 from truemark.aggregate import total
 from truemark.counts import EQUAL_WEIGHTS, Counts, Scores, Weights, scores
@@ -51,13 +55,24 @@ class TalkPoints:
         """The counts at the threshold of that number."""
         return Counts(self.tp[number], self.fp[number], self.fn[number])
 
+    def first(self, number: int) -> TalkPoints:
+        """The counts at that many thresholds."""
+        return TalkPoints(self.talk, self.tp[:number], self.fp[:number], self.fn[:number])
+
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """The counts of every talk at every threshold of one model."""
+    """The counts of every talk at every threshold of one system.
+
+    A system without probabilities is not `graded`: it has a single point, whose threshold does not
+    matter. `effort` is how long it took, where that was measured.
+    """
 
     thresholds: tuple[float, ...]
     talks: tuple[TalkPoints, ...]
+    graded: bool = True
+    loss: Loss = NO_LOSS
+    effort: Effort | None = field(default=None, compare=False)
 
     @property
     def points(self) -> tuple[SweepPoint, ...]:
@@ -102,15 +117,15 @@ class Evaluation:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """A model that was measured."""
+    """A system that was measured."""
 
-    model: ModelFiles
+    model: System
     measurement: Measurement
 
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """A model that could not be loaded or run."""
+    """A system that could not be loaded or run."""
 
     name: str
     reason: str
@@ -122,26 +137,36 @@ def boundary_scores(counts: Counts, weights: Weights) -> Scores:
 
 
 def measure(
-    model: BoundaryModel,
+    model: AnyModel,
     talks: Iterable[Talk],
     thresholds: Sequence[float],
     tolerance: int = DEFAULTS.tolerance,
 ) -> Measurement:
     """The counts at every threshold from one run of the model over each talk.
 
-    Talks are read as the model needs them, and of each only its counts are kept.
+    Talks are read as the model needs them, and of each only its counts are kept. Of a model without
+    probabilities the first threshold stands for all, since all give the same.
     """
+    watch = Stopwatch()
+    points: list[TalkPoints] = []
+    losses: list[Loss] = []
+    graded = False
+    for talk, probabilities in watch.answers(model, talks):
+        points.append(_points(talk, probabilities, thresholds, tolerance))
+        losses.append(probabilities.loss)
+        graded = graded or probabilities.graded
+    used = len(thresholds) if graded or not points else 1
     return Measurement(
-        tuple(thresholds),
-        tuple(
-            _points(talk, probabilities, thresholds, tolerance)
-            for talk, probabilities in tagged_answers(model, ((talk.text, talk) for talk in talks))
-        ),
+        tuple(thresholds[:used]),
+        tuple(talk.first(used) for talk in points),
+        graded,
+        total_loss(losses),
+        None if isinstance(model, TalkModel) else watch.effort,
     )
 
 
 def evaluate(
-    model: BoundaryModel,
+    model: AnyModel,
     talks: Iterable[Talk],
     threshold: float = DEFAULTS.threshold,
     tolerance: int = DEFAULTS.tolerance,
@@ -151,7 +176,7 @@ def evaluate(
 
 
 def sweep(
-    model: BoundaryModel,
+    model: AnyModel,
     talks: Iterable[Talk],
     thresholds: Sequence[float] = grid(*DEFAULTS.grid),
     tolerance: int = DEFAULTS.tolerance,
@@ -170,15 +195,15 @@ def compare(
     tokenizer: Path | None = None,
     inference: Inference = HERE,
 ) -> Iterator[Measured | Failed]:
-    """Each named model measured in turn; one that fails does not stop the others.
+    """Each named system measured in turn; one that fails does not stop the others.
 
-    Without thresholds each model is measured at its own default. The tokenizer is for models
-    that are not bundled. The talks must be iterable once for each model.
+    Without thresholds each is measured at its own default. The tokenizer is for SaT models that
+    are not bundled. The talks must be iterable once for each system.
     """
     for name in names:
         try:
-            files = find_model(name, None if is_bundled(name) else tokenizer)
-            yield Measured(files, measure_model(files, talks, thresholds, tolerance, inference))
+            system = find_system(name, None if is_bundled(name) else tokenizer)
+            yield Measured(system, measure_model(system, talks, thresholds, tolerance, inference))
         except CorpusError:
             raise
         except TruemarkError as error:
@@ -186,20 +211,25 @@ def compare(
 
 
 def measure_model(
-    files: ModelFiles,
+    system: System,
     talks: Iterable[Talk],
     thresholds: Sequence[float] | None = None,
     tolerance: int = DEFAULTS.tolerance,
     inference: Inference = HERE,
 ) -> Measurement:
-    """The measurement of a model that is loaded for it, by default at its own threshold."""
-    with inference.opened(files) as model:
-        return measure(model, talks, thresholds or (default_threshold(files),), tolerance)
+    """The measurement of a system that is opened for it, by default at its own threshold."""
+    thresholds = thresholds or (default_threshold(system),)
+    if isinstance(system, StoredPredictions):
+        return measure(system, talks, thresholds, tolerance)
+    with inference.opened(system) as model:
+        found = measure(model, talks, thresholds, tolerance)
+    # What a cache hands out tells nothing of the time that it took to make.
+    return replace(found, effort=None) if inference.cache else found
 
 
-def default_threshold(files: ModelFiles) -> float:
-    """The threshold of the model's card, else the one for all models."""
-    return DEFAULTS.threshold if files.threshold is None else files.threshold
+def default_threshold(system: System) -> float:
+    """The threshold that the system recommends, else the one for all."""
+    return DEFAULTS.threshold if system.threshold is None else system.threshold
 
 
 def _points(

@@ -12,6 +12,7 @@ from sat_bench.evaluation import DEFAULTS
 from sat_bench.flags import Flag, FlagParser
 from sat_bench.models import DEFAULT_OVERLAP
 from sat_bench.models.finding import DEFAULT_MODEL, int8_name
+from sat_bench.models.systems import is_model_name
 from sat_bench.report import Mode
 from truemark.counts import Weights
 from truemark.sweep import MAX_GRID_POINTS, grid
@@ -197,7 +198,7 @@ def parse_options(arguments: Sequence[str]) -> Options | None:
     except ValueError as error:
         parser.error(str(error))
     return Options(
-        models=tuple(map(int8_name, models)) if "-quantize" in given else models,
+        models=tuple(map(_int8, models)) if "-quantize" in given else models,
         compare=compare,
         tokenizer=given.get("-tokenizer"),
         corpus=given.get("-corpus"),
@@ -232,6 +233,10 @@ def parse_import_options(arguments: Sequence[str]) -> ImportOptions:
         header={name: given[f"-{name}"] for name in HEADER_NAMES if f"-{name}" in given},
         force="-force" in given,
     )
+
+
+def _int8(name: str) -> str:
+    return int8_name(name) if is_model_name(name) else name
 
 
 def _thresholds(given: Mapping[str, Any]) -> tuple[float, ...] | None:

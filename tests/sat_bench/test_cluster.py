@@ -23,7 +23,7 @@ from sat_bench.evaluation import measure, measure_model
 from sat_bench.models.finding import find_model
 from sat_bench.running import cluster as cluster_module
 from sat_bench.running.cluster import Cluster, connected
-from sat_bench.running.cluster_worker import SharedFile
+from sat_bench.running.cluster_worker import ModelRequest, SharedFile
 from sat_bench.running.inference import Inference
 from sat_bench.running.local_cluster import local_scheduler
 from truemark.errors import TruemarkError
@@ -84,6 +84,7 @@ def test_a_few_talks_are_sent_ahead_and_no_more(cluster: Cluster, noisy_model: P
 def test_workers_without_the_files_are_sent_them(cluster: Cluster, noisy_model: Path) -> None:
     files = find_model(str(noisy_model))
     model = cluster.model(files, overlap=32)
+    assert isinstance(model.request, ModelRequest)
     elsewhere = SharedFile("/on/another/machine", model.request.model.checksum)
     model.request = replace(model.request, model=elsewhere)
     here = measure_model(files, talks(20), THRESHOLDS, inference=Inference(overlap=32))
@@ -96,6 +97,7 @@ def test_a_file_that_differs_over_there_is_not_taken(
 ) -> None:
     files = find_model(str(noisy_model))
     model = cluster.model(files, overlap=16)
+    assert isinstance(model.request, ModelRequest)
     other = SharedFile(str(model_path), model.request.model.checksum)
     model.request = replace(model.request, model=other)
     here = measure_model(files, talks(4), THRESHOLDS, inference=Inference(overlap=16))

@@ -43,7 +43,7 @@ def test_the_defaults_are_fixed() -> None:
 
 def test_the_public_names_are_few() -> None:
     assert sorted(sat_bench.__all__) == [
-        *("Segmenter", "Talk", "compare", "evaluate", "load_corpus", "sweep")
+        *("Segmenter", "Talk", "compare", "evaluate", "find_system", "load_corpus", "sweep")
     ]
     assert all(getattr(sat_bench, name) is not None for name in sat_bench.__all__)
     with pytest.raises(AttributeError, match="no attribute 'tokenise'"):

@@ -10,8 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from sat_bench.models.arrays import FloatArray, IntArray
+from sat_bench.models.loss import NO_LOSS, Loss
 from truemark.sweep import ScoredPositions
 
+CERTAIN = np.inf  # above every threshold, 1 included
 _SPACES = re.compile(r"\s*")
 BLOCK_TOKENS = 1 << 16
 _LAST_SPACE = 0x3000  # no character above the ideographic space is white space
@@ -20,10 +22,26 @@ _IS_SPACE = np.array([chr(code).isspace() for code in range(_LAST_SPACE + 1)] + 
 
 @dataclass(frozen=True, slots=True)
 class Probabilities:
-    """For each token of a text its end offset and the probability that a sentence ends there."""
+    """For each token of a text its end offset and the probability that a sentence ends there.
+
+    A system that only says where sentences end gives these places, and `CERTAIN` for each. `loss`
+    tells how far the sentences of such a system were not those of the text.
+    """
 
     ends: IntArray
     values: FloatArray
+    loss: Loss = NO_LOSS
+
+    @property
+    def graded(self) -> bool:
+        """Whether thresholds make a difference: some end is not certain."""
+        return bool(np.any(self.values != CERTAIN))
+
+
+def certain_ends(ends: Iterable[int], loss: Loss = NO_LOSS) -> Probabilities:
+    """The answer of a system without probabilities: sentence ends, ascending."""
+    found = np.fromiter(ends, np.int32)
+    return Probabilities(found, np.full(len(found), CERTAIN, np.float32), loss)
 
 
 def token_positions(
@@ -40,7 +58,7 @@ def token_positions(
     while first < len(probabilities.ends):
         block = slice(first, _block_end(probabilities.ends, first, block_tokens))
         more, scores = _later_of_equals(probabilities.ends[block], probabilities.values[block])
-        space = _space_characters(text[read : int(more[-1])])
+        space = space_characters(text[read : int(more[-1])])
         word_ends = np.append(np.int64(word_end), np.flatnonzero(_ends_word(space)) + read + 1)
         after_space = space[more - read - 1]
         before = np.searchsorted(word_ends, more[after_space], side="right") - 1
@@ -122,7 +140,8 @@ def _highest_of_equals(
     return ends[first], np.maximum.reduceat(values, first) if len(first) else values
 
 
-def _space_characters(text: str) -> npt.NDArray[np.bool_]:
+def space_characters(text: str) -> npt.NDArray[np.bool_]:
+    """For each character of the text whether it is white space."""
     codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4")
     space: npt.NDArray[np.bool_] = _IS_SPACE[np.minimum(codes, _LAST_SPACE + 1)]
     return space

@@ -45,6 +45,12 @@ class ModelFiles:
         """The SHA-256 of the model and of the tokenizer."""
         return checksum(self.model), checksum(self.tokenizer)
 
+    @property
+    def identity(self) -> tuple[tuple[str, str], ...]:
+        """What its answers depend on, short enough for a signature."""
+        model, tokenizer = self.checksums
+        return ("model", model[:12]), ("tokenizer", tokenizer[:12])
+
 
 def is_bundled(name: str) -> bool:
     """Whether a name means a bundled model: a file of the same name goes before it."""

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import struct
 import zlib
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import astuple
 from itertools import groupby
 from pathlib import Path
 
@@ -12,14 +14,16 @@ import numpy as np
 import numpy.typing as npt
 
 from sat_bench.models.boundaries import Probabilities
+from sat_bench.models.loss import Loss
 from sat_bench.models.protocol import BoundaryModel, tagged_answers
 from truemark.errors import TruemarkError
 from truemark.files import write_atomically
 from truemark.signature import Signature
 
 # Names the layout below; a file of another layout is taken for damaged.
-MAGIC = b"truemark probabilities 1\n"
+MAGIC = b"truemark probabilities 2\n"
 _DIGEST_BYTES = 32
+_LOSS = struct.Struct("<4Q")
 _TAG = "CACHEDIR.TAG"
 _TAG_TEXT = """\
 Signature: 8a477f597d28d172789f06886806bc55
@@ -109,10 +113,11 @@ class CachedModel:
 
 
 def encoded(key: bytes, probabilities: Probabilities) -> bytes:
-    """A file: magic, SHA-256 of what follows, key, and the two columns compressed."""
+    """A file: magic, SHA-256 of what follows, key, loss, and the two columns compressed."""
     steps = np.diff(probabilities.ends, prepend=np.int32(0)).astype("<i4")
     columns = _byte_planes(steps) + _byte_planes(probabilities.values.astype("<f4"))
-    content = key + zlib.compress(columns, level=1)
+    loss = _LOSS.pack(*astuple(probabilities.loss))
+    content = key + loss + zlib.compress(columns, level=1)
     return MAGIC + hashlib.sha256(content).digest() + content
 
 
@@ -122,10 +127,12 @@ def decoded(key: bytes, file: bytes) -> Probabilities | None:
     content = file[start:]
     if file[:start] != MAGIC + hashlib.sha256(content).digest() or not content.startswith(key):
         return None
-    planes = np.frombuffer(zlib.decompress(content[len(key) :]), np.uint8).reshape(2, 4, -1)
+    loss = Loss(*_LOSS.unpack_from(content, len(key)))
+    columns = zlib.decompress(content[len(key) + _LOSS.size :])
+    planes = np.frombuffer(columns, np.uint8).reshape(2, 4, -1)
     steps, values = (np.ascontiguousarray(column.T) for column in planes)
     ends = np.cumsum(steps.view("<i4").ravel(), dtype=np.int32)
-    return Probabilities(ends, values.view("<f4").ravel().astype(np.float32, copy=False))
+    return Probabilities(ends, values.view("<f4").ravel().astype(np.float32, copy=False), loss)
 
 
 def _byte_planes(column: npt.NDArray[np.generic]) -> bytes:

@@ -6,18 +6,21 @@ import logging
 import socket
 import time
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import CancelledError
 from contextlib import contextmanager, nullcontext, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sat_bench.models.finding import ModelFiles
 from sat_bench.running.cluster_worker import (
     MissingFileError,
     ModelRequest,
+    Request,
     SharedFile,
+    SystemRequest,
     keep_on_worker,
     read_text_on_worker,
 )
@@ -56,7 +59,14 @@ class Cluster:
 
     def model(self, files: ModelFiles, overlap: int) -> ClusterModel:
         """The model, run by the workers."""
-        return ClusterModel(self, files, overlap)
+        paths = (files.model, files.tokenizer)
+        model, tokenizer = map(SharedFile, (str(path.resolve()) for path in paths), files.checksums)
+        request = ModelRequest(model, tokenizer, overlap)
+        return ClusterModel(self, request, dict(zip(files.checksums, paths, strict=True)))
+
+    def system(self, name: str) -> ClusterModel:
+        """The system of this name, which every worker must have, run by the workers."""
+        return ClusterModel(self, SystemRequest(name), {})
 
     def threads(self) -> int:
         """How many talks can run at the same time."""
@@ -85,15 +95,9 @@ class ClusterModel:
     """A model whose texts are read by workers, a few of them ahead of the one that is asked for."""
 
     cluster: Cluster
-    files: ModelFiles
-    overlap: int
-    request: ModelRequest = field(init=False)
+    request: Request
+    files: Mapping[str, Path]  # what the request names, by checksum
     files_sent: int = 0
-
-    def __post_init__(self) -> None:
-        paths = (str(self.files.model.resolve()), str(self.files.tokenizer.resolve()))
-        model, tokenizer = map(SharedFile, paths, self.files.checksums)
-        self.request = ModelRequest(model, tokenizer, self.overlap)
 
     def probabilities_many(self, texts: Iterable[str]) -> Iterator[Probabilities]:
         """The probabilities of each text, in order."""
@@ -148,8 +152,7 @@ class ClusterModel:
                 f"{self.cluster.address}: workers have lost the file {missing} again and again "
                 "although it was sent; put it there at the same path"
             )
-        paths = (self.files.model, self.files.tokenizer)
-        files = dict(zip(self.files.checksums, map(read_bytes, paths), strict=True))
+        files = {digest: read_bytes(path) for digest, path in self.files.items()}
         answers = self.cluster.client.run(keep_on_worker, files, on_error="return")
         for answer in answers.values():
             if isinstance(answer, TruemarkError):  # others come from workers that are gone

@@ -1,9 +1,11 @@
-"""What a worker of a cluster does: load a model once and read texts with it."""
+"""What a worker of a cluster does: open a system once and read texts with it."""
 
 from __future__ import annotations
 
 import threading
+import weakref
 from collections import OrderedDict
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
 
 MODELS_KEPT = 2
 
-_models: OrderedDict[ModelRequest, Segmenter] = OrderedDict()
+_models: OrderedDict[Request, Segmenter | _SharedSystem] = OrderedDict()
 _lock = threading.Lock()
 
 
@@ -43,11 +45,22 @@ class ModelRequest:
     version: str = __version__
 
 
+@dataclass(frozen=True, slots=True)
+class SystemRequest:
+    """The system that a text is to be read with, by its name, and the version that must read it."""
+
+    name: str
+    version: str = __version__
+
+
+Request = ModelRequest | SystemRequest
+
+
 class MissingFileError(Exception):
     """The worker has not got the file: its content must be sent."""
 
 
-def read_text_on_worker(request: ModelRequest, text: str) -> Probabilities:
+def read_text_on_worker(request: Request, text: str) -> Probabilities:
     """The probabilities of the text, from a model that stays loaded for the next text."""
     if request.version != __version__:
         raise TruemarkError(
@@ -55,11 +68,11 @@ def read_text_on_worker(request: ModelRequest, text: str) -> Probabilities:
             "install the same version everywhere"
         )
     with _lock:
-        segmenter = _models.pop(request, None) or _load(request)
-        _models[request] = segmenter
+        model = _models.pop(request, None) or _load(request)
+        _models[request] = model
         while len(_models) > MODELS_KEPT:
             _models.popitem(last=False)
-    return segmenter.probabilities(text)
+    return model.probabilities(text)
 
 
 def keep_on_worker(files: dict[str, bytes], dask_worker: Worker) -> None:
@@ -68,9 +81,31 @@ def keep_on_worker(files: dict[str, bytes], dask_worker: Worker) -> None:
         write_atomically(_own_copy(digest, dask_worker), content)
 
 
-def _load(request: ModelRequest) -> Segmenter:
+class _SharedSystem:
+    """A system that the threads of a worker use one at a time, started until it is let go."""
+
+    def __init__(self, name: str) -> None:
+        from sat_bench.models.protocol import TextSystem
+        from sat_bench.models.systems import find_system
+
+        system = find_system(name)
+        if not isinstance(system, TextSystem):
+            raise TruemarkError(f"{name}: expected a system that reads texts")
+        self._open = ExitStack()
+        self._model = self._open.enter_context(system.opened())
+        self._lock = threading.Lock()
+        weakref.finalize(self, self._open.close)
+
+    def probabilities(self, text: str) -> Probabilities:
+        with self._lock:
+            return self._model.probabilities(text)
+
+
+def _load(request: Request) -> Segmenter | _SharedSystem:
     from distributed import get_worker
 
+    if isinstance(request, SystemRequest):
+        return _SharedSystem(request.name)
     from sat_bench.models.segmenter import Segmenter
 
     worker = get_worker()

@@ -1,8 +1,8 @@
-"""Where the probabilities of a model come from: this machine, a cluster, or an earlier run."""
+"""Where the answers of a system come from: this machine, a cluster, or an earlier run."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from sat_bench import models
 from sat_bench.models.finding import ModelFiles
-from sat_bench.models.protocol import BoundaryModel
+from sat_bench.models.protocol import BoundaryModel, TextSystem
 from truemark.files import read_bytes
 from truemark.signature import Signature, data_hash
 
@@ -26,6 +26,7 @@ _INT8_NOTES = {
 }
 # A change of these modules may change probabilities, so what was kept before is not found.
 _ENGINE = ("network", "segmenter", "tokenizer", "windows")
+_READING = ("alignment", "answers")
 _LIBRARIES = ("onnxruntime", "sentencepiece")
 
 
@@ -47,52 +48,61 @@ class Inference:
     watch: Watch | None = None
 
     @contextmanager
-    def opened(self, files: ModelFiles) -> Iterator[BoundaryModel]:
+    def opened(self, system: ModelFiles | TextSystem) -> Iterator[BoundaryModel]:
         """The model, loaded when its first text needs it to be."""
-        if files.int8:
-            self.note(f"{files.name}: {_INT8_NOTES[files.int8].format(files.model)}")
+        if isinstance(system, ModelFiles) and system.int8:
+            self.note(f"{system.name}: {_INT8_NOTES[system.int8].format(system.model)}")
         with ExitStack() as stack:
-            cached = self._cached(files, stack)
-            model = cached or self._loaded(files, stack)
+            cached = self._cached(system, stack)
+            model = cached or self._loaded(system, stack)
             if self.watch:
-                model = stack.enter_context(self.watch(files.name, model))
+                model = stack.enter_context(self.watch(system.name, model))
             yield model
         if cached:
-            self.note(f"{files.name}: {cached.hits_in_words}")
+            self.note(f"{system.name}: {cached.hits_in_words}")
 
-    def _cached(self, files: ModelFiles, stack: ExitStack) -> CachedModel | None:
+    def _cached(self, system: ModelFiles | TextSystem, stack: ExitStack) -> CachedModel | None:
         if not self.cache:
             return None
         from sat_bench.running.cache import CachedModel
 
         return CachedModel(
-            self.cache, self._identity(files), lambda: self._loaded(files, stack), self.note
+            self.cache, self._identity(system), lambda: self._loaded(system, stack), self.note
         )
 
-    def _loaded(self, files: ModelFiles, stack: ExitStack) -> BoundaryModel:
+    def _loaded(self, system: ModelFiles | TextSystem, stack: ExitStack) -> BoundaryModel:
         if self.cluster:
-            return self.cluster.model(files, self.overlap)
+            if isinstance(system, ModelFiles):
+                return self.cluster.model(system, self.overlap)
+            return self.cluster.system(system.name)
+        if not isinstance(system, ModelFiles):
+            return stack.enter_context(system.opened())
         from sat_bench.models.segmenter import Segmenter
 
         # Windows of several texts in one batch would let the other talks of a corpus, and the
         # worker that a talk is on, change the numbers of a talk.
         return stack.enter_context(
-            Segmenter(files.model, files.tokenizer, overlap=self.overlap, batch_tokens=0)
+            Segmenter(system.model, system.tokenizer, overlap=self.overlap, batch_tokens=0)
         )
 
-    def _identity(self, files: ModelFiles) -> Signature:
-        """Everything besides the text that probabilities depend on."""
-        model, tokenizer = files.checksums
-        sources = (read_bytes(Path(*models.__path__, f"{name}.py")) for name in _ENGINE)
+    def _identity(self, system: ModelFiles | TextSystem) -> Signature:
+        """Everything besides the text that answers depend on."""
+        if not isinstance(system, ModelFiles):
+            return Signature((("engine", _sources(_READING)), *system.identity))
+        model, tokenizer = system.checksums
         return Signature(
             (
-                ("engine", data_hash(*sources)),
+                ("engine", _sources(_ENGINE)),
                 *((name, _version(name)) for name in _LIBRARIES),
                 ("model", model),
                 ("tokenizer", tokenizer),
                 ("overlap", str(self.overlap)),
             )
         )
+
+
+def _sources(modules: Iterable[str]) -> str:
+    return data_hash(*(read_bytes(Path(*models.__path__, f"{name}.py")) for name in modules))
 
 
 def _version(library: str) -> str:

@@ -1,0 +1,225 @@
+"""Sentences as a system returned them, found again in the text that it was given.
+
+White space aside, most systems return the very characters, and then nothing has to be searched.
+Language models, and systems that tidy up, change, lose and invent some. Equal stretches are then
+followed, and where they end the next place is searched where both go on alike, in windows that grow
+with the distance, so the time is linear in the characters of both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from sat_bench.models.boundaries import Probabilities, certain_ends, space_characters
+from sat_bench.models.loss import Loss
+
+# How far ahead the next place is searched where both go on alike, and how many equal characters
+# in a row make such a place: the farther away, the more of them, since short ones repeat.
+WINDOWS = ((64, 8), (512, 16), (4_096, 24), (32_768, 32))
+SMALL_GAP = 64  # gaps of so many characters are aligned character by character
+_COMPARED = 1_024
+
+
+class Run(NamedTuple):
+    """Equal characters, case aside: where in the text, where in the answer, how many."""
+
+    text: int
+    answer: int
+    length: int
+
+
+@dataclass(frozen=True, slots=True)
+class Aligned:
+    """Sentence ends in the text, ascending, and what of the text the sentences do not have."""
+
+    ends: tuple[int, ...]
+    loss: Loss
+
+    @property
+    def kept(self) -> float:
+        """The share of the text's characters that the sentences have."""
+        lost = self.loss.changed + self.loss.deleted
+        return 1 - lost / self.loss.characters if self.loss.characters else 1.0
+
+    @property
+    def probabilities(self) -> Probabilities:
+        return certain_ends(self.ends, self.loss)
+
+
+def aligned(text: str, sentences: Sequence[str]) -> Aligned:
+    """The ends of the sentences in the text, each after its last character other than space."""
+    offsets = np.flatnonzero(~space_characters(text))
+    solid = "".join(text.split())
+    parts = ["".join(sentence.split()) for sentence in sentences]
+    answer = "".join(parts)
+    cuts = np.cumsum([len(part) for part in parts if part], dtype=np.int64)
+    if answer == solid:
+        return Aligned(tuple((offsets[cuts - 1] + 1).tolist()), Loss(characters=len(solid)))
+    runs = list(matching_runs(_folded(solid), _folded(answer)))
+    gone = _unmatched(len(solid), runs)
+    ends = {_end_in_text(text, offsets, gone, end) for end in _mapped(cuts.tolist(), runs)}
+    return Aligned(tuple(sorted(ends - {0})), _loss(solid, answer, runs))
+
+
+def matching_runs(text: str, answer: str) -> Iterator[Run]:
+    """The stretches that both have, in order and as long as they go."""
+    at_text = at_answer = 0
+    while True:
+        length = _common_prefix(text, answer, at_text, at_answer)
+        if length:
+            yield Run(at_text, at_answer, length)
+        at_text, at_answer = at_text + length, at_answer + length
+        if at_text == len(text) or at_answer == len(answer):
+            return
+        skipped, added = _next_alike(text, answer, at_text, at_answer)
+        if max(skipped, added) <= SMALL_GAP:
+            gap = text[at_text : at_text + skipped], answer[at_answer : at_answer + added]
+            for run in _nearest_edit(*gap):
+                yield Run(at_text + run.text, at_answer + run.answer, run.length)
+        at_text, at_answer = at_text + skipped, at_answer + added
+
+
+def _common_prefix(text: str, answer: str, at_text: int, at_answer: int) -> int:
+    """How many characters are the same from here on."""
+    length, step = 0, _COMPARED
+    most = min(len(text) - at_text, len(answer) - at_answer)
+    while step:
+        first, second = at_text + length, at_answer + length
+        if length + step <= most and text[first : first + step] == answer[second : second + step]:
+            length += step
+        else:
+            step //= 2
+    return length
+
+
+def _next_alike(text: str, answer: str, at_text: int, at_answer: int) -> tuple[int, int]:
+    """How much of the text and of the answer to leave out so that both go on alike.
+
+    The nearest such place; where there is none, all of the answer that was searched.
+    """
+    for window, anchor in WINDOWS:
+        here, there = text[at_text : at_text + window], answer[at_answer : at_answer + window]
+        if found := _nearest_anchor(here, there, anchor):
+            return found
+        if len(here) < window and len(there) < window:
+            return len(here), len(there)  # all that is left
+    searched = min(len(there), window - anchor)
+    # Nothing of it is in the text near here: invented, unless the answer ends with it.
+    return (0, searched) if at_answer + searched < len(answer) else (len(text) - at_text, searched)
+
+
+def _nearest_anchor(here: str, there: str, anchor: int) -> tuple[int, int] | None:
+    first: dict[str, int] = {}
+    for place in range(len(here) - anchor, -1, -1):
+        first[here[place : place + anchor]] = place
+    best: tuple[int, int] | None = None
+    for place in range(len(there) - anchor + 1):
+        if best and place >= sum(best):
+            break
+        found = first.get(there[place : place + anchor])
+        if found is not None and (best is None or found + place < sum(best)):
+            best = found, place
+    return best
+
+
+def _nearest_edit(text: str, answer: str) -> Iterator[Run]:
+    """The characters that a shortest edit of a small gap keeps."""
+    rows = [list(range(len(answer) + 1))]
+    for count, char in enumerate(text, 1):
+        above, row = rows[-1], [count]
+        for place, other in enumerate(answer):
+            row.append(min(above[place] + (char != other), above[place + 1] + 1, row[place] + 1))
+        rows.append(row)
+    kept, left, right = [], len(text), len(answer)
+    while left and right:
+        cost = rows[left][right]
+        if text[left - 1] == answer[right - 1] and cost == rows[left - 1][right - 1]:
+            left, right = left - 1, right - 1
+            kept.append(Run(left, right, 1))
+        elif cost == rows[left - 1][right - 1] + 1:
+            left, right = left - 1, right - 1
+        elif cost == rows[left - 1][right] + 1:
+            left -= 1
+        else:
+            right -= 1
+    return reversed(kept)
+
+
+def _gaps(text: int, answer: int, runs: Sequence[Run]) -> Iterator[tuple[int, int]]:
+    """How many characters of the text and of the answer lie between the runs."""
+    at_text = at_answer = 0
+    for run in (*runs, Run(text, answer, 0)):
+        yield run.text - at_text, run.answer - at_answer
+        at_text, at_answer = run.text + run.length, run.answer + run.length
+
+
+def _loss(text: str, answer: str, runs: Sequence[Run]) -> Loss:
+    changed = sum(
+        here != there
+        for run in runs
+        for here, there in zip(
+            text[run.text : run.text + run.length],
+            answer[run.answer : run.answer + run.length],
+            strict=True,
+        )
+    )
+    deleted = invented = 0
+    for skipped, added in _gaps(len(text), len(answer), runs):
+        both = min(skipped, added)
+        changed, deleted, invented = (
+            changed + both,
+            deleted + skipped - both,
+            invented + added - both,
+        )
+    return Loss(changed, deleted, invented, len(text))
+
+
+def _mapped(cuts: Sequence[int], runs: Sequence[Run]) -> Iterator[int]:
+    """For each place in the answer the one in the text: how many characters are before it."""
+    following = iter((*runs, None))
+    run, at_text, at_answer = next(following), 0, 0  # where the run before ends
+    for cut in cuts:
+        while run and run.answer + run.length <= cut:
+            at_text, at_answer = run.text + run.length, run.answer + run.length
+            run = next(following)
+        if run and run.answer < cut:
+            yield run.text + cut - run.answer
+        elif run and cut == run.answer and cut > at_answer:
+            yield run.text  # behind everything that was changed here
+        else:
+            yield at_text
+
+
+def _unmatched(characters: int, runs: Sequence[Run]) -> npt.NDArray[np.bool_]:
+    gone = np.ones(characters, np.bool_)
+    for run in runs:
+        gone[run.text : run.text + run.length] = False
+    return gone
+
+
+def _end_in_text(
+    text: str, offsets: npt.NDArray[np.intp], gone: npt.NDArray[np.bool_], before: int
+) -> int:
+    """The offset after so many characters, and after those of the same word that were lost.
+
+    A system that drops a full stop ends the sentence behind it all the same.
+    """
+    if not before:
+        return 0
+    end = int(offsets[before - 1]) + 1
+    while end < len(text) and before < len(gone) and gone[before] and offsets[before] == end:
+        before, end = before + 1, end + 1
+    return end
+
+
+def _folded(text: str) -> str:
+    """The text in lower case, as far as that keeps its length."""
+    lower = text.lower()
+    if len(lower) == len(text):
+        return lower
+    return "".join(char.lower() if len(char.lower()) == 1 else char for char in text)

@@ -1,0 +1,97 @@
+"""The forms in which a system may answer: its sentences, or ends with probabilities."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+
+from sat_bench.models.alignment import aligned
+from sat_bench.models.boundaries import CERTAIN, Probabilities
+from truemark.fields import shown
+
+FORMS = "a list of sentences, or of pairs (end, probability)"
+
+
+class AnswerError(ValueError):
+    """An answer of the wrong form; the text says what was found and what was expected."""
+
+
+def read_answer(text: str, answer: object, least_kept: float = 0.0) -> Probabilities:
+    """The probabilities that an answer amounts to.
+
+    Sentences are found again in the text; `least_kept` is the share of its characters that must be.
+    """
+    if isinstance(answer, str | bytes | Mapping) or not isinstance(answer, Iterable):
+        raise AnswerError(f"answers {shown(answer)}, expected {FORMS}")
+    items = list(answer)
+    if all(isinstance(item, str) for item in items):
+        return _found_again(text, items, least_kept)
+    return _scored(text, items)
+
+
+def printed_answer(output: str) -> Sequence[object]:
+    """What a program printed: a sentence per line, or JSON lines {"end": …, "p": …}."""
+    lines = [line for line in output.split("\n") if line.strip()]
+    if not lines or not _is_end(_json(lines[0])):
+        return lines
+    return [_json(line) for line in lines]
+
+
+def _json(line: str) -> object:
+    try:
+        return json.loads(line)
+    except (ValueError, RecursionError):
+        return line
+
+
+def _is_end(value: object) -> bool:
+    return isinstance(value, dict) and "end" in value
+
+
+def _found_again(text: str, sentences: Sequence[str], least_kept: float) -> Probabilities:
+    found = aligned(text, sentences)
+    if found.kept < least_kept:
+        raise AnswerError(
+            f"has {found.kept:.0%} of the {found.loss.characters:,} characters of a text in its "
+            f"answer, expected its sentences; it begins with {shown(''.join(sentences[:1]))}"
+        )
+    return found.probabilities
+
+
+def _scored(text: str, items: Sequence[object]) -> Probabilities:
+    ends, values = np.empty(len(items), np.int32), np.empty(len(items), np.float32)
+    before = 0
+    for number, item in enumerate(items):
+        end, probability = _pair(item)
+        if end is None or probability is None:
+            raise AnswerError(f"answers {shown(item)} at place {number}, expected {FORMS}")
+        if not before <= end <= len(text):
+            raise AnswerError(
+                f"answers the end {end} at place {number}, expected ends that ascend "
+                f"and stay within the {len(text):,} characters of the text"
+            )
+        if not (0 <= probability <= 1 or probability == CERTAIN):
+            raise AnswerError(f"answers the probability {probability}, expected one from 0 to 1")
+        ends[number], values[number], before = end, probability, end
+    return Probabilities(ends, values)
+
+
+def _pair(item: object) -> tuple[int | None, float | None]:
+    if isinstance(item, Mapping):
+        return _whole(item.get("end")), _number(item.get("p", CERTAIN))
+    if isinstance(item, tuple | list):
+        return (_whole(item[0]), _number(item[1])) if len(item) == 2 else (None, None)
+    return _whole(item), CERTAIN  # an end alone
+
+
+def _whole(value: object) -> int | None:
+    # Those of numpy count too.
+    index = getattr(value, "__index__", None)
+    return None if index is None or isinstance(value, bool) else int(index())
+
+
+def _number(value: object) -> float | None:
+    as_float = getattr(value, "__float__", None)
+    return None if as_float is None or isinstance(value, bool) else float(as_float())

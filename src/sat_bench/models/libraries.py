@@ -1,0 +1,205 @@
+"""Segmenters installed beside Truemark, each under `lib:NAME`.
+
+To add one, write a function that loads it and returns a function of a text, and name it in
+`LIBRARIES`. They are imported when they are opened, so that any of them may be missing.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from importlib import import_module, metadata
+from pathlib import Path
+from typing import Any
+
+from sat_bench.models.finding import ModelError
+from sat_bench.models.protocol import Split, TextSystem
+
+PUNKT_DATA = "python -m nltk.downloader punkt_tab, or pip install --no-deps llama-index-core"
+
+
+@dataclass(frozen=True, slots=True)
+class Library:
+    """A package of PyPI; `load` gets what stands behind the second colon, else `argument`."""
+
+    package: str
+    load: Callable[[str], Split]
+    argument: str = ""
+
+
+def library_system(name: str) -> TextSystem:
+    """The system of a name `lib:NAME` or `lib:NAME:ARGUMENT`; raises a ModelError for others."""
+    _, _, rest = name.partition(":")
+    key, _, argument = rest.partition(":")
+    library = LIBRARIES.get(key)
+    if library is None:
+        raise ModelError(f"{name}: no such library; known are {', '.join(LIBRARIES)}")
+    try:
+        version = metadata.version(library.package)
+    except metadata.PackageNotFoundError:
+        raise ModelError(f"{name}: not installed: pip install {library.package}") from None
+    argument = argument or library.argument
+    identity = (("library", f"{library.package} {version}"), ("argument", argument))
+    return TextSystem(name, identity, partial(_loaded, name, library, argument))
+
+
+@contextmanager
+def _loaded(name: str, library: Library, argument: str) -> Iterator[Split]:
+    with warnings.catch_warnings():
+        # Notes of the libraries to their developers, such as a module that will move.
+        warnings.simplefilter("ignore")
+        try:
+            split = library.load(argument)
+        except ModelError as error:
+            raise ModelError(f"{name}: {error}") from error
+        except Exception as error:
+            said = f"{type(error).__name__}: {error}".rstrip(": ")
+            raise ModelError(f"{name}: does not load: {said}") from error
+        yield split
+
+
+def _blingfire(_: str) -> Split:
+    module: Any = import_module("blingfire")
+    return lambda text: module.text_to_sentences(text).split("\n")
+
+
+def _charboundary(size: str) -> Split:
+    module: Any = import_module("charboundary")
+    split: Split = getattr(module, f"get_{size}_onnx_segmenter")().segment_to_sentences
+    return split
+
+
+def _icu(language: str) -> Split:
+    breaker: Any = import_module("icu4py.breakers").SentenceBreaker
+    return lambda text: list(breaker(text, language))
+
+
+def _nltk(language: str) -> Split:
+    nltk: Any = import_module("nltk")
+    # The package holds a copy of NLTK's data; nothing of it is imported.
+    for file in _files("llama-index-core"):
+        if file.match("nltk_cache/tokenizers/punkt_tab/english/*"):
+            nltk.data.path.append(str(file.parents[3]))
+            break
+    try:
+        nltk.sent_tokenize("Ready.", language)
+    except LookupError:
+        raise ModelError(f"punkt's data is not installed: {PUNKT_DATA}") from None
+    return lambda text: nltk.sent_tokenize(text, language)
+
+
+def _files(package: str) -> Iterable[Path]:
+    try:
+        return [Path(str(file.locate())) for file in metadata.files(package) or ()]
+    except metadata.PackageNotFoundError:
+        return ()
+
+
+def _nupunkt(_: str) -> Split:
+    split: Split = import_module("nupunkt").sent_tokenize
+    return split
+
+
+def _nupunkt_rs(_: str) -> Split:
+    split: Split = import_module("nupunkt_rs").create_default_tokenizer().tokenize
+    return split
+
+
+def _phrasplit(_: str) -> Split:
+    module: Any = import_module("phrasplit")
+    return lambda text: module.split_sentences(text, use_spacy=False)
+
+
+def _pysbd(language: str) -> Split:
+    split: Split = import_module("pysbd").Segmenter(language=language, clean=False).segment
+    return split
+
+
+def _segtok(_: str) -> Split:
+    module: Any = import_module("segtok.segmenter")
+    return lambda text: list(module.split_single(text))
+
+
+def _sentence_splitter(language: str) -> Split:
+    split: Split = import_module("sentence_splitter").SentenceSplitter(language).split
+    return split
+
+
+def _sentencesplit(language: str) -> Split:
+    split: Split = import_module("sentencesplit").Segmenter(language).segment
+    return split
+
+
+def _sentencex(language: str) -> Split:
+    module: Any = import_module("sentencex")
+    return lambda text: list(module.segment(language, text))
+
+
+def _sentsplit(language: str) -> Split:
+    import_module("loguru").logger.disable("sentsplit")
+    split: Split = import_module("sentsplit.segment").SentSplit(language).segment
+    return split
+
+
+def _spacy(pipeline: str) -> Split:
+    spacy: Any = import_module("spacy")
+    if pipeline:
+        loaded = spacy.load(pipeline)
+    else:
+        loaded = spacy.blank("en")
+        loaded.add_pipe("sentencizer")
+    return lambda text: [sentence.text for sentence in loaded(text).sents]
+
+
+def _stanza(language: str) -> Split:
+    stanza: Any = import_module("stanza")
+    pipeline = stanza.Pipeline(language, processors="tokenize", download_method=None, verbose=False)
+    return lambda text: [sentence.text for sentence in pipeline(text).sentences]
+
+
+def _syntok(_: str) -> Split:
+    module: Any = import_module("syntok.segmenter")
+
+    def split(text: str) -> list[str]:
+        return [
+            text[tokens[0].offset : tokens[-1].offset + len(tokens[-1].value)]
+            for paragraph in module.analyze(text)
+            for tokens in paragraph
+        ]
+
+    return split
+
+
+def _wtpsplit(model: str) -> Split:
+    sat: Any = import_module("wtpsplit").SaT(model)
+    return lambda text: list(sat.split(text))
+
+
+def _wtpsplit_lite(model: str) -> Split:
+    sat: Any = import_module("wtpsplit_lite").SaT(model)
+    return lambda text: list(sat.split(text))
+
+
+LIBRARIES = {
+    "blingfire": Library("blingfire", _blingfire),
+    "charboundary": Library("charboundary", _charboundary, "small"),
+    "icu4py": Library("icu4py", _icu, "en"),
+    "nltk": Library("nltk", _nltk, "english"),
+    "nupunkt": Library("nupunkt", _nupunkt),
+    "nupunkt-rs": Library("nupunkt-rs", _nupunkt_rs),
+    "phrasplit": Library("phrasplit", _phrasplit),
+    "pysbd": Library("pysbd", _pysbd, "en"),
+    "segtok": Library("segtok", _segtok),
+    "sentence-splitter": Library("sentence-splitter", _sentence_splitter, "en"),
+    "sentencesplit": Library("sentencesplit", _sentencesplit, "en"),
+    "sentencex": Library("sentencex", _sentencex, "en"),
+    "sentsplit": Library("sentsplit", _sentsplit, "en"),
+    "spacy": Library("spacy", _spacy),
+    "stanza": Library("stanza", _stanza, "en"),
+    "syntok": Library("syntok", _syntok),
+    "wtpsplit": Library("wtpsplit", _wtpsplit, "sat-3l-sm"),
+    "wtpsplit-lite": Library("wtpsplit-lite", _wtpsplit_lite, "sat-3l-sm"),
+}

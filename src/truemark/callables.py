@@ -1,0 +1,60 @@
+"""Python callables by name, `module:callable`, also from files in the working folder."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+
+from truemark.errors import TruemarkError
+from truemark.signature import checksum
+
+
+class CallableError(TruemarkError):
+    """A name that does not lead to a callable: what was found there, and what was expected."""
+
+
+def import_callable(name: str) -> Callable[..., object]:
+    """The callable of `module:callable`; the name behind the colon may have dots in it."""
+    module_name, _, path = name.partition(":")
+    if not all(part.isidentifier() for part in f"{module_name}.{path}".split(".")):
+        raise CallableError(f"{name}: expected module:callable, such as my_module:split")
+    found: object = _module(name, module_name)
+    for part in path.split("."):
+        if not hasattr(found, part):
+            raise CallableError(f"{name}: {module_name} has no {path}")
+        found = getattr(found, part)
+    if not callable(found):
+        raise CallableError(f"{name}: {path} is a {type(found).__name__}, not a callable")
+    return found
+
+
+def source_checksum(function: Callable[..., object]) -> str:
+    """The SHA-256 of the file that the callable is written in; empty where it has none."""
+    try:
+        file = inspect.getsourcefile(inspect.unwrap(function))
+    except TypeError:  # an object with __call__, or something that is built in
+        module = inspect.getmodule(type(function))
+        file = getattr(module, "__file__", None)
+    return checksum(Path(file)) if file and Path(file).is_file() else ""
+
+
+def _module(name: str, module: str) -> object:
+    # Python itself looks in the working folder; an installed command does not.
+    folder = str(Path.cwd())
+    added = folder not in sys.path and "" not in sys.path
+    if added:
+        sys.path.append(folder)
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as error:
+        if error.name and module.startswith(error.name):
+            raise CallableError(
+                f"{name}: no module {module} in the working folder or among the installed ones"
+            ) from None
+        raise CallableError(f"{name}: {module} needs {error.name}, which is missing") from error
+    except Exception as error:
+        said = f"{type(error).__name__}: {error}".rstrip(": ")
+        raise CallableError(f"{name}: {module} cannot be imported: {said}") from error

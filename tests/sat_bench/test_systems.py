@@ -1,0 +1,272 @@
+"""Systems by name: libraries, callables and predictions on file."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from importlib import metadata
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from sat_bench import compare, evaluate, find_system, load_corpus
+from sat_bench.corpus.loading import BUNDLED_CORPUS, Corpus
+from sat_bench.corpus.sentences import find_sentences
+from sat_bench.corpus.talks import Talk
+from sat_bench.evaluation import Failed, Measured, measure_model
+from sat_bench.models.answers import AnswerError, printed_answer, read_answer
+from sat_bench.models.finding import ModelError, ModelFiles
+from sat_bench.models.libraries import LIBRARIES
+from sat_bench.models.protocol import TextSystem
+from sat_bench.models.stored import StoredPredictions
+from sat_bench.models.systems import is_model_name
+from truemark.counts import Counts
+from truemark.sweep import grid
+
+DOWNLOADING = ("stanza", "wtpsplit", "wtpsplit-lite")  # their models are elsewhere
+THRESHOLDS = grid(0.1, 1.0, 0.1)
+CALLABLES = """
+import re
+
+def sentences(text):
+    return re.split(r"(?<=[.?!])\\s+", text)
+
+def graded(text):
+    return [(match.end(), 0.6 if match[0] == "." else 0.9) for match in re.finditer(r"[.?!]", text)]
+
+def raises(text):
+    raise ValueError("out of luck")
+
+def wrong(text):
+    return 42
+
+def one_text(text):
+    return text
+
+def shuffled(text):
+    return [(9, 0.5), (3, 0.5)]
+
+def garbage(text):
+    return ["lorem ipsum", "dolor sit amet"]
+
+class Splitter:
+    def split(self, text):
+        return sentences(text)
+
+class Called:
+    def __call__(self, text):
+        return sentences(text)
+
+number = 3
+splitter = Splitter()
+called = Called()
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A working folder with a module of callables."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [path for path in sys.path if path])
+    (tmp_path / "own_splits.py").write_text(CALLABLES, encoding="utf-8")
+    (tmp_path / "broken_splits.py").write_text("import nowhere_to_be_found\n", encoding="utf-8")
+    (tmp_path / "raising_splits.py").write_text("1 / 0\n", encoding="utf-8")
+    yield tmp_path
+    for name in ("own_splits", "broken_splits", "raising_splits"):
+        sys.modules.pop(name, None)
+
+
+@pytest.fixture(scope="module")
+def corpus() -> Corpus:
+    return load_corpus(BUNDLED_CORPUS)
+
+
+def talk(text: str, *, id: str = "a") -> Talk:
+    return Talk(id, "s", "", "", text, find_sentences(text))
+
+
+@pytest.mark.parametrize(
+    "name", ["own_splits:sentences", "own_splits:splitter.split", "own_splits:called"]
+)
+def test_a_callable_is_measured_like_a_model(folder: Path, corpus: Corpus, name: str) -> None:
+    system = find_system(f"py:{name}")
+    found = measure_model(system, corpus, (0.5,))
+    assert not found.graded
+    assert found.best().scores().f1 > 0.9
+    assert found.effort
+    assert found.effort.characters == corpus.characters
+    assert found.effort.seconds > 0
+
+
+def test_a_system_without_probabilities_has_a_single_point(folder: Path, corpus: Corpus) -> None:
+    found = measure_model(find_system("py:own_splits:sentences"), corpus, THRESHOLDS)
+    assert len(found.points) == 1
+    assert found == measure_model(find_system("py:own_splits:sentences"), corpus, THRESHOLDS[:1])
+
+
+def test_a_threshold_of_one_takes_no_end_from_a_system_without_probabilities(folder: Path) -> None:
+    found = measure_model(
+        find_system("py:own_splits:sentences"), [talk("One. Two. Three.")], (1.0,)
+    )
+    assert found.best().counts == Counts(3, 0, 0)
+
+
+def test_a_callable_with_probabilities_is_swept(folder: Path) -> None:
+    talks = [talk("One. Two? Three! Four.")]
+    found = measure_model(find_system("py:own_splits:graded"), talks, (0.5, 0.7, 0.95))
+    assert found.graded
+    assert [point.counts.tp for point in found.points] == [4, 3, 1]
+
+
+FAULTS = [
+    ("py:own_splits:raises", "fails on a text of 9 characters: ValueError: out of luck"),
+    ("py:own_splits:wrong", "answers 42, expected a list of sentences"),
+    ("py:own_splits:one_text", "answers 'One. Two.', expected a list"),
+    ("py:own_splits:shuffled", "answers the end 3 at place 1, expected ends that ascend"),
+    ("py:own_splits:garbage", "of the 8 characters of a text in its answer"),
+    ("py:own_splits:nothing", "own_splits has no nothing"),
+    ("py:own_splits:number", "number is a int, not a callable"),
+    ("py:own_splits", "expected module:callable"),
+    ("py:absent_splits:split", "no module absent_splits"),
+    ("py:broken_splits:split", "broken_splits needs nowhere_to_be_found, which is missing"),
+    ("py:raising_splits:split", "cannot be imported: ZeroDivisionError: division by zero"),
+    ("lib:nosuch", "no such library; known are blingfire"),
+    ("lib:absent", "not installed: pip install absent-package"),
+    ("lib:cracked", "does not load: RuntimeError: cracked"),
+    ("file:nowhere", "no such folder"),
+    (
+        "file:empty",
+        "no predictions for the talk 'a'; expected a.txt, .json or .jsonl, found nothing",
+    ),
+    ("file:others", "found b.txt"),
+]
+
+
+@pytest.mark.parametrize(("name", "reason"), FAULTS, ids=[name for name, _ in FAULTS])
+def test_a_system_that_fails_is_one_line_and_the_others_are_measured(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, name: str, reason: str
+) -> None:
+    from sat_bench.models.libraries import Library
+
+    def cracked(_: str) -> object:
+        raise RuntimeError("cracked")
+
+    monkeypatch.setitem(LIBRARIES, "absent", Library("absent-package", cracked))
+    monkeypatch.setitem(LIBRARIES, "cracked", Library("numpy", cracked))
+    (folder / "empty").mkdir()
+    (folder / "others").mkdir()
+    (folder / "others" / "b.txt").write_text("One.\nTwo.\n", encoding="utf-8")
+    failed, measured = compare([name, "py:own_splits:sentences"], [talk("One. Two.")])
+    assert isinstance(failed, Failed)
+    assert failed.name == name
+    assert reason in failed.reason
+    assert "\n" not in failed.reason
+    assert isinstance(measured, Measured)
+
+
+@pytest.mark.parametrize(
+    ("file", "content"),
+    [
+        ("a.txt", "One.\nTwo?\nThree\n"),
+        ("a.json", '["One.", "Two?", "Three"]'),
+        ("a.json", '{"ends": [4, 9, 15]}'),
+        ("a.json", '{"ends": [4, 9, 15], "probabilities": [0.9, 0.8, 0.7]}'),
+        ("a.json", '[{"end": 4, "p": 0.9}, {"end": 9}]'),
+        ("a.jsonl", '{"end": 4, "p": 0.9}\n{"end": 9, "p": 0.8}\n'),
+        ("a.jsonl", '{"end": 4}\n\n{"end": 9}'),
+    ],
+)
+def test_predictions_on_file_are_taken_in_each_form(
+    tmp_path: Path, file: str, content: str
+) -> None:
+    (tmp_path / file).write_text(content, encoding="utf-8")
+    (tmp_path / "README.md").write_text("not predictions", encoding="utf-8")
+    system = find_system(f"file:{tmp_path}")
+    assert isinstance(system, StoredPredictions)
+    found = measure_model(system, [talk("One. Two? Three")], (0.5,))
+    assert found.best().counts == Counts(3, 0, 0)
+    assert found.effort is None
+
+
+@pytest.mark.parametrize(
+    ("files", "reason"),
+    [
+        ({"a.json": "{"}, "a.json: is not JSON"),
+        ({"a.json": '{"boundaries": [4]}'}, "expected a list, or an object with ends"),
+        ({"a.json": '{"ends": [4], "probabilities": []}'}, "has 1 ends, expected as many"),
+        ({"a.json": '{"ends": [4], "probabilities": [2]}'}, "answers the probability 2.0"),
+        ({"a.json": '{"ends": [99]}'}, "answers the end 99 at place 0"),
+        ({"a.json": "[[4]]"}, "answers [4] at place 0"),
+        ({"a.json": "[true]"}, "answers true at place 0"),
+        ({"a.txt": "x", "a.json": "[]"}, "a.json and a.txt are for the same talk"),
+        ({"a.jsonl": '{"end": 4}\nfour\n'}, "answers 'four' at place 1"),
+    ],
+)
+def test_predictions_of_the_wrong_form_are_named(
+    tmp_path: Path, files: dict[str, str], reason: str
+) -> None:
+    for file, content in files.items():
+        (tmp_path / file).write_text(content, encoding="utf-8")
+    [failed] = compare([f"file:{tmp_path}"], [talk("One. Two? Three")])
+    assert isinstance(failed, Failed)
+    assert reason in failed.reason
+
+
+def test_the_identity_of_predictions_is_their_content(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("One.", encoding="utf-8")
+    before = find_system(f"file:{tmp_path}").identity
+    assert find_system(f"file:{tmp_path}").identity == before
+    (tmp_path / "a.txt").write_text("One. Two.", encoding="utf-8")
+    assert find_system(f"file:{tmp_path}").identity != before
+
+
+def test_names_without_a_known_prefix_are_models(tmp_path: Path) -> None:
+    assert isinstance(find_system("small"), ModelFiles)
+    assert is_model_name("owner/name")
+    assert is_model_name("small:int8")
+    assert is_model_name("C:/models/sat.onnx")
+    assert not is_model_name("lib:pysbd")
+    with pytest.raises(ModelError, match="no such model"):
+        find_system("pysbd")
+
+
+def test_numbers_of_numpy_are_numbers() -> None:
+    found = read_answer("One. Two.", zip(np.array([4, 9]), np.array([0.25, 1.0]), strict=True))
+    assert found.ends.tolist() == [4, 9]
+    assert found.values.tolist() == [0.25, 1.0]
+
+
+def test_a_sentence_in_braces_is_no_json() -> None:
+    assert printed_answer('{end}\n{"a": 1}\n\n') == ["{end}", '{"a": 1}']
+    with pytest.raises(AnswerError, match="expected a list"):
+        read_answer("One.", {"end": 4})
+
+
+def installed(name: str) -> bool:
+    try:
+        metadata.version(LIBRARIES[name].package)
+    except metadata.PackageNotFoundError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("name", [name for name in LIBRARIES if name not in DOWNLOADING])
+def test_each_library_that_is_installed_finds_sentences(name: str, corpus: Corpus) -> None:
+    if not installed(name):
+        pytest.skip(f"pip install {LIBRARIES[name].package}")
+    system = find_system(f"lib:{name}")
+    assert isinstance(system, TextSystem)
+    first = next(iter(corpus))
+    with system.opened() as model:
+        evaluation = evaluate(model, [first])
+    assert evaluation.scores().f1 > 0.8
+    assert dict(system.identity)["library"].startswith(LIBRARIES[name].package)
+
+
+def test_two_runs_of_one_callable_have_one_identity(folder: Path) -> None:
+    first = find_system("py:own_splits:sentences").identity
+    assert first == find_system("py:own_splits:sentences").identity
+    assert json.dumps(first)
+    assert all(value for _, value in first)
