@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator
 from importlib import metadata
 from pathlib import Path
+from typing import NoReturn
 
 import numpy as np
 import pytest
@@ -150,7 +151,7 @@ def test_a_system_that_fails_is_one_line_and_the_others_are_measured(
 ) -> None:
     from sat_bench.models.libraries import Library
 
-    def cracked(_: str) -> object:
+    def cracked(_: str) -> NoReturn:
         raise RuntimeError("cracked")
 
     monkeypatch.setitem(LIBRARIES, "absent", Library("absent-package", cracked))
