@@ -17,7 +17,7 @@ from truemark.sweep import Group, SweepTable, leave_one_out
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from truemark.sweep import Curve
+    from truemark.curves import Curve
 
 CURVE_POINTS = 2_000
 

@@ -65,42 +65,6 @@ class ScoredPositions:
 Group = tuple[ScoredPositions, Sequence[int]]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Curve:
-    """Counts at every threshold where they change, in ascending threshold.
-
-    The first threshold lies just below the lowest score, so every prediction is in; the others
-    are the distinct finite scores, each of which leaves out the predictions that have it.
-    """
-
-    thresholds: NDArray[np.float64]
-    matched: NDArray[np.int64]
-    predicted: NDArray[np.int64]
-    expected: int
-
-    def __len__(self) -> int:
-        return len(self.thresholds)
-
-    def point(self, number: int) -> SweepPoint:
-        """The point at that place of the curve."""
-        counts = Counts.of(
-            matched=int(self.matched[number]),
-            predicted=int(self.predicted[number]),
-            expected=self.expected,
-        )
-        return SweepPoint(float(self.thresholds[number]), counts)
-
-    def best(self, weights: Weights = EQUAL_WEIGHTS, *, empty: float) -> int:
-        """The place of highest weighted score; ties: higher F1, then lower threshold."""
-        return best_row(
-            self.matched,
-            self.predicted - self.matched,
-            self.expected - self.matched,
-            empty=empty,
-            weights=weights,
-        )
-
-
 def grid(start: float, stop: float, step: float) -> tuple[float, ...]:
     """start, start + step, … below `stop`; each is the float nearest to its decimal value."""
     for name, value in (("start", start), ("stop", stop), ("step", step)):
@@ -176,27 +140,6 @@ def sweep_groups(
         predicted[number] = _count_above(np.sort(scored.scores), levels)
     truths = np.array([len(expected) for _, expected in groups], dtype=np.int64)
     return SweepTable(tuple(thresholds), matched, predicted, truths)
-
-
-def exact_curve(groups: Sequence[Group], tolerance: int) -> Curve:
-    """The counts summed over all groups at every distinct score."""
-    import numpy as np
-
-    from truemark.found import found_scores
-
-    nothing = np.empty(0)
-    found = [found_scores(scored, expected, tolerance) for scored, expected in groups]
-    marked = np.sort(np.concatenate([nothing, *(scored.scores for scored, _ in groups)]))
-    finite = marked[: np.searchsorted(marked, np.inf)]
-    levels = finite[np.diff(finite, append=np.inf) > 0]
-    lowest = np.nextafter(levels[:1], -np.inf) if len(levels) else np.zeros(1)
-    thresholds = np.concatenate((lowest, levels))
-    return Curve(
-        thresholds=thresholds,
-        matched=_count_above(np.sort(np.concatenate([nothing, *found])), thresholds),
-        predicted=_count_above(marked, thresholds),
-        expected=sum(len(expected) for _, expected in groups),
-    )
 
 
 def _count_above(

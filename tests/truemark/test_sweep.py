@@ -8,13 +8,13 @@ from hypothesis import strategies as st
 
 from truemark.aggregate import total
 from truemark.counts import Counts, Weights, scores
+from truemark.curves import CurveTally, exact_curve
 from truemark.matching import match_positions
 from truemark.sweep import (
     Group,
     ScoredPositions,
     SweepPoint,
     best,
-    exact_curve,
     grid,
     leave_one_out,
     ranked,
@@ -205,6 +205,30 @@ def test_the_first_point_of_the_curve_has_every_prediction() -> None:
 def test_a_curve_without_finite_scores_has_one_point(talks: list[Group]) -> None:
     curve = exact_curve(talks, 0)
     assert [curve.point(n) for n in range(len(curve))] == list(sweep(talks, [0.0], 0))
+
+
+@given(GROUPS, TOLERANCE, st.sampled_from([0, 1, 5]))
+def test_a_tally_with_little_room_is_right_wherever_it_has_a_threshold(
+    talks: list[Group], tolerance: int, most: int
+) -> None:
+    tally = CurveTally(tolerance, most)
+    for talk in talks:
+        tally.add(talk)
+        assert len(tally.curve) > 0  # may be asked for at any time
+    curve = tally.curve
+    assert (np.diff(curve.thresholds) > 0).all()
+    for number in range(1, len(curve)):
+        point = curve.point(number)
+        assert point.counts == total(evaluated(one, point.threshold, tolerance) for one in talks)
+
+
+def test_a_tally_of_many_scores_keeps_to_its_room() -> None:
+    generator = np.random.default_rng(3)
+    tally = CurveTally(0, most=1_000)
+    for _ in range(50):
+        talk = ScoredPositions(np.arange(400), generator.random(400) / 1_000)
+        tally.add((talk, list(range(0, 400, 9))))
+    assert len(tally.curve) < 2**20 / 1_000 + 3
 
 
 @given(GROUPS, TOLERANCE, st.sampled_from([0.0, 1.0]), st.integers(0, 3), st.integers(0, 3))
