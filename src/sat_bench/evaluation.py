@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,13 +19,15 @@ from sat_bench.running.effort import Effort, Stopwatch
 from sat_bench.running.inference import Inference
 from truemark.aggregate import total
 from truemark.counts import EQUAL_WEIGHTS, Counts, Scores, Weights, scores
+from truemark.curves import Curve, CurveTally
 from truemark.errors import TruemarkError
-from truemark.sweep import SweepPoint, best, grid, ranked, sweep_groups
+from truemark.sweep import Group, SweepPoint, best, grid, ranked, sweep_groups
 
 if TYPE_CHECKING:
     from sat_bench.models.boundaries import Probabilities
 
 EMPTY_RATIO = 0.0
+FEW_TALKS = 10  # below this, parts of talks are resampled and not whole talks
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +52,8 @@ class TalkPoints:
     tp: array[int]
     fp: array[int]
     fn: array[int]
+    language: str = ""
+    condition: str = ""
 
     def counts(self, number: int) -> Counts:
         """The counts at the threshold of that number."""
@@ -57,7 +61,17 @@ class TalkPoints:
 
     def first(self, number: int) -> TalkPoints:
         """The counts at that many thresholds."""
-        return TalkPoints(self.talk, self.tp[:number], self.fp[:number], self.fn[:number])
+        return replace(self, tp=self.tp[:number], fp=self.fp[:number], fn=self.fn[:number])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ScoredTalk:
+    """Where a model may have seen the ends of a talk's sentences, and where they truly are."""
+
+    id: str
+    group: Group
+    condition: str = ""
+    seconds: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +79,8 @@ class Measurement:
     """The counts of every talk at every threshold of one system.
 
     A system without probabilities is not `graded`: it has a single point, whose threshold does not
-    matter. `effort` is how long it took, where that was measured.
+    matter. `effort` is how long it took, where that was measured. `curves` hold the counts at all
+    thresholds there are, by condition; `scored` is kept for few talks, or where it was asked for.
     """
 
     thresholds: tuple[float, ...]
@@ -73,6 +88,8 @@ class Measurement:
     graded: bool = True
     loss: Loss = NO_LOSS
     effort: Effort | None = field(default=None, compare=False)
+    curves: Mapping[str, Curve] = field(default_factory=dict, compare=False)
+    scored: tuple[ScoredTalk, ...] = field(default=(), compare=False)
 
     @property
     def points(self) -> tuple[SweepPoint, ...]:
@@ -86,6 +103,20 @@ class Measurement:
         return tuple(
             SweepPoint(threshold, Counts(*row))
             for threshold, row in zip(self.thresholds, rows, strict=True)
+        )
+
+    @property
+    def conditions(self) -> tuple[str, ...]:
+        """What was done to the texts, in order of appearance."""
+        return tuple(dict.fromkeys(talk.condition for talk in self.talks))
+
+    def under(self, condition: str) -> Measurement:
+        """What was measured under one condition."""
+        return replace(
+            self,
+            talks=tuple(talk for talk in self.talks if talk.condition == condition),
+            curves={condition: self.curves[condition]} if condition in self.curves else {},
+            scored=tuple(talk for talk in self.scored if talk.condition == condition),
         )
 
     def evaluation_at(self, threshold: float) -> Evaluation:
@@ -141,20 +172,30 @@ def measure(
     talks: Iterable[Talk],
     thresholds: Sequence[float],
     tolerance: int = DEFAULTS.tolerance,
+    *,
+    keep: bool = False,
 ) -> Measurement:
     """The counts at every threshold from one run of the model over each talk.
 
-    Talks are read as the model needs them, and of each only its counts are kept. Of a model without
-    probabilities the first threshold stands for all, since all give the same.
+    Talks are read as the model needs them, and of each only its counts are kept, unless there are
+    fewer than `FEW_TALKS` under a condition or `keep` is true. Of a model without probabilities the
+    first threshold stands for all, since all give the same.
     """
     watch = Stopwatch()
     points: list[TalkPoints] = []
+    scored: list[ScoredTalk] = []
     losses: list[Loss] = []
-    graded = False
+    tallies: dict[str, CurveTally] = {}
+    graded, before = False, 0.0
     for talk, probabilities in watch.answers(model, talks):
-        points.append(_points(talk, probabilities, thresholds, tolerance))
+        group = _group(talk, probabilities)
+        points.append(_points(talk, group, thresholds, tolerance))
+        scored.append(ScoredTalk(talk.id, group, talk.condition, watch.seconds - before))
+        tallies.setdefault(talk.condition, CurveTally(tolerance)).add(group)
         losses.append(probabilities.loss)
-        graded = graded or probabilities.graded
+        graded, before = graded or probabilities.graded, watch.seconds
+        if not keep and len(scored) >= FEW_TALKS * len(tallies):
+            scored.clear()
     used = len(thresholds) if graded or not points else 1
     return Measurement(
         tuple(thresholds[:used]),
@@ -162,6 +203,8 @@ def measure(
         graded,
         total_loss(losses),
         None if isinstance(model, TalkModel) else watch.effort,
+        {condition: tally.curve for condition, tally in tallies.items()},
+        tuple(scored) if len(scored) == len(points) else (),
     )
 
 
@@ -194,6 +237,8 @@ def compare(
     tolerance: int = DEFAULTS.tolerance,
     tokenizer: Path | None = None,
     inference: Inference = HERE,
+    *,
+    keep: bool = False,
 ) -> Iterator[Measured | Failed]:
     """Each named system measured in turn; one that fails does not stop the others.
 
@@ -203,7 +248,8 @@ def compare(
     for name in names:
         try:
             system = find_system(name, None if is_bundled(name) else tokenizer)
-            yield Measured(system, measure_model(system, talks, thresholds, tolerance, inference))
+            measurement = measure_model(system, talks, thresholds, tolerance, inference, keep=keep)
+            yield Measured(system, measurement)
         except CorpusError:
             raise
         except TruemarkError as error:
@@ -216,13 +262,15 @@ def measure_model(
     thresholds: Sequence[float] | None = None,
     tolerance: int = DEFAULTS.tolerance,
     inference: Inference = HERE,
+    *,
+    keep: bool = False,
 ) -> Measurement:
     """The measurement of a system that is opened for it, by default at its own threshold."""
     thresholds = thresholds or (default_threshold(system),)
     if isinstance(system, StoredPredictions):
-        return measure(system, talks, thresholds, tolerance)
+        return measure(system, talks, thresholds, tolerance, keep=keep)
     with inference.opened(system) as model:
-        found = measure(model, talks, thresholds, tolerance)
+        found = measure(model, talks, thresholds, tolerance, keep=keep)
     # What a cache hands out tells nothing of the time that it took to make.
     return replace(found, effort=None) if inference.cache else found
 
@@ -232,13 +280,15 @@ def default_threshold(system: System) -> float:
     return DEFAULTS.threshold if system.threshold is None else system.threshold
 
 
-def _points(
-    talk: Talk, probabilities: Probabilities, thresholds: Sequence[float], tolerance: int
-) -> TalkPoints:
+def _group(talk: Talk, probabilities: Probabilities) -> Group:
     from sat_bench.models.boundaries import scored_positions
 
-    scored = scored_positions(talk.text, probabilities)
-    table = sweep_groups([(scored, talk.boundaries)], thresholds, tolerance)
+    return scored_positions(talk.text, probabilities), talk.boundaries
+
+
+def _points(talk: Talk, group: Group, thresholds: Sequence[float], tolerance: int) -> TalkPoints:
+    table = sweep_groups([group], thresholds, tolerance)
     matched = table.matched[0]
     columns = matched, table.predicted[0] - matched, len(talk.boundaries) - matched
-    return TalkPoints(talk.id, *(array("i", column.tobytes()) for column in columns))
+    tp, fp, fn = (array("i", column.tobytes()) for column in columns)
+    return TalkPoints(talk.id, tp, fp, fn, talk.language, talk.condition)

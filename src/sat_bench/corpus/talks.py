@@ -21,6 +21,7 @@ class Talk:
     text: str
     sentences: tuple[Sentence, ...]
     language: str = ""
+    condition: str = ""  # what was done to the text, see conditions
     remarks: tuple[str, ...] = ()  # what its file holds that may be meant otherwise
 
     @property

@@ -1,0 +1,89 @@
+"""What a speech recogniser makes of a talk: numbers in words, fillers, repetitions, wrong words.
+
+Which words are hit is drawn from a generator that is seeded with the talk's name, so that the same
+talk is always heard alike.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Iterator
+
+from sat_bench.corpus.spoken_numbers import number_words, ordinal_words, year_words
+from sat_bench.corpus.talks import Talk
+
+SEED = 1
+FILLER_RATE, REPEAT_RATE, WRONG_RATE = 0.02, 0.015, 0.04
+FILLERS = ("uh", "um", "uh", "you know", "i mean", "like")
+# Words that sound alike; a recogniser that takes one for the other may do so both ways.
+_ALIKE = (
+    "their there", "to too two", "its it's", "your you're", "hear here", "no know", "by buy",
+    "write right", "were where", "then than", "for four", "son sun", "week weak", "would wood",
+    "our hour", "one won", "see sea", "be bee", "or oar", "an and", "whole hole", "new knew",
+    "wait weight", "piece peace", "plain plane", "way weigh", "meet meat", "made maid",
+    "through threw", "road rode", "wear where", "which witch", "affect effect", "passed past",
+)  # fmt: skip
+_SOUNDS_LIKE = {
+    word: tuple(other for other in words.split() if other != word)
+    for words in _ALIKE
+    for word in words.split()
+}
+_NOTE = re.compile(r"\[[^][]*\]|\((?=[A-Z])[^().?!\s]*(?: [^().?!\s]+){0,3}\)")
+_NUMBER = re.compile(
+    r"(?P<money>[$€£])?(?<![\w.])(?P<digits>\d{1,3}(?:,\d{3})+|\d{1,15})"
+    r"(?:\.(?P<fraction>\d+)|(?P<ordinal>st|nd|rd|th)|:(?P<minutes>[0-5]\d))?(?P<percent>%)?"
+    r"(?![\w%])"
+)
+_MONEY = {"$": "dollars", "€": "euros", "£": "pounds"}
+
+
+def spoken(sentence: str) -> str:
+    """The sentence without sound notes, its numbers in English words."""
+    return _NUMBER.sub(_in_words, _NOTE.sub(" ", sentence))
+
+
+def _in_words(found: re.Match[str]) -> str:
+    digits = found["digits"]
+    number = int(digits.replace(",", ""))
+    if found["ordinal"]:
+        words = ordinal_words(number)
+    elif found["minutes"]:
+        words = f"{number_words(number)} {number_words(int(found['minutes']))}"
+    elif found["fraction"]:
+        tail = " ".join(number_words(int(digit)) for digit in found["fraction"])
+        words = f"{number_words(number)} point {tail}"
+    elif "," not in digits and not found["money"] and not found["percent"]:
+        words = year_words(number) or number_words(number)
+    else:
+        words = number_words(number)
+    unit = _MONEY.get(found["money"] or "", "percent" if found["percent"] else "")
+    return f"{words} {unit}".rstrip()
+
+
+class Recogniser:
+    """Hears the sentences of one talk, in order."""
+
+    def __init__(self, talk: Talk) -> None:
+        self._chance = random.Random(f"{SEED} {talk.id}")
+        self._by_initial: dict[str, list[str]] = {}
+        for word in sorted({word for word in talk.text.lower().split() if word.isalpha()}):
+            self._by_initial.setdefault(word[0], []).append(word)
+
+    def heard(self, sentence: str) -> str:
+        """The words of a bare sentence, some of them wrong, repeated or after a filler."""
+        return " ".join(word for said in sentence.split() for word in self._words(said))
+
+    def _words(self, said: str) -> Iterator[str]:
+        # Each word draws as often, so that a changed rate moves nothing but its own hits.
+        filler, repeat, wrong, pick = (self._chance.random() for _ in range(4))
+        if filler < FILLER_RATE:
+            yield FILLERS[int(pick * len(FILLERS))]
+        word = self._mistaken(said, pick) if wrong < WRONG_RATE else said
+        if repeat < REPEAT_RATE:
+            yield word
+        yield word
+
+    def _mistaken(self, word: str, pick: float) -> str:
+        choices = _SOUNDS_LIKE.get(word) or tuple(self._by_initial.get(word[0], ())) or (word,)
+        return choices[int(pick * len(choices))]

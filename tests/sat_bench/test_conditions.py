@@ -1,0 +1,205 @@
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from difflib import SequenceMatcher
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sat_bench.corpus.conditions import (
+    CONDITIONS,
+    Condition,
+    ConditionedCorpus,
+    bare,
+    under_condition,
+    without_punctuation,
+)
+from sat_bench.corpus.loading import BUNDLED_CORPUS, load_corpus
+from sat_bench.corpus.recognition import spoken
+from sat_bench.corpus.sentences import TRUTH_RULES, Sentence, TruthRule, find_sentences
+from sat_bench.corpus.spoken_numbers import number_words, ordinal_words, year_words
+from sat_bench.corpus.talks import CorpusError, Talk
+from sat_bench.evaluation import measure
+from sat_bench.models.boundaries import Probabilities
+from truemark.counts import Counts
+
+
+def talk(text: str, rule: TruthRule = "plain", name: str = "a") -> Talk:
+    return Talk(name, "test", "", "", text, find_sentences(text, rule))
+
+
+def sentence_texts(one: Talk) -> list[str]:
+    return [one.text[start:end] for start, end in one.sentences]
+
+
+class Oracle:
+    """A segmenter that knows where the sentences of every talk end."""
+
+    def __init__(self, talks: Iterable[Talk]) -> None:
+        self._ends = {one.text: one.boundaries for one in talks}
+
+    def probabilities_many(self, texts: Iterable[str]) -> Iterator[Probabilities]:
+        for text in texts:
+            ends = np.array(self._ends[text], np.int32)
+            yield Probabilities(ends, np.full(len(ends), 0.9, np.float32))
+
+
+PIECES = st.sampled_from(
+    [
+        *".?!,;:-—…\"'()。」\n",
+        *("Mr", "U.S", "etc", "don't", "well-known", "3.5", "10,000", "1984", "$5", "46%", "2nd"),
+        *(
+            "Word",
+            "straße",
+            "İstanbul",
+            "ﬁn",
+            "(Laughter)",
+            "of",
+            "x",
+            "日本",
+            "_",
+            "7:30",
+            "\u00a0",
+        ),
+    ]
+)
+
+
+@settings(derandomize=True, deadline=None, max_examples=300)
+@given(
+    st.lists(PIECES, min_size=1, max_size=40).map(" ".join),
+    st.sampled_from(TRUTH_RULES),
+    st.sampled_from(CONDITIONS),
+)
+def test_an_oracle_is_perfect_under_every_condition(
+    text: str, rule: TruthRule, condition: Condition
+) -> None:
+    written = talk(text.strip(), rule)
+    try:
+        changed = under_condition(written, condition)
+    except CorpusError:
+        assert not any(map(bare, map(spoken, sentence_texts(written))))
+        return
+    counts = measure(Oracle([changed]), [changed], (0.5,), 0).evaluation_at(0.5).counts
+    assert counts == Counts(len(changed.sentences), 0, 0)
+
+
+@pytest.mark.parametrize("condition", CONDITIONS)
+def test_an_oracle_is_perfect_on_the_bundled_talks(condition: Condition) -> None:
+    talks = list(ConditionedCorpus(load_corpus(BUNDLED_CORPUS), (condition,)))
+    counts = measure(Oracle(talks), talks, (0.5,), 0).evaluation_at(0.5).counts
+    assert counts.fp == counts.fn == 0
+    assert counts.tp > 640
+
+
+def test_as_written_nothing_changes() -> None:
+    for one in load_corpus(BUNDLED_CORPUS):
+        assert replace(under_condition(one, "written"), condition="") == one
+
+
+LOOM = "“We met Mr. Fox -- at noon.”\n\nWhy? He's well-known, isn't he… (Laughter) In the U.S."
+SHOWN = {
+    "lower": LOOM.lower(),
+    "upper": LOOM.upper(),
+    "no-punctuation": "We met Mr Fox at noon\nWhy He's well-known isn't he Laughter In the US",
+    "one-line": LOOM.replace("\n\n", " "),
+    "bare": "we met mr fox at noon why he's well-known isn't he laughter in the us",
+}
+
+
+@pytest.mark.parametrize(("condition", "text"), SHOWN.items(), ids=SHOWN)
+def test_a_talk_reads_as_the_condition_says(condition: Condition, text: str) -> None:
+    assert under_condition(talk(LOOM), condition).text == text
+
+
+def test_sentences_stay_sentences() -> None:
+    one = under_condition(talk("One, two. “Three!” Four? ... Five.", "quoted"), "bare")
+    assert sentence_texts(one) == ["one two", "three", "four", "five"]
+    assert one.text == "one two three four five"
+
+
+def test_unmarked_text_at_the_end_is_changed_too_and_is_no_sentence() -> None:
+    gold = Talk("a", "", "", "", "One. Two. The rest.", (Sentence(0, 4), Sentence(5, 9)))
+    one = under_condition(gold, "bare")
+    assert (one.text, one.boundaries) == ("one two the rest", [3, 7])
+
+
+def test_a_talk_of_which_nothing_is_left_is_named() -> None:
+    with pytest.raises(CorpusError, match="a: nothing is left of this talk under bare"):
+        under_condition(talk("... !!!"), "bare")
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("10,000 at 7:30, or 3.5!", "10,000 at 7:30 or 3.5"),
+        ("i.e. this—that/those", "ie this that those"),
+        ("'tis the boys' o'clock", "tis the boys o'clock"),
+        ("46% of R&D @home #1", "46% of R&D @home #1"),
+        ("« Oui. »", "Oui"),
+        ("日本。", "日本"),
+    ],
+)
+def test_punctuation_goes_and_words_stay(text: str, left: str) -> None:
+    assert without_punctuation(text) == left
+
+
+@pytest.mark.parametrize(
+    ("said", "words"),
+    [
+        ("In 1984 and 2005", "In nineteen eighty four and two thousand five"),
+        ("$1,250.50", "one thousand two hundred and fifty point five zero dollars"),
+        ("up 46.2%", "up forty six point two percent"),
+        ("the 21st, at 10:30", "the twenty first, at ten thirty"),
+        ("1000000 of A4", "one million of A4"),
+        ("Fine. (Laughter) Go", "Fine.   Go"),
+        ("(which I liked)", "(which I liked)"),
+    ],
+)
+def test_numbers_are_said_in_words(said: str, words: str) -> None:
+    assert spoken(said) == words
+
+
+def test_number_words_read_back() -> None:
+    values = {number_words(number): number for number in range(3_000)}
+    assert len(values) == 3_000
+    assert number_words(10**15 - 1).startswith("nine hundred and ninety nine trillion nine")
+    assert [ordinal_words(n) for n in (1, 12, 20, 103)] == [
+        *("first", "twelfth", "twentieth", "one hundred and third")
+    ]
+    assert [year_words(n) for n in (1906, 1900, 2009, 2026, 999)] == [
+        *("nineteen oh six", "nineteen hundred", None, "twenty twenty six", None)
+    ]
+
+
+def test_recognition_hears_the_same_talk_alike_and_others_otherwise() -> None:
+    [first, *_] = load_corpus(BUNDLED_CORPUS)
+    heard = under_condition(first, "asr")
+    assert heard == under_condition(first, "asr")
+    assert heard.text != under_condition(replace(first, id="other"), "asr").text
+
+
+def test_recognition_adds_fillers_repetitions_and_wrong_words_at_its_rates() -> None:
+    words = wrong = repeated = fillers = 0
+    for one in load_corpus(BUNDLED_CORPUS):
+        said = bare(spoken(one.text)).split()
+        heard = under_condition(one, "asr").text.split()
+        words += len(said)
+        fillers += sum(heard.count(filler) - said.count(filler) for filler in ("uh", "um"))
+        repeated += sum(a == b for a, b in pairwise(heard))
+        changes = SequenceMatcher(None, said, heard, autojunk=False).get_opcodes()
+        wrong += sum(end - start for kind, start, end, _, _ in changes if kind == "replace")
+    assert 0.005 < fillers / words < 0.02
+    assert 0.01 < repeated / words < 0.03
+    assert 0.02 < wrong / words < 0.06
+
+
+def test_a_corpus_is_read_under_every_condition() -> None:
+    corpus = ConditionedCorpus(load_corpus(BUNDLED_CORPUS), ("written", "bare"))
+    found = [(one.id, one.condition) for one in corpus]
+    assert len(found) == len(corpus) == 12
+    assert [condition for _, condition in found[:4]] == ["written", "bare"] * 2
