@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NoReturn
 
-from cal_ai.extractors.choosing import EXTRACTORS
+from cal_ai.extractors.choosing import EMBEDDED, EXTRACTORS
 from truemark.errors import TruemarkError
 
 PROGRAM = "python -m cal_ai"
@@ -115,6 +115,12 @@ def run_parser() -> argparse.ArgumentParser:
         action="store_true",
         help="apply a transcript that was applied before; what is still there is not doubled",
     )
+    parser.add_argument(
+        "--apply",
+        choices=("high", "medium", "low"),
+        help="enter new events from this confidence on; changes and removals always need high"
+        f" (default: medium for a language model, high for {EMBEDDED})",
+    )
     _add_extractor_flags(parser)
     _add_output_flags(parser)
     return parser
@@ -201,7 +207,7 @@ def _add_extractor_flags(parser: argparse.ArgumentParser) -> None:
         "--extractor",
         metavar="NAME",
         type=_extractor,
-        help=f"{', '.join(EXTRACTORS)} (default: gemini with a GEMINI_API_KEY, else rules)",
+        help=f"{', '.join(EXTRACTORS)} (default: gemini with a GEMINI_API_KEY, else {EMBEDDED})",
     )
     parser.add_argument("--model", metavar="NAME", help="model of the gemini or openai extractor")
     parser.add_argument(

@@ -76,6 +76,13 @@ class Printed:
     err: str
 
     @property
+    def said(self) -> str:
+        """What stands on stderr below the line that tells the extractor."""
+        first, _, rest = self.err.partition("\n")
+        assert first.startswith("extractor: ")
+        return rest
+
+    @property
     def json(self) -> Any:
         return json.loads(self.out)
 

@@ -10,11 +10,15 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
+from testing.answers import store_answer
 from testing.loopback import LoopbackLLM, answer
 from tests.cal_ai.calendar_servers import PASSWORD, USER, GoogleServer, Radicale
 from tests.cal_ai.sample_folders import GOT_LUNCH, CommandLine, Printed
 
 from cal_ai.applying.outcomes import Outcome, outcomes_json, outcomes_text
+from cal_ai.extractors.choosing import EMBEDDED, is_embedded
+from cal_ai.extractors.recording import Recorded
+from cal_ai.extractors.replay import ReplayExtractor
 
 NOON = datetime.now().replace(hour=12, minute=0, second=0, microsecond=0) + timedelta(days=2)
 LUNCH = {
@@ -26,6 +30,8 @@ LUNCH = {
 }
 DINNER = {**LUNCH, "title": "Dinner", "start_time": (NOON + timedelta(hours=7)).isoformat()}
 DINNER["end_time"] = (NOON + timedelta(hours=9)).isoformat()
+GEMINI = "extractor: gemini (GEMINI_API_KEY is set), model: gemini-2.5-pro (default)"
+COMMAND = "python -m cal_ai talk.txt"
 SECRETS = (PASSWORD, "access-1", "refresh-secret-77", "client-secret-55")
 
 
@@ -72,7 +78,7 @@ def files(folder: Path) -> dict[Path, bytes]:
 
 def test_a_transcript_is_applied_once(talk: CommandLine, llm: LoopbackLLM, where: str) -> None:
     first = run(talk, "--calendar", where)
-    assert (first.status, first.err) == (0, "")
+    assert (first.status, first.said) == (0, "")
     assert first.out.startswith("create Lunch\n  time        ")
     assert first.out.endswith("  result      created\n\n1 decision: 1 created\n")
     second = run(talk, "--calendar", where)
@@ -131,7 +137,7 @@ def test_a_change_that_fails_does_not_stop_the_others(
 
     google.refused.add("Lunch")
     ran = run(talk, "--calendar", "google")
-    assert (ran.status, ran.err) == (1, "")
+    assert (ran.status, ran.said) == (1, "")
     assert "  result      failed: google: the server answered 400: " in ran.out
     assert ran.out.endswith("\n2 decisions: 1 created, 1 failed\n")
     google.refused.clear()
@@ -182,9 +188,10 @@ def test_a_calendar_that_cannot_be_used_costs_no_call(
     ):
         ran = run(talk, "--calendar", where)
         assert (ran.status, ran.out) == (1, "")
-        assert ran.err.startswith("error: ")
-        assert message in ran.err
-        assert len(ran.err.splitlines()) == 1
+        *_, line = ran.err.splitlines()
+        assert line.startswith("error: ")
+        assert message in line
+        assert ran.err in (f"{line}\n", f"{GEMINI}\n{line}\n")
         assert "hunter2" not in ran.err
     assert llm.calls == ()
     assert (talk.folder / "page.ics").read_text() == "<html>"
@@ -214,7 +221,7 @@ def test_an_extra_that_is_not_installed_is_one_clear_line(
 def test_lines_before_the_first_speaker_are_reported(talk: CommandLine) -> None:
     (talk.folder / "talk.txt").write_text("Minutes\n\nof today\n[Bob]: Lunch?\n[Alice]: Yes.\n")
     ran = run(talk, "--dry-run")
-    assert ran.err == (
+    assert ran.said == (
         "talk.txt:1: skipped, as nobody has spoken yet\n"
         "talk.txt:3: skipped, as nobody has spoken yet\n"
     )
@@ -263,6 +270,7 @@ OUTCOMES = (
         event_id=None,
         result="held back",
         reason="confidence is low, and a create needs medium or high",
+        apply="low",
     ),
     Outcome(
         action="delete",
@@ -301,6 +309,7 @@ create Trip
   confidence  low
   reasoning   none given
   result      held back: confidence is low, and a create needs medium or high
+  to apply    python -m cal_ai talk.txt --apply low
 
 delete Dentist
   time        unknown
@@ -314,17 +323,17 @@ delete Dentist
 
 
 def test_each_decision_is_shown_whole_and_then_counted() -> None:
-    assert outcomes_text(OUTCOMES, dry_run=False) == TEXT
+    assert outcomes_text(OUTCOMES, dry_run=False, command=COMMAND) == TEXT
     dry = TEXT.replace("      updated", "      would be updated").splitlines()
     count = "3 decisions: 1 would be updated, 1 skipped, 1 held back; nothing was changed"
-    assert outcomes_text(OUTCOMES, dry_run=True).splitlines() == [*dry[:-1], count]
-    assert outcomes_text((), dry_run=False) == "0 decisions; nothing was changed\n"
+    assert outcomes_text(OUTCOMES, dry_run=True, command=COMMAND).splitlines() == [*dry[:-1], count]
+    assert outcomes_text((), dry_run=False, command=COMMAND) == "0 decisions; nothing was changed\n"
 
 
 def test_text_from_elsewhere_cannot_command_the_terminal_or_break_a_line() -> None:
     evil = "Party\x1b[2J\r\n  result      created"
     outcome = replace(OUTCOMES[2], title=evil, reasoning=evil, location=evil, attendees=(evil,))
-    shown = outcomes_text([outcome], dry_run=False)
+    shown = outcomes_text([outcome], dry_run=False, command=COMMAND)
     assert shown.replace("\n", "").isprintable()
     assert len(shown.splitlines()) == 10
 
@@ -358,6 +367,7 @@ def test_the_keys_for_scripts_stay_the_same() -> None:
         "event_id": "review",
         "result": "updated",
         "reason": "",
+        "apply": None,
     }
 
 
@@ -366,5 +376,87 @@ def test_the_guide_tells_every_key_for_scripts() -> None:
     rows = re.findall(r"^\| (`.+?`) \|", guide.partition("## For scripts")[2], re.MULTILINE)
     keys = [key for row in rows for key in re.findall(r"`(\w+)`", row)]
     assert keys == [field.name for field in fields(Outcome)]
-    heading = {"file", "owner", "calendar", "extractor", "model", "dry_run", "counts", "decisions"}
+    heading = {"file", "owner", "calendar", "extractor", "model", "dry_run", "apply"}
+    heading |= {"counts", "decisions"}
     assert heading <= set(re.findall(r"`(\w+)`", guide.partition("## For scripts")[2]))
+
+
+SUPPER = {**LUNCH, "title": "Supper", "confidence": "medium"}
+MOVE = {**LUNCH, "action": "update", "existing_event_id": None, "confidence": "medium"}
+FLAGS = ("--calendar", "ics:c.ics")
+
+
+def held(ran: Printed) -> list[tuple[str, str, str | None]]:
+    return [(it["title"], it["result"], it["apply"]) for it in ran.json["decisions"]]
+
+
+def test_what_is_held_back_is_shown_with_the_line_that_applies_it(
+    talk: CommandLine, llm: LoopbackLLM
+) -> None:
+    llm.set_script([answer(events=[LUNCH, {**DINNER, "confidence": "low"}, MOVE])] * 3)
+    ran = run(talk, *FLAGS)
+    line = "  to apply    python -m cal_ai talk.txt --calendar ics:c.ics --apply low\n"
+    assert ran.out.count("to apply") == 1
+    assert line in ran.out.partition("create Dinner")[2]
+    again = talk(*line.split()[5:])
+    assert again.out.count("result      created") == 1
+    assert again.out.endswith("3 decisions: 1 created, 1 unchanged, 1 held back\n")
+    assert (talk.folder / "c.ics").read_text().count("SUMMARY:") == 2
+
+
+def test_apply_says_from_which_confidence_on_new_events_are_entered(
+    talk: CommandLine, llm: LoopbackLLM
+) -> None:
+    llm.set_script([answer(events=[LUNCH, SUPPER, {**DINNER, "confidence": "low"}])] * 4)
+    found = {
+        level: held(run(talk, *FLAGS, *flags, "--dry-run", "--format", "json"))
+        for level, flags in {
+            "default": (),
+            "high": ("--apply", "high"),
+            "medium": ("--apply", "medium"),
+            "low": ("--apply", "low"),
+        }.items()
+    }
+    lunch, supper, dinner = ((title, "created", None) for title in ("Lunch", "Supper", "Dinner"))
+    no_supper, no_dinner = ("Supper", "held back", "medium"), ("Dinner", "held back", "low")
+    assert found == {
+        "default": [lunch, supper, no_dinner],
+        "high": [lunch, no_supper, no_dinner],
+        "medium": [lunch, supper, no_dinner],
+        "low": [lunch, supper, dinner],
+    }
+
+
+def test_a_conversation_applied_at_one_level_is_done_at_that_level_and_above(
+    talk: CommandLine, llm: LoopbackLLM
+) -> None:
+    llm.set_script([answer(events=[LUNCH, SUPPER])] * 2)
+    run(talk, *FLAGS, "--apply", "high")
+    assert "applied to" in run(talk, *FLAGS, "--apply", "high").err
+    assert len(llm.calls) == 1
+    run(talk, *FLAGS)
+    assert len(llm.calls) == 2
+    for level in ("medium", "high"):
+        assert "applied to" in run(talk, *FLAGS, "--apply", level).err
+    assert len(llm.calls) == 2
+
+
+@pytest.mark.parametrize(
+    ("flags", "expected"),
+    [
+        ((), "medium"),
+        (("--extractor", EMBEDDED), "high"),
+        (("--extractor", EMBEDDED, "--apply", "low"), "low"),
+    ],
+)
+def test_by_default_the_embedded_extractor_has_to_be_surer_than_a_language_model(
+    talk: CommandLine, flags: tuple[str, ...], expected: str
+) -> None:
+    assert run(talk, *FLAGS, *flags, "--dry-run", "--format", "json").json["apply"] == expected
+
+
+@pytest.mark.parametrize(("maker", "expected"), [(EMBEDDED, True), ("gemini", False)])
+def test_a_replayed_answer_is_its_makers(tmp_path: Path, maker: str, expected: bool) -> None:
+    stored = Recorded("x", "a-b", maker, None, '{"events": []}', None, 0.1, 1)
+    store_answer(tmp_path / "stored.jsonl", stored)
+    assert is_embedded(ReplayExtractor(tmp_path / "stored.jsonl")) == expected

@@ -20,6 +20,17 @@ def deciding(event: Event, target: Entry | None = None) -> Decision:
     return decide(event, target, NOW, BERLIN)
 
 
+@pytest.mark.parametrize("action", ["update", "delete"])
+@pytest.mark.parametrize("apply", ["low", "medium", "high"])
+def test_changes_and_removals_need_high_whatever_is_asked(
+    action: Action, apply: Confidence
+) -> None:
+    event = Event(action, "Design review", NOON, confidence="medium")
+    decision = decide(event, REVIEW, NOW, BERLIN, apply)
+    assert decision.held_back is not None
+    assert decision.apply is None
+
+
 @pytest.mark.parametrize(
     ("action", "confidence", "held_back"),
     [

@@ -29,6 +29,7 @@ from tests.cal_ai.sample_folders import (
     write_samples,
 )
 
+from cal_ai.extractors.choosing import EMBEDDED
 from cal_ai.extractors.retry import CallPolicy
 
 
@@ -66,7 +67,7 @@ def test_a_run_prints_each_sample_then_the_figures(gemini: CommandLine, llm: Loo
     llm.set_script(answers_and_summary)
     ran = gemini.benchmark("--concurrency", "1")
     assert ran.status == 0
-    lines = ran.err.splitlines()
+    lines = ran.said.splitlines()
     assert [line.rpartition(" (")[0] for line in lines] == [
         "[1/4] adversarial/none... P=0.00 R=1.00",
         "[2/4] crud/s000... P=1.00 R=1.00",
@@ -290,7 +291,7 @@ def test_a_refused_key_stops_the_run_with_one_line_and_keeps_what_was_answered(
     ran = gemini.benchmark("--concurrency", "1")
     assert ran.status == 1
     assert ran.out == ""
-    errors = [line for line in ran.err.splitlines() if not line.startswith("[")]
+    errors = [line for line in ran.said.splitlines() if not line.startswith("[")]
     (path,) = (gemini.folder / "reports").glob("*.answers.jsonl")
     assert errors == [
         "error: Gemini answered 401 Unauthorized; check GEMINI_API_KEY; "
@@ -369,7 +370,7 @@ def test_a_transcript_without_sidecar_is_extracted_and_left_out_of_the_scores(
     llm.set_script(finds_lunch)
     ran = gemini.benchmark("--no-summary", "--concurrency", "1")
     assert ran.status == 0
-    assert ran.err.splitlines()[0] == (
+    assert ran.said.splitlines()[0] == (
         "warning: samples/crud/new.txt: no sidecar new.expected.json beside it, "
         "extracted but not scored"
     )
@@ -454,3 +455,64 @@ def test_verbose_tells_why_a_sample_has_less_than_full_scores(
         "  missed: delete Gym",
         "  not expected: create Lunch",
     ]
+
+
+@pytest.mark.parametrize(
+    ("flags", "settings", "expected"),
+    [
+        ((), {}, f"extractor: {EMBEDDED} (GEMINI_API_KEY is not set)"),
+        (("--extractor", EMBEDDED), {}, f"extractor: {EMBEDDED} (--extractor)"),
+        (
+            (),
+            {"GEMINI_API_KEY": KEY},
+            "extractor: gemini (GEMINI_API_KEY is set), model: gemini-2.5-pro (default)",
+        ),
+        (
+            (),
+            {"GEMINI_API_KEY": KEY, "GEMINI_MODEL": "gemini-2.5-flash"},
+            "extractor: gemini (GEMINI_API_KEY is set), model: gemini-2.5-flash (GEMINI_MODEL)",
+        ),
+        (
+            ("--extractor", "openai"),
+            {"OPENAI_MODEL": "tiny"},
+            "extractor: openai (--extractor), model: tiny (OPENAI_MODEL)",
+        ),
+        (
+            ("--extractor", "openai", "--model", "other"),
+            {"OPENAI_MODEL": "tiny"},
+            "extractor: openai (--extractor), model: other (--model)",
+        ),
+    ],
+)
+@pytest.mark.parametrize("command", ["run", "benchmark"])
+def test_the_first_line_tells_which_extractor_runs_and_why(
+    cal_ai: CommandLine,
+    llm: LoopbackLLM,
+    command: str,
+    flags: tuple[str, ...],
+    settings: dict[str, str],
+    expected: str,
+) -> None:
+    write_sample(cal_ai.folder / "samples", "crud/new", text="Minutes\n[A]: hello", expected=None)
+    cal_ai.set(GOOGLE_GEMINI_BASE_URL=llm.gemini_url, OPENAI_BASE_URL=llm.openai_url, **settings)
+    where = ("samples/crud/new.txt", "--dry-run") if command == "run" else ("samples",)
+    ran = cal_ai(command, *where, *flags)
+    assert ran.err.splitlines()[0] == expected
+    assert KEY not in ran.err
+
+
+@pytest.mark.usefixtures("quick_retries")
+def test_a_run_that_failed_on_too_many_requests_is_told_of_rpm(
+    gemini: CommandLine, llm: LoopbackLLM
+) -> None:
+    names = write_samples(gemini.folder / "samples", 3)
+    busy = status(429, retry_after="3600")
+    llm.set_script(lambda call: busy if asked_sample(call) != names[0] else finds_lunch(call))
+    ran = gemini.benchmark("--no-summary")
+    assert ran.status == 1
+    assert ran.err.splitlines()[-1] == (
+        "2 samples failed on 429 Too Many Requests: --rpm N makes N calls per minute at most,"
+        " and --resume asks for what is missing"
+    )
+    llm.set_script([status(500)] * 99)
+    assert "--rpm" not in gemini.benchmark("--no-summary").err

@@ -66,7 +66,7 @@ def test_help_loads_no_library_that_is_slow_to_load() -> None:
 def test_a_file_alone_means_run(cal_ai: CommandLine, command: tuple[str, ...]) -> None:
     talk(cal_ai.folder)
     ran = cal_ai(*command, "talk.txt", "--dry-run", "--extractor", "rules")
-    assert (ran.status, ran.err) == (0, "")
+    assert (ran.status, ran.said) == (0, "")
     assert ran.out.startswith("create Lunch")
     assert ran.out.endswith("\n1 decision: 1 would be created; nothing was changed\n")
 
@@ -127,7 +127,7 @@ def test_a_model_that_fails_in_run_is_one_clear_line(gemini: CommandLine, llm: L
     llm.set_script([blocked()])
     ran = gemini("talk.txt", "--dry-run")
     assert (ran.status, ran.out) == (1, "")
-    assert ran.err == (
+    assert ran.said == (
         "error: no events were extracted: Gemini gave no answer: block_reason SAFETY\n"
     )
 

@@ -102,7 +102,7 @@ def test_a_killed_run_is_taken_up_and_every_sample_is_answered_once(
     llm.set_script(second)
     ran = openai(cal_ai, llm).benchmark(*RESUME)
     assert ran.status == 0
-    assert ran.err.splitlines()[0].endswith(": 17 of 45 samples are answered")
+    assert ran.said.splitlines()[0].endswith(": 17 of 45 samples are answered")
     assert len(llm.calls) == 28
     assert Counter(first.answered + second.answered) == Counter(dict.fromkeys(names, 1))
     assert "45 samples: 45 scored, 0 failed" in ran.out

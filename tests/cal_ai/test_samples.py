@@ -169,3 +169,8 @@ def test_samples_of_the_working_folder_come_before_the_bundled_ones(
     assert default_folder() == bundled_folder()
     (tmp_path / "samples").mkdir()
     assert default_folder() == Path("samples")
+
+
+@pytest.mark.parametrize("name", ["crud/simple_lunch", "adversarial/no_events"])
+def test_the_samples_that_documentation_elsewhere_names_are_there(name: str) -> None:
+    assert name in ids(load_samples(bundled_folder()))

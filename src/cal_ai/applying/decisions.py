@@ -8,10 +8,9 @@ from zoneinfo import ZoneInfo
 
 from cal_ai.applying.timing import Timing
 from cal_ai.calendars.protocol import Details, Entry
-from cal_ai.events import Action, Confidence, Event
+from cal_ai.events import Confidence, Event
 
-# A wrong new event is one too many; a wrong change or removal loses something.
-NEEDED: dict[Action, Confidence] = {"create": "medium", "update": "high", "delete": "high"}
+DEFAULT_APPLY: Confidence = "medium"
 _RANK: dict[Confidence, int] = {"low": 0, "medium": 1, "high": 2}
 
 
@@ -20,7 +19,8 @@ class Decision:
     """One calendar change, worked out.
 
     `target` is the event it is about, `details` what is to stand in the calendar afterwards (None
-    for a removal, and where no start is known), `held_back` the reason not to apply it.
+    for a removal, and where no start is known), `held_back` the reason not to apply it, and
+    `apply` the level of --apply that would.
     """
 
     event: Event
@@ -28,12 +28,23 @@ class Decision:
     details: Details | None
     assumptions: tuple[str, ...] = ()
     held_back: str | None = None
+    apply: Confidence | None = None
 
 
-def decide(event: Event, target: Entry | None, now: datetime, zone: ZoneInfo | None) -> Decision:
-    """The change that `event` makes to `target`, or to the calendar where there is no target."""
+def decide(
+    event: Event,
+    target: Entry | None,
+    now: datetime,
+    zone: ZoneInfo | None,
+    apply: Confidence = DEFAULT_APPLY,
+) -> Decision:
+    """The change that `event` makes to `target`, or to the calendar where there is no target.
+
+    It is held back when the event's confidence is below `apply`.
+    """
+    held_back = _doubt(event, apply)
     if event.action == "delete":
-        return Decision(event, target, None, event.assumptions, _doubt(event))
+        return Decision(event, target, None, event.assumptions, held_back)
     if event.action == "create":
         target = None
     timing = Timing(zone, list(event.assumptions))
@@ -48,18 +59,25 @@ def decide(event: Event, target: Entry | None, now: datetime, zone: ZoneInfo | N
         location=event.location or (target.details.location if target else None),
         description=_description(event, target),
     )
-    held_back = _doubt(event)
+    would_apply = event.confidence if held_back and event.action == "create" else None
     if span.end < span.start:
         held_back = f"it would end at {span.end:%Y-%m-%d %H:%M}, before it starts"
+        would_apply = None
     moved = target is None or target.details.start != span.start
     if moved and span.end < now:
         timing.assumptions.append("it lies in the past")
-    return Decision(event, target, details, tuple(timing.assumptions), held_back)
+    return Decision(event, target, details, tuple(timing.assumptions), held_back, would_apply)
 
 
-def _doubt(event: Event) -> str | None:
-    needed = NEEDED[event.action]
-    if _RANK[event.confidence] >= _RANK[needed]:
+def admits(apply: Confidence, confidence: Confidence) -> bool:
+    """Whether what is applied from `apply` on includes this confidence."""
+    return _RANK[confidence] >= _RANK[apply]
+
+
+def _doubt(event: Event, apply: Confidence) -> str | None:
+    # A wrong new event is one too many; a wrong change or removal loses something.
+    needed = apply if event.action == "create" else "high"
+    if admits(needed, event.confidence):
         return None
     enough = "medium or high" if needed == "medium" else needed
     article = "an" if event.action == "update" else "a"

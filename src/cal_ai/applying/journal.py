@@ -11,9 +11,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
+from typing import get_args
 
+from cal_ai.applying.decisions import DEFAULT_APPLY, admits
 from cal_ai.applying.outcomes import Outcome
-from cal_ai.events import Event
+from cal_ai.events import Confidence, Event
 from cal_ai.transcript import Transcript
 from truemark import history
 from truemark.signature import data_hash
@@ -23,10 +25,13 @@ _ID_LENGTH = 32
 
 @dataclass(frozen=True, slots=True)
 class Earlier:
-    """The changes that earlier runs made for a transcript, by key; `settled` when all were made."""
+    """The changes that earlier runs made for a transcript, by key.
+
+    `settled` is the confidence from which on all were made; None when a run was cut off.
+    """
 
     changes: Mapping[str, Outcome] = field(default_factory=dict)
-    settled: bool = False
+    settled: Confidence | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,11 +43,12 @@ class Journal:
     def earlier(self, calendar: str, transcript: str) -> Earlier:
         """What was made of this transcript in this calendar before."""
         changes: dict[str, Outcome] = {}
-        settled = False
+        settled: Confidence | None = None
         for _, record in history.scan(self.path, []):
             if (record.get("calendar"), record.get("transcript")) != (calendar, transcript):
                 continue
-            settled = settled or record.get("settled") is True
+            if record.get("settled") is True:
+                settled = _lower(settled, record.get("apply"))
             if (change := _outcome(record.get("change"))) is not None:
                 reason = f"applied on {record.get('at')}"
                 changes[str(record.get("key"))] = replace(change, result="unchanged", reason=reason)
@@ -52,9 +58,9 @@ class Journal:
         """Remembers a change; it is on disk when this returns."""
         self._append(calendar, transcript, {"key": key, "change": asdict(change)})
 
-    def settle(self, calendar: str, transcript: str) -> None:
-        """Remembers that nothing of this transcript is left to do."""
-        self._append(calendar, transcript, {"settled": True})
+    def settle(self, calendar: str, transcript: str, apply: Confidence) -> None:
+        """Remembers that nothing of this transcript is left to do from this confidence on."""
+        self._append(calendar, transcript, {"settled": True, "apply": apply})
 
     def _append(self, calendar: str, transcript: str, record: Mapping[str, object]) -> None:
         at = datetime.now().astimezone().isoformat(" ", "minutes")
@@ -88,6 +94,12 @@ def event_uid(transcript: str, key: str) -> str:
 
 def _digest(*parts: str) -> str:
     return data_hash(*parts, digits=_ID_LENGTH)
+
+
+def _lower(settled: Confidence | None, value: object) -> Confidence:
+    """The lower of two levels; a line without one was written when `DEFAULT_APPLY` was all."""
+    level = next((it for it in get_args(Confidence) if it == value), DEFAULT_APPLY)
+    return settled if settled is not None and admits(settled, level) else level
 
 
 def _outcome(values: object) -> Outcome | None:

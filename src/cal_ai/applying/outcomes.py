@@ -22,7 +22,8 @@ class Outcome:
     """One decision with the calendar it is for, what became of it, and why where it needs saying.
 
     Times are ISO 8601; those of an update are the new ones and `before` the old, those of a
-    removal are the times of the event that goes.
+    removal are the times of the event that goes. `apply` is the level of --apply that would apply
+    what is held back for its confidence.
     """
 
     action: str
@@ -41,6 +42,7 @@ class Outcome:
     event_id: str | None
     result: Result
     reason: str
+    apply: str | None = None
 
 
 def outcome_of(
@@ -68,12 +70,17 @@ def outcome_of(
         event_id=event_id or (target.id if target else None),
         result=result,
         reason=reason,
+        apply=decision.apply,
     )
 
 
-def outcomes_text(outcomes: Sequence[Outcome], *, dry_run: bool) -> str:
-    """Each outcome as a block of lines, then how many there are of each kind."""
-    blocks = [_block(outcome, dry_run) for outcome in outcomes]
+def outcomes_text(outcomes: Sequence[Outcome], *, dry_run: bool, command: str) -> str:
+    """Each outcome as a block of lines, then how many there are of each kind.
+
+    `command` is the call whose outcomes these are: what is held back is shown with the one that
+    would apply it.
+    """
+    blocks = [_block(outcome, dry_run, command) for outcome in outcomes]
     return "\n".join([*blocks, _count_line(outcomes, dry_run) + "\n"])
 
 
@@ -103,12 +110,13 @@ def when(start: datetime, end: datetime, *, all_day: bool) -> str:
     return f"{start:%a %Y-%m-%d %H:%M} - {until}"
 
 
-def _block(outcome: Outcome, dry_run: bool) -> str:
-    lines = (f"  {label:<12}{one_line(text)}\n" for label, text in _facts(outcome, dry_run))
+def _block(outcome: Outcome, dry_run: bool, command: str) -> str:
+    facts = _facts(outcome, dry_run, command)
+    lines = (f"  {label:<12}{one_line(text)}\n" for label, text in facts)
     return f"{outcome.action} {one_line(outcome.title)}\n{''.join(lines)}"
 
 
-def _facts(outcome: Outcome, dry_run: bool) -> Iterator[tuple[str, str]]:
+def _facts(outcome: Outcome, dry_run: bool, command: str) -> Iterator[tuple[str, str]]:
     yield "time", _time(outcome)
     if outcome.before:
         yield "before", outcome.before
@@ -123,6 +131,8 @@ def _facts(outcome: Outcome, dry_run: bool) -> Iterator[tuple[str, str]]:
         yield "assumption", assumption
     reason = f": {outcome.reason}" if outcome.reason else ""
     yield "result", f"{_result(outcome.result, dry_run)}{reason}"
+    if outcome.apply:
+        yield "to apply", f"{command} --apply {outcome.apply}"
 
 
 def _time(outcome: Outcome) -> str:

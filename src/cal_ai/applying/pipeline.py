@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import os
+import shlex
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -14,15 +15,15 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from cal_ai.applying.changes import Applier
-from cal_ai.applying.decisions import decide
+from cal_ai.applying.decisions import DEFAULT_APPLY, admits, decide
 from cal_ai.applying.journal import Earlier, Journal, transcript_id
 from cal_ai.applying.outcomes import CHANGES, Outcome, outcomes_json, outcomes_text
 from cal_ai.calendars.choose import choose_calendar, data_folder
 from cal_ai.calendars.dry_run import DryRun
 from cal_ai.calendars.protocol import Calendar, Entry
 from cal_ai.calendars.zones import machine_zone
-from cal_ai.events import ContextEvent, Event
-from cal_ai.extractors.choosing import choose_extractor
+from cal_ai.events import Confidence, ContextEvent, Event
+from cal_ai.extractors.choosing import choice_line, choose_extractor, is_embedded
 from cal_ai.extractors.prompt import context_lines
 from cal_ai.extractors.protocol import ExtractionFailed, Extractor, Request
 from cal_ai.extractors.retry import CallPolicy
@@ -48,6 +49,7 @@ class Conversation:
     dry_run: bool = False
     again: bool = False
     verbose: bool = False
+    apply: Confidence = DEFAULT_APPLY
 
 
 def run_command(options: argparse.Namespace) -> int:
@@ -62,6 +64,9 @@ def run_command(options: argparse.Namespace) -> int:
         policy=CallPolicy(timeout_s=options.timeout),
     )
     calendar = choose_calendar(options.calendar, settings, zone)
+    _note(choice_line(options.extractor, options.model, settings, extractor))
+    for number in transcript.skipped_lines:
+        _note(f"{options.file}:{number}: skipped, as nobody has spoken yet")
     run = Conversation(
         transcript,
         settings.owner,
@@ -73,6 +78,7 @@ def run_command(options: argparse.Namespace) -> int:
         dry_run=options.dry_run,
         again=options.again,
         verbose=options.verbose,
+        apply=options.apply or ("high" if is_embedded(extractor) else DEFAULT_APPLY),
     )
     try:
         outcomes = apply_transcript(run)
@@ -86,11 +92,20 @@ def run_command(options: argparse.Namespace) -> int:
             "extractor": extractor.name,
             "model": extractor.model,
             "dry_run": run.dry_run,
+            "apply": run.apply,
         }
         print(outcomes_json(outcomes, heading), end="")
     else:
-        print(outcomes_text(outcomes, dry_run=run.dry_run), end="")
+        print(outcomes_text(outcomes, dry_run=run.dry_run, command=_command(options)), end="")
     return 1 if any(outcome.result == "failed" for outcome in outcomes) else 0
+
+
+def _command(options: argparse.Namespace) -> str:
+    """The call as the user typed it, less what concerns this once only."""
+    given = [(f"--{name}", getattr(options, name)) for name in ("owner", "calendar", "extractor")]
+    given.append(("--model", options.model))
+    flags = [part for flag, value in given if value is not None for part in (flag, str(value))]
+    return shlex.join(["python", "-m", "cal_ai", str(options.file), *flags])
 
 
 def load_conversation(path: Path) -> Transcript:
@@ -98,8 +113,6 @@ def load_conversation(path: Path) -> Transcript:
     transcript = load_transcript(path)
     if not transcript.utterances:
         raise TruemarkError(f"{path}: nobody speaks in it, expected lines like [Speaker]: words")
-    for number in transcript.skipped_lines:
-        _note(f"{path}:{number}: skipped, as nobody has spoken yet")
     return transcript
 
 
@@ -108,7 +121,7 @@ def apply_transcript(run: Conversation) -> tuple[Outcome, ...]:
     transcript = transcript_id(run.transcript, run.owner)
     calendar, journal = run.calendar, run.journal
     earlier = Earlier() if run.again else journal.earlier(calendar.identity, transcript)
-    if earlier.settled:
+    if earlier.settled is not None and admits(earlier.settled, run.apply):
         _note(f"applied to {calendar.name} before, so nothing is changed; --again applies it anew")
         return tuple(earlier.changes.values())
     listing = calendar.coming(run.now, run.now + CONTEXT)
@@ -116,7 +129,7 @@ def apply_transcript(run: Conversation) -> tuple[Outcome, ...]:
         _note(f"warning: {one_line(warning)}")
     context = numbered(listing.entries)
     decisions = [
-        decide(event, meant(event, listing.entries), run.now, run.zone)
+        decide(event, meant(event, listing.entries), run.now, run.zone, run.apply)
         for event in asyncio.run(_extract(run, context))
     ]
 
@@ -131,7 +144,7 @@ def apply_transcript(run: Conversation) -> tuple[Outcome, ...]:
     failed = any(outcome.result == "failed" for outcome in outcomes)
     if changed and not failed and not run.dry_run:
         with _forgetting_is_no_failure():
-            journal.settle(calendar.identity, transcript)
+            journal.settle(calendar.identity, transcript, run.apply)
     return tuple(outcomes)
 
 

@@ -9,6 +9,7 @@ import os
 import sys
 from collections.abc import Iterable
 from datetime import datetime
+from http import HTTPStatus
 from pathlib import Path
 
 from cal_ai.benchmark.console import (
@@ -21,7 +22,7 @@ from cal_ai.benchmark.run import Finished, Plan, fingerprints, run_benchmark
 from cal_ai.benchmark.samples import SampleSet, default_folder, load_samples
 from cal_ai.benchmark.scoring import Result, Scored
 from cal_ai.benchmark.store import AnswerStore, latest_recording, require_writable
-from cal_ai.extractors.choosing import choose_extractor
+from cal_ai.extractors.choosing import choice_line, choose_extractor
 from cal_ai.extractors.protocol import Extractor
 from cal_ai.extractors.recording import Recording
 from cal_ai.extractors.replay import ReplayExtractor
@@ -29,22 +30,27 @@ from cal_ai.extractors.retry import CallPolicy
 from cal_ai.settings import load_settings
 from truemark.errors import TruemarkError
 
+_TOO_MANY = f"{HTTPStatus.TOO_MANY_REQUESTS} {HTTPStatus.TOO_MANY_REQUESTS.phrase}"
+
 
 def benchmark_command(options: argparse.Namespace) -> int:
     """Run the benchmark that the flags describe; 1 when a sample failed or F1 is too low."""
     # Samples and results live to the end, so looking through them for garbage is in vain.
     gc.set_threshold(100_000, 50, 50)
     samples = load_samples(options.folder or default_folder())
-    _warn(samples.warnings)
+    settings = load_settings(os.environ)
     extractor = choose_extractor(
         options.extractor,
-        load_settings(os.environ),
+        settings,
         model=options.model,
         policy=CallPolicy(timeout_s=options.timeout),
         per_minute=options.rpm,
     )
     require_writable(options.output)
-    plan = _plan(options, samples, extractor)
+    baseline = ReplayExtractor(options.baseline) if options.baseline else None
+    _tell(choice_line(options.extractor, options.model, settings, extractor))
+    _warn(samples.warnings)
+    plan = _plan(options, samples, extractor, baseline)
     outcome = _run(plan, verbose=options.verbose)
     if options.baseline is not None and outcome.overview.baseline is None:
         _warn([f"{options.baseline}: no sample in common with this run"])
@@ -53,9 +59,16 @@ def benchmark_command(options: argparse.Namespace) -> int:
     return _status(outcome, options.fail_under)
 
 
-def _plan(options: argparse.Namespace, samples: SampleSet, extractor: Extractor) -> Plan:
+def _plan(
+    options: argparse.Namespace,
+    samples: SampleSet,
+    extractor: Extractor,
+    baseline: ReplayExtractor | None,
+) -> Plan:
     # Whole seconds: the report, the answers and the history tell the same time.
     started = datetime.now().astimezone().replace(microsecond=0)
+    if baseline is not None:
+        _warn(baseline.warnings)
     store = None
     if isinstance(extractor, ReplayExtractor):
         _warn(extractor.warnings)
@@ -70,16 +83,8 @@ def _plan(options: argparse.Namespace, samples: SampleSet, extractor: Extractor)
         store=store,
         concurrency=options.concurrency,
         summary=not options.no_summary,
-        baseline=_baseline(options.baseline),
+        baseline=baseline,
     )
-
-
-def _baseline(path: Path | None) -> ReplayExtractor | None:
-    if path is None:
-        return None
-    baseline = ReplayExtractor(path)
-    _warn(baseline.warnings)
-    return baseline
 
 
 def _resumed(samples: SampleSet, extractor: Extractor, output: Path) -> Recording | None:
@@ -131,6 +136,13 @@ def _kept(plan: Plan) -> str:
 def _status(outcome: Finished, fail_under: float | None) -> int:
     overview = outcome.overview
     status = 1 if overview.failed else 0
+    refused = sum(_TOO_MANY in it.reason for it in overview.failed)
+    if refused:
+        noun = "sample" if refused == 1 else "samples"
+        _tell(
+            f"{refused} {noun} failed on {_TOO_MANY}: --rpm N makes N calls per minute at most,"
+            " and --resume asks for what is missing"
+        )
     if fail_under is not None:
         if overview.scores is None:
             _tell(f"f1 is unknown, --fail-under {fail_under:g} is not reached")

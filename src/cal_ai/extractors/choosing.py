@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from cal_ai.settings import DEFAULT_GEMINI_MODEL
 from truemark.errors import TruemarkError
 from truemark.extras import require
 
@@ -13,7 +14,9 @@ if TYPE_CHECKING:
     from cal_ai.extractors.retry import Caller, CallPolicy
     from cal_ai.settings import Settings
 
-EXTRACTORS = ("rules", "gemini", "openai", "replay:FILE")
+EMBEDDED = "rules"
+"""The extractor that needs nothing but this package."""
+EXTRACTORS = (EMBEDDED, "gemini", "openai", "replay:FILE")
 
 
 def choose_extractor(
@@ -30,7 +33,7 @@ def choose_extractor(
     """
     from cal_ai.extractors.retry import Caller, CallPolicy, RateLimiter
 
-    chosen = name if name is not None else "gemini" if settings.gemini_api_key else "rules"
+    chosen = name if name is not None else "gemini" if settings.gemini_api_key else EMBEDDED
     kind, _, file = chosen.partition(":")
     if chosen not in ("rules", "gemini", "openai") and not (kind == "replay" and file):
         raise TruemarkError(f"--extractor is {chosen!r}, not one of {', '.join(EXTRACTORS)}")
@@ -50,6 +53,31 @@ def choose_extractor(
     from cal_ai.extractors.replay import ReplayExtractor
 
     return ReplayExtractor(Path(file))
+
+
+def choice_line(name: str | None, model: str | None, settings: Settings, chosen: Extractor) -> str:
+    """Which extractor and model a run has, and why: `extractor: rules (--extractor)`."""
+    if name is not None:
+        reason = "--extractor"
+    else:
+        reason = f"GEMINI_API_KEY is {'set' if settings.gemini_api_key else 'not set'}"
+    line = f"extractor: {chosen.name} ({reason})"
+    if chosen.model is None:
+        return line
+    if chosen.name == "replay":
+        reason = "as recorded"
+    elif model is not None:
+        reason = "--model"
+    elif chosen.model == DEFAULT_GEMINI_MODEL:
+        reason = "default"
+    else:
+        reason = f"{chosen.name.upper()}_MODEL"
+    return f"{line}, model: {chosen.model} ({reason})"
+
+
+def is_embedded(extractor: Extractor) -> bool:
+    """Whether the events are found by the embedded extractor, now or when they were recorded."""
+    return getattr(extractor, "recorded_by", extractor.name) == EMBEDDED
 
 
 def _gemini(settings: Settings, model: str, caller: Caller) -> Extractor:

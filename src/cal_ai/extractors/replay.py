@@ -30,7 +30,7 @@ class ReplayExtractor:
                 f"{path}: answers of {', '.join(makers)} in one file;"
                 " to replay them, keep the lines of one model only"
             )
-        ((self._recorded_by, self._model),) = self._recording.makers
+        ((self.recorded_by, self._model),) = self._recording.makers
 
     @property
     def name(self) -> str:
@@ -46,7 +46,7 @@ class ReplayExtractor:
         return self._recording.warnings
 
     async def extract_events(self, request: Request) -> Extraction:
-        fingerprint = request_fingerprint(request, self._recorded_by, self._model)
+        fingerprint = request_fingerprint(request, self.recorded_by, self._model)
         answer = self._recording.find_conversation(fingerprint)
         if answer is None:
             raise ExtractionFailed(f"no stored answer in {self._recording.path}")
