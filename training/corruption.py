@@ -15,8 +15,18 @@ from numpy.typing import NDArray
 # What stood after a token before punctuation was removed; 0 = nothing. An auxiliary target.
 PUNCTUATION_CLASSES = (",", ".", "?", "!", ";:", "-–—", "'\"“”‘’()[]")
 MODES = ("as written", "lower", "no punctuation", "lower, no punctuation", "no final marks", "web")
-MODE_SHARES = (0.43, 0.06, 0.07, 0.33, 0.05, 0.06)
+MODE_SHARES = (0.38, 0.05, 0.05, 0.41, 0.05, 0.06)
 FINAL_MARKS = ".?!…"
+# How often a run of sentences stumbles as speakers do, and then how often each of its sentences.
+STUMBLING_RUNS, STUMBLING_SENTENCES = 0.15, 0.4
+FILLERS = ("um", "uh", "er", "you know", "I mean", "like", "well", "so", "sort of", "mm")
+FILLER_SHARES = (6, 8, 1, 3, 2, 2, 1, 1, 1, 1)
+# Words that may lose their capital when another comes before them.
+OPENERS = frozenset({
+    "a", "an", "and", "at", "but", "for", "he", "her", "his", "how", "if", "in", "it", "my", "no",
+    "not", "on", "or", "our", "she", "so", "some", "that", "the", "their", "then", "there", "these",
+    "they", "this", "to", "we", "what", "when", "where", "who", "why", "with", "yes", "you", "your",
+})  # fmt: skip
 NOTES = ("(Laughter)", "(Applause)", "[Music]", "(Laughs)", "[laughter]", "(Audience: Yes.)")
 
 
@@ -35,6 +45,8 @@ def draw(
     """A run of sentences joined and corrupted at random."""
     mode = rng.choices(MODES, MODE_SHARES)[0]
     pieces = [str(s) for s in sentences]
+    if rng.random() < STUMBLING_RUNS:
+        pieces = [_stumbling(s, rng) if rng.random() < STUMBLING_SENTENCES else s for s in pieces]
     if mode == "no final marks":
         pieces = [_without_final_mark(s) for s in pieces]
     elif mode == "web":
@@ -121,6 +133,34 @@ def _as_on_the_web(sentence: str, rng: random.Random) -> str:
     if rng.random() < 0.05:
         sentence = sentence.upper()
     return sentence
+
+
+def _stumbling(sentence: str, rng: random.Random) -> str:
+    """One sentence with a filler, a word said twice or a false start; its end stays its end."""
+    words = sentence.split(" ")
+    for _ in range(1 + (rng.random() < 0.35)):
+        at = 0 if rng.random() < 0.35 else rng.randrange(len(words))
+        chance = rng.random()
+        if chance < 0.55:
+            said = [rng.choices(FILLERS, FILLER_SHARES)[0] + rng.choice((",", ",", ""))]
+        elif chance < 0.85:
+            said = words[at : at + rng.choice((1, 1, 1, 2))]
+        else:
+            # Seldom with a dash: where a dash stands at the end of an utterance, it ends there.
+            cut = words[at][: max(1, len(words[at]) // 2)] + ("-" if rng.random() < 0.25 else "")
+            said = [*words[at : at + rng.randint(0, 2)], cut]
+        if any(word[-1:] in FINAL_MARKS for word in said):
+            continue  # what is said twice must not look like an end
+        words[at:at] = _opening(said, words) if at == 0 else said
+    return " ".join(words)
+
+
+def _opening(said: list[str], words: list[str]) -> list[str]:
+    """The words put first with a capital, which the word after them loses if it can."""
+    if words[0].lower() in OPENERS and words[0][:1].isupper():
+        words[0] = words[0].lower()
+        said = [word.lower() if word.lower() in OPENERS else word for word in said]
+    return [said[0][:1].upper() + said[0][1:], *said[1:]] if said else said
 
 
 def _with_note(sentence: str, rng: random.Random) -> str:

@@ -1,6 +1,6 @@
 """Boundary F1 of finished model files on gold documents, through `sat_bench`, at one threshold.
 
-python -m training.evaluate GOLD_DIR small nano --threshold 0.4
+python -m training.evaluate GOLD_DIR base small nano --threshold 0.4
 """
 
 from __future__ import annotations
@@ -57,6 +57,11 @@ def _calibration_error(groups: Iterable[tuple[ScoredPositions, list[int]]]) -> f
     return float(expected_calibration_error(np.concatenate(p), np.concatenate(true)))
 
 
+def table_of(gold: Path, models: Sequence[str], threshold: float | None = None) -> Table:
+    """`rows` under their names."""
+    return Table(COLUMNS, tuple(rows(gold, models, threshold)), FORMATS)
+
+
 def rows(gold: Path, models: Sequence[str], threshold: float | None) -> Iterable[Row]:
     """A row for each model, gold file and kind of text; without a threshold, the model card's."""
     for name in models:
@@ -77,8 +82,7 @@ def main() -> None:
     parser.add_argument("models", nargs="+")
     parser.add_argument("--threshold", type=float)
     options = parser.parse_args()
-    table = Table(COLUMNS, tuple(rows(options.gold, options.models, options.threshold)), FORMATS)
-    print(render(table, "markdown"), end="")
+    print(render(table_of(options.gold, options.models, options.threshold), "markdown"), end="")
 
 
 if __name__ == "__main__":

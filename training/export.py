@@ -1,4 +1,4 @@
-"""Write trained networks as an ONNX file in the SaT form, with weights of eight and four bits.
+"""Write a trained network as an ONNX file in the SaT form, its weights in eight and four bits.
 
 python -m training.export WEIGHTS_DIR small src/sat_bench/bundled/small.onnx
 """
@@ -6,83 +6,100 @@ python -m training.export WEIGHTS_DIR small src/sat_bench/bundled/small.onnx
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import onnx
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
-from training.network import REACH, SHAPES, Shape
+from training.network import NORM_EPSILON, REACH, SHAPES, Shape
+from training.weights import BLOCK, Arrays, eight_bits, read_parts
 
 OPSET = 20
-BLOCK = 64
-# What ships under a name: networks whose logits are averaged, each with its share.
-MEMBERS = {"small": (("small", 0.6), ("nano", 0.4)), "nano": (("nano", 1.0),)}
-# Beside others there is no room for eight bits per weight in the largest table of pieces.
-FOUR_BIT_PIECES = 1_500_000
+# Products of seven-bit weights and eight-bit inputs fit the sixteen-bit sums of processors that
+# have no instruction for this: the file computes the same everywhere.
+SEVEN_BITS = 63
+Arithmetic = Literal["float32", "int8"]
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """How a network is written: bits of a weight in the table of pieces, arithmetic of layers."""
+
+    piece_bits: Literal[4, 8, 32] = 8
+    arithmetic: Arithmetic = "int8"
+
+
+FLOAT32 = Form(32, "float32")
+# Four bits where the table of pieces would not fit otherwise.
+FORMS = {"base": Form(8), "small": Form(4), "nano": Form(4)}
 
 
 class Graph:
     """Nodes and weights of an ONNX graph in the making."""
 
-    def __init__(self, *, quantize: bool) -> None:
-        self.quantize = quantize
+    def __init__(self) -> None:
         self.nodes: list[Any] = []
         self.weights: list[Any] = []
         self.count = 0
 
     def add(self, op: str, *inputs: str, out: str | None = None, **attributes: Any) -> str:
         """The name of the output of a new node."""
-        self.count += 1
-        name = out or f"{op.lower()}_{self.count}"
-        self.nodes.append(helper.make_node(op, list(inputs), [name], **attributes))
-        return name
+        return self.add_many(op, *inputs, outs=1, name=out, **attributes)[0]
 
-    def constant(self, values: NDArray[Any]) -> str:
+    def add_many(
+        self, op: str, *inputs: str, outs: int, name: str | None = None, **attributes: Any
+    ) -> list[str]:
+        """The names of the outputs of a new node."""
         self.count += 1
-        name = f"constant_{self.count}"
+        first = name or f"{op.lower()}_{self.count}"
+        names = [first, *(f"{first}.{i}" for i in range(1, outs))]
+        self.nodes.append(helper.make_node(op, list(inputs), names, **attributes))
+        return names
+
+    def constant(self, values: NDArray[Any], name: str = "") -> str:
+        self.count += 1
+        name = name or f"constant_{self.count}"
         self.weights.append(numpy_helper.from_array(np.ascontiguousarray(values), name))
         return name
 
-    def matrix(self, values: NDArray[np.float32], axis: int) -> str:
-        """A weight stored as int8 with one scale for each slice along `axis`.
+    def number(self, value: float) -> str:
+        return self.constant(np.array(value, np.float32))
 
-        Cast and Mul of constants are folded when the file is loaded, so it runs at float32 speed.
-        """
-        if not self.quantize:
-            return self.constant(values)
-        other = tuple(i for i in range(values.ndim) if i != axis)
-        scale = np.abs(values).max(axis=other, keepdims=True) / 127
-        scale = np.where(scale == 0, 1, scale).astype(np.float32)
-        whole = np.clip(np.round(values / scale), -127, 127).astype(np.int8)
-        cast = self.add("Cast", self.constant(whole), to=TensorProto.FLOAT)
-        return self.add("Mul", cast, self.constant(scale))
+    def whole(self, *values: int) -> str:
+        return self.constant(np.array(values, np.int64))
 
-    def pieces(self, values: NDArray[np.float32], *, crowded: bool) -> str:
-        """A table of pieces, in four bits if it is large and shares its file."""
-        if self.quantize and crowded and values.size > FOUR_BIT_PIECES:
-            return self._four_bits(values)
-        return self.matrix(values, axis=0)
 
-    def _four_bits(self, values: NDArray[np.float32]) -> str:
-        """Two weights in a byte, the first half of each row above the second; a scale per block."""
-        levels, scale = four_bit_levels(values)
-        half = values.shape[1] // 2
-        packed = (levels[:, :half] * 16 + levels[:, half:]).astype(np.uint8)
-        number = self.add("Cast", self.constant(packed), to=TensorProto.FLOAT)
-        sixteen = self.constant(np.array(16, np.float32))
-        high = self.add("Floor", self.add("Div", number, sixteen))
-        low = self.add("Sub", number, self.add("Mul", high, sixteen))
-        level = self.add("Concat", high, low, axis=1)
-        centred = self.add("Sub", level, self.constant(np.array(7.5, np.float32)))
-        blocks = self.constant(np.array([0, -1, BLOCK], np.int64))
-        factor = self.add("Cast", self.constant(scale.astype(np.float16)), to=TensorProto.FLOAT)
-        scaled = self.add("Mul", self.add("Reshape", centred, blocks), factor)
-        return self.add("Reshape", scaled, self.constant(np.array(values.shape, np.int64)))
+def rows(graph: Graph, table: NDArray[np.float32], bits: int, ids: str) -> str:
+    """The rows of a table that the ids name; only those are ever unfolded to float32."""
+    if bits == 32:
+        return graph.add("Gather", graph.constant(table), ids)
+    if bits == 4:
+        return _rows_of_four_bits(graph, table, ids)
+    whole, scale = eight_bits(table, axis=0)
+    found = graph.add("Gather", graph.constant(whole), ids)
+    factor = graph.add("Gather", graph.constant(scale), ids)
+    return graph.add("Mul", graph.add("Cast", found, to=TensorProto.FLOAT), factor)
+
+
+def _rows_of_four_bits(graph: Graph, table: NDArray[np.float32], ids: str) -> str:
+    """Two weights in a byte, the first half of each row above the second; a scale per block."""
+    levels, scale = four_bit_levels(table)
+    half = table.shape[1] // 2
+    packed = (levels[:, :half] * 16 + levels[:, half:]).astype(np.uint8)
+    found = graph.add("Gather", graph.constant(packed), ids)
+    number = graph.add("Cast", found, to=TensorProto.FLOAT)
+    high = graph.add("Floor", graph.add("Mul", number, graph.number(1 / 16)))
+    low = graph.add("Sub", number, graph.add("Mul", high, graph.number(16)))
+    level = graph.add("Concat", high, low, axis=2)
+    centred = graph.add("Sub", level, graph.number(7.5))
+    blocks = graph.add("Reshape", centred, graph.whole(0, 0, -1, BLOCK))
+    factor = graph.add("Gather", graph.constant(scale.astype(np.float16)), ids)
+    scaled = graph.add("Mul", blocks, graph.add("Cast", factor, to=TensorProto.FLOAT))
+    return graph.add("Reshape", scaled, graph.whole(0, 0, table.shape[1]))
 
 
 def four_bit_levels(values: NDArray[np.float32]) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
@@ -90,7 +107,7 @@ def four_bit_levels(values: NDArray[np.float32]) -> tuple[NDArray[np.int64], NDA
     blocks = values.reshape(len(values), -1, BLOCK)
     largest = np.abs(blocks).max(-1, keepdims=True) / 7.5
     candidates = [np.float16(largest * clip).astype(np.float32) for clip in (1.0, 0.9, 0.8, 0.7)]
-    levels = [np.clip(np.round(blocks / scale + 7.5), 0, 15) for scale in candidates]
+    levels = [np.clip(np.round(blocks / np.maximum(s, 1e-8) + 7.5), 0, 15) for s in candidates]
     errors = [
         (((level - 7.5) * scale - blocks) ** 2).sum(-1, keepdims=True)
         for level, scale in zip(levels, candidates, strict=True)
@@ -100,114 +117,102 @@ def four_bit_levels(values: NDArray[np.float32]) -> tuple[NDArray[np.int64], NDA
     return chosen.astype(np.int64), np.choose(best, candidates).astype(np.float32)
 
 
-class Weights:
-    """The arrays of a trained network by their name."""
-
-    def __init__(self, arrays: dict[str, NDArray[np.float32]]) -> None:
-        self.arrays = arrays
-
-    def linear(self, graph: Graph, name: str, x: str, *, bias: bool = True) -> str:
-        out = graph.add("MatMul", x, graph.matrix(self.arrays[f"{name}.weight"].T, axis=1))
-        return graph.add("Add", out, graph.constant(self.arrays[f"{name}.bias"])) if bias else out
-
-    def norm(self, graph: Graph, name: str, x: str) -> str:
-        scale, bias = (graph.constant(self.arrays[f"{name}.{k}"]) for k in ("weight", "bias"))
-        return graph.add("LayerNormalization", x, scale, bias, axis=-1, epsilon=1e-5)
-
-
 @dataclass(frozen=True, slots=True)
-class Member:
-    """A network of an exported file, and its share in the mean."""
+class Writer:
+    """A network on its way into a graph."""
 
-    weights: Weights
+    graph: Graph
+    arrays: Arrays
     shape: Shape
-    share: float = 1.0
+    arithmetic: Arithmetic
+
+    def linear(self, name: str, x: str, scale: NDArray[Any] | float = 1.0) -> str:
+        """`x` times the named weights, whose outputs are scaled."""
+        graph, weight = self.graph, (self.arrays[f"{name}.weight"].T * scale).astype(np.float32)
+        if self.arithmetic == "float32":
+            out = graph.add("MatMul", x, graph.constant(weight))
+        else:
+            whole, steps = eight_bits(weight, axis=1, largest=SEVEN_BITS)
+            rounded, step, zero = graph.add_many("DynamicQuantizeLinear", x, outs=3)
+            product = graph.add("MatMulInteger", rounded, graph.constant(whole), zero)
+            factor = graph.add("Mul", step, graph.constant(steps[0]))
+            out = graph.add("Mul", graph.add("Cast", product, to=TensorProto.FLOAT), factor)
+        if f"{name}.bias" not in self.arrays:
+            return out
+        bias = (self.arrays[f"{name}.bias"] * scale).astype(np.float32)
+        return graph.add("Add", out, graph.constant(bias))
+
+    def norm(self, name: str, x: str) -> str:
+        scale, bias = (self.graph.constant(self.arrays[f"{name}.{k}"]) for k in ("weight", "bias"))
+        return self.graph.add("LayerNormalization", x, scale, bias, axis=-1, epsilon=NORM_EPSILON)
+
+    def embedded(self, bits: int, mask: str) -> str:
+        """What the first layer reads."""
+        graph = self.graph
+        x = rows(graph, self.arrays["pieces.weight"], bits, "input_ids")
+        if self.shape.embedding != self.shape.width:
+            wider = graph.constant(self.arrays["widen.weight"].T.astype(np.float16))
+            x = graph.add("MatMul", x, graph.add("Cast", wider, to=TensorProto.FLOAT))
+        x = self._with_neighbours(x, mask)
+        length = graph.add("Shape", "input_ids", start=1, end=2)
+        # Its name tells the loader how many positions there are.
+        table = self.arrays["positions.weight"].astype(np.float16)
+        positions = graph.constant(table, "positions.weight")
+        here = graph.add("Slice", positions, graph.whole(0), length)
+        x = graph.add("Add", x, graph.add("Cast", here, to=TensorProto.FLOAT))
+        return self.norm("norm", x)
+
+    def _with_neighbours(self, x: str, mask: str) -> str:
+        """Each token with a weighted sum of those around it, padding left out."""
+        graph = self.graph
+        x = graph.add("Mul", x, graph.add("Unsqueeze", mask, graph.whole(2)))
+        taps = self.arrays["neighbours"].copy()
+        taps[REACH] += 1  # the token itself
+        by_channel = graph.add("Transpose", x, perm=[0, 2, 1])
+        mixed = graph.add(
+            "Conv",
+            by_channel,
+            graph.constant(taps.T[:, None]),
+            group=taps.shape[1],
+            pads=[REACH, REACH],
+        )
+        return graph.add("Transpose", mixed, perm=[0, 2, 1])
+
+    def layer(self, name: str, x: str, bias: str) -> str:
+        graph, shape = self.graph, self.shape
+        depth = shape.width // shape.heads
+        # The queries come out divided already.
+        scale = np.repeat([depth**-0.5, 1, 1], shape.width)
+        mixed = self.linear(f"{name}.attention", x, scale)
+        folded = graph.add("Reshape", mixed, graph.whole(0, 0, 3 * shape.heads, depth))
+        heads = graph.add("Transpose", folded, perm=[0, 2, 1, 3])
+        query, key, value = graph.add_many("Split", heads, outs=3, axis=1, num_outputs=3)
+        scores = graph.add("MatMul", query, graph.add("Transpose", key, perm=[0, 1, 3, 2]))
+        share = graph.add("Softmax", graph.add("Add", scores, bias), axis=-1)
+        together = graph.add("Transpose", graph.add("MatMul", share, value), perm=[0, 2, 1, 3])
+        flat = graph.add("Reshape", together, graph.whole(0, 0, shape.width))
+        attended = self.linear(f"{name}.attended", flat)
+        x = self.norm(f"{name}.norm_attention", graph.add("Add", x, attended))
+        hidden = self.linear(f"{name}.feed_in", x)
+        hidden = graph.add("Gelu" if shape.activation == "gelu" else "Relu", hidden)
+        fed = self.linear(f"{name}.feed_out", hidden)
+        return self.norm(f"{name}.norm_feed", graph.add("Add", x, fed))
 
 
-def read_member(folder: Path, name: str, share: float = 1.0) -> Member:
-    """The network that `training.train` wrote under the name."""
-    paths = sorted(folder.glob(f"{name}.*.npz"))
-    arrays = {key: array for path in paths for key, array in np.load(path).items()}
-    return Member(Weights(arrays), SHAPES[name], share)
-
-
-def build(members: Sequence[Member], *, quantize: bool) -> onnx.ModelProto:
-    """An ONNX model: ids and float16 mask in, the networks' mean logit of each token out."""
-    graph = Graph(quantize=quantize)
+def build(arrays: Arrays, shape: Shape, form: Form) -> onnx.ModelProto:
+    """An ONNX model: ids and float16 mask in, the logit of each token out."""
+    graph = Graph()
+    writer = Writer(graph, arrays, shape, form.arithmetic)
     mask = graph.add("Cast", "attention_mask", to=TensorProto.FLOAT)
-    parts = []
-    for number, member in enumerate(members):
-        logits = _network(graph, member, mask, f"network{number}", crowded=len(members) > 1)
-        parts.append(graph.add("Mul", logits, graph.constant(np.array(member.share, np.float32))))
-    graph.add("Sum", *parts, out="logits")
-    return _model(graph)
-
-
-def _network(graph: Graph, member: Member, mask: str, name: str, *, crowded: bool) -> str:
-    """The logits of one network."""
-    weights, shape = member.weights, member.shape
-    table = graph.pieces(weights.arrays["pieces.weight"][: shape.vocabulary], crowded=crowded)
-    x = graph.add("Gather", table, "input_ids")
-    if shape.embedding != shape.width:
-        x = weights.linear(graph, "widen", x, bias=False)
-    x = _with_neighbours(graph, weights.arrays["neighbours"], x, mask)
-    length = graph.add("Shape", "input_ids", start=1, end=2)
-    zero = graph.constant(np.array([0], np.int64))
-    positions = graph.matrix(weights.arrays["positions.weight"], axis=0)
-    x = graph.add("Add", x, graph.add("Slice", positions, zero, length))
-    bias = _mask_bias(graph, mask)
+    x = writer.embedded(form.piece_bits, mask)
+    # 0 where the mask is 1 and -10000 where it is 0, in the form attention adds.
+    hidden = graph.add("Sub", graph.number(1), mask)
+    bias = graph.add("Unsqueeze", graph.add("Mul", hidden, graph.number(-1e4)), graph.whole(1, 2))
     for i in range(shape.layers):
-        x = _layer(graph, member, f"layers.{i}", x, bias, name)
-    x = weights.norm(graph, "norm", x)
-    logits = graph.add("MatMul", x, graph.constant(weights.arrays["boundary.weight"].T))
-    return graph.add("Add", logits, graph.constant(weights.arrays["boundary.bias"]))
-
-
-def _with_neighbours(graph: Graph, taps: NDArray[np.float32], x: str, mask: str) -> str:
-    """Each token with a weighted sum of those around it, padding left out."""
-    present = graph.add("Unsqueeze", mask, graph.constant(np.array([2], np.int64)))
-    by_channel = graph.add("Transpose", graph.add("Mul", x, present), perm=[0, 2, 1])
-    taps = taps.copy()
-    taps[REACH] += 1  # the token itself
-    mixed = graph.add(
-        "Conv",
-        by_channel,
-        graph.constant(taps.T[:, None]),
-        group=taps.shape[1],
-        pads=[REACH, REACH],
-    )
-    return graph.add("Transpose", mixed, perm=[0, 2, 1])
-
-
-def _mask_bias(graph: Graph, mask: str) -> str:
-    """0 where the mask is 1 and -10000 where it is 0, in the form attention adds."""
-    hidden = graph.add("Sub", graph.constant(np.array(1, np.float32)), mask)
-    scaled = graph.add("Mul", hidden, graph.constant(np.array(-1e4, np.float32)))
-    return graph.add("Unsqueeze", scaled, graph.constant(np.array([1, 2], np.int64)))
-
-
-def _layer(graph: Graph, member: Member, name: str, x: str, bias: str, network: str) -> str:
-    weights, shape = member.weights, member.shape
-    depth = shape.width // shape.heads
-    mixed = weights.linear(
-        graph, f"{name}.attention", weights.norm(graph, f"{name}.norm_attention", x)
-    )
-    folded = graph.add(
-        "Reshape", mixed, graph.constant(np.array([0, 0, 3 * shape.heads, depth], np.int64))
-    )
-    heads = graph.add("Transpose", folded, perm=[0, 2, 1, 3])
-    parts = [f"{network}.{name}.{part}" for part in ("query", "key", "value")]
-    graph.nodes.append(helper.make_node("Split", [heads], parts, axis=1, num_outputs=3))
-    turned = graph.add("Transpose", parts[1], perm=[0, 1, 3, 2])
-    scores = graph.add("MatMul", parts[0], turned)
-    scores = graph.add("Mul", scores, graph.constant(np.array(depth**-0.5, np.float32)))
-    share = graph.add("Softmax", graph.add("Add", scores, bias), axis=-1)
-    together = graph.add("Transpose", graph.add("MatMul", share, parts[2]), perm=[0, 2, 1, 3])
-    flat = graph.add("Reshape", together, graph.constant(np.array([0, 0, shape.width], np.int64)))
-    x = graph.add("Add", x, weights.linear(graph, f"{name}.attended", flat))
-    hidden = weights.linear(graph, f"{name}.feed_in", weights.norm(graph, f"{name}.norm_feed", x))
-    hidden = graph.add("Gelu" if shape.activation == "gelu" else "Relu", hidden)
-    return graph.add("Add", x, weights.linear(graph, f"{name}.feed_out", hidden))
+        x = writer.layer(f"layers.{i}", x, bias)
+    logits = graph.add("MatMul", x, graph.constant(arrays["boundary.weight"].T))
+    graph.add("Add", logits, graph.constant(arrays["boundary.bias"]), out="logits")
+    return _model(graph)
 
 
 def _model(graph: Graph) -> onnx.ModelProto:
@@ -231,12 +236,17 @@ def _model(graph: Graph) -> onnx.ModelProto:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("weights", type=Path)
-    parser.add_argument("name", choices=sorted(MEMBERS))
+    parser.add_argument("name", choices=sorted(FORMS))
     parser.add_argument("out", type=Path)
+    parser.add_argument("--mean-with", help="another network there of the same shape")
     parser.add_argument("--float32", action="store_true", help="keep the weights as they are")
     options = parser.parse_args()
-    members = [read_member(options.weights, name, share) for name, share in MEMBERS[options.name]]
-    model = build(members, quantize=not options.float32)
+    form = FLOAT32 if options.float32 else FORMS[options.name]
+    arrays = read_parts(options.weights, options.name)
+    if options.mean_with:
+        other = read_parts(options.weights, options.mean_with)
+        arrays = {name: (values + other[name]) / 2 for name, values in arrays.items()}
+    model = build(arrays, SHAPES[options.name], form)
     options.out.write_bytes(model.SerializeToString())
     print(f"{options.out}: {options.out.stat().st_size:,} bytes")
 

@@ -1,17 +1,24 @@
-"""The network: a pre-norm transformer encoder with one logit per token."""
+"""The network: a post-norm transformer encoder with one logit per token."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
+import numpy as np
 import torch
 import torch.nn.functional as F  # noqa: N812
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from training.corruption import PUNCTUATION_CLASSES
+from training.weights import BLOCK, Arrays
 
 REACH = 3
+NORM_EPSILON = 1e-12
+KINDS = 4  # of pieces, see `training.pretrained`
+# What only training needs; `kinds` lives on in the table of pieces.
+ONLY_TRAINING = ("marks.", "hint.", "kinds.")
 Activation = Literal["gelu", "relu"]
 
 
@@ -25,65 +32,61 @@ class Shape:
     feed_forward: int
     embedding: int
     activation: Activation = "gelu"
-    vocabulary: int = 8001
-    positions: int = 512
+    vocabulary: int = 16_001
+    positions: int = 256
 
 
 SHAPES = {
-    "small": Shape(width=256, layers=6, heads=4, feed_forward=1024, embedding=256),
+    "base": Shape(width=384, layers=6, heads=12, feed_forward=1536, embedding=384),
+    "small": Shape(width=384, layers=4, heads=12, feed_forward=1024, embedding=192),
     "nano": Shape(width=128, layers=3, heads=4, feed_forward=384, embedding=128, activation="relu"),
-    "teacher": Shape(width=512, layers=8, heads=8, feed_forward=2048, embedding=512),
-    "smoke": Shape(
-        width=32,
-        layers=1,
-        heads=2,
-        feed_forward=64,
-        embedding=16,
-        vocabulary=512,
-        activation="relu",
+    "smoke": Shape(width=32, layers=2, heads=2, feed_forward=64, embedding=32, vocabulary=512),
+    "smoke-small": Shape(
+        width=32, layers=1, heads=2, feed_forward=32, embedding=16, vocabulary=512
     ),
 }
 
 
 class Layer(nn.Module):  # type: ignore[misc, unused-ignore]
-    """Attention, then a feed-forward block, each behind its norm and beside a residual path."""
+    """Attention, then a feed-forward block, each added to its input before its norm."""
 
     def __init__(self, shape: Shape, dropout: float) -> None:
         super().__init__()
         self.shape = shape
         self.dropout = dropout
-        self.norm_attention = nn.LayerNorm(shape.width)
         self.attention = nn.Linear(shape.width, 3 * shape.width)
         self.attended = nn.Linear(shape.width, shape.width)
-        self.norm_feed = nn.LayerNorm(shape.width)
+        self.norm_attention = nn.LayerNorm(shape.width, eps=NORM_EPSILON)
         self.feed_in = nn.Linear(shape.width, shape.feed_forward)
         self.feed_out = nn.Linear(shape.feed_forward, shape.width)
+        self.norm_feed = nn.LayerNorm(shape.width, eps=NORM_EPSILON)
 
     def forward(self, x: Tensor, bias: Tensor | None) -> Tensor:
         batch, length, width = x.shape
-        split = self.attention(self.norm_attention(x)).view(
+        split = self.attention(x).view(
             batch, length, 3, self.shape.heads, width // self.shape.heads
         )
         query, key, value = split.permute(2, 0, 3, 1, 4)
-        mixed = F.scaled_dot_product_attention(
-            query, key, value, bias, self.dropout if self.training else 0.0
-        )
+        mixed = F.scaled_dot_product_attention(query, key, value, bias)
         mixed = self.attended(mixed.transpose(1, 2).reshape(batch, length, width))
-        x = x + F.dropout(mixed, self.dropout, self.training)
-        hidden = self.feed_in(self.norm_feed(x))
+        x = self.norm_attention(x + F.dropout(mixed, self.dropout, self.training))
+        hidden = self.feed_in(x)
         hidden = F.gelu(hidden) if self.shape.activation == "gelu" else F.relu(hidden)
-        return x + F.dropout(self.feed_out(hidden), self.dropout, self.training)
+        fed = F.dropout(self.feed_out(hidden), self.dropout, self.training)
+        return self.norm_feed(x + fed)  # type: ignore[no-any-return, unused-ignore]
 
 
 class Network(nn.Module):  # type: ignore[misc, unused-ignore]
-    """Logits of sentence ends, and, for training only, of removed marks and of masked pieces."""
+    """Logits of sentence ends; for training also of removed marks, and a guess at a teacher."""
 
-    def __init__(self, shape: Shape, dropout: float = 0.0) -> None:
+    def __init__(self, shape: Shape, dropout: float = 0.0, hint_width: int = 0) -> None:
         super().__init__()
         self.shape = shape
         self.dropout = dropout
-        # One row more than the vocabulary: the mask of the auxiliary task, dropped on export.
-        self.pieces = nn.Embedding(shape.vocabulary + 1, shape.embedding)
+        self.rounds_pieces = False  # as a table of four bits will
+        self.pieces = nn.Embedding(shape.vocabulary, shape.embedding)
+        self.kinds = nn.Embedding(KINDS, shape.embedding)
+        self.register_buffer("kind_of", torch.zeros(shape.vocabulary).long(), persistent=False)
         self.widen = (
             nn.Linear(shape.embedding, shape.width, bias=False)
             if shape.embedding != shape.width
@@ -91,41 +94,81 @@ class Network(nn.Module):  # type: ignore[misc, unused-ignore]
         )
         self.positions = nn.Embedding(shape.positions, shape.width)
         self.neighbours = nn.Parameter(torch.zeros(2 * REACH + 1, shape.width))
+        self.norm = nn.LayerNorm(shape.width, eps=NORM_EPSILON)
         self.layers = nn.ModuleList(Layer(shape, dropout) for _ in range(shape.layers))
-        self.norm = nn.LayerNorm(shape.width)
         self.boundary = nn.Linear(shape.width, 1)
         self.marks = nn.Linear(shape.width, len(PUNCTUATION_CLASSES) + 1)
-        self.masked = nn.Linear(shape.width, shape.embedding)
-        nn.init.normal_(self.pieces.weight, std=0.02)
-        nn.init.normal_(self.positions.weight, std=0.02)
-        nn.init.normal_(self.neighbours, std=0.3)
+        self.hint = nn.Linear(shape.width, hint_width or shape.width)
+        for module in self.modules():
+            if isinstance(module, nn.Linear | nn.Embedding):
+                nn.init.normal_(module.weight, std=min(0.05, (2 * shape.width) ** -0.5))
+            if isinstance(module, nn.Linear) and module.bias is not None:
+                nn.init.zeros_(module.bias)
+        nn.init.zeros_(self.kinds.weight)
         nn.init.constant_(self.boundary.bias, -3.0)
-        for name, weight in self.named_parameters():
-            if name.endswith(("attended.weight", "feed_out.weight")):
-                nn.init.normal_(weight, std=0.02 / (2 * shape.layers) ** 0.5)
 
     def forward(self, ids: Tensor, mask: Tensor | None = None) -> Tensor:
-        """Hidden states after the last norm; the mask is 1 for tokens and 0 for padding."""
+        """Hidden states of the last layer; the mask is 1 for tokens and 0 for padding."""
         x = self.embed(ids, mask)
         bias = None if mask is None else (1 - mask[:, None, None, :]) * -1e4
         for layer in self.layers:
             x = layer(x, bias)
-        return self.norm(x)  # type: ignore[no-any-return, unused-ignore]
+        return x
 
     def embed(self, ids: Tensor, mask: Tensor | None = None) -> Tensor:
         """What the first layer reads."""
-        x = self.widen(self.pieces(ids))
+        x = self.pieces(ids) + self.kinds(self.kind_of[ids])
+        x = self.widen(rounded(x) if self.rounds_pieces else x)
         if mask is not None:
             x = x * mask[..., None]  # so that padding is no neighbour
-        x = self._with_neighbours(x) + self.positions.weight[: ids.shape[1]]
+        x = self.norm(self._with_neighbours(x) + self.positions.weight[: ids.shape[1]])
         return F.dropout(x, self.dropout, self.training)
 
     def _with_neighbours(self, x: Tensor) -> Tensor:
         """Each token with a weighted sum of those around it: word order from the first step on."""
         length = x.shape[1]
         padded = F.pad(x, (0, 0, REACH, REACH))
-        shifted = [padded[:, i : i + length] * self.neighbours[i] for i in range(2 * REACH + 1)]
-        return x + torch.stack(shifted).sum(0)
+        for i in range(2 * REACH + 1):
+            x = x + padded[:, i : i + length] * self.neighbours[i]
+        return x
 
     def logits(self, ids: Tensor, mask: Tensor | None = None) -> Tensor:
         return self.boundary(self(ids, mask))[..., 0]  # type: ignore[no-any-return, unused-ignore]
+
+    def take(self, arrays: Arrays) -> None:
+        """Start from these weights; those that are not among them keep their first values."""
+        own: dict[str, Any] = self.state_dict()
+        for name, values in arrays.items():
+            if name == "kinds":
+                self.kind_of.copy_(torch.from_numpy(values.astype(np.int64)))
+            elif name in own:
+                own[name].copy_(torch.from_numpy(values[: len(own[name])]))
+            else:
+                raise ValueError(f"weights must be of a {self.shape}, got {name}")
+
+    def finished(self) -> Arrays:
+        """The weights that a finished network needs, the kinds of pieces folded into the pieces."""
+        found: dict[str, NDArray[Any]] = {
+            name: values.detach().float().cpu().numpy()
+            for name, values in self.state_dict().items()
+            if not name.startswith(ONLY_TRAINING)
+        }
+        kinds = self.kinds.weight[self.kind_of].detach().float().cpu().numpy()
+        return {**found, "pieces.weight": found["pieces.weight"] + kinds}
+
+
+def rounded(x: Tensor) -> Tensor:
+    """The values in sixteen levels for each block; the gradient passes as if they were not."""
+    blocks = x.detach().float().unflatten(-1, (-1, BLOCK))
+    scale = blocks.abs().amax(-1, keepdim=True).clamp(min=1e-8) / 7.5
+    levels = (blocks / scale + 7.5).round().clamp(0, 15)
+    return x + (((levels - 7.5) * scale).flatten(-2) - x.detach())
+
+
+def load(shape: Shape, arrays: Arrays) -> Network:
+    """A finished network, ready to be asked."""
+    network = Network(shape)
+    network.take(arrays)
+    network.eval()
+    network.requires_grad_(False)
+    return network

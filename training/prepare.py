@@ -1,5 +1,6 @@
 """From documents to a tokenizer and to windows of tokens with labels.
 
+python -m training.prepare thin MIX_ALL.txt.xz MIX.txt.xz
 python -m training.prepare tokenizer MIX.txt.xz OUT.model
 python -m training.prepare windows MIX.txt.xz TOKENIZER.model OUT_DIR --passes 10
 """
@@ -11,18 +12,20 @@ import os
 import random
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from functools import cache
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sat_bench.models.tokenizer import ID_SHIFT, UNK_ID
+from sat_bench.models.tokenizer import ID_SHIFT, Tokenizer
 from training.corruption import MarkedText, draw
-from training.documents import Document, read_mix, read_talks
+from training.documents import Document, read_mix, read_talks, write_thinned
 
 SEED = 20261115
-WINDOW = 510
+WINDOW = 508  # two windows of 254 tokens, which with their marks are 256 positions
 # A token's label byte: bit 0 = a sentence ends, bits 1-3 = the mark removed, bit 4 = marks removed.
 END, MARK_SHIFT, MARKS_KNOWN = 1, 1, 16
 # White space and quotes in one form each. A line break, which tells sentences apart, becomes a
@@ -38,7 +41,7 @@ NORMALISATION = {
 
 
 def train_tokenizer(documents: Sequence[Document], out: Path, vocabulary: int) -> None:
-    """A unigram SentencePiece model in `out`, from a sample of the text; a quarter lower-cased."""
+    """A unigram SentencePiece model in `out`, from a sample of the text; 40% lower-cased."""
     import sentencepiece
 
     rng = random.Random(SEED)
@@ -52,7 +55,7 @@ def train_tokenizer(documents: Sequence[Document], out: Path, vocabulary: int) -
         )
     )
     sentencepiece.SentencePieceTrainer.train(
-        sentence_iterator=(s.lower() if rng.random() < 0.25 else s for s in sample),
+        sentence_iterator=(s.lower() if rng.random() < 0.4 else s for s in sample),
         model_prefix=str(out.with_suffix("")),
         vocab_size=vocabulary,
         model_type="unigram",
@@ -69,32 +72,30 @@ def train_tokenizer(documents: Sequence[Document], out: Path, vocabulary: int) -
     out.with_suffix(".vocab").unlink()
 
 
-def load_tokenizer(path: Path) -> Any:
+def piece_names(tokenizer: Path) -> tuple[str, ...]:
+    """The pieces of a SentencePiece model by their id, as the network counts them."""
     import sentencepiece
 
-    return sentencepiece.SentencePieceProcessor(model_file=str(path))
+    processor = sentencepiece.SentencePieceProcessor(model_file=str(tokenizer))
+    names = (processor.id_to_piece(i) for i in range(processor.get_piece_size()))
+    return ("",) * ID_SHIFT + tuple(names)
 
 
-def encode(tokenizer: Any, text: str) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Ids in XLM-RoBERTa's convention and the end offset of each token in the text."""
-    tokens = tokenizer.encode(text, return_type="offset_mapping")
-    out = np.array(tokens["ids"], dtype=np.int64)
-    ends = np.array(tokens["offsets"], dtype=np.int64).reshape(-1, 2)[:, 1]
-    return np.where(out == 0, UNK_ID, out + ID_SHIFT), ends
-
-
-def labelled(tokenizer: Any, marked: MarkedText) -> tuple[NDArray[np.int16], NDArray[np.int8]]:
+def labelled(
+    tokenizer: Tokenizer, marked: MarkedText
+) -> tuple[NDArray[np.int16], NDArray[np.int8]]:
     """Token ids of a marked text and one label byte for each."""
-    ids, token_ends = encode(tokenizer, marked.text)
+    tokens = tokenizer.encode(marked.text)
+    ids, token_ends = tokens.ids.astype(np.int16), tokens.ends
     labels = np.zeros(len(ids), dtype=np.int8)
     if not len(ids):
-        return ids.astype(np.int16), labels
+        return ids, labels
     if marked.removed is not None:
         last = np.clip(token_ends - 1, 0, len(marked.removed) - 1)
         labels |= (marked.removed[last] << MARK_SHIFT) | MARKS_KNOWN
     owners = np.searchsorted(token_ends, marked.ends, side="right") - 1
     labels[owners[owners >= 0]] |= END
-    return ids.astype(np.int16), labels
+    return ids, labels
 
 
 def _runs(documents: Sequence[Document], rng: random.Random) -> Iterator[tuple[Document, int, int]]:
@@ -111,11 +112,10 @@ def _runs(documents: Sequence[Document], rng: random.Random) -> Iterator[tuple[D
 
 
 def windows(
-    documents: Sequence[Document], tokenizer: Any, seed: int
+    documents: Sequence[Document], tokenizer: Tokenizer, newline: int, seed: int
 ) -> tuple[NDArray[np.int16], NDArray[np.int8], NDArray[np.float16]]:
     """Ids, labels and trust of full windows over one corrupted pass through the documents."""
     rng = random.Random(seed)
-    newline = tokenizer.piece_to_id(LINE_BREAK) + ID_SHIFT
     all_ids, all_labels, all_trust = [], [], []
     for document, start, stop in _runs(documents, rng):
         sentences = document.sentences[start:stop]
@@ -136,16 +136,17 @@ def windows(
 
 
 _documents: list[Document] = []
-_tokenizer: Any = None
 
 
-def _share(tokenizer_path: Path) -> None:
-    global _tokenizer
-    _tokenizer = load_tokenizer(tokenizer_path)
+def _shard(tokenizer_path: Path, part: int, parts: int, seed: int) -> tuple[Any, Any, Any]:
+    tokenizer, newline = _pieces_of(tokenizer_path)
+    return windows(_documents[part::parts], tokenizer, newline, seed * 1000 + part)
 
 
-def _shard(part: int, parts: int, seed: int) -> tuple[Any, Any, Any]:
-    return windows(_documents[part::parts], _tokenizer, seed * 1000 + part)
+@cache
+def _pieces_of(path: Path) -> tuple[Tokenizer, int]:
+    """The tokenizer, and its piece for a line break."""
+    return Tokenizer(path), piece_names(path).index(LINE_BREAK)
 
 
 def write_passes(
@@ -154,11 +155,13 @@ def write_passes(
     """One `.npz` file of shuffled windows for each pass; a file appears only when it is whole."""
     _documents[:] = documents
     out.mkdir(parents=True, exist_ok=True)
-    with ProcessPoolExecutor(workers, initializer=_share, initargs=(tokenizer,)) as pool:
+    with ProcessPoolExecutor(workers, mp_context=get_context("fork")) as pool:
         for number in range(passes):
             temporary = out / f".{number}.npz"
             temporary.touch()  # tells a reader that more passes are coming
-            jobs = [pool.submit(_shard, p, workers, SEED + number) for p in range(workers)]
+            jobs = [
+                pool.submit(_shard, tokenizer, p, workers, SEED + number) for p in range(workers)
+            ]
             parts = [job.result() for job in jobs]
             ids, labels, trust = (np.concatenate(column) for column in zip(*parts, strict=True))
             order = np.random.default_rng(SEED + number).permutation(len(ids))
@@ -175,10 +178,13 @@ def read_documents(source: Path) -> list[Document]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
+    thin = commands.add_parser("thin")
+    thin.add_argument("mix", type=Path)
+    thin.add_argument("out", type=Path)
     tokenizer = commands.add_parser("tokenizer")
     tokenizer.add_argument("mix", type=Path)
     tokenizer.add_argument("out", type=Path)
-    tokenizer.add_argument("--vocabulary", type=int, default=8000)
+    tokenizer.add_argument("--vocabulary", type=int, default=16_000)
     passes = commands.add_parser("windows")
     passes.add_argument("mix", type=Path)
     passes.add_argument("tokenizer", type=Path)
@@ -186,6 +192,9 @@ def main() -> None:
     passes.add_argument("--passes", type=int, default=10)
     passes.add_argument("--workers", type=int, default=os.cpu_count() or 1)
     options = parser.parse_args()
+    if options.command == "thin":
+        write_thinned(options.mix, options.out)
+        return
     documents = read_documents(options.mix)
     if options.command == "tokenizer":
         train_tokenizer(documents, options.out, options.vocabulary)

@@ -1,293 +1,298 @@
-"""Train teachers on the windows, then distil them into the networks that ship.
+"""Train networks on the windows, alone or towards what an earlier one says.
 
-python -m training.train WINDOWS_DIR TOKENIZER.model GOLD_DIR OUT_DIR --teachers 2
+python -m training.train WINDOWS OUT teacher --pretrained minilm.npz --steps 3789 --parts 0.85,0.15
+python -m training.train WINDOWS OUT base,small,nano --teacher OUT/teacher.small.npz --batch 64
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import math
-import random
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 import torch.nn.functional as F  # noqa: N812
 from torch import Tensor
 
-from sat_bench.models.tokenizer import BOS_ID, EOS_ID
-from training.network import SHAPES, Network, Shape
-from training.prepare import END, MARK_SHIFT, MARKS_KNOWN, SEED
-from training.tuning import Gold, read_gold_sets, score_lines
+from training.batches import Batch, batches, made_up_batch
+from training.network import SHAPES, Network, load
+from training.prepare import SEED
+from training.students import beginning
+from training.weights import (
+    Arrays,
+    has_parts,
+    read_parts,
+    read_small,
+    write_parts,
+    write_small,
+)
 
-# Windows are also trained cut into equal parts, so that short texts are no surprise.
-PARTS = (1, 5)
-PART_SHARES = (0.8, 0.2)
-MASKED_SHARE, MASKED_LOSS, MARKS_LOSS = 0.12, 0.15, 0.2
+STARTED = time.monotonic()
+MARKS_LOSS = 0.8
+HINT_LOSS = 0.2
 # F1 on text without punctuation is best below even odds; leaning there lets one threshold serve.
 UNPUNCTUATED_TILT = 1.3
+# With a teacher, whom they learn most from, doubtful sources count as much as those cut by rule.
+TAUGHT_TRUST, DOUBTFUL_SHARE = 0.5, 0.95
+WARMUP = 200
+TIMED_FROM, TIMED_TO = 20, 120
+FRESH = ("pieces.", "kinds.", "widen.", "neighbours", "boundary.", "marks.", "hint.")
 
 
 @dataclass(frozen=True, slots=True)
+class Recipe:
+    """How a network learns: `fresh_rate` is for what MiniLM did not have.
+
+    `taught` is how much a teacher counts beside gold labels, and beside labels set by rule.
+    """
+
+    shape: str
+    body_rate: float
+    fresh_rate: float
+    dropout: float = 0.0
+    taught: tuple[float, float] = (0.6, 0.85)
+    rounds_pieces: bool = False
+
+
+RECIPES = {
+    "teacher": Recipe("base", 3e-4, 1e-3, dropout=0.1),
+    "base": Recipe("base", 2.5e-4, 8e-4, dropout=0.05, taught=(0.4, 0.7)),
+    "small": Recipe("small", 5e-4, 1.2e-3, rounds_pieces=True),
+    "nano": Recipe("nano", 1.5e-3, 2.5e-3, rounds_pieces=True),
+}
+
+
+@dataclass(slots=True)
 class Schedule:
-    """How long and how fast to learn; it ends after `steps` or `seconds`, whichever comes first."""
+    """How many steps to learn; with a deadline, in seconds of this process, those that fit."""
 
     steps: int
-    seconds: float
-    rate: float
-    warmup: int = 200
+    deadline: float = math.inf
+    timed_from: float = 0.0
 
-    def done(self, step: int, elapsed: float) -> float:
-        return max(step / self.steps, elapsed / self.seconds)
+    def note(self, step: int, now: float) -> None:
+        """Shorten the schedule once the pace is known; from then on its steps are fixed."""
+        if step == TIMED_FROM:
+            self.timed_from = now
+        elif step == TIMED_TO and self.deadline < math.inf:
+            pace = (TIMED_TO - TIMED_FROM) / (now - self.timed_from)
+            self.steps = int(min(self.steps, step + (self.deadline - now) * pace))
 
-    def rate_at(self, step: int, elapsed: float) -> float:
+    def rate_at(self, step: int) -> float:
         """A linear rise, then half a cosine down to nothing."""
-        rise = min(1.0, (step + 1) / self.warmup)
-        return self.rate * rise * 0.5 * (1 + math.cos(math.pi * min(1, self.done(step, elapsed))))
+        rise = min(1.0, (step + 1) / WARMUP)
+        return rise * 0.5 * (1 + math.cos(math.pi * min(1, step / self.steps)))
 
 
-@dataclass(frozen=True, slots=True)
-class Batch:
-    ids: Tensor
-    ends: Tensor
-    marks: Tensor
-    unpunctuated: Tensor
-    trust: Tensor
+def target(batch: Batch, teachers: Sequence[Tensor], recipe: Recipe) -> tuple[Tensor, Tensor]:
+    """The labels, mixed with the teachers' mean probability, and the weight of each token."""
+    if not teachers:
+        return batch.ends, batch.trust
+    taught = torch.sigmoid(torch.stack(list(teachers)).mean(0))
+    # A teacher is tilted already where punctuation was removed: undo it, the loss tilts again.
+    odds = taught / UNPUNCTUATED_TILT
+    taught = torch.where(batch.unpunctuated, odds / (odds + 1 - taught), taught)
+    gold, rule = recipe.taught
+    share = torch.where(batch.trust > 0.99, gold, rule)
+    share = torch.where(batch.trust < TAUGHT_TRUST - 0.1, DOUBTFUL_SHARE, share)
+    weight = torch.where(batch.trust > 0, batch.trust.clamp(min=TAUGHT_TRUST), 0.0)
+    return share * taught + (1 - share) * batch.ends, weight
 
 
-def batches(folder: Path, size: int, device: str, rng: random.Random) -> Iterator[Batch]:
-    """Batches of whole or cut windows, pass after pass, waiting for those still being written."""
-    number = 0
-    while True:
-        path = folder / f"pass_{number:02d}.npz"
-        if not path.exists():
-            if number and not list(folder.glob(".*.npz")):
-                number = 0
-                continue
-            time.sleep(0.2)
-            continue
-        shard = np.load(path)
-        ids, labels, trust = (
-            torch.from_numpy(shard[k]).to(device) for k in ("ids", "labels", "trust")
-        )
-        order = torch.randperm(len(ids), device=device)
-        for start in range(0, len(ids) - size + 1, size):
-            rows = order[start : start + size]
-            parts = rng.choices(PARTS, PART_SHARES)[0]
-            yield as_batch(ids[rows], labels[rows], trust[rows], parts)
-        number += 1
-
-
-def as_batch(ids: Tensor, labels: Tensor, trust: Tensor, parts: int) -> Batch:
-    """Windows cut into parts, each between its start and end marks."""
-    shape = (ids.shape[0] * parts, ids.shape[1] // parts)
-
-    def framed(values: Tensor, first: int, last: int) -> Tensor:
-        return F.pad(F.pad(values.reshape(shape), (1, 0), value=first), (0, 1), value=last)
-
-    flags = framed(labels.long(), 0, 0)
-    known = (flags & MARKS_KNOWN) > 0
-    return Batch(
-        ids=framed(ids.long(), BOS_ID, EOS_ID),
-        ends=(flags & END).float(),
-        marks=torch.where(known, (flags >> MARK_SHIFT) & 7, -100),
-        unpunctuated=known,
-        trust=framed(trust.float(), 0, 0),
-    )
-
-
-def boundary_loss(logits: Tensor, target: Tensor, batch: Batch) -> Tensor:
+def boundary_loss(logits: Tensor, batch: Batch, wanted: Tensor, weight: Tensor) -> Tensor:
     """Binary cross-entropy, weighted by trust and tilted where punctuation was removed."""
     tilt = torch.where(batch.unpunctuated, UNPUNCTUATED_TILT, 1.0)
-    each = -(tilt * target * F.logsigmoid(logits) + (1 - target) * F.logsigmoid(-logits))
-    return (each * batch.trust).sum() / batch.trust.sum()
+    each = -(tilt * wanted * F.logsigmoid(logits) + (1 - wanted) * F.logsigmoid(-logits))
+    return (each * weight).sum() / weight.sum()
 
 
-def own_loss(network: Network, hidden: Tensor, batch: Batch, target: Tensor) -> Tensor:
-    """Loss on sentence ends and on the marks that were removed."""
-    loss = boundary_loss(network.boundary(hidden)[..., 0].float(), target, batch)
-    marks = F.cross_entropy(
-        network.marks(hidden).float().flatten(0, 1), batch.marks.flatten(), reduction="sum"
-    )
-    return loss + MARKS_LOSS * marks / batch.marks.numel() * 4
+def marks_loss(network: Network, hidden: Tensor, batch: Batch) -> Tensor:
+    """Loss on the marks that were removed, where some were."""
+    guesses = network.marks(hidden).float().flatten(0, 1)
+    return F.cross_entropy(guesses, batch.marks.flatten(), reduction="sum") / batch.marks.numel()
 
 
-def masked_loss(network: Network, hidden: Tensor, ids: Tensor, hidden_pieces: Tensor) -> Tensor:
-    """Loss on guessing the pieces that were masked."""
-    guessed = network.masked(hidden[hidden_pieces]) @ network.pieces.weight.T
-    return F.cross_entropy(guessed.float(), ids[hidden_pieces])
+def hint_loss(network: Network, hidden: Tensor, hint: Tensor) -> Tensor:
+    """How far a guess from the hidden states is from a teacher's."""
+    size = hint.shape[-1:]
+    guess = F.layer_norm(network.hint(hidden).float(), size)
+    return F.mse_loss(guess, F.layer_norm(hint.float(), size))
+
+
+def _fast(function: Any, device: str) -> Any:
+    torch._dynamo.config.recompile_limit = 64  # one entry for each network and window length
+    return torch.compile(function, dynamic=False) if device == "cuda" else function
+
+
+class Teacher:
+    """A finished network that is asked."""
+
+    def __init__(self, network: Network, device: str) -> None:
+        self.network = network.to(device)
+        self._ask = _fast(self._answer, device)
+
+    def __call__(self, ids: Tensor) -> tuple[Tensor, Tensor]:
+        """The logit of each token, and the last hidden states."""
+        with torch.no_grad():
+            logits, hidden = self._ask(ids)
+        return logits, hidden
+
+    def _answer(self, ids: Tensor) -> tuple[Tensor, Tensor]:
+        hidden = self.network(ids)
+        return self.network.boundary(hidden)[..., 0].float(), hidden
+
+
+class Student:
+    """A network being trained, with its optimizer."""
+
+    def __init__(self, name: str, network: Network, recipe: Recipe, device: str) -> None:
+        self.name, self.network, self.recipe = name, network.to(device).train(), recipe
+        self._run = _fast(self._loss, device)
+        fresh = [p for n, p in network.named_parameters() if n.startswith(FRESH)]
+        body = [p for n, p in network.named_parameters() if not n.startswith(FRESH)]
+        self.optimizer = torch.optim.AdamW(
+            [
+                {"params": fresh, "top": recipe.fresh_rate},
+                {"params": body, "top": recipe.body_rate},
+            ],
+            betas=(0.9, 0.98),
+            weight_decay=0.02,
+            fused=device == "cuda",
+        )
+
+    def learn(
+        self, batch: Batch, teachers: Sequence[Tensor], hint: Tensor | None, hint_share: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        """The loss on a batch, whose gradient is taken, and the logits."""
+        loss, logits = self._run(batch, tuple(teachers), hint, hint_share)
+        loss.backward()
+        return loss.detach(), logits.detach()
+
+    def _loss(
+        self, batch: Batch, teachers: tuple[Tensor, ...], hint: Tensor | None, hint_share: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        wanted, weight = target(batch, teachers, self.recipe)
+        hidden = self.network(batch.ids)
+        logits = self.network.boundary(hidden)[..., 0].float()
+        loss = boundary_loss(logits, batch, wanted, weight)
+        loss = loss + MARKS_LOSS * marks_loss(self.network, hidden, batch)
+        if hint is not None:
+            loss = loss + hint_share * hint_loss(self.network, hidden, hint)
+        return loss, logits
+
+    def step(self, rate: float) -> None:
+        for group in self.optimizer.param_groups:
+            group["lr"] = group["top"] * rate
+        torch.nn.utils.clip_grad_norm_(self.network.parameters(), 1.0)
+        self.optimizer.step()
+        self.optimizer.zero_grad(set_to_none=True)
+
+
+def learn_together(
+    students: Sequence[Student], teacher: Teacher | None, batch: Batch, hint_share: float
+) -> list[Tensor]:
+    """The losses of a batch; the teacher teaches all, and the first student those after it."""
+    device = batch.ids.device.type
+    share = torch.full((), hint_share, device=device)
+    losses = []
+    with torch.autocast(device, dtype=torch.bfloat16, enabled=device == "cuda"):
+        logits, hidden = teacher(batch.ids) if teacher else (None, None)
+        teachers = [] if logits is None else [logits]
+        for i, student in enumerate(students):
+            loss, said = student.learn(batch, teachers, hidden if i else None, share)
+            losses.append(loss)
+            if i == 0 and teachers:
+                teachers.append(said)
+    return losses
 
 
 def train(
-    networks: Sequence[tuple[Network, Schedule]],
+    students: Sequence[Student],
     stream: Iterator[Batch],
-    teachers: Sequence[Network],
-    device: str,
-    report: Callable[[int, str], None],
-    guess_masked: bool,
-) -> None:
-    """Train the networks side by side on one stream; with teachers, towards what those say."""
-    optimizers = [
-        torch.optim.AdamW(
-            n.parameters(), lr=s.rate, betas=(0.9, 0.98), weight_decay=0.05, fused=device == "cuda"
-        )
-        for n, s in networks
-    ]
-    compiled: list[Any] = [_fast(n, device) for n, _ in networks]
-    fast_teachers: list[Any] = [_fast(t, device) for t in teachers]
-    started = time.monotonic()
-    step, elapsed, lead = 0, 0.0, networks[0][1]
-    while lead.done(step, elapsed) < 1:
-        batch = next(stream)
-        with torch.autocast(device, dtype=torch.bfloat16):
-            target = _target(teachers, fast_teachers, batch)
-            for (network, schedule), run, optimizer in zip(
-                networks, compiled, optimizers, strict=True
-            ):
-                for group in optimizer.param_groups:
-                    group["lr"] = schedule.rate_at(step, elapsed)
-                ids, chosen = batch.ids, None
-                if guess_masked:
-                    chosen = torch.rand(ids.shape, device=device) < MASKED_SHARE
-                    chosen[::2] = False
-                    ids = torch.where(chosen, network.shape.vocabulary, ids)
-                hidden = run(ids)
-                loss = own_loss(network, hidden, batch, target)
-                if chosen is not None:
-                    loss = loss + MASKED_LOSS * masked_loss(network, hidden, batch.ids, chosen)
-                loss.backward()
-                torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
-                optimizer.step()
-                optimizer.zero_grad(set_to_none=True)
+    teacher: Teacher | None,
+    schedule: Schedule,
+    report: Callable[[str], None],
+) -> int:
+    """Train the networks side by side on one stream; the number of steps they took."""
+    step = 0
+    while step < schedule.steps:
+        hint_share = HINT_LOSS * (1 - step / schedule.steps)
+        losses = learn_together(students, teacher, next(stream), hint_share)
+        for student in students:
+            student.step(schedule.rate_at(step))
         step += 1
-        if step % 50 == 0:
-            report(step, f"loss {float(loss.detach()):.4f}  {elapsed:.0f} s")
-        elapsed = time.monotonic() - started
+        if step in (TIMED_FROM, TIMED_TO) or step % 500 == 0:
+            said = ", ".join(f"{float(loss):.4f}" for loss in losses)  # waits for the device
+            now = time.monotonic() - STARTED
+            schedule.note(step, now)
+            report(f"step {step} of {schedule.steps}: loss {said}, {now:.0f} s")
+    return step
 
 
-def _fast(network: Network, device: str) -> Any:
-    torch._dynamo.config.recompile_limit = 64  # one entry for each network and window length
-    return torch.compile(network, dynamic=False) if device == "cuda" else network
+def begun(name: str, start: Arrays, earlier: Path | None) -> Network:
+    """The named network as its training begins: from an earlier one of its name, or from `start`.
 
-
-def _target(teachers: Sequence[Network], fast: Sequence[Any], batch: Batch) -> Tensor:
-    """The label mixed with the teachers' mean probability, which counts more than rules do."""
-    if not teachers:
-        return batch.ends
-    with torch.no_grad():
-        each = [
-            t.boundary(f(batch.ids))[..., 0].float() for t, f in zip(teachers, fast, strict=True)
-        ]
-        taught = torch.sigmoid(torch.stack(each).mean(0))
-        # A teacher is tilted already where punctuation was removed: undo it, the loss tilts again.
-        odds = taught / UNPUNCTUATED_TILT
-        untilted = odds / (odds + 1 - taught)
-        taught = torch.where(batch.unpunctuated, untilted, taught)
-        share = torch.where(batch.trust > 0.99, 0.6, 0.85)
-    return share * taught + (1 - share) * batch.ends
-
-
-def save(network: Network, out: Path, name: str) -> None:
-    """Weights as float32 arrays in files of at most 15 MB."""
-    parts: list[dict[str, Any]] = [{}]
-    size = 0
-    for key, value in network.state_dict().items():
-        array = value.float().cpu().numpy()
-        if size + array.nbytes > 15_000_000:
-            parts.append({})
-            size = 0
-        parts[-1][key] = array
-        size += array.nbytes
-    for i, part in enumerate(parts):
-        np.savez(out / f"{name}.{i}.npz", **part)
-
-
-def load(out: Path, name: str) -> Network:
-    """The network that `save` wrote."""
-    shape = SHAPES[name]
-    network = Network(shape)
-    state = {
-        key: torch.from_numpy(array)
-        for path in sorted(out.glob(f"{name}.*.npz"))
-        for key, array in np.load(path).items()
-    }
-    network.load_state_dict(state)
-    return network
-
-
-def _build(name: str, vocabulary: int, dropout: float, device: str, seed: int) -> Network:
-    torch.manual_seed(seed)
-    shape: Shape = SHAPES[name]
-    if shape.vocabulary < vocabulary:
-        raise ValueError(
-            f"vocabulary of {name} must be at least {vocabulary}, got {shape.vocabulary}"
-        )
-    network = Network(shape, dropout)
-    network.to(device)
+    `start` are the arrays of MiniLM under our pieces, or of a teacher.
+    """
+    recipe = RECIPES[name]
+    shape = SHAPES[recipe.shape]
+    torch.manual_seed(SEED)
+    network = Network(shape, recipe.dropout, hint_width=start["pieces.weight"].shape[1])
+    network.rounds_pieces = recipe.rounds_pieces
+    if earlier and has_parts(earlier, name):
+        network.take(read_parts(earlier, name))
+    else:
+        network.take(start if recipe.shape == "base" else beginning(start, shape))
     return network
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("windows", type=Path)
-    parser.add_argument("tokenizer", type=Path)
-    parser.add_argument("gold", type=Path)
     parser.add_argument("out", type=Path)
-    parser.add_argument("--teachers", type=int, default=2)
-    parser.add_argument("--teacher-steps", type=int, default=4500)
-    parser.add_argument("--teacher-seconds", type=float, default=math.inf)
-    parser.add_argument("--student-steps", type=int, default=6000)
-    parser.add_argument("--student-seconds", type=float, default=math.inf)
-    parser.add_argument("--batch", type=int, default=256)
-    parser.add_argument("--students", default="small,nano")
+    parser.add_argument("names", help=f"from {', '.join(RECIPES)}, separated by commas")
+    start = parser.add_mutually_exclusive_group(required=True)
+    start.add_argument("--pretrained", type=Path, help="what training.pretrained wrote")
+    start.add_argument("--teacher", type=Path, help="a finished network, to begin with and ask")
+    parser.add_argument("--earlier", type=Path, help="folder of networks to go on from")
+    parser.add_argument("--steps", type=int, default=6000)
+    parser.add_argument("--deadline", type=float, default=math.inf, help="seconds from the start")
+    parser.add_argument("--batch", type=int, default=128, help="windows of 508 tokens in a step")
+    parser.add_argument("--parts", default="1", help="shares of halves, quarters of windows")
+    parser.add_argument("--seed", type=int, default=SEED, help="of the order of windows")
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
     torch.set_float32_matmul_precision("high")
-    gold = read_gold_sets(options.gold, options.tokenizer)
-
-    def reporter(name: str, network: Network) -> Callable[[int, str], None]:
-        def report(step: int, line: str) -> None:
-            if step % 250 == 0 or step == 50:
-                print(f"{name} step {step}: {line}", flush=True)
-            if step % 1000 == 0:
-                show(name, [network], gold, options.device)
-
-        return report
-
-    stream = batches(options.windows, options.batch, options.device, random.Random(SEED))
-    vocabulary = 1 + max(int(s.ids.max()) for s in gold) if gold else 0
-    teachers: list[Network] = []
-    for i in range(options.teachers):
-        teacher = _build("teacher", vocabulary, 0.1, options.device, SEED + i)
-        schedule = Schedule(options.teacher_steps, options.teacher_seconds, 7e-4)
-        report = reporter(f"teacher {i}", teacher)
-        train([(teacher, schedule)], stream, [], options.device, report, guess_masked=True)
-        teachers.append(teacher.eval().requires_grad_(False))
-    if len(teachers) > 1:
-        show("teachers together", teachers, gold, options.device)
-    names = options.students.split(",")
-    students = [_build(n, vocabulary, 0.0, options.device, SEED) for n in names]
-    rates = {"small": 1.5e-3, "nano": 3e-3}
-    plans = [
-        (s, Schedule(options.student_steps, options.student_seconds, rates.get(n, 3e-3)))
-        for n, s in zip(names, students, strict=True)
+    start_arrays = read_small(options.teacher or options.pretrained)
+    device = options.device
+    teacher = Teacher(load(SHAPES["base"], start_arrays), device) if options.teacher else None
+    students = [
+        Student(name, begun(name, start_arrays, options.earlier), RECIPES[name], device)
+        for name in options.names.split(",")
     ]
-    train(
-        plans, stream, teachers, options.device, reporter(names[0], students[0]), guess_masked=False
+    shares = [float(share) for share in options.parts.split(",")]
+    learn_together(students, teacher, made_up_batch(options.batch, device), HINT_LOSS)
+    for student in students:
+        student.optimizer.zero_grad(set_to_none=True)
+    steps = train(
+        students,
+        batches(options.windows, options.batch, shares, device, options.seed),
+        teacher,
+        Schedule(options.steps, options.deadline),
+        lambda line: print(f"{options.names} {line}", flush=True),
     )
-    for name, student in zip(names, students, strict=True):
-        save(student, options.out, name)
-        show(name, [student], gold, options.device)
-
-
-def show(name: str, networks: Sequence[Network], gold: Sequence[Gold], device: str) -> None:
-    for line in score_lines(networks, gold, device):
-        print(f"  {name}: {line}", flush=True)
+    for student in students:
+        arrays = student.network.finished()
+        write_parts(arrays, options.out, student.name)
+        write_small(arrays, options.out / f"{student.name}.small.npz")
+    facts = {"names": options.names, "steps": steps, "batch": options.batch}
+    (options.out / f"{students[0].name}.json").write_text(json.dumps(facts) + "\n")
 
 
 if __name__ == "__main__":

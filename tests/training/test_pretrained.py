@@ -1,0 +1,103 @@
+"""Pieces of ours find their WordPieces; weights survive their files; cards take new facts."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from training.cards import refreshed
+from training.documents import KEPT, read_mix, write_thinned
+from training.pretrained import CAPITAL, CAPITALS, MARK, PLAIN, kind_of, read_wheel, word_pieces
+from training.weights import eight_bits, read_parts, read_small, write_parts, write_small
+
+from sat_bench.models.finding import find_model
+from truemark.signature import checksum
+
+VOCABULARY = {
+    piece: i for i, piece in enumerate(("[UNK]", "the", "##the", "##ing", "'", "t", "u", ".", "s"))
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "begins_word", "expected"),
+    [
+        ("The", True, ["the"]),
+        ("the", False, ["##the"]),
+        ("théing", True, ["the", "##ing"]),
+        ("'t", False, ["'", "t"]),
+        ("U.S", True, ["u", ".", "s"]),
+        ("xyz", True, ["[UNK]"]),
+    ],
+)
+def test_a_piece_is_spelt_as_wordpiece_spells_it(
+    text: str, begins_word: bool, expected: list[str]
+) -> None:
+    found = word_pieces(text, VOCABULARY, begins_word=begins_word)
+    assert found == [VOCABULARY[piece] for piece in expected]
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [("the", PLAIN), ("7", PLAIN), ("The", CAPITAL), ("I", CAPITAL), ("US", CAPITALS), (",", MARK)],
+)
+def test_capitals_and_marks_are_told_apart(text: str, kind: int) -> None:
+    assert kind_of(text) == kind
+
+
+def test_another_wheel_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "other.whl"
+    path.write_bytes(b"not the one")
+    with pytest.raises(ValueError, match="sha256 must be b9a0018d"):
+        read_wheel(path)
+
+
+def test_weights_come_back_from_their_files(tmp_path: Path) -> None:
+    rng = np.random.default_rng(1)
+    arrays = {
+        "a.weight": rng.normal(size=(3, 50)).astype(np.float32),
+        "a.bias": np.arange(3, dtype=np.float32),
+    }
+    write_parts(arrays, tmp_path, "n")
+    write_small(arrays, tmp_path / "n.small.npz")
+    for found, tolerance in (
+        (read_parts(tmp_path, "n"), 2e-3),
+        (read_small(tmp_path / "n.small.npz"), 0.02),
+    ):
+        assert found.keys() == arrays.keys()
+        for name, values in arrays.items():
+            assert found[name] == pytest.approx(values, abs=tolerance)
+    with pytest.raises(FileNotFoundError, match=r"no other\.0\.npz"):
+        read_parts(tmp_path, "other")
+
+
+def test_seven_bits_never_go_beyond_their_largest() -> None:
+    values = np.random.default_rng(2).normal(size=(40, 8)).astype(np.float32)
+    whole, scale = eight_bits(values, axis=1, largest=63)
+    assert np.abs(whole).max() == 63
+    assert whole * scale == pytest.approx(values, abs=float(scale.max()) / 2)
+
+
+def test_thinning_keeps_its_share_of_a_large_source_and_all_of_the_others(tmp_path: Path) -> None:
+    import lzma
+
+    large = next(iter(KEPT))
+    lines = [f"### {name}|L|s\nOne.\nTwo {i}.\n" for i in range(20) for name in (large, "Small")]
+    mix, out = tmp_path / "mix.txt.xz", tmp_path / "thin.txt.xz"
+    with lzma.open(mix, "wt", encoding="utf-8") as file:
+        file.writelines(lines)
+    write_thinned(mix, out)
+    sources = [document.source for document in read_mix(out)]
+    assert sources.count("Small") == 20
+    assert sources.count(large) == round(20 * KEPT[large])
+
+
+def test_a_card_takes_the_facts_of_its_files_and_new_figures() -> None:
+    files = find_model("nano")
+    card = files.model.with_suffix(".md").read_text(encoding="utf-8")
+    stale = card.replace(checksum(files.model), "stale")
+    figures = "| model | F1 |\n| --- | ---: |\n| nano | 0.5 |\n"
+    found = refreshed(stale, files, figures)
+    assert checksum(files.model) in found
+    assert found.count("| model |") == 1
+    assert figures + "\n" in found
+    with pytest.raises(ValueError, match="must have a table of figures"):
+        refreshed(card.replace("| model |", "| other |"), files, figures)

@@ -1,0 +1,74 @@
+"""Arrays of a network in files: small ones that travel, and parts in half precision."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Arrays = dict[str, NDArray[Any]]
+BLOCK = 64  # weights of a four-bit table that share a scale
+PART_BYTES = 15_000_000
+SCALE = ".scale"
+
+
+def eight_bits(
+    values: NDArray[np.float32], axis: int, largest: int = 127
+) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
+    """Whole numbers up to the largest, of either sign, and a scale for each slice along `axis`."""
+    other = tuple(i for i in range(values.ndim) if i != axis)
+    scale = np.abs(values).max(axis=other, keepdims=True) / largest
+    scale = np.where(scale == 0, 1, scale).astype(np.float32)
+    return np.clip(np.round(values / scale), -largest, largest).astype(np.int8), scale
+
+
+def write_small(arrays: Arrays, path: Path) -> None:
+    """All arrays in one compressed file, matrices in eight bits with a scale for each row."""
+    stored: dict[str, Any] = {}
+    for name, values in arrays.items():
+        if values.ndim == 2:
+            stored[name], stored[name + SCALE] = eight_bits(values.astype(np.float32), axis=0)
+        else:
+            stored[name] = values
+    np.savez_compressed(path, **stored)
+
+
+def read_small(path: Path) -> Arrays:
+    """What `write_small` wrote, as float32."""
+    with np.load(path) as stored:
+        return {
+            name: stored[name] * stored[name + SCALE] if name + SCALE in stored else stored[name]
+            for name in stored
+            if not name.endswith(SCALE)
+        }
+
+
+def write_parts(arrays: Arrays, folder: Path, name: str) -> None:
+    """The arrays as float16 in files `NAME.0.npz`, `NAME.1.npz` ... of at most 15 MB."""
+    parts: list[dict[str, Any]] = [{}]
+    size = 0
+    for key, values in arrays.items():
+        half = values.astype(np.float16)
+        if size + half.nbytes > PART_BYTES:
+            parts.append({})
+            size = 0
+        parts[-1][key] = half
+        size += half.nbytes
+    for i, part in enumerate(parts):
+        np.savez(folder / f"{name}.{i}.npz", **part)
+
+
+def has_parts(folder: Path, name: str) -> bool:
+    return (folder / f"{name}.0.npz").is_file()
+
+
+def read_parts(folder: Path, name: str) -> Arrays:
+    """What `write_parts` wrote, as float32."""
+    paths = sorted(folder.glob(f"{name}.[0-9]*.npz"))
+    if not paths:
+        raise FileNotFoundError(f"{folder}: no {name}.0.npz; training.train writes it")
+    return {
+        key: values.astype(np.float32) for path in paths for key, values in np.load(path).items()
+    }
