@@ -20,7 +20,7 @@ $(READY): requirements.lock pyproject.toml
 
 demo: $(READY) ## set up, then run the main jobs on the embedded defaults
 	$(BIN)/sat-bench -sweep
-	$(BIN)/sat-bench -models nano,small -sweep
+	$(BIN)/sat-bench -models nano,small,base -sweep
 	$(BIN)/python -m cal_ai benchmark --extractor rules
 
 test: $(READY) ## set up, then run the tests

@@ -21,7 +21,6 @@ from benchmarks.timing import fastest
 from sat_bench.corpus.sentences import find_sentences
 from sat_bench.corpus.talks import Talk
 from sat_bench.evaluation import Measurement, measure
-from sat_bench.models import DEFAULT_OVERLAP
 from sat_bench.models.protocol import BoundaryModel
 from sat_bench.models.segmenter import Segmenter
 from sat_bench.running.cluster import connected
@@ -60,7 +59,7 @@ def main() -> None:
         runs: dict[str, BoundaryModel] = {HERE: stack.enter_context(here)}
         for workers, name in ((1, "one worker"), (2, "two workers")):
             cluster = stack.enter_context(connected(f"local:{workers}"))
-            runs[name] = cluster.model(shaped, DEFAULT_OVERLAP)
+            runs[name] = cluster.model(shaped, shaped.reach)
         for model in runs.values():
             measure(model, corpus[:4], THRESHOLDS)  # loads the model on every worker
         found: dict[str, list[Measurement]] = {name: [] for name in runs}

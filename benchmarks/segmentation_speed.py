@@ -28,16 +28,16 @@ from benchmarks.machine import machine, peak_memory
 from benchmarks.timing import fastest
 from benchmarks.wtpsplit_peer import WtpsplitPeer
 from sat_bench.corpus.loading import BUNDLED_CORPUS
-from sat_bench.models import DEFAULT_OVERLAP, WINDOW_TOKENS
+from sat_bench.models.cards import reach_of
 from sat_bench.models.finding import BUNDLED_MODELS, ModelFiles, find_model
 from sat_bench.models.quantize import quantized
+from sat_bench.models.reach import Reach
 from sat_bench.models.segmenter import Segmenter
 from sat_bench.models.tokenizer import Tokenizer
 from sat_bench.models.windows import windows
 from truemark.tables import Table, render
 
 PEER_STRIDE = 64  # how far wtpsplit-lite's windows advance unless told otherwise
-PEER_OVERLAP = WINDOW_TOKENS - PEER_STRIDE
 SHORT_TEXTS = 64
 BARE = "bare onnxruntime loop"
 PEER = f"wtpsplit-lite, stride {PEER_STRIDE} (default)"
@@ -56,7 +56,8 @@ def talk_text(characters: int) -> str:
 def bare_loop(segmenter: Segmenter, text: str) -> Callable[[], object]:
     """A loop over the segmenter's own windows, tokenised before, with nothing around the model."""
     ids = segmenter.tokenizer.encode(text).ids
-    runs = [[window.ids] for window in windows([ids], WINDOW_TOKENS, DEFAULT_OVERLAP)]
+    reach = reach_of(segmenter.network.path)
+    runs = [[window.ids] for window in windows([ids], reach.window, reach.overlap)]
 
     def run() -> None:
         with ThreadPoolExecutor(os.cpu_count()) as pool:
@@ -66,21 +67,32 @@ def bare_loop(segmenter: Segmenter, text: str) -> Callable[[], object]:
     return run
 
 
+def _windows(reach: Reach) -> str:
+    return f"{reach.window} tokens, {reach.overlap} shared"
+
+
+def _finer(reach: Reach) -> tuple[int, int]:
+    """Larger overlaps: half a window, and all but what the peer's windows advance."""
+    return reach.window // 2, reach.window - PEER_STRIDE
+
+
 def whole_text_table(files: ModelFiles, folder: Path, text: str, repeat: int) -> Table:
     """Times for one long text: the peer, bare loops, and the segmenter at several overlaps."""
     default = Segmenter(files.model, files.tokenizer)
     jobs: dict[str, Callable[[], object]] = {
         BARE: bare_loop(default, text),
-        f"Segmenter, overlap {DEFAULT_OVERLAP} (default)": partial(default.boundaries, text),
+        f"Segmenter, {_windows(files.reach)} (default)": partial(default.boundaries, text),
     }
-    for overlap in (128, 255, PEER_OVERLAP):
+    for overlap in _finer(files.reach):
         fine = Segmenter(files.model, files.tokenizer, overlap=overlap)
-        jobs[f"Segmenter, overlap {overlap}"] = partial(fine.boundaries, text)
+        jobs[f"Segmenter, {_windows(files.reach.sharing(overlap))}"] = partial(
+            fine.boundaries, text
+        )
     copy = quantized(files.model, folder)
     if copy != files.model:
         int8 = Segmenter(copy, files.tokenizer)
         jobs[f"{BARE}, int8"] = bare_loop(int8, text)
-        jobs[f"Segmenter, overlap {DEFAULT_OVERLAP}, int8"] = partial(int8.boundaries, text)
+        jobs[f"Segmenter, {_windows(files.reach)}, int8"] = partial(int8.boundaries, text)
     if peer := peer_of(files, folder):
         jobs[PEER] = partial(peer.boundaries, text, 0.5)
     times = fastest(jobs, repeat)
@@ -130,7 +142,7 @@ def agreement_table(files: Sequence[ModelFiles], folder: Path, text: str) -> Tab
         if not peer:
             return None
         expected = {threshold: set(peer.boundaries(text, threshold)) for threshold in (0.1, 0.5)}
-        for overlap in (0, DEFAULT_OVERLAP, 255, PEER_OVERLAP):
+        for overlap in (0, one.reach.overlap, *_finer(one.reach)):
             with Segmenter(one.model, one.tokenizer, overlap=overlap) as segmenter:
                 scored = segmenter.scored_boundaries(text)
             shares = [
@@ -138,8 +150,8 @@ def agreement_table(files: Sequence[ModelFiles], folder: Path, text: str) -> Tab
                 for threshold, truth in expected.items()
                 for found in [set(scored.above(threshold))]
             ]
-            rows.append((one.name, overlap, *shares))
-    columns = ("model", "overlap", "agreement at 0.1", "agreement at 0.5")
+            rows.append((one.name, _windows(one.reach.sharing(overlap)), *shares))
+    columns = ("model", "windows", "agreement at 0.1", "agreement at 0.5")
     return Table(columns, tuple(rows), (None, None, ".2%", ".2%"))
 
 

@@ -124,6 +124,7 @@ def write_transformer(
     heads: int = 12,
     vocabulary: int = 8_000,
     positions: int = 514,
+    positions_name: str = "roberta.embeddings.position_embeddings.weight",
     signature: Signature = PUBLISHED,
     seed: int = 0,
 ) -> Path:
@@ -132,7 +133,7 @@ def write_transformer(
     Weights have the type of the logits, so the default is a half-precision file of SaT-3l's shape.
     """
     graph = _Encoder(LOGIT_TYPES[signature.logits], width, heads, np.random.default_rng(seed))
-    hidden = graph.embed(vocabulary, positions)
+    hidden = graph.embed(vocabulary, positions, positions_name)
     bias = graph.attention_bias()
     for layer in range(layers):
         hidden = graph.layer(f"layer{layer}", hidden, bias)
@@ -150,9 +151,9 @@ class _Encoder:
         self._dtype = helper.tensor_dtype_to_np_dtype(element_type)
         self._width, self._heads, self._rng = width, heads, rng
 
-    def embed(self, vocabulary: int, positions: int) -> str:
+    def embed(self, vocabulary: int, positions: int, positions_name: str) -> str:
         words = self._random("words", vocabulary, self._width)
-        places = self._random("places", positions, self._width)
+        places = self._random(positions_name, positions, self._width)
         word = self._node("Gather", [words, "input_ids"], "word")
         # Padding has position 1, the first token 2: XLM-RoBERTa counts them so.
         kept = self._node("Cast", ["attention_mask"], "kept", to=TensorProto.INT64)

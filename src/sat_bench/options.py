@@ -10,8 +10,7 @@ from sat_bench.corpus.sentences import TRUTH_RULES, TruthRule
 from sat_bench.corpus.transcripts import HEADER_NAMES
 from sat_bench.evaluation import DEFAULTS
 from sat_bench.flags import Flag, FlagParser
-from sat_bench.models import DEFAULT_OVERLAP, DEFAULT_TIMEOUT_S
-from sat_bench.models.finding import DEFAULT_MODEL, int8_name
+from sat_bench.models.finding import BUNDLED_MODELS, DEFAULT_MODEL, int8_name
 from sat_bench.models.systems import is_model_name
 from sat_bench.report import Mode
 from truemark.counts import Weights
@@ -35,10 +34,9 @@ class Options:
     thresholds: tuple[float, ...] | None  # nothing: each model's own
     tolerance: int
     weights: Weights
-    overlap: int
+    overlap: int | None
     cache: Path | None
     cluster: str | None
-    timeout_s: float
     format: Format
     per_talk: bool
     without_effect: tuple[str, ...]
@@ -63,8 +61,8 @@ class ImportOptions:
 FLAGS = (
     Flag(
         "-model",
-        "a bundled model (small, nano), the path of an ONNX file or of its folder, a name "
-        "owner/model on the hub; or lib:NAME, py:module:callable, cmd:COMMAND, file:FOLDER",
+        f"a bundled model ({', '.join(BUNDLED_MODELS)}), the path of an ONNX file or of its "
+        "folder, or a name owner/model on the hub",
         "MODEL",
         DEFAULT_MODEL,
         flag_values.text,
@@ -130,10 +128,9 @@ FLAGS = (
     ),
     Flag(
         "-overlap",
-        "tokens that neighbouring windows of a long text share",
+        "tokens that neighbouring windows of a long text share; by default what suits the model",
         "N",
-        str(DEFAULT_OVERLAP),
-        flag_values.overlap,
+        parse=flag_values.overlap,
     ),
     Flag(
         "-cache",
@@ -148,13 +145,6 @@ FLAGS = (
         "or local:N for N processes on this machine",
         "WHERE",
         parse=flag_values.cluster,
-    ),
-    Flag(
-        "-timeout",
-        "seconds that a program or a language model may take for one talk",
-        "S",
-        f"{DEFAULT_TIMEOUT_S:g}",
-        flag_values.seconds,
     ),
     Flag("-per-talk", "show each talk too, at the threshold used or found best"),
     Flag(
@@ -215,10 +205,9 @@ def parse_options(arguments: Sequence[str]) -> Options | None:
         thresholds=thresholds,
         tolerance=given.get("-tolerance", DEFAULTS.tolerance),
         weights=weights,
-        overlap=given.get("-overlap", DEFAULT_OVERLAP),
+        overlap=given.get("-overlap"),
         cache=given.get("-cache"),
         cluster=given.get("-cluster"),
-        timeout_s=given.get("-timeout", DEFAULT_TIMEOUT_S),
         format=given.get("-format", FORMATS[0]),
         per_talk="-per-talk" in given,
         without_effect=tuple(_without_effect(given)),

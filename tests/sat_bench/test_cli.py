@@ -11,7 +11,7 @@ import pytest
 from testing.onnx_models import write_terminator_model
 
 from sat_bench.cli import main
-from sat_bench.models.finding import BUNDLED_FOLDER
+from sat_bench.models.finding import BUNDLED_FOLDER, DEFAULT_MODEL
 from sat_bench.options import FLAGS, parse_options
 
 TALKS = {
@@ -75,7 +75,7 @@ def test_every_flag_works_with_one_dash_and_with_two(
         "-model": "sat.onnx", "-tokenizer": "sentencepiece.bpe.model", "-corpus": "talks",
         "-truth": "quoted", "-threshold": "0.1", "-tolerance": "2", "-wp": "2", "-wr": "1",
         "-sweep-min": "0.1", "-sweep-max": "0.3", "-sweep-step": "0.1", "-models": "sat.onnx",
-        "-format": "json", "-overlap": "32", "-cache": "cache", "-timeout": "60",
+        "-format": "json", "-overlap": "32", "-cache": "cache",
     }  # fmt: skip
     switches = {"-sweep", "-per-talk", "-quantize"}
     assert {flag.name for flag in FLAGS} == {*values, *switches, "-cluster", "-version"}
@@ -225,9 +225,9 @@ def test_the_bundled_model_is_used_with_the_threshold_of_its_card_or_its_absence
 ) -> None:
     status = main(["-corpus", "talks"])
     printed = capsys.readouterr()
-    if (BUNDLED_FOLDER / "small.onnx").is_file():
+    if (BUNDLED_FOLDER / f"{DEFAULT_MODEL}.onnx").is_file():
         assert status == 0
-        assert "small: threshold 0." in printed.err
+        assert f"{DEFAULT_MODEL}: threshold 0." in printed.err
         assert "from its model card" in printed.err
     else:
         assert status == 1

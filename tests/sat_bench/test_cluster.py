@@ -21,6 +21,7 @@ from sat_bench.corpus.sentences import find_sentences
 from sat_bench.corpus.talks import Talk
 from sat_bench.evaluation import measure, measure_model
 from sat_bench.models.finding import find_model
+from sat_bench.models.reach import Reach
 from sat_bench.running import cluster as cluster_module
 from sat_bench.running.cluster import Cluster, connected
 from sat_bench.running.cluster_worker import ModelRequest, SharedFile
@@ -76,14 +77,14 @@ def test_a_few_talks_are_sent_ahead_and_no_more(cluster: Cluster, noisy_model: P
             sent += 1
             yield talk.text
 
-    model = cluster.model(find_model(str(noisy_model)), overlap=64)
+    model = cluster.model(find_model(str(noisy_model)), Reach())
     for done, _ in enumerate(model.probabilities_many(texts())):
         assert sent - done <= 6
 
 
 def test_workers_without_the_files_are_sent_them(cluster: Cluster, noisy_model: Path) -> None:
     files = find_model(str(noisy_model))
-    model = cluster.model(files, overlap=32)
+    model = cluster.model(files, Reach(510, 32))
     assert isinstance(model.request, ModelRequest)
     elsewhere = SharedFile("/on/another/machine", model.request.model.checksum)
     model.request = replace(model.request, model=elsewhere)
@@ -96,7 +97,7 @@ def test_a_file_that_differs_over_there_is_not_taken(
     cluster: Cluster, noisy_model: Path, model_path: Path
 ) -> None:
     files = find_model(str(noisy_model))
-    model = cluster.model(files, overlap=16)
+    model = cluster.model(files, Reach(510, 16))
     assert isinstance(model.request, ModelRequest)
     other = SharedFile(str(model_path), model.request.model.checksum)
     model.request = replace(model.request, model=other)
@@ -105,7 +106,7 @@ def test_a_file_that_differs_over_there_is_not_taken(
 
 
 def test_a_worker_of_another_version_is_refused(cluster: Cluster, noisy_model: Path) -> None:
-    model = cluster.model(find_model(str(noisy_model)), overlap=64)
+    model = cluster.model(find_model(str(noisy_model)), Reach())
     model.request = replace(model.request, version="0.0.1")
     with pytest.raises(TruemarkError, match=r"truemark .*, expected 0\.0\.1: install the same"):
         list(model.probabilities_many(["One."]))

@@ -7,7 +7,6 @@ from testing.onnx_models import SENTENCES, write_transformer
 from sat_bench.corpus.sentences import find_sentences
 from sat_bench.corpus.talks import Talk
 from sat_bench.evaluation import measure_model
-from sat_bench.models import DEFAULT_OVERLAP
 from sat_bench.models.finding import ModelFiles, find_model
 from sat_bench.models.quantize import quantized
 from sat_bench.running.inference import Inference
@@ -37,7 +36,7 @@ def test_the_overlap_reaches_the_windows(tmp_path: Path, tokenizer_path: Path) -
     thresholds = grid(0.4, 0.6, 0.0005)
     default, same, wider = (
         measure_model(files, long, thresholds, inference=inference)
-        for inference in (Inference(), Inference(overlap=DEFAULT_OVERLAP), Inference(overlap=300))
+        for inference in (Inference(), Inference(overlap=64), Inference(overlap=300))
     )
     assert default == same != wider
 

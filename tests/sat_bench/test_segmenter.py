@@ -22,7 +22,7 @@ from testing.onnx_models import (
     write_transformer,
 )
 
-import sat_bench
+from sat_bench.models.finding import BUNDLED_MODELS, find_model
 from sat_bench.models.segmenter import Segmenter
 from truemark.errors import TruemarkError
 
@@ -277,7 +277,9 @@ def test_a_window_that_the_model_has_no_positions_for_is_an_error(
     tmp_path: Path, tokenizer_path: Path
 ) -> None:
     model = tmp_path / "model.onnx"
-    write_transformer(model, layers=1, width=8, heads=2, vocabulary=250, positions=100)
+    write_transformer(
+        model, layers=1, width=8, heads=2, vocabulary=250, positions=100, positions_name="unnamed"
+    )
     text = " ".join(SENTENCES)
     with Segmenter(model, tokenizer_path) as segmenter:
         with pytest.raises(TruemarkError, match=r"fails on .* tokens .* window"):
@@ -286,6 +288,21 @@ def test_a_window_that_the_model_has_no_positions_for_is_an_error(
         assert segmenter.segment("The ferry left.")
     with Segmenter(model, tokenizer_path, window=90) as segmenter:
         assert "".join(segmenter.segment(text)) == text
+
+
+def test_windows_are_as_long_as_the_file_has_positions_for(
+    tmp_path: Path, tokenizer_path: Path
+) -> None:
+    model = tmp_path / "model.onnx"
+    write_transformer(model, layers=1, width=8, heads=2, vocabulary=250, positions=100)
+    text = " ".join(SENTENCES)
+    with (
+        Segmenter(model, tokenizer_path) as own,
+        Segmenter(model, tokenizer_path, window=94, overlap=12) as given_window,
+    ):
+        assert (own.probabilities(text).values == given_window.probabilities(text).values).all()
+    with pytest.raises(ValueError, match="window must be from 1 to 94 tokens, got 95"):
+        Segmenter(model, tokenizer_path, window=95)
 
 
 @pytest.mark.parametrize("logit", [np.nan, np.inf])
@@ -312,11 +329,10 @@ def test_a_real_sat_model_ends_plain_sentences() -> None:
         ]
 
 
-@pytest.mark.parametrize("name", ["nano", "small"])
+@pytest.mark.parametrize("name", BUNDLED_MODELS)
 def test_the_bundled_models_keep_any_text_whole(name: str) -> None:
-    bundled = Path(sat_bench.__file__).parent / "bundled"
-    model, tokenizer = bundled / f"{name}.onnx", bundled / "sentencepiece.bpe.model"
-    with Segmenter(model, tokenizer) as segmenter:
+    files = find_model(name)
+    with Segmenter(files.model, files.tokenizer) as segmenter:
 
         @given(ANY_TEXT)
         @settings(derandomize=True, deadline=None, max_examples=100)

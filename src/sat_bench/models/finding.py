@@ -2,19 +2,19 @@
 
 import os
 from collections.abc import Iterable
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
+from sat_bench.models.cards import reach_of, read_card
 from sat_bench.models.hub import download_model, download_tokenizer, is_hub_name
+from sat_bench.models.reach import Reach
 from truemark.errors import TruemarkError
-from truemark.files import read_text
 from truemark.signature import checksum
 
-DEFAULT_MODEL = "small"
-BUNDLED_MODELS = (DEFAULT_MODEL, "nano")
+DEFAULT_MODEL = "base"
+BUNDLED_MODELS = ("nano", "small", DEFAULT_MODEL)
 BUNDLED_FOLDER = Path(__file__).parents[1] / "bundled"
 MODEL_NAMES = ("model_optimized.onnx", "model.onnx")
 TOKENIZER_NAME = "sentencepiece.bpe.model"
@@ -39,6 +39,12 @@ class ModelFiles:
     tokenizer: Path
     threshold: float | None = None
     int8: Int8Origin | None = None
+    given_reach: Reach | None = None
+
+    @cached_property
+    def reach(self) -> Reach:
+        """The windows to read with; those of an int8 copy are its original's."""
+        return self.given_reach or reach_of(self.model)
 
     @cached_property
     def checksums(self) -> tuple[str, str]:
@@ -119,18 +125,6 @@ def find_tokenizer(name: str, path: Path) -> Path:
     )
 
 
-def card_threshold(card: Path) -> float:
-    """The recommended threshold in the front matter of a model card."""
-    opening, _, rest = read_text(card).partition("---\n")
-    front, closing, _ = rest.partition("\n---\n")
-    for line in front.split("\n") if closing and not opening else ():
-        key, _, value = line.partition(":")
-        with suppress(ValueError):
-            if key.strip() == "threshold" and 0 <= float(value) <= 1:
-                return float(value)
-    raise ModelError(f"{card}: the model card has no threshold from 0 to 1 between --- lines")
-
-
 def _bundled(name: str, tokenizer: Path | None) -> ModelFiles:
     model = BUNDLED_FOLDER / f"{name}.onnx"
     if not model.is_file():
@@ -138,19 +132,20 @@ def _bundled(name: str, tokenizer: Path | None) -> ModelFiles:
             f"{name}: this installation has no bundled model of that name (looked for {model}); "
             "give the path of an ONNX file with -model"
         )
-    own = find_tokenizer(name, tokenizer or BUNDLED_FOLDER)
-    return ModelFiles(name, model, own, card_threshold(model.with_suffix(".md")))
+    card = read_card(model.with_suffix(".md"))
+    own = find_tokenizer(name, tokenizer or BUNDLED_FOLDER / card.tokenizer)
+    return ModelFiles(name, model, own, card.threshold)
 
 
 def _int8_copy(name: str, original: ModelFiles) -> ModelFiles:
     from sat_bench.models.quantize import int8_path, quantized
 
     copy = int8_path(original.model)
-    if copy.is_file():
-        return replace(original, name=name, model=copy, int8="kept")
-    copy = quantized(original.model)
-    origin: Int8Origin = "itself" if copy == original.model else "made"
-    return replace(original, name=name, model=copy, int8=origin)
+    origin: Int8Origin = "kept"
+    if not copy.is_file():
+        copy = quantized(original.model)
+        origin = "itself" if copy == original.model else "made"
+    return replace(original, name=name, model=copy, int8=origin, given_reach=original.reach)
 
 
 def _only_model(folder: Path) -> Path:

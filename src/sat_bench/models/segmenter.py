@@ -14,7 +14,7 @@ from typing import Self
 
 import numpy as np
 
-from sat_bench.models import DEFAULT_OVERLAP, DEFAULT_THRESHOLD, WINDOW_TOKENS
+from sat_bench.models import DEFAULT_THRESHOLD
 from sat_bench.models.arrays import FloatArray, GrowingArray, IntArray
 from sat_bench.models.boundaries import (
     Probabilities,
@@ -23,7 +23,9 @@ from sat_bench.models.boundaries import (
     sentence_ends,
     sentences,
 )
+from sat_bench.models.cards import reach_of
 from sat_bench.models.network import Network
+from sat_bench.models.reach import longest_window
 from sat_bench.models.tokenizer import Tokenizer
 from sat_bench.models.windows import Weighting, Window, WindowAverage, batches, windows
 from truemark.sweep import ScoredPositions
@@ -65,7 +67,8 @@ class Segmenter:
 
     The probabilities of a text do not depend on the timing of threads; which other texts are in
     the same call may change their last bits, and those of an int8 model by more, because windows
-    of like length run together. With `batch_tokens=0` every window runs alone.
+    of like length run together. With `batch_tokens=0` every window runs alone. Windows are those
+    of the card beside the model, or as long as it has positions for, unless others are given.
     """
 
     def __init__(
@@ -74,16 +77,19 @@ class Segmenter:
         tokenizer: str | Path,
         threshold: float = DEFAULT_THRESHOLD,
         *,
-        window: int = WINDOW_TOKENS,
-        overlap: int = DEFAULT_OVERLAP,
+        window: int | None = None,
+        overlap: int | None = None,
         weighting: Weighting = "hat",
         batch_tokens: int = BATCH_TOKENS,
         threads: int | None = None,
     ) -> None:
         if not 0 <= threshold <= 1:
             raise ValueError(f"threshold must be from 0 to 1, got {threshold}")
-        if not 1 <= window <= WINDOW_TOKENS:
-            raise ValueError(f"window must be from 1 to {WINDOW_TOKENS} tokens, got {window}")
+        reach, longest = reach_of(Path(model)), longest_window(Path(model))
+        window = reach.window if window is None else window
+        if not 1 <= window <= longest:
+            raise ValueError(f"window must be from 1 to {longest} tokens, got {window}")
+        overlap = min(reach.overlap, window // 2) if overlap is None else overlap
         if not 0 <= overlap < window:
             raise ValueError(f"overlap must be from 0 to {window - 1} tokens, got {overlap}")
         if threads is not None and threads < 1:

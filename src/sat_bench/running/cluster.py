@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sat_bench.models.finding import ModelFiles
+from sat_bench.models.reach import Reach
 from sat_bench.running.cluster_worker import (
     MissingFileError,
     ModelRequest,
@@ -57,16 +58,16 @@ class Cluster:
     address: str
     client: Any
 
-    def model(self, files: ModelFiles, overlap: int) -> ClusterModel:
+    def model(self, files: ModelFiles, reach: Reach) -> ClusterModel:
         """The model, run by the workers."""
         paths = (files.model, files.tokenizer)
         model, tokenizer = map(SharedFile, (str(path.resolve()) for path in paths), files.checksums)
-        request = ModelRequest(model, tokenizer, overlap)
+        request = ModelRequest(model, tokenizer, reach)
         return ClusterModel(self, request, dict(zip(files.checksums, paths, strict=True)))
 
-    def system(self, name: str, timeout_s: float) -> ClusterModel:
+    def system(self, name: str) -> ClusterModel:
         """The system of this name, which every worker must have, run by the workers."""
-        return ClusterModel(self, SystemRequest(name, timeout_s), {})
+        return ClusterModel(self, SystemRequest(name), {})
 
     def threads(self) -> int:
         """How many talks can run at the same time."""

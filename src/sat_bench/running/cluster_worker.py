@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sat_bench.models.reach import Reach
 from truemark import __version__
 from truemark.errors import TruemarkError
 from truemark.files import write_atomically
@@ -41,7 +42,7 @@ class ModelRequest:
 
     model: SharedFile
     tokenizer: SharedFile
-    overlap: int
+    reach: Reach
     version: str = __version__
 
 
@@ -50,7 +51,6 @@ class SystemRequest:
     """The system that a text is to be read with, by its name, and the version that must read it."""
 
     name: str
-    timeout_s: float
     version: str = __version__
 
 
@@ -85,11 +85,11 @@ def keep_on_worker(files: dict[str, bytes], dask_worker: Worker) -> None:
 class _SharedSystem:
     """A system that the threads of a worker use one at a time, started until it is let go."""
 
-    def __init__(self, name: str, timeout_s: float) -> None:
+    def __init__(self, name: str) -> None:
         from sat_bench.models.protocol import TextSystem
         from sat_bench.models.systems import find_system
 
-        system = find_system(name, timeout_s=timeout_s)
+        system = find_system(name)
         if not isinstance(system, TextSystem):
             raise TruemarkError(f"{name}: expected a system that reads texts")
         self._open = ExitStack()
@@ -106,14 +106,15 @@ def _load(request: Request) -> Segmenter | _SharedSystem:
     from distributed import get_worker
 
     if isinstance(request, SystemRequest):
-        return _SharedSystem(request.name, request.timeout_s)
+        return _SharedSystem(request.name)
     from sat_bench.models.segmenter import Segmenter
 
     worker = get_worker()
     return Segmenter(
         _found(request.model, worker),
         _found(request.tokenizer, worker),
-        overlap=request.overlap,
+        window=request.reach.window,
+        overlap=request.reach.overlap,
         batch_tokens=0,
         threads=worker.state.nthreads,
     )

@@ -39,17 +39,13 @@ def _silent(line: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Inference:
-    """How models are run: `overlap` tokens are shared by windows, `watch` sees each text done.
+    """How models are run: with an `overlap` other than their own; `watch` sees each text done."""
 
-    A program may take `timeout_s` for a text.
-    """
-
-    overlap: int = models.DEFAULT_OVERLAP
+    overlap: int | None = None
     cache: ProbabilityCache | None = None
     cluster: Cluster | None = None
     note: Callable[[str], None] = _silent
     watch: Watch | None = None
-    timeout_s: float = models.DEFAULT_TIMEOUT_S
 
     @contextmanager
     def opened(self, system: ModelFiles | TextSystem) -> Iterator[BoundaryModel]:
@@ -77,16 +73,23 @@ class Inference:
     def _loaded(self, system: ModelFiles | TextSystem, stack: ExitStack) -> BoundaryModel:
         if self.cluster:
             if isinstance(system, ModelFiles):
-                return self.cluster.model(system, self.overlap)
-            return self.cluster.system(system.name, self.timeout_s)
+                return self.cluster.model(system, system.reach.sharing(self.overlap))
+            return self.cluster.system(system.name)
         if not isinstance(system, ModelFiles):
             return stack.enter_context(system.opened())
         from sat_bench.models.segmenter import Segmenter
 
         # Windows of several texts in one batch would let the other talks of a corpus, and the
         # worker that a talk is on, change the numbers of a talk.
+        reach = system.reach.sharing(self.overlap)
         return stack.enter_context(
-            Segmenter(system.model, system.tokenizer, overlap=self.overlap, batch_tokens=0)
+            Segmenter(
+                system.model,
+                system.tokenizer,
+                window=reach.window,
+                overlap=reach.overlap,
+                batch_tokens=0,
+            )
         )
 
     def _identity(self, system: ModelFiles | TextSystem) -> Signature:
@@ -94,13 +97,15 @@ class Inference:
         if not isinstance(system, ModelFiles):
             return Signature((("engine", _sources(_READING)), *system.identity))
         model, tokenizer = system.checksums
+        reach = system.reach.sharing(self.overlap)
         return Signature(
             (
                 ("engine", _sources(_ENGINE)),
                 *((name, _version(name)) for name in _LIBRARIES),
                 ("model", model),
                 ("tokenizer", tokenizer),
-                ("overlap", str(self.overlap)),
+                ("window", str(reach.window)),
+                ("overlap", str(reach.overlap)),
             )
         )
 
