@@ -24,6 +24,7 @@ HEAVY = frozenset(
         "httpx2",
         "huggingface_hub",
         "icalendar",
+        "jinja2",
         "matplotlib",
         "onnx",
         "onnxruntime",
@@ -98,9 +99,11 @@ def test_heavy_libraries_are_imported_where_they_are_needed(package: str) -> Non
     assert [f"{one.where} imports {one.package}" for one in eager] == []
 
 
-def test_the_core_needs_numpy_and_filelock_only() -> None:
+def test_the_core_needs_numpy_and_filelock_only_and_jinja_for_pages() -> None:
     foreign = {one.package for one in imports_below("truemark")} - sys.stdlib_module_names
-    assert foreign == {"truemark", "numpy", "filelock"}
+    assert foreign == {"truemark", "numpy", "filelock", "jinja2"}
+    drawing = [one.where for one in imports_below("truemark") if one.package == "jinja2"]
+    assert {where.partition(":")[0] for where in drawing} == {"truemark/pages/document.py"}
 
 
 COMMANDS = [f"{app}.cli" for app in APPS if (SOURCE / app / "cli.py").exists()]

@@ -1,4 +1,4 @@
-"""The command `truemark`: compare, history and check over run records.
+"""The command `truemark`: compare, report, history and check over run records.
 
 A subcommand is a line in `COMMANDS`: its name, what it does, the function that adds its
 arguments, and the one that does the work and gives the exit status.
@@ -11,9 +11,12 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from truemark.command import DONE, FAILED, INCONCLUSIVE, WRONG_USE, Parser, ended, say
+
+if TYPE_CHECKING:
+    from truemark.timeline import Timeline
 
 NAME = "truemark"
 _STATUS = {"passed": DONE, "fell short": FAILED, "inconclusive": INCONCLUSIVE}
@@ -45,7 +48,7 @@ def parser() -> argparse.ArgumentParser:
     from truemark import __version__
 
     whole = Parser(
-        prog=NAME, description="Compare, follow and check runs by their records (*.run.json)."
+        prog=NAME, description="Compare, draw, follow and check runs by their records (*.run.json)."
     )
     whole.add_argument("--version", action="version", version=f"truemark {__version__}")
     below = whole.add_subparsers(title="commands", metavar="COMMAND", required=True)
@@ -81,8 +84,32 @@ def _compare(options: argparse.Namespace) -> int:
     return DONE
 
 
+def _report_arguments(own: argparse.ArgumentParser) -> None:
+    own.add_argument(
+        "runs", nargs="+", metavar="RUN", help="run records; the first is the baseline"
+    )
+    own.add_argument(
+        "-o", "--output", required=True, metavar="PAGE", help="write the page (HTML) there"
+    )
+    own.add_argument(
+        "--anyway", action="store_true", help="compare the units in common of differing data"
+    )
+
+
+def _report(options: argparse.Namespace) -> int:
+    from truemark.files import write_atomically
+    from truemark.pages import report_page
+    from truemark.record_files import load_run
+
+    runs = [load_run(path) for path in options.runs]
+    write_atomically(options.output, report_page(runs, anyway=options.anyway))
+    say(NAME, f"page: {options.output}")
+    return DONE
+
+
 def _history_arguments(own: argparse.ArgumentParser) -> None:
     own.add_argument("folder", metavar="FOLDER", help="where run records lie, at any depth")
+    own.add_argument("-o", "--output", metavar="PAGE", help="also write a page (HTML) there")
     _add_format(own)
 
 
@@ -97,7 +124,17 @@ def _history(options: argparse.Namespace) -> int:
         print(timeline_json(timeline), end="")
     else:
         print(show_sheet(timeline_sheet(timeline), options.format), end="")
+    if options.output:
+        _write_history(timeline, options)
     return DONE if timeline.runs else FAILED
+
+
+def _write_history(timeline: Timeline, options: argparse.Namespace) -> None:
+    from truemark.files import write_atomically
+    from truemark.pages import history_page
+
+    write_atomically(options.output, history_page(timeline, Path(options.folder).resolve().name))
+    say(NAME, f"page: {options.output}")
 
 
 def _check_arguments(own: argparse.ArgumentParser) -> None:
@@ -175,6 +212,9 @@ def _refuse(message: str) -> NoReturn:
 
 COMMANDS = (
     Command("compare", "tell whether runs on the same data differ", _compare_arguments, _compare),
+    Command(
+        "report", "draw runs as one page: scores, mistakes, curves", _report_arguments, _report
+    ),
     Command("history", "show the runs of a folder, newest last", _history_arguments, _history),
     Command("check", "pass or fail a run, for builds", _check_arguments, _check),
 )

@@ -40,7 +40,7 @@ def capped(run: Run, caps: Caps = DEFAULT_CAPS) -> Run:
     return replace(
         run,
         findings=_sampled([_short(one, caps.finding_text) for one in run.findings], caps),
-        finding_counts=run.finding_counts or _finding_counts(run),
+        finding_counts=finding_counts(run),
         units=_with_texts_that_fit(run.units, caps),
     )
 
@@ -68,7 +68,10 @@ def _short(finding: Finding, longest: int) -> Finding:
     return replace(finding, text=finding.text[:longest], marks=marks)
 
 
-def _finding_counts(run: Run) -> tuple[FindingCount, ...]:
+def finding_counts(run: Run) -> tuple[FindingCount, ...]:
+    """The true number of findings per kind and group: as recorded, else of those in the run."""
+    if run.finding_counts:
+        return run.finding_counts
     groups = {unit.key: tuple(unit.group.items()) for unit in run.units}
     counts = Counter(
         (one.kind, one.mistake, groups.get((one.unit, one.repeat), ())) for one in run.findings

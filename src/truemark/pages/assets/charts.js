@@ -1,0 +1,142 @@
+/* The charts of a page: lines and points by Chart.js, intervals and marked places drawn on them. */
+"use strict";
+
+/** The charts of these figures; `levels` are the thresholds that sliders move, one per run. */
+globalThis.chartsOf = (figures, levels) => {
+  const charts = new Map();
+  const colorOf = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`);
+
+  /** Draws intervals of points, marked levels and the slider's place on a chart. */
+  const extras = {
+    id: "extras",
+    afterDatasetsDraw(chart) {
+      const { ctx, chartArea: area, scales } = chart;
+      ctx.save();
+      ctx.lineWidth = 1.5;
+      chart.data.datasets.forEach((set) => {
+        ctx.strokeStyle = set.borderColor;
+        for (const point of set.data.filter((one) => one.low !== undefined)) {
+          const x = scales.x.getPixelForValue(point.x);
+          ctx.beginPath();
+          ctx.moveTo(x, scales.y.getPixelForValue(point.low));
+          ctx.lineTo(x, scales.y.getPixelForValue(point.high));
+          ctx.stroke();
+        }
+      });
+      const figure = chart.config.options.figure;
+      const lines = figure.levels.map((level) => [level.x, level.label, colorOf("soft"), [3, 3]]);
+      if (figure.run !== null) lines.push([levels[figure.run], "", colorOf("accent"), []]);
+      lines.forEach(([value, label, color, dash], number) => {
+        const x = scales.x.getPixelForValue(value);
+        ctx.strokeStyle = ctx.fillStyle = color;
+        ctx.setLineDash(dash);
+        ctx.beginPath();
+        ctx.moveTo(x, area.top);
+        ctx.lineTo(x, area.bottom);
+        ctx.stroke();
+        const right = x > (area.left + area.right) / 2;
+        ctx.textAlign = right ? "right" : "left";
+        ctx.setLineDash([]);
+        ctx.strokeStyle = colorOf("panel");
+        ctx.lineWidth = 4;
+        ctx.strokeText(label, x + (right ? -5 : 5), area.bottom - 8 - 14 * number);
+        ctx.lineWidth = 1.5;
+        ctx.fillText(label, x + (right ? -5 : 5), area.bottom - 8 - 14 * number);
+      });
+      ctx.restore();
+    },
+  };
+
+  function dataset(series) {
+    const color = colorOf(series.color);
+    return {
+      label: series.label,
+      data: series.points.map(([x, y, low, high]) => ({ x, y, low, high })),
+      showLine: series.line,
+      borderColor: color,
+      backgroundColor: color,
+      borderWidth: 2,
+      borderDash: series.dashed ? [5, 5] : [],
+      pointRadius: series.dots ? 4 : 0,
+      pointHitRadius: 8,
+    };
+  }
+
+  function axis(title, whole, labels) {
+    const ink = colorOf("soft");
+    const scale = {
+      type: "linear",
+      title: { display: title !== "", text: title, color: ink },
+      grid: { color: colorOf("line") },
+      ticks: { color: ink, maxRotation: 0 },
+    };
+    if (whole) Object.assign(scale, { min: 0, max: 1 });
+    if (labels.length) {
+      Object.assign(scale, { min: -0.5, max: labels.length - 0.5 });
+      scale.ticks.stepSize = 1;
+      scale.ticks.callback = (value) => labels[value] ?? "";
+      scale.afterBuildTicks = (own) => {
+        own.ticks = labels.map((_, value) => ({ value }));
+      };
+    }
+    return scale;
+  }
+
+  function draw(figure) {
+    charts.get(figure.id)?.destroy();
+    const whole = figure.run !== null || figure.unit_square;
+    const options = {
+      figure,
+      animation: false,
+      maintainAspectRatio: false,
+      interaction: { mode: "nearest", intersect: false },
+      scales: {
+        x: axis(figure.x, whole, figure.labels),
+        y: { ...axis(figure.y, figure.unit_square, []), max: 1, suggestedMin: lowest(figure) },
+      },
+      plugins: {
+        legend: { labels: { color: colorOf("ink"), boxWidth: 14, boxHeight: 2 } },
+        tooltip: { callbacks: { label: (item) => tip(item, figure) } },
+      },
+    };
+    const datasets = figure.series.map(dataset);
+    const chart = new Chart(document.getElementById(figure.id), {
+      type: "scatter",
+      data: { datasets },
+      options,
+      plugins: [extras],
+    });
+    charts.set(figure.id, chart);
+  }
+
+  /** The lowest end of an interval, which the axis must reach. */
+  const lowest = (figure) =>
+    Math.min(1, ...figure.series.flatMap((series) => series.points.map(([, y, low]) => low ?? y)));
+
+  function tip(item, figure) {
+    const { x, y, low, high } = item.raw;
+    const place = figure.labels[x] ?? `${figure.x} ${x.toPrecision(4)}`;
+    const reach = low === undefined ? "" : ` (${low.toFixed(3)} to ${high.toFixed(3)})`;
+    return `${item.dataset.label}: ${y.toFixed(3)}${reach}, ${place}`;
+  }
+
+  /** Charts are drawn when they come into view, so that a page with many opens at once. */
+  function watch() {
+    const watcher = new IntersectionObserver((entries) => {
+      for (const entry of entries.filter((one) => one.isIntersecting)) {
+        watcher.unobserve(entry.target);
+        const figure = figures.find((one) => one.id === entry.target.id);
+        if (!charts.has(figure.id)) draw(figure);
+      }
+    });
+    figures.forEach((figure) => watcher.observe(document.getElementById(figure.id)));
+  }
+
+  const drawn = () => figures.filter((figure) => charts.has(figure.id));
+  return {
+    watch,
+    drawAll: () => figures.forEach(draw),
+    redraw: () => drawn().forEach(draw),
+    moved: (figure) => charts.get(figure.id)?.draw(),
+  };
+};

@@ -1,0 +1,301 @@
+"""What the charts of a page show, each with a table of its numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+
+from truemark.closed_forms import wilson
+from truemark.records import CurveColumns, ReliabilityRow, Run
+from truemark.summary import scored_units, scoring_of
+from truemark.uncertainty import MEASURES
+
+TABLE_ROWS = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """Points (x, y) or (x, y, low, high), joined by a line unless they are only dots."""
+
+    label: str
+    points: tuple[tuple[float, ...], ...]
+    color: str
+    line: bool = True
+    dots: bool = False
+    dashed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """A place on the x axis that is marked with a word."""
+
+    label: str
+    x: float
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A chart, the sentence that says how to read it, and its numbers.
+
+    With `labels` the x axis counts them from 0. `run` is whose threshold the slider below sets.
+    """
+
+    id: str
+    title: str
+    says: str
+    x: str
+    y: str
+    series: tuple[Series, ...]
+    columns: tuple[str, ...]
+    rows: tuple[tuple[object, ...], ...]
+    levels: tuple[Level, ...] = ()
+    labels: tuple[str, ...] = ()
+    unit_square: bool = False
+    run: int | None = None
+    left_out: int = 0
+
+    @property
+    def drawn(self) -> dict[str, object]:
+        """What the script needs; heading and table are in the page already."""
+        shown = asdict(self)
+        for known in ("title", "says", "columns", "rows", "left_out"):
+            del shown[known]
+        return shown
+
+
+def figures_of(runs: Sequence[Run], names: Sequence[str]) -> list[Figure]:
+    """The charts for which the records hold numbers."""
+    named = list(zip(names, runs, strict=True))
+    found: list[Figure | None] = [
+        threshold_figure(number, name, run, len(runs) > 1)
+        for number, (name, run) in enumerate(named)
+    ]
+    found += [
+        precision_recall_figure(named),
+        reliability_figure(named),
+        tolerance_figure(named),
+        latency_figure(named),
+    ]
+    return [one for one in found if one is not None]
+
+
+def threshold_figure(number: int, name: str, run: Run, several: bool) -> Figure | None:
+    """Precision, recall and F1 over the threshold."""
+    if run.curve is None or not len(run.curve):
+        return None
+    scored = _scored(run, run.curve)
+    some = _with_predictions(run.curve, scored)
+    levels = _levels(run, scored)
+    kept = _thinned(len(scored), [_place(run.curve, level.x) for level in levels])
+    return Figure(
+        id=f"threshold-{number}",
+        title=f"Threshold: {name}" if several else "Threshold",
+        says="Scores if everything with a probability above the threshold were predicted."
+        " Move the slider to see the marks in the text change with it.",
+        x="threshold",
+        y="score",
+        series=tuple(
+            Series(
+                measure,
+                tuple((row[0], row[place]) for row in (some if measure == "precision" else scored)),
+                f"measure-{place - 1}",
+            )
+            for place, measure in enumerate(MEASURES, start=1)
+        ),
+        levels=levels,
+        columns=("threshold", *MEASURES, "found", "invented", "missed"),
+        rows=tuple((*scored[place], *_counts(run.curve, place)) for place in kept),
+        left_out=len(scored) - len(kept),
+        run=number,
+    )
+
+
+def _levels(run: Run, scored: Sequence[tuple[float, ...]]) -> tuple[Level, ...]:
+    best = max(scored, key=lambda row: (row[1], -row[0]))
+    named = (
+        ("chosen", run.scoring.threshold),
+        ("own", run.scoring.own_threshold),
+        ("best", best[0]),
+    )
+    at: dict[float, str] = {}
+    for word, level in named:
+        if level is not None:
+            at[level] = f"{at[level]}, {word}" if level in at else word
+    return tuple(Level(word, level) for level, word in at.items())
+
+
+def _scored(run: Run, curve: CurveColumns) -> list[tuple[float, ...]]:
+    """Rows of the level, F1, precision, recall."""
+    scorings = [scoring_of(run.scoring, measure) for measure in MEASURES]
+    return [
+        (level, *(round(scoring(curve.counts(place)), 5) for scoring in scorings))
+        for place, level in enumerate(curve.at)
+    ]
+
+
+def _with_predictions(
+    curve: CurveColumns, scored: Sequence[tuple[float, ...]]
+) -> list[tuple[float, ...]]:
+    """The rows where anything is predicted; elsewhere precision is a convention, not a result."""
+    return [row for place, row in enumerate(scored) if curve.tp[place] + curve.fp[place]]
+
+
+def _counts(curve: CurveColumns, place: int) -> tuple[int, int, int]:
+    return curve.tp[place], curve.fp[place], curve.fn[place]
+
+
+def _place(curve: CurveColumns, level: float) -> int:
+    """Where on the curve the counts at that level stand."""
+    from bisect import bisect_right
+
+    return max(0, bisect_right(curve.at, level) - 1)
+
+
+def _thinned(length: int, kept: Iterable[int]) -> list[int]:
+    """At most `TABLE_ROWS` places, evenly spread, and those to keep."""
+    step = max(1, -(-length // TABLE_ROWS))
+    return sorted({*range(0, length, step), length - 1, *kept})
+
+
+def precision_recall_figure(named: Sequence[tuple[str, Run]]) -> Figure | None:
+    """Precision against recall, one line per run."""
+    series, rows = [], []
+    for number, (name, run) in enumerate(named):
+        if run.curve is None or not len(run.curve):
+            continue
+        scored = _scored(run, run.curve)
+        points = tuple((row[3], row[2]) for row in _with_predictions(run.curve, scored))
+        series.append(Series(name, points, f"run-{number}"))
+        places = []
+        if run.scoring.threshold is not None:
+            places = [_place(run.curve, run.scoring.threshold)]
+            chosen = scored[places[0]]
+            point = ((chosen[3], chosen[2]),)
+            series.append(Series(f"{name}, chosen", point, f"run-{number}", line=False, dots=True))
+        rows += [
+            (name, scored[place][0], scored[place][3], scored[place][2])
+            for place in _thinned(len(scored), places)
+        ]
+    if not series:
+        return None
+    return Figure(
+        id="precision-recall",
+        title="Precision against recall",
+        says="What a little more of one costs of the other; the upper right corner is perfect.",
+        x="recall",
+        y="precision",
+        series=tuple(series),
+        columns=("run", "threshold", "recall", "precision"),
+        rows=tuple(rows),
+    )
+
+
+def reliability_figure(named: Sequence[tuple[str, Run]]) -> Figure | None:
+    """How often the system was right where it said how sure it is."""
+    with_rows = [
+        (number, name, [row for row in run.reliability.rows if row.count], run.reliability)
+        for number, (name, run) in enumerate(named)
+        if run.reliability is not None
+    ]
+    if not any(rows for _, _, rows, _ in with_rows):
+        return None
+    labels = _level_names([row for _, _, rows, _ in with_rows for row in rows])
+    series, table = [], []
+    for number, name, rows, _ in with_rows:
+        points = []
+        for row in rows:
+            share = wilson(row.correct, row.count)
+            assert share is not None
+            x = _middle(row) if not labels else float(labels.index(row.label))
+            points.append((x, share.value, share.low, share.high))
+            table.append((name, row.label, row.count, share.value, share.low, share.high))
+        series.append(Series(name, tuple(points), f"run-{number}", line=not labels, dots=True))
+    if not labels:
+        series.append(Series("as stated", ((0, 0), (1, 1)), "soft", dashed=True))
+    errors = [
+        f"{name}: Brier score {one.brier:.4f}, calibration error {one.calibration_error:.4f}."
+        for _, name, _, one in with_rows
+        if one.brier is not None and one.calibration_error is not None
+    ]
+    return Figure(
+        id="reliability",
+        title="Can stated confidence be trusted?",
+        says=" ".join(
+            ("The share that was right, by what the system said; bars are 95% intervals.", *errors)
+        ),
+        x="stated confidence" if labels else "stated probability",
+        y="share right",
+        series=tuple(series),
+        labels=tuple(labels),
+        unit_square=not labels,
+        columns=("run", "stated", "n", "share right", "95% from", "to"),
+        rows=tuple(table),
+    )
+
+
+def _level_names(rows: Sequence[ReliabilityRow]) -> list[str]:
+    """The words for confidence in order; none where every row is a range of probabilities."""
+    if all(row.mean is not None or row.lower is not None for row in rows):
+        return []
+    return list(dict.fromkeys(row.label for row in rows))
+
+
+def _middle(row: ReliabilityRow) -> float:
+    if row.mean is not None:
+        return row.mean
+    lower = row.lower or 0.0
+    return (lower + (row.upper if row.upper is not None else 1.0)) / 2
+
+
+def tolerance_figure(named: Sequence[tuple[str, Run]]) -> Figure | None:
+    """F1 over the tolerance, one line per run."""
+    series, rows = [], []
+    for number, (name, run) in enumerate(named):
+        if run.tolerances is None or not len(run.tolerances):
+            continue
+        scored = _scored(run, run.tolerances)
+        points = tuple((row[0], row[1]) for row in scored)
+        series.append(Series(name, points, f"run-{number}", dots=True))
+        rows += [(name, *row, *_counts(run.tolerances, place)) for place, row in enumerate(scored)]
+    if not series:
+        return None
+    return Figure(
+        id="tolerance",
+        title="F1 over the tolerance",
+        says="How much of the mistakes is near misses: a line that climbs says many.",
+        x="tolerance",
+        y="f1",
+        series=tuple(series),
+        columns=("run", "tolerance", *MEASURES, "found", "invented", "missed"),
+        rows=tuple(rows),
+    )
+
+
+def latency_figure(named: Sequence[tuple[str, Run]]) -> Figure | None:
+    """The share of units that were done within so many seconds."""
+    series, rows = [], []
+    for number, (name, run) in enumerate(named):
+        seconds = sorted(
+            unit.seconds
+            for unit in scored_units(run)
+            if unit.seconds is not None and not unit.replayed
+        )
+        if not seconds:
+            continue
+        steps = [(value, (rank + 1) / len(seconds)) for rank, value in enumerate(seconds)]
+        kept = [steps[place] for place in _thinned(len(steps), ())]
+        series.append(Series(name, tuple(kept), f"run-{number}", dots=len(kept) < 40))
+        rows += [(name, value, share) for value, share in kept]
+    if not series:
+        return None
+    word = dict(named[0][1].words).get("units", "units")
+    return Figure(
+        id="latency",
+        title="Latency",
+        says=f"The share of {word} that were done within so many seconds.",
+        x="seconds",
+        y="share done",
+        series=tuple(series),
+        columns=("run", "seconds", "share done"),
+        rows=tuple(rows),
+    )

@@ -1,0 +1,270 @@
+"""Pages as text: nothing from outside, no markup out of records, the right numbers."""
+
+from __future__ import annotations
+
+import json
+import re
+from base64 import b64encode
+from dataclasses import replace
+from hashlib import sha256
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from testing.made_runs import HOSTILE, calendar_run, hostile_run, large_run, talks_run
+from tests.truemark.runs_for_tests import made
+
+from truemark import cli, extras
+from truemark.errors import TruemarkError
+from truemark.pages import report_page
+from truemark.pages.figures import figures_of, threshold_figure
+from truemark.pages.payload import change_tags, utf16
+from truemark.pages.scales import Scale, difference_scale, score_scale
+from truemark.record_files import load_run, write_run
+from truemark.records import Finding, Run
+from truemark.uncertainty import Draws, PairedInterval
+
+FEW = Draws(resamples=200)
+
+
+class Elements(HTMLParser):
+    """Every element of a page with its attributes, and what scripts and styles hold."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.found: list[tuple[str, dict[str, str | None]]] = []
+        self.inside: dict[int, str] = {}
+        self.words: list[str] = []
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found.append((tag, dict(attrs)))
+
+    def handle_data(self, data: str) -> None:
+        self.words.append(data)
+        if self.cdata_elem is not None:
+            number = len(self.found) - 1
+            self.inside[number] = self.inside.get(number, "") + data
+
+    def contents(self, tag: str) -> list[tuple[dict[str, str | None], str]]:
+        return [
+            (attributes, self.inside.get(number, ""))
+            for number, (name, attributes) in enumerate(self.found)
+            if name == tag
+        ]
+
+    @property
+    def data(self) -> dict[str, list[dict[str, object]]]:
+        """What the page's script gets."""
+        (text,) = (own for attributes, own in self.contents("script") if "id" in attributes)
+        content: dict[str, list[dict[str, object]]] = json.loads(text)
+        return content
+
+
+@pytest.fixture(scope="module")
+def talks_page() -> str:
+    return report_page([talks_run("nano", 0.9)], draws=FEW)
+
+
+@pytest.fixture(scope="module")
+def hostile_page() -> str:
+    return report_page([hostile_run()], draws=FEW)
+
+
+def test_a_page_names_nothing_outside_itself(talks_page: str) -> None:
+    for tag, attributes in Elements(talks_page).found:
+        assert tag not in ("link", "img", "iframe", "object", "embed", "base")
+        assert "src" not in attributes
+        assert (attributes.get("href") or "#").startswith("#")
+        assert not [name for name in attributes if name.startswith("on") or name == "style"]
+
+
+def test_the_policy_allows_the_scripts_and_the_style_of_the_page_and_no_others(
+    talks_page: str,
+) -> None:
+    page = Elements(talks_page)
+    (policy,) = (
+        attributes["content"]
+        for tag, attributes in page.found
+        if attributes.get("http-equiv") == "Content-Security-Policy"
+    )
+    run = [own for attributes, own in page.contents("script") if "type" not in attributes]
+    ((_, style),) = page.contents("style")
+
+    def digests(texts: list[str]) -> set[str]:
+        return {f"'sha256-{b64encode(sha256(t.encode()).digest()).decode()}'" for t in texts}
+
+    parts = dict(part.strip().split(" ", 1) for part in (policy or "").split(";"))
+    assert parts["default-src"] == "'none'"
+    assert set(parts["script-src"].split()) == digests(run)
+    assert set(parts["style-src"].split()) == digests([style])
+    assert parts["require-trusted-types-for"] == "'script'"
+
+
+def test_texts_of_records_become_no_elements(hostile_page: str, talks_page: str) -> None:
+    hostile, harmless = Elements(hostile_page), Elements(talks_page)
+    assert {tag for tag, _ in hostile.found} <= {tag for tag, _ in harmless.found} | {"details"}
+    assert len(hostile.contents("script")) == len(harmless.contents("script")) == 5
+    shown = "".join(hostile.words)
+    assert all(text in shown for text in (HOSTILE[0], HOSTILE[1], "{{ 7 * 7 }}{% raw %}"))
+
+
+def test_hostile_texts_reach_the_script_as_they_are(hostile_page: str) -> None:
+    kinds = [finding["kind"] for finding in Elements(hostile_page).data["findings"]]
+    assert kinds == [kind.replace("\ud83d", "\N{REPLACEMENT CHARACTER}") for kind in HOSTILE]
+
+
+def test_pages_of_bundled_size_stay_under_two_megabytes() -> None:
+    for runs in (
+        [talks_run("nano", 0.9), talks_run("small", 0.97)],
+        [calendar_run("cautious", 0.8), calendar_run("brisk", 0.7, seed=6)],
+    ):
+        assert len(report_page(runs, draws=FEW).encode()) < 2_000_000
+
+
+def test_the_verdict_comes_first_and_in_numbers(talks_page: str) -> None:
+    text = " ".join(" ".join(Elements(talks_page).words).split())
+    headings = ["Verdict", "Where it goes wrong", "Mistakes", "Curves"]
+    found = re.findall(r"<h2>(.*?)</h2>", talks_page)
+    assert found == headings
+    unit_total = sum(unit.tp + unit.fn for unit in talks_run("nano", 0.9).units)
+    assert f"Of {unit_total} sentence ends" in text
+
+
+def test_a_run_in_which_everything_failed_still_has_a_page() -> None:
+    page = report_page([made("broken", {"a": (), "b": ()})], draws=FEW)
+    assert "Nothing was scored" in page
+    assert "timed out" in page
+
+
+def test_every_chart_has_a_table_of_its_numbers(talks_page: str) -> None:
+    figures = figures_of([talks_run("nano", 0.9)], ["nano"])
+    assert [one.id for one in figures] == [
+        "threshold-0",
+        "precision-recall",
+        "reliability",
+        "tolerance",
+        "latency",
+    ]
+    assert all(one.rows and len(one.rows[0]) == len(one.columns) for one in figures)
+    assert talks_page.count("<canvas") == len(figures)
+    assert talks_page.count("<summary>Numbers</summary>") == len(figures)
+
+
+def test_the_table_of_a_long_curve_keeps_the_marked_thresholds() -> None:
+    run = talks_run("nano", 0.9)
+    figure = threshold_figure(0, "nano", run, several=False)
+    assert figure is not None
+    assert {level.label for level in figure.levels} == {"chosen", "own", "best"}
+    best = next(level.x for level in figure.levels if level.label == "best")
+    by_threshold = {row[0]: row[1] for row in figure.rows}
+    assert by_threshold[best] == max(y for _, y in figure.series[0].points)
+    assert figure.left_out == len(figure.series[0].points) - len(figure.rows) > 0
+
+
+@given(st.text())
+def test_offsets_become_those_of_utf16(text: str) -> None:
+    place = utf16(text)
+    for offset in range(len(text) + 1):
+        counted = len(text[:offset].encode("utf-16-le", "surrogatepass")) // 2
+        assert place(offset) == counted
+    assert place(len(text) + 5) == place(len(text))
+
+
+def at(kind: str, place: int) -> Finding:
+    return Finding(kind, "a1", at=place)
+
+
+def found(*findings: Finding) -> Run:
+    return made("any", {"a1": (5, 1, 1)}, findings=findings)
+
+
+def test_mistakes_are_fixed_broken_or_in_both_by_kind_and_place() -> None:
+    before = found(at("missed", 3), at("missed", 9), at("invented", 9))
+    after = found(at("missed", 9), at("missed", 4))
+    assert change_tags([before, after], ["old", "new"]) == {
+        (0, 0): ("fixed by new",),
+        (0, 1): ("in both, new",),
+        (0, 2): ("fixed by new",),
+        (1, 0): ("in both, new",),
+        (1, 1): ("broken by new",),
+    }
+
+
+@pytest.mark.parametrize(
+    ("low", "expected"),
+    [
+        pytest.param(0.941, Scale(0.94, 1.0, 0.01), id="near one"),
+        pytest.param(0.52, Scale(0.5, 1.0, 0.1), id="middling"),
+        pytest.param(0.0, Scale(0.0, 1.0, 0.2), id="whole range"),
+    ],
+)
+def test_scores_are_shown_from_a_round_number_to_one(low: float, expected: Scale) -> None:
+    scale = score_scale([PairedInterval(0.97, low, 0.99, 0.1, 5)])
+    assert scale.low == pytest.approx(expected.low)
+    assert scale.step == expected.step
+    assert scale.ticks[-1] == 1.0
+
+
+def test_differences_are_shown_equally_far_to_both_sides() -> None:
+    scale = difference_scale([PairedInterval(0.02, -0.01, 0.07, 0.1, 5)])
+    assert (scale.low, scale.high) == (-0.1, 0.1)
+    assert scale.at(0) == "50.00%"
+    assert scale.at(5) == "100.00%"
+
+
+def test_an_open_interval_still_has_a_scale() -> None:
+    assert difference_scale([PairedInterval(0.0, -1.0, 1.0, 0.1, 1)]).ticks == (-1, -0.5, 0, 0.5, 1)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    write_run(tmp_path / "nano.run.json", talks_run("nano", 0.9))
+    write_run(tmp_path / "small.run.json", talks_run("small", 0.97))
+    return tmp_path
+
+
+def test_the_command_writes_a_page_of_two_runs(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = folder / "pages" / "both.html"
+    runs = [str(folder / f"{name}.run.json") for name in ("nano", "small")]
+    assert cli.main(["report", *runs, "-o", str(page)]) == 0
+    assert "small is better than nano" in page.read_text(encoding="utf-8")
+    assert capsys.readouterr().err == f"truemark: page: {page}\n"
+
+
+def test_the_command_refuses_runs_that_are_not_comparable(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = load_run(folder / "small.run.json")
+    other = folder / "other.run.json"
+    write_run(other, replace(run, signature={"data": "else"}))
+    arguments = ["report", str(folder / "nano.run.json"), str(other), "-o", str(folder / "p.html")]
+    assert cli.main(arguments) == 1
+    assert "is not comparable with nano: data is else" in capsys.readouterr().err
+    assert cli.main([*arguments, "--anyway"]) == 0
+    assert "These runs differ in data" in (folder / "p.html").read_text(encoding="utf-8")
+
+
+def test_history_draws_a_line_per_system_and_a_section_per_data(folder: Path) -> None:
+    write_run(folder / "rules.run.json", calendar_run("rules", 0.8))
+    page = folder / "history.html"
+    assert cli.main(["history", str(folder), "-o", str(page)]) == 0
+    elements = Elements(page.read_text(encoding="utf-8"))
+    figures = elements.data["figures"]
+    labels = [[one["label"] for one in figure["series"]] for figure in figures]  # type: ignore[attr-defined]
+    assert sorted(labels) == [["nano", "small"], ["rules"]]
+
+
+def test_without_jinja_a_line_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(extras, "find_spec", lambda module: None)
+    with pytest.raises(TruemarkError, match=r"pip install 'truemark\[report\]'"):
+        report_page([made("any", {"a": (1, 0, 0)})], draws=FEW)
+
+
+def test_ten_thousand_findings_are_drawn_whole() -> None:
+    page = Elements(report_page([large_run()], draws=FEW))
+    assert len(page.data["findings"]) == 10_000
