@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check benchmark bench test-training clean
+.PHONY: chromium help demo test check benchmark bench test-browser test-training clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -26,10 +26,26 @@ demo: $(READY) ## set up, then run the main jobs on the embedded defaults
 test: $(READY) ## set up, then run the tests
 	$(BIN)/python -m pytest -n auto -q
 
-check: $(READY) ## ruff and mypy strict
+check: $(READY) ## ruff, mypy strict, and oxlint for the scripts of pages
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/oxlint --deny-warnings src/truemark/pages/assets
+
+$(VENV)/.browser: $(READY) tests/browser/requirements.txt
+	@echo "Installing what drives Chromium ..."
+	@$(BIN)/python -m pip install --quiet --requirement tests/browser/requirements.txt
+	@touch $@
+
+# Chromium comes from Debian's packages; only root may install it.
+chromium:
+	@command -v chromium >/dev/null || { test "$$(id -u)" = 0 && command -v apt-get >/dev/null && \
+	  { apt-get install -qq -y --no-install-recommends chromium >/dev/null || \
+	  { apt-get update -qq && apt-get install -qq -y --no-install-recommends chromium >/dev/null; }; }; } || \
+	  { echo "chromium is not installed: apt-get install chromium" >&2; exit 1; }
+
+test-browser: $(VENV)/.browser chromium ## open the pages in Chromium: filters, sliders, links, keys
+	$(BIN)/python -m pytest -q --browser tests/browser
 
 benchmark: $(READY) ## score the calendar extractor on the samples
 	$(BIN)/python -m cal_ai benchmark

@@ -1,4 +1,4 @@
-"""Options for the tests that need more than this repository: a paid model, or a local one."""
+"""Options for tests that need more than this repository: a paid model, a local one, a browser."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import pytest
 
 _OPTIONS = {
     "live": ("--live", "also run the tests that call the configured language model"),
+    "browser": ("--browser", "also run the tests that open pages in Chromium"),
     "local_llm": ("--local-llm", "also run the tests that serve a small model on loopback"),
 }
 

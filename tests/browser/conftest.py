@@ -1,0 +1,94 @@
+"""Chromium, the pages it opens, and a watch over everything it complains of."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from testing.made_runs import calendar_run, hostile_run, large_run, talks_run
+
+from truemark.pages import history_page, report_page
+from truemark.record_files import write_run
+from truemark.records import Run
+from truemark.timeline import read_timeline
+
+Open = Callable[..., Any]
+
+RUNS: dict[str, Callable[[], Sequence[Run]]] = {
+    "talks": lambda: [talks_run("nano", 0.9)],
+    "talks compared": lambda: [talks_run("nano", 0.9), talks_run("small", 0.97)],
+    "calendar": lambda: [calendar_run("cautious", 0.8, repeats=2)],
+    "calendar compared": lambda: [
+        calendar_run("cautious", 0.8),
+        calendar_run("brisk", 0.7, seed=6),
+    ],
+    "hostile": lambda: [hostile_run()],
+    "hostile compared": lambda: [hostile_run(), hostile_run("<b>other</b>")],
+    "large": lambda: [large_run()],
+}
+
+
+@pytest.fixture(scope="session")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """The file of the page with that name, made when first asked for."""
+    folder = tmp_path_factory.mktemp("pages")
+
+    def made(name: str) -> Path:
+        path = folder / f"{name}.html"
+        if not path.exists():
+            page = _history(folder) if name == "history" else report_page(RUNS[name]())
+            path.write_text(page, encoding="utf-8")
+        return path
+
+    return made
+
+
+def _history(folder: Path) -> str:
+    for name, skill in (("nano", 0.9), ("small", 0.97)):
+        write_run(folder / "runs" / f"{name}.run.json", talks_run(name, skill))
+    return history_page(read_timeline(folder / "runs"), "runs")
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Any]:
+    from playwright.sync_api import sync_playwright
+
+    path = shutil.which("chromium")
+    assert path, "chromium is not installed: make test-browser installs it as root"
+    # Root, as which builds run, may not use the browser's own sandbox.
+    arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
+    with sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=path, args=arguments)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def opened(chromium: Any, pages: Callable[[str], Path]) -> Iterator[Open]:
+    """Opens pages by name; fails the test if any of them logs or asks for anything outside."""
+    complaints: list[str] = []
+    contexts = []
+
+    def open_page(name: str, address: str = "", **settings: Any) -> Any:
+        context = chromium.new_context(**settings)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("console", lambda message: complaints.append(f"{message.type}: {message.text}"))
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on("request", lambda request: _note(complaints, request.url))
+        page.goto(pages(name).as_uri() + address)
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert complaints == []
+
+
+def _note(complaints: list[str], address: str) -> None:
+    if not address.startswith("file:"):
+        complaints.append(f"asked for {address}")
