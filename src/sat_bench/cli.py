@@ -66,6 +66,9 @@ def _measure(arguments: Sequence[str]) -> int:
         per_talk=options.per_talk,
     )
     _print(show(report, options.format))
+    for result in report.measured:
+        for line in _remarks(options, result):
+            _note(f"{result.name}: {line}")
     if options.sweeps:
         for result in report.measured:
             if hint := beyond_the_grid(result.measurement, options.weights):
@@ -75,6 +78,18 @@ def _measure(arguments: Sequence[str]) -> int:
             label = f"signature of {result.name}" if options.compare else "signature"
             _note(f"{label}: {result.signature}")
     return DONE if len(report.measured) == len(report.results) else FAILED
+
+
+def _remarks(options: Options, result: ModelResult) -> Iterator[str]:
+    """What the contract's tables have no room for."""
+    found = result.measurement
+    if options.sweeps and not found.graded:
+        yield "gives no probabilities, so its sweep is a single point"
+    if found.loss:
+        yield f"{found.loss}; its sentences were aligned to the text as far as they go"
+    if options.compare and options.format == "text" and found.effort:
+        effort = found.effort
+        yield f"{effort.seconds:.2f} s, {effort.characters_per_s:,.0f} characters/s"
 
 
 def _corpus(options: Options) -> tuple[Corpus, str]:
@@ -105,7 +120,7 @@ def _inference(options: Options, corpus: Corpus) -> Iterator[Inference]:
 
             cluster = stack.enter_context(connected(options.cluster))
         bar = ProgressBar(len(corpus), corpus.characters).watch if on_a_terminal() else None
-        yield Inference(options.overlap, cache, cluster, _note, bar)
+        yield Inference(options.overlap, cache, cluster, _note, bar, options.timeout_s)
 
 
 def _results(
@@ -135,7 +150,7 @@ def _comparison(
 
 
 def _single(options: Options, corpus: Corpus, inference: Inference) -> Iterator[Measured]:
-    model = find_system(options.models[0], options.tokenizer)
+    model = find_system(options.models[0], options.tokenizer, timeout_s=options.timeout_s)
     if options.thresholds is None and model.threshold is not None:
         _note(f"{model.name}: threshold {shown_threshold(model.threshold)}, from its model card")
     measurement = measure_model(model, corpus, options.thresholds, options.tolerance, inference)

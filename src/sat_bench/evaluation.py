@@ -247,7 +247,8 @@ def compare(
     """
     for name in names:
         try:
-            system = find_system(name, None if is_bundled(name) else tokenizer)
+            own = None if is_bundled(name) else tokenizer
+            system = find_system(name, own, timeout_s=inference.timeout_s)
             measurement = measure_model(system, talks, thresholds, tolerance, inference, keep=keep)
             yield Measured(system, measurement)
         except CorpusError:

@@ -11,6 +11,9 @@ from sat_bench.models import LARGEST_OVERLAP
 from sat_bench.models.finding import expanded
 
 MOST_LOCAL_WORKERS = 256
+# A comma in a quoted part of a command does not end it.
+_WORDS = r"""(?:[^,'"\\]|\\.|'[^']*'|"(?:\\.|[^"\\])*")*"""
+_NAME = re.compile(rf"(?:(?<=,)|^)(?:\s*cmd\+?:{_WORDS}|[^,]*)(?=,|$)", re.DOTALL)
 _SCHEDULER = re.compile(r"tcp://([^\s/:\[\]]+|\[[0-9A-Fa-f:.]+\]):(?P<port>[0-9]{1,5})")
 
 
@@ -81,7 +84,7 @@ def corpus(value: str) -> Path:
 
 
 def model_names(value: str) -> tuple[str, ...]:
-    names = tuple(name.strip() for name in value.split(","))
+    names = tuple(match[0].strip() for match in _NAME.finditer(value))
     if not all(names):
         raise ArgumentTypeError(
             f"must be model names separated by commas, got an empty one in {value!r}"
@@ -90,4 +93,13 @@ def model_names(value: str) -> tuple[str, ...]:
 
 
 probability = _number(0, 1, "a number from 0 to 1")
+
+
+def seconds(value: str) -> float:
+    number = _number(0, math.inf, "a number of seconds above 0")(value)
+    if number == 0:
+        raise ArgumentTypeError(f"must be a number of seconds above 0, got {value!r}")
+    return number
+
+
 weight = _number(0, math.inf, "a number of 0 or more")

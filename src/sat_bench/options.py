@@ -10,6 +10,7 @@ from sat_bench.corpus.sentences import TRUTH_RULES, TruthRule
 from sat_bench.corpus.transcripts import HEADER_NAMES
 from sat_bench.evaluation import DEFAULTS
 from sat_bench.flags import Flag, FlagParser
+from sat_bench.models import DEFAULT_TIMEOUT_S
 from sat_bench.models.finding import BUNDLED_MODELS, DEFAULT_MODEL, int8_name
 from sat_bench.models.systems import is_model_name
 from sat_bench.report import Mode
@@ -37,6 +38,7 @@ class Options:
     overlap: int | None
     cache: Path | None
     cluster: str | None
+    timeout_s: float
     format: Format
     per_talk: bool
     without_effect: tuple[str, ...]
@@ -62,7 +64,8 @@ FLAGS = (
     Flag(
         "-model",
         f"a bundled model ({', '.join(BUNDLED_MODELS)}), the path of an ONNX file or of its "
-        "folder, or a name owner/model on the hub",
+        "folder, a name owner/model on the hub; or lib:NAME, py:module:callable, cmd:COMMAND, "
+        "file:FOLDER",
         "MODEL",
         DEFAULT_MODEL,
         flag_values.text,
@@ -146,6 +149,13 @@ FLAGS = (
         "WHERE",
         parse=flag_values.cluster,
     ),
+    Flag(
+        "-timeout",
+        "seconds that a program or a language model may take for one talk",
+        "S",
+        f"{DEFAULT_TIMEOUT_S:g}",
+        flag_values.seconds,
+    ),
     Flag("-per-talk", "show each talk too, at the threshold used or found best"),
     Flag(
         "-format",
@@ -208,6 +218,7 @@ def parse_options(arguments: Sequence[str]) -> Options | None:
         overlap=given.get("-overlap"),
         cache=given.get("-cache"),
         cluster=given.get("-cluster"),
+        timeout_s=given.get("-timeout", DEFAULT_TIMEOUT_S),
         format=given.get("-format", FORMATS[0]),
         per_talk="-per-talk" in given,
         without_effect=tuple(_without_effect(given)),

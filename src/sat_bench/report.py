@@ -19,6 +19,10 @@ Mode = Literal["evaluation", "sweep", "comparison"]
 _ALL_TALKS = "all"
 _COLUMNS = ("threshold", "precision", "recall", "f1", "weighted", "tp", "fp", "fn")
 _NUMBER_FORMATS = (None, ".2f", ".2f", ".2f", ".2f", "d", "d", "d")
+_EFFORT_COLUMNS = ("seconds", "characters_per_s")
+# Per 1,000 characters: what a system that returns sentences did to the text.
+_LOSS_COLUMNS = ("changed", "deleted", "invented")
+_UNKNOWN = (None,) * (len(_EFFORT_COLUMNS) + len(_LOSS_COLUMNS))
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +68,13 @@ def show(report: Report, format: Format) -> str:
             assert_never(format)
 
 
-def shown_threshold(threshold: float) -> str:
-    """The threshold with three decimals, or as many as it takes to tell it from others."""
+def shown_threshold(threshold: float | None) -> str:
+    """The threshold with three decimals, or as many as it takes to tell it from others.
+
+    A dash stands for that of a system without probabilities.
+    """
+    if threshold is None:
+        return "-"
     exponent = Decimal(repr(threshold)).as_tuple().exponent
     return f"{threshold:.{max(3, -int(exponent))}f}"
 
@@ -100,10 +109,12 @@ def _sweep(report: Report) -> str:
     for point in result.measurement.points:
         ratios = boundary_scores(point.counts, report.weights)
         numbers = (ratios.precision, ratios.recall, ratios.f1, ratios.weighted)
-        lines.append(_columns(shown_threshold(point.threshold), *map("{:.2f}".format, numbers)))
+        threshold = _meant(result, point.threshold)
+        lines.append(_columns(shown_threshold(threshold), *map("{:.2f}".format, numbers)))
     best = result.measurement.best(report.weights)
     weighted = best.scores(report.weights).weighted
-    optimal = f"Optimal: {shown_threshold(best.threshold)} (Weighted: {weighted:.2f})"
+    threshold = _meant(result, best.threshold)
+    optimal = f"Optimal: {shown_threshold(threshold)} (Weighted: {weighted:.2f})"
     return "\n".join((*lines, ruler, optimal, ""))
 
 
@@ -119,7 +130,7 @@ def _comparison(report: Report) -> str:
             best = result.measurement.best(report.weights)
             ratios = best.scores(report.weights)
             numbers = map("{:.2f}".format, (ratios.f1, ratios.weighted))
-            cells = _columns(shown_threshold(best.threshold), *numbers)
+            cells = _columns(shown_threshold(_meant(result, best.threshold)), *numbers)
         lines.append(f"{result.name:<30} {cells}")
     return "\n".join((*lines, ""))
 
@@ -132,7 +143,12 @@ def _shown_weights(weights: Weights) -> str:
     return f"(wp={weights.precision}, wr={weights.recall})"
 
 
-def _values(threshold: float, counts: Counts, weights: Weights) -> tuple[float, ...]:
+def _meant(result: ModelResult, threshold: float) -> float | None:
+    """The threshold, or nothing where it makes no difference."""
+    return threshold if result.measurement.graded else None
+
+
+def _values(threshold: float | None, counts: Counts, weights: Weights) -> tuple[float | None, ...]:
     ratios = boundary_scores(counts, weights)
     return (
         *(threshold, ratios.precision, ratios.recall, ratios.f1, ratios.weighted),
@@ -140,10 +156,17 @@ def _values(threshold: float, counts: Counts, weights: Weights) -> tuple[float, 
     )
 
 
-def _talk_rows(report: Report, result: ModelResult) -> Iterator[tuple[str, tuple[float, ...]]]:
+def _talk_rows(
+    report: Report, result: ModelResult
+) -> Iterator[tuple[str, tuple[float | None, ...]]]:
     best = result.measurement.best(report.weights)
     for talk, counts in best.talks:
-        yield talk, _values(best.threshold, counts, report.weights)
+        yield talk, _values(_meant(result, best.threshold), counts, report.weights)
+
+
+def _effort(result: ModelResult) -> tuple[float | None, ...]:
+    effort = result.measurement.effort
+    return (effort.seconds, effort.characters_per_s) if effort else (None, None)
 
 
 def _talk_table(report: Report) -> Table:
@@ -164,18 +187,21 @@ def _flat_table(report: Report) -> Table:
     for result in report.results:
         if isinstance(result, Failed):
             empty = (None,) * len(_COLUMNS)
-            rows.append((result.name, _ALL_TALKS, *empty, None, result.reason, None))
+            rows.append((result.name, _ALL_TALKS, *empty, None, result.reason, None, *_UNKNOWN))
             continue
+        more = (*_effort(result), *result.measurement.loss.rates)
         best = result.measurement.best(report.weights).threshold
         signature = str(result.signature)
         for point in _shown_points(report, result):
-            values = _values(point.threshold, point.counts, report.weights)
+            threshold = _meant(result, point.threshold)
+            values = _values(threshold, point.counts, report.weights)
             optimal = int(point.threshold == best)
-            rows.append((result.name, _ALL_TALKS, *values, optimal, None, signature))
+            rows.append((result.name, _ALL_TALKS, *values, optimal, None, signature, *more))
         if report.per_talk:
             for talk, values in _talk_rows(report, result):
-                rows.append((result.name, talk, *values, 1, None, signature))
-    return Table(("model", "talk", *_COLUMNS, "optimal", "failed", "signature"), tuple(rows))
+                rows.append((result.name, talk, *values, 1, None, signature, *_UNKNOWN))
+    told = ("optimal", "failed", "signature", *_EFFORT_COLUMNS, *_LOSS_COLUMNS)
+    return Table(("model", "talk", *_COLUMNS, *told), tuple(rows))
 
 
 def _shown_points(report: Report, result: ModelResult) -> tuple[SweepPoint, ...]:
@@ -202,7 +228,8 @@ def _result_document(report: Report, result: ModelResult | Failed) -> dict[str, 
         return {"model": result.name, "failed": result.reason}
 
     def named(threshold: float, counts: Counts) -> dict[str, object]:
-        return dict(zip(_COLUMNS, _values(threshold, counts, report.weights), strict=True))
+        values = _values(_meant(result, threshold), counts, report.weights)
+        return dict(zip(_COLUMNS, values, strict=True))
 
     best = result.measurement.best(report.weights)
     document: dict[str, object] = {
@@ -210,6 +237,8 @@ def _result_document(report: Report, result: ModelResult | Failed) -> dict[str, 
         "best": named(best.threshold, best.counts),
         "points": [named(point.threshold, point.counts) for point in result.measurement.points],
         "signature": str(result.signature),
+        **dict(zip(_EFFORT_COLUMNS, _effort(result), strict=True)),
+        "per_1000_characters": dict(zip(_LOSS_COLUMNS, result.measurement.loss.rates, strict=True)),
     }
     if report.per_talk:
         document["per_talk"] = [
@@ -219,27 +248,40 @@ def _result_document(report: Report, result: ModelResult | Failed) -> dict[str, 
 
 
 def _markdown(report: Report) -> str:
-    rows: list[tuple[object, ...]] = []
-    for result in report.results:
-        if isinstance(result, Failed):
-            rows.append((result.name, "failed", *(None,) * (len(_COLUMNS) - 1)))
-            continue
-        for point in _shown_points(report, result):
-            _, *values = _values(point.threshold, point.counts, report.weights)
-            rows.append((result.name, shown_threshold(point.threshold), *values))
-    summary = Table(("model", *_COLUMNS), tuple(rows), (None, *_NUMBER_FORMATS))
     parts = [
         f"{report.talks} talks from {report.corpus}, tolerance {report.tolerance}, "
         f"weights {_shown_weights(report.weights)}\n",
-        render(summary, "markdown"),
+        render(_summary(report), "markdown"),
     ]
     if report.mode == "sweep":
-        best = report.measured[0].measurement.best(report.weights)
-        parts.append(f"Optimal: {shown_threshold(best.threshold)}\n")
+        [result] = report.measured
+        best = result.measurement.best(report.weights)
+        parts.append(f"Optimal: {shown_threshold(_meant(result, best.threshold))}\n")
     if report.per_talk:
         parts.append(render(_talk_table(report), "markdown"))
     parts.extend(f"Signature: `{result.signature}`\n" for result in report.measured)
     return "\n".join(parts)
+
+
+def _summary(report: Report) -> Table:
+    """A row for each model and threshold; in a comparison also the time, and any loss."""
+    compared = report.mode == "comparison"
+    lossy = compared and any(result.measurement.loss for result in report.measured)
+    effort, loss = _EFFORT_COLUMNS if compared else (), _LOSS_COLUMNS if lossy else ()
+    rows: list[tuple[object, ...]] = []
+    for result in report.results:
+        if isinstance(result, Failed):
+            width = len(_COLUMNS) - 1 + len(effort) + len(loss)
+            rows.append((result.name, "failed", *(None,) * width))
+            continue
+        more = (*(_effort(result) if effort else ()),)
+        more += result.measurement.loss.rates if loss else ()
+        for point in _shown_points(report, result):
+            threshold = shown_threshold(_meant(result, point.threshold))
+            _, *values = _values(None, point.counts, report.weights)
+            rows.append((result.name, threshold, *values, *more))
+    formats = (None, *_NUMBER_FORMATS, *(".2f", ",.0f")[: len(effort)], *(".1f" for _ in loss))
+    return Table(("model", *_COLUMNS, *effort, *loss), tuple(rows), formats)
 
 
 _PUBLISHED = "published defaults: 0.025 for base SaT models, 0.25 for the -sm ones"

@@ -20,14 +20,14 @@ def import_callable(name: str) -> Callable[..., object]:
     """The callable of `module:callable`; the name behind the colon may have dots in it."""
     module_name, _, path = name.partition(":")
     if not all(part.isidentifier() for part in f"{module_name}.{path}".split(".")):
-        raise CallableError(f"{name}: expected module:callable, such as my_module:split")
-    found: object = _module(name, module_name)
+        raise CallableError(f"{name!r} is not module:callable, such as my_module:split")
+    found: object = _module(module_name)
     for part in path.split("."):
         if not hasattr(found, part):
-            raise CallableError(f"{name}: {module_name} has no {path}")
+            raise CallableError(f"{module_name} has no {path}")
         found = getattr(found, part)
     if not callable(found):
-        raise CallableError(f"{name}: {path} is a {type(found).__name__}, not a callable")
+        raise CallableError(f"{path} is a {type(found).__name__}, not a callable")
     return found
 
 
@@ -41,7 +41,7 @@ def source_checksum(function: Callable[..., object]) -> str:
     return checksum(Path(file)) if file and Path(file).is_file() else ""
 
 
-def _module(name: str, module: str) -> object:
+def _module(module: str) -> object:
     # Python itself looks in the working folder; an installed command does not.
     folder = str(Path.cwd())
     added = folder not in sys.path and "" not in sys.path
@@ -52,9 +52,9 @@ def _module(name: str, module: str) -> object:
     except ModuleNotFoundError as error:
         if error.name and module.startswith(error.name):
             raise CallableError(
-                f"{name}: no module {module} in the working folder or among the installed ones"
+                f"no module {module} in the working folder or among the installed ones"
             ) from None
-        raise CallableError(f"{name}: {module} needs {error.name}, which is missing") from error
+        raise CallableError(f"{module} needs {error.name}, which is missing") from error
     except Exception as error:
         said = f"{type(error).__name__}: {error}".rstrip(": ")
-        raise CallableError(f"{name}: {module} cannot be imported: {said}") from error
+        raise CallableError(f"{module} cannot be imported: {said}") from error

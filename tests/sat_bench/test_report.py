@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from sat_bench.evaluation import Failed, Measurement, TalkPoints
+from sat_bench.models.loss import Loss
 from sat_bench.report import ModelResult, Report, beyond_the_grid, show, shown_threshold
+from sat_bench.running.effort import Effort
 from truemark.counts import Counts, Weights
 from truemark.signature import Signature
 from truemark.sweep import grid
@@ -72,6 +74,38 @@ COMPARISON = replace(
         result("models/a/name/of/more/than/thirty.onnx", ("ada", {0.25: Counts(0, 0, 5)})),
     ),
 )
+OTHERS = replace(
+    COMPARISON,
+    results=(
+        replace(
+            COMPARISON.results[0],
+            measurement=replace(
+                COMPARISON.measured[0].measurement, effort=Effort(seconds=2.5, characters=100_000)
+            ),
+        ),
+        ModelResult(
+            "lib:pysbd",
+            replace(
+                measurement(("ada", {0.025: Counts(80, 9, 20)})),
+                graded=False,
+                effort=Effort(seconds=0.05, characters=100_000),
+            ),
+            Signature((("library", "pysbd 0.3.4"),)),
+        ),
+        ModelResult(
+            "llm:some-model",
+            replace(
+                measurement(("ada", {0.025: Counts(70, 9, 30)})),
+                graded=False,
+                loss=Loss(changed=120, deleted=44, invented=8, characters=80_000),
+                effort=Effort(seconds=40.0, characters=100_000),
+            ),
+            Signature((("llm", "some-model"),)),
+        ),
+        Failed("cmd:false", "ended with status 1: it said nothing on standard error"),
+    ),
+)
+UNGRADED = replace(SWEEP, results=(OTHERS.results[1],))
 REPORTS = {
     "evaluation": EVALUATION,
     "evaluation_per_talk": replace(EVALUATION, per_talk=True),
@@ -79,6 +113,8 @@ REPORTS = {
     "sweep_per_talk": replace(SWEEP, per_talk=True),
     "comparison": COMPARISON,
     "comparison_per_talk": replace(COMPARISON, per_talk=True),
+    "other_systems": replace(OTHERS, per_talk=True),
+    "sweep_without_probabilities": UNGRADED,
 }
 
 

@@ -20,7 +20,7 @@ from sat_bench.models.loss import Loss
 
 # How far ahead the next place is searched where both go on alike, and how many equal characters
 # in a row make such a place: the farther away, the more of them, since short ones repeat.
-WINDOWS = ((64, 8), (512, 16), (4_096, 24), (32_768, 32))
+WINDOWS = ((32, 5), (64, 8), (512, 16), (4_096, 24), (32_768, 32))
 SMALL_GAP = 64  # gaps of so many characters are aligned character by character
 _COMPARED = 1_024
 

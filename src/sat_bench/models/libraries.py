@@ -43,22 +43,15 @@ def library_system(name: str) -> TextSystem:
         raise ModelError(f"{name}: not installed: pip install {library.package}") from None
     argument = argument or library.argument
     identity = (("library", f"{library.package} {version}"), ("argument", argument))
-    return TextSystem(name, identity, partial(_loaded, name, library, argument))
+    return TextSystem(name, identity, partial(_loaded, library, argument))
 
 
 @contextmanager
-def _loaded(name: str, library: Library, argument: str) -> Iterator[Split]:
+def _loaded(library: Library, argument: str) -> Iterator[Split]:
     with warnings.catch_warnings():
         # Notes of the libraries to their developers, such as a module that will move.
         warnings.simplefilter("ignore")
-        try:
-            split = library.load(argument)
-        except ModelError as error:
-            raise ModelError(f"{name}: {error}") from error
-        except Exception as error:
-            said = f"{type(error).__name__}: {error}".rstrip(": ")
-            raise ModelError(f"{name}: does not load: {said}") from error
-        yield split
+        yield library.load(argument)
 
 
 def _blingfire(_: str) -> Split:

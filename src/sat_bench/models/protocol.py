@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, TypeVar, runtime_checkable
 
 from sat_bench.corpus.talks import Talk
 from sat_bench.models.finding import ModelError
+from truemark.errors import TruemarkError
+from truemark.text import one_line
 
 if TYPE_CHECKING:
     from sat_bench.models.boundaries import Probabilities
@@ -57,7 +59,13 @@ class TextSystem:
     @contextmanager
     def opened(self) -> Iterator[TextModel]:
         """The system, started."""
-        with self.start() as split:
+        with ExitStack() as stack:
+            try:
+                split = stack.enter_context(self.start())
+            except TruemarkError as error:
+                raise ModelError(f"{self.name}: {error}") from error
+            except Exception as error:
+                raise ModelError(f"{self.name}: does not start: {_said(error)}") from error
             yield TextModel(self, split)
 
 
@@ -78,17 +86,20 @@ class TextModel:
 
         try:
             answer = self.split(text)
-        except ModelError:
-            raise
+        except TruemarkError as error:
+            raise ModelError(f"{self.system.name}: {error}") from error
         except Exception as error:
-            said = f"{type(error).__name__}: {error}".rstrip(": ")
             raise ModelError(
-                f"{self.system.name}: fails on a text of {len(text):,} characters: {said}"
+                f"{self.system.name}: fails on a text of {len(text):,} characters: {_said(error)}"
             ) from error
         try:
             return read_answer(text, answer, self.system.least_kept)
         except AnswerError as error:
             raise ModelError(f"{self.system.name}: {error}") from error
+
+
+def _said(error: Exception) -> str:
+    return one_line(f"{type(error).__name__}: {error}".rstrip(": "))
 
 
 def tagged_answers(

@@ -6,26 +6,38 @@ from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
 
+from sat_bench.models import DEFAULT_TIMEOUT_S
 from sat_bench.models.finding import ModelError, ModelFiles, find_model
 from sat_bench.models.protocol import TextSystem
 from sat_bench.models.stored import StoredPredictions, stored_predictions
+from truemark.errors import TruemarkError
 
 System = ModelFiles | TextSystem | StoredPredictions
 
 
-def find_system(name: str, tokenizer: Path | None = None) -> System:
+def find_system(
+    name: str, tokenizer: Path | None = None, *, timeout_s: float = DEFAULT_TIMEOUT_S
+) -> System:
     """The system of this name; a tokenizer that is given is for a SaT model.
+
+    A program may take `timeout_s` for a text.
 
     | form | is |
     | --- | --- |
     | `small`, `nano`, a path, `owner/name` | files of a SaT model |
     | `lib:NAME[:ARGUMENT]` | a segmenter installed beside Truemark |
     | `py:module:callable` | a Python callable |
+    | `cmd:COMMAND`, `cmd+:COMMAND` | a program, started for each text, or once for all |
     | `file:FOLDER` | predictions made elsewhere, a file per talk |
     """
     kind, colon, _ = name.partition(":")
     if colon and kind in _KINDS:
-        return _KINDS[kind](name)
+        try:
+            return _KINDS[kind](name, timeout_s)
+        except ModelError:
+            raise
+        except TruemarkError as error:
+            raise ModelError(f"{name}: {error}") from error
     return find_model(name, tokenizer)
 
 
@@ -35,26 +47,34 @@ def is_model_name(name: str) -> bool:
     return not (colon and kind in _KINDS)
 
 
-def _library(name: str) -> System:
+def _library(name: str, _: float) -> System:
     from sat_bench.models.libraries import library_system
 
     return library_system(name)
 
 
-def _callable(name: str) -> System:
+def _callable(name: str, _: float) -> System:
     from truemark.callables import import_callable, source_checksum
-    from truemark.errors import TruemarkError
 
-    try:
-        split = import_callable(name.removeprefix("py:"))
-    except TruemarkError as error:
-        raise ModelError(f"py:{error}") from error
+    split = import_callable(name.removeprefix("py:"))
     identity = (("callable", name), ("source", source_checksum(split)[:12]))
     return TextSystem(name, identity, lambda: nullcontext(split))
 
 
-_KINDS: dict[str, Callable[[str], System]] = {
+def _program(name: str, timeout_s: float) -> System:
+    from sat_bench.models.programs import program_system
+
+    return program_system(name, timeout_s)
+
+
+def _stored(name: str, _: float) -> System:
+    return stored_predictions(name)
+
+
+_KINDS: dict[str, Callable[[str, float], System]] = {
     "lib": _library,
     "py": _callable,
-    "file": stored_predictions,
+    "cmd": _program,
+    "cmd+": _program,
+    "file": _stored,
 }

@@ -65,9 +65,9 @@ class Cluster:
         request = ModelRequest(model, tokenizer, reach)
         return ClusterModel(self, request, dict(zip(files.checksums, paths, strict=True)))
 
-    def system(self, name: str) -> ClusterModel:
+    def system(self, name: str, timeout_s: float) -> ClusterModel:
         """The system of this name, which every worker must have, run by the workers."""
-        return ClusterModel(self, SystemRequest(name), {})
+        return ClusterModel(self, SystemRequest(name, timeout_s), {})
 
     def threads(self) -> int:
         """How many talks can run at the same time."""

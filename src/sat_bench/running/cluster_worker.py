@@ -51,6 +51,7 @@ class SystemRequest:
     """The system that a text is to be read with, by its name, and the version that must read it."""
 
     name: str
+    timeout_s: float
     version: str = __version__
 
 
@@ -85,11 +86,11 @@ def keep_on_worker(files: dict[str, bytes], dask_worker: Worker) -> None:
 class _SharedSystem:
     """A system that the threads of a worker use one at a time, started until it is let go."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, timeout_s: float) -> None:
         from sat_bench.models.protocol import TextSystem
         from sat_bench.models.systems import find_system
 
-        system = find_system(name)
+        system = find_system(name, timeout_s=timeout_s)
         if not isinstance(system, TextSystem):
             raise TruemarkError(f"{name}: expected a system that reads texts")
         self._open = ExitStack()
@@ -106,7 +107,7 @@ def _load(request: Request) -> Segmenter | _SharedSystem:
     from distributed import get_worker
 
     if isinstance(request, SystemRequest):
-        return _SharedSystem(request.name)
+        return _SharedSystem(request.name, request.timeout_s)
     from sat_bench.models.segmenter import Segmenter
 
     worker = get_worker()

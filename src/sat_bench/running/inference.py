@@ -39,13 +39,17 @@ def _silent(line: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Inference:
-    """How models are run: with an `overlap` other than their own; `watch` sees each text done."""
+    """How models are run: with an `overlap` other than their own; `watch` sees each text done.
+
+    A program may take `timeout_s` for a text.
+    """
 
     overlap: int | None = None
     cache: ProbabilityCache | None = None
     cluster: Cluster | None = None
     note: Callable[[str], None] = _silent
     watch: Watch | None = None
+    timeout_s: float = models.DEFAULT_TIMEOUT_S
 
     @contextmanager
     def opened(self, system: ModelFiles | TextSystem) -> Iterator[BoundaryModel]:
@@ -74,7 +78,7 @@ class Inference:
         if self.cluster:
             if isinstance(system, ModelFiles):
                 return self.cluster.model(system, system.reach.sharing(self.overlap))
-            return self.cluster.system(system.name)
+            return self.cluster.system(system.name, self.timeout_s)
         if not isinstance(system, ModelFiles):
             return stack.enter_context(system.opened())
         from sat_bench.models.segmenter import Segmenter

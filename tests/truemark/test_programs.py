@@ -1,0 +1,184 @@
+"""Programs that answer, fail, hang and flood, and what becomes of them."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from truemark.programs import (
+    Limits,
+    ProgramError,
+    RunningProgram,
+    command_checksum,
+    parse_command,
+    run_program,
+)
+
+QUICK = Limits(seconds=20.0, most_bytes=1 << 20)
+
+
+def python(code: str) -> tuple[str, ...]:
+    return (sys.executable, "-c", code)
+
+
+def is_running(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    # What has ended and is not yet waited for counts as gone.
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+
+
+def gone_soon(pid: int) -> bool:
+    until = time.monotonic() + 5
+    while time.monotonic() < until:
+        try:
+            if not is_running(pid):
+                return True
+        except FileNotFoundError:
+            return True
+        time.sleep(0.02)
+    return False
+
+
+def test_what_goes_in_comes_out_however_long_it_is() -> None:
+    data = os.urandom(1 << 20)
+    assert run_program(("cat",), data, QUICK) == data
+
+
+def test_a_program_may_answer_without_reading() -> None:
+    assert run_program(("echo", "hello"), b"x" * (1 << 22), QUICK) == b"hello\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (("no-such-program-here",), "cannot be started: No such file or directory; check the name"),
+        (("/etc",), "cannot be started: Permission denied"),
+        (("a\0b",), "cannot be started"),
+        (("false",), "ended with status 1: it said nothing on standard error"),
+        (
+            python("import sys; sys.exit('first\\nthe disk is full')"),
+            "ended with status 1: first the disk is full",
+        ),
+        (python("import os; os.kill(os.getpid(), 9)"), "was ended by signal 9"),
+        (("yes",), "prints more than 1,048,576 bytes for one text and was ended"),
+        (
+            python("import sys\nwhile 1: sys.stderr.write('x' * 9999)"),
+            "gave no answer within 0.5 s",
+        ),
+        (("sleep", "60"), "gave no answer within 0.5 s and was ended"),
+        (
+            python("import os, time; os.close(1); time.sleep(60)"),
+            "gave no answer within 0.5 s and was ended",
+        ),
+    ],
+    ids=lambda value: value if isinstance(value, str) else value[0][-12:],
+)
+def test_what_goes_wrong_is_one_line(words: tuple[str, ...], reason: str) -> None:
+    slow = "within" in reason
+    limits = Limits(seconds=0.5 if slow else 20.0, most_bytes=1 << 20)
+    begun = time.monotonic()
+    with pytest.raises(ProgramError) as caught:
+        run_program(words, b"text", limits)
+    assert reason in str(caught.value)
+    assert len(str(caught.value)) < 600
+    assert time.monotonic() - begun < 10
+
+
+def test_children_end_with_the_program(tmp_path: Path) -> None:
+    note = tmp_path / "pid"
+    words = ("sh", "-c", f"sleep 300 & echo $! > {note}; wait")
+    with pytest.raises(ProgramError, match="gave no answer"):
+        run_program(words, b"", Limits(seconds=1.0))
+    assert gone_soon(int(note.read_text()))
+
+
+def test_children_that_hold_the_output_open_do_not_hold_us_up(tmp_path: Path) -> None:
+    begun = time.monotonic()
+    with pytest.raises(ProgramError, match="gave no answer"):
+        run_program(("sh", "-c", "setsid sleep 20 & echo hello"), b"", Limits(seconds=0.5))
+    assert time.monotonic() - begun < 8
+
+
+def test_the_text_is_on_no_command_line() -> None:
+    secret = "the words of a conversation"
+    shown = run_program(("sh", "-c", "cat /proc/$$/cmdline; ps -ef 2>/dev/null"), secret.encode())
+    assert secret.encode() not in shown
+
+
+def test_ctrl_c_ends_the_program_and_its_children(tmp_path: Path) -> None:
+    note = tmp_path / "pid"
+    script = (
+        "from truemark.programs import run_program\n"
+        f"run_program(('sh', '-c', 'sleep 300 & echo $! > {note}; wait'), b'')\n"
+    )
+    caller = subprocess.Popen([sys.executable, "-c", script], stderr=subprocess.PIPE)
+    while not (note.exists() and note.read_text().strip()):
+        assert caller.poll() is None
+        time.sleep(0.02)
+    caller.send_signal(signal.SIGINT)
+    _, complaint = caller.communicate(timeout=10)
+    assert b"KeyboardInterrupt" in complaint
+    assert gone_soon(int(note.read_text()))
+
+
+ECHO = """
+import sys
+while line := sys.stdin.buffer.readline():
+    data = sys.stdin.buffer.read(int(line))
+    sys.stdout.buffer.write(b"%d\\n%b" % (len(data), data.upper()))
+    sys.stdout.buffer.flush()
+"""
+
+
+def test_a_program_that_stays_answers_again_and_again() -> None:
+    with RunningProgram(python(ECHO), QUICK) as program:
+        for data in (b"one", b"", b"two\nlines\n", b"x" * 300_000):
+            assert program.exchange(data) == data.upper()
+
+
+@pytest.mark.parametrize(
+    ("code", "reason"),
+    [
+        ("print('Hello, world')", "answers 'Hello, world', expected the number of bytes"),
+        ("print('x' * 5000)", "expected the number of bytes that follow"),
+        ("print('9' * 15)", "prints more than 1,048,576 bytes for one text"),
+        ("print('20'); print('short')", "ended before its answer was whole"),
+        ("", "ended before its answer was whole"),
+        ("import sys; sys.exit('no model')", "ended with status 1: no model"),
+        ("import time; time.sleep(60)", "gave no answer within"),
+    ],
+)
+def test_a_program_that_stays_and_misbehaves_is_one_line(code: str, reason: str) -> None:
+    limits = Limits(seconds=1.0 if "within" in reason else 20.0, most_bytes=1 << 20)
+    with (
+        pytest.raises(ProgramError) as caught,
+        RunningProgram(python(code), limits) as program,
+    ):
+        program.exchange(b"text")
+    assert reason in str(caught.value)
+
+
+@pytest.mark.parametrize("command", ["", "   ", "sh -c 'open"])
+def test_a_command_that_is_none_is_refused(command: str) -> None:
+    with pytest.raises(ProgramError, match=r"no command is given|cannot be read as a command"):
+        parse_command(command)
+
+
+def test_a_command_is_known_by_its_words_and_files(tmp_path: Path) -> None:
+    script = tmp_path / "split.py"
+    script.write_text("1")
+    words = parse_command(f"{sys.executable} '{script}' --fast")
+    before = command_checksum(words)
+    assert before == command_checksum(words)
+    assert before != command_checksum(words[:-1])
+    script.write_text("2")
+    assert before != command_checksum(words)
