@@ -15,12 +15,12 @@ import subprocess
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import TracebackType
-from typing import IO, Self
+from types import FrameType
+from typing import IO
 
 from truemark.errors import TruemarkError, os_reason
 from truemark.signature import checksum, data_hash
@@ -68,8 +68,34 @@ def command_checksum(words: tuple[str, ...]) -> str:
 
 def run_program(words: tuple[str, ...], data: bytes, limits: Limits = DEFAULT_LIMITS) -> bytes:
     """What the program prints when it is given the data; it must end with status 0."""
-    with RunningProgram(words, limits) as program:
+    with started(words, limits) as program:
         return program.answer_to(data)
+
+
+@contextmanager
+def started(words: tuple[str, ...], limits: Limits = DEFAULT_LIMITS) -> Iterator[RunningProgram]:
+    """The program, which at the end of the block is gone, and its children with it."""
+    with ExitStack() as stack:
+        with _ctrl_c_later():
+            program = RunningProgram(words, limits)
+            stack.callback(program.close)
+        yield program
+
+
+@contextmanager
+def _ctrl_c_later() -> Iterator[None]:
+    """Keeps a Ctrl-C until the block is done: half-way, nobody would end the program."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    caught: list[tuple[int, FrameType | None]] = []
+    before = signal.signal(signal.SIGINT, lambda number, frame: caught.append((number, frame)))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+        if caught and callable(before):
+            before(*caught[0])
 
 
 @dataclass(slots=True)
@@ -90,10 +116,10 @@ class _Tail:
 
 
 class RunningProgram:
-    """A program that was started; at the end of the block it is gone, and its children with it."""
+    """A program that was started and can be asked; `started` sees to its end."""
 
-    def __init__(self, words: tuple[str, ...], limits: Limits = DEFAULT_LIMITS) -> None:
-        self._words, self._limits = words, limits
+    def __init__(self, words: tuple[str, ...], limits: Limits) -> None:
+        self._limits = limits
         self._complaints = _Tail()
         try:
             self._process = subprocess.Popen(
@@ -118,17 +144,6 @@ class RunningProgram:
         self._rest = b""
         self._reader = _thread(self._read_output, self._process.stdout)
         self._listener = _thread(self._complaints.read, self._process.stderr)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def close(self) -> None:
         """End the program and all that it has started."""

@@ -75,7 +75,7 @@ def test_every_flag_works_with_one_dash_and_with_two(
         "-model": "sat.onnx", "-tokenizer": "sentencepiece.bpe.model", "-corpus": "talks",
         "-truth": "quoted", "-threshold": "0.1", "-tolerance": "2", "-wp": "2", "-wr": "1",
         "-sweep-min": "0.1", "-sweep-max": "0.3", "-sweep-step": "0.1", "-models": "sat.onnx",
-        "-format": "json", "-overlap": "32", "-cache": "cache",
+        "-format": "json", "-overlap": "32", "-cache": "cache", "-timeout": "60",
     }  # fmt: skip
     switches = {"-sweep", "-per-talk", "-quantize"}
     assert {flag.name for flag in FLAGS} == {*values, *switches, "-cluster", "-version"}

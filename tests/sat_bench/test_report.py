@@ -78,7 +78,7 @@ OTHERS = replace(
     COMPARISON,
     results=(
         replace(
-            COMPARISON.results[0],
+            COMPARISON.measured[0],
             measurement=replace(
                 COMPARISON.measured[0].measurement, effort=Effort(seconds=2.5, characters=100_000)
             ),

@@ -14,10 +14,10 @@ import pytest
 from truemark.programs import (
     Limits,
     ProgramError,
-    RunningProgram,
     command_checksum,
     parse_command,
     run_program,
+    started,
 )
 
 QUICK = Limits(seconds=20.0, most_bytes=1 << 20)
@@ -140,7 +140,7 @@ while line := sys.stdin.buffer.readline():
 
 
 def test_a_program_that_stays_answers_again_and_again() -> None:
-    with RunningProgram(python(ECHO), QUICK) as program:
+    with started(python(ECHO), QUICK) as program:
         for data in (b"one", b"", b"two\nlines\n", b"x" * 300_000):
             assert program.exchange(data) == data.upper()
 
@@ -161,7 +161,7 @@ def test_a_program_that_stays_and_misbehaves_is_one_line(code: str, reason: str)
     limits = Limits(seconds=1.0 if "within" in reason else 20.0, most_bytes=1 << 20)
     with (
         pytest.raises(ProgramError) as caught,
-        RunningProgram(python(code), limits) as program,
+        started(python(code), limits) as program,
     ):
         program.exchange(b"text")
     assert reason in str(caught.value)

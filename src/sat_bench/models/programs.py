@@ -16,10 +16,10 @@ from sat_bench.models.protocol import Split, TextSystem
 from truemark.programs import (
     Limits,
     ProgramError,
-    RunningProgram,
     command_checksum,
     parse_command,
     run_program,
+    started,
 )
 
 STAYS = "cmd+"
@@ -40,7 +40,7 @@ def _anew(words: tuple[str, ...], limits: Limits) -> Iterator[Split]:
 
 @contextmanager
 def _staying(words: tuple[str, ...], limits: Limits) -> Iterator[Split]:
-    with RunningProgram(words, limits) as program:
+    with started(words, limits) as program:
         yield partial(_answer, program.exchange)
 
 
