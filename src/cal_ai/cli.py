@@ -15,12 +15,13 @@ from cal_ai.extractors.choosing import EMBEDDED, EXTRACTORS
 from truemark.errors import TruemarkError
 
 PROGRAM = "python -m cal_ai"
-COMMANDS = ("run", "benchmark")
+COMMANDS = ("run", "benchmark", "prompt")
 INTERRUPTED = 130
 
 _USAGE = f"""\
 usage: {PROGRAM} [run] FILE [flags]
        {PROGRAM} benchmark [DIR] [flags]
+       {PROGRAM} prompt
 """
 _DESCRIPTION = """\
 Finds the calendar changes that the owner of a conversation agreed to.
@@ -71,6 +72,12 @@ def _dispatch(given: list[str]) -> int:
         print(f"cal-ai {__version__}")
         return 0
     command, rest = (given[0], given[1:]) if given[0] in COMMANDS else ("run", given)
+    if command == "prompt":
+        prompt_parser().parse_args(rest)
+        from cal_ai.extractors.prompt import BUILT_IN
+
+        print(BUILT_IN, end="")
+        return 0
     if command == "run":
         options = run_parser().parse_args(rest)
         from cal_ai.applying.pipeline import run_command
@@ -88,10 +95,19 @@ def _dispatch(given: list[str]) -> int:
 def help_text() -> str:
     """Both commands with all of their flags."""
     parts = [_USAGE, _DESCRIPTION]
-    for name, parser in (("run", run_parser()), ("benchmark", benchmark_parser())):
+    for name, parser in (
+        ("run", run_parser()),
+        ("benchmark", benchmark_parser()),
+        ("prompt", prompt_parser()),
+    ):
         parser.epilog = None
         parts.append(f"-- {name} " + "-" * (92 - len(name)) + f"\n{parser.format_help()}")
     return "\n".join([*parts, _EXIT_CODES])
+
+
+def prompt_parser() -> argparse.ArgumentParser:
+    """The flags of `prompt`."""
+    return _parser("prompt", "Print the built-in prompt, to start one of your own from.")
 
 
 def run_parser() -> argparse.ArgumentParser:
@@ -211,6 +227,12 @@ def _add_extractor_flags(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--model", metavar="NAME", help="model of the gemini or openai extractor")
     parser.add_argument(
+        "--prompt",
+        metavar="FILE",
+        type=_path,
+        help="prompt of the gemini or openai extractor (default: what `prompt` prints)",
+    )
+    parser.add_argument(
         "--timeout",
         metavar="S",
         type=_positive_number,
@@ -227,10 +249,12 @@ def _add_output_flags(parser: argparse.ArgumentParser) -> None:
 
 
 def _extractor(text: str) -> str:
-    kind, _, path = text.partition(":")
-    if text in EXTRACTORS[:-1] or (kind == "replay" and path):
-        return text
-    raise argparse.ArgumentTypeError(f"{text!r} is not one of {', '.join(EXTRACTORS)}")
+    from cal_ai.extractors.choosing import check_extractor
+
+    try:
+        return check_extractor(text)
+    except TruemarkError as error:
+        raise argparse.ArgumentTypeError(str(error).removeprefix("--extractor ")) from error
 
 
 def _calendar(text: str) -> str:

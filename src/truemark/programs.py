@@ -59,6 +59,12 @@ def parse_command(command: str) -> tuple[str, ...]:
     return words
 
 
+def require_program(words: tuple[str, ...]) -> None:
+    """Raises a `ProgramError` unless there is a program of the first word's name."""
+    if shutil.which(words[0]) is None:
+        raise ProgramError(f"{words[0]}: no such program; check the name and PATH")
+
+
 def command_checksum(words: tuple[str, ...]) -> str:
     """A hash of the command, and of those of its words that are files, the program included."""
     found = (shutil.which(words[0]), *words[1:])

@@ -11,7 +11,7 @@ from testing.loopback import LoopbackLLM, Reply, Tokens, answer, says
 
 from cal_ai.extractors.choosing import choose_extractor
 from cal_ai.extractors.gemini import GeminiClient
-from cal_ai.extractors.prompt import RESPONSE_SCHEMA, SYSTEM, plain_prompt
+from cal_ai.extractors.prompt import BUILT_IN, RESPONSE_SCHEMA, plain_prompt
 from cal_ai.extractors.protocol import Extraction, ExtractionFailed, LLMCallResult, Request, Usage
 from cal_ai.extractors.retry import Caller
 from cal_ai.settings import load_settings
@@ -40,7 +40,7 @@ def test_the_request_is_json_mode_with_the_schema_and_a_system_instruction(
     (call,) = llm.calls
     assert call.path == "/v1beta/models/gemini-2.5-pro:generateContent"
     assert call.headers["x-goog-api-key"] == KEY
-    assert call.body["systemInstruction"]["parts"] == [{"text": SYSTEM}]
+    assert call.body["systemInstruction"]["parts"] == [{"text": BUILT_IN.system}]
     assert call.body["generationConfig"] == {
         "temperature": 0.0,
         "responseMimeType": "application/json",

@@ -11,7 +11,7 @@ import pytest
 from testing.loopback import Call, LoopbackLLM, Reply, answer, status
 
 from cal_ai.extractors.openai import OpenAIClient
-from cal_ai.extractors.prompt import RESPONSE_SCHEMA, SYSTEM
+from cal_ai.extractors.prompt import BUILT_IN, RESPONSE_SCHEMA
 from cal_ai.extractors.protocol import (
     Extraction,
     ExtractionFailed,
@@ -67,7 +67,7 @@ def test_the_request_asks_for_the_schema_in_strict_mode(llm: LoopbackLLM) -> Non
         "strict": True,
     }
     assert [message["role"] for message in call.body["messages"]] == ["system", "user"]
-    assert call.body["messages"][0]["content"] == SYSTEM
+    assert call.body["messages"][0]["content"] == BUILT_IN.system
 
 
 @pytest.mark.parametrize(

@@ -3,16 +3,24 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from dataclasses import fields
+from dataclasses import fields, replace
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
 import pytest
 
 from cal_ai.events import ContextEvent, Event
-from cal_ai.extractors.prompt import RESPONSE_SCHEMA, build_prompt, plain_prompt, prompt_fingerprint
+from cal_ai.extractors.prompt import (
+    BUILT_IN,
+    RESPONSE_SCHEMA,
+    build_prompt,
+    parse_template,
+    plain_prompt,
+    prompt_fingerprint,
+)
 from cal_ai.extractors.protocol import Request
 from cal_ai.transcript import parse_transcript
+from truemark.errors import TruemarkError
 
 NOW = datetime(2026, 2, 20, 10, 0)
 TALK = parse_transcript("[Bob]: Lunch on Monday?\n[Alice]: Gladly,\nat noon.")
@@ -100,11 +108,47 @@ def test_the_fingerprint_is_the_same_in_every_process() -> None:
     assert other.stdout.strip() == prompt_fingerprint()
 
 
-def test_the_fingerprint_moves_with_the_words(monkeypatch: pytest.MonkeyPatch) -> None:
-    before = prompt_fingerprint()
-    monkeypatch.setattr("cal_ai.extractors.prompt.SYSTEM", "Do as you please.")
-    prompt_fingerprint.cache_clear()
-    try:
-        assert prompt_fingerprint() != before
-    finally:
-        prompt_fingerprint.cache_clear()
+def test_the_fingerprint_moves_with_the_words() -> None:
+    changed = replace(BUILT_IN, system="Do as you please.")
+
+    assert prompt_fingerprint(changed) != prompt_fingerprint()
+
+
+def test_the_built_in_prompt_reads_back_from_what_is_printed() -> None:
+    assert parse_template(str(BUILT_IN), "mine.txt") == BUILT_IN
+
+
+def test_a_template_without_a_line_is_asked_as_a_whole() -> None:
+    text = '{owner} at {now}: {conversation} / {calendar}, as {"events": [...]} {}'
+    prompt = parse_template(text, "mine.txt").filled(Request(TALK, "Alice", NOW))
+
+    assert prompt.system is None
+    (turn,) = prompt.turns
+    assert turn.text.startswith("Alice at Friday, 2026-02-20T10:00: [")
+    assert turn.text.endswith('(nothing planned), as {"events": [...]} {}')
+
+
+def test_what_a_conversation_says_in_braces_is_no_placeholder() -> None:
+    talk = parse_transcript("[Bob]: say {owner} and {conversation} {nothing}")
+
+    prompt = build_prompt(Request(talk, "Alice", NOW))
+
+    assert "say {owner} and {conversation} {nothing}" in prompt.turns[0].text
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("{owner} {now} {calendar}", "mine.txt: the placeholder {conversation} is missing"),
+        ("{conversation} {now} {calendar}", "mine.txt: the placeholder {owner} is missing"),
+        (
+            "{owner} {now} {calendar} {conversation} {transcript}",
+            "mine.txt: unknown placeholder {transcript}, expected {owner}, {now}, {calendar}",
+        ),
+        ("", "mine.txt: the placeholder {owner} is missing"),
+    ],
+)
+def test_a_placeholder_that_is_unknown_or_missing_is_named(text: str, reason: str) -> None:
+    with pytest.raises(TruemarkError) as caught:
+        parse_template(text, "mine.txt")
+    assert str(caught.value).startswith(reason)

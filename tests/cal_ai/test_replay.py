@@ -62,15 +62,13 @@ def test_the_model_is_the_one_that_answered(tmp_path: Path) -> None:
     assert (extractor.name, extractor.model) == ("replay", "g-1")
 
 
-def test_a_changed_prompt_needs_new_answers_but_can_replay_the_old(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_changed_prompt_needs_new_answers_but_can_replay_the_old(tmp_path: Path) -> None:
     file = tmp_path / "run.jsonl"
     before = recorded()
     store_answer(file, before)
-    monkeypatch.setattr("cal_ai.extractors.recording.prompt_fingerprint", lambda: "another prompt")
+    changed = request_fingerprint(REQUEST, "gemini", "g-1", {"prompt": "another"})
 
-    assert open_recording(file).find(request_fingerprint(REQUEST, "gemini", "g-1")) is None
+    assert open_recording(file).find(changed) is None
     assert open_recording(file).find(before.fingerprint) == before
     assert replayed(file).events == (LUNCH,)
 

@@ -61,6 +61,7 @@ def run_command(options: argparse.Namespace) -> int:
         options.extractor,
         settings,
         model=options.model,
+        prompt=options.prompt,
         policy=CallPolicy(timeout_s=options.timeout),
     )
     calendar = choose_calendar(options.calendar, settings, zone)

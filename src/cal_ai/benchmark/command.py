@@ -43,6 +43,7 @@ def benchmark_command(options: argparse.Namespace) -> int:
         options.extractor,
         settings,
         model=options.model,
+        prompt=options.prompt,
         policy=CallPolicy(timeout_s=options.timeout),
         per_minute=options.rpm,
     )

@@ -28,6 +28,7 @@ from cal_ai.extractors.protocol import (
     RefusedRequestError,
     Request,
     Usage,
+    identity_of,
 )
 from cal_ai.extractors.recording import Recorded, request_fingerprint
 from cal_ai.extractors.replay import ReplayExtractor
@@ -181,7 +182,8 @@ def run_signature(samples: Sequence[Sample]) -> Signature:
 
 def fingerprints(samples: Sequence[Sample], extractor: Extractor) -> list[str]:
     """What the extractor's answer to each sample is stored under."""
-    return [request_fingerprint(it.request, extractor.name, extractor.model) for it in samples]
+    asked = extractor.name, extractor.model, identity_of(extractor)
+    return [request_fingerprint(it.request, *asked) for it in samples]
 
 
 async def _result(sample: Sample, fingerprint: str, plan: Plan) -> Result:

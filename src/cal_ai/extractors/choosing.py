@@ -10,13 +10,27 @@ from truemark.errors import TruemarkError
 from truemark.extras import require
 
 if TYPE_CHECKING:
+    from cal_ai.extractors.prompt import PromptTemplate
     from cal_ai.extractors.protocol import Extractor
     from cal_ai.extractors.retry import Caller, CallPolicy
     from cal_ai.settings import Settings
 
 EMBEDDED = "rules"
 """The extractor that needs nothing but this package."""
-EXTRACTORS = (EMBEDDED, "gemini", "openai", "replay:FILE")
+EXTRACTORS = (
+    *(EMBEDDED, "gemini", "openai"),
+    *("replay:FILE", "py:module:callable", "cmd:COMMAND"),
+)
+_NAMES = tuple(name for name in EXTRACTORS if ":" not in name)
+_KINDS = tuple(name.partition(":")[0] for name in EXTRACTORS if ":" in name)
+
+
+def check_extractor(name: str) -> str:
+    """The name, if it is that of an extractor; raises a `TruemarkError` otherwise."""
+    kind, _, rest = name.partition(":")
+    if name in _NAMES or (kind in _KINDS and rest.strip()):
+        return name
+    raise TruemarkError(f"--extractor {name!r} is not one of {', '.join(EXTRACTORS)}")
 
 
 def choose_extractor(
@@ -24,6 +38,7 @@ def choose_extractor(
     settings: Settings,
     *,
     model: str | None = None,
+    prompt: Path | None = None,
     policy: CallPolicy | None = None,
     per_minute: float | None = None,
 ) -> Extractor:
@@ -34,18 +49,25 @@ def choose_extractor(
     from cal_ai.extractors.retry import Caller, CallPolicy, RateLimiter
 
     chosen = name if name is not None else "gemini" if settings.gemini_api_key else EMBEDDED
-    kind, _, file = chosen.partition(":")
-    if chosen not in ("rules", "gemini", "openai") and not (kind == "replay" and file):
-        raise TruemarkError(f"--extractor is {chosen!r}, not one of {', '.join(EXTRACTORS)}")
+    kind, _, file = check_extractor(chosen).partition(":")
     if model is not None and not model.strip():
         raise TruemarkError("--model is empty, expected the name of a model")
-    caller = Caller(policy or CallPolicy(), RateLimiter(per_minute))
-    if kind == "gemini":
-        return _gemini(settings, model or settings.gemini_model, caller)
-    if kind == "openai":
-        return _openai(settings, model or settings.openai_model, caller)
-    if model is not None:
-        raise TruemarkError(f"--model is {model!r}, but the extractor {kind} takes no model")
+    policy = policy or CallPolicy()
+    if kind in ("gemini", "openai"):
+        template = _template(prompt)
+        caller = Caller(policy, RateLimiter(per_minute))
+        if kind == "gemini":
+            return _gemini(settings, model or settings.gemini_model, caller, template)
+        return _openai(settings, model or settings.openai_model, caller, template)
+    for flag, value in (("--model", model), ("--prompt", prompt)):
+        if value is not None:
+            what = flag.removeprefix("--")
+            raise TruemarkError(f"{flag} is '{value}', but the extractor {kind} takes no {what}")
+    if kind in ("py", "cmd"):
+        from cal_ai.extractors.given import CallableExtractor, ProgramExtractor
+
+        own = CallableExtractor if kind == "py" else ProgramExtractor
+        return own(chosen, timeout_s=policy.timeout_s)
     if kind == "rules":
         from cal_ai.extractors.rules import RulesExtractor
 
@@ -53,6 +75,13 @@ def choose_extractor(
     from cal_ai.extractors.replay import ReplayExtractor
 
     return ReplayExtractor(Path(file))
+
+
+def _template(file: Path | None) -> PromptTemplate:
+    from cal_ai.extractors.prompt import BUILT_IN, parse_template
+    from truemark.files import read_text
+
+    return BUILT_IN if file is None else parse_template(read_text(file), str(file))
 
 
 def choice_line(name: str | None, model: str | None, settings: Settings, chosen: Extractor) -> str:
@@ -80,7 +109,7 @@ def is_embedded(extractor: Extractor) -> bool:
     return getattr(extractor, "recorded_by", extractor.name) == EMBEDDED
 
 
-def _gemini(settings: Settings, model: str, caller: Caller) -> Extractor:
+def _gemini(settings: Settings, model: str, caller: Caller, template: PromptTemplate) -> Extractor:
     if settings.gemini_api_key is None:
         raise TruemarkError(
             "GEMINI_API_KEY is not set: put it in the environment or in .env,"
@@ -90,11 +119,17 @@ def _gemini(settings: Settings, model: str, caller: Caller) -> Extractor:
     from cal_ai.extractors.gemini import GeminiClient
 
     return GeminiClient(
-        settings.gemini_api_key, model, base_url=settings.gemini_base_url, caller=caller
+        settings.gemini_api_key,
+        model,
+        base_url=settings.gemini_base_url,
+        caller=caller,
+        template=template,
     )
 
 
-def _openai(settings: Settings, model: str | None, caller: Caller) -> Extractor:
+def _openai(
+    settings: Settings, model: str | None, caller: Caller, template: PromptTemplate
+) -> Extractor:
     if settings.openai_api_key is None and settings.openai_base_url is None:
         raise TruemarkError(
             "neither OPENAI_API_KEY nor OPENAI_BASE_URL is set:"
@@ -110,4 +145,5 @@ def _openai(settings: Settings, model: str | None, caller: Caller) -> Extractor:
         api_key=settings.openai_api_key,
         base_url=settings.openai_base_url or OPENAI_URL,
         caller=caller,
+        template=template,
     )

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from cal_ai.extractors.faults import Fault, Provider
 from cal_ai.extractors.language_model import LanguageModelExtractor
-from cal_ai.extractors.prompt import RESPONSE_SCHEMA, SYSTEM, Prompt
+from cal_ai.extractors.prompt import BUILT_IN, Prompt, PromptTemplate
 from cal_ai.extractors.protocol import ExtractionFailed, LLMCallResult, Usage
 from cal_ai.extractors.retry import Caller, parse_retry_after
 
@@ -34,6 +34,7 @@ class GeminiClient(LanguageModelExtractor):
         *,
         base_url: str | None = None,
         caller: Caller | None = None,
+        template: PromptTemplate = BUILT_IN,
     ) -> None:
         import httpx2
         from google import genai
@@ -41,7 +42,7 @@ class GeminiClient(LanguageModelExtractor):
 
         # A reason that is newer than the SDK is reported here with the failure it explains.
         warnings.filterwarnings("ignore", ".* is not a valid", UserWarning, r"google\.genai")
-        super().__init__(model, caller or Caller())
+        super().__init__(model, caller or Caller(), template)
         self._provider = Provider("Gemini", model, "GEMINI_API_KEY", api_key)
         # Given a client, the SDK never switches to aiohttp, whose errors are different ones.
         unbounded = httpx2.Limits(max_connections=None, max_keepalive_connections=None)
@@ -54,18 +55,7 @@ class GeminiClient(LanguageModelExtractor):
         self._models = genai.Client(
             vertexai=False, api_key=api_key, http_options=options
         ).aio.models
-        # The SDK would copy schema and all for every call, in case a function were to be called.
-        no_functions = types.AutomaticFunctionCallingConfig(disable=True)
-        self._free_text = types.GenerateContentConfig(
-            temperature=0.0, automatic_function_calling=no_functions
-        )
-        self._events = types.GenerateContentConfig(
-            temperature=0.0,
-            automatic_function_calling=no_functions,
-            system_instruction=SYSTEM,
-            response_mime_type="application/json",
-            response_json_schema=RESPONSE_SCHEMA,
-        )
+        self._configs: dict[tuple[str | None, bool], types.GenerateContentConfig] = {}
 
     @property
     def name(self) -> str:
@@ -81,10 +71,9 @@ class GeminiClient(LanguageModelExtractor):
         turns: list[types.ContentUnionDict] = [
             {"role": turn.role, "parts": [{"text": turn.text}]} for turn in prompt.turns
         ]
-        config = self._free_text if prompt.schema is None else self._events
         try:
             response = await self._models.generate_content(
-                model=self.model, contents=turns, config=config
+                model=self.model, contents=turns, config=self._config(prompt)
             )
         except errors.APIError as error:
             raise self._fault(error) from error
@@ -95,6 +84,22 @@ class GeminiClient(LanguageModelExtractor):
             said = self._provider.quote(str(error))
             raise ExtractionFailed(f"Gemini's reply has an unknown form: {said}") from error
         return self._result(response)
+
+    def _config(self, prompt: Prompt) -> types.GenerateContentConfig:
+        from google.genai import types
+
+        key = (prompt.system, prompt.schema is not None)
+        if key not in self._configs:
+            wants_json = prompt.schema is not None
+            self._configs[key] = types.GenerateContentConfig(
+                temperature=0.0,
+                # Or the SDK copied schema and all for every call, in case one were called.
+                automatic_function_calling=types.AutomaticFunctionCallingConfig(disable=True),
+                system_instruction=prompt.system,
+                response_mime_type="application/json" if wants_json else None,
+                response_json_schema=prompt.schema,
+            )
+        return self._configs[key]
 
     def _fault(self, error: errors.APIError) -> Fault:
         asked_s = parse_retry_after(getattr(error.response, "headers", {}).get("retry-after"))

@@ -4,10 +4,17 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 
 from cal_ai.events import Event
 from cal_ai.extractors.answers import AnswerError, parse_answer
-from cal_ai.extractors.prompt import Prompt, build_prompt, plain_prompt
+from cal_ai.extractors.prompt import (
+    BUILT_IN,
+    Prompt,
+    PromptTemplate,
+    plain_prompt,
+    prompt_fingerprint,
+)
 from cal_ai.extractors.protocol import Extraction, ExtractionFailed, LLMCallResult, Request
 from cal_ai.extractors.retry import Caller, Tally
 
@@ -15,9 +22,10 @@ from cal_ai.extractors.retry import Caller, Tally
 class LanguageModelExtractor(ABC):
     """What the providers share; each of them says how a single call is made."""
 
-    def __init__(self, model: str, caller: Caller) -> None:
+    def __init__(self, model: str, caller: Caller, template: PromptTemplate = BUILT_IN) -> None:
         self._model = model
         self._caller = caller
+        self._template = template
 
     @property
     @abstractmethod
@@ -26,6 +34,11 @@ class LanguageModelExtractor(ABC):
     @property
     def model(self) -> str:
         return self._model
+
+    @property
+    def identity(self) -> Mapping[str, str]:
+        """What answers depend on besides the model."""
+        return {"prompt": prompt_fingerprint(self._template)}
 
     @abstractmethod
     async def _call_api(self, prompt: Prompt) -> LLMCallResult:
@@ -39,7 +52,7 @@ class LanguageModelExtractor(ABC):
         tally = Tally()
         started_s = time.monotonic()
         try:
-            events, raw = await self._ask_for_events(build_prompt(request), tally)
+            events, raw = await self._ask_for_events(self._template.filled(request), tally)
         except ExtractionFailed as failure:
             failure.usage = tally.usage
             failure.attempts = tally.attempts

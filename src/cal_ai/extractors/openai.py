@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from cal_ai.extractors.faults import Fault, Provider
 from cal_ai.extractors.language_model import LanguageModelExtractor
-from cal_ai.extractors.prompt import RESPONSE_SCHEMA, Prompt
+from cal_ai.extractors.prompt import BUILT_IN, RESPONSE_SCHEMA, Prompt, PromptTemplate
 from cal_ai.extractors.protocol import ExtractionFailed, FatalExtractorError, LLMCallResult, Usage
 from cal_ai.extractors.retry import Caller, TransientError, parse_retry_after
 
@@ -66,10 +66,11 @@ class OpenAIClient(LanguageModelExtractor):
         api_key: str | None = None,
         base_url: str = OPENAI_URL,
         caller: Caller | None = None,
+        template: PromptTemplate = BUILT_IN,
     ) -> None:
         import httpx2
 
-        super().__init__(model, caller or Caller())
+        super().__init__(model, caller or Caller(), template)
         self._provider = Provider("the OpenAI endpoint", model, "OPENAI_API_KEY", api_key)
         self._http = httpx2.AsyncClient(
             headers={"Authorization": f"Bearer {api_key}"} if api_key else {},

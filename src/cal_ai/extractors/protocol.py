@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol, runtime_checkable
@@ -60,7 +60,7 @@ class LLMCallResult:
     """What a language model said to one prompt, and the tokens that took."""
 
     text: str
-    usage: Usage | None
+    usage: Usage | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +90,20 @@ class Extractor(Protocol):
     async def extract_events(self, request: Request) -> Extraction: ...
 
     async def close(self) -> None: ...
+
+
+@runtime_checkable
+class Identified(Protocol):
+    """An extractor whose answers depend on more than its name and its model."""
+
+    @property
+    def identity(self) -> Mapping[str, str]:
+        """What they depend on, such as the prompt, by name."""
+
+
+def identity_of(extractor: Extractor) -> dict[str, str]:
+    """What the answers of an extractor depend on besides its name and its model."""
+    return dict(extractor.identity) if isinstance(extractor, Identified) else {}
 
 
 @runtime_checkable

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from cal_ai.extractors.prompt import prompt_fingerprint
 from cal_ai.extractors.protocol import Request, Usage
 from truemark import history
 from truemark.signature import data_hash
@@ -32,11 +31,13 @@ _CONTEXT_ENCODER = json.JSONEncoder(default=str)
 _constant_hash = cache(data_hash)  # for what is the same for all samples of a run
 
 
-def request_fingerprint(request: Request, extractor: str, model: str | None) -> str:
+def request_fingerprint(
+    request: Request, extractor: str, model: str | None, identity: Mapping[str, str] | None = None
+) -> str:
     """Two hashes, `conversation-asked`.
 
     The first stands for what is to be read: transcript, owner, reference time and calendar. The
-    second stands for who is asked, and in which words.
+    second stands for who is asked, and for what its answers depend on, such as the prompt.
     """
     conversation = (
         request.transcript.as_text(),
@@ -46,7 +47,8 @@ def request_fingerprint(request: Request, extractor: str, model: str | None) -> 
             [(it.id, it.summary, it.start, it.end, it.location) for it in request.context]
         ),
     )
-    asked = _constant_hash(extractor, model or "", prompt_fingerprint())
+    words = (part for item in sorted((identity or {}).items()) for part in item)
+    asked = _constant_hash(extractor, model or "", *words)
     return f"{data_hash(*conversation)}-{asked}"
 
 

@@ -1,0 +1,198 @@
+"""Extractors of a user's own: a Python callable, `py:module:callable`, or a program, `cmd:COMMAND`.
+
+A program reads the request as a JSON object on standard input and prints the events as JSON. What
+either returns is read like the answer of a language model, so it is repaired, stored and replayed
+like one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import json
+import threading
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from datetime import date
+from typing import TypeVar
+
+from cal_ai.events import Event, event_fields
+from cal_ai.extractors.answers import AnswerError, parse_answer
+from cal_ai.extractors.protocol import Extraction, ExtractionFailed, Request
+from truemark.callables import import_callable, source_checksum
+from truemark.errors import TruemarkError
+from truemark.programs import (
+    Limits,
+    ProgramError,
+    command_checksum,
+    parse_command,
+    require_program,
+    started,
+)
+from truemark.text import one_line
+
+T = TypeVar("T")
+
+
+class CallableExtractor:
+    """A callable that makes events of a `Request`; one that is not `async` is called in turn."""
+
+    def __init__(self, name: str, *, timeout_s: float) -> None:
+        self._name = name
+        self._function = import_callable(name.partition(":")[2])
+        self._timeout_s = timeout_s
+        self._turn = asyncio.Lock()
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+    @property
+    def model(self) -> None:
+        return None
+
+    @property
+    def identity(self) -> Mapping[str, str]:
+        """The file that the callable is written in."""
+        return {"source": source_checksum(self._function)[:12]}
+
+    async def extract_events(self, request: Request) -> Extraction:
+        """What the callable makes of the request."""
+        try:
+            async with asyncio.timeout(self._timeout_s):
+                returned = await self._called(request)
+        except TimeoutError:
+            raise ExtractionFailed(f"no answer within {self._timeout_s:g} s") from None
+        except (ExtractionFailed, TruemarkError):
+            raise
+        except Exception as error:
+            said = one_line(f"{type(error).__name__}: {error}".rstrip(": "))
+            raise ExtractionFailed(f"{self._name} raised {said}") from error
+        return _extraction(_as_answer(self._name, returned))
+
+    async def close(self) -> None:
+        """Nothing is held open between calls."""
+
+    async def _called(self, request: Request) -> object:
+        if inspect.iscoroutinefunction(self._function):
+            return await self._function(request)
+        async with self._turn:
+            returned = await _in_thread(lambda: self._function(request))
+        return await returned if isinstance(returned, Awaitable) else returned
+
+
+class ProgramExtractor:
+    """A program that is started for each conversation."""
+
+    def __init__(self, name: str, *, timeout_s: float) -> None:
+        self._name = name
+        self._words = parse_command(name.partition(":")[2])
+        require_program(self._words)
+        self._limits = Limits(timeout_s)
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+    @property
+    def model(self) -> None:
+        return None
+
+    @property
+    def identity(self) -> Mapping[str, str]:
+        """The command, and the files that it names."""
+        return {"program": command_checksum(self._words)}
+
+    async def extract_events(self, request: Request) -> Extraction:
+        """What the program prints for the request."""
+        data = json.dumps(request_fields(request), ensure_ascii=False).encode("utf-8", "replace")
+        try:
+            with started(self._words, self._limits) as program:
+                output = await _in_thread(lambda: program.answer_to(data))
+        except ProgramError as error:
+            raise ExtractionFailed(f"{self._name}: {error}") from error
+        return _extraction(output.decode("utf-8", "replace"))
+
+    async def close(self) -> None:
+        """Nothing is held open between calls."""
+
+
+def request_fields(request: Request) -> dict[str, object]:
+    """The request in the JSON form that programs read."""
+    return {
+        "owner": request.owner,
+        "now": request.now.isoformat(),
+        "timezone": getattr(request.now.tzinfo, "key", None),
+        "calendar": [
+            {
+                "id": event.id,
+                "summary": event.summary,
+                "start": event.start.isoformat(),
+                "end": event.end and event.end.isoformat(),
+                "location": event.location,
+            }
+            for event in request.context
+        ],
+        "transcript": [
+            {"speaker": speaker, "words": words}
+            for speaker, words, _ in request.transcript.utterances
+        ],
+    }
+
+
+def _as_answer(name: str, returned: object) -> str:
+    if isinstance(returned, str):
+        return returned
+    if isinstance(returned, Iterable) and not isinstance(returned, Mapping | bytes):
+        returned = {"events": [_plain(item) for item in returned]}
+    if not isinstance(returned, Mapping):
+        kind = type(returned).__name__
+        raise ExtractionFailed(f"{name} returned a {kind}, expected a list of events")
+    try:
+        return json.dumps(returned, default=_iso, ensure_ascii=False)
+    except (TypeError, ValueError) as error:
+        raise ExtractionFailed(f"{name} returned what is no event: {error}") from None
+
+
+def _plain(item: object) -> object:
+    return event_fields(item) if isinstance(item, Event) else item
+
+
+def _iso(value: object) -> object:
+    if isinstance(value, date):  # date-times are dates
+        return value.isoformat()
+    if isinstance(value, tuple | set | frozenset):
+        return list(value)
+    raise TypeError(f"{type(value).__name__} is not part of an event")
+
+
+def _extraction(answer: str) -> Extraction:
+    try:
+        return Extraction(parse_answer(answer), None, 1, answer)
+    except AnswerError as error:
+        raise ExtractionFailed(f"unusable answer: {error}", attempts=1, raw=answer) from error
+
+
+async def _in_thread(work: Callable[[], T]) -> T:
+    """What the work returns, done in a thread that nobody waits for when the run ends early."""
+    loop = asyncio.get_running_loop()
+    result: asyncio.Future[T] = loop.create_future()
+
+    def tell(value: T | None, error: Exception | None) -> None:
+        if result.done():
+            return
+        if error:
+            result.set_exception(error)
+        else:
+            result.set_result(value)  # type: ignore[arg-type]  # None only where T has it
+
+    def run() -> None:
+        value, problem = None, None
+        try:
+            value = work()
+        except Exception as error:
+            problem = error
+        if not loop.is_closed():
+            loop.call_soon_threadsafe(tell, value, problem)
+
+    threading.Thread(target=run, daemon=True).start()
+    return await result
