@@ -73,7 +73,7 @@ def test_hostile_texts_run_nothing_and_are_shown(opened: Open) -> None:
         bar.click()
     assert page.evaluate("window.pwned") is None
     assert page.evaluate("({}).pwned") is None
-    assert page.locator("script").count() == 5
+    assert page.locator("script").count() == 6
     assert page.locator("img, base, iframe, #detail style").count() == 0
 
 

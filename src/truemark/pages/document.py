@@ -15,7 +15,7 @@ from truemark.jsontext import to_json
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-_SCRIPTS = ("text.js", "charts.js", "page.js")
+_SCRIPTS = ("text.js", "mistake.js", "charts.js", "page.js")
 # What could end a script element early, or start a comment in one, written as JSON escapes.
 _ESCAPES = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029"}
 
@@ -47,6 +47,12 @@ def _data(value: object) -> str:
 def _whole(text: str) -> str:
     """The text with a replacement for each half of a surrogate pair, which no file can hold."""
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def signed(value: float) -> str:
+    """A difference to three digits, with its sign unless it is none."""
+    shown = f"{value:+.3f}"
+    return "0.000" if float(shown) == 0 else shown.replace("-", "−")
 
 
 def _policy(style: str, scripts: list[str]) -> str:
@@ -82,7 +88,7 @@ def _environment() -> Environment:
     )
     environment.filters |= {
         "score": lambda value: f"{value:.3f}",
-        "signed": lambda value: f"{value:+.3f}".replace("-", "−"),
+        "signed": signed,
         "count": lambda value: f"{value:,}",
         "shown": lambda value: value if isinstance(value, str) else to_json(value),
     }

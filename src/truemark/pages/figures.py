@@ -8,14 +8,21 @@ from dataclasses import asdict, dataclass
 from truemark.closed_forms import wilson
 from truemark.records import CurveColumns, ReliabilityRow, Run
 from truemark.summary import scored_units, scoring_of
-from truemark.uncertainty import MEASURES
+from truemark.uncertainty import MEASURES, Measure
 
 TABLE_ROWS = 60
+RELIABILITY = (
+    "The share that was right, by what the system said; bars are 95% intervals, beside them n."
+)
+NAMES: dict[Measure, str] = {"f1": "F1", "precision": "precision", "recall": "recall"}
 
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """Points (x, y) or (x, y, low, high), joined by a line unless they are only dots."""
+    """Points (x, y), with an interval (x, y, low, high), or also with the number of cases.
+
+    They are joined by a line unless they are only dots.
+    """
 
     label: str
     points: tuple[tuple[float, ...], ...]
@@ -96,7 +103,7 @@ def threshold_figure(number: int, name: str, run: Run, several: bool) -> Figure 
         y="score",
         series=tuple(
             Series(
-                measure,
+                NAMES[measure],
                 tuple((row[0], row[place]) for row in (some if measure == "precision" else scored)),
                 f"measure-{place - 1}",
             )
@@ -207,9 +214,9 @@ def reliability_figure(named: Sequence[tuple[str, Run]]) -> Figure | None:
             share = wilson(row.correct, row.count)
             assert share is not None
             x = _middle(row) if not labels else float(labels.index(row.label))
-            points.append((x, share.value, share.low, share.high))
+            points.append((x, share.value, share.low, share.high, row.count))
             table.append((name, row.label, row.count, share.value, share.low, share.high))
-        series.append(Series(name, tuple(points), f"run-{number}", line=not labels, dots=True))
+        series.append(Series(name, tuple(points), f"run-{number}", line=False, dots=True))
     if not labels:
         series.append(Series("as stated", ((0, 0), (1, 1)), "soft", dashed=True))
     errors = [
@@ -220,9 +227,7 @@ def reliability_figure(named: Sequence[tuple[str, Run]]) -> Figure | None:
     return Figure(
         id="reliability",
         title="Can stated confidence be trusted?",
-        says=" ".join(
-            ("The share that was right, by what the system said; bars are 95% intervals.", *errors)
-        ),
+        says=" ".join((RELIABILITY, *errors)),
         x="stated confidence" if labels else "stated probability",
         y="share right",
         series=tuple(series),
@@ -264,7 +269,7 @@ def tolerance_figure(named: Sequence[tuple[str, Run]]) -> Figure | None:
         title="F1 over the tolerance",
         says="How much of the mistakes is near misses: a line that climbs says many.",
         x="tolerance",
-        y="f1",
+        y="F1",
         series=tuple(series),
         columns=("run", "tolerance", *MEASURES, "found", "invented", "missed"),
         rows=tuple(rows),

@@ -33,7 +33,7 @@ def history_page(timeline: Timeline, title: str) -> str:
     ]
     return document(
         "history.html.j2",
-        {"figures": [one.figure.drawn for one in chapters]},
+        {"runs": [], "findings": [], "figures": [one.figure.drawn for one in chapters]},
         title=title,
         chapters=chapters,
         warnings=timeline.warnings,
@@ -63,7 +63,7 @@ def _figure(number: int, runs: Sequence[PastRun]) -> Figure:
         title="F1 over time",
         says="Run after run, newest last; bars are 95% intervals.",
         x="",
-        y="f1",
+        y="F1",
         series=tuple(
             Series(name, tuple(own), f"run-{color % 6}", dots=True)
             for color, (name, own) in enumerate(points.items())

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from statistics import median, quantiles
 
 from truemark.comparison import WORTH_SEEING, Comparison, Versus, compare
-from truemark.pages.document import document
+from truemark.pages.document import document, signed
 from truemark.pages.figures import figures_of
 from truemark.pages.payload import payload_of
 from truemark.pages.scales import difference_scale, score_scale
@@ -17,6 +17,7 @@ from truemark.records import Run
 from truemark.summary import GroupScore, Summary, summarise
 from truemark.uncertainty import DEFAULT_DRAWS, MEASURES, Draws
 
+MOST_UNITS = 40  # beyond which the list of units is no overview
 _WORDS = {"unit": "unit", "units": "units", "item": "item", "items": "items"}
 
 
@@ -108,9 +109,9 @@ def _verdicts(comparison: Comparison) -> list[tuple[Versus, str]]:
 def _verdict(baseline: str, versus: Versus) -> str:
     f1 = versus.differences["f1"]
     measured = (
-        f"F1 {f1.value:+.3f}, 95% interval {f1.low:+.3f} to {f1.high:+.3f}, p {versus.p_value:.4f}"
-        f" from {versus.clusters:,} clusters"
-    ).replace("-", "−")
+        f"F1 {signed(f1.value)}, 95% interval {signed(f1.low)} to {signed(f1.high)},"
+        f" p {versus.p_value:.4f} from {versus.clusters:,} clusters"
+    )
     if versus.verdict != "not distinguishable":
         return f"{versus.name} is {versus.verdict} than {baseline} ({measured})."
     sentence = f"{versus.name} and {baseline} cannot be told apart ({measured})."
@@ -149,10 +150,22 @@ def _bars(runs: Sequence[Run], summaries: Sequence[Summary]) -> list[tuple[str, 
         found = tuple(known.get((name, value)) for known in scores)
         bar = Bar("group", name, value, _per_run(own, runs), scores=found)
         panels.setdefault(f"group {name}", []).append(bar)
+    if len({unit.id for run in runs for unit in run.units}) <= MOST_UNITS:
+        panels["units"] = _unit_bars(runs)
     return [
         (bars[0].name, sorted(bars, key=lambda bar: (bar.remark, -sum(bar.counts), bar.value)))
         for bars in panels.values()
+        if bars
     ]
+
+
+def _unit_bars(runs: Sequence[Run]) -> list[Bar]:
+    counts: dict[str, Counter[int]] = {}
+    for number, run in enumerate(runs):
+        for one in run.findings:
+            counts.setdefault(one.unit, Counter())[number] += one.mistake
+    word = runs[0].words.get("unit", "unit")
+    return [Bar("unit", word, unit, _per_run(own, runs)) for unit, own in counts.items()]
 
 
 def _per_run(counts: Counter[int], runs: Sequence[Run]) -> tuple[int, ...]:
@@ -170,7 +183,7 @@ def _spending(name: str, run: Run) -> Spending:
         name=name,
         seconds=run.seconds,
         median_s=median(seconds) if seconds else None,
-        slowest_s=quantiles(seconds, n=20)[-1] if len(seconds) > 1 else None,
+        slowest_s=quantiles(seconds, n=20, method="inclusive")[-1] if len(seconds) > 1 else None,
         cost=sum(costs) if costs else None,
         cost_per_unit=sum(costs) / len(costs) if costs else None,
         tokens=tuple(tokens.items()),

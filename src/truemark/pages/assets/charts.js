@@ -6,6 +6,16 @@ globalThis.chartsOf = (figures, levels) => {
   const charts = new Map();
   const colorOf = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`);
 
+  /** Text with a rim in the colour of the ground, legible across lines. */
+  function write(ctx, text, x, y, align, color) {
+    ctx.save();
+    ctx.setLineDash([]);
+    Object.assign(ctx, { textAlign: align, lineWidth: 4, strokeStyle: colorOf("panel"), fillStyle: color });
+    ctx.strokeText(text, x, y);
+    ctx.fillText(text, x, y);
+    ctx.restore();
+  }
+
   /** Draws intervals of points, marked levels and the slider's place on a chart. */
   const extras = {
     id: "extras",
@@ -23,25 +33,26 @@ globalThis.chartsOf = (figures, levels) => {
           ctx.stroke();
         }
       });
+      const counted = chart.data.datasets.filter((set) => set.data.some((one) => one.n !== undefined));
+      for (const point of counted.length === 1 ? counted[0].data : []) {
+        const [x, y] = [scales.x.getPixelForValue(point.x), scales.y.getPixelForValue(point.y)];
+        const right = x > area.right - 30;
+        write(ctx, String(point.n), x + (right ? -7 : 7), y - 7, right ? "right" : "left", colorOf("soft"));
+      }
       const figure = chart.config.options.figure;
       const lines = figure.levels.map((level) => [level.x, level.label, colorOf("soft"), [3, 3]]);
       if (figure.run !== null) lines.push([levels[figure.run], "", colorOf("accent"), []]);
       lines.forEach(([value, label, color, dash], number) => {
         const x = scales.x.getPixelForValue(value);
-        ctx.strokeStyle = ctx.fillStyle = color;
+        ctx.strokeStyle = color;
         ctx.setLineDash(dash);
         ctx.beginPath();
         ctx.moveTo(x, area.top);
         ctx.lineTo(x, area.bottom);
         ctx.stroke();
         const right = x > (area.left + area.right) / 2;
-        ctx.textAlign = right ? "right" : "left";
-        ctx.setLineDash([]);
-        ctx.strokeStyle = colorOf("panel");
-        ctx.lineWidth = 4;
-        ctx.strokeText(label, x + (right ? -5 : 5), area.bottom - 8 - 14 * number);
-        ctx.lineWidth = 1.5;
-        ctx.fillText(label, x + (right ? -5 : 5), area.bottom - 8 - 14 * number);
+        const side = right ? "right" : "left";
+        write(ctx, label, x + (right ? -5 : 5), area.bottom - 8 - 14 * number, side, color);
       });
       ctx.restore();
     },
@@ -51,7 +62,7 @@ globalThis.chartsOf = (figures, levels) => {
     const color = colorOf(series.color);
     return {
       label: series.label,
-      data: series.points.map(([x, y, low, high]) => ({ x, y, low, high })),
+      data: series.points.map(([x, y, low, high, n]) => ({ x, y, low, high, n })),
       showLine: series.line,
       borderColor: color,
       backgroundColor: color,
@@ -59,6 +70,7 @@ globalThis.chartsOf = (figures, levels) => {
       borderDash: series.dashed ? [5, 5] : [],
       pointRadius: series.dots ? 4 : 0,
       pointHitRadius: 8,
+      clip: 8,
     };
   }
 
@@ -114,10 +126,11 @@ globalThis.chartsOf = (figures, levels) => {
     Math.min(1, ...figure.series.flatMap((series) => series.points.map(([, y, low]) => low ?? y)));
 
   function tip(item, figure) {
-    const { x, y, low, high } = item.raw;
+    const { x, y, low, high, n } = item.raw;
     const place = figure.labels[x] ?? `${figure.x} ${x.toPrecision(4)}`;
     const reach = low === undefined ? "" : ` (${low.toFixed(3)} to ${high.toFixed(3)})`;
-    return `${item.dataset.label}: ${y.toFixed(3)}${reach}, ${place}`;
+    const cases = n === undefined ? "" : `, n ${n}`;
+    return `${item.dataset.label}: ${y.toFixed(3)}${reach}, ${place}${cases}`;
   }
 
   /** Charts are drawn when they come into view, so that a page with many opens at once. */

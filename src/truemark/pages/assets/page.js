@@ -3,21 +3,16 @@
 
 (() => {
   const PAGE = 100;
-  const AROUND = 5000;
   const PRINTED = 200;
-  const { WORD, make, marked, marksAt } = texts;
+  const { make } = texts;
   const data = JSON.parse(document.getElementById("data").textContent);
   const byId = (id) => document.getElementById(id);
   const all = (selector) => [...document.querySelectorAll(selector)];
 
-  const plain = (value) => (typeof value === "string" ? value : JSON.stringify(value));
-
-  const runs = data.runs ?? [];
-  const findings = data.findings ?? [];
+  const { runs, findings } = data;
   const levels = runs.map((run) => run.threshold);
   const charts = chartsOf(data.figures, levels);
-  const unitKey = (id, repeat) => `${repeat} ${id}`;
-  const units = runs.map((run) => new Map(run.units.map((u) => [unitKey(u.id, u.repeat), u])));
+  const { chip, detail, groupsOf, kindName, plain, printed, snippet } = mistakesOf(data, levels);
 
   function setTheme(theme) {
     document.documentElement.dataset.theme = theme;
@@ -30,123 +25,8 @@
 
   // ---- one mistake in detail ------------------------------------------------------------------
 
-  const chip = (text, name = "") => make("span", { class: `chip ${name}` }, make("bdi", {}, text));
-  const kindName = (kind) => (Object.hasOwn(WORD, kind) ? kind : "other");
-
-  function headOf(finding) {
-    const group = units[finding.run].get(unitKey(finding.unit, finding.repeat))?.group ?? [];
-    const sure = finding.confidence ?? null;
-    return make(
-      "header",
-      {},
-      chip(finding.kind, kindName(finding.kind)),
-      runs.length > 1 ? chip(runs[finding.run].name, `run-${finding.run}`) : null,
-      make("h3", {}, make("bdi", {}, finding.unit + (finding.repeat ? ` #${finding.repeat}` : ""))),
-      ...group.map(([name, value]) => chip(`${name}: ${value}`, "soft")),
-      sure === null ? null : chip(`confidence ${sure}`, "soft"),
-      "probability" in finding ? chip(`p ${finding.probability.toFixed(3)}`, "soft") : null,
-      make("a", { href: `#finding=${findings.indexOf(finding)}`, class: "permalink" }, "link"),
-    );
-  }
-
-  /** The values of expected and got, field by field; differing fields stand out. */
-  function fieldsTable(finding) {
-    const differing = new Map((finding.differences ?? []).map((one) => [one[0], one]));
-    const sides = [finding.expected ?? null, finding.got ?? null];
-    const isObject = (value) => value !== null && typeof value === "object" && !Array.isArray(value);
-    const rows = sides.some(isObject)
-      ? [...new Set([...sides.filter(isObject).flatMap(Object.keys), ...differing.keys()])]
-      : [];
-    const cell = (side, name) => {
-      if (side === null) return "–";
-      if (!isObject(side)) return plain(side);
-      return Object.hasOwn(side, name) && side[name] !== null ? plain(side[name]) : "–";
-    };
-    const body = (rows.length ? rows : ["value"]).map((name) => {
-      const difference = differing.get(name);
-      const by = difference?.[3] ?? null;
-      const element = make(
-        "tr",
-        difference ? { class: "differs" } : {},
-        make("th", { scope: "row" }, make("bdi", {}, name)),
-        ...sides.map((side) => make("td", {}, make("bdi", {}, cell(side, name)))),
-      );
-      if (by !== null) {
-        element.lastChild.append(make("span", { class: "by" }, `${by > 0 ? "+" : ""}${by} ${difference[4]}`));
-      }
-      return element;
-    });
-    const heads = ["", "expected", "got"].map((name) => make("th", { scope: "col" }, name));
-    const table = make("table", { class: "fields" }, make("thead", {}, make("tr", {}, ...heads)));
-    table.append(make("tbody", {}, ...body));
-    return make("div", { class: "scroll" }, table);
-  }
-
-  const isStructured = (finding) =>
-    ["expected", "got"].some((name) => name in finding) || (finding.differences ?? []).length > 0;
-
-  /** The transcript beside what was expected and what each run got. */
-  function structured(finding) {
-    const unit = units[finding.run].get(unitKey(finding.unit, finding.repeat));
-    const text = data.texts[finding.text ?? unit?.text ?? -1] ?? "";
-    const marks = "text" in finding ? finding.marks : [];
-    const box = make("div", { class: "text lines", dir: "auto" });
-    box.append(marked(text, marks, 0, text.length, null));
-    const sides = make("div", { class: "sides" });
-    const same = (one) => one.unit === finding.unit && one.repeat === finding.repeat;
-    runs.forEach((run, number) => {
-      const own = findings.filter((one) => one.run === number && same(one) && isStructured(one));
-      if (number === finding.run) own.sort((a, b) => (b === finding) - (a === finding));
-      if (runs.length > 1) sides.append(make("h4", { class: `run-${number}` }, make("bdi", {}, run.name)));
-      if (!own.length) sides.append(make("p", { class: "soft" }, "No mistake here."));
-      for (const one of own) {
-        const also = one === finding ? "current" : "also";
-        sides.append(
-          make("section", { class: also }, chip(one.kind, kindName(one.kind)), fieldsTable(one), noteOf(one)),
-        );
-      }
-    });
-    return make("div", { class: "beside" }, box, sides);
-  }
-
-  const noteOf = (finding) => make("p", { class: "note", dir: "auto" }, finding.note ?? "");
-
-  /** The running text around the mistake, once per run that has it, with a slider each. */
-  function running(finding) {
-    const panels = runs.map((run, number) => {
-      const unit = units[number].get(unitKey(finding.unit, finding.repeat));
-      const whole = unit !== undefined && unit.text !== null && "place" in finding;
-      if (!whole && number !== finding.run) return null;
-      const source = whole ? unit.text : finding.text;
-      if (source === undefined) return null;
-      const text = data.texts[source];
-      const place = whole ? finding.place : finding.at;
-      const marks = () => (whole ? marksAt(unit, run, levels[number]) : finding.marks);
-      const box = make("div", { class: "text", dir: "auto", tabindex: "0" });
-      box.refresh = () => {
-        const from = Math.max(0, (place ?? 0) - AROUND);
-        const to = Math.min(text.length, (place ?? 0) + AROUND);
-        box.replaceChildren(marked(text, marks(), from, to, place));
-      };
-      box.refresh();
-      const title = runs.length > 1 ? make("h4", { class: `run-${number}` }, make("bdi", {}, run.name)) : null;
-      const moves = whole && run.threshold !== null;
-      return make("div", { class: "running" }, title, moves ? sliderOf(number) : null, box);
-    });
-    return make("div", { class: "runnings" }, ...panels, noteOf(finding));
-  }
-
-  function sliderOf(number) {
-    const range = { type: "range", min: 0, max: 1, step: 0.001, "data-run": number };
-    const label = make("label", {}, "Threshold ", make("input", range));
-    const output = make("output", { "data-run": number });
-    const reset = make("button", { type: "button", "data-run": number, "data-level": runs[number].threshold }, "reset");
-    return make("div", { class: "slider small" }, label, output, reset);
-  }
-
   function show(finding) {
-    const body = isStructured(finding) ? structured(finding) : running(finding);
-    byId("detail").replaceChildren(headOf(finding), body);
+    byId("detail").replaceChildren(...detail(finding));
     for (const box of all("#detail .running .text")) {
       const focus = box.querySelector(".focus");
       if (focus) box.scrollTop = focus.offsetTop - box.clientHeight / 2;
@@ -184,7 +64,9 @@
 
   const RANGES = [0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0001];
   const rangeName = (n) => `${RANGES[n]} to ${Math.min(1, RANGES[n + 1])}`;
+  const COARSE = ["kind", "group", "run"];
   const filters = new Map();
+  const widest = new Map();
   let query = "";
   let listed = [];
   let selected = null;
@@ -197,8 +79,6 @@
     return rangeName(RANGES.findLastIndex((low) => low <= Math.max(0, finding.probability)));
   }
 
-  const groupsOf = (finding) =>
-    units[finding.run].get(unitKey(finding.unit, finding.repeat))?.group ?? [];
   const groupName = ([name, value]) => `${name}: ${value}`;
 
   /** What a finding has under each filter; a filter holds where its value is among them. */
@@ -218,15 +98,26 @@
     return [...parts, ...fields].join("\n").toLowerCase();
   }
 
+  /** The names of the filters, search included, that the finding does not pass. */
+  function failing(finding, number, wanted) {
+    const failed = [];
+    for (const [name, value] of filters) if (!VALUES[name](finding).includes(value)) failed.push(name);
+    if (wanted && !searched[number].includes(wanted)) failed.push("search");
+    return failed;
+  }
+
   function refresh() {
     const wanted = query.trim().toLowerCase();
     searched ??= wanted ? findings.map(searchText) : null;
     listed = [];
+    const tally = new Map();
     findings.forEach((finding, number) => {
-      for (const [name, value] of filters) if (!VALUES[name](finding).includes(value)) return;
-      if (wanted && !searched[number].includes(wanted)) return;
-      listed.push(number);
+      const failed = failing(finding, number, wanted);
+      if (!failed.length) listed.push(number);
+      if (failed.length < 2) count(tally, finding.run, failed[0], barValues(finding), 1);
     });
+    if (!wanted && [...filters.keys()].every((name) => COARSE.includes(name))) countAll(tally);
+    showBars(tally);
     listed.sort((a, b) => findings[b].mistake - findings[a].mistake);
     page = 0;
     showFilters();
@@ -240,7 +131,6 @@
       bar.setAttribute("aria-pressed", String(filters.get(bar.dataset.filter) === valueOf(bar)));
     }
     byId("search").value = query;
-    showBars();
   }
 
   const valueOf = (button) =>
@@ -248,54 +138,50 @@
       ? groupName([button.dataset.name, button.dataset.value])
       : button.dataset.value;
 
-  /** Bars count what the other panels' filters leave. */
-  function showBars() {
-    const wide = new Map();
-    const counted = all("button.bar").map((bar) => {
-      const { filter, name } = bar.dataset;
-      const value = valueOf(bar);
-      const counts = runs.map((run) => countOf(run, filter, value));
-      const panel = `${filter} ${name}`;
-      wide.set(panel, Math.max(1, wide.get(panel) ?? 0, ...counts.map((one) => one[1])));
-      return [bar, panel, counts];
+  /** What a finding counts for among the bars: remarks only in their kind. */
+  function barValues(finding) {
+    const kind = [["kind", finding.kind]];
+    if (!finding.mistake) return kind;
+    return [...kind, ["unit", finding.unit], ...groupsOf(finding).map((pair) => ["group", groupName(pair)])];
+  }
+
+  /** Adds to the bars; one filter that fails still leaves the bars of its own panel. */
+  function count(tally, run, failed, values, weight) {
+    for (const [filter, value] of values) {
+      if (failed !== undefined && failed !== filter) continue;
+      const key = `${run} ${filter} ${value}`;
+      tally.set(key, (tally.get(key) ?? 0) + weight);
+    }
+  }
+
+  /** Kinds and groups again, from the true numbers: the record may keep but some findings. */
+  function countAll(tally) {
+    for (const key of tally.keys()) if (!/^\d+ unit /.test(key)) tally.delete(key);
+    runs.forEach((run, number) => {
+      for (const [kind, mistake, weight, pairs] of run.counts) {
+        const values = [["kind", kind], ...pairs.map((pair) => ["group", groupName(pair)])];
+        const has = new Map([["kind", [kind]], ["run", [run.name]], ["group", pairs.map(groupName)]]);
+        const failed = [...filters].filter(([name, value]) => !has.get(name).includes(value));
+        if (failed.length < 2) count(tally, number, failed[0]?.[0], mistake ? values : values.slice(0, 1), weight);
+      }
     });
-    for (const [bar, panel, counts] of counted) {
-      counts.forEach(([shown], run) => {
-        const width = `${(100 * shown) / wide.get(panel)}%`;
-        bar.querySelector(`rect[data-run="${run}"]`).setAttribute("width", width);
-        bar.querySelector(`.number[data-run="${run}"]`).textContent = shown.toLocaleString("en");
+  }
+
+  /** Bars are as long as what they count, next to the longest of their panel without filters. */
+  function showBars(tally) {
+    for (const panel of all(".bars")) {
+      const counts = [...panel.querySelectorAll("button.bar")].map((bar) =>
+        runs.map((_, run) => tally.get(`${run} ${bar.dataset.filter} ${valueOf(bar)}`) ?? 0),
+      );
+      if (!widest.has(panel)) widest.set(panel, Math.max(1, ...counts.flat()));
+      panel.querySelectorAll("button.bar").forEach((bar, place) => {
+        counts[place].forEach((shown, run) => {
+          const width = `${Math.min(100, (100 * shown) / widest.get(panel))}%`;
+          bar.querySelector(`rect[data-run="${run}"]`).setAttribute("width", width);
+          bar.querySelector(`.number[data-run="${run}"]`).textContent = shown.toLocaleString("en");
+        });
       });
     }
-  }
-
-  /** How many mistakes of the run a bar stands for: under the other filters, and in all. */
-  function countOf(run, filter, value) {
-    let shown = 0;
-    let whole = 0;
-    const kind = filter === "kind" ? null : filters.get("kind");
-    const group = filter === "group" ? null : filters.get("group");
-    const inRun = !filters.has("run") || filters.get("run") === run.name;
-    for (const [itsKind, mistake, count, pairs] of run.counts) {
-      const names = pairs.map(groupName);
-      if (filter === "kind" ? itsKind !== value : !mistake || !names.includes(value)) continue;
-      whole += count;
-      if (inRun && (!kind || kind === itsKind) && (!group || names.includes(group))) shown += count;
-    }
-    return [shown, whole];
-  }
-
-  /** A few words by which a finding is known in the list. */
-  function snippet(finding) {
-    const [first] = finding.differences ?? [];
-    if (first) return `${first[0]}: ${plain(first[1])} → ${plain(first[2])}`;
-    const side = finding.expected ?? finding.got;
-    if (side !== undefined) {
-      return typeof side === "object" && side !== null ? Object.values(side).filter((one) => typeof one === "string").slice(0, 3).join(" · ") : plain(side);
-    }
-    const text = data.texts[finding.text ?? -1] ?? "";
-    if (!("at" in finding)) return finding.note ?? text.slice(0, 80);
-    const before = text.slice(Math.max(0, finding.at - 34), finding.at);
-    return `…${before} ▏${text.slice(finding.at, finding.at + 34)}…`;
   }
 
   function row(number) {
@@ -479,14 +365,7 @@
     document.documentElement.dataset.theme = "light";
     charts.drawAll();
     if (!byId("printed")) return;
-    const pieces = listed.slice(0, PRINTED).map((number) => {
-      const finding = findings[number];
-      const text = data.texts[finding.text ?? -1] ?? "";
-      const near = finding.at ?? 0;
-      const around = make("p", { class: "text", dir: "auto" });
-      around.append(marked(text, finding.marks, Math.max(0, near - 160), Math.min(text.length, near + 160), finding.at ?? null));
-      return make("div", { class: "piece" }, headOf(finding), isStructured(finding) ? fieldsTable(finding) : around, noteOf(finding));
-    });
+    const pieces = listed.slice(0, PRINTED).map((number) => printed(findings[number]));
     const rest = listed.length - pieces.length;
     if (rest > 0) pieces.push(make("p", {}, `${rest} more are not printed.`));
     byId("printed").replaceChildren(...pieces);
