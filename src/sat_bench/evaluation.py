@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from sat_bench.corpus.talks import CorpusError, Talk
 from sat_bench.models import DEFAULT_THRESHOLD
-from sat_bench.models.finding import is_bundled
+from sat_bench.models.finding import ModelFiles, is_bundled
 from sat_bench.models.loss import NO_LOSS, Loss, total_loss
-from sat_bench.models.protocol import AnyModel, TalkModel
+from sat_bench.models.protocol import AnyModel, TalkModel, TextSystem
 from sat_bench.models.stored import StoredPredictions
 from sat_bench.models.systems import System, find_system
 from sat_bench.running.effort import Effort, Stopwatch
@@ -147,6 +147,13 @@ class Evaluation:
 
 
 @dataclass(frozen=True, slots=True)
+class Point(SweepPoint):
+    """The counts at a threshold, and what they come to."""
+
+    scores: Scores
+
+
+@dataclass(frozen=True, slots=True)
 class Measured:
     """A system that was measured."""
 
@@ -209,25 +216,38 @@ def measure(
 
 
 def evaluate(
-    model: AnyModel,
+    model: AnyModel | System,
     talks: Iterable[Talk],
-    threshold: float = DEFAULTS.threshold,
+    threshold: float | None = None,
     tolerance: int = DEFAULTS.tolerance,
 ) -> Evaluation:
-    """The counts of each talk at one threshold."""
-    return measure(model, talks, (threshold,), tolerance).evaluation_at(threshold)
+    """The counts of each talk at one threshold, by default that of the model."""
+    own = getattr(model, "threshold", None) if threshold is None else threshold
+    used = DEFAULTS.threshold if own is None else float(own)
+    return _measured(model, talks, (used,), tolerance).evaluation_at(used)
 
 
 def sweep(
-    model: AnyModel,
+    model: AnyModel | System,
     talks: Iterable[Talk],
     thresholds: Sequence[float] = grid(*DEFAULTS.grid),
     tolerance: int = DEFAULTS.tolerance,
     weights: Weights = DEFAULTS.weights,
-) -> tuple[SweepPoint, ...]:
+) -> tuple[Point, ...]:
     """The summed counts at each threshold, best first: weighted score, F1, lower threshold."""
-    points = measure(model, talks, thresholds, tolerance).points
-    return ranked(points, weights, empty=EMPTY_RATIO)
+    points = _measured(model, talks, thresholds, tolerance).points
+    return tuple(
+        Point(point.threshold, point.counts, boundary_scores(point.counts, weights))
+        for point in ranked(points, weights, empty=EMPTY_RATIO)
+    )
+
+
+def _measured(
+    model: AnyModel | System, talks: Iterable[Talk], thresholds: Sequence[float], tolerance: int
+) -> Measurement:
+    if isinstance(model, ModelFiles | TextSystem | StoredPredictions):
+        return measure_model(model, talks, thresholds, tolerance)
+    return measure(model, talks, thresholds, tolerance)
 
 
 def compare(

@@ -36,12 +36,13 @@ class Corpus:
 
 
 def load_corpus(
-    path: str | Path,
+    path: str | Path = BUNDLED_CORPUS,
     truth: TruthRule = "plain",
     watch: Callable[[Sequence[Path]], Iterable[Path]] = iter,
 ) -> Corpus:
-    """The corpus at a folder or file; every file of it has been read once and found good.
+    """The corpus at a folder or file, by default the bundled talks.
 
+    Every file of it has been read once and found good.
     The files are taken from what `watch` makes of them, which may show how far it is.
     """
     files = transcript_files(Path(path))

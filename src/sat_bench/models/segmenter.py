@@ -24,6 +24,7 @@ from sat_bench.models.boundaries import (
     sentences,
 )
 from sat_bench.models.cards import reach_of
+from sat_bench.models.finding import find_model
 from sat_bench.models.network import Network
 from sat_bench.models.reach import longest_window
 from sat_bench.models.tokenizer import Tokenizer
@@ -69,13 +70,15 @@ class Segmenter:
     the same call may change their last bits, and those of an int8 model by more, because windows
     of like length run together. With `batch_tokens=0` every window runs alone. Windows are those
     of the card beside the model, or as long as it has positions for, unless others are given.
+    Without a tokenizer, the model is a name that `find_system` knows, such as `small`, and the
+    threshold is that of its card.
     """
 
     def __init__(
         self,
         model: str | Path,
-        tokenizer: str | Path,
-        threshold: float = DEFAULT_THRESHOLD,
+        tokenizer: str | Path | None = None,
+        threshold: float | None = None,
         *,
         window: int | None = None,
         overlap: int | None = None,
@@ -83,6 +86,11 @@ class Segmenter:
         batch_tokens: int = BATCH_TOKENS,
         threads: int | None = None,
     ) -> None:
+        if tokenizer is None:
+            files = find_model(str(model))
+            model, tokenizer = files.model, files.tokenizer
+            threshold = files.threshold if threshold is None else threshold
+        threshold = DEFAULT_THRESHOLD if threshold is None else threshold
         if not 0 <= threshold <= 1:
             raise ValueError(f"threshold must be from 0 to 1, got {threshold}")
         reach, longest = reach_of(Path(model)), longest_window(Path(model))

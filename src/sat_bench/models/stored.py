@@ -27,6 +27,8 @@ _LISTED = 3
 class StoredPredictions:
     """The predictions of a folder; a talk's are in the file that has its name.
 
+    Those for a corpus under a condition may be in a folder of the condition's name.
+
     `.txt` has a sentence per line; `.jsonl` an object {"end": …, "p": …} per line; `.json` a list
     of sentences or of such objects, or {"ends": […], "probabilities": […]}, the second optional.
     """
@@ -39,15 +41,16 @@ class StoredPredictions:
     def files(self) -> Mapping[str, Path]:
         """The files by the talk that each is for."""
         found: dict[str, Path] = {}
-        for file in sorted(self.folder.iterdir()):
-            if file.suffix.lower() not in ENDINGS or file.name.startswith("."):
+        for file in sorted((*self.folder.glob("*"), *self.folder.glob("*/*"))):
+            if file.suffix.lower() not in ENDINGS or file.name.startswith(".") or file.is_dir():
                 continue
-            if file.stem in found:
+            talk = file.relative_to(self.folder).with_suffix("").as_posix()
+            if talk in found:
                 raise ModelError(
-                    f"{self.name}: {found[file.stem].name} and {file.name} are for the same talk; "
+                    f"{self.name}: {found[talk].name} and {file.name} are for the same talk; "
                     "keep one of them"
                 )
-            found[file.stem] = file
+            found[talk] = file
         return found
 
     @property
@@ -60,7 +63,8 @@ class StoredPredictions:
         """What the folder has for the talk."""
         from sat_bench.models.answers import AnswerError, read_answer
 
-        file = self.files.get(talk.id)
+        # What was predicted for one condition of a corpus lies in a folder of that name.
+        file = self.files.get(f"{talk.condition}/{talk.id}") or self.files.get(talk.id)
         if file is None:
             raise ModelError(
                 f"{self.name}: no predictions for the talk {talk.id!r}; expected "
