@@ -232,7 +232,7 @@ def test_a_conversation_stands_beside_what_was_expected_and_got(opened: Open) ->
     assert page.locator("#detail .lines mark.quoted").count() == 1
     row = page.locator("#detail section.current tr.differs").first
     assert row.locator("th").inner_text() == "start_time"
-    assert "+1440 minutes" in row.inner_text()
+    assert "1440 minutes" in row.inner_text()
 
 
 def test_two_runs_stand_side_by_side_with_fixed_and_broken_as_filters(opened: Open) -> None:
@@ -251,6 +251,19 @@ def test_two_runs_stand_side_by_side_with_fixed_and_broken_as_filters(opened: Op
     assert count(page) in (parts["fixed by small"], parts["broken by small"])
     page.locator("#compared button.link").first.click()
     assert page.locator("select[data-filter=unit]").input_value() != ""
+
+
+def test_side_by_side_texts_stand_at_the_same_place(opened: Open) -> None:
+    page = opened("talks compared", viewport={"width": 1400, "height": 900})
+    page.locator("select[data-filter=change]").select_option("fixed by small")
+    for _ in range(8):
+        page.keyboard.press("j")
+    for box in page.locator("#detail .running .text").all():
+        inside = box.evaluate(
+            "box => { const a = box.getBoundingClientRect(), f = box.querySelector('.focus')"
+            ".getBoundingClientRect(); return a.top <= f.top && f.bottom <= a.bottom }"
+        )
+        assert inside
 
 
 def test_ten_thousand_findings_open_and_filter_within_a_second(opened: Open) -> None:

@@ -54,7 +54,7 @@ globalThis.mistakesOf = (data, levels) => {
         ...sides.map((side) => make("td", {}, make("bdi", {}, cell(side, name)))),
       );
       if (by !== null) {
-        element.lastChild.append(make("span", { class: "by" }, `${by > 0 ? "+" : ""}${by} ${difference[4]}`));
+        element.lastChild.append(make("span", { class: "by" }, `${by} ${difference[4]}`));
       }
       return element;
     });
@@ -108,7 +108,7 @@ globalThis.mistakesOf = (data, levels) => {
       box.refresh = () => {
         const from = Math.max(0, (place ?? 0) - AROUND);
         const to = Math.min(text.length, (place ?? 0) + AROUND);
-        box.replaceChildren(marked(text, marks(), from, to, place));
+        box.replaceChildren(marked(text, marks(), from, to, place ?? null));
       };
       box.refresh();
       const title = runs.length > 1 ? make("h4", { class: `run-${number}` }, make("bdi", {}, run.name)) : null;

@@ -59,6 +59,7 @@ globalThis.texts = (() => {
     const candidates = new Map(marks.filter((mark) => mark[2] === "candidate").map((mark) => [mark[0], mark[3]]));
     const stretches = [];
     const cuts = new Set([from, to]);
+    if (focus !== null) cuts.add(focus);
     const addPoint = (mark) => {
       cuts.add(mark[0]);
       points.set(mark[0], [...(points.get(mark[0]) ?? []), mark]);
@@ -83,6 +84,8 @@ globalThis.texts = (() => {
         if (!seen.has(mark[2])) box.append(pointElement(mark, place === focus));
         seen.add(mark[2]);
       }
+      // Where this run has no mark, a caret shows the place that the other one's is at.
+      if (place === focus && !seen.size) box.append(make("span", { class: "here focus" }));
       const piece = text.slice(place, places[number + 1] ?? place);
       const around = stretches.filter(([start, end]) => start <= place && place < end);
       if (!piece) return;
