@@ -5,24 +5,31 @@ from __future__ import annotations
 import io
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
+from time import perf_counter
 
+from sat_bench.corpus.conditions import ConditionedCorpus
 from sat_bench.corpus.importing import import_transcript
 from sat_bench.corpus.loading import BUNDLED_CORPUS, Corpus, holds_transcripts, load_corpus
+from sat_bench.corpus.talks import Talk
 from sat_bench.evaluation import Failed, Measured, compare, measure_model
-from sat_bench.models.finding import ModelFiles
-from sat_bench.models.systems import System, find_system
+from sat_bench.models.systems import find_system
+from sat_bench.notes import notes
 from sat_bench.options import DEFAULT_CORPUS, Options, parse_import_options, parse_options
-from sat_bench.report import ModelResult, Report, beyond_the_grid, show, shown_threshold
+from sat_bench.record_paths import record_paths
+from sat_bench.recording import Setup, run_of
+from sat_bench.report import show
+from sat_bench.results import Recorded, Report, results_of, shown_threshold
 from sat_bench.running.inference import Inference
 from sat_bench.running.progress import ProgressBar, on_a_terminal, watch_reading
 from truemark import __version__
 from truemark.errors import TruemarkError, os_reason
-from truemark.signature import Signature
 
 DONE, FAILED, INTERRUPTED = 0, 1, 130
+Talks = Corpus | ConditionedCorpus
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -53,8 +60,11 @@ def _measure(arguments: Sequence[str]) -> int:
     corpus, label = _corpus(options)
     for line in corpus.remarks:
         _note(line)
-    with _inference(options, corpus) as inference:
-        results = tuple(_results(options, corpus, inference))
+    paths = record_paths(options.record, options.models) if options.record else ()
+    talks = ConditionedCorpus(corpus, options.conditions) if options.conditions else corpus
+    setup = _setup(options, corpus)
+    with _inference(options, talks) as inference:
+        outcomes = tuple(_outcomes(options, talks, setup, inference))
     report = Report(
         mode=options.mode,
         corpus=label,
@@ -62,34 +72,47 @@ def _measure(arguments: Sequence[str]) -> int:
         truth=options.truth,
         tolerance=options.tolerance,
         weights=options.weights,
-        results=results,
+        results=tuple(results_of(outcomes, setup)),
         per_talk=options.per_talk,
     )
     _print(show(report, options.format))
-    for result in report.measured:
-        for line in _remarks(options, result):
-            _note(f"{result.name}: {line}")
-    if options.sweeps:
-        for result in report.measured:
-            if hint := beyond_the_grid(result.measurement, options.weights):
-                _note(f"{result.name}: {hint}")
+    for line in notes(
+        report, sweeps=options.sweeps, timed=options.compare and options.format == "text"
+    ):
+        _note(line)
     if options.format == "text":
-        for result in report.measured:
-            label = f"signature of {result.name}" if options.compare else "signature"
-            _note(f"{label}: {result.signature}")
+        _note_signatures(report, options)
+    for path, outcome in zip(paths, outcomes, strict=False):
+        if isinstance(outcome, Recorded):
+            _write_record(path, outcome, talks, setup)
     return DONE if len(report.measured) == len(report.results) else FAILED
 
 
-def _remarks(options: Options, result: ModelResult) -> Iterator[str]:
-    """What the contract's tables have no room for."""
-    found = result.measurement
-    if options.sweeps and not found.graded:
-        yield "gives no probabilities, so its sweep is a single point"
-    if found.loss:
-        yield f"{found.loss}; its sentences were aligned to the text as far as they go"
-    if options.compare and options.format == "text" and found.effort:
-        effort = found.effort
-        yield f"{effort.seconds:.2f} s, {effort.characters_per_s:,.0f} characters/s"
+def _setup(options: Options, corpus: Corpus) -> Setup:
+    return Setup(
+        data=corpus.checksum,
+        truth=options.truth,
+        tolerance=options.tolerance,
+        weights=options.weights,
+        overlap=options.overlap,
+        conditions=options.conditions,
+        sweeps=options.sweeps,
+    )
+
+
+def _note_signatures(report: Report, options: Options) -> None:
+    for name, system in dict.fromkeys((one.name, str(one.system)) for one in report.measured):
+        _note(f"system {name}: {system}" if options.compare else f"system: {system}")
+    if report.measured:
+        _note(f"signature: {report.measured[0].signature}")
+
+
+def _write_record(path: Path, outcome: Recorded, talks: Iterable[Talk], setup: Setup) -> None:
+    from sat_bench.findings import with_findings
+    from truemark.record_files import write_run
+
+    write_run(path, with_findings(outcome.run, outcome.measured, talks, setup))
+    _note(f"record: {path}")
 
 
 def _corpus(options: Options) -> tuple[Corpus, str]:
@@ -108,7 +131,7 @@ def _may_be_empty(path: Path | None) -> bool:
 
 
 @contextmanager
-def _inference(options: Options, corpus: Corpus) -> Iterator[Inference]:
+def _inference(options: Options, talks: Talks) -> Iterator[Inference]:
     cache = cluster = None
     with ExitStack() as stack:
         if options.cache:
@@ -119,65 +142,52 @@ def _inference(options: Options, corpus: Corpus) -> Iterator[Inference]:
             from sat_bench.running.cluster import connected
 
             cluster = stack.enter_context(connected(options.cluster))
-        bar = ProgressBar(len(corpus), corpus.characters).watch if on_a_terminal() else None
+        bar = ProgressBar(len(talks), talks.characters).watch if on_a_terminal() else None
         yield Inference(options.overlap, cache, cluster, _note, bar, options.timeout_s)
 
 
-def _results(
-    options: Options, corpus: Corpus, inference: Inference
-) -> Iterator[ModelResult | Failed]:
+def _outcomes(
+    options: Options, talks: Talks, setup: Setup, inference: Inference
+) -> Iterator[Recorded | Failed]:
     measured = _comparison if options.compare else _single
-    for outcome in measured(options, corpus, inference):
+    started, begun_s = datetime.now(UTC), perf_counter()
+    for outcome in measured(options, talks, inference):
         if isinstance(outcome, Failed):
             _note(f"failed: {outcome.name}: {outcome.reason}")
             yield outcome
         else:
-            signature = _signature(options, corpus, outcome.model)
-            yield ModelResult(outcome.model.name, outcome.measurement, signature)
+            stamp = started.isoformat(timespec="seconds")
+            yield Recorded(outcome, run_of(outcome, setup, stamp, perf_counter() - begun_s))
+        started, begun_s = datetime.now(UTC), perf_counter()
 
 
 def _comparison(
-    options: Options, corpus: Corpus, inference: Inference
+    options: Options, talks: Talks, inference: Inference
 ) -> Iterator[Measured | Failed]:
     return compare(
         options.models,
-        corpus,
+        talks,
         options.thresholds,
         options.tolerance,
         options.tokenizer,
         inference,
+        keep=options.record is not None,
     )
 
 
-def _single(options: Options, corpus: Corpus, inference: Inference) -> Iterator[Measured]:
+def _single(options: Options, talks: Talks, inference: Inference) -> Iterator[Measured]:
     model = find_system(options.models[0], options.tokenizer, timeout_s=options.timeout_s)
     if options.thresholds is None and model.threshold is not None:
         _note(f"{model.name}: threshold {shown_threshold(model.threshold)}, from its model card")
-    measurement = measure_model(model, corpus, options.thresholds, options.tolerance, inference)
-    yield Measured(model, measurement)
-
-
-def _signature(options: Options, corpus: Corpus, model: System) -> Signature:
-    return Signature(
-        (
-            ("sat-bench", __version__),
-            ("data", corpus.checksum[:12]),
-            ("truth", options.truth),
-            ("tolerance", str(options.tolerance)),
-            ("wp", str(options.weights.precision)),
-            ("wr", str(options.weights.recall)),
-            *model.identity,
-            *_windows(options, model),
-        )
+    measurement = measure_model(
+        model,
+        talks,
+        options.thresholds,
+        options.tolerance,
+        inference,
+        keep=options.record is not None,
     )
-
-
-def _windows(options: Options, model: System) -> tuple[tuple[str, str], ...]:
-    """The windows that a SaT model reads with; another system has none."""
-    if not isinstance(model, ModelFiles):
-        return ()
-    reach = model.reach.sharing(options.overlap)
-    return ("window", str(reach.window)), ("overlap", str(reach.overlap))
+    yield Measured(model, measurement)
 
 
 def _import(arguments: Sequence[str]) -> int:

@@ -111,9 +111,10 @@ class Measurement:
         return tuple(dict.fromkeys(talk.condition for talk in self.talks))
 
     def under(self, condition: str) -> Measurement:
-        """What was measured under one condition."""
+        """What was measured under one condition; the effort is that of all together."""
         return replace(
             self,
+            effort=self.effort if len(self.conditions) == 1 else None,
             talks=tuple(talk for talk in self.talks if talk.condition == condition),
             curves={condition: self.curves[condition]} if condition in self.curves else {},
             scored=tuple(talk for talk in self.scored if talk.condition == condition),

@@ -6,6 +6,7 @@ from argparse import ArgumentTypeError
 from collections.abc import Callable
 from pathlib import Path
 
+from sat_bench.corpus.conditions import CONDITIONS, WRITTEN, Condition
 from sat_bench.corpus.loading import BUNDLED_CORPUS
 from sat_bench.models import LARGEST_OVERLAP
 from sat_bench.models.finding import expanded
@@ -81,6 +82,21 @@ def path(value: str) -> Path:
 def corpus(value: str) -> Path:
     """The folder or file; `bundled` is the folder of the bundled talks."""
     return BUNDLED_CORPUS if value == "bundled" else path(value)
+
+
+def conditions(value: str) -> tuple[Condition, ...]:
+    """The conditions, `written` first: what the others lose is counted against it."""
+    found: list[Condition] = [WRITTEN]
+    for name in value.split(","):
+        known = next((one for one in CONDITIONS if one == name.strip()), None)
+        if known is None:
+            raise ArgumentTypeError(
+                f"must be conditions separated by commas, of {', '.join(CONDITIONS)}, "
+                f"got {name.strip()!r}"
+            )
+        if known not in found:
+            found.append(known)
+    return tuple(found)
 
 
 def model_names(value: str) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from sat_bench import flag_values
+from sat_bench.corpus.conditions import CONDITIONS, Condition
 from sat_bench.corpus.sentences import TRUTH_RULES, TruthRule
 from sat_bench.corpus.transcripts import HEADER_NAMES
 from sat_bench.evaluation import DEFAULTS
@@ -13,7 +14,8 @@ from sat_bench.flags import Flag, FlagParser
 from sat_bench.models import DEFAULT_TIMEOUT_S
 from sat_bench.models.finding import BUNDLED_MODELS, DEFAULT_MODEL, int8_name
 from sat_bench.models.systems import is_model_name
-from sat_bench.report import Mode
+from sat_bench.record_paths import MODEL_MARK
+from sat_bench.results import Mode
 from truemark.counts import Weights
 from truemark.sweep import MAX_GRID_POINTS, grid
 from truemark.tables import FORMATS, Format
@@ -39,12 +41,16 @@ class Options:
     cache: Path | None
     cluster: str | None
     timeout_s: float
+    conditions: tuple[Condition, ...]
+    record: Path | None
     format: Format
     per_talk: bool
     without_effect: tuple[str, ...]
 
     @property
     def mode(self) -> Mode:
+        if self.conditions:
+            return "conditions"
         if self.compare:
             return "comparison"
         return "sweep" if self.sweeps else "evaluation"
@@ -156,6 +162,20 @@ FLAGS = (
         f"{DEFAULT_TIMEOUT_S:g}",
         flag_values.seconds,
     ),
+    Flag(
+        "-conditions",
+        f"measure the talks under each of these, separated by commas: {', '.join(CONDITIONS)}; "
+        "the loss is counted against written, which is always measured",
+        "A,B,…",
+        parse=flag_values.conditions,
+    ),
+    Flag(
+        "-record",
+        "write a run record, which truemark compares, draws and checks: a file, or a folder for "
+        "MODEL.run.json; with -models a folder, or a path with {model} in it",
+        "PATH",
+        parse=flag_values.path,
+    ),
     Flag("-per-talk", "show each talk too, at the threshold used or found best"),
     Flag(
         "-format",
@@ -203,6 +223,7 @@ def parse_options(arguments: Sequence[str]) -> Options | None:
             given.get("-wp", DEFAULTS.weights.precision), given.get("-wr", DEFAULTS.weights.recall)
         )
         thresholds = _thresholds(given)
+        _check_record(given, models)
     except ValueError as error:
         parser.error(str(error))
     return Options(
@@ -219,6 +240,8 @@ def parse_options(arguments: Sequence[str]) -> Options | None:
         cache=given.get("-cache"),
         cluster=given.get("-cluster"),
         timeout_s=given.get("-timeout", DEFAULT_TIMEOUT_S),
+        conditions=given.get("-conditions", ()),
+        record=given.get("-record"),
         format=given.get("-format", FORMATS[0]),
         per_talk="-per-talk" in given,
         without_effect=tuple(_without_effect(given)),
@@ -260,6 +283,15 @@ def _thresholds(given: Mapping[str, Any]) -> tuple[float, ...] | None:
             f"between {first} and {end}, got {step}"
         )
     return grid(first, end, step)
+
+
+def _check_record(given: Mapping[str, Any], models: Sequence[str]) -> None:
+    path = given.get("-record")
+    if path and len(models) > 1 and path.suffix == ".json" and MODEL_MARK not in str(path):
+        raise ValueError(
+            f"-record must be a folder, or a path with {MODEL_MARK} in it, for "
+            f"{len(models)} models, got {path}"
+        )
 
 
 def _without_effect(given: Mapping[str, Any]) -> Iterator[str]:

@@ -37,7 +37,7 @@ def comparison_sheet(comparison: Comparison) -> Sheet:
     basis = _basis(comparison)
     parts: list[str | Table] = [_scores_table(comparison, basis)]
     for versus in comparison.against:
-        parts += [line + basis for line in _verdict_lines(comparison.names[0], versus)]
+        parts += [line + basis for line in verdict_lines(comparison.names[0], versus)]
         parts.append(_differences_table(versus, basis))
         if versus.groups:
             parts.append(_groups_table(versus, basis))
@@ -100,7 +100,8 @@ def _signed_range(interval: PairedInterval) -> str:
     return f"{interval.low:+.3f} to {interval.high:+.3f}"
 
 
-def _verdict_lines(baseline: str, versus: Versus) -> list[str]:
+def verdict_lines(baseline: str, versus: Versus) -> list[str]:
+    """The verdict in a line, and a second one of what could have been seen where there is none."""
     f1 = versus.differences["f1"]
     lines = [
         f"{versus.name} against {baseline}: {versus.verdict}, f1 {f1.value:+.4f}"

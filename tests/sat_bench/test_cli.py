@@ -76,6 +76,7 @@ def test_every_flag_works_with_one_dash_and_with_two(
         "-truth": "quoted", "-threshold": "0.1", "-tolerance": "2", "-wp": "2", "-wr": "1",
         "-sweep-min": "0.1", "-sweep-max": "0.3", "-sweep-step": "0.1", "-models": "sat.onnx",
         "-format": "json", "-overlap": "32", "-cache": "cache", "-timeout": "60",
+        "-record": "records", "-conditions": "bare",
     }  # fmt: skip
     switches = {"-sweep", "-per-talk", "-quantize"}
     assert {flag.name for flag in FLAGS} == {*values, *switches, "-cluster", "-version"}
@@ -85,12 +86,13 @@ def test_every_flag_works_with_one_dash_and_with_two(
         arguments += [f"{flag}={value}"] if joined else [flag, value]
     assert main(arguments) == 0
     document = json.loads(capsys.readouterr().out)
-    assert document["mode"] == "comparison"
+    assert document["mode"] == "conditions"
     assert (document["truth"], document["tolerance"]) == ("quoted", 2)
     assert document["weights"] == {"precision": 2.0, "recall": 1.0}
-    [result] = document["results"]
-    assert result["model"] == "sat.onnx:int8"
-    assert "|overlap:32" in result["signature"]
+    [_, result] = document["results"]
+    assert (result["model"], result["condition"]) == ("sat.onnx:int8", "bare")
+    assert "|overlap:32" in result["system"]
+    assert Path("records/sat.onnx-int8.run.json").is_file()
     assert [point["threshold"] for point in result["points"]] == [0.1, 0.2]
     assert len(result["per_talk"]) == 2
 

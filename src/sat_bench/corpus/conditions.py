@@ -35,6 +35,11 @@ class ConditionedCorpus:
     corpus: Corpus
     conditions: tuple[Condition, ...]
 
+    @property
+    def characters(self) -> int:
+        """How many characters there are, about: conditions change them a little."""
+        return self.corpus.characters * len(self.conditions)
+
     def __len__(self) -> int:
         return len(self.corpus) * len(self.conditions)
 
