@@ -163,7 +163,8 @@ def test_what_a_system_does_to_the_text_is_told(
     assert changed["per_1000_characters"]["invented"] < 1
     assert kept["per_1000_characters"] == {"changed": 0, "deleted": 0, "invented": 0}
     assert "deleted" in said.err
-    assert "lib:pysbd:" not in said.err
+    assert "lib:pysbd: 0.0 changed" not in said.err
+    assert said.err.count(" deleted, ") == 1
     assert main(["-models", f"{shout},lib:pysbd", "-format", "markdown"]) == 0
     assert "| changed | deleted | invented |" in capsys.readouterr().out
 
