@@ -182,7 +182,13 @@ def benchmark_parser() -> argparse.ArgumentParser:
         "--baseline",
         metavar="FILE",
         type=_path,
-        help="stored answers of another run; tests whether the difference in F1 is more than noise",
+        help="record or stored answers of another run; says whether this one is better or worse",
+    )
+    parser.add_argument(
+        "--repeat",
+        metavar="N",
+        type=_whole_number,
+        help="ask N times per sample, to see how much answers vary (default: 1, in replay all)",
     )
     parser.add_argument(
         "--no-summary", action="store_true", help="do not ask the model for an AI summary"

@@ -78,12 +78,17 @@ def test_a_run_prints_each_sample_then_the_figures(gemini: CommandLine, llm: Loo
     figures = ran.out.splitlines()
     assert figures[0] == "4 samples: 4 scored, 0 failed, 0 without sidecar"
     assert figures[2:6] == [
-        "             scored  failed  precision  recall     f1  tp  fp  fn",
-        "overall           4       0      0.750   1.000  0.857   3   1   0",
-        "adversarial       1       0      0.000   1.000  0.000   0   1   0",
-        "crud              3       0      1.000   1.000  1.000   3   0   0",
+        "             scored  failed  precision               recall                  f1"
+        "                      tp  fp  fn",
+        "overall           4       0  0.750 (0.000 to 1.000)  1.000 (1.000 to 1.000)  "
+        "0.857 (0.000 to 1.000)   3   1   0",
+        "adversarial       1       0  0.000 (0.000 to 1.000)  1.000 (0.000 to 1.000)  "
+        "0.000 (0.000 to 1.000)   0   1   0",
+        "crud              3       0  1.000 (1.000 to 1.000)  1.000 (1.000 to 1.000)  "
+        "1.000 (1.000 to 1.000)   3   0   0",
     ]
-    assert "high             4      3  0.750" in figures
+    assert "high             4      3  0.750  0.301 to 0.954" in figures
+    assert "mistakes   1 invented" in figures
     assert "tokens     prompt 6000, output 700, thinking 800" in figures
     assert "model      gemini-2.5-pro" in figures
     # 6,000 tokens in at $1.25 and 1,500 out at $10.00 per million, the summary included.
@@ -109,13 +114,19 @@ def test_the_history_line_has_every_field(gemini: CommandLine, llm: LoopbackLLM)
         "avg_latency_s",
         "prompt_tokens",
         "output_tokens",
+        "thinking_tokens",
         "est_cost_usd",
+        "replayed_count",
+        "replayed_cost_usd",
+        "repeats",
         "signature",
+        "system",
     ]
     assert (line["model"], line["extractor"]) == ("gemini-2.5-pro", "gemini")
     assert (line["sample_count"], line["scored_count"], line["failed_count"]) == (2, 2, 0)
     assert (line["precision"], line["recall"], line["f1"]) == (1.0, 1.0, 1.0)
     assert (line["prompt_tokens"], line["output_tokens"]) == (4000, 500)
+    assert (line["thinking_tokens"], line["replayed_count"]) == (400, 0)
     assert line["est_cost_usd"] == pytest.approx((4000 * 1.25 + 900 * 10) / 1e6)
     assert line["signature"] == ran.json["signature"]
     assert line["avg_latency_s"] == pytest.approx(ran.json["latency"]["mean_s"])
@@ -271,7 +282,7 @@ def test_all_calls_failing_gives_no_score_at_all(gemini: CommandLine, llm: Loopb
     assert ran.status == 1
     printed = ran.out + ran.err + gemini.report
     assert "1.00" not in printed
-    assert "no sample was scored" in ran.out
+    assert "No sample was scored" in ran.out
     assert "AI summary unavailable: no sample was scored" in gemini.report
     (line,) = gemini.history
     assert (line["sample_count"], line["scored_count"], line["failed_count"]) == (4, 0, 4)
@@ -320,7 +331,7 @@ def test_a_stored_answer_has_all_that_a_later_scoring_needs(
     assert '"Lunch"' in kept["raw"]
 
 
-def test_a_stored_run_is_rescored_offline_with_what_it_took_then(
+def test_a_replayed_run_spends_nothing_and_shows_apart_what_its_answers_took(
     gemini: CommandLine, llm: LoopbackLLM
 ) -> None:
     write_samples(gemini.folder / "samples", 3)
@@ -331,9 +342,23 @@ def test_a_stored_run_is_rescored_offline_with_what_it_took_then(
     assert ran.status == 0
     assert len(llm.calls) == calls
     again = ran.json
-    for same in ("overall", "categories", "tokens", "cost_usd", "latency", "signature", "model"):
+    for same in ("overall", "categories", "signature", "system", "model"):
         assert again[same] == first[same], same
     assert (again["extractor"], again["answers"]) == ("replay", None)
+    assert (again["cost_usd"], set(again["tokens"].values()), again["latency"]) == (0, {0}, None)
+    then = again["replayed"]
+    assert then == {
+        "count": 3,
+        "usage": first["tokens"],
+        "cost_usd": first["cost_usd"],
+        "latency": first["latency"],
+    }
+    line = gemini.history[-1]
+    assert (line["est_cost_usd"], line["prompt_tokens"], line["avg_latency_s"]) == (0, 0, None)
+    assert (line["replayed_count"], line["replayed_cost_usd"]) == (3, first["cost_usd"])
+    assert "| replayed | 3 of 3 answers, not asked for again |" in gemini.report
+    assert f"| cost then | ${first['cost_usd']:.4f} |" in gemini.report
+    assert all(line.endswith("s then)") for line in ran.said.splitlines())
     assert "AI summary unavailable: the replay extractor has no language model" in gemini.report
 
 
@@ -451,9 +476,9 @@ def test_verbose_tells_why_a_sample_has_less_than_full_scores(
     llm.set_script([answer(events=[late])])
     ran = gemini.benchmark("-v", "--no-summary", "--concurrency", "1")
     assert [line for line in ran.err.splitlines() if line.startswith("  ")] == [
-        "  near miss: Lunch: start expected 2026-02-21 12:00, got 2026-02-21 19:00 (7 h later)",
+        "  wrong time: Lunch: start expected 2026-02-21 12:00, got 2026-02-21 19:00 (7 h later)",
         "  missed: delete Gym",
-        "  not expected: create Lunch",
+        "  invented: create Lunch",
     ]
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cal_ai.benchmark.report import escaped
+from cal_ai.benchmark.escaping import escaped
 from truemark.tables import Table, render
 
 

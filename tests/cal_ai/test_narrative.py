@@ -13,12 +13,14 @@ from cal_ai.benchmark.narrative import (
     parse_sections,
     worst_samples,
 )
-from cal_ai.benchmark.overview import Overview, Run, look_over
+from cal_ai.benchmark.overview import Overview, look_over
+from cal_ai.benchmark.record import Run
 from cal_ai.benchmark.samples import Sample
 from cal_ai.benchmark.scoring import Result, Spent, score
 from cal_ai.benchmark.sidecar import ExpectedEvent, Sidecar
 from cal_ai.events import Event
 from cal_ai.transcript import Transcript
+from truemark.records import System
 from truemark.signature import Signature
 
 NOON = datetime(2026, 2, 23, 12, 0)
@@ -38,6 +40,7 @@ def overview(*results: Result) -> Overview:
         folder=Path("samples"),
         extractor="gemini",
         model="gemini-2.5-pro",
+        system=System("gemini-2.5-pro", "gemini", {"model": "gemini-2.5-pro"}),
         signature=Signature((("version", "1"),)),
         results=results,
         wall_s=1.0,

@@ -13,9 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from cal_ai.benchmark.console import json_summary, progress_line, text_summary
+from cal_ai.benchmark.console import Written, json_summary, progress_line, text_summary
 from cal_ai.benchmark.narrative import Narrative, NoNarrative
-from cal_ai.benchmark.overview import Overview, Run, look_over
+from cal_ai.benchmark.overview import Overview, look_over
+from cal_ai.benchmark.record import Run
 from cal_ai.benchmark.report import markdown_report
 from cal_ai.benchmark.samples import Sample
 from cal_ai.benchmark.scoring import Failed, Result, Spent, score
@@ -23,11 +24,13 @@ from cal_ai.benchmark.sidecar import ExpectedEvent, Sidecar
 from cal_ai.events import ContextEvent, Event
 from cal_ai.extractors.protocol import Usage
 from cal_ai.transcript import Transcript
+from truemark.records import System
 from truemark.signature import Signature
 
 GOLDEN = Path(__file__).parent / "golden"
 NOON = datetime(2026, 2, 23, 12, 0)
 HOUR = timedelta(hours=1)
+WRITTEN = Written(Path("reports/benchmark.md"), Path("reports/benchmark.run.json"))
 NASTY = 'x | y</td><script>alert("1")</script> [a](javascript:b) `c`\n\n# d ![](http://e.f)'
 
 
@@ -78,6 +81,7 @@ def overview() -> Overview:
         folder=Path("samples"),
         extractor="gemini",
         model="gemini-2.5-pro",
+        system=System("gemini-2.5-pro", "gemini", {"model": "gemini-2.5-pro"}),
         signature=Signature((("version", "0.1.0"), ("samples", "0123456789ab"))),
         results=results(),
         wall_s=4.25,
@@ -99,37 +103,50 @@ def test_the_report_is_as_in_the_golden_file(overview: Overview) -> None:
 
 
 def test_the_figures_are_as_in_the_golden_file(overview: Overview) -> None:
-    compare_with_golden("figures.txt", text_summary(overview, Path("reports/benchmark.md")))
+    compare_with_golden("figures.txt", text_summary(overview, WRITTEN))
 
 
 def test_nothing_that_a_model_wrote_can_script_or_break_the_page(overview: Overview) -> None:
     page = markdown_report(overview, NoNarrative(NASTY))
-    assert not re.search(r"</?(script|td)|\]\(|`|javascript:b\)\s*<|!\[", page)
+    assert not re.search(r"</?(script|td)|\]\((?!#[a-z0-9-]+\))|`|javascript:b\)\s*<|!\[", page)
+    assert set(re.findall(r"<[^>]*>", page)) <= {f'<a id="sample-{n}">' for n in range(9)} | {
+        "</a>"
+    }
     assert "http://" not in page
     for row in (line for line in page.splitlines() if "alert" in line and line.startswith("|")):
-        assert row.count(" | ") in (1, 3)
+        assert row.count(" | ") in (1, 3, 5)
 
 
-def test_near_misses_come_first_among_samples_and_within_one(overview: Overview) -> None:
+def test_the_worst_samples_come_first_and_mistakes_first_within_one(overview: Overview) -> None:
     page = markdown_report(overview, NoNarrative("none"))
     order = re.findall(r"^### (\S+)", page, re.MULTILINE)
     assert order == [
-        "crud/nearly",
         "adversarial/nasty",
+        "crud/nearly",
         "crud/refused",
         "new/unlabelled",
         "adversarial/no_plans",
         "crud/fine",
     ]
     nearly = page.partition("### crud/nearly")[2].partition("###")[0]
-    assert re.findall(r"^\| (near miss|match|missed)", nearly, re.MULTILINE) == [
-        "near miss",
+    assert re.findall(r"^\| (wrong action|match|missed)", nearly, re.MULTILINE) == [
+        "wrong action",
         "match",
     ]
 
 
+def test_every_link_of_the_contents_leads_somewhere(overview: Overview) -> None:
+    page = markdown_report(overview, NoNarrative("none"))
+    headings = re.findall(r"^## (.+)$", page, re.MULTILINE)
+    anchors = set(re.findall(r'<a id="([^"]+)">', page))
+    anchors |= {heading.lower().replace(" ", "-") for heading in headings}
+    links = re.findall(r"\]\(#([^)]+)\)", page)
+    assert set(links) == anchors
+    assert len(links) == len(headings) + len(overview.run.results)
+
+
 def test_json_has_every_number_in_full(overview: Overview) -> None:
-    found = json.loads(json_summary(overview, Path("r.md")))
+    found = json.loads(json_summary(overview, WRITTEN))
     assert found["overall"] == {
         "precision": 0.6,
         "recall": 0.75,
@@ -139,11 +156,18 @@ def test_json_has_every_number_in_full(overview: Overview) -> None:
         "fn": 1,
     }
     assert (found["samples"], found["scored"], found["failed"], found["unscored"]) == (6, 4, 1, 1)
-    assert found["calibration"]["high"] == {"events": 3, "right": 3, "share": 1.0}
+    high = found["calibration"]["high"]
+    assert (high["events"], high["right"], high["share"]) == (3, 3, 1.0)
+    assert high["interval"]["low"] == pytest.approx(0.4385, abs=1e-4)
     assert found["latency"] == {"total_s": 5.75, "mean_s": 1.15, "p50_s": 1.0, "p95_s": 1.9}
     assert found["tokens"] == {"prompt": 690, "output": 145, "thinking": 40, "total": 875}
     assert found["cost_usd"] == pytest.approx(0.005)
-    assert found["f1_interval"]["confidence"] == 0.95
+    assert {name: it["clusters"] for name, it in found["intervals"].items()} == {
+        "f1": 4,
+        "precision": 4,
+        "recall": 4,
+    }
+    assert found["mistakes"] == {"wrong action": 1, "invented": 1}
     assert found["results"][3]["sample"] == "crud/nearly"
     assert found["results"][4]["status"] == "failed"
 

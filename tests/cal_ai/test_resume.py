@@ -219,7 +219,7 @@ def test_a_run_that_is_still_at_it_is_not_taken_up_a_second_time(
     assert "locked by another run" in ran.err
 
 
-def test_a_run_leaves_its_answers_its_report_and_the_history_and_nothing_else(
+def test_a_run_leaves_answers_report_record_and_history_and_nothing_else(
     cal_ai: CommandLine, llm: LoopbackLLM
 ) -> None:
     finished_run(cal_ai, llm, 2)
@@ -228,6 +228,7 @@ def test_a_run_leaves_its_answers_its_report_and_the_history_and_nothing_else(
     assert left == [
         f"{stem}.answers.jsonl",
         f"{stem}.md",
+        f"{stem}.run.json",
         "benchmark_history.jsonl",
         "benchmark_history.jsonl.lock",
     ]

@@ -211,9 +211,18 @@ def test_every_difference_says_what_was_expected_what_came_and_by_how_much() -> 
     event = Event("update", "Dinner", NOON + timedelta(hours=26), NOON - timedelta(minutes=150))
     assert reasons(event, truth, terms()) == (
         Difference("action", "delete", "update", "another action"),
-        Difference("title", "Lunch with Bob", "Dinner", "similarity 10, at least 80 needed"),
-        Difference("start", "2026-02-23 12:00", "2026-02-24 14:00", "1 d 2 h later"),
-        Difference("end", "2026-02-23 12:00", "2026-02-23 09:30", "2 h 30 min earlier"),
+        Difference(
+            "title",
+            "Lunch with Bob",
+            "Dinner",
+            "similarity 10, at least 80 needed",
+            10.0,
+            "% alike",
+        ),
+        Difference("start", "2026-02-23 12:00", "2026-02-24 14:00", "1 d 2 h later", 1560.0, "min"),
+        Difference(
+            "end", "2026-02-23 12:00", "2026-02-23 09:30", "2 h 30 min earlier", -150.0, "min"
+        ),
     )
 
 

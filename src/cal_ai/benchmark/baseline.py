@@ -1,55 +1,45 @@
-"""Is this run better than a stored one, or is that noise."""
+"""Another run to compare with: its record, or the answers it stored."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
 
-from cal_ai.benchmark.scoring import F1, Scored, Spent, draws, score
-from cal_ai.extractors.protocol import ExtractionFailed
+from cal_ai.benchmark.record import SCORING, TOOL, run_signature
+from cal_ai.benchmark.samples import Sample
 from cal_ai.extractors.replay import ReplayExtractor
-from truemark.aggregate import total
-from truemark.counts import Counts
-from truemark.uncertainty import PairedTest, permutation_test
+from truemark.comparison import Comparison, compare
+from truemark.errors import TruemarkError
+from truemark.record_files import SUFFIX, load_run
+from truemark.records import Run
+
+Baseline = Run | ReplayExtractor
 
 
-@dataclass(frozen=True, slots=True)
-class BaselineTest:
-    """F1 of a stored run and of this one, over the samples that both have scores for."""
+def open_baseline(path: Path, samples: Sequence[Sample]) -> Baseline:
+    """The baseline in a file; a record is refused when it is of other samples or rules.
 
-    model: str | None
-    samples: int
-    baseline_f1: float
-    f1: float
-    test: PairedTest
-
-
-async def compare_with_baseline(
-    baseline: ReplayExtractor, scored: Iterable[Scored]
-) -> BaselineTest | None:
-    """The paired test of this run against the stored one; None when no sample is in both."""
-    before: list[Counts] = []
-    now: list[Counts] = []
-    for result in scored:
-        counts = await _stored_counts(baseline, result)
-        if counts is not None:
-            before.append(counts)
-            now.append(result.counts)
-    if not now:
-        return None
-    return BaselineTest(
-        model=baseline.model,
-        samples=len(now),
-        baseline_f1=F1(total(before)),
-        f1=F1(total(now)),
-        test=permutation_test(now, before, F1, permutations=draws(len(now))),
+    Now, not when the run has ended: by then it has been paid for.
+    """
+    if not path.name.endswith(SUFFIX):
+        return ReplayExtractor(path)
+    found = load_run(path)
+    mine = replace(
+        found, tool=TOOL, signature=dict(run_signature(samples).parts), scoring=SCORING, units=()
     )
+    for part, expected in mine.comparison_key.items():
+        if (value := found.comparison_key.get(part)) != expected:
+            raise TruemarkError(
+                f"{path}: {part} is {value}, expected {expected}: a run on other samples or by"
+                " other rules; truemark compare --anyway compares what both have"
+            )
+    return found
 
 
-async def _stored_counts(baseline: ReplayExtractor, result: Scored) -> Counts | None:
-    try:
-        extraction = await baseline.extract_events(result.sample.request)
-    except ExtractionFailed:
+def compared(baseline: Run, record: Run) -> Comparison | None:
+    """The run against its baseline; None when no sample has scores in both."""
+    before = {unit.key for unit in baseline.units if unit.failed is None}
+    if before.isdisjoint(unit.key for unit in record.units if unit.failed is None):
         return None
-    stored = score(result.sample, extraction.events, Spent(0.0, extraction.attempts, None))
-    return stored.counts if isinstance(stored, Scored) else None
+    return compare((baseline, record))

@@ -12,17 +12,17 @@ from datetime import datetime
 from http import HTTPStatus
 from pathlib import Path
 
-from cal_ai.benchmark.console import (
-    json_summary,
-    progress_line,
-    text_summary,
-)
+from cal_ai.benchmark.asking import Plan, fingerprints
+from cal_ai.benchmark.baseline import Baseline, open_baseline
+from cal_ai.benchmark.console import Written, json_summary, progress_line, text_summary
+from cal_ai.benchmark.estimate import announcement
 from cal_ai.benchmark.figures import mistakes
-from cal_ai.benchmark.run import Finished, Plan, fingerprints, run_benchmark
+from cal_ai.benchmark.run import Finished, run_benchmark
 from cal_ai.benchmark.samples import SampleSet, default_folder, load_samples
 from cal_ai.benchmark.scoring import Result, Scored
 from cal_ai.benchmark.store import AnswerStore, latest_recording, require_writable
 from cal_ai.extractors.choosing import choice_line, choose_extractor
+from cal_ai.extractors.language_model import LanguageModelExtractor
 from cal_ai.extractors.protocol import Extractor
 from cal_ai.extractors.recording import Recording
 from cal_ai.extractors.replay import ReplayExtractor
@@ -48,7 +48,7 @@ def benchmark_command(options: argparse.Namespace) -> int:
         per_minute=options.rpm,
     )
     require_writable(options.output)
-    baseline = ReplayExtractor(options.baseline) if options.baseline else None
+    baseline = open_baseline(options.baseline, samples.samples) if options.baseline else None
     _tell(choice_line(options.extractor, options.model, settings, extractor))
     _warn(samples.warnings)
     plan = _plan(options, samples, extractor, baseline)
@@ -56,7 +56,7 @@ def benchmark_command(options: argparse.Namespace) -> int:
     if options.baseline is not None and outcome.overview.baseline is None:
         _warn([f"{options.baseline}: no sample in common with this run"])
     show = json_summary if options.format == "json" else text_summary
-    print(show(outcome.overview, outcome.report), end="")
+    print(show(outcome.overview, Written(outcome.report, outcome.record)), end="")
     return _status(outcome, options.fail_under)
 
 
@@ -64,18 +64,23 @@ def _plan(
     options: argparse.Namespace,
     samples: SampleSet,
     extractor: Extractor,
-    baseline: ReplayExtractor | None,
+    baseline: Baseline | None,
 ) -> Plan:
     # Whole seconds: the report, the answers and the history tell the same time.
     started = datetime.now().astimezone().replace(microsecond=0)
-    if baseline is not None:
+    if isinstance(baseline, ReplayExtractor):
         _warn(baseline.warnings)
-    store = None
+    store, repeats = None, options.repeat or 1
     if isinstance(extractor, ReplayExtractor):
         _warn(extractor.warnings)
+        repeats = options.repeat or extractor.repeats
     else:
-        resumed = _resumed(samples, extractor, options.output) if options.resume else None
+        resumed = None
+        if options.resume:
+            resumed = _resumed(samples, extractor, options.output, repeats)
         store = AnswerStore(options.output, started, resumed)
+        if repeats > 1 and isinstance(extractor, LanguageModelExtractor):
+            _tell(announcement(samples.samples, extractor, repeats, resumed))
     return Plan(
         samples=samples,
         extractor=extractor,
@@ -85,18 +90,22 @@ def _plan(
         concurrency=options.concurrency,
         summary=not options.no_summary,
         baseline=baseline,
+        repeats=repeats,
     )
 
 
-def _resumed(samples: SampleSet, extractor: Extractor, output: Path) -> Recording | None:
+def _resumed(
+    samples: SampleSet, extractor: Extractor, output: Path, repeats: int
+) -> Recording | None:
     asked = fingerprints(samples.samples, extractor)
     recording = latest_recording(output, asked)
     if recording is None:
         _tell(f"nothing to resume in {output}: no stored answer fits these samples and this model")
         return None
     _warn(recording.warnings)
-    answered = sum(fingerprint in recording.offsets for fingerprint in asked)
-    _tell(f"resuming {recording.path}: {answered} of {len(asked)} samples are answered")
+    answered = sum(recording.has(one, repeat) for one in asked for repeat in range(repeats))
+    of = f"{len(asked)} samples" if repeats == 1 else f"{len(asked) * repeats} questions"
+    _tell(f"resuming {recording.path}: {answered} of {of} are answered")
     return recording
 
 
@@ -106,7 +115,7 @@ def _run(plan: Plan, *, verbose: bool) -> Finished:
     def tell(result: Result) -> None:
         nonlocal ended
         ended += 1
-        _tell(progress_line(ended, len(plan.samples.samples), result))
+        _tell(progress_line(ended, plan.answers, result))
         if verbose and isinstance(result, Scored):
             for mistake in mistakes(result):
                 _tell(f"  {mistake}")
@@ -120,7 +129,8 @@ def _run(plan: Plan, *, verbose: bool) -> Finished:
     try:
         return asyncio.run(run_and_close())
     except KeyboardInterrupt:
-        _tell(f"interrupted after {ended} of {len(plan.samples.samples)} samples{_kept(plan)}")
+        noun = "samples" if plan.repeats == 1 else "answers"
+        _tell(f"interrupted after {ended} of {plan.answers} {noun}{_kept(plan)}")
         raise
     except TruemarkError as error:
         raise TruemarkError(f"{error}{_kept(plan)}") from error

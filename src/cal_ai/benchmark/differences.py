@@ -25,12 +25,17 @@ NOTHING = "nothing"
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One field of a pair that differs: what was expected, what came, and by how much."""
+    """One field of a pair that differs: what was expected, what came, and by how much.
+
+    `amount` is the same as `by` where that is a number, in `unit`.
+    """
 
     field: str
     expected: str
     got: str
     by: str
+    amount: float | None = None
+    unit: str = ""
 
 
 def differences(
@@ -49,18 +54,48 @@ def _differences(
         yield Difference("action", expected.action, extracted.action, "another action")
     if not comparison.title_within(tolerance):
         least = tolerance.title_similarity
-        by = (
-            "not equal"
-            if least is None
-            else f"similarity {comparison.similarity:.0f}, at least {least:.0f} needed"
-        )
-        yield Difference("title", expected.title, extracted.title, by)
+        needed = "" if least is None else f", at least {least:.0f} needed"
+        by = "not equal" if least is None else _shown_similarity(comparison) + needed
+        yield _title_difference(extracted, expected, comparison, by)
+    for one, shift in _time_differences(extracted, expected, comparison):
+        if not time_within(shift, tolerance):
+            yield one
+
+
+def drifts(extracted: Side, expected: Side, comparison: Comparison) -> tuple[Difference, ...]:
+    """The fields of a match that are not quite as expected: within tolerance, but off."""
+    found = [one for one, shift in _time_differences(extracted, expected, comparison) if shift]
+    if not comparison.same_title:
+        by = _shown_similarity(comparison)
+        found.insert(0, _title_difference(extracted, expected, comparison, by))
+    return tuple(found)
+
+
+def _title_difference(
+    extracted: Side, expected: Side, comparison: Comparison, by: str
+) -> Difference:
+    similarity = round(comparison.similarity, 1)
+    return Difference("title", expected.title, extracted.title, by, similarity, "% alike")
+
+
+def _shown_similarity(comparison: Comparison) -> str:
+    return f"similarity {comparison.similarity:.0f}"
+
+
+def _time_differences(
+    extracted: Side, expected: Side, comparison: Comparison
+) -> Iterator[tuple[Difference, timedelta]]:
+    """Start and end, each with its shift; those that are not checked are left out."""
     times = compared_times(extracted, expected)
     shifts = (comparison.start_shift, comparison.end_shift)
     for field, (got, want), shift in zip(("start", "end"), times, shifts, strict=True):
-        if shift is not None and not time_within(shift, tolerance):
-            by = "missing" if shift == MISSING else shown_shift(shift)
-            yield Difference(field, shown_time(want), shown_time(got), by)
+        if shift is None:
+            continue
+        missing = shift == MISSING
+        by = "missing" if missing else shown_shift(shift)
+        minutes = None if missing else round(shift / timedelta(minutes=1), 1)
+        unit = "" if missing else "min"
+        yield Difference(field, shown_time(want), shown_time(got), by, minutes, unit), shift
 
 
 def remarks(extracted: Event, expected: ExpectedEvent, terms: Terms) -> tuple[Difference, ...]:

@@ -2,29 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from cal_ai.benchmark.differences import Difference
-from cal_ai.benchmark.overview import Overview
+from cal_ai.benchmark.mistakes import KINDS, mistakes_of
+from cal_ai.benchmark.overview import Latency, Overview
 from cal_ai.benchmark.scoring import Scored
 from cal_ai.extractors.protocol import Usage
-from truemark.counts import Counts, Scores
+from truemark.calibration import LevelAccuracy
+from truemark.closed_forms import Share, wilson
+from truemark.counts import Counts
+from truemark.sheets import Sheet, comparison_sheet
 from truemark.tables import Table
 from truemark.text import one_line
+from truemark.uncertainty import Interval, Measure
 
 SCORE_COLUMNS = ("", "scored", "failed", "precision", "recall", "f1", "tp", "fp", "fn")
-SCORE_FORMATS = (None, None, None, ".3f", ".3f", ".3f", None, None, None)
 
 
 def mistakes(result: Scored) -> Iterator[str]:
-    """Why a sample has less than full scores: near misses, then what is missing or too much."""
-    for pair in result.near_misses:
-        title = one_line(result.sidecar.expected_events[pair.expected].title)
-        yield f"near miss: {title}: {'; '.join(map(_told, result.differences(pair)))}"
-    for expected in result.missed:
-        yield f"missed: {expected.action} {one_line(expected.title)}"
-    for extracted in result.spurious:
-        yield f"not expected: {extracted.action} {one_line(extracted.title)}"
+    """Why a sample has less than full scores, one line per mistake: `missed: create Lunch`."""
+    for one in mistakes_of(result):
+        event = one.expected or one.extracted
+        assert event is not None, "a mistake is about an event"
+        if one.differences:
+            yield f"{one.kind}: {one_line(event.title)}: {'; '.join(map(_told, one.differences))}"
+        else:
+            yield f"{one.kind}: {event.action} {one_line(event.title)}"
 
 
 def _told(difference: Difference) -> str:
@@ -34,69 +39,142 @@ def _told(difference: Difference) -> str:
 
 
 def sample_counts(overview: Overview) -> str:
+    run = overview.run
+    samples = f"{len(run.results) // run.repeats} samples"
+    if run.repeats > 1:
+        samples += f", {run.repeats} repeats, {len(run.results)} answers"
     return (
-        f"{len(overview.run.results)} samples: {len(overview.scored)} scored, "
+        f"{samples}: {len(overview.scored)} scored, "
         f"{len(overview.failed)} failed, {len(overview.unscored)} without sidecar"
     )
 
 
 def score_table(overview: Overview) -> Table:
     """Scores and counts over all samples, then per category."""
-    return Table(
-        SCORE_COLUMNS, (_overall_row(overview), *category_table(overview).rows), SCORE_FORMATS
-    )
+    return Table(SCORE_COLUMNS, (_overall_row(overview), *category_table(overview).rows))
 
 
 def overall_table(overview: Overview) -> Table:
     """Scores and counts over all samples."""
-    return Table(SCORE_COLUMNS, (_overall_row(overview),), SCORE_FORMATS)
+    return Table(SCORE_COLUMNS, (_overall_row(overview),))
 
 
 def category_table(overview: Overview, shown: Callable[[str], str] = str) -> Table:
     """Scores and counts per category, each by the name that `shown` makes of it."""
     rows = tuple(
-        _score_row(shown(it.name), it.scored, it.failed, it.counts, it.scores)
+        _score_row(shown(it.name), it.scored, it.failed, it.counts, it.intervals)
         for it in overview.categories
     )
-    return Table(SCORE_COLUMNS, rows, SCORE_FORMATS)
+    return Table(SCORE_COLUMNS, rows)
 
 
 def _overall_row(overview: Overview) -> tuple[object, ...]:
     scored, failed = len(overview.scored), len(overview.failed)
-    return _score_row("overall", scored, failed, overview.counts, overview.scores)
+    return _score_row("overall", scored, failed, overview.counts, overview.summary.intervals)
 
 
 def _score_row(
-    name: str, scored: int, failed: int, counts: Counts, scores: Scores | None
+    name: str, scored: int, failed: int, counts: Counts, intervals: Mapping[Measure, Interval]
 ) -> tuple[object, ...]:
-    ratios = (scores.precision, scores.recall, scores.f1) if scores else (None, None, None)
+    measures: tuple[Measure, ...] = ("precision", "recall", "f1")
+    ratios = [_score(intervals.get(measure)) for measure in measures]
     return (name, scored, failed, *ratios, counts.tp, counts.fp, counts.fn)
+
+
+def _score(interval: Interval | None) -> str | None:
+    """A score with its interval, as `0.714 (0.602 to 0.809)`."""
+    if interval is None:
+        return None
+    return f"{interval.value:.3f} ({interval.low:.3f} to {interval.high:.3f})"
 
 
 def calibration_table(overview: Overview) -> Table:
     """Per level of confidence: the events that claimed it, and the share that was right."""
-    rows = tuple((it.level, it.count, it.correct, it.accuracy) for it in overview.calibration)
-    return Table(("confidence", "events", "right", "share"), rows, (None, None, None, ".3f"))
-
-
-def interval_line(overview: Overview) -> str:
-    if (it := overview.f1_interval) is None:
-        return "no sample was scored"
-    return (
-        f"f1 {it.value:.3f}, {it.confidence:.0%} interval {it.low:.3f} to {it.high:.3f} "
-        f"({it.resamples} resamples, seed {it.seed})"
+    return Table(
+        ("confidence", "events", "right", "share", "95% interval"),
+        tuple(map(_calibration_row, overview.calibration)),
+        (None, None, None, ".3f", None),
     )
 
 
-def baseline_line(overview: Overview) -> str:
-    """How the run compares with its baseline; empty when there is none or nothing in common."""
-    if (it := overview.baseline) is None:
-        return ""
-    noun = "sample" if it.samples == 1 else "samples"
+def _calibration_row(it: LevelAccuracy) -> tuple[object, ...]:
+    share = wilson(it.correct, it.count)
+    interval = None if share is None else f"{share.low:.3f} to {share.high:.3f}"
+    return it.level, it.count, it.correct, it.accuracy, interval
+
+
+def interval_line(overview: Overview) -> str:
+    """How the intervals in the tables of scores were made."""
+    if (it := overview.summary.intervals.get("f1")) is None:
+        return "No sample was scored"
+    noun = "sample" if it.clusters == 1 else "samples"
     return (
-        f"f1 {it.f1:.3f} against {it.baseline_f1:.3f} of the baseline "
-        f"({one_line(it.model or 'no model')}) on {it.samples} {noun}: {it.test.difference:+.3f}, "
-        f"p = {it.test.p_value:.4f} ({it.test.permutations} permutations, seed {it.test.seed})"
+        f"In brackets {it.confidence:.0%} intervals: {it.resamples} resamples of {it.clusters} "
+        f"{noun}, seed {it.seed}"
+    )
+
+
+def kinds_table(overview: Overview, shown: Callable[[str], str] = str) -> Table:
+    """How many mistakes of each kind there are, in all samples and per category."""
+    counted = overview.kinds
+    categories = [it.name for it in overview.categories if it.scored]
+    rows = []
+    for kind in KINDS:
+        own = [counted[kind, category] for category in categories]
+        if sum(own):
+            rows.append((kind, sum(own), *own))
+    columns = [shown(name) for name in categories]
+    return Table(("kind of mistake", "all samples", *_distinct(columns)), tuple(rows))
+
+
+def _distinct(names: Sequence[str]) -> list[str]:
+    """The names with a number where one is there already, as when two are cut to the same."""
+    return [
+        name
+        if name not in (*names[:place], "kind of mistake", "all samples")
+        else f"{name} {place}"
+        for place, name in enumerate(names)
+    ]
+
+
+def kind_counts(overview: Overview) -> Counter[str]:
+    """How many mistakes of each kind there are in all samples."""
+    counted: Counter[str] = Counter()
+    for (kind, _), count in overview.kinds.items():
+        counted[kind] += count
+    return counted
+
+
+def kinds_line(overview: Overview) -> str:
+    """The kinds of mistakes, most frequent first."""
+    counted = kind_counts(overview).most_common()
+    return ", ".join(f"{count} {kind}" for kind, count in counted) or "none"
+
+
+def baseline_sheet(overview: Overview) -> Sheet:
+    """How the run compares with its baseline; empty when there is none or nothing in common."""
+    return comparison_sheet(overview.baseline) if overview.baseline else ()
+
+
+def repeat_lines(overview: Overview) -> Iterator[str]:
+    """What asking several times shows; nothing where each sample was asked about once."""
+    if (it := overview.summary.repeats) is None:
+        return
+    yield f"right in all {it.repeats} repeats (pass^{it.repeats}): {_share(it.right_in_all)}"
+    yield f"right in any of them: {_share(it.right_in_any)}"
+    yield (
+        f"variance of F1 between samples {it.variance_between_units:.4f}, "
+        f"between repeats of one {it.variance_between_repeats:.4f}"
+    )
+    noun = "sample flips" if len(it.flipping) == 1 else "samples flip"
+    names = ": " + ", ".join(map(one_line, it.flipping)) if it.flipping else ""
+    yield f"{len(it.flipping)} {noun} between right and wrong{names}"
+
+
+def _share(it: Share) -> str:
+    right = round(it.value * it.count)
+    return (
+        f"{right} of {it.count} samples, {it.value:.3f}, 95% interval {it.low:.3f} to {it.high:.3f}"
     )
 
 
@@ -124,9 +202,24 @@ def cost_line(cost_usd: float | None) -> str:
 
 
 def latency_line(overview: Overview) -> str:
-    if (it := overview.latency) is None:
-        return "unknown"
+    run_s = f"the run took {overview.run.wall_s:.2f} s"
+    if overview.latency is None:
+        return f"{'nothing was asked' if overview.replayed else 'unknown'}; {run_s}"
+    return f"{_latency(overview.latency)}; {run_s}"
+
+
+def _latency(it: Latency) -> str:
     return (
         f"total {it.total_s:.2f} s, mean {it.mean_s:.3f} s, p50 {it.p50_s:.3f} s, "
-        f"p95 {it.p95_s:.3f} s; the run took {overview.run.wall_s:.2f} s"
+        f"p95 {it.p95_s:.3f} s"
     )
+
+
+def replayed_facts(overview: Overview) -> Iterator[tuple[str, str]]:
+    """What replayed answers took when they were given; nothing where none is replayed."""
+    if (it := overview.replayed) is None:
+        return
+    yield "replayed", f"{it.count} of {len(overview.run.results)} answers, not asked for again"
+    yield "tokens then", tokens_line(it.usage)
+    yield "cost then", cost_line(it.cost_usd)
+    yield "latency then", "unknown" if it.latency is None else _latency(it.latency)

@@ -12,7 +12,7 @@ from cal_ai.benchmark.scoring import Scored, event_scores
 from cal_ai.extractors.protocol import ExtractionFailed, FatalExtractorError, LanguageModel, Usage
 from truemark.counts import Counts
 from truemark.tables import render
-from truemark.text import one_line
+from truemark.text import one_line, shortened
 
 SECTIONS = (
     "What went well",
@@ -115,7 +115,8 @@ def parse_sections(answer: str) -> tuple[tuple[str, ...], ...]:
         if heading is not None:
             current = found[heading]
         elif bare and current is not None and len(current) < _LINES_PER_SECTION:
-            current.append(_DECORATION.sub("", line, count=1).strip()[:_LINE_LENGTH])
+            said = _DECORATION.sub("", line, count=1).strip()
+            current.append(shortened(said, _LINE_LENGTH))
     return tuple(map(tuple, found))
 
 
@@ -138,7 +139,7 @@ def _numbers(overview: Overview) -> Iterator[str]:
     yield "\nCategories, worst first:"
     ranked = sorted((it for it in overview.categories if it.scored), key=_category_f1)
     for category in ranked[:_CATEGORIES]:
-        name = one_line(category.name)[:_NAME_LENGTH]
+        name = shortened(one_line(category.name), _NAME_LENGTH)
         yield f"{name}: {_told(category.counts)}, F1 {_category_f1(category):.3f}"
     yield "\nConfidence you stated, and the share of those events that was right:"
     yield render(calibration_table(overview), "text")
@@ -147,9 +148,9 @@ def _numbers(overview: Overview) -> Iterator[str]:
 
 def _worst_lines(scored: Sequence[Scored]) -> Iterator[str]:
     for result in worst_samples(scored):
-        yield f"{one_line(result.sample.id)[:_NAME_LENGTH]}: {_told(result.counts)}"
+        yield f"{shortened(one_line(result.sample.id), _NAME_LENGTH)}: {_told(result.counts)}"
         for reason in list(mistakes(result))[:_REASONS_PER_SAMPLE]:
-            yield f"- {reason[:_REASON_LENGTH]}"
+            yield f"- {shortened(reason, _REASON_LENGTH)}"
 
 
 def worst_samples(scored: Sequence[Scored]) -> tuple[Scored, ...]:

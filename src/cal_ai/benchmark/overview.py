@@ -1,62 +1,33 @@
-"""A run and the numbers about it that console, report, narrative and history all show."""
+"""The numbers about a run that console, report, narrative and history all show."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 from pathlib import Path
-from typing import get_args
 
-from cal_ai.benchmark.baseline import BaselineTest
-from cal_ai.benchmark.scoring import (
-    F1,
-    Failed,
-    Result,
-    Scored,
-    Unscored,
-    category_counts,
-    draws,
-    event_scores,
-    overall_counts,
-)
-from cal_ai.events import Confidence
+from cal_ai.benchmark.record import Price, Run, record_of, stated_confidence
+from cal_ai.benchmark.scoring import Failed, Result, Scored, Unscored, event_scores
 from cal_ai.extractors.protocol import Usage, total_usage
-from truemark import history
-from truemark.calibration import LevelAccuracy, per_level
+from truemark import history, records
+from truemark.calibration import LevelAccuracy
 from truemark.closed_forms import Share, wilson
+from truemark.comparison import Comparison
 from truemark.counts import Counts, Scores
-from truemark.signature import Signature
-from truemark.uncertainty import Interval, bootstrap_interval
-
-Price = Callable[[Usage], float | None]
-"""What the tokens of one or more calls cost in US dollars; None when that is not known."""
-
-
-@dataclass(frozen=True, slots=True)
-class Run:
-    """What was run, on what, and what became of each sample, in the order of the samples."""
-
-    started: datetime
-    folder: Path
-    extractor: str
-    model: str | None
-    signature: Signature
-    # asyncio and signal write out what a task returns, and that can be all of this.
-    results: tuple[Result, ...] = field(repr=False)
-    wall_s: float
-    recording: Path | None = None
+from truemark.summary import Summary, summarise
+from truemark.uncertainty import Interval, Measure
 
 
 @dataclass(frozen=True, slots=True)
 class Category:
-    """One folder of samples; the counts are those of its scored samples."""
+    """One folder of samples; counts and intervals are those of its scored samples."""
 
     name: str
     scored: int
     failed: int
     counts: Counts
+    intervals: Mapping[Measure, Interval]
 
     @property
     def scores(self) -> Scores | None:
@@ -64,47 +35,84 @@ class Category:
 
 
 @dataclass(frozen=True, slots=True)
+class Replayed:
+    """Answers that were stored earlier, and what they took when they were given."""
+
+    count: int
+    usage: Usage | None
+    cost_usd: float | None
+    latency: Latency | None
+
+
+@dataclass(frozen=True, slots=True)
 class Overview:
-    """The numbers of a run; scores are None when nothing was scored, a cost when it is unknown."""
+    """The numbers of a run; scores are None when nothing was scored, a cost when it is unknown.
+
+    `latency`, `usage` and `cost_usd` are what this run took; what replayed answers once took is
+    in `replayed`.
+    """
 
     run: Run
+    record: records.Run = field(repr=False)
+    summary: Summary = field(repr=False)
     scored: tuple[Scored, ...] = field(repr=False)
     failed: tuple[Failed, ...] = field(repr=False)
     unscored: tuple[Unscored, ...] = field(repr=False)
-    counts: Counts
-    f1_interval: Interval | None
     categories: tuple[Category, ...]
     calibration: tuple[LevelAccuracy, ...]
     targets: Share | None
     latency: Latency | None
     usage: Usage | None
     cost_usd: float | None
-    baseline: BaselineTest | None = None
+    replayed: Replayed | None = None
+    baseline: Comparison | None = None
+
+    @property
+    def counts(self) -> Counts:
+        return self.summary.counts
 
     @property
     def scores(self) -> Scores | None:
         return event_scores(self.counts) if self.scored else None
 
+    @property
+    def kinds(self) -> Counter[tuple[str, str]]:
+        """How many mistakes there are by kind and category, in all samples."""
+        categories = {unit.key: unit.group["category"] for unit in self.record.units}
+        return Counter(
+            (one.kind, categories[one.unit, one.repeat])
+            for one in self.record.findings
+            if one.mistake
+        )
+
 
 def look_over(run: Run, price: Price) -> Overview:
     """The numbers of a run, without those of its AI summary."""
+    record = record_of(run, price)
     scored = tuple(result for result in run.results if isinstance(result, Scored))
-    answered = [result for result in run.results if not isinstance(result, Failed)]
-    usages = [result.spent.usage for result in run.results]
+    fresh = [result for result in run.results if not result.spent.replayed]
+    old = [result for result in run.results if result.spent.replayed]
     return Overview(
         run=run,
+        record=record,
+        summary=summarise(record, by_group=False),
         scored=scored,
         failed=tuple(result for result in run.results if isinstance(result, Failed)),
         unscored=tuple(result for result in run.results if isinstance(result, Unscored)),
-        counts=overall_counts(scored),
-        f1_interval=_f1_interval(scored),
-        categories=tuple(_categories(run.results)),
-        calibration=per_level(_claims(scored), get_args(Confidence)),
+        categories=tuple(_categories(record, run.results)),
+        calibration=stated_confidence(scored),
         targets=_target_accuracy(scored),
-        latency=summarise_latency([result.spent.latency_s for result in answered]),
-        usage=total_usage(usages),
-        cost_usd=_cost(run, usages, price),
+        latency=_latency(fresh),
+        usage=Usage(0, 0, 0, 0) if old and not fresh else _usage(fresh),
+        cost_usd=_cost(run, fresh, price) if fresh else 0.0,
+        replayed=_replayed(run, old, price),
     )
+
+
+def _replayed(run: Run, old: Sequence[Result], price: Price) -> Replayed | None:
+    if not old:
+        return None
+    return Replayed(len(old), _usage(old), _cost(run, old, price), _latency(old))
 
 
 def with_summary(overview: Overview, usage: Usage | None, price: Price) -> Overview:
@@ -118,43 +126,34 @@ def with_summary(overview: Overview, usage: Usage | None, price: Price) -> Overv
     )
 
 
-def _cost(run: Run, usages: Sequence[Usage | None], price: Price) -> float | None:
+def _usage(results: Iterable[Result]) -> Usage | None:
+    return total_usage(result.spent.usage for result in results)
+
+
+def _cost(run: Run, results: Sequence[Result], price: Price) -> float | None:
     """The sum over all calls; unknown as soon as an answer came without its token counts."""
     if run.model is None:
         return 0.0
-    if any(result.spent.usage is None for result in run.results if not isinstance(result, Failed)):
+    if any(result.spent.usage is None for result in results if not isinstance(result, Failed)):
         return None
-    costs = [price(usage) for usage in usages if usage is not None]
+    usages = [result.spent.usage for result in results if result.spent.usage is not None]
+    costs = [price(usage) for usage in usages]
     known = [cost for cost in costs if cost is not None]
     return sum(known) if known and len(known) == len(costs) else None
 
 
-def _f1_interval(scored: Sequence[Scored]) -> Interval | None:
-    if not scored:
-        return None
-    groups = [result.counts for result in scored]
-    return bootstrap_interval(groups, F1, resamples=draws(len(groups)))
-
-
-def _categories(results: Sequence[Result]) -> Iterator[Category]:
-    counts = category_counts(result for result in results if isinstance(result, Scored))
-    scored = Counter(it.sample.category for it in results if isinstance(it, Scored))
-    failed = Counter(it.sample.category for it in results if isinstance(it, Failed))
+def _categories(record: records.Run, results: Sequence[Result]) -> Iterator[Category]:
     for name in sorted({result.sample.category for result in results}):
-        yield Category(name, scored[name], failed[name], counts.get(name, Counts.zero))
+        own = tuple(unit for unit in record.units if unit.group["category"] == name)
+        summary = summarise(replace(record, units=own), by_group=False)
+        failed = len(summary.failed)
+        yield Category(name, summary.scored, failed, summary.counts, summary.intervals)
 
 
 def _target_accuracy(scored: Sequence[Scored]) -> Share | None:
     """Of the paired updates and deletes the share that name the right event of the calendar."""
     hits = [hit for result in scored for hit in result.targets]
     return wilson(sum(hits), len(hits))
-
-
-def _claims(scored: Sequence[Scored]) -> Iterator[tuple[Confidence, bool]]:
-    for result in scored:
-        right = {pair.extracted for pair in result.pairs if pair.is_match}
-        for index, event in enumerate(result.extracted):
-            yield event.confidence, index in right
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,6 +164,11 @@ class Latency:
     mean_s: float
     p50_s: float
     p95_s: float
+
+
+def _latency(results: Iterable[Result]) -> Latency | None:
+    answered = [result for result in results if not isinstance(result, Failed)]
+    return summarise_latency([result.spent.latency_s for result in answered])
 
 
 def summarise_latency(seconds: Sequence[float]) -> Latency | None:
@@ -196,11 +200,12 @@ def history_record(overview: Overview) -> dict[str, object]:
     """What one run came to; scores are null when nothing was scored, what is unknown is null."""
     run, scores = overview.run, overview.scores
     usage = overview.usage or Usage()
+    replayed = overview.replayed
     return {
         "timestamp": run.started.isoformat(timespec="seconds"),
         "model": run.model,
         "extractor": run.extractor,
-        "sample_count": len(run.results),
+        "sample_count": len(run.results) // run.repeats,
         "scored_count": len(overview.scored),
         "failed_count": len(overview.failed),
         "precision": scores.precision if scores else None,
@@ -209,8 +214,13 @@ def history_record(overview: Overview) -> dict[str, object]:
         "avg_latency_s": overview.latency.mean_s if overview.latency else None,
         "prompt_tokens": usage.prompt,
         "output_tokens": usage.output,
+        "thinking_tokens": usage.thinking,
         "est_cost_usd": overview.cost_usd,
+        "replayed_count": replayed.count if replayed else 0,
+        "replayed_cost_usd": replayed.cost_usd if replayed else 0.0,
+        "repeats": run.repeats,
         "signature": run.signature.short,
+        "system": overview.record.system_id,
     }
 
 

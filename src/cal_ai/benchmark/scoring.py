@@ -14,35 +14,39 @@ from cal_ai.events import Event
 from cal_ai.extractors.protocol import Usage
 from truemark.aggregate import by_group, total
 from truemark.counts import Counts, Scores, scores
-from truemark.uncertainty import Scoring
+from truemark.text import shortened
 
 EMPTY = 1.0
 """What precision is when nothing was extracted, and recall when nothing was expected."""
-F1 = Scoring("f1", EMPTY)
 
-_FEW_SAMPLES = 1_000
 _KEPT_CHARACTERS = 300
+_KEPT_REASONING = 1_000
 _KEPT_ATTENDEES = 20
 
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """What one sample cost; `latency_s` is the wall time of its extraction."""
+    """What one answer cost; `latency_s` is the wall time of its extraction.
+
+    Time and tokens of a replayed answer were spent by an earlier run.
+    """
 
     latency_s: float
     attempts: int
     usage: Usage | None
+    replayed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """A sample whose events were compared with its sidecar."""
+    """A sample whose events were compared with its sidecar; `repeat` counts from 0."""
 
     sample: Sample
     sidecar: Sidecar
     extracted: tuple[Event, ...]
     pairs: tuple[Pair, ...]
     spent: Spent
+    repeat: int = 0
 
     @property
     def counts(self) -> Counts:
@@ -114,6 +118,7 @@ class Failed:
     sample: Sample
     reason: str
     spent: Spent
+    repeat: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,18 +128,21 @@ class Unscored:
     sample: Sample
     extracted: tuple[Event, ...]
     spent: Spent
+    repeat: int = 0
 
 
 Result = Scored | Failed | Unscored
 
 
-def score(sample: Sample, events: Sequence[Event], spent: Spent) -> Scored | Unscored:
+def score(
+    sample: Sample, events: Sequence[Event], spent: Spent, repeat: int = 0
+) -> Scored | Unscored:
     """The sample's result; events are compared whole and kept without their longest texts."""
     kept = tuple(_clipped(event) for event in events)
     if sample.sidecar is None:
-        return Unscored(sample, kept, spent)
+        return Unscored(sample, kept, spent, repeat)
     pairs = pair_events(events, sample.sidecar.expected_events, Terms.of(sample.sidecar))
-    return Scored(sample, sample.sidecar, kept, pairs, spent)
+    return Scored(sample, sample.sidecar, kept, pairs, spent, repeat)
 
 
 def overall_counts(scored: Iterable[Scored]) -> Counts:
@@ -150,22 +158,19 @@ def event_scores(counts: Counts) -> Scores:
     return scores(counts, empty=EMPTY)
 
 
-def draws(samples: int) -> int:
-    """How often to draw for an interval or a test over so many samples."""
-    return 10_000 if samples <= _FEW_SAMPLES else 1_000
-
-
 def _clipped(event: Event) -> Event:
     """The event as the report shows it, so that memory does not grow with what models write."""
-    texts = (event.title, event.location or "", event.reasoning)
+    texts = (event.title, event.location or "")
     lists = (*event.attendees, *event.assumptions)
-    if max(map(len, texts)) <= _KEPT_CHARACTERS and sum(map(len, lists)) <= _KEPT_CHARACTERS:
+    short = max(map(len, texts)) <= _KEPT_CHARACTERS and sum(map(len, lists)) <= _KEPT_CHARACTERS
+    if short and len(event.reasoning) <= _KEPT_REASONING:
         return event
+    names = event.attendees[:_KEPT_ATTENDEES]
     return replace(
         event,
-        title=event.title[:_KEPT_CHARACTERS],
-        location=event.location and event.location[:_KEPT_CHARACTERS],
-        attendees=tuple(name[:_KEPT_CHARACTERS] for name in event.attendees[:_KEPT_ATTENDEES]),
-        reasoning=event.reasoning[:_KEPT_CHARACTERS],
+        title=shortened(event.title, _KEPT_CHARACTERS),
+        location=event.location and shortened(event.location, _KEPT_CHARACTERS),
+        attendees=tuple(shortened(name, _KEPT_CHARACTERS) for name in names),
+        reasoning=shortened(event.reasoning, _KEPT_REASONING),
         assumptions=(),
     )

@@ -37,9 +37,9 @@ class AnswerStore:
         """Whether there are answers of an earlier run."""
         return self._resumed is not None
 
-    def find(self, fingerprint: str) -> Extraction | None:
+    def find(self, fingerprint: str, repeat: int) -> Extraction | None:
         """The answer that an earlier run kept; None when there is none that can be read."""
-        kept = None if self._resumed is None else self._resumed.find(fingerprint)
+        kept = None if self._resumed is None else self._resumed.find(fingerprint, repeat)
         if kept is None:
             return None
         try:
@@ -90,7 +90,7 @@ def latest_recording(output: Path, fingerprints: Iterable[str]) -> Recording | N
     asked = frozenset(fingerprints)
     for path in sorted(output.glob(f"benchmark_*{ANSWERS_SUFFIX}"), reverse=True):
         recording = open_recording(path)
-        if not asked.isdisjoint(recording.offsets):
+        if not asked.isdisjoint(fingerprint for fingerprint, _ in recording.offsets):
             return recording
     return None
 

@@ -40,6 +40,10 @@ class LanguageModelExtractor(ABC):
         """What answers depend on besides the model."""
         return {"prompt": prompt_fingerprint(self._template)}
 
+    def prompt_for(self, request: Request) -> Prompt:
+        """What the model is asked about a conversation."""
+        return self._template.filled(request)
+
     @abstractmethod
     async def _call_api(self, prompt: Prompt) -> LLMCallResult:
         """Make one call; raises an error of `errors` or a `TransientError`."""
@@ -52,7 +56,7 @@ class LanguageModelExtractor(ABC):
         tally = Tally()
         started_s = time.monotonic()
         try:
-            events, raw = await self._ask_for_events(self._template.filled(request), tally)
+            events, raw = await self._ask_for_events(self.prompt_for(request), tally)
         except ExtractionFailed as failure:
             failure.usage = tally.usage
             failure.attempts = tally.attempts

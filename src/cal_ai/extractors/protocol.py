@@ -16,13 +16,15 @@ from truemark.errors import TruemarkError
 class Request:
     """What an extractor may know: the conversation, whose calendar, when "now" is, what is planned.
 
-    `now` is local to the owner; it carries a time zone where one is known.
+    `now` is local to the owner; it carries a time zone where one is known. `repeat` counts how
+    often the same was asked before; stored answers are told apart by it, and nothing else is.
     """
 
     transcript: Transcript
     owner: str
     now: datetime
     context: tuple[ContextEvent, ...] = ()
+    repeat: int = 0
 
 
 @dataclass(frozen=True, slots=True)

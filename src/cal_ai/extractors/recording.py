@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
 from cal_ai.extractors.protocol import Request, Usage
 from truemark import history
 from truemark.signature import data_hash
+
+MOST_REPEATS = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +27,8 @@ class Recorded:
     usage: Usage | None
     latency_s: float
     attempts: int
+    repeat: int = 0
+    identity: Mapping[str, str] = field(default_factory=dict)
 
 
 _CONTEXT_ENCODER = json.JSONEncoder(default=str)
@@ -70,25 +74,37 @@ def recorded_fields(answer: Recorded) -> dict[str, object]:
         },
         "latency_s": answer.latency_s,
         "attempts": answer.attempts,
+        **({"repeat": answer.repeat} if answer.repeat else {}),
+        **({"identity": dict(answer.identity)} if answer.identity else {}),
     }
 
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """The answers in a file, by fingerprint; the answers themselves stay there until asked for."""
+    """The answers in a file, by fingerprint; the answers themselves stay there until asked for.
+
+    `identities` are what the answers depend on besides the model, such as the prompt; `repeats` is
+    how often a question was asked, at most.
+    """
 
     path: Path
-    offsets: Mapping[str, int]
+    offsets: Mapping[tuple[str, int], int]
     makers: frozenset[tuple[str, str | None]]
+    identities: tuple[Mapping[str, str], ...]
+    repeats: int
     warnings: tuple[str, ...]
 
-    def find(self, fingerprint: str) -> Recorded | None:
-        """The answer to exactly this question, put to the same model in the same words."""
-        return self._at(self.offsets.get(fingerprint))
+    def has(self, fingerprint: str, repeat: int = 0) -> bool:
+        """Whether exactly this question was answered that often before."""
+        return (fingerprint, repeat) in self.offsets
 
-    def find_conversation(self, fingerprint: str) -> Recorded | None:
+    def find(self, fingerprint: str, repeat: int = 0) -> Recorded | None:
+        """The answer to exactly this question, put to the same model in the same words."""
+        return self._at(self.offsets.get((fingerprint, repeat)))
+
+    def find_conversation(self, fingerprint: str, repeat: int = 0) -> Recorded | None:
         """The answer for the same conversation, whoever was asked, in whatever words."""
-        return self._at(self.offsets.get(_conversation(fingerprint)))
+        return self._at(self.offsets.get((_conversation(fingerprint), repeat)))
 
     def _at(self, offset: int | None) -> Recorded | None:
         record = None if offset is None else history.record_at(self.path, offset)
@@ -97,17 +113,23 @@ class Recording:
 
 def open_recording(path: Path) -> Recording:
     """An index of the file; where it answers a question twice, the later answer counts."""
-    offsets: dict[str, int] = {}
+    offsets: dict[tuple[str, int], int] = {}
     makers: set[tuple[str, str | None]] = set()
+    identities: dict[str, Mapping[str, str]] = {}
     warnings: list[str] = []
     for offset, record in history.scan(path, warnings):
         answer = _recorded(record)
         if answer is None:
             warnings.append(f"{path}: the line at byte {offset} is no stored answer, skipped")
             continue
-        offsets[answer.fingerprint] = offsets[_conversation(answer.fingerprint)] = offset
+        for key in (answer.fingerprint, _conversation(answer.fingerprint)):
+            offsets[key, answer.repeat] = offset
         makers.add((answer.extractor, answer.model))
-    return Recording(path, offsets, frozenset(makers), tuple(warnings))
+        identities.setdefault(str(sorted(answer.identity.items())), answer.identity)
+    repeats = 1 + max((repeat for _, repeat in offsets), default=0)
+    return Recording(
+        path, offsets, frozenset(makers), tuple(identities.values()), repeats, tuple(warnings)
+    )
 
 
 def _conversation(fingerprint: str) -> str:
@@ -125,11 +147,20 @@ def _recorded(record: Mapping[str, object]) -> Recorded | None:
             "latency_s": (int() | float()) as latency_s,
             "attempts": int(attempts),
         }:
-            usage = _usage(record.get("usage"))
-            return Recorded(
-                sample, fingerprint, extractor, model, raw, usage, float(latency_s), attempts
-            )
+            usage, repeat = _usage(record.get("usage")), record.get("repeat", 0)
+            took = (float(latency_s), attempts)
+            if isinstance(repeat, int) and 0 <= repeat < MOST_REPEATS:
+                who = _identity(record.get("identity"))
+                return Recorded(
+                    sample, fingerprint, extractor, model, raw, usage, *took, repeat, who
+                )
     return None
+
+
+def _identity(value: object) -> dict[str, str]:
+    """The texts of a line's identity; it has none in recordings of before."""
+    found = value if isinstance(value, dict) else {}
+    return {name: text for name, text in found.items() if isinstance(text, str)}
 
 
 def _usage(counts: object) -> Usage | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from cal_ai.extractors.answers import AnswerError, parse_answer
@@ -41,15 +42,34 @@ class ReplayExtractor:
         return self._model
 
     @property
+    def path(self) -> Path:
+        return self._recording.path
+
+    @property
+    def identity(self) -> Mapping[str, str]:
+        """What the answers depend on besides the model; the values of all where they differ."""
+        found: dict[str, list[str]] = {}
+        for one in self._recording.identities:
+            for name, value in one.items():
+                found.setdefault(name, []).append(value)
+        return {name: "+".join(sorted(set(values))) for name, values in found.items()}
+
+    @property
+    def repeats(self) -> int:
+        """How often each conversation was asked about, at most."""
+        return self._recording.repeats
+
+    @property
     def warnings(self) -> tuple[str, ...]:
         """Lines of the recording that could not be read."""
         return self._recording.warnings
 
     async def extract_events(self, request: Request) -> Extraction:
         fingerprint = request_fingerprint(request, self.recorded_by, self._model)
-        answer = self._recording.find_conversation(fingerprint)
+        answer = self._recording.find_conversation(fingerprint, request.repeat)
         if answer is None:
-            raise ExtractionFailed(f"no stored answer in {self._recording.path}")
+            which = f" of repeat {request.repeat + 1}" if request.repeat else ""
+            raise ExtractionFailed(f"no stored answer{which} in {self._recording.path}")
         try:
             events = parse_answer(answer.raw)
         except AnswerError as error:
