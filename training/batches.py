@@ -5,8 +5,8 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -22,8 +22,7 @@ PARTS = (2, 4)
 FRAME, MULTIPLE = 2, 8
 
 
-@dataclass(frozen=True, slots=True)
-class Batch:
+class Batch(NamedTuple):  # which the compiler of networks takes apart, unlike a dataclass
     ids: Tensor
     ends: Tensor
     marks: Tensor

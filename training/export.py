@@ -15,7 +15,7 @@ import onnx
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
-from training.network import NORM_EPSILON, REACH, SHAPES, Shape
+from training.shapes import NORM_EPSILON, REACH, SHAPES, Shape
 from training.weights import BLOCK, Arrays, eight_bits, read_parts
 
 OPSET = 20
@@ -41,10 +41,11 @@ FORMS = {"base": Form(8), "small": Form(4), "nano": Form(4)}
 class Graph:
     """Nodes and weights of an ONNX graph in the making."""
 
-    def __init__(self) -> None:
+    def __init__(self, prefix: str = "") -> None:
         self.nodes: list[Any] = []
         self.weights: list[Any] = []
         self.count = 0
+        self.prefix = prefix  # of the names of all that is added
 
     def add(self, op: str, *inputs: str, out: str | None = None, **attributes: Any) -> str:
         """The name of the output of a new node."""
@@ -55,14 +56,14 @@ class Graph:
     ) -> list[str]:
         """The names of the outputs of a new node."""
         self.count += 1
-        first = name or f"{op.lower()}_{self.count}"
+        first = name or f"{self.prefix}{op.lower()}_{self.count}"
         names = [first, *(f"{first}.{i}" for i in range(1, outs))]
         self.nodes.append(helper.make_node(op, list(inputs), names, **attributes))
         return names
 
     def constant(self, values: NDArray[Any], name: str = "") -> str:
         self.count += 1
-        name = name or f"constant_{self.count}"
+        name = name or f"{self.prefix}constant_{self.count}"
         self.weights.append(numpy_helper.from_array(np.ascontiguousarray(values), name))
         return name
 
@@ -117,6 +118,15 @@ def four_bit_levels(values: NDArray[np.float32]) -> tuple[NDArray[np.int64], NDA
     return chosen.astype(np.int64), np.choose(best, candidates).astype(np.float32)
 
 
+def whole_product(graph: Graph, x: str, weight: NDArray[np.float32], out: str | None = None) -> str:
+    """`x` times the weights, both rounded to whole numbers: `x` as it comes, by its own range."""
+    whole, steps = eight_bits(weight, axis=1, largest=SEVEN_BITS)
+    rounded, step, zero = graph.add_many("DynamicQuantizeLinear", x, outs=3)
+    product = graph.add("MatMulInteger", rounded, graph.constant(whole), zero)
+    factor = graph.add("Mul", step, graph.constant(steps[0]))
+    return graph.add("Mul", graph.add("Cast", product, to=TensorProto.FLOAT), factor, out=out)
+
+
 @dataclass(frozen=True, slots=True)
 class Writer:
     """A network on its way into a graph."""
@@ -132,11 +142,7 @@ class Writer:
         if self.arithmetic == "float32":
             out = graph.add("MatMul", x, graph.constant(weight))
         else:
-            whole, steps = eight_bits(weight, axis=1, largest=SEVEN_BITS)
-            rounded, step, zero = graph.add_many("DynamicQuantizeLinear", x, outs=3)
-            product = graph.add("MatMulInteger", rounded, graph.constant(whole), zero)
-            factor = graph.add("Mul", step, graph.constant(steps[0]))
-            out = graph.add("Mul", graph.add("Cast", product, to=TensorProto.FLOAT), factor)
+            out = whole_product(graph, x, weight)
         if f"{name}.bias" not in self.arrays:
             return out
         bias = (self.arrays[f"{name}.bias"] * scale).astype(np.float32)

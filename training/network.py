@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import torch
@@ -12,39 +11,12 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from training.corruption import PUNCTUATION_CLASSES
+from training.shapes import NORM_EPSILON, REACH, Shape
 from training.weights import BLOCK, Arrays
 
-REACH = 3
-NORM_EPSILON = 1e-12
 KINDS = 4  # of pieces, see `training.pretrained`
 # What only training needs; `kinds` lives on in the table of pieces.
 ONLY_TRAINING = ("marks.", "hint.", "kinds.")
-Activation = Literal["gelu", "relu"]
-
-
-@dataclass(frozen=True, slots=True)
-class Shape:
-    """Everything that fixes the size of a network; `embedding` below `width` adds a projection."""
-
-    width: int
-    layers: int
-    heads: int
-    feed_forward: int
-    embedding: int
-    activation: Activation = "gelu"
-    vocabulary: int = 16_001
-    positions: int = 256
-
-
-SHAPES = {
-    "base": Shape(width=384, layers=6, heads=12, feed_forward=1536, embedding=384),
-    "small": Shape(width=384, layers=4, heads=12, feed_forward=1024, embedding=192),
-    "nano": Shape(width=128, layers=3, heads=4, feed_forward=384, embedding=128, activation="relu"),
-    "smoke": Shape(width=32, layers=2, heads=2, feed_forward=64, embedding=32, vocabulary=512),
-    "smoke-small": Shape(
-        width=32, layers=1, heads=2, feed_forward=32, embedding=16, vocabulary=512
-    ),
-}
 
 
 class Layer(nn.Module):  # type: ignore[misc, unused-ignore]

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from training.network import Shape
+from training.shapes import Shape
 from training.weights import Arrays
 
 PER_LAYER = ("attention", "attended", "norm_attention", "feed_out", "norm_feed")

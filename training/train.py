@@ -20,8 +20,9 @@ import torch.nn.functional as F  # noqa: N812
 from torch import Tensor
 
 from training.batches import Batch, batches, made_up_batch
-from training.network import SHAPES, Network, load
+from training.network import Network, load
 from training.prepare import SEED
+from training.shapes import SHAPES
 from training.students import beginning
 from training.weights import (
     Arrays,

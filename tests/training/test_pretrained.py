@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 from training.cards import refreshed
 from training.documents import KEPT, read_mix, write_thinned
+from training.export import Graph
 from training.pretrained import CAPITAL, CAPITALS, MARK, PLAIN, kind_of, read_wheel, word_pieces
 from training.weights import eight_bits, read_parts, read_small, write_parts, write_small
+from training.whole_numbers import in_whole_numbers
 
 from sat_bench.models.finding import find_model
 from truemark.signature import checksum
@@ -74,6 +76,38 @@ def test_seven_bits_never_go_beyond_their_largest() -> None:
     whole, scale = eight_bits(values, axis=1, largest=63)
     assert np.abs(whole).max() == 63
     assert whole * scale == pytest.approx(values, abs=float(scale.max()) / 2)
+
+
+def test_products_in_whole_numbers_are_nearly_those_of_unfolded_weights(tmp_path: Path) -> None:
+    import onnxruntime
+    from onnx import TensorProto, helper
+
+    rng = np.random.default_rng(3)
+    weight, x = rng.normal(size=(16, 8)).astype(np.float32), rng.normal(size=(1, 5, 16))
+    graph = Graph()
+    whole, scale = eight_bits(weight, axis=1)
+    cast = graph.add("Cast", graph.constant(whole), to=TensorProto.FLOAT)
+    unfolded = graph.add("Mul", cast, graph.constant(scale))
+    graph.add("MatMul", "x", unfolded, out="y")
+    sides = [
+        helper.make_tensor_value_info(name, TensorProto.FLOAT, [1, 5, size])
+        for name, size in (("x", 16), ("y", 8))
+    ]
+    proto = helper.make_graph(graph.nodes, "g", sides[:1], sides[1:], graph.weights)
+    before = helper.make_model(proto, opset_imports=[helper.make_opsetid("", 20)], ir_version=10)
+    after = in_whole_numbers(before)
+    assert [node.op_type for node in after.graph.node][:2] == [
+        "DynamicQuantizeLinear",
+        "MatMulInteger",
+    ]
+    found, expected = (
+        onnxruntime.InferenceSession(model.SerializeToString()).run(
+            None, {"x": x.astype(np.float32)}
+        )[0]
+        for model in (after, before)
+    )
+    assert found == pytest.approx(expected, abs=0.15)
+    assert np.abs(found - expected).max() > 0
 
 
 def test_thinning_keeps_its_share_of_a_large_source_and_all_of_the_others(tmp_path: Path) -> None:

@@ -22,8 +22,8 @@ pytestmark = [
 @pytest.fixture(scope="module")
 def windows(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a tokenizer and one pass of windows over the bundled talks."""
-    from training.network import SHAPES
     from training.prepare import read_documents, train_tokenizer, write_passes
+    from training.shapes import SHAPES
 
     folder = tmp_path_factory.mktemp("windows")
     documents = read_documents(BUNDLED_FOLDER / "talks")
@@ -36,7 +36,8 @@ def windows(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_few_steps_make_a_file_that_the_loader_runs(windows: Path, tmp_path: Path) -> None:
     from training.batches import batches
     from training.export import Form, build
-    from training.network import SHAPES, Network, load
+    from training.network import Network, load
+    from training.shapes import SHAPES
     from training.students import beginning
     from training.train import Recipe, Schedule, Student, Teacher, train
 
@@ -66,7 +67,8 @@ def test_learning_lowers_the_loss_on_a_batch_seen_again(windows: Path) -> None:
     from itertools import repeat
 
     from training.batches import batches
-    from training.network import SHAPES, Network
+    from training.network import Network
+    from training.shapes import SHAPES
     from training.train import Recipe, Schedule, Student, train
 
     torch.manual_seed(1)
@@ -94,7 +96,8 @@ def test_a_deadline_shortens_the_schedule_to_the_steps_that_fit() -> None:
 def test_the_exported_file_computes_what_the_network_computes(name: str) -> None:
     import onnxruntime
     from training.export import FLOAT32, build
-    from training.network import SHAPES, Network
+    from training.network import Network
+    from training.shapes import SHAPES
 
     torch.manual_seed(2)
     network = Network(SHAPES[name]).eval()
@@ -114,7 +117,8 @@ def test_the_exported_file_computes_what_the_network_computes(name: str) -> None
 
 
 def test_a_student_of_the_same_size_begins_as_its_teacher() -> None:
-    from training.network import SHAPES, Network, load
+    from training.network import Network, load
+    from training.shapes import SHAPES
     from training.students import beginning
 
     torch.manual_seed(3)
