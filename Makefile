@@ -20,8 +20,10 @@ $(READY): requirements.lock pyproject.toml
 
 demo: $(READY) ## set up, then run the main jobs on the embedded defaults
 	$(BIN)/sat-bench -sweep
-	$(BIN)/sat-bench -models nano,small,base -sweep
+	$(BIN)/sat-bench -models nano,small,base -sweep -record reports
 	$(BIN)/python -m cal_ai benchmark --extractor rules
+	$(BIN)/truemark report reports/nano.run.json reports/small.run.json reports/base.run.json -o reports/talks.html
+	$(BIN)/truemark history reports -o reports/history.html
 
 test: $(READY) ## set up, then run the tests
 	$(BIN)/python -m pytest -n auto -q

@@ -9,10 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from testing.made_runs import calendar_run, hostile_run, large_run, talks_run
+from testing.calendar_runs import calendar_run
+from testing.made_runs import hostile_run
+from testing.talk_runs import large_run, talks_run
 
 from truemark.pages import history_page, report_page
-from truemark.record_files import write_run
+from truemark.record_files import load_run, write_run
 from truemark.records import Run
 from truemark.timeline import read_timeline
 
@@ -40,7 +42,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     def made(name: str) -> Path:
         path = folder / f"{name}.html"
         if not path.exists():
-            page = _history(folder) if name == "history" else report_page(RUNS[name]())
+            page = MEASURED[name](folder) if name in MEASURED else report_page(RUNS[name]())
             path.write_text(page, encoding="utf-8")
         return path
 
@@ -48,9 +50,21 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
 
 
 def _history(folder: Path) -> str:
+    """The page of two made runs."""
     for name, skill in (("nano", 0.9), ("small", 0.97)):
         write_run(folder / "runs" / f"{name}.run.json", talks_run(name, skill))
     return history_page(read_timeline(folder / "runs"), "runs")
+
+
+def _bundled_talks(folder: Path) -> str:
+    """The page of what sat-bench measures of its own talks."""
+    from sat_bench.cli import main
+
+    assert main(["-models", "nano,small", "-sweep", "-record", str(folder / "bundled")]) == 0
+    return report_page([load_run(folder / "bundled" / f"{n}.run.json") for n in ("nano", "small")])
+
+
+MEASURED: dict[str, Callable[[Path], str]] = {"history": _history, "bundled talks": _bundled_talks}
 
 
 @pytest.fixture(scope="session")

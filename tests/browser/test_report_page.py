@@ -9,10 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from testing.made_runs import HOSTILE, talks_run
-from tests.browser.conftest import RUNS, Open
+from testing.made_runs import HOSTILE
+from testing.talk_runs import talks_run
+from tests.browser.conftest import MEASURED, RUNS, Open
 
+from truemark.pages import report_page
 from truemark.record_parts import position_marks
+from truemark.records import Run, ScoringRules, System, Unit
 from truemark.sweep import ScoredPositions
 
 pytestmark = pytest.mark.browser
@@ -27,7 +30,7 @@ def count(page: Any) -> int:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1400, 390])
-@pytest.mark.parametrize("name", [*RUNS, "history"])
+@pytest.mark.parametrize("name", [*RUNS, *MEASURED])
 def test_pages_open_without_a_complaint_and_fit_the_screen(
     opened: Open, name: str, width: int, scheme: str
 ) -> None:
@@ -38,6 +41,32 @@ def test_pages_open_without_a_complaint_and_fit_the_screen(
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     ground = page.evaluate("getComputedStyle(document.body).backgroundColor")
     assert (sum(map(int, re.findall(r"\d+", ground))) > 380) == (scheme == "light")
+
+
+def test_the_page_of_the_bundled_talks_is_small_and_lists_every_mistake(
+    opened: Open, pages: Callable[[str], Path]
+) -> None:
+    page = opened("bundled talks")
+    assert pages("bundled talks").stat().st_size < 2_000_000
+    counted = page.locator("button.bar[data-filter=kind] .number").all_inner_texts()
+    assert sum(map(int, counted)) == count(page) > 0
+    slider = page.locator("#figure-threshold-1 input[type=range]")
+    before = page.locator("#detail .running .text").last.inner_text()
+    slider.fill("0.999")
+    assert page.locator("#detail .running .text").last.inner_text() != before
+
+
+def test_a_run_without_findings_or_curves_still_opens(chromium: Any, tmp_path: Path) -> None:
+    path = tmp_path / "plain.html"
+    run = Run("t", "1", "", System("s"), {}, ScoringRules(0), (Unit("u", failed="lost"),))
+    path.write_text(report_page([run]), encoding="utf-8")
+    page = chromium.new_page()
+    errors: list[str] = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.goto(path.as_uri())
+    assert page.locator("#detail").inner_text() == "Nothing to show."
+    page.close()
+    assert errors == []
 
 
 def test_a_page_opens_at_its_top_and_stays_where_it_is_when_filtered(opened: Open) -> None:

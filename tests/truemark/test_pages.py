@@ -13,7 +13,9 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from testing.made_runs import HOSTILE, calendar_run, hostile_run, large_run, talks_run
+from testing.calendar_runs import calendar_run
+from testing.made_runs import HOSTILE, hostile_run
+from testing.talk_runs import large_run, talks_run
 from tests.truemark.runs_for_tests import made
 
 from truemark import cli, extras

@@ -11,6 +11,7 @@ from truemark.summary import scored_units, scoring_of
 from truemark.uncertainty import MEASURES, Measure
 
 TABLE_ROWS = 60
+COLORS = 6  # of runs in the style; further ones begin again
 RELIABILITY = (
     "The share that was right, by what the system said; bars are 95% intervals, beside them n."
 )
@@ -172,13 +173,15 @@ def precision_recall_figure(named: Sequence[tuple[str, Run]]) -> Figure | None:
             continue
         scored = _scored(run, run.curve)
         points = tuple((row[3], row[2]) for row in _with_predictions(run.curve, scored))
-        series.append(Series(name, points, f"run-{number}"))
+        series.append(Series(name, points, f"run-{number % COLORS}"))
         places = []
         if run.scoring.threshold is not None:
             places = [_place(run.curve, run.scoring.threshold)]
             chosen = scored[places[0]]
             point = ((chosen[3], chosen[2]),)
-            series.append(Series(f"{name}, chosen", point, f"run-{number}", line=False, dots=True))
+            series.append(
+                Series(f"{name}, chosen", point, f"run-{number % COLORS}", line=False, dots=True)
+            )
         rows += [
             (name, scored[place][0], scored[place][3], scored[place][2])
             for place in _thinned(len(scored), places)
@@ -216,7 +219,7 @@ def reliability_figure(named: Sequence[tuple[str, Run]]) -> Figure | None:
             x = _middle(row) if not labels else float(labels.index(row.label))
             points.append((x, share.value, share.low, share.high, row.count))
             table.append((name, row.label, row.count, share.value, share.low, share.high))
-        series.append(Series(name, tuple(points), f"run-{number}", line=False, dots=True))
+        series.append(Series(name, tuple(points), f"run-{number % COLORS}", line=False, dots=True))
     if not labels:
         series.append(Series("as stated", ((0, 0), (1, 1)), "soft", dashed=True))
     errors = [
@@ -260,7 +263,7 @@ def tolerance_figure(named: Sequence[tuple[str, Run]]) -> Figure | None:
             continue
         scored = _scored(run, run.tolerances)
         points = tuple((row[0], row[1]) for row in scored)
-        series.append(Series(name, points, f"run-{number}", dots=True))
+        series.append(Series(name, points, f"run-{number % COLORS}", dots=True))
         rows += [(name, *row, *_counts(run.tolerances, place)) for place, row in enumerate(scored)]
     if not series:
         return None
@@ -289,7 +292,7 @@ def latency_figure(named: Sequence[tuple[str, Run]]) -> Figure | None:
             continue
         steps = [(value, (rank + 1) / len(seconds)) for rank, value in enumerate(seconds)]
         kept = [steps[place] for place in _thinned(len(steps), ())]
-        series.append(Series(name, tuple(kept), f"run-{number}", dots=len(kept) < 40))
+        series.append(Series(name, tuple(kept), f"run-{number % COLORS}", dots=len(kept) < 40))
         rows += [(name, value, share) for value, share in kept]
     if not series:
         return None

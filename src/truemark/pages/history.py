@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from truemark.pages.document import document
-from truemark.pages.figures import Figure, Series
+from truemark.pages.figures import COLORS, Figure, Series
 from truemark.pages.scales import Scale, score_scale
 from truemark.timeline import PastRun, Timeline
 
@@ -65,7 +65,7 @@ def _figure(number: int, runs: Sequence[PastRun]) -> Figure:
         x="",
         y="F1",
         series=tuple(
-            Series(name, tuple(own), f"run-{color % 6}", dots=True)
+            Series(name, tuple(own), f"run-{color % COLORS}", dots=True)
             for color, (name, own) in enumerate(points.items())
         ),
         labels=tuple(past.run.started[:10] for past in runs),

@@ -22,7 +22,7 @@ globalThis.mistakesOf = (data, levels) => {
       "header",
       {},
       chip(finding.kind, kindName(finding.kind)),
-      runs.length > 1 ? chip(runs[finding.run].name, `run-${finding.run}`) : null,
+      runs.length > 1 ? chip(runs[finding.run].name, `run-${finding.run % 6}`) : null,
       make("h3", {}, make("bdi", {}, finding.unit + (finding.repeat ? ` #${finding.repeat}` : ""))),
       ...group.map(([name, value]) => chip(`${name}: ${value}`, "soft")),
       sure === null ? null : chip(`confidence ${sure}`, "soft"),
@@ -79,7 +79,7 @@ globalThis.mistakesOf = (data, levels) => {
     runs.forEach((run, number) => {
       const own = findings.filter((one) => one.run === number && same(one) && isStructured(one));
       if (number === finding.run) own.sort((a, b) => (b === finding) - (a === finding));
-      if (runs.length > 1) sides.append(make("h4", { class: `run-${number}` }, make("bdi", {}, run.name)));
+      if (runs.length > 1) sides.append(make("h4", { class: `run-${number % 6}` }, make("bdi", {}, run.name)));
       if (!own.length) sides.append(make("p", { class: "soft" }, "No mistake here."));
       for (const one of own) {
         const also = one === finding ? "current" : "also";
@@ -111,7 +111,7 @@ globalThis.mistakesOf = (data, levels) => {
         box.replaceChildren(marked(text, marks(), from, to, place ?? null));
       };
       box.refresh();
-      const title = runs.length > 1 ? make("h4", { class: `run-${number}` }, make("bdi", {}, run.name)) : null;
+      const title = runs.length > 1 ? make("h4", { class: `run-${number % 6}` }, make("bdi", {}, run.name)) : null;
       const moves = whole && run.threshold !== null;
       return make("div", { class: "running" }, title, moves ? sliderOf(number) : null, box);
     });

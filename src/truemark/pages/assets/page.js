@@ -191,7 +191,7 @@
       "a",
       { href: `#finding=${number}`, "data-number": number },
       chip(finding.kind, kindName(finding.kind)),
-      runs.length > 1 ? make("i", { class: `swatch run-${finding.run}`, title: runs[finding.run].name }) : null,
+      runs.length > 1 ? make("i", { class: `swatch run-${finding.run % 6}`, title: runs[finding.run].name }) : null,
       make("span", { class: "unit" }, make("bdi", {}, finding.unit)),
       make("span", { class: "sure soft" }, sure),
       make("span", { class: "snippet", dir: "auto" }, snippet(finding)),

@@ -1,0 +1,176 @@
+"""Records as a benchmark of sentence ends writes them, made up by seed."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from truemark.counts import Counts
+from truemark.curves import exact_curve
+from truemark.record_parts import (
+    curve_columns,
+    held_out_of,
+    over_tolerances,
+    position_blocks,
+    position_marks,
+    reliability_of,
+)
+from truemark.records import Finding, Mark, Run, ScoringRules, System, Unit
+from truemark.sweep import Group, ScoredPositions, grid, sweep_groups
+
+STARTED = "2026-03-01T09:00:00+01:00"
+SOURCE = Path(__file__).parents[1] / "src"
+_AROUND = 240
+_END = re.compile(r"[.?!][\"')]*(?=\s|$)")
+_PAUSE = re.compile(r"[,;:](?=\s)")
+
+
+@dataclass(frozen=True, slots=True)
+class Talk:
+    """A talk with its true sentence ends and the probability at each place that could be one."""
+
+    name: str
+    text: str
+    truth: tuple[int, ...]
+    scored: ScoredPositions
+    language: str
+
+    @property
+    def group(self) -> Group:
+        return self.scored, self.truth
+
+
+def talk(name: str, text: str, skill: float, seed: int, language: str = "en") -> Talk:
+    """A talk as a segmenter of that skill (0 to 1) sees it."""
+    import numpy as np
+
+    chance = random.Random(seed)
+    truth = tuple(found.end() for found in _END.finditer(text))
+    scores: dict[int, float] = {}
+    for place in truth:
+        high = chance.random() < skill
+        scores[place] = chance.betavariate(9, 1) if high else chance.betavariate(1, 4)
+    for found in _PAUSE.finditer(text):
+        low = chance.random() < skill
+        scores[found.end()] = chance.betavariate(1, 12) if low else chance.betavariate(4, 3)
+    places = sorted(scores)
+    scored = ScoredPositions(np.array(places), np.array([scores[place] for place in places]))
+    return Talk(name, text, truth, scored, language)
+
+
+def talks_run(name: str, skill: float, *, seed: int = 1, tolerance: int = 0) -> Run:
+    """A run over the bundled talks."""
+    folder = SOURCE / "sat_bench" / "bundled" / "talks"
+    texts = {path.stem: _body(path) for path in sorted(folder.glob("*.txt"))}
+    heard = [
+        talk(title, text, skill, seed + number, "en" if number % 3 else "en-GB")
+        for number, (title, text) in enumerate(texts.items())
+    ]
+    return run_of_talks(name, heard, tolerance)
+
+
+def _body(path: Path) -> str:
+    return path.read_text(encoding="utf-8").partition("\n\n")[2].strip()
+
+
+def run_of_talks(name: str, talks: Sequence[Talk], tolerance: int) -> Run:
+    """The record that measuring these talks gives."""
+    rules = ScoringRules(empty=0, threshold=0.3, own_threshold=0.5, tolerance=tolerance)
+    measured = [_measured(one, rules) for one in talks]
+    groups = [one.group for one in talks]
+    claims = [
+        (score, position in one.truth)
+        for one in talks
+        for position, score in zip(one.scored.positions, one.scored.scores, strict=True)
+    ]
+    return Run(
+        tool="sat-bench",
+        version="0.1.0",
+        started=STARTED,
+        seconds=2.4,
+        system=System(name, "SaT", {"model": f"{name}.onnx", "sha256": "5f0c" * 4}),
+        signature={"data": "8c1f0e6a9b42", "rules": "sentence ends", "tolerance": str(tolerance)},
+        scoring=rules,
+        units=tuple(unit for unit, _ in measured),
+        findings=tuple(finding for _, own in measured for finding in own),
+        curve=curve_columns(exact_curve(groups, tolerance), rules),
+        tolerances=over_tolerances(groups, 0.3, (0, 1, 2, 3, 5, 8, 13)),
+        held_out=held_out_of(sweep_groups(groups, grid(0.05, 1, 0.05), tolerance), rules),
+        reliability=reliability_of([p for p, _ in claims], [right for _, right in claims]),
+        words={"unit": "talk", "units": "talks", "item": "sentence end", "items": "sentence ends"},
+    )
+
+
+def _measured(one: Talk, rules: ScoringRules) -> tuple[Unit, list[Finding]]:
+    tolerance = int(rules.tolerance or 0)
+    threshold = rules.threshold or 0.0
+    marks = position_marks(one.group, threshold, tolerance, 0.01)
+    roles = [mark.role for mark in marks]
+    counts = Counts(*(roles.count(role) for role in ("found", "invented", "missed")))
+    findings = [_in_context(one, mark, marks) for mark in marks if _is_mistake(mark)]
+    unit = Unit(
+        one.name,
+        counts.tp,
+        counts.fp,
+        counts.fn,
+        group={"language": one.language, "length": "short" if len(one.text) < 6_000 else "long"},
+        blocks=position_blocks(one.scored.above(threshold), one.truth, tolerance),
+        seconds=0.1 + len(one.text) / 40_000,
+        text=one.text,
+        marks=marks,
+    )
+    return unit, findings
+
+
+def _is_mistake(mark: Mark) -> bool:
+    return mark.role in ("invented", "missed")
+
+
+def _in_context(one: Talk, mark: Mark, marks: Sequence[Mark]) -> Finding:
+    start, end = max(0, mark.start - _AROUND), min(len(one.text), mark.start + _AROUND)
+    inside = [own for own in marks if start <= own.start <= end]
+    near = {own.start: own.probability for own in marks if own.probability is not None}
+    return Finding(
+        kind=mark.role,
+        unit=one.name,
+        text=one.text[start:end],
+        offset=start,
+        at=mark.start - start,
+        marks=tuple(
+            replace(own, start=own.start - start, end=own.end - start)
+            for own in inside
+            if own.role != "candidate"
+        ),
+        probability=near.get(mark.start),
+    )
+
+
+def large_run(findings: int = 10_000) -> Run:
+    """A run with so many findings, in a hundred groups' worth of talks."""
+    sentences = ("We crossed the river at dawn", "nobody spoke", "the ferry was late, as ever")
+    chance = random.Random(3)
+    text = ". ".join(chance.choice(sentences) for _ in range(5)) + "."
+    units = [
+        Unit(f"talk {n:03}", 100, 20, 20, group={"language": f"l{n % 12}"}, seconds=0.2 + n / 100)
+        for n in range(250)
+    ]
+    place = text.find(".") + 1
+    made = tuple(
+        Finding(
+            ("invented", "missed", "doubled", "split number")[number % 4],
+            f"talk {number % 250:03}",
+            text=f"{number} {text}",
+            marks=(Mark(place, place, "invented", number % 100 / 100),),
+            probability=number % 100 / 100,
+        )
+        for number in range(findings)
+    )
+    return replace(
+        talks_run("large", 0.9),
+        units=tuple(units),
+        findings=made,
+        system=System("large", "made up"),
+    )
