@@ -214,7 +214,7 @@ LAYERS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("cal_ai.calendars",),
         ("cal_ai.extractors",),
         ("cal_ai.settings",),
-        ("cal_ai.events", "cal_ai.transcript"),
+        ("cal_ai.events", "cal_ai.transcript", "cal_ai.network"),
     ),
 }
 

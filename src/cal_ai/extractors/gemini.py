@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING
 from cal_ai.extractors.faults import Fault, Provider
 from cal_ai.extractors.language_model import LanguageModelExtractor
 from cal_ai.extractors.prompt import BUILT_IN, Prompt, PromptTemplate
-from cal_ai.extractors.protocol import ExtractionFailed, LLMCallResult, Usage
+from cal_ai.extractors.protocol import ExtractionFailed, LLMCallResult, Usage, token_count
 from cal_ai.extractors.retry import Caller, parse_retry_after
+from cal_ai.network import UnfitAnswerError, bounded_client
 
 if TYPE_CHECKING:
     from google.genai import errors, types
@@ -36,7 +37,6 @@ class GeminiClient(LanguageModelExtractor):
         caller: Caller | None = None,
         template: PromptTemplate = BUILT_IN,
     ) -> None:
-        import httpx2
         from google import genai
         from google.genai import types
 
@@ -45,8 +45,7 @@ class GeminiClient(LanguageModelExtractor):
         super().__init__(model, caller or Caller(), template)
         self._provider = Provider("Gemini", model, "GEMINI_API_KEY", api_key)
         # Given a client, the SDK never switches to aiohttp, whose errors are different ones.
-        unbounded = httpx2.Limits(max_connections=None, max_keepalive_connections=None)
-        self._http = httpx2.AsyncClient(limits=unbounded)
+        self._http = bounded_client()
         options = types.HttpOptions(
             base_url=base_url,
             api_version=os.environ.get("GOOGLE_GENAI_API_VERSION") or _API_VERSION,
@@ -79,7 +78,9 @@ class GeminiClient(LanguageModelExtractor):
             raise self._fault(error) from error
         except (httpx2.HTTPError, httpx2.InvalidURL) as error:
             raise self._provider.fault_of_transport(error) from error
-        except (ValueError, TypeError, AttributeError) as error:
+        except UnfitAnswerError as error:
+            raise ExtractionFailed(f"Gemini's reply is not read: {error}") from error
+        except (RecursionError, ValueError, TypeError, AttributeError) as error:
             # What the SDK raises when a reply is no JSON, or JSON of another shape.
             said = self._provider.quote(str(error))
             raise ExtractionFailed(f"Gemini's reply has an unknown form: {said}") from error
@@ -121,10 +122,10 @@ def _usage(counts: types.GenerateContentResponseUsageMetadata | None) -> Usage |
     if counts is None:
         return None
     return Usage(
-        prompt=counts.prompt_token_count,
-        output=counts.candidates_token_count,
-        thinking=counts.thoughts_token_count,
-        total=counts.total_token_count,
+        prompt=token_count(counts.prompt_token_count),
+        output=token_count(counts.candidates_token_count),
+        thinking=token_count(counts.thoughts_token_count),
+        total=token_count(counts.total_token_count),
     )
 
 

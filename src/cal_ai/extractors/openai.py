@@ -11,8 +11,15 @@ from typing import TYPE_CHECKING
 from cal_ai.extractors.faults import Fault, Provider
 from cal_ai.extractors.language_model import LanguageModelExtractor
 from cal_ai.extractors.prompt import BUILT_IN, RESPONSE_SCHEMA, Prompt, PromptTemplate
-from cal_ai.extractors.protocol import ExtractionFailed, FatalExtractorError, LLMCallResult, Usage
+from cal_ai.extractors.protocol import (
+    ExtractionFailed,
+    FatalExtractorError,
+    LLMCallResult,
+    Usage,
+    token_count,
+)
 from cal_ai.extractors.retry import Caller, TransientError, parse_retry_after
+from cal_ai.network import UnfitAnswerError, bounded_client
 
 if TYPE_CHECKING:
     import httpx2
@@ -68,15 +75,9 @@ class OpenAIClient(LanguageModelExtractor):
         caller: Caller | None = None,
         template: PromptTemplate = BUILT_IN,
     ) -> None:
-        import httpx2
-
         super().__init__(model, caller or Caller(), template)
         self._provider = Provider("the OpenAI endpoint", model, "OPENAI_API_KEY", api_key)
-        self._http = httpx2.AsyncClient(
-            headers={"Authorization": f"Bearer {api_key}"} if api_key else {},
-            limits=httpx2.Limits(max_connections=None, max_keepalive_connections=None),
-            timeout=None,  # the caller's timeout spans the whole call
-        )
+        self._http = bounded_client({"Authorization": f"Bearer {api_key}"} if api_key else None)
         self._url = f"{base_url.rstrip('/')}/chat/completions"
         self._options = _Options()
 
@@ -100,6 +101,8 @@ class OpenAIClient(LanguageModelExtractor):
             response = await self._http.post(self._url, json=body)
         except (httpx2.HTTPError, httpx2.InvalidURL) as error:
             raise self._provider.fault_of_transport(error) from error
+        except UnfitAnswerError as error:
+            raise ExtractionFailed(f"the reply is not read: {error}") from error
         if response.status_code != HTTPStatus.OK:
             raise self._fault(response, options)
         return self._result(response)
@@ -171,18 +174,13 @@ def _usage(counts: Mapping[str, object]) -> Usage | None:
 
     OpenAI counts thinking as a part of the completion, some others beside it; the total tells.
     """
-    prompt = _count(counts, "prompt_tokens")
-    output = _count(counts, "completion_tokens")
-    total = _count(counts, "total_tokens")
-    thinking = _count(_inner(counts, "completion_tokens_details"), "reasoning_tokens")
+    prompt = token_count(counts.get("prompt_tokens"))
+    output = token_count(counts.get("completion_tokens"))
+    total = token_count(counts.get("total_tokens"))
+    thinking = token_count(_inner(counts, "completion_tokens_details").get("reasoning_tokens"))
     if prompt is None and output is None and total is None:
         return None
     beside = total is not None and total == (prompt or 0) + (output or 0) + (thinking or 0)
     if output is not None and thinking and not beside:
         output = max(0, output - thinking)
     return Usage(prompt, output, thinking, total)
-
-
-def _count(counts: Mapping[str, object], key: str) -> int | None:
-    value = counts.get(key)
-    return value if isinstance(value, int) and not isinstance(value, bool) else None

@@ -11,6 +11,8 @@ from cal_ai.events import ContextEvent, Event
 from cal_ai.transcript import Transcript
 from truemark.errors import TruemarkError
 
+_MOST_TOKENS = 10**12
+
 
 @dataclass(frozen=True, slots=True)
 class Request:
@@ -43,6 +45,13 @@ class Usage:
             _sum(self.thinking, other.thinking),
             _sum(self.total, other.total),
         )
+
+
+def token_count(value: object) -> int | None:
+    """A count that a provider or a file states; None for one that cannot be."""
+    if not isinstance(value, int) or isinstance(value, bool):
+        return None
+    return value if 0 <= value < _MOST_TOKENS else None
 
 
 def _sum(first: int | None, second: int | None) -> int | None:

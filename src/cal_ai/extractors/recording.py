@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
-from cal_ai.extractors.protocol import Request, Usage
+from cal_ai.extractors.protocol import Request, Usage, token_count
 from truemark import history
 from truemark.signature import data_hash
 
@@ -31,6 +31,9 @@ class Recorded:
     identity: Mapping[str, str] = field(default_factory=dict)
 
 
+# Beyond these a line is damaged; numbers of thousands of digits are valid JSON.
+_LONGEST_LATENCY_S = 1e9
+_MOST_ATTEMPTS = 10**6
 _CONTEXT_ENCODER = json.JSONEncoder(default=str)
 _constant_hash = cache(data_hash)  # for what is the same for all samples of a run
 
@@ -146,7 +149,7 @@ def _recorded(record: Mapping[str, object]) -> Recorded | None:
             "raw": str(raw),
             "latency_s": (int() | float()) as latency_s,
             "attempts": int(attempts),
-        }:
+        } if 0 <= latency_s < _LONGEST_LATENCY_S and 0 <= attempts < _MOST_ATTEMPTS:
             usage, repeat = _usage(record.get("usage")), record.get("repeat", 0)
             took = (float(latency_s), attempts)
             if isinstance(repeat, int) and 0 <= repeat < MOST_REPEATS:
@@ -168,7 +171,6 @@ def _usage(counts: object) -> Usage | None:
     if not isinstance(counts, dict):
         return None
     prompt, output, thinking, total = (
-        count if isinstance(count := counts.get(name), int) and count >= 0 else None
-        for name in ("prompt", "output", "thinking", "total")
+        token_count(counts.get(name)) for name in ("prompt", "output", "thinking", "total")
     )
     return Usage(prompt, output, thinking, total)

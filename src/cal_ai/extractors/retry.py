@@ -16,7 +16,7 @@ from cal_ai.extractors.protocol import ExtractionFailed, Usage, total_usage
 
 T = TypeVar("T")
 
-_SECONDS = re.compile(r"\d{1,9}(?:\.\d+)?")
+_SECONDS = re.compile(r"\d+(?:\.\d+)?")
 
 
 class TransientError(Exception):
@@ -141,12 +141,12 @@ def parse_retry_after(value: str | None, now: datetime | None = None) -> float |
     """The seconds that a Retry-After header asks for, given as seconds or an HTTP date."""
     if value is None:
         return None
-    if _SECONDS.fullmatch(value.strip()):
-        return float(value)
+    if value.isascii() and _SECONDS.fullmatch(value.strip()):
+        return float(value)  # infinity for thousands of digits: longer than anyone waits
     try:
         until = parsedate_to_datetime(value)
-    except ValueError:
+        if until.tzinfo is None:
+            until = until.replace(tzinfo=UTC)
+        return max(0.0, (until - (now or datetime.now(UTC))).total_seconds())
+    except (ValueError, OverflowError):
         return None
-    if until.tzinfo is None:
-        until = until.replace(tzinfo=UTC)
-    return max(0.0, (until - (now or datetime.now(UTC))).total_seconds())

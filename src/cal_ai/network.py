@@ -1,0 +1,113 @@
+"""Answers from servers, read whole: within a size, within a time, whatever is sent.
+
+A few kilobytes can unpack to gigabytes, and a byte every few seconds keeps a connection busy for
+hours; so answers are unpacked here, piece by piece, and counted.
+"""
+
+from __future__ import annotations
+
+import threading
+import zlib
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    import httpx2
+
+T = TypeVar("T")
+
+LARGEST_ANSWER = 20_000_000
+"""Bytes of an answer, unpacked."""
+_MOST_PARTS = 1_500_000
+"""Lists, objects, items and tags in an answer; each takes many times its own length in memory."""
+_PART_SIGNS = (b"[", b"{", b",", b"<")
+_ENCODINGS = {"": None, "identity": None, "gzip": 31, "x-gzip": 31, "deflate": 15}
+
+
+class UnfitAnswerError(Exception):
+    """An answer that is not read to its end; the text says what is the matter with it."""
+
+
+class Unpacker:
+    """Unpacks an answer piece by piece; raises `UnfitAnswerError` for one that is too large."""
+
+    def __init__(self, encoding: str | None) -> None:
+        name = (encoding or "").strip().lower()
+        if name not in _ENCODINGS:
+            raise UnfitAnswerError(f"the answer is packed as {name[:40]!r}, expected gzip")
+        window = _ENCODINGS[name]
+        self._decompressor = None if window is None else zlib.decompressobj(window)
+        self._size = 0
+        self._parts = 0
+
+    def unpack(self, piece: bytes) -> bytes:
+        """The content of the next piece."""
+        if self._decompressor is not None:
+            try:
+                piece = self._decompressor.decompress(piece, LARGEST_ANSWER + 1 - self._size)
+            except zlib.error as error:
+                raise UnfitAnswerError("the answer cannot be unpacked") from error
+        self._size += len(piece)
+        if self._size > LARGEST_ANSWER:
+            raise UnfitAnswerError(f"the answer is larger than {LARGEST_ANSWER // 1_000_000} MB")
+        self._parts += sum(piece.count(sign) for sign in _PART_SIGNS)
+        if self._parts > _MOST_PARTS:
+            raise UnfitAnswerError(f"the answer has more than {_MOST_PARTS} parts")
+        return piece
+
+
+def bounded_client(headers: Mapping[str, str] | None = None) -> httpx2.AsyncClient:
+    """An HTTP client that reads no answer beyond the bounds; it raises `UnfitAnswerError`.
+
+    It has no timeout and no ceiling on connections of its own: the caller has both.
+    """
+    import httpx2
+
+    class Client(httpx2.AsyncClient):
+        async def send(
+            self, request: httpx2.Request, *, stream: bool = False, **options: Any
+        ) -> httpx2.Response:
+            response = await super().send(request, stream=True, **options)
+            try:
+                unpacker = Unpacker(response.headers.get("content-encoding"))
+                pieces = [unpacker.unpack(piece) async for piece in response.aiter_raw()]
+            finally:
+                await response.aclose()
+            kept = [
+                (name, value)
+                for name, value in response.headers.multi_items()
+                if name.lower() not in ("content-encoding", "content-length", "transfer-encoding")
+            ]
+            return httpx2.Response(
+                response.status_code, headers=kept, content=b"".join(pieces), request=request
+            )
+
+    return Client(
+        headers={"Accept-Encoding": "gzip, deflate", **(headers or {})},
+        limits=httpx2.Limits(max_connections=None, max_keepalive_connections=None),
+        timeout=None,
+    )
+
+
+def within(timeout_s: float, work: Callable[[], T]) -> T:
+    """What `work` returns; `TimeoutError` when it has not ended in time, and nobody waits for it.
+
+    The timeouts of blocking clients count from one byte to the next; this one counts it all.
+    """
+    results: list[T] = []
+    errors: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            results.append(work())
+        except BaseException as error:  # told to whoever waits, as it is
+            errors.append(error)
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    thread.join(timeout_s)
+    if results:
+        return results[0]
+    if errors:
+        raise errors[0]
+    raise TimeoutError(f"no answer within {timeout_s:g} s")
