@@ -242,8 +242,7 @@ def _add_extractor_flags(parser: argparse.ArgumentParser) -> None:
         "--timeout",
         metavar="S",
         type=_positive_number,
-        default=120.0,
-        help="seconds to wait for one answer (default: 120)",
+        help="seconds to wait for one answer (default: 120 for a model's, 30 for a calendar's)",
     )
 
 

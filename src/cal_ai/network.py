@@ -11,6 +11,8 @@ import zlib
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from truemark.text import one_line
+
 if TYPE_CHECKING:
     import httpx2
 
@@ -20,6 +22,7 @@ LARGEST_ANSWER = 20_000_000
 """Bytes of an answer, unpacked."""
 _MOST_PARTS = 1_500_000
 """Lists, objects, items and tags in an answer; each takes many times its own length in memory."""
+_LONGEST_QUOTE = 300
 _PART_SIGNS = (b"[", b"{", b",", b"<")
 _ENCODINGS = {"": None, "identity": None, "gzip": 31, "x-gzip": 31, "deflate": 15}
 
@@ -87,6 +90,16 @@ def bounded_client(headers: Mapping[str, str] | None = None) -> httpx2.AsyncClie
         limits=httpx2.Limits(max_connections=None, max_keepalive_connections=None),
         timeout=None,
     )
+
+
+def quoted(message: str, *secrets: str | None) -> str:
+    """What a server said, fit for one line and without the secrets; a web page says nothing."""
+    for secret in filter(None, secrets):
+        message = message.replace(secret, "[key]")
+    line = one_line(message[: 10 * _LONGEST_QUOTE]).rstrip(".")
+    if line.startswith("<"):
+        return ""
+    return line if len(line) <= _LONGEST_QUOTE else f"{line[:_LONGEST_QUOTE]}..."
 
 
 def within(timeout_s: float, work: Callable[[], T]) -> T:

@@ -26,7 +26,7 @@ from cal_ai.events import Confidence, ContextEvent, Event
 from cal_ai.extractors.choosing import choice_line, choose_extractor, is_embedded
 from cal_ai.extractors.prompt import context_lines
 from cal_ai.extractors.protocol import ExtractionFailed, Extractor, Request
-from cal_ai.extractors.retry import CallPolicy
+from cal_ai.extractors.retry import model_policy
 from cal_ai.settings import load_settings
 from cal_ai.transcript import Transcript, load_transcript
 from truemark.errors import TruemarkError
@@ -62,9 +62,9 @@ def run_command(options: argparse.Namespace) -> int:
         settings,
         model=options.model,
         prompt=options.prompt,
-        policy=CallPolicy(timeout_s=options.timeout),
+        policy=model_policy(options.timeout),
     )
-    calendar = choose_calendar(options.calendar, settings, zone)
+    calendar = choose_calendar(options.calendar, settings, zone, timeout_s=options.timeout)
     _note(choice_line(options.extractor, options.model, settings, extractor))
     for number in transcript.skipped_lines:
         _note(f"{options.file}:{number}: skipped, as nobody has spoken yet")

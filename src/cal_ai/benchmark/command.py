@@ -26,7 +26,7 @@ from cal_ai.extractors.language_model import LanguageModelExtractor
 from cal_ai.extractors.protocol import Extractor
 from cal_ai.extractors.recording import Recording
 from cal_ai.extractors.replay import ReplayExtractor
-from cal_ai.extractors.retry import CallPolicy
+from cal_ai.extractors.retry import model_policy
 from cal_ai.settings import load_settings
 from truemark.errors import TruemarkError
 
@@ -44,7 +44,7 @@ def benchmark_command(options: argparse.Namespace) -> int:
         settings,
         model=options.model,
         prompt=options.prompt,
-        policy=CallPolicy(timeout_s=options.timeout),
+        policy=model_policy(options.timeout),
         per_minute=options.rpm,
     )
     require_writable(options.output)

@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote, urljoin, urlsplit, urlunsplit
 from zoneinfo import ZoneInfo
 
+from cal_ai.calendars.asking import BoundedSession, calendar_policy
 from cal_ai.calendars.document import EMPTY, Document, utc_stamp
 from cal_ai.calendars.occurrences import Budget
 from cal_ai.calendars.protocol import (
@@ -24,12 +25,12 @@ from cal_ai.calendars.protocol import (
     Unreachable,
 )
 from cal_ai.calendars.reading import Moment
+from cal_ai.extractors.protocol import ExtractionFailed
+from cal_ai.network import UnfitAnswerError
 
 if TYPE_CHECKING:
     from caldav.response import DAVResponse
 
-TIMEOUT_S = 30
-_LONGEST_WAIT_S = 60
 _CALDAV = "urn:ietf:params:xml:ns:caldav"
 _QUERY = f"""\
 <?xml version="1.0" encoding="utf-8"?>
@@ -82,7 +83,7 @@ class CalDavCalendar:
         zone: ZoneInfo | None,
         *,
         clock: Callable[[], datetime] = _now,
-        timeout_s: int = TIMEOUT_S,
+        timeout_s: float | None = None,
     ) -> None:
         from caldav.davclient import DAVClient
 
@@ -93,12 +94,10 @@ class CalDavCalendar:
             url=account.url,
             username=account.username,
             password=account.password,
-            timeout=timeout_s,
             enable_rfc6764=False,
-            rate_limit_handle=True,
-            rate_limit_default_sleep=1,
-            rate_limit_max_sleep=_LONGEST_WAIT_S,
         )
+        session: Any = BoundedSession(self._client.session, calendar_policy(timeout_s))
+        self._client.session = session
         self._addresses: dict[str, str] = {}
         try:
             self._collection = self._find_collection()
@@ -263,8 +262,10 @@ class CalDavCalendar:
             yield
         except error.AuthorizationError as refusal:
             raise AccessRefused(f"{where}: {self._refusal(refusal)}") from refusal
-        except error.RateLimitError as busy:
-            raise Unreachable(f"{where}: the server is busy; try again later") from busy
+        except ExtractionFailed as failure:
+            raise Unreachable(f"{where}: {failure.reason}") from failure
+        except UnfitAnswerError as unfit:
+            raise CalendarError(f"{where}: {unfit}") from unfit
         except error.DAVError as fault:
             status = getattr(fault, "status", None) or type(fault).__name__
             raise CalendarError(f"{where}: the server answered {status}") from fault

@@ -36,13 +36,15 @@ def check_calendar(name: str) -> str:
     raise CalendarError(f"{name!r} is not one of {', '.join(CALENDARS)}")
 
 
-def choose_calendar(name: str | None, settings: Settings, zone: ZoneInfo | None) -> Calendar:
+def choose_calendar(
+    name: str | None, settings: Settings, zone: ZoneInfo | None, *, timeout_s: float | None = None
+) -> Calendar:
     """The calendar of this name, by default the iCalendar file in the user's data folder."""
     kind, _, place = check_calendar(name or "ics").partition(":")
     if kind == "caldav":
-        return _caldav(place, settings, zone)
+        return _caldav(place, settings, zone, timeout_s)
     if kind == "google":
-        return _google(place or "primary", settings, zone)
+        return _google(place or "primary", settings, zone, timeout_s)
     require("calendar", "--calendar ics", *_ICALENDAR)
     from cal_ai.calendars.ics import IcsCalendar
 
@@ -54,18 +56,23 @@ def _user_path(text: str) -> Path:
     return Path(os.path.expanduser(text))  # noqa: PTH111 - Path's own fails for unknown users
 
 
-def _caldav(url: str, settings: Settings, zone: ZoneInfo | None) -> Calendar:
+def _caldav(
+    url: str, settings: Settings, zone: ZoneInfo | None, timeout_s: float | None
+) -> Calendar:
     require("caldav", "--calendar caldav", "caldav", *_ICALENDAR)
     from cal_ai.calendars.caldav import CalDavAccount, CalDavCalendar
 
     account = CalDavAccount.at(url, settings.caldav_username, settings.caldav_password)
-    return CalDavCalendar(account, zone)
+    return CalDavCalendar(account, zone, timeout_s=timeout_s)
 
 
-def _google(calendar_id: str, settings: Settings, zone: ZoneInfo | None) -> Calendar:
+def _google(
+    calendar_id: str, settings: Settings, zone: ZoneInfo | None, timeout_s: float | None
+) -> Calendar:
     require("google", "--calendar google", "googleapiclient", "google_auth_oauthlib", *_ICALENDAR)
     from platformdirs import user_config_path
 
+    from cal_ai.calendars.asking import calendar_policy
     from cal_ai.calendars.google import GoogleAccount, GoogleCalendar
     from cal_ai.calendars.google_sign_in import SignIn
 
@@ -73,4 +80,5 @@ def _google(calendar_id: str, settings: Settings, zone: ZoneInfo | None) -> Cale
     given = settings.google_credentials
     client_file = _user_path(given) if given else folder / "credentials.json"
     sign_in = SignIn(client_file, folder / "google-token.json")
-    return GoogleCalendar(GoogleAccount(sign_in, calendar_id, settings.google_endpoint), zone)
+    account = GoogleAccount(sign_in, calendar_id, settings.google_endpoint)
+    return GoogleCalendar(account, zone, policy=calendar_policy(timeout_s))

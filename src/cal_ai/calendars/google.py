@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
-import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import datetime
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from cal_ai.calendars.asking import ask_patiently, bounded_google_http, calendar_policy
+from cal_ai.calendars.google_events import event_body, read_event, stands
 from cal_ai.calendars.google_sign_in import SignIn
 from cal_ai.calendars.protocol import (
     AccessRefused,
@@ -23,14 +23,14 @@ from cal_ai.calendars.protocol import (
     Unreachable,
 )
 from cal_ai.calendars.reading import Moment
-from cal_ai.calendars.zones import in_zone, midnight
 from cal_ai.extractors.protocol import ExtractionFailed
-from cal_ai.extractors.retry import Caller, CallPolicy, Tally, TransientError, parse_retry_after
+from cal_ai.extractors.retry import CallPolicy, TransientError, parse_retry_after
+from cal_ai.network import UnfitAnswerError, quoted, within
 
-TIMEOUT_S = 30.0
-POLICY = CallPolicy(timeout_s=TIMEOUT_S, attempts=5, backoff_s=0.5, longest_wait_s=60.0)
-_MARK = "truemark"
 _PAGE = 250
+_MOST_PAGES = 40
+# What Google's library raises at an answer that is not what it should be.
+_NONSENSE = (LookupError, ValueError, TypeError, AttributeError, ArithmeticError, RecursionError)
 _SLOW_DOWN = frozenset({"rateLimitExceeded", "userRateLimitExceeded", "quotaExceeded"})
 
 
@@ -50,19 +50,18 @@ class GoogleCalendar:
     """
 
     def __init__(
-        self, account: GoogleAccount, zone: ZoneInfo | None, *, policy: CallPolicy = POLICY
+        self, account: GoogleAccount, zone: ZoneInfo | None, *, policy: CallPolicy | None = None
     ) -> None:
         import google_auth_httplib2  # type: ignore[import-untyped]  # ships no types
-        import httplib2  # type: ignore[import-untyped]  # ships no types
         from googleapiclient.discovery import build  # type: ignore[import-untyped]  # no types
 
         self._account = account
         self._zone = zone
-        self._caller = Caller(policy)
+        self._policy = policy or calendar_policy()
         self._credentials = account.sign_in.credentials()
         self._kept = self._credentials.token
         self._http = google_auth_httplib2.AuthorizedHttp(
-            self._credentials, http=httplib2.Http(timeout=policy.timeout_s)
+            self._credentials, http=bounded_google_http(self._policy.timeout_s)
         )
         options = None
         if account.endpoint is not None:
@@ -84,8 +83,9 @@ class GoogleCalendar:
 
     def coming(self, start: datetime, end: datetime) -> Listing:
         entries: list[Entry] = []
+        warnings: list[str] = []
         page: str | None = None
-        while True:
+        for _ in range(_MOST_PAGES):
             request = self._events.list(
                 calendarId=self._account.calendar_id,
                 timeMin=start.isoformat(),
@@ -99,26 +99,33 @@ class GoogleCalendar:
                 answer = self._call(request)
             except EventGone as error:
                 raise CalendarError(f"{self.name}: there is no such calendar") from error
-            entries += (self._entry(item) for item in answer.get("items", ()) if _stands(item))
+            for item in self._items(answer):
+                try:
+                    entries += [self._entry(item)] if stands(item) else []
+                except CalendarError as error:
+                    warnings.append(str(error))
             page = answer.get("nextPageToken")
-            if page is None:
-                return Listing(tuple(entries))
+            if not isinstance(page, str):
+                return Listing(tuple(entries), tuple(warnings))
+        raise CalendarError(
+            f"{self.name}: has more than {_PAGE * _MOST_PAGES} events in these days"
+        )
 
     def get(self, uid: str, recurrence: Moment | None = None) -> Entry:
         item = self._call(self._events.get(calendarId=self._account.calendar_id, eventId=uid))
-        if not _stands(item):
+        if not stands(item):
             raise EventGone(f"{self.name}: the event is no longer there")
         return self._entry(item)
 
     def create(self, uid: str, details: Details, mark: str) -> Entry:
-        body = {"id": uid, **self._body(details, None, mark)}
+        body = {"id": uid, **event_body(details, None, mark, self._zone)}
         insert = self._events.insert(calendarId=self._account.calendar_id, body=body)
         try:
             return self._entry(self._call(insert))
         except AlreadyThere:
             # Google never forgets an id: that of a removed event is taken, and can be revived.
             event = {"calendarId": self._account.calendar_id, "eventId": uid}
-            if _stands(self._call(self._events.get(**event))):
+            if stands(self._call(self._events.get(**event))):
                 raise
             body["status"] = "confirmed"
             return self._entry(self._call(self._events.update(**event, body=body)))
@@ -127,7 +134,7 @@ class GoogleCalendar:
         patch = self._events.patch(
             calendarId=self._account.calendar_id,
             eventId=entry.uid,
-            body=self._body(details, entry.details, mark),
+            body=event_body(details, entry.details, mark, self._zone),
         )
         return self._entry(self._call_if_unchanged(patch, entry))
 
@@ -139,55 +146,16 @@ class GoogleCalendar:
         """Ends the connections."""
         self._http.close()
 
-    def _body(self, details: Details, before: Details | None, mark: str) -> dict[str, Any]:
-        """The fields that differ from those before, in Google's form."""
-        body: dict[str, Any] = {"extendedProperties": {"private": {f"{_MARK}{mark}": "1"}}}
-        for field, own in (
-            ("summary", "title"),
-            ("location", "location"),
-            ("description", "description"),
-        ):
-            value = getattr(details, own)
-            if before is None or value != getattr(before, own):
-                body[field] = value
-        moments = (details.start, details.end, details.all_day)
-        if before is None or moments != (before.start, before.end, before.all_day):
-            body["start"] = self._moment(details.start, details.all_day)
-            body["end"] = self._moment(details.end, details.all_day)
-        return body
+    def _entry(self, item: Mapping[str, object]) -> Entry:
+        return read_event(item, self.name, self._zone)
 
-    def _moment(self, moment: datetime, all_day: bool) -> dict[str, str | None]:
-        # A patch leaves what it does not name, so the other form is named as empty.
-        if all_day:
-            return {"date": moment.date().isoformat(), "dateTime": None, "timeZone": None}
-        zone = self._zone.key if self._zone else None
-        return {"date": None, "dateTime": moment.isoformat(), "timeZone": zone}
+    def _items(self, answer: Mapping[str, object]) -> list[dict[str, object]]:
+        items = answer.get("items")
+        if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
+            raise self._no_use()
+        return items
 
-    def _entry(self, item: dict[str, Any]) -> Entry:
-        all_day = "date" in item["start"]
-        details = Details(
-            title=(item.get("summary") or "").strip() or "(no title)",
-            start=self._local(item["start"]),
-            end=self._local(item["end"]),
-            all_day=all_day,
-            location=(item.get("location") or "").strip() or None,
-            description=(item.get("description") or "").strip(),
-        )
-        private = item.get("extendedProperties", {}).get("private", {})
-        return Entry(
-            item["id"],
-            details,
-            people=tuple(_people(item)),
-            marks=frozenset(key.removeprefix(_MARK) for key in private if key.startswith(_MARK)),
-            version=item.get("etag", ""),
-        )
-
-    def _local(self, moment: dict[str, str]) -> datetime:
-        if "date" in moment:
-            return midnight(date.fromisoformat(moment["date"]), self._zone)
-        return in_zone(datetime.fromisoformat(moment["dateTime"]), self._zone)
-
-    def _call_if_unchanged(self, request: Any, entry: Entry) -> Any:
+    def _call_if_unchanged(self, request: Any, entry: Entry) -> Mapping[str, Any]:
         request.headers["If-Match"] = entry.version
         try:
             return self._call(request)
@@ -195,14 +163,10 @@ class GoogleCalendar:
             self.get(entry.uid)  # to be gone is a change too, and the one to tell
             raise
 
-    def _call(self, request: Any) -> Any:
+    def _call(self, request: Any) -> Mapping[str, Any]:
         """The answer; asked for again while the server says that this may help."""
-
-        async def ask() -> Any:
-            return self._answer(request)
-
         try:
-            return asyncio.run(self._caller.call(ask, Tally()))
+            return ask_patiently(self._policy, lambda: self._answer(request))
         except ExtractionFailed as failure:
             raise Unreachable(f"{self.name}: {failure.reason}") from failure
         finally:
@@ -210,28 +174,35 @@ class GoogleCalendar:
                 self._account.sign_in.keep(self._credentials)
                 self._kept = self._credentials.token
 
-    def _answer(self, request: Any) -> Any:
+    def _answer(self, request: Any) -> Mapping[str, Any]:
         import http.client
 
-        import httplib2
+        import httplib2  # type: ignore[import-untyped]  # ships no types
         from google.auth.exceptions import GoogleAuthError, TransportError
         from googleapiclient.errors import Error, HttpError  # type: ignore[import-untyped]
 
         try:
-            return request.execute()
+            answer = within(self._policy.timeout_s, request.execute) or {}
         except HttpError as error:
             raise self._fault(error) from error
+        except TimeoutError as error:
+            raise TransientError(f"no answer within {self._policy.timeout_s:g} s") from error
         except (OSError, http.client.HTTPException, httplib2.HttpLib2Error) as error:
             raise TransientError(f"no answer ({type(error).__name__})") from error
         except TransportError as error:
             raise TransientError("no answer to the refreshing of the sign-in") from error
         except GoogleAuthError as error:
             raise self._signed_out() from error
-        except (Error, json.JSONDecodeError) as error:
-            raise CalendarError(f"{self.name}: the server's answer is no use") from error
+        except UnfitAnswerError as error:
+            raise CalendarError(f"{self.name}: {error}") from error
+        except (Error, *_NONSENSE) as error:
+            raise self._no_use() from error
+        if not isinstance(answer, dict):
+            raise self._no_use()
+        return answer
 
     def _fault(self, error: Any) -> Exception:
-        status, reason = error.status_code, " ".join(error.reason.split())[:200]
+        status, reason = error.status_code, self._quoted(error.reason)
         reasons = {str(part.get("reason")) for part in _parts(error.error_details)}
         if status == 429 or status >= 500 or (status == 403 and reasons & _SLOW_DOWN):
             wait_s = parse_retry_after(error.resp.get("retry-after"))
@@ -245,24 +216,22 @@ class GoogleCalendar:
         if status == 401:
             return self._signed_out()
         if status == 403:
-            return AccessRefused(f"{self.name}: the server refuses access: {reason}")
-        return CalendarError(f"{self.name}: the server answered {status}: {reason}")
+            return AccessRefused(f"{self.name}: the server refuses access{reason}")
+        return CalendarError(f"{self.name}: the server answered {status}{reason}")
+
+    def _quoted(self, message: object) -> str:
+        own = self._credentials
+        said = quoted(str(message), own.token, own.refresh_token, own.client_secret)
+        return f": {said}" if said else ""
+
+    def _no_use(self) -> CalendarError:
+        return CalendarError(f"{self.name}: the server's answer is no use")
 
     def _signed_out(self) -> AccessRefused:
         return AccessRefused(
             f"{self.name}: the sign-in is no longer accepted;"
             f" remove {self._account.sign_in.token_file} and sign in again"
         )
-
-
-def _stands(item: dict[str, Any]) -> bool:
-    return item.get("status") != "cancelled"
-
-
-def _people(item: dict[str, Any]) -> Iterator[str]:
-    for person in item.get("attendees", ()):
-        if not person.get("self"):
-            yield person.get("displayName") or person.get("email") or ""
 
 
 def _parts(details: object) -> Iterator[dict[str, Any]]:

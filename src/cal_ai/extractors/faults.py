@@ -12,6 +12,7 @@ from cal_ai.extractors.protocol import (
     RefusedRequestError,
 )
 from cal_ai.extractors.retry import TransientError
+from cal_ai.network import quoted
 
 if TYPE_CHECKING:
     import httpx2
@@ -20,7 +21,6 @@ Fault = TransientError | ExtractionFailed | FatalExtractorError
 
 _PATIENCE_HELPS = frozenset({408, 425, 429})
 _REFUSALS = frozenset({400, 402, 403, 404, 405})
-_MESSAGE_LENGTH = 300
 _LEAST_KEY_LENGTH = 12
 
 
@@ -61,12 +61,7 @@ class Provider:
 
     def quote(self, message: str) -> str:
         """A foreign message fit for one line, without the key; a web page says nothing."""
-        line = " ".join(message.split()).rstrip(".")
-        if self.key:
-            line = line.replace(self.key, "[key]")
-        if line.startswith("<"):
-            return ""
-        return line if len(line) <= _MESSAGE_LENGTH else f"{line[:_MESSAGE_LENGTH]}..."
+        return quoted(message, self.key)
 
     def without_key(self, answer: str) -> str:
         """An answer in which the key, should a server echo it, is blotted out."""

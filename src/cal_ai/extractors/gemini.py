@@ -106,9 +106,10 @@ class GeminiClient(LanguageModelExtractor):
         asked_s = parse_retry_after(getattr(error.response, "headers", {}).get("retry-after"))
         if asked_s is None:
             asked_s = _retry_info_s(error.details)
-        return self._provider.fault_of_status(
-            error.code, error.message or "", retry_after_s=asked_s
-        )
+        # The SDK takes code and message from the body, whatever they are there.
+        said = error.message if isinstance(error.message, str) else ""
+        status = getattr(error.response, "status_code", error.code)
+        return self._provider.fault_of_status(status, said, retry_after_s=asked_s)
 
     def _result(self, response: types.GenerateContentResponse) -> LLMCallResult:
         usage = _usage(response.usage_metadata)

@@ -74,6 +74,11 @@ class CallPolicy:
             raise ValueError(f"attempts must be 1 or more, got {self.attempts}")
 
 
+def model_policy(timeout_s: float | None = None) -> CallPolicy:
+    """How long and how often a language model is asked."""
+    return CallPolicy() if timeout_s is None else CallPolicy(timeout_s=timeout_s)
+
+
 @dataclass(slots=True)
 class Tally:
     """What the calls for one answer have added up to so far."""
