@@ -13,6 +13,8 @@ from truemark.fields import Fields, UnfitError
 
 _MARK = "truemark"
 _YEARS = range(1900, 3000)
+_NOTHING: dict[str, object] = {}
+_NOBODY: list[object] = []
 
 
 def stands(item: Mapping[str, object]) -> bool:
@@ -34,7 +36,7 @@ def read_event(item: Mapping[str, object], where: str, zone: ZoneInfo | None) ->
         description=fields.optional("description", _text, ""),
     )
     uid = fields.read("id", _text, "")
-    private = fields.optional("extendedProperties", _object, {}).get("private")
+    private = fields.optional("extendedProperties", _object, _NOTHING).get("private")
     marks = private if isinstance(private, dict) else {}
     entry = Entry(
         uid,
@@ -99,7 +101,7 @@ def _moment(fields: Fields, key: str, zone: ZoneInfo | None) -> tuple[datetime, 
 
 
 def _people(fields: Fields) -> Iterator[str]:
-    for person in fields.optional("attendees", _list, []):
+    for person in fields.optional("attendees", _list, _NOBODY):
         if isinstance(person, dict) and not person.get("self"):
             named = (person.get("displayName"), person.get("email"))
             yield next((name for name in named if isinstance(name, str) and name), "")
