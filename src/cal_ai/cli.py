@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import argparse
-import io
 import math
-import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NoReturn
 
 from cal_ai.extractors.choosing import EMBEDDED, EXTRACTORS
+from truemark.command import WRONG_USE, Parser, ended, note
 from truemark.errors import TruemarkError
+from truemark.text import clipped, one_line
 
 PROGRAM = "python -m cal_ai"
 COMMANDS = ("run", "benchmark", "prompt")
-INTERRUPTED = 130
+_LONGEST_COMPLAINT = 400
+_MOST_DIGITS = 6
 
 _USAGE = f"""\
 usage: {PROGRAM} [run] FILE [flags]
@@ -41,28 +42,14 @@ GOOGLE_CREDENTIALS
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit status."""
-    given = list(sys.argv[1:] if arguments is None else arguments)
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        # What a model says must not end the run on a terminal that cannot show it.
-        sys.stdout.reconfigure(errors="backslashreplace")
-    try:
-        return _dispatch(given)
-    except TruemarkError as error:
-        for problem in getattr(error, "problems", (str(error),)):
-            print(f"error: {problem}", file=sys.stderr)
-        return 1
-    except KeyboardInterrupt:
-        return INTERRUPTED
-    except BrokenPipeError:
-        # The reader of our output has gone; Python would complain once more at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
+    return ended("", lambda: _dispatch(list(sys.argv[1:] if arguments is None else arguments)))
 
 
 def _dispatch(given: list[str]) -> int:
     if not given:
-        print(f"{_USAGE}error: a FILE or benchmark is missing; see --help", file=sys.stderr)
-        return 2
+        for line in f"{_USAGE}error: a FILE or benchmark is missing; see --help".splitlines():
+            note(line)
+        return WRONG_USE
     if given[0] in ("-h", "--help"):
         print(help_text(), end="")
         return 0
@@ -207,11 +194,12 @@ class _HelpFormatter(argparse.RawDescriptionHelpFormatter):
         super().__init__(prog, max_help_position=24, width=96)
 
 
-class _Parser(argparse.ArgumentParser):
+class _Parser(Parser):
     """Answers wrong usage with one line that can be read, not with all flags."""
 
     def error(self, message: str) -> NoReturn:
-        self.exit(2, f"error: {message}; see {self.prog} --help\n")
+        note(f"error: {clipped(one_line(message), _LONGEST_COMPLAINT)}; see {self.prog} --help")
+        self.exit(WRONG_USE)
 
 
 def _parser(command: str, description: str) -> argparse.ArgumentParser:
@@ -278,7 +266,7 @@ def _path(text: str) -> Path:
 
 
 def _whole_number(text: str) -> int:
-    if not text.strip().isdecimal() or int(text) < 1:
+    if not text.strip().isdecimal() or len(text) > _MOST_DIGITS or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of 1 or more")
     return int(text)
 

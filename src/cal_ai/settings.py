@@ -15,6 +15,7 @@ from truemark.errors import TruemarkError
 DEFAULT_OWNER = "Alice"
 DEFAULT_GEMINI_MODEL = "gemini-2.5-pro"
 
+_LARGEST_DOTENV = 1_000_000
 # What can stand in an HTTP header; a key with anything else was pasted wrongly.
 _KEY = re.compile(r"[\x21-\x7e]+")
 
@@ -107,13 +108,13 @@ def load_settings(
 
 
 def _read_dotenv(path: Path) -> Mapping[str, str | None]:
-    if not path.is_file():
+    if not path.exists():
         return {}
     from dotenv import dotenv_values
 
     from truemark.files import read_text
 
-    return dotenv_values(stream=StringIO(read_text(path)))
+    return dotenv_values(stream=StringIO(read_text(path, _LARGEST_DOTENV)), interpolate=False)
 
 
 def _hint(name: str) -> str:

@@ -12,6 +12,7 @@ from sat_bench.models import LARGEST_OVERLAP
 from sat_bench.models.finding import expanded
 
 MOST_LOCAL_WORKERS = 256
+_MOST_DIGITS = 9
 # A comma in a quoted part of a command does not end it.
 _WORDS = r"""(?:[^,'"\\]|\\.|'[^']*'|"(?:\\.|[^"\\])*")*"""
 _NAME = re.compile(rf"(?:(?<=,)|^)(?:\s*cmd\+?:{_WORDS}|[^,]*)(?=,|$)", re.DOTALL)
@@ -39,8 +40,7 @@ def step(value: str) -> float:
 
 
 def _whole(value: str, wanted: str, least: int = 0, most: float = math.inf) -> int:
-    # Longer digit strings are refused by int itself, in other words.
-    digits = value.isascii() and value.isdecimal() and len(value) < 4_000
+    digits = value.isascii() and value.isdecimal() and len(value) <= _MOST_DIGITS
     if not (digits and least <= int(value) <= most):
         raise ArgumentTypeError(f"must be {wanted}, got {value!r}")
     return int(value)

@@ -7,6 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
+from truemark.command import Parser
+
 _TRUTH = {"true": True, "1": True, "t": True, "false": False, "0": False, "f": False}
 _NEGATIVE_NUMBER = re.compile(r"-\.?\d.*")
 
@@ -37,7 +39,7 @@ class FlagParser:
     ) -> None:
         self._names = {flag.name for flag in flags} | {"-h", "-help"}
         self._valued = {flag.name for flag in flags if flag.placeholder}
-        self._parser = argparse.ArgumentParser(
+        self._parser = Parser(
             prog=program,
             usage=usage,
             description=description,

@@ -14,10 +14,10 @@ import os
 import sys
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from typing import Any, Final, TextIO
+from typing import Any, Final, NoReturn, TextIO
 
 from truemark.errors import TruemarkError, os_reason
-from truemark.text import one_line
+from truemark.text import clipped, one_line
 
 DONE: Final = 0
 FAILED: Final = 1
@@ -25,9 +25,18 @@ WRONG_USE: Final = 2
 INCONCLUSIVE: Final = 3
 INTERRUPTED: Final = 130
 
+_LONGEST_LINE = 4_000
+_LONGEST_COMPLAINT = 400
+
 
 class Parser(argparse.ArgumentParser):
-    """A parser whose --help and --version say so when they could not be written."""
+    """A parser whose --help and --version say so when they could not be written.
+
+    What it says about wrong arguments is one line, however long and odd they are.
+    """
+
+    def error(self, message: str) -> NoReturn:
+        super().error(clipped(one_line(message), _LONGEST_COMPLAINT))
 
     def _print_message(self, message: str, file: Any = None) -> None:
         if message and file is not None and file is sys.stdout:
@@ -42,13 +51,16 @@ def ended(name: str, work: Callable[[], int]) -> int:
     What a user can fix, and what the system refuses, is `FAILED`; Ctrl-C is `INTERRUPTED`,
     whenever it comes; a reader of the output that has gone is `FAILED`, in silence.
     """
+    if sys.stdout is None:
+        say(name, "error: output cannot be written: standard output is closed")
+        return FAILED
     _show_what_cannot_be_encoded()
     try:
         status = _worked(name, work)
         _flush(sys.stdout)
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as interrupt:
         status = INTERRUPTED
-        say(name, "interrupted")
+        say(name, str(interrupt) or "interrupted")
     except BrokenPipeError:
         status = FAILED
     except OSError as error:
@@ -84,9 +96,16 @@ def _where(error: OSError) -> str:
 
 
 def say(name: str, text: str) -> None:
+    """A note that begins with the name of the command, where it has one."""
+    note(f"{name}: {text}" if name else text)
+
+
+def note(text: str) -> None:
     """One line on standard error, fit for a terminal; lost if that cannot be written."""
+    line = clipped(one_line(text), _LONGEST_LINE)
     with suppress(OSError, ValueError, AttributeError):
-        print(f"{name}: {one_line(text)}", file=sys.stderr)
+        # In one piece, line break included: other processes may write there too.
+        sys.stderr.write(f"{line}\n")
         sys.stderr.flush()
 
 

@@ -1,8 +1,8 @@
 """Dataclasses as JSON: fields by their names, defaults left out, unknown fields kept.
 
-Handles what records are made of: text, numbers, true and false, `X | None`, `tuple[X, ...]`,
-`Mapping[str, X]`, `object` for any JSON value, and further dataclasses. A dataclass that has a
-field called `extra` keeps what it does not know there, and writes it back.
+Handles what records are made of: text, `Literal` texts, numbers, true and false, `X | None`,
+`tuple[X, ...]`, `Mapping[str, X]`, `object` for any JSON value, and further dataclasses. A
+dataclass that has a field called `extra` keeps what it does not know there, and writes it back.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import types
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, Field, fields, is_dataclass
 from functools import cache
-from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from truemark.errors import TruemarkError
 from truemark.fields import shown
@@ -65,6 +65,8 @@ def _reader(kind: Any) -> Reader:
     if origin in (Union, types.UnionType):
         (present,) = (_reader(one) for one in arguments if one is not types.NoneType)
         return lambda value, where: None if value is None else present(value, where)
+    if origin is Literal:
+        return _choice_reader(arguments)
     if origin is tuple:
         return _tuple_reader(_reader(arguments[0]))
     if origin is Mapping:
@@ -103,6 +105,15 @@ def _tuple_reader(item: Reader) -> Reader:
         if not isinstance(value, list):
             raise _unexpected(value, where, "a list")
         return tuple(item(one, f"{where}[{number}]") for number, one in enumerate(value))
+
+    return read
+
+
+def _choice_reader(choices: tuple[object, ...]) -> Reader:
+    def read(value: object, where: str) -> object:
+        if not isinstance(value, str) or value not in choices:
+            raise _unexpected(value, where, f"one of {', '.join(map(str, choices))}")
+        return value
 
     return read
 

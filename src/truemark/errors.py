@@ -1,12 +1,14 @@
 """The one base class of everything a user can put right."""
 
+from truemark.text import one_line
+
 
 class TruemarkError(Exception):
     """A fault the user can fix; its text is one line: where, found, expected, what to do."""
 
     def __init__(self, message: str) -> None:
-        # File names and foreign text may carry line breaks; a message never does.
-        super().__init__(" ".join(message.splitlines()))
+        # File names and foreign text may carry line breaks and worse; a message never does.
+        super().__init__(one_line(message))
 
 
 def os_reason(error: OSError) -> str:

@@ -13,6 +13,12 @@ from pathlib import Path
 
 from truemark.errors import TruemarkError, os_reason
 
+MEGABYTE = 1_000_000
+LARGEST_FILE = 2_000 * MEGABYTE
+LARGEST_TEXT = 50 * MEGABYTE
+PRIVATE = 0o600
+"""The mode of new files: conversations, answers and calendars concern nobody else."""
+
 _ADVICE = {
     errno.ENOSPC: "free some space or choose another place",
     errno.EDQUOT: "free some space or choose another place",
@@ -36,8 +42,8 @@ def write_error(path: str | os.PathLike[str], error: OSError) -> TruemarkError:
 def write_atomically(path: str | os.PathLike[str], data: str | bytes) -> None:
     """Puts `data` (text as UTF-8) at `path`, whole or not at all, making parent folders.
 
-    Whoever reads meanwhile sees the old content or the new. An existing file keeps its
-    permissions, and a link keeps pointing to the file that is replaced.
+    Whoever reads meanwhile sees the old content or the new. A new file is for its owner alone, an
+    existing one keeps its permissions, and a link keeps pointing to the file that is replaced.
     """
     # Half a surrogate pair (models do answer with one) must not lose a whole report.
     content = data.encode("utf-8", "backslashreplace") if isinstance(data, str) else data
@@ -57,7 +63,7 @@ def write_atomically(path: str | os.PathLike[str], data: str | bytes) -> None:
 def _replace(target: Path, content: bytes, mode: int | None) -> None:
     temporary = target.with_name(f".{target.name[:40]}.{secrets.token_hex(6)}.tmp")
     try:
-        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PRIVATE)
         with os.fdopen(descriptor, "wb") as file:
             if mode is not None:
                 temporary.chmod(stat.S_IMODE(mode))
@@ -92,18 +98,45 @@ def read_error(path: str | os.PathLike[str], error: OSError) -> TruemarkError:
     return TruemarkError(f"{path}: cannot be read: {os_reason(error)}")
 
 
-def read_bytes(path: str | os.PathLike[str]) -> bytes:
-    """The content of the file, or an error that names it."""
+def open_regular(path: str | os.PathLike[str], largest: int | None = None) -> FileIO:
+    """The file, opened for reading; pipes and devices are refused, and what is larger.
+
+    A pipe would make the program wait for ever, and some devices never end.
+    """
     try:
-        with FileIO(path) as file:
-            return file.readall()
+        # Without waiting: to open a pipe that nobody writes to would wait already.
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        file = FileIO(descriptor)
     except OSError as error:
         raise read_error(path, error) from error
+    except ValueError as error:  # a null character in the name
+        raise TruemarkError(f"{path}: is not the name of a file") from error
+    found = os.fstat(descriptor)
+    if stat.S_ISREG(found.st_mode) and (largest is None or found.st_size <= largest):
+        return file
+    file.close()
+    if stat.S_ISDIR(found.st_mode):
+        raise read_error(path, IsADirectoryError())
+    if not stat.S_ISREG(found.st_mode):
+        raise TruemarkError(f"{path}: is a pipe or a device, expected a file")
+    raise TruemarkError(
+        f"{path}: is too large: {found.st_size / MEGABYTE:,.0f} MB,"
+        f" expected at most {(largest or 0) / MEGABYTE:,.0f} MB"
+    )
 
 
-def read_text(path: str | os.PathLike[str]) -> str:
+def read_bytes(path: str | os.PathLike[str], largest: int = LARGEST_FILE) -> bytes:
+    """The content of the file, or an error that names it."""
+    with open_regular(path, largest) as file:
+        try:
+            return file.readall()
+        except OSError as error:
+            raise read_error(path, error) from error
+
+
+def read_text(path: str | os.PathLike[str], largest: int = LARGEST_TEXT) -> str:
     """The UTF-8 text of the file without its byte order mark; line ends stay as they are."""
-    data = read_bytes(path).removeprefix(codecs.BOM_UTF8)
+    data = read_bytes(path, largest).removeprefix(codecs.BOM_UTF8)
     try:
         return data.decode()
     except UnicodeDecodeError as error:

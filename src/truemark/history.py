@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from io import BufferedReader, FileIO
@@ -12,10 +12,21 @@ from pathlib import Path
 from types import TracebackType
 
 from truemark.errors import TruemarkError
-from truemark.files import read_error, sync_folder, write_error
+from truemark.files import (
+    PRIVATE,
+    open_regular,
+    read_bytes,
+    read_error,
+    sync_folder,
+    write_atomically,
+    write_error,
+)
 from truemark.jsontext import to_json
 
 LOCK_WAIT_S = 60.0
+DAMAGED_SUFFIX = ".damaged"
+LONGEST_LINE = 50_000_000
+"""Bytes; what is longer is no record, and is skipped piece by piece."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +62,7 @@ class Appender:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             self._lock.acquire()
             try:
-                self._stream = self._path.open("a+b", buffering=0)
+                self._stream = FileIO(self._path, "a+b", opener=_open_private)
             except OSError:
                 self._lock.release()
                 raise
@@ -124,6 +135,11 @@ class Appender:
         self._ends_whole = True
 
 
+def _open_private(path: str, flags: int) -> int:
+    """Opens the file, one of which there is none yet for its owner alone."""
+    return os.open(path, flags, PRIVATE)
+
+
 def read(path: str | os.PathLike[str]) -> History:
     """All whole records of the file, none when there is no file yet."""
     warnings: list[str] = []
@@ -140,8 +156,10 @@ def scan(
     """
     offset = 0
     try:
-        with Path(path).open("rb") as lines:
-            for number, line in enumerate(lines, start=1):
+        if not Path(path).exists():
+            return
+        with BufferedReader(open_regular(path)) as lines:
+            for number, line in enumerate(iter(lambda: lines.readline(LONGEST_LINE), b""), start=1):
                 record = _parsed(line)
                 if record is not None:
                     yield offset, record
@@ -150,18 +168,37 @@ def scan(
                     what = "the last line is torn" if torn else "not a JSON object"
                     warnings.append(f"{path}:{number}: {what}, skipped")
                 offset += len(line)
-    except FileNotFoundError:
-        return
     except OSError as error:
         raise read_error(path, error) from error
+
+
+def set_aside(path: str | os.PathLike[str], whole: Callable[[Mapping[str, object]], bool]) -> int:
+    """Moves the lines that are no whole record to a file beside it; how many there were.
+
+    They are not thrown away, for a person may make something of them.
+    """
+    with Appender(path):
+        good: list[bytes] = []
+        damaged: list[bytes] = []
+        for line in read_bytes(path).splitlines(keepends=True):
+            record = _parsed(line)
+            fits = record is not None and whole(record)
+            (good if fits or not line.strip() else damaged).append(line)
+        if damaged:
+            aside = Path(path).with_name(Path(path).name + DAMAGED_SUFFIX)
+            before = read_bytes(aside) if aside.exists() else b""
+            lines = b"".join(line.rstrip(b"\r\n") + b"\n" for line in damaged)
+            write_atomically(aside, before + lines)
+            write_atomically(path, b"".join(good))
+        return len(damaged)
 
 
 def record_at(path: str | os.PathLike[str], offset: int) -> dict[str, object] | None:
     """The record whose line begins at an offset that `scan` gave; None when it is gone."""
     try:
-        with BufferedReader(FileIO(path)) as lines:
+        with BufferedReader(open_regular(path)) as lines:
             lines.seek(offset)
-            return _parsed(lines.readline())
+            return _parsed(lines.readline(LONGEST_LINE))
     except OSError as error:
         raise read_error(path, error) from error
 

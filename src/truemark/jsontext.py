@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Mapping
 from numbers import Integral, Real
 from pathlib import PurePath
 
 _WRITTEN_AS_THEY_ARE = (str, int, type(None))
+# JSON leaves these as they are; a terminal would obey them.
+_UNSEEN = re.compile("[\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 _ON_ONE_LINE = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
 
 
@@ -19,6 +22,7 @@ def to_json(value: object, *, indent: int | None = None) -> str:
         text = _ON_ONE_LINE.encode(plain)
     else:
         text = json.dumps(plain, ensure_ascii=False, allow_nan=False, indent=indent)
+    text = _UNSEEN.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
     try:
         text.encode()
     except UnicodeEncodeError:

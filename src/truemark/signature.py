@@ -5,9 +5,8 @@ from __future__ import annotations
 import hashlib
 import os
 from dataclasses import dataclass
-from pathlib import Path
 
-from truemark.files import read_error
+from truemark.files import open_regular, read_error
 
 _SHORT = 12
 _ESCAPES = str.maketrans({"%": "%25", "|": "%7C", "\n": "%0A", "\r": "%0D"})
@@ -49,7 +48,7 @@ def data_hash(*parts: bytes | str, digits: int = _SHORT) -> str:
 def checksum(path: str | os.PathLike[str]) -> str:
     """The SHA-256 of the file in hex, read in pieces."""
     try:
-        with Path(path).open("rb") as file:
+        with open_regular(path) as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
         raise read_error(path, error) from error

@@ -10,13 +10,12 @@ from numbers import Real
 from typing import Literal, assert_never, get_args
 
 from truemark.jsontext import to_json
+from truemark.text import one_line, printable
 
 Format = Literal["text", "markdown", "csv", "json"]
 FORMATS: tuple[Format, ...] = get_args(Format)
 
-_CONTROL = {"Cc", "Cs"}
-# Embeddings, overrides and isolates: they would turn around the rest of the line.
-_TURNS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _WITHOUT_WIDTH = {"Mn", "Me", "Cf"}
 
 
@@ -62,7 +61,7 @@ def render(table: Table, format: Format) -> str:
 
 def _text(table: Table) -> str:
     rows = [table.columns, *_shown(table)]
-    rows = [tuple(_one_line(cell) for cell in row) for row in rows]
+    rows = [tuple(one_line(cell) for cell in row) for row in rows]
     widths = [max(map(_width, column)) for column in zip(*rows, strict=True)]
     numeric = _numeric(table)
     lines = []
@@ -85,14 +84,22 @@ def _markdown(table: Table) -> str:
 def _csv(table: Table) -> str:
     buffer = io.StringIO(newline="")
     writer = csv.writer(buffer)
-    writer.writerow(table.columns)
-    writer.writerows(table.rows)
+    for row in (table.columns, *table.rows):
+        writer.writerow([_csv_cell(cell) for cell in row])
     return buffer.getvalue()
+
+
+def _csv_cell(value: object) -> object:
+    """A name that a spreadsheet would take for a formula is marked as text."""
+    if not isinstance(value, str):
+        return value
+    text = printable(value)
+    return f"'{text}" if text.startswith(_FORMULA) else text
 
 
 def escape_markdown(text: str) -> str:
     """`text` as the content of one markdown table cell: no new cell, row or HTML tag."""
-    text = _one_line(text)
+    text = one_line(text)
     return text.replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;")
 
 
@@ -121,19 +128,6 @@ def _numeric(table: Table) -> list[bool]:
         any(map(_is_number, column)) and all(value is None or _is_number(value) for value in column)
         for column in columns
     ]
-
-
-def _one_line(text: str) -> str:
-    """`text` with line breaks as spaces and control characters as visible escapes."""
-    if text.isprintable():
-        return text
-    flat = " ".join(text.splitlines()).replace("\t", " ")
-    return "".join(
-        char.encode("unicode_escape").decode()
-        if char in _TURNS or unicodedata.category(char) in _CONTROL
-        else char
-        for char in flat
-    )
 
 
 def _width(text: str) -> int:

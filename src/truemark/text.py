@@ -1,14 +1,47 @@
-"""Text from elsewhere, made fit for a terminal."""
+"""Text from elsewhere, made fit for a terminal, a page and a spreadsheet."""
 
 from __future__ import annotations
+
+import re
+import unicodedata
+
+_BREAKS = re.compile(r"\s*[^\S ]\s*")
+_UNSEEN = frozenset({"Cc", "Cs", "Zl", "Zp"})
+# Embeddings, overrides and isolates turn around the rest of the line. Other signs of no width stay:
+# joiners shape emoji and several scripts.
+_TURNS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+_TAGS = range(0xE0000, 0xE0080)
+
+
+def printable(text: str) -> str:
+    """Text whose characters a terminal shows and takes for no command; line breaks stay."""
+    if text.isprintable():
+        return text
+    return "".join(char if char in "\n\r\t" else _visible(char) for char in text)
 
 
 def one_line(text: str) -> str:
     """Text that a terminal shows on one line and takes for no command."""
-    line = " ".join(text.split())
-    if line.isprintable():
-        return line
-    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in line)
+    if text.isprintable():
+        return text
+    return "".join(map(_visible, _BREAKS.sub(" ", text)))
+
+
+def _visible(character: str) -> str:
+    if character.isprintable():
+        return character
+    hidden = (
+        character in _TURNS or ord(character) in _TAGS or unicodedata.category(character) in _UNSEEN
+    )
+    return "\N{REPLACEMENT CHARACTER}" if hidden else character
+
+
+def clipped(text: str, longest: int) -> str:
+    """The text, its middle left out where it is longer than this."""
+    if len(text) <= longest:
+        return text
+    end = longest // 4
+    return f"{text[: longest - end - 5]} ... {text[-end:]}"
 
 
 def shortened(text: str, limit: int) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import partial
+from dataclasses import replace
 
 import pytest
 from testing.loopback import (
@@ -36,8 +36,11 @@ from cal_ai.extractors.retry import CallPolicy
 @pytest.fixture
 def quick_retries(monkeypatch: pytest.MonkeyPatch) -> None:
     """One retry, a hundredth of a second later; how to wait has its own tests."""
-    policy = partial(CallPolicy, attempts=2, backoff_s=0.01)
-    monkeypatch.setattr("cal_ai.benchmark.command.CallPolicy", policy)
+    policy = CallPolicy(attempts=2, backoff_s=0.01)
+    monkeypatch.setattr(
+        "cal_ai.benchmark.command.model_policy",
+        lambda timeout_s: replace(policy, timeout_s=timeout_s or policy.timeout_s),
+    )
 
 
 SUMMARY = """\

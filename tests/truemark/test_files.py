@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from truemark.errors import TruemarkError
-from truemark.files import read_text, write_atomically
+from truemark.files import read_bytes, read_text, write_atomically
 
 
 def entries(folder: Path) -> list[str]:
@@ -37,10 +37,35 @@ def test_missing_folders_are_made(tmp_path: Path) -> None:
     assert (tmp_path / "a" / "b" / "out.txt").read_text() == "x"
 
 
-def test_a_new_file_gets_the_usual_permissions(tmp_path: Path) -> None:
-    (tmp_path / "plain").touch()
+def test_a_new_file_is_for_its_owner_alone(tmp_path: Path) -> None:
     write_atomically(tmp_path / "out", "x")
-    assert (tmp_path / "out").stat().st_mode == (tmp_path / "plain").stat().st_mode
+    assert stat.S_IMODE((tmp_path / "out").stat().st_mode) == 0o600
+
+
+@pytest.mark.parametrize("mode", [0o644, 0o600, 0o640])
+def test_an_existing_file_keeps_its_mode(tmp_path: Path, mode: int) -> None:
+    (tmp_path / "out").touch()
+    (tmp_path / "out").chmod(mode)
+    write_atomically(tmp_path / "out", "x")
+    assert stat.S_IMODE((tmp_path / "out").stat().st_mode) == mode
+
+
+def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(TruemarkError, match="pipe: is a pipe or a device, expected a file"):
+        read_text(tmp_path / "pipe")
+
+
+def test_a_device_is_refused() -> None:
+    with pytest.raises(TruemarkError, match="/dev/zero: is a pipe or a device, expected a file"):
+        read_bytes("/dev/zero")
+
+
+def test_a_file_that_is_too_large_is_refused_with_its_size(tmp_path: Path) -> None:
+    with (tmp_path / "large").open("wb") as file:
+        file.truncate(3_000_000)
+    with pytest.raises(TruemarkError, match="large: is too large: 3 MB, expected at most 2 MB"):
+        read_text(tmp_path / "large", 2_000_000)
 
 
 def test_an_existing_file_keeps_its_permissions(tmp_path: Path) -> None:
@@ -110,7 +135,7 @@ def test_a_full_device_is_said_in_one_line() -> None:
 WRITE_UNDER_A_LIMIT = """
 import resource, sys
 from truemark.errors import TruemarkError
-from truemark.files import write_atomically
+from truemark.files import read_bytes, write_atomically
 resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
 try:
     write_atomically(sys.argv[1], "n" * 5000)
@@ -131,7 +156,7 @@ def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> 
 
 WRITE_FOREVER = """
 import signal, sys
-from truemark.files import write_atomically
+from truemark.files import read_bytes, write_atomically
 signal.signal(signal.SIGINT, signal.default_int_handler)
 write_atomically(sys.argv[1], "b" * 200_000)
 print("written once", flush=True)

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from truemark.tables import FORMATS, Table, escape_markdown, render
+from truemark.text import printable
 
 TALKS = Table(
     columns=("Talk", "TP", "F1"),
@@ -71,7 +72,7 @@ def test_wide_and_combining_characters_keep_columns_aligned() -> None:
 
 
 def test_control_characters_cannot_steer_the_terminal() -> None:
-    assert render(Table(("x",), (("\x1b[2Jgone\tagain",),)), "text") == "x\n\\x1b[2Jgone again\n"
+    assert render(Table(("x",), (("\x1b[2Jgone\tagain",),)), "text") == "x\n\ufffd[2Jgone again\n"
 
 
 def test_a_bool_is_a_word_not_a_number() -> None:
@@ -120,7 +121,19 @@ TABLES = st.lists(st.tuples(CELLS, CELLS), max_size=5).map(
 @given(TABLES)
 def test_csv_reads_back_the_same(table: Table) -> None:
     rows = list(csv.reader(io.StringIO(render(table, "csv"), newline="")))
-    assert rows == [list(table.columns), *map(list, table.rows)]
+    assert rows == [list(table.columns), *([*map(csv_cell, row)] for row in table.rows)]
+
+
+def csv_cell(text: object) -> str:
+    shown = printable(str(text))
+    return f"'{shown}" if shown[:1] in set("=+-@\t\r") else shown
+
+
+@pytest.mark.parametrize("name", ["=1+1", "+1", "-1", "@cmd", "\t=1", "=HYPERLINK(0)"])
+def test_no_name_is_a_formula_in_a_spreadsheet(name: str) -> None:
+    text = render(Table(("name", "value"), ((name, -1.5),)), "csv")
+    assert text.splitlines()[1].startswith(f"'{name}")
+    assert text.splitlines()[1].endswith(",-1.5")
 
 
 @given(TABLES)

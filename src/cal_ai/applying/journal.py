@@ -18,6 +18,8 @@ from cal_ai.applying.outcomes import Outcome
 from cal_ai.events import Confidence, Event
 from cal_ai.transcript import Transcript
 from truemark import history
+from truemark.dataclass_json import decoded
+from truemark.errors import TruemarkError
 from truemark.signature import data_hash
 
 _ID_LENGTH = 32
@@ -32,6 +34,7 @@ class Earlier:
 
     changes: Mapping[str, Outcome] = field(default_factory=dict)
     settled: Confidence | None = None
+    damaged: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +47,11 @@ class Journal:
         """What was made of this transcript in this calendar before."""
         changes: dict[str, Outcome] = {}
         settled: Confidence | None = None
-        for _, record in history.scan(self.path, []):
+        warnings: list[str] = []
+        for _, record in history.scan(self.path, warnings):
+            if not _is_whole(record):
+                warnings.append("a line that is not as this program writes it")
+                continue
             if (record.get("calendar"), record.get("transcript")) != (calendar, transcript):
                 continue
             if record.get("settled") is True:
@@ -52,7 +59,11 @@ class Journal:
             if (change := _outcome(record.get("change"))) is not None:
                 reason = f"applied on {record.get('at')}"
                 changes[str(record.get("key"))] = replace(change, result="unchanged", reason=reason)
-        return Earlier(changes, settled)
+        return Earlier(changes, settled, len(warnings))
+
+    def set_damaged_aside(self) -> int:
+        """Moves damaged lines to a file beside this one; how many there were."""
+        return history.set_aside(self.path, _is_whole)
 
     def add(self, calendar: str, transcript: str, key: str, change: Outcome) -> None:
         """Remembers a change; it is on disk when this returns."""
@@ -102,12 +113,22 @@ def _lower(settled: Confidence | None, value: object) -> Confidence:
     return settled if settled is not None and admits(settled, level) else level
 
 
+def _is_whole(record: Mapping[str, object]) -> bool:
+    """Whether the line is one that `Journal` writes."""
+    head = all(isinstance(record.get(name), str) for name in ("at", "calendar", "transcript"))
+    if "change" in record:
+        return (
+            head and isinstance(record.get("key"), str) and _outcome(record["change"]) is not None
+        )
+    return head and record.get("settled") is True
+
+
 def _outcome(values: object) -> Outcome | None:
-    """The outcome in a line of this file; None for what another version may have written."""
-    if not isinstance(values, dict):
-        return None
-    lists = {name: tuple(values.get(name) or ()) for name in ("attendees", "assumptions")}
+    """The outcome in a line of this file; None for what is damaged, or of another version."""
     try:
-        return Outcome(**{**values, **lists})
-    except TypeError:
+        outcome = decoded(Outcome, values, "change")
+        for moment in filter(None, (outcome.start_time, outcome.end_time)):
+            datetime.fromisoformat(moment)
+    except (TruemarkError, ValueError):
         return None
+    return outcome

@@ -6,7 +6,6 @@ import argparse
 import asyncio
 import os
 import shlex
-import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -29,8 +28,9 @@ from cal_ai.extractors.protocol import ExtractionFailed, Extractor, Request
 from cal_ai.extractors.retry import model_policy
 from cal_ai.settings import load_settings
 from cal_ai.transcript import Transcript, load_transcript
+from truemark.command import note
 from truemark.errors import TruemarkError
-from truemark.text import one_line
+from truemark.history import DAMAGED_SUFFIX
 
 CONTEXT = timedelta(days=14)
 
@@ -65,9 +65,9 @@ def run_command(options: argparse.Namespace) -> int:
         policy=model_policy(options.timeout),
     )
     calendar = choose_calendar(options.calendar, settings, zone, timeout_s=options.timeout)
-    _note(choice_line(options.extractor, options.model, settings, extractor))
+    note(choice_line(options.extractor, options.model, settings, extractor))
     for number in transcript.skipped_lines:
-        _note(f"{options.file}:{number}: skipped, as nobody has spoken yet")
+        note(f"{options.file}:{number}: skipped, as nobody has spoken yet")
     run = Conversation(
         transcript,
         settings.owner,
@@ -121,13 +121,13 @@ def apply_transcript(run: Conversation) -> tuple[Outcome, ...]:
     """What became of each decision; a transcript that was applied before changes nothing."""
     transcript = transcript_id(run.transcript, run.owner)
     calendar, journal = run.calendar, run.journal
-    earlier = Earlier() if run.again else journal.earlier(calendar.identity, transcript)
+    earlier = _earlier(run, transcript)
     if earlier.settled is not None and admits(earlier.settled, run.apply):
-        _note(f"applied to {calendar.name} before, so nothing is changed; --again applies it anew")
+        note(f"applied to {calendar.name} before, so nothing is changed; --again applies it anew")
         return tuple(earlier.changes.values())
     listing = calendar.coming(run.now, run.now + CONTEXT)
     for warning in listing.warnings:
-        _note(f"warning: {one_line(warning)}")
+        note(f"warning: {warning}")
     context = numbered(listing.entries)
     decisions = [
         decide(event, meant(event, listing.entries), run.now, run.zone, run.apply)
@@ -149,20 +149,35 @@ def apply_transcript(run: Conversation) -> tuple[Outcome, ...]:
     return tuple(outcomes)
 
 
+def _earlier(run: Conversation, transcript: str) -> Earlier:
+    if run.again:
+        return Earlier()
+    journal = run.journal
+    earlier = journal.earlier(run.calendar.identity, transcript)
+    if earlier.damaged:
+        lines = "1 line is" if earlier.damaged == 1 else f"{earlier.damaged} lines are"
+        note(f"warning: {journal.path}: {lines} damaged, and what was applied then is not known")
+        if not run.dry_run:
+            with _forgetting_is_no_failure():
+                journal.set_damaged_aside()
+            note(f"warning: kept aside in {journal.path}{DAMAGED_SUFFIX}")
+    return earlier
+
+
 @contextmanager
 def _forgetting_is_no_failure() -> Iterator[None]:
     try:
         yield
     except TruemarkError as error:
-        _note(f"warning: changes are made, but not remembered: {error}")
+        note(f"warning: changes are made, but not remembered: {error}")
 
 
 async def _extract(run: Conversation, context: tuple[ContextEvent, ...]) -> tuple[Event, ...]:
     if run.verbose:
-        _note(f"{run.extractor.name} reads {len(run.transcript.utterances)} utterances, beside:")
+        note(f"{run.extractor.name} reads {len(run.transcript.utterances)} utterances, beside:")
         lines = context_lines(context) or "nothing planned in the coming 14 days"
         for line in lines.splitlines():
-            _note(f"  {one_line(line)}")
+            note(f"  {line}")
     try:
         request = Request(run.transcript, run.owner, run.now, context)
         return (await run.extractor.extract_events(request)).events
@@ -193,7 +208,3 @@ def meant(event: Event, entries: Sequence[Entry]) -> Entry | None:
     """The entry that was shown under the number which the event names."""
     number = event.existing_event_id
     return entries[number - 1] if number is not None and 1 <= number <= len(entries) else None
-
-
-def _note(line: str) -> None:
-    print(line, file=sys.stderr)

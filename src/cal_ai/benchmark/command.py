@@ -6,7 +6,6 @@ import argparse
 import asyncio
 import gc
 import os
-import sys
 from collections.abc import Iterable
 from datetime import datetime
 from http import HTTPStatus
@@ -28,6 +27,7 @@ from cal_ai.extractors.recording import Recording
 from cal_ai.extractors.replay import ReplayExtractor
 from cal_ai.extractors.retry import model_policy
 from cal_ai.settings import load_settings
+from truemark.command import note
 from truemark.errors import TruemarkError
 
 _TOO_MANY = f"{HTTPStatus.TOO_MANY_REQUESTS} {HTTPStatus.TOO_MANY_REQUESTS.phrase}"
@@ -49,7 +49,7 @@ def benchmark_command(options: argparse.Namespace) -> int:
     )
     require_writable(options.output)
     baseline = open_baseline(options.baseline, samples.samples) if options.baseline else None
-    _tell(choice_line(options.extractor, options.model, settings, extractor))
+    note(choice_line(options.extractor, options.model, settings, extractor))
     _warn(samples.warnings)
     plan = _plan(options, samples, extractor, baseline)
     outcome = _run(plan, verbose=options.verbose)
@@ -80,7 +80,7 @@ def _plan(
             resumed = _resumed(samples, extractor, options.output, repeats)
         store = AnswerStore(options.output, started, resumed)
         if repeats > 1 and isinstance(extractor, LanguageModelExtractor):
-            _tell(announcement(samples.samples, extractor, repeats, resumed))
+            note(announcement(samples.samples, extractor, repeats, resumed))
     return Plan(
         samples=samples,
         extractor=extractor,
@@ -100,12 +100,12 @@ def _resumed(
     asked = fingerprints(samples.samples, extractor)
     recording = latest_recording(output, asked)
     if recording is None:
-        _tell(f"nothing to resume in {output}: no stored answer fits these samples and this model")
+        note(f"nothing to resume in {output}: no stored answer fits these samples and this model")
         return None
     _warn(recording.warnings)
     answered = sum(recording.has(one, repeat) for one in asked for repeat in range(repeats))
     of = f"{len(asked)} samples" if repeats == 1 else f"{len(asked) * repeats} questions"
-    _tell(f"resuming {recording.path}: {answered} of {of} are answered")
+    note(f"resuming {recording.path}: {answered} of {of} are answered")
     return recording
 
 
@@ -115,10 +115,10 @@ def _run(plan: Plan, *, verbose: bool) -> Finished:
     def tell(result: Result) -> None:
         nonlocal ended
         ended += 1
-        _tell(progress_line(ended, plan.answers, result))
+        note(progress_line(ended, plan.answers, result))
         if verbose and isinstance(result, Scored):
             for mistake in mistakes(result):
-                _tell(f"  {mistake}")
+                note(f"  {mistake}")
 
     async def run_and_close() -> Finished:
         try:
@@ -130,8 +130,9 @@ def _run(plan: Plan, *, verbose: bool) -> Finished:
         return asyncio.run(run_and_close())
     except KeyboardInterrupt:
         noun = "samples" if plan.repeats == 1 else "answers"
-        _tell(f"interrupted after {ended} of {plan.answers} {noun}{_kept(plan)}")
-        raise
+        raise KeyboardInterrupt(
+            f"interrupted after {ended} of {plan.answers} {noun}{_kept(plan)}"
+        ) from None
     except TruemarkError as error:
         raise TruemarkError(f"{error}{_kept(plan)}") from error
 
@@ -150,24 +151,20 @@ def _status(outcome: Finished, fail_under: float | None) -> int:
     refused = sum(_TOO_MANY in it.reason for it in overview.failed)
     if refused:
         noun = "sample" if refused == 1 else "samples"
-        _tell(
+        note(
             f"{refused} {noun} failed on {_TOO_MANY}: --rpm N makes N calls per minute at most,"
             " and --resume asks for what is missing"
         )
     if fail_under is not None:
         if overview.scores is None:
-            _tell(f"f1 is unknown, --fail-under {fail_under:g} is not reached")
+            note(f"f1 is unknown, --fail-under {fail_under:g} is not reached")
             return 1
         if overview.scores.f1 < fail_under:
-            _tell(f"f1 {overview.scores.f1:.4f} is below --fail-under {fail_under:g}")
+            note(f"f1 {overview.scores.f1:.4f} is below --fail-under {fail_under:g}")
             return 1
     return status
 
 
 def _warn(warnings: Iterable[str]) -> None:
     for warning in warnings:
-        _tell(f"warning: {warning}")
-
-
-def _tell(line: str) -> None:
-    print(line, file=sys.stderr, flush=True)
+        note(f"warning: {warning}")

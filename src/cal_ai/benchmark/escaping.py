@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 
-from truemark.text import shortened
+from truemark.text import one_line, shortened
 
-_JOINERS = "\N{ZERO WIDTH NON-JOINER}\N{ZERO WIDTH JOINER}"
 # Underscores only at the edge of a word, slashes and dots only where an address becomes a link.
 # What comes before is looked at last: at every place of the text it would take far longer.
 _SPECIAL = re.compile(
@@ -20,14 +19,5 @@ def escaped(text: str, limit: int = 300) -> str:
     What cannot be seen (control characters, direction overrides, halves of surrogate pairs) becomes
     a replacement character; what is longer than `limit` ends in an ellipsis.
     """
-    line = " ".join(text[: 4 * limit].split())
-    if not line.isprintable():
-        line = "".join(map(_visible, line))
+    line = " ".join(one_line(text[: 4 * limit]).split())
     return _SPECIAL.sub(lambda found: f"&#{ord(found.group())};", shortened(line, limit))
-
-
-def _visible(character: str) -> str:
-    # Joiners shape emoji and several scripts; what else cannot be printed only misleads.
-    if character.isprintable() or character in _JOINERS:
-        return character
-    return "\N{REPLACEMENT CHARACTER}"

@@ -94,6 +94,8 @@ def parse_sidecar(text: str, path: str | os.PathLike[str]) -> Sidecar:
         raise SamplesError([f"{path}: key {error} appears twice in one object"]) from None
     except RecursionError:
         raise SamplesError([f"{path}: not a sidecar: nested too deeply"]) from None
+    except ValueError:
+        raise SamplesError([f"{path}: not a sidecar: it has a number of too many digits"]) from None
     if not isinstance(found, dict):
         raise SamplesError([f"{path}: {shown(found)}, not a JSON object"])
     fields = Fields(found, "", [])

@@ -11,7 +11,7 @@ from tempfile import TemporaryFile
 from cal_ai.extractors.answers import AnswerError, parse_answer
 from cal_ai.extractors.protocol import Extraction
 from cal_ai.extractors.recording import Recorded, Recording, open_recording, recorded_fields
-from truemark.files import write_error
+from truemark.files import PRIVATE, write_error
 from truemark.history import Appender
 
 ANSWERS_SUFFIX = ".answers.jsonl"
@@ -112,7 +112,7 @@ def create_new(folder: Path, started: datetime, suffix: str) -> Path:
     number = 1
     while True:
         try:
-            path.touch(exist_ok=False)
+            path.touch(mode=PRIVATE, exist_ok=False)
         except FileExistsError:
             number += 1
             path = folder / f"{stem}_{number}{suffix}"

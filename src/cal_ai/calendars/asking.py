@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import http.client
-import sys
 from collections.abc import Callable
 from functools import partial
 from typing import Any, TypeVar
@@ -12,6 +11,7 @@ from urllib.parse import urljoin, urlsplit
 
 from cal_ai.extractors.retry import Caller, CallPolicy, Tally, TransientError, parse_retry_after
 from cal_ai.network import UnfitAnswerError, Unpacker, within
+from truemark.command import note
 
 T = TypeVar("T")
 
@@ -38,11 +38,7 @@ def ask_patiently(policy: CallPolicy, ask: Callable[[], T]) -> T:
 
     async def wait(seconds: float) -> None:
         if seconds >= _WORTH_TELLING_S:
-            print(
-                f"the calendar server is busy; asking it again in {seconds:.0f} s",
-                file=sys.stderr,
-                flush=True,
-            )
+            note(f"the calendar server is busy; asking it again in {seconds:.0f} s")
         await asyncio.sleep(seconds)
 
     async def once() -> T:
@@ -99,7 +95,7 @@ class BoundedSession:
 
     def request(self, method: str, url: str, **options: Any) -> Any:
         """The answer, read to its end; raises as `ask_patiently` does."""
-        options["timeout"] = self._policy.timeout_s
+        options["timeout"] = 2 * self._policy.timeout_s  # between bytes; `within` counts it all
         for _ in range(_MOST_REDIRECTIONS):
             ask = partial(self._once, method, url, options)
             timed = partial(within, self._policy.timeout_s, ask)

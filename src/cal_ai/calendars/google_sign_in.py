@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import sys
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from cal_ai.calendars.protocol import AccessRefused
-from truemark.files import read_text, write_atomically, write_error
+from truemark.files import PRIVATE, read_text, write_atomically, write_error
 
 SCOPES = ("https://www.googleapis.com/auth/calendar.events",)
 _SIGN_IN_WAIT_S = 300
+_LARGEST_FILE = 1_000_000
 _GUIDE = "https://developers.google.com/workspace/calendar/api/quickstart/python"
 
 
@@ -30,10 +31,10 @@ class SignIn:
         """What the user allowed before, else what they allow now in the browser."""
         if not self.token_file.exists():
             return self._ask()
-        saved = read_text(self.token_file)
+        saved = read_text(self.token_file, _LARGEST_FILE)
         try:
             return _credentials(json.loads(saved))
-        except (ValueError, LookupError, TypeError, AttributeError) as error:
+        except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
             raise AccessRefused(
                 f"{self.token_file}: is not a saved sign-in; remove it and sign in again"
             ) from error
@@ -41,10 +42,8 @@ class SignIn:
     def keep(self, credentials: Any) -> None:
         """Saves the token, readable by its owner alone from the first moment."""
         try:
-            self.token_file.parent.mkdir(parents=True, exist_ok=True)
-            # The content goes into a file that takes over the permissions of this one.
-            os.close(os.open(self.token_file, os.O_WRONLY | os.O_CREAT, 0o600))
-            self.token_file.chmod(0o600)
+            if self.token_file.exists():
+                self.token_file.chmod(PRIVATE)  # the new content keeps the mode of the old
         except OSError as error:
             raise write_error(self.token_file, error) from error
         write_atomically(self.token_file, credentials.to_json())
@@ -62,8 +61,9 @@ class SignIn:
                 f" ({_GUIDE}), save its JSON there or name it in GOOGLE_CREDENTIALS"
             )
         try:
-            flow = InstalledAppFlow.from_client_secrets_file(str(self.client_file), SCOPES)
-        except ValueError as error:
+            client = json.loads(read_text(self.client_file, _LARGEST_FILE))
+            flow = InstalledAppFlow.from_client_config(client, SCOPES)
+        except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
             raise AccessRefused(
                 f"{self.client_file}: is not the JSON of an OAuth client of type Desktop app"
             ) from error
@@ -86,6 +86,12 @@ def _credentials(saved: dict[str, Any]) -> Any:
     from google.oauth2.credentials import Credentials
 
     expiry = saved.get("expiry")
+    fields = ("token", "refresh_token", "token_uri", "client_id", "client_secret")
+    for name in fields:
+        if not isinstance(saved[name], str) or not saved[name].isascii():
+            raise TypeError(f"{name} must be text")
+    if urlsplit(saved["token_uri"]).scheme not in ("http", "https"):
+        raise ValueError("token_uri must be an address")
     return Credentials(  # type: ignore[no-untyped-call]  # not annotated in the library
         token=saved["token"],
         refresh_token=saved["refresh_token"],

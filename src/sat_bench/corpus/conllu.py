@@ -9,6 +9,7 @@ from sat_bench.corpus.talks import CorpusError, Talk
 from sat_bench.corpus.transcripts import unify_line_breaks
 
 _COLUMNS = 10
+_LONGEST_ID = 9
 
 
 @dataclass(slots=True)
@@ -88,7 +89,8 @@ def _read_token(path: Path, number: int, sentence: _Annotated, line: str) -> Non
     columns = line.split("\t")
     token_id = columns[0]
     first, _, last = token_id.partition("-")
-    numeric = all(part.isdecimal() for part in (*first.split("."), last or "0"))
+    parts = (*first.split("."), last or "0")
+    numeric = all(part.isdecimal() and len(part) <= _LONGEST_ID for part in parts)
     if len(columns) != _COLUMNS or not numeric:
         raise CorpusError(
             f"{path}:{number}: not a CoNLL-U token: expected {_COLUMNS} columns "

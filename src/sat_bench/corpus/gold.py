@@ -7,6 +7,7 @@ from pathlib import Path
 
 from sat_bench.corpus.sentences import spans_between
 from sat_bench.corpus.talks import CorpusError, Talk
+from truemark.fields import shown
 
 
 def parse_gold_json(path: Path, content: str) -> Talk:
@@ -76,12 +77,13 @@ def _boundaries(path: Path, document: dict[str, object], text: str) -> Sequence[
     for index, value in enumerate(values):
         if not isinstance(value, int) or isinstance(value, bool):
             raise CorpusError(
-                f"{path}: boundaries[{index}] must be a whole number, got {json.dumps(value)[:40]}"
+                f"{path}: boundaries[{index}] must be a whole number, got {shown(value)}"
             )
     for index, (before, after) in enumerate(pairwise(values), start=1):
         if after <= before:
             raise CorpusError(
-                f"{path}: boundaries must ascend, but boundaries[{index}] is {after} after {before}"
+                f"{path}: boundaries must ascend, but boundaries[{index}] is {shown(after)}"
+                f" after {shown(before)}"
             )
     _check_sentence_count(path, document, len(values))
     encoded = text.encode()
@@ -90,7 +92,7 @@ def _boundaries(path: Path, document: dict[str, object], text: str) -> Sequence[
     if values[0] < 1 or values[-1] > len(text):
         index = 0 if values[0] < 1 else next(i for i, v in enumerate(values) if v > len(text))
         raise CorpusError(
-            f"{path}: boundaries[{index}] is {values[index]}, "
+            f"{path}: boundaries[{index}] is {shown(values[index])}, "
             f"outside the text of {len(text)} characters"
         )
     return values

@@ -10,7 +10,7 @@ from sat_bench.corpus.sentences import TruthRule, find_sentences
 from sat_bench.corpus.talks import CorpusError, Talk
 from sat_bench.corpus.transcripts import unify_line_breaks
 
-_TIME = r"(?:(\d+):)?(\d{1,2}):(\d{2})(?:[.,](\d{1,3}))?"
+_TIME = r"(?:(\d{1,5}):)?(\d{1,2}):(\d{2})(?:[.,](\d{1,3}))?"
 _TIMING = re.compile(rf"\s*{_TIME}\s*-->\s*{_TIME}(?:\s.*)?")
 _LIKE_TIMING = re.compile(r"\s*\d+:\d{2}.*-+>|.*-->")
 _WORD_TIME = re.compile(r"<\d+:[\d:.]+>")

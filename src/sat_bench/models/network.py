@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,7 +15,7 @@ import numpy.typing as npt
 from sat_bench.models.arrays import FloatArray, IntArray
 from sat_bench.models.tokenizer import BOS_ID, EOS_ID, PAD_ID, UNK_ID
 from truemark.errors import TruemarkError
-from truemark.files import read_error
+from truemark.files import open_regular
 
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession
@@ -88,11 +89,8 @@ def _open_session(path: Path) -> InferenceSession:
         import onnxruntime
     except ImportError:
         raise TruemarkError("onnxruntime is not installed: pip install truemark") from None
-    try:
-        with path.open("rb"):
-            size = path.stat().st_size
-    except OSError as error:
-        raise read_error(path, error) from None
+    with open_regular(path) as file:
+        size = os.fstat(file.fileno()).st_size
     onnxruntime.set_default_logger_severity(SILENT)
     options = onnxruntime.SessionOptions()
     options.log_severity_level = SILENT

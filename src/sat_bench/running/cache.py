@@ -13,16 +13,17 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from sat_bench.models.boundaries import Probabilities
+from sat_bench.models.boundaries import CERTAIN, Probabilities
 from sat_bench.models.loss import Loss
 from sat_bench.models.protocol import BoundaryModel, tagged_answers
 from truemark.errors import TruemarkError
-from truemark.files import write_atomically
+from truemark.files import read_bytes, write_atomically
 from truemark.signature import Signature
 
 # Names the layout below; a file of another layout is taken for damaged.
 MAGIC = b"truemark probabilities 2\n"
 _DIGEST_BYTES = 32
+_LARGEST_COLUMNS = 200_000_000
 _LOSS = struct.Struct("<4Q")
 _TAG = "CACHEDIR.TAG"
 _TAG_TEXT = """\
@@ -42,9 +43,10 @@ class ProbabilityCache:
 
     def load(self, key: bytes) -> Probabilities | None:
         """What is kept under the key; nothing where there is no file, or a damaged one."""
+        path = self._path(key)
         try:
-            return decoded(key, self._path(key).read_bytes())
-        except OSError:
+            return decoded(key, read_bytes(path)) if path.exists() else None
+        except TruemarkError:
             return None
 
     def store(self, key: bytes, probabilities: Probabilities) -> None:
@@ -94,7 +96,10 @@ class CachedModel:
         self._texts += 1
         content = hashlib.sha256(text.encode("utf-8", "surrogatepass"))
         key = hashlib.sha256(self._identity + content.digest()).digest()
-        return text, key, self._cache.load(key)
+        found = self._cache.load(key)
+        if found is not None and len(found.ends) and found.ends[-1] > len(text):
+            found = None  # of another text, or made up
+        return text, key, found
 
     def _computed(self, entries: Iterable[tuple[str, bytes]]) -> Iterator[Probabilities]:
         self._model = self._model or self._open_model()
@@ -127,12 +132,28 @@ def decoded(key: bytes, file: bytes) -> Probabilities | None:
     content = file[start:]
     if file[:start] != MAGIC + hashlib.sha256(content).digest() or not content.startswith(key):
         return None
-    loss = Loss(*_LOSS.unpack_from(content, len(key)))
-    columns = zlib.decompress(content[len(key) + _LOSS.size :])
-    planes = np.frombuffer(columns, np.uint8).reshape(2, 4, -1)
+    try:
+        loss = Loss(*_LOSS.unpack_from(content, len(key)))
+        columns = _unpacked(content[len(key) + _LOSS.size :])
+        planes = np.frombuffer(columns, np.uint8).reshape(2, 4, -1)
+    except (struct.error, zlib.error, ValueError):
+        return None
     steps, values = (np.ascontiguousarray(column.T) for column in planes)
     ends = np.cumsum(steps.view("<i4").ravel(), dtype=np.int32)
-    return Probabilities(ends, values.view("<f4").ravel().astype(np.float32, copy=False), loss)
+    found = values.view("<f4").ravel().astype(np.float32, copy=False)
+    likely = (found >= 0) & ((found <= 1) | (found == CERTAIN))
+    if not likely.all() or (ends < 0).any() or (steps.view("<i4") < 0).any():
+        return None
+    return Probabilities(ends, found, loss)
+
+
+def _unpacked(packed: bytes) -> bytes:
+    """The columns; `ValueError` for what unpacks to more than columns ever do."""
+    unpacking = zlib.decompressobj()
+    columns = unpacking.decompress(packed, _LARGEST_COLUMNS)
+    if not unpacking.eof:
+        raise ValueError("the columns are too large, or break off")
+    return columns
 
 
 def _byte_planes(column: npt.NDArray[np.generic]) -> bytes:
