@@ -20,10 +20,15 @@ from truemark.fields import shown
 T = TypeVar("T")
 Reader = Callable[[object, str], Any]
 _EXTRA = "extra"
+_SIMPLE = frozenset({str, int, float, bool, type(None)})
 
 
 def encoded(value: object) -> object:
     """`value` with every dataclass in it as a mapping of its fields, without the defaults."""
+    if type(value) in _SIMPLE:  # most values of a record; the questions below take their time
+        return value
+    if isinstance(value, list | tuple):
+        return [encoded(item) for item in value]
     if is_dataclass(value) and not isinstance(value, type):
         content = {
             name: encoded(own)
@@ -33,8 +38,6 @@ def encoded(value: object) -> object:
         return content | dict(getattr(value, _EXTRA, {}))
     if isinstance(value, Mapping):
         return {key: encoded(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [encoded(item) for item in value]
     return value
 
 

@@ -34,6 +34,10 @@ def to_json(value: object, *, indent: int | None = None) -> str:
 def _plain(value: object) -> object:
     if isinstance(value, _WRITTEN_AS_THEY_ARE):
         return value
+    if type(value) is float:  # asked before the slow questions: most numbers are
+        return value if math.isfinite(value) else None
+    if type(value) is list:
+        return [_plain(item) for item in value]
     if isinstance(value, Mapping):
         return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, Integral):

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from truemark.curves import Curve
 
 CURVE_POINTS = 2_000
+_DIGITS = 7  # as many as probabilities in single precision have
 
 
 def curve_columns(curve: Curve, rules: ScoringRules, points: int = CURVE_POINTS) -> CurveColumns:
@@ -129,7 +130,8 @@ def position_marks(
     score of infinity, which is always predicted, has no probability.
     """
     scored, expected = group
-    positions, scores = scored.positions.tolist(), scored.scores.tolist()
+    shown = scored.scores > min(least, threshold)
+    positions, scores = scored.positions[shown].tolist(), scored.scores[shown].tolist()
     predicted = [number for number, score in enumerate(scores) if score > threshold]
     pairs = dict(match_positions([positions[n] for n in predicted], expected, tolerance))
     truths = {predicted[row]: expected[column] for row, column in pairs.items()}
@@ -142,7 +144,7 @@ def position_marks(
             role = "candidate"
         else:
             continue
-        probability = score if isfinite(score) else None
+        probability = round(score, _DIGITS) if isfinite(score) else None
         elsewhere = truth if truth != position else None
         marks.append(Mark(position, position, role, probability, elsewhere))
     missed = set(range(len(expected))) - set(pairs.values())

@@ -1,0 +1,66 @@
+"""What writing a run record adds to a run over the bundled talks.
+
+    python -m benchmarks.record_cost [--rounds N]
+
+A run is the whole command but for the start of the interpreter; the record is its texts, marks,
+findings and curves, made and written.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import tempfile
+import time
+from contextlib import redirect_stderr, redirect_stdout
+from pathlib import Path
+
+from benchmarks.machine import machine
+from benchmarks.timing import fastest
+from sat_bench.cli import main as sat_bench
+from sat_bench.corpus.loading import BUNDLED_CORPUS, Corpus, load_corpus
+from sat_bench.evaluation import DEFAULTS, Measured, measure_model
+from sat_bench.findings import with_findings
+from sat_bench.models.finding import BUNDLED_MODELS
+from sat_bench.models.systems import find_system
+from sat_bench.recording import Setup, run_of
+from truemark.record_files import write_run
+from truemark.tables import Table, render
+
+
+def command(model: str) -> None:
+    """One run of the command, its output dropped."""
+    with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
+        status = sat_bench(["-corpus", "bundled", "-model", model])
+    assert status == 0
+
+
+def row(model: str, corpus: Corpus, file: Path, rounds: int) -> tuple[object, ...]:
+    """The times of a run and of its record, and how large that is."""
+    measured = Measured(system := find_system(model), measure_model(system, corpus, keep=True))
+    setup = Setup(corpus.checksum, "plain", DEFAULTS.tolerance, DEFAULTS.weights, None)
+    run = run_of(measured, setup, time.strftime("%Y-%m-%dT%H:%M:%S+00:00", time.gmtime()))
+
+    def record() -> None:
+        write_run(file, with_findings(run, measured, corpus, setup))
+
+    times = fastest({"run": lambda: command(model), "record": record}, rounds)
+    share = times["record"] / times["run"]
+    return model, times["run"], times["record"], 100 * share, file.stat().st_size / 1000
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rounds", type=int, default=5, help="runs of each, the fastest counts")
+    rounds: int = parser.parse_args().rounds
+    corpus = load_corpus(BUNDLED_CORPUS)
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "run.json"
+        rows = tuple(row(model, corpus, file, rounds) for model in BUNDLED_MODELS)
+    print(f"The {len(corpus)} bundled talks, {corpus.characters:,} characters, on {machine()}\n")
+    columns = ("model", "run, s", "record, s", "record, % of the run", "size, kB")
+    print(render(Table(columns, rows, (None, ".2f", ".3f", ".1f", ",.0f")), "markdown"), end="")
+
+
+if __name__ == "__main__":
+    main()
