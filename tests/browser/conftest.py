@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -58,13 +60,28 @@ def _history(folder: Path) -> str:
 
 def _bundled_talks(folder: Path) -> str:
     """The page of what sat-bench measures of its own talks."""
-    from sat_bench.cli import main
-
-    assert main(["-models", "nano,small", "-sweep", "-record", str(folder / "bundled")]) == 0
+    _run("sat_bench", "-models", "nano,small", "-sweep", "-record", str(folder / "bundled"))
     return report_page([load_run(folder / "bundled" / f"{n}.run.json") for n in ("nano", "small")])
 
 
-MEASURED: dict[str, Callable[[Path], str]] = {"history": _history, "bundled talks": _bundled_talks}
+def _bundled_conversations(folder: Path) -> str:
+    """The page of what cal_ai measures of its own samples."""
+    output = folder / "conversations"
+    _run("cal_ai", "benchmark", "--extractor", "rules", "--output", str(output))
+    (record,) = output.glob("*.run.json")
+    return report_page([load_run(record)])
+
+
+def _run(module: str, *arguments: str) -> None:
+    """A command on its own: this thread is taken by the loop that drives the browser."""
+    subprocess.run([sys.executable, "-m", module, *arguments], check=True, capture_output=True)
+
+
+MEASURED: dict[str, Callable[[Path], str]] = {
+    "history": _history,
+    "bundled talks": _bundled_talks,
+    "bundled conversations": _bundled_conversations,
+}
 
 
 @pytest.fixture(scope="session")

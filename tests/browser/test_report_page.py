@@ -43,16 +43,23 @@ def test_pages_open_without_a_complaint_and_fit_the_screen(
     assert (sum(map(int, re.findall(r"\d+", ground))) > 380) == (scheme == "light")
 
 
-def test_the_page_of_the_bundled_talks_is_small_and_lists_every_mistake(
-    opened: Open, pages: Callable[[str], Path]
+@pytest.mark.parametrize("name", ["bundled talks", "bundled conversations"])
+def test_pages_of_bundled_runs_are_small_and_list_every_mistake(
+    opened: Open, pages: Callable[[str], Path], name: str
 ) -> None:
-    page = opened("bundled talks")
-    assert pages("bundled talks").stat().st_size < 2_000_000
+    page = opened(name)
+    assert pages(name).stat().st_size < 2_000_000
     counted = page.locator("button.bar[data-filter=kind] .number").all_inner_texts()
     assert sum(map(int, counted)) == count(page) > 0
-    slider = page.locator("#figure-threshold-1 input[type=range]")
+    for _ in range(count(page) - 1):
+        page.keyboard.press("j")
+    assert page.locator("#next").is_disabled()
+
+
+def test_the_slider_moves_the_marks_of_the_bundled_talks(opened: Open) -> None:
+    page = opened("bundled talks")
     before = page.locator("#detail .running .text").last.inner_text()
-    slider.fill("0.999")
+    page.locator("#figure-threshold-1 input[type=range]").fill("0.999")
     assert page.locator("#detail .running .text").last.inner_text() != before
 
 

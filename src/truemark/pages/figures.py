@@ -222,6 +222,7 @@ def reliability_figure(named: Sequence[tuple[str, Run]]) -> Figure | None:
         series.append(Series(name, tuple(points), f"run-{number % COLORS}", line=False, dots=True))
     if not labels:
         series.append(Series("as stated", ((0, 0), (1, 1)), "soft", dashed=True))
+    where = "n is beside it." if len(with_rows) == 1 else "n is in the table."
     errors = [
         f"{name}: Brier score {one.brier:.4f}, calibration error {one.calibration_error:.4f}."
         for _, name, _, one in with_rows
@@ -230,7 +231,7 @@ def reliability_figure(named: Sequence[tuple[str, Run]]) -> Figure | None:
     return Figure(
         id="reliability",
         title="Can stated confidence be trusted?",
-        says=" ".join((RELIABILITY, *errors)),
+        says=" ".join((RELIABILITY, where, *errors)),
         x="stated confidence" if labels else "stated probability",
         y="share right",
         series=tuple(series),

@@ -186,6 +186,6 @@ def _spending(name: str, run: Run) -> Spending:
         slowest_s=quantiles(seconds, n=20, method="inclusive")[-1] if len(seconds) > 1 else None,
         cost=sum(costs) if costs else None,
         cost_per_unit=sum(costs) / len(costs) if costs else None,
-        tokens=tuple(tokens.items()),
+        tokens=tuple((+tokens).items()),
         replayed=len(run.units) - len(spent),
     )
