@@ -35,7 +35,7 @@ from cal_ai.benchmark.console import progress_line
 from cal_ai.benchmark.samples import Sample, SampleSet, bundled_folder, load_samples
 from cal_ai.benchmark.scoring import Result
 from cal_ai.benchmark.store import AnswerStore
-from cal_ai.extractors.gemini import GeminiClient
+from cal_ai.extractors.language_model import GeminiClient
 from cal_ai.extractors.prompt import RESPONSE_SCHEMA, build_prompt
 from truemark.tables import Table, render
 

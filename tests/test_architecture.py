@@ -99,11 +99,31 @@ def test_heavy_libraries_are_imported_where_they_are_needed(package: str) -> Non
     assert [f"{one.where} imports {one.package}" for one in eager] == []
 
 
-def test_the_core_needs_numpy_and_filelock_only_and_jinja_for_pages() -> None:
+# What only one room of the core may import, and only in the functions that need it.
+OF_ONE_ROOM = {
+    "dotenv": "truemark/services/",
+    "google": "truemark/services/",
+    "httpx2": "truemark/services/",
+    "jinja2": "truemark/pages/",
+}
+
+
+def test_the_core_needs_numpy_and_filelock_only_and_its_rooms_what_they_are_for() -> None:
     foreign = {one.package for one in imports_below("truemark")} - sys.stdlib_module_names
-    assert foreign == {"truemark", "numpy", "filelock", "jinja2"}
-    drawing = [one.where for one in imports_below("truemark") if one.package == "jinja2"]
-    assert {where.partition(":")[0] for where in drawing} == {"truemark/pages/document.py"}
+    assert foreign == {"truemark", "numpy", "filelock", *OF_ONE_ROOM}
+    for one in imports_below("truemark"):
+        assert one.where.startswith(OF_ONE_ROOM.get(one.package, "")), one
+
+
+def test_the_rest_of_the_core_asks_no_servers() -> None:
+    services = "truemark.services"
+    assert [
+        module
+        for module, found in import_graph().items()
+        if module.startswith("truemark.")
+        and not module.startswith(services)
+        and any(imported.startswith(services) for imported in found)
+    ] == []
 
 
 COMMANDS = [f"{app}.cli" for app in APPS if (SOURCE / app / "cli.py").exists()]
@@ -215,7 +235,7 @@ LAYERS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("cal_ai.calendars",),
         ("cal_ai.extractors",),
         ("cal_ai.settings",),
-        ("cal_ai.events", "cal_ai.transcript", "cal_ai.network"),
+        ("cal_ai.events", "cal_ai.transcript"),
     ),
 }
 

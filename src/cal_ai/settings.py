@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from io import StringIO
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from truemark.errors import TruemarkError
+from truemark.services.settings import DEFAULT_GEMINI_MODEL, Sources, read_dotenv
 
 DEFAULT_OWNER = "Alice"
-DEFAULT_GEMINI_MODEL = "gemini-2.5-pro"
-
-_LARGEST_DOTENV = 1_000_000
-# What can stand in an HTTP header; a key with anything else was pasted wrongly.
-_KEY = re.compile(r"[\x21-\x7e]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,45 +38,16 @@ class Settings:
         return datetime.now(self.timezone)
 
 
-@dataclass(frozen=True, slots=True)
-class _Sources:
-    """Named places in which a setting may stand, the most important first."""
-
-    places: tuple[tuple[str, Mapping[str, str | None]], ...]
-
-    def text(self, name: str) -> str | None:
-        return self._found(name)[1]
-
-    def key(self, name: str) -> str | None:
-        place, value = self._found(name)
-        if value is not None and not _KEY.fullmatch(value):
-            raise TruemarkError(f"{place}{name} has spaces or other characters that no key has")
-        return value
-
-    def url(self, name: str) -> str | None:
-        place, value = self._found(name)
-        if value is not None and not re.match(r"https?://[^/\s]", value):
-            raise TruemarkError(
-                f"{place}{name} is {value!r}, not an address such as http://localhost:11434/v1"
-            )
-        return value
-
-    def timezone(self, name: str) -> ZoneInfo | None:
-        place, value = self._found(name)
-        if value is None:
-            return None
-        try:
-            return ZoneInfo(value)
-        except (KeyError, ValueError, OSError):
-            raise TruemarkError(
-                f"{place}{name} is {value!r}, not a time zone such as Europe/Berlin{_hint(value)}"
-            ) from None
-
-    def _found(self, name: str) -> tuple[str, str | None]:
-        for place, values in self.places:
-            if value := (values.get(name) or "").strip():
-                return place, value
-        return "", None
+def _timezone(sources: Sources, name: str) -> ZoneInfo | None:
+    place, value = sources.found(name)
+    if value is None:
+        return None
+    try:
+        return ZoneInfo(value)
+    except (KeyError, ValueError, OSError):
+        raise TruemarkError(
+            f"{place}{name} is {value!r}, not a time zone such as Europe/Berlin{_hint(value)}"
+        ) from None
 
 
 def load_settings(
@@ -90,10 +55,10 @@ def load_settings(
 ) -> Settings:
     """The settings; `environ` is left as it is. Raises a `TruemarkError` for a bad value."""
     flags = {"OWNER_NAME": owner}
-    sources = _Sources((("", flags), ("", environ), (f"{dotenv}: ", _read_dotenv(dotenv))))
+    sources = Sources((("", flags), ("", environ), (f"{dotenv}: ", read_dotenv(dotenv))))
     return Settings(
         owner=sources.text("OWNER_NAME") or DEFAULT_OWNER,
-        timezone=sources.timezone("TIMEZONE"),
+        timezone=_timezone(sources, "TIMEZONE"),
         gemini_api_key=sources.key("GEMINI_API_KEY"),
         gemini_model=sources.text("GEMINI_MODEL") or DEFAULT_GEMINI_MODEL,
         gemini_base_url=sources.url("GOOGLE_GEMINI_BASE_URL"),
@@ -105,16 +70,6 @@ def load_settings(
         google_credentials=sources.text("GOOGLE_CREDENTIALS"),
         google_endpoint=sources.url("GOOGLE_CALENDAR_ENDPOINT"),
     )
-
-
-def _read_dotenv(path: Path) -> Mapping[str, str | None]:
-    if not path.exists():
-        return {}
-    from dotenv import dotenv_values
-
-    from truemark.files import read_text
-
-    return dotenv_values(stream=StringIO(read_text(path, _LARGEST_DOTENV)), interpolate=False)
 
 
 def _hint(name: str) -> str:

@@ -10,12 +10,13 @@ import pytest
 from testing.loopback import LoopbackLLM, Reply, Tokens, answer, says
 
 from cal_ai.extractors.choosing import choose_extractor
-from cal_ai.extractors.gemini import GeminiClient
-from cal_ai.extractors.prompt import BUILT_IN, RESPONSE_SCHEMA, plain_prompt
+from cal_ai.extractors.language_model import GeminiClient
+from cal_ai.extractors.prompt import BUILT_IN, RESPONSE_SCHEMA
 from cal_ai.extractors.protocol import Extraction, ExtractionFailed, LLMCallResult, Request, Usage
-from cal_ai.extractors.retry import Caller
 from cal_ai.settings import load_settings
 from cal_ai.transcript import parse_transcript
+from truemark.services.protocol import plain_prompt
+from truemark.services.retry import Caller
 
 KEY = "gemini-loopback-key"
 REQUEST = Request(parse_transcript("[Alice]: Hello."), "Alice", datetime(2026, 2, 20, 10, 0))

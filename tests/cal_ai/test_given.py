@@ -17,10 +17,10 @@ from cal_ai.events import ContextEvent, Event
 from cal_ai.extractors.choosing import choose_extractor
 from cal_ai.extractors.given import request_fields
 from cal_ai.extractors.protocol import Extraction, ExtractionFailed, Request, identity_of
-from cal_ai.extractors.retry import CallPolicy
 from cal_ai.settings import Settings
 from cal_ai.transcript import parse_transcript
 from truemark.errors import TruemarkError
+from truemark.services.retry import CallPolicy
 
 NOON = datetime(2026, 2, 23, 12, 0)
 REQUEST = Request(

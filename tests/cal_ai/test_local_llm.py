@@ -15,10 +15,10 @@ from typing import TypeVar
 import pytest
 
 from cal_ai.events import Event
-from cal_ai.extractors.openai import OpenAIClient
+from cal_ai.extractors.language_model import OpenAIClient
 from cal_ai.extractors.protocol import Extraction, ExtractionFailed, Request
-from cal_ai.extractors.retry import Caller, CallPolicy
 from cal_ai.transcript import parse_transcript
+from truemark.services.retry import Caller, CallPolicy
 
 T = TypeVar("T")
 

@@ -29,9 +29,7 @@ from testing.loopback import (
 )
 
 from cal_ai.events import Event
-from cal_ai.extractors.gemini import GeminiClient
-from cal_ai.extractors.language_model import LanguageModelExtractor
-from cal_ai.extractors.openai import OpenAIClient
+from cal_ai.extractors.language_model import GeminiClient, LanguageModelExtractor, OpenAIClient
 from cal_ai.extractors.protocol import (
     Extraction,
     ExtractionFailed,
@@ -40,8 +38,8 @@ from cal_ai.extractors.protocol import (
     Request,
     Usage,
 )
-from cal_ai.extractors.retry import Caller, CallPolicy, RateLimiter
 from cal_ai.transcript import parse_transcript
+from truemark.services.retry import Caller, CallPolicy, RateLimiter
 
 T = TypeVar("T")
 Outcome = Extraction | ExtractionFailed | FatalExtractorError

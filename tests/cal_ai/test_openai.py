@@ -10,7 +10,7 @@ from datetime import datetime
 import pytest
 from testing.loopback import Call, LoopbackLLM, Reply, answer, status
 
-from cal_ai.extractors.openai import OpenAIClient
+from cal_ai.extractors.language_model import OpenAIClient
 from cal_ai.extractors.prompt import BUILT_IN, RESPONSE_SCHEMA
 from cal_ai.extractors.protocol import (
     Extraction,
@@ -19,8 +19,8 @@ from cal_ai.extractors.protocol import (
     Request,
     Usage,
 )
-from cal_ai.extractors.retry import Caller, CallPolicy
 from cal_ai.transcript import parse_transcript
+from truemark.services.retry import Caller, CallPolicy
 
 REQUEST = Request(parse_transcript("[Alice]: Hello."), "Alice", datetime(2026, 2, 20, 10, 0))
 

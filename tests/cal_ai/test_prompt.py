@@ -14,13 +14,14 @@ from cal_ai.extractors.prompt import (
     BUILT_IN,
     RESPONSE_SCHEMA,
     build_prompt,
+    corrected,
     parse_template,
-    plain_prompt,
     prompt_fingerprint,
 )
 from cal_ai.extractors.protocol import Request
 from cal_ai.transcript import parse_transcript
 from truemark.errors import TruemarkError
+from truemark.services.protocol import plain_prompt
 
 NOW = datetime(2026, 2, 20, 10, 0)
 TALK = parse_transcript("[Bob]: Lunch on Monday?\n[Alice]: Gladly,\nat noon.")
@@ -76,7 +77,7 @@ def test_the_rules_of_what_counts_are_stated(rule: str) -> None:
 def test_a_correction_shows_the_answer_and_the_problem() -> None:
     prompt = build_prompt(Request(TALK, "Alice", NOW))
 
-    again = prompt.corrected("{oops", "the JSON breaks off {here}")
+    again = corrected(prompt, "{oops", "the JSON breaks off {here}")
 
     assert again.turns[0] == prompt.turns[0]
     assert [turn.role for turn in again.turns] == ["user", "model", "user"]

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cal_ai.extractors.protocol import ExtractionFailed, FatalExtractorError, Usage, total_usage
-from cal_ai.extractors.retry import (
+from truemark.services.retry import (
     Caller,
     CallPolicy,
     RateLimiter,

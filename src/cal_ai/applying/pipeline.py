@@ -25,12 +25,12 @@ from cal_ai.events import Confidence, ContextEvent, Event
 from cal_ai.extractors.choosing import choice_line, choose_extractor, is_embedded
 from cal_ai.extractors.prompt import context_lines
 from cal_ai.extractors.protocol import ExtractionFailed, Extractor, Request
-from cal_ai.extractors.retry import model_policy
 from cal_ai.settings import load_settings
 from cal_ai.transcript import Transcript, load_transcript
 from truemark.command import note
 from truemark.errors import TruemarkError
 from truemark.history import DAMAGED_SUFFIX
+from truemark.services.retry import model_policy
 
 CONTEXT = timedelta(days=14)
 

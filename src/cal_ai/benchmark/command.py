@@ -25,10 +25,10 @@ from cal_ai.extractors.language_model import LanguageModelExtractor
 from cal_ai.extractors.protocol import Extractor
 from cal_ai.extractors.recording import Recording
 from cal_ai.extractors.replay import ReplayExtractor
-from cal_ai.extractors.retry import model_policy
 from cal_ai.settings import load_settings
 from truemark.command import note
 from truemark.errors import TruemarkError
+from truemark.services.retry import model_policy
 
 _TOO_MANY = f"{HTTPStatus.TOO_MANY_REQUESTS} {HTTPStatus.TOO_MANY_REQUESTS.phrase}"
 

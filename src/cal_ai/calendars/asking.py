@@ -9,9 +9,9 @@ from functools import partial
 from typing import Any, TypeVar
 from urllib.parse import urljoin, urlsplit
 
-from cal_ai.extractors.retry import Caller, CallPolicy, Tally, TransientError, parse_retry_after
-from cal_ai.network import UnfitAnswerError, Unpacker, within
 from truemark.command import note
+from truemark.services.answers import UnfitAnswerError, Unpacker, within
+from truemark.services.retry import Caller, CallPolicy, Tally, TransientError, parse_retry_after
 
 T = TypeVar("T")
 

@@ -26,7 +26,7 @@ from cal_ai.calendars.protocol import (
 )
 from cal_ai.calendars.reading import Moment
 from cal_ai.extractors.protocol import ExtractionFailed
-from cal_ai.network import UnfitAnswerError
+from truemark.services.answers import UnfitAnswerError
 
 if TYPE_CHECKING:
     from caldav.response import DAVResponse

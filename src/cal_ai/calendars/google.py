@@ -24,8 +24,8 @@ from cal_ai.calendars.protocol import (
 )
 from cal_ai.calendars.reading import Moment
 from cal_ai.extractors.protocol import ExtractionFailed
-from cal_ai.extractors.retry import CallPolicy, TransientError, parse_retry_after
-from cal_ai.network import UnfitAnswerError, quoted, within
+from truemark.services.answers import UnfitAnswerError, quoted, within
+from truemark.services.retry import CallPolicy, TransientError, parse_retry_after
 
 _PAGE = 250
 _MOST_PAGES = 40

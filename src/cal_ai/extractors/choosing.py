@@ -5,15 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cal_ai.settings import DEFAULT_GEMINI_MODEL
 from truemark.errors import TruemarkError
 from truemark.extras import require
+from truemark.services.settings import DEFAULT_GEMINI_MODEL
 
 if TYPE_CHECKING:
     from cal_ai.extractors.prompt import PromptTemplate
     from cal_ai.extractors.protocol import Extractor
-    from cal_ai.extractors.retry import Caller, CallPolicy
     from cal_ai.settings import Settings
+    from truemark.services.retry import Caller, CallPolicy
 
 EMBEDDED = "rules"
 """The extractor that needs nothing but this package."""
@@ -46,7 +46,7 @@ def choose_extractor(
 
     Raises a `TruemarkError` when the name is unknown or the extractor lacks a setting.
     """
-    from cal_ai.extractors.retry import Caller, CallPolicy, RateLimiter
+    from truemark.services.retry import Caller, CallPolicy, RateLimiter
 
     chosen = name if name is not None else "gemini" if settings.gemini_api_key else EMBEDDED
     kind, _, file = check_extractor(chosen).partition(":")
@@ -116,7 +116,7 @@ def _gemini(settings: Settings, model: str, caller: Caller, template: PromptTemp
             " or use --extractor rules, which needs no key"
         )
     require("gemini", "--extractor gemini", "google.genai", "httpx2")
-    from cal_ai.extractors.gemini import GeminiClient
+    from cal_ai.extractors.language_model import GeminiClient
 
     return GeminiClient(
         settings.gemini_api_key,
@@ -138,7 +138,8 @@ def _openai(
     if model is None:
         raise TruemarkError("no model is named: use --model, or set OPENAI_MODEL")
     require("openai", "--extractor openai", "httpx2")
-    from cal_ai.extractors.openai import OPENAI_URL, OpenAIClient
+    from cal_ai.extractors.language_model import OpenAIClient
+    from truemark.services.openai import OPENAI_URL
 
     return OpenAIClient(
         model,

@@ -6,15 +6,15 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date, datetime, timedelta, timezone
 from functools import cache, lru_cache
-from typing import Literal
 
 from cal_ai.events import ContextEvent
 from cal_ai.extractors.protocol import Request
 from cal_ai.transcript import Transcript, Utterance
 from truemark.errors import TruemarkError
+from truemark.services.protocol import Prompt, Turn
 from truemark.text import one_line
 
 DAYS_LISTED = 15
@@ -124,24 +124,9 @@ RESPONSE_SCHEMA: Mapping[str, object] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Turn:
-    role: Literal["user", "model"]
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Prompt:
-    """A dialogue up to the point where the model is to answer; `schema` when JSON is wanted."""
-
-    system: str | None
-    turns: tuple[Turn, ...]
-    schema: Mapping[str, object] | None = None
-
-    def corrected(self, answer: str, problem: str) -> Prompt:
-        """The dialogue continued by an unusable answer and what is wrong with it."""
-        complaint = Turn("user", _CORRECTION.format(problem=problem))
-        return replace(self, turns=(*self.turns, Turn("model", answer), complaint))
+def corrected(prompt: Prompt, answer: str, problem: str) -> Prompt:
+    """The dialogue continued by an unusable answer and what is wrong with it."""
+    return prompt.continued(answer, _CORRECTION.format(problem=problem))
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +155,7 @@ class PromptTemplate:
             return _PLACEHOLDER.sub(lambda found: values.get(found[1], found[0]), text)
 
         system = None if self.system is None else fill(self.system)
-        return Prompt(system, (Turn("user", fill(self.user)),), RESPONSE_SCHEMA)
+        return Prompt(system, (Turn("user", fill(self.user)),), RESPONSE_SCHEMA, "events")
 
 
 BUILT_IN = PromptTemplate(_SYSTEM, _USER)
@@ -201,11 +186,6 @@ def build_prompt(request: Request, template: PromptTemplate = BUILT_IN) -> Promp
     return template.filled(request)
 
 
-def plain_prompt(text: str) -> Prompt:
-    """A prompt for free text."""
-    return Prompt(None, (Turn("user", text),))
-
-
 @cache
 def prompt_fingerprint(template: PromptTemplate = BUILT_IN) -> str:
     """A hash that changes whenever the same request would be put differently."""
@@ -217,7 +197,7 @@ def prompt_fingerprint(template: PromptTemplate = BUILT_IN) -> str:
         (ContextEvent(1, "Title", now, now + timedelta(hours=1), "Place"),),
     )
     asked = build_prompt(request, template)
-    again = asked.corrected("answer", "problem")
+    again = corrected(asked, "answer", "problem")
     told = [asked.system, *(turn.text for turn in again.turns), json.dumps(asked.schema)]
     return hashlib.sha256(json.dumps(told).encode()).hexdigest()[:16]
 

@@ -2,16 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol, runtime_checkable
 
 from cal_ai.events import ContextEvent, Event
 from cal_ai.transcript import Transcript
-from truemark.errors import TruemarkError
+from truemark.services.protocol import (
+    CallFailed,
+    FatalCallError,
+    LLMCallResult,
+    RefusedRequestError,
+    Usage,
+    token_count,
+    total_usage,
+)
 
-_MOST_TOKENS = 10**12
+__all__ = [
+    "Extraction",
+    "ExtractionFailed",
+    "Extractor",
+    "FatalExtractorError",
+    "Identified",
+    "LLMCallResult",
+    "LanguageModel",
+    "RefusedRequestError",
+    "Request",
+    "Usage",
+    "identity_of",
+    "token_count",
+    "total_usage",
+]
+
+# The names that these have where calls are made for events.
+ExtractionFailed = CallFailed
+FatalExtractorError = FatalCallError
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,51 +53,6 @@ class Request:
     now: datetime
     context: tuple[ContextEvent, ...] = ()
     repeat: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Usage:
-    """Token counts of one or more calls; None where the provider did not say."""
-
-    prompt: int | None = None
-    output: int | None = None
-    thinking: int | None = None
-    total: int | None = None
-
-    def __add__(self, other: Usage) -> Usage:
-        return Usage(
-            _sum(self.prompt, other.prompt),
-            _sum(self.output, other.output),
-            _sum(self.thinking, other.thinking),
-            _sum(self.total, other.total),
-        )
-
-
-def token_count(value: object) -> int | None:
-    """A count that a provider or a file states; None for one that cannot be."""
-    if not isinstance(value, int) or isinstance(value, bool):
-        return None
-    return value if 0 <= value < _MOST_TOKENS else None
-
-
-def _sum(first: int | None, second: int | None) -> int | None:
-    if first is None or second is None:
-        return second if first is None else first
-    return first + second
-
-
-def total_usage(usages: Iterable[Usage | None]) -> Usage | None:
-    """What the calls cost together; None when no call said what it cost."""
-    known = [usage for usage in usages if usage is not None]
-    return sum(known[1:], known[0]) if known else None
-
-
-@dataclass(frozen=True, slots=True)
-class LLMCallResult:
-    """What a language model said to one prompt, and the tokens that took."""
-
-    text: str
-    usage: Usage | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,29 +103,3 @@ class LanguageModel(Protocol):
     """An extractor that also answers free text; the rules and replay extractors do not."""
 
     async def complete(self, prompt: str) -> LLMCallResult: ...
-
-
-class ExtractionFailed(Exception):  # noqa: N818 - an outcome of one sample, reported as such
-    """One conversation could not be extracted; others may well be.
-
-    Carries what the attempt cost nonetheless, tokens and time, and the last answer if there was
-    one.
-    """
-
-    def __init__(
-        self, reason: str, *, usage: Usage | None = None, attempts: int = 0, raw: str | None = None
-    ) -> None:
-        super().__init__(reason)
-        self.reason = reason
-        self.usage = usage
-        self.attempts = attempts
-        self.raw = raw
-        self.latency_s: float | None = None
-
-
-class FatalExtractorError(TruemarkError):
-    """The provider refuses every request, so there is no point in asking again."""
-
-
-class RefusedRequestError(FatalExtractorError):
-    """The provider refuses a request: every one as it seems, unless it has answered others."""

@@ -6,18 +6,18 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 
-from cal_ai.extractors.protocol import (
-    ExtractionFailed,
-    FatalExtractorError,
+from truemark.services.answers import quoted
+from truemark.services.protocol import (
+    CallFailed,
+    FatalCallError,
     RefusedRequestError,
 )
-from cal_ai.extractors.retry import TransientError
-from cal_ai.network import quoted
+from truemark.services.retry import TransientError
 
 if TYPE_CHECKING:
     import httpx2
 
-Fault = TransientError | ExtractionFailed | FatalExtractorError
+Fault = TransientError | CallFailed | FatalCallError
 
 _PATIENCE_HELPS = frozenset({408, 425, 429})
 _REFUSALS = frozenset({400, 402, 403, 404, 405})
@@ -44,10 +44,10 @@ class Provider:
         if status in _PATIENCE_HELPS or status >= HTTPStatus.INTERNAL_SERVER_ERROR:
             return TransientError(reason, retry_after_s=retry_after_s)
         if status == HTTPStatus.UNAUTHORIZED:
-            return FatalExtractorError(f"{reason}; {self._advice(status, message)}")
+            return FatalCallError(f"{reason}; {self._advice(status, message)}")
         if status in _REFUSALS:
             return RefusedRequestError(f"{reason}; {self._advice(status, message)}")
-        return ExtractionFailed(reason)
+        return CallFailed(reason)
 
     def fault_of_transport(self, error: httpx2.HTTPError | httpx2.InvalidURL) -> Fault:
         """The error that a request without a whole reply amounts to."""
@@ -56,7 +56,7 @@ class Provider:
         said = self.quote(str(error)) or type(error).__name__
         never_sent = httpx2.InvalidURL | httpx2.UnsupportedProtocol | httpx2.LocalProtocolError
         if isinstance(error, never_sent | httpx2.TooManyRedirects):
-            return FatalExtractorError(f"{self.name} cannot be reached: {said}; check its address")
+            return FatalCallError(f"{self.name} cannot be reached: {said}; check its address")
         return TransientError(f"connection to {self.name} broke: {said}")
 
     def quote(self, message: str) -> str:

@@ -11,12 +11,11 @@ import os
 import warnings
 from typing import TYPE_CHECKING
 
-from cal_ai.extractors.faults import Fault, Provider
-from cal_ai.extractors.language_model import LanguageModelExtractor
-from cal_ai.extractors.prompt import BUILT_IN, Prompt, PromptTemplate
-from cal_ai.extractors.protocol import ExtractionFailed, LLMCallResult, Usage, token_count
-from cal_ai.extractors.retry import Caller, parse_retry_after
-from cal_ai.network import UnfitAnswerError, bounded_client
+from truemark.services.answers import UnfitAnswerError, bounded_client
+from truemark.services.faults import Fault, Provider
+from truemark.services.language_model import LanguageModelClient
+from truemark.services.protocol import CallFailed, LLMCallResult, Prompt, Usage, token_count
+from truemark.services.retry import Caller, parse_retry_after
 
 if TYPE_CHECKING:
     from google.genai import errors, types
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
 _API_VERSION = "v1beta"
 
 
-class GeminiClient(LanguageModelExtractor):
+class GeminiModel(LanguageModelClient):
     """Asks one Gemini model; connections, configuration and schema are made once and reused."""
 
     def __init__(
@@ -35,14 +34,13 @@ class GeminiClient(LanguageModelExtractor):
         *,
         base_url: str | None = None,
         caller: Caller | None = None,
-        template: PromptTemplate = BUILT_IN,
     ) -> None:
         from google import genai
         from google.genai import types
 
         # A reason that is newer than the SDK is reported here with the failure it explains.
         warnings.filterwarnings("ignore", ".* is not a valid", UserWarning, r"google\.genai")
-        super().__init__(model, caller or Caller(), template)
+        super().__init__(model, caller or Caller())
         self._provider = Provider("Gemini", model, "GEMINI_API_KEY", api_key)
         # Given a client, the SDK never switches to aiohttp, whose errors are different ones.
         self._http = bounded_client()
@@ -55,10 +53,6 @@ class GeminiClient(LanguageModelExtractor):
             vertexai=False, api_key=api_key, http_options=options
         ).aio.models
         self._configs: dict[tuple[str | None, bool], types.GenerateContentConfig] = {}
-
-    @property
-    def name(self) -> str:
-        return "gemini"
 
     async def close(self) -> None:
         await self._http.aclose()
@@ -79,11 +73,11 @@ class GeminiClient(LanguageModelExtractor):
         except (httpx2.HTTPError, httpx2.InvalidURL) as error:
             raise self._provider.fault_of_transport(error) from error
         except UnfitAnswerError as error:
-            raise ExtractionFailed(f"Gemini's reply is not read: {error}") from error
+            raise CallFailed(f"Gemini's reply is not read: {error}") from error
         except (RecursionError, ValueError, TypeError, AttributeError) as error:
             # What the SDK raises when a reply is no JSON, or JSON of another shape.
             said = self._provider.quote(str(error))
-            raise ExtractionFailed(f"Gemini's reply has an unknown form: {said}") from error
+            raise CallFailed(f"Gemini's reply has an unknown form: {said}") from error
         return self._result(response)
 
     def _config(self, prompt: Prompt) -> types.GenerateContentConfig:
@@ -115,7 +109,7 @@ class GeminiClient(LanguageModelExtractor):
         usage = _usage(response.usage_metadata)
         if not (text := response.text):
             reason = self._provider.quote(_why_no_text(response))
-            raise ExtractionFailed(f"Gemini gave no answer: {reason}", usage=usage)
+            raise CallFailed(f"Gemini gave no answer: {reason}", usage=usage)
         return LLMCallResult(self._provider.without_key(text), usage)
 
 

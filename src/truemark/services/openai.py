@@ -8,18 +8,18 @@ from dataclasses import dataclass, replace
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 
-from cal_ai.extractors.faults import Fault, Provider
-from cal_ai.extractors.language_model import LanguageModelExtractor
-from cal_ai.extractors.prompt import BUILT_IN, RESPONSE_SCHEMA, Prompt, PromptTemplate
-from cal_ai.extractors.protocol import (
-    ExtractionFailed,
-    FatalExtractorError,
+from truemark.services.answers import UnfitAnswerError, bounded_client
+from truemark.services.faults import Fault, Provider
+from truemark.services.language_model import LanguageModelClient
+from truemark.services.protocol import (
+    CallFailed,
+    FatalCallError,
     LLMCallResult,
+    Prompt,
     Usage,
     token_count,
 )
-from cal_ai.extractors.retry import Caller, TransientError, parse_retry_after
-from cal_ai.network import UnfitAnswerError, bounded_client
+from truemark.services.retry import Caller, TransientError, parse_retry_after
 
 if TYPE_CHECKING:
     import httpx2
@@ -27,14 +27,7 @@ if TYPE_CHECKING:
 OPENAI_URL = "https://api.openai.com/v1"
 
 # From the most binding way of asking for JSON to the least; not every server knows them all.
-_JSON_FORMATS: tuple[Mapping[str, object] | None, ...] = (
-    {
-        "type": "json_schema",
-        "json_schema": {"name": "events", "schema": RESPONSE_SCHEMA, "strict": True},
-    },
-    {"type": "json_object"},
-    None,
-)
+_JSON_FORMATS = ("json_schema", "json_object", None)
 _ABOUT_JSON = re.compile(r"response_format|json.?(schema|object|mode)|grammar|structured", re.I)
 _ABOUT_TEMPERATURE = re.compile("temperature", re.I)
 _TOO_LONG = frozenset({"context_length_exceeded", "exceed_context_size_error"})
@@ -48,10 +41,12 @@ class _Options:
     json_format: int = 0
     cold: bool = True
 
-    def body(self, *, wants_json: bool) -> dict[str, object]:
+    def body(self, prompt: Prompt) -> dict[str, object]:
         body: dict[str, object] = {"temperature": 0} if self.cold else {}
-        if wants_json and (chosen := _JSON_FORMATS[self.json_format]) is not None:
-            body["response_format"] = chosen
+        if prompt.schema is not None and (chosen := _JSON_FORMATS[self.json_format]) is not None:
+            schema = {"name": prompt.schema_name, "schema": prompt.schema, "strict": True}
+            described = {chosen: schema} if chosen == "json_schema" else {}
+            body["response_format"] = {"type": chosen, **described}
         return body
 
     def without_refused(self, message: str) -> _Options | None:
@@ -63,7 +58,7 @@ class _Options:
         return None
 
 
-class OpenAIClient(LanguageModelExtractor):
+class OpenAIModel(LanguageModelClient):
     """Asks one model of one server, over connections that are kept open between calls."""
 
     def __init__(
@@ -73,17 +68,12 @@ class OpenAIClient(LanguageModelExtractor):
         api_key: str | None = None,
         base_url: str = OPENAI_URL,
         caller: Caller | None = None,
-        template: PromptTemplate = BUILT_IN,
     ) -> None:
-        super().__init__(model, caller or Caller(), template)
+        super().__init__(model, caller or Caller())
         self._provider = Provider("the OpenAI endpoint", model, "OPENAI_API_KEY", api_key)
         self._http = bounded_client({"Authorization": f"Bearer {api_key}"} if api_key else None)
         self._url = f"{base_url.rstrip('/')}/chat/completions"
         self._options = _Options()
-
-    @property
-    def name(self) -> str:
-        return "openai"
 
     async def close(self) -> None:
         await self._http.aclose()
@@ -95,14 +85,14 @@ class OpenAIClient(LanguageModelExtractor):
         body = {
             "model": self.model,
             "messages": _messages(prompt),
-            **options.body(wants_json=prompt.schema is not None),
+            **options.body(prompt),
         }
         try:
             response = await self._http.post(self._url, json=body)
         except (httpx2.HTTPError, httpx2.InvalidURL) as error:
             raise self._provider.fault_of_transport(error) from error
         except UnfitAnswerError as error:
-            raise ExtractionFailed(f"the reply is not read: {error}") from error
+            raise CallFailed(f"the reply is not read: {error}") from error
         if response.status_code != HTTPStatus.OK:
             raise self._fault(response, options)
         return self._result(response)
@@ -112,13 +102,13 @@ class OpenAIClient(LanguageModelExtractor):
         message, kinds = _error(response)
         if status in (HTTPStatus.BAD_REQUEST, HTTPStatus.UNPROCESSABLE_ENTITY):
             if kinds & _TOO_LONG:
-                return ExtractionFailed(self._provider.quote(message))
+                return CallFailed(self._provider.quote(message))
             if (weaker := options.without_refused(message)) is not None:
                 if self._options == options:
                     self._options = weaker
                 return TransientError(self._provider.quote(message), retry_after_s=0)
         if status == HTTPStatus.TOO_MANY_REQUESTS and _NO_MONEY in kinds:
-            return FatalExtractorError(f"{self._provider.quote(message)}; check the balance")
+            return FatalCallError(f"{self._provider.quote(message)}; check the balance")
         asked_s = parse_retry_after(response.headers.get("retry-after"))
         return self._provider.fault_of_status(status, message, retry_after_s=asked_s)
 
@@ -129,7 +119,7 @@ class OpenAIClient(LanguageModelExtractor):
         choice = choices[0] if isinstance(choices, list) and choices else None
         if not isinstance(choice, dict):
             said = self._provider.quote(_error(response)[0]) or "a web page"
-            raise ExtractionFailed(f"the reply has no choices: {said}", usage=usage)
+            raise CallFailed(f"the reply has no choices: {said}", usage=usage)
         message = _inner(choice, "message")
         text = message.get("content")
         if not isinstance(text, str) or not text.strip():
@@ -137,7 +127,7 @@ class OpenAIClient(LanguageModelExtractor):
             if refusal := message.get("refusal"):
                 reason += f", refusal: {refusal}"
             said = self._provider.quote(reason)
-            raise ExtractionFailed(f"the model gave no answer: {said}", usage=usage)
+            raise CallFailed(f"the model gave no answer: {said}", usage=usage)
         return LLMCallResult(self._provider.without_key(text), usage)
 
 

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import TypeVar
 
-from cal_ai.extractors.protocol import ExtractionFailed, Usage, total_usage
+from truemark.services.protocol import CallFailed, Usage, total_usage
 
 T = TypeVar("T")
 
@@ -104,7 +104,7 @@ class Caller:
     async def call(self, ask: Callable[[], Awaitable[T]], tally: Tally) -> T:
         """What `ask` returns, asking again after a `TransientError` while that is allowed.
 
-        Raises `ExtractionFailed` with the last reason when it no longer is; every other error of
+        Raises `CallFailed` with the last reason when it no longer is; every other error of
         `ask` passes through at once.
         """
         number = 0
@@ -116,7 +116,7 @@ class Caller:
                 return await self._within_timeout(ask)
             except TransientError as error:
                 if (reason := self._reason_to_give_up(number, error)) is not None:
-                    raise ExtractionFailed(f"{error}; {reason}") from error
+                    raise CallFailed(f"{error}; {reason}") from error
                 await self.sleep(self._wait_s(number, error))
 
     def _reason_to_give_up(self, number: int, error: TransientError) -> str | None:

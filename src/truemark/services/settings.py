@@ -1,0 +1,80 @@
+"""Keys and addresses of language models: from the environment, then from `.env`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from io import StringIO
+from pathlib import Path
+
+from truemark.errors import TruemarkError
+
+DEFAULT_GEMINI_MODEL = "gemini-2.5-pro"
+
+_LARGEST_DOTENV = 1_000_000
+# What can stand in an HTTP header; a key with anything else was pasted wrongly.
+_KEY = re.compile(r"[\x21-\x7e]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """Named places in which a setting may stand, the most important first."""
+
+    places: tuple[tuple[str, Mapping[str, str | None]], ...]
+
+    def text(self, name: str) -> str | None:
+        return self.found(name)[1]
+
+    def key(self, name: str) -> str | None:
+        place, value = self.found(name)
+        if value is not None and not _KEY.fullmatch(value):
+            raise TruemarkError(f"{place}{name} has spaces or other characters that no key has")
+        return value
+
+    def url(self, name: str) -> str | None:
+        place, value = self.found(name)
+        if value is not None and not re.match(r"https?://[^/\s]", value):
+            raise TruemarkError(
+                f"{place}{name} is {value!r}, not an address such as http://localhost:11434/v1"
+            )
+        return value
+
+    def found(self, name: str) -> tuple[str, str | None]:
+        """Where the value stands, as the beginning of a message, and the value."""
+        for place, values in self.places:
+            if value := (values.get(name) or "").strip():
+                return place, value
+        return "", None
+
+
+@dataclass(frozen=True, slots=True)
+class ModelSettings:
+    """Where language models are, and the keys for them, which stay out of the printed form."""
+
+    gemini_api_key: str | None = field(default=None, repr=False)
+    gemini_base_url: str | None = None
+    openai_api_key: str | None = field(default=None, repr=False)
+    openai_base_url: str | None = None
+
+
+def load_model_settings(environ: Mapping[str, str], dotenv: Path = Path(".env")) -> ModelSettings:
+    """The settings; raises a `TruemarkError` for a bad value."""
+    sources = Sources((("", environ), (f"{dotenv}: ", read_dotenv(dotenv))))
+    return ModelSettings(
+        gemini_api_key=sources.key("GEMINI_API_KEY"),
+        gemini_base_url=sources.url("GOOGLE_GEMINI_BASE_URL"),
+        openai_api_key=sources.key("OPENAI_API_KEY"),
+        openai_base_url=sources.url("OPENAI_BASE_URL"),
+    )
+
+
+def read_dotenv(path: Path) -> Mapping[str, str | None]:
+    """The values of the file; none where there is no such file."""
+    if not path.exists():
+        return {}
+    from dotenv import dotenv_values
+
+    from truemark.files import read_text
+
+    return dotenv_values(stream=StringIO(read_text(path, _LARGEST_DOTENV)), interpolate=False)
