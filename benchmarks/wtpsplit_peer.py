@@ -12,6 +12,8 @@ import onnxruntime
 import sentencepiece
 from sentencepiece import sentencepiece_model_pb2
 
+from sat_bench.models.reach import longest_window
+
 INSTALL = "pip install wtpsplit-lite==0.2.0 protobuf"
 
 
@@ -28,15 +30,19 @@ class WtpsplitPeer:
         (folder / "config.json").write_text(json.dumps(config), encoding="utf-8")
         _write_tokenizer_json(folder / "tokenizer.json", tokenizer)
         self._sat = SaT(folder, folder, hub_prefix=None)
+        self._window = longest_window(model)
 
     def boundaries(self, text: str, threshold: float, stride: int = 64) -> list[int]:
         """Sentence ends at the last character before white space, as the segmenter counts them."""
-        sentences = self._sat.split(text, threshold=threshold, stride=stride)
+        sentences = self._sat.split(
+            text, threshold=threshold, stride=stride, block_size=self._window
+        )
         return _ends(sentences)
 
     def boundaries_of_many(self, texts: Sequence[str], threshold: float) -> list[list[int]]:
         """`boundaries` of each text, given to wtpsplit-lite as one list."""
-        return [_ends(found) for found in self._sat.split(list(texts), threshold=threshold)]
+        found = self._sat.split(list(texts), threshold=threshold, block_size=self._window)
+        return [_ends(sentences) for sentences in found]
 
 
 def _ends(sentences: Sequence[str]) -> list[int]:
