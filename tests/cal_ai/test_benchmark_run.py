@@ -544,3 +544,17 @@ def test_a_run_that_failed_on_too_many_requests_is_told_of_rpm(
     )
     llm.set_script([status(500)] * 99)
     assert "--rpm" not in gemini.benchmark("--no-summary").err
+
+
+def test_what_a_program_spends_is_unknown_and_the_embedded_extractor_spends_nothing(
+    cal_ai: CommandLine,
+) -> None:
+    write_samples(cal_ai.folder / "samples", 2)
+    for extractor, expected in (("cmd:echo []", None), (EMBEDDED, 0.0)):
+        found = cal_ai.benchmark("--extractor", extractor, "--format", "json").json
+        assert found["cost_usd"] == expected
+        assert (found["tokens"] is None) == (expected is None)
+        again = cal_ai.benchmark(
+            "--extractor", f"replay:{found['answers']}", "--format", "json"
+        ).json
+        assert (again["cost_usd"], again["replayed"]["cost_usd"]) == (0.0, expected)

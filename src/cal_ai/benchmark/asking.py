@@ -13,6 +13,7 @@ from cal_ai.benchmark.baseline import Baseline
 from cal_ai.benchmark.samples import Sample, SampleSet
 from cal_ai.benchmark.scoring import Failed, Result, Spent, score
 from cal_ai.benchmark.store import AnswerStore
+from cal_ai.extractors.choosing import is_embedded
 from cal_ai.extractors.protocol import (
     Extraction,
     ExtractionFailed,
@@ -170,7 +171,7 @@ async def _result(question: _Question, plan: Plan) -> Result:
         spent = Spent(waited_s, failure.attempts, failure.usage, replays)
         return Failed(sample, failure.reason, spent, repeat)
     usage = extraction.usage
-    if usage is None and plan.extractor.model is None:
+    if usage is None and is_embedded(plan.extractor):
         usage = Usage(0, 0, 0, 0)
     replayed = replays or kept is not None
     spent = Spent(extraction.latency_s or 0.0, extraction.attempts, usage, replayed)

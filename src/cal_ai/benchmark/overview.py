@@ -104,15 +104,15 @@ def look_over(run: Run, price: Price) -> Overview:
         targets=_target_accuracy(scored),
         latency=_latency(fresh),
         usage=Usage(0, 0, 0, 0) if old and not fresh else _usage(fresh),
-        cost_usd=_cost(run, fresh, price) if fresh else 0.0,
-        replayed=_replayed(run, old, price),
+        cost_usd=_cost(fresh, price) if fresh else 0.0,
+        replayed=_replayed(old, price),
     )
 
 
-def _replayed(run: Run, old: Sequence[Result], price: Price) -> Replayed | None:
+def _replayed(old: Sequence[Result], price: Price) -> Replayed | None:
     if not old:
         return None
-    return Replayed(len(old), _usage(old), _cost(run, old, price), _latency(old))
+    return Replayed(len(old), _usage(old), _cost(old, price), _latency(old))
 
 
 def with_summary(overview: Overview, usage: Usage | None, price: Price) -> Overview:
@@ -130,10 +130,8 @@ def _usage(results: Iterable[Result]) -> Usage | None:
     return total_usage(result.spent.usage for result in results)
 
 
-def _cost(run: Run, results: Sequence[Result], price: Price) -> float | None:
+def _cost(results: Sequence[Result], price: Price) -> float | None:
     """The sum over all calls; unknown as soon as an answer came without its token counts."""
-    if run.model is None:
-        return 0.0
     if any(result.spent.usage is None for result in results if not isinstance(result, Failed)):
         return None
     usages = [result.spent.usage for result in results if result.spent.usage is not None]

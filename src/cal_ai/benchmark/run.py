@@ -12,10 +12,10 @@ from cal_ai.benchmark.asking import OnResult, Plan, extract_all
 from cal_ai.benchmark.baseline import Baseline, compared
 from cal_ai.benchmark.narrative import Narrative, NoNarrative, narrate
 from cal_ai.benchmark.overview import Overview, append_history, look_over, with_summary
-from cal_ai.benchmark.record import Run, record_of, run_signature
+from cal_ai.benchmark.record import Price, Run, record_of, run_signature
 from cal_ai.benchmark.report import markdown_report
 from cal_ai.benchmark.store import create_new
-from cal_ai.extractors.choosing import EMBEDDED
+from cal_ai.extractors.choosing import EMBEDDED, is_embedded
 from cal_ai.extractors.pricing import cost_usd
 from cal_ai.extractors.protocol import Extractor, identity_of
 from cal_ai.extractors.replay import ReplayExtractor
@@ -51,7 +51,7 @@ async def run_benchmark(plan: Plan, on_result: OnResult) -> Finished:
         recording=plan.store.path if plan.store else None,
         repeats=plan.repeats,
     )
-    price = partial(cost_usd, model=run.model)
+    price = price_of(plan.extractor)
     overview = look_over(run, price)
     if plan.baseline is not None:
         baseline = await _baseline_record(plan, plan.baseline)
@@ -69,6 +69,13 @@ async def run_benchmark(plan: Plan, on_result: OnResult) -> Finished:
         raise
     append_history(plan.output, overview)
     return Finished(overview, report, record)
+
+
+def price_of(extractor: Extractor) -> Price:
+    """What answers cost; those of the embedded extractor nothing, those of programs who knows."""
+    if is_embedded(extractor):
+        return lambda _: 0.0
+    return partial(cost_usd, model=extractor.model)
 
 
 def system_of(extractor: Extractor) -> System:
@@ -98,7 +105,7 @@ async def _baseline_record(plan: Plan, baseline: Baseline) -> Record:
         results=await extract_all(asked, lambda _: None),
         wall_s=0.0,
     )
-    return record_of(run, partial(cost_usd, model=run.model))
+    return record_of(run, price_of(baseline))
 
 
 async def _narrative(plan: Plan, overview: Overview) -> Narrative | NoNarrative:
