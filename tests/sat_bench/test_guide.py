@@ -22,7 +22,10 @@ def test_the_guide_has_the_table_of_the_parser_s_flags(table: str) -> None:
 
 def test_the_guides_show_what_the_commands_print() -> None:
     done = subprocess.run(
-        [sys.executable, ROOT / "docs" / "outputs.py"], capture_output=True, text=True, check=False
+        [sys.executable, ROOT / "docs" / "outputs.py", GUIDE, ROOT / "README.md"],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert (done.returncode, done.stdout) == (0, "")
 

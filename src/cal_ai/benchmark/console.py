@@ -7,7 +7,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from cal_ai.benchmark.figures import (
-    baseline_sheet,
     calibration_table,
     cost_line,
     interval_line,
@@ -20,6 +19,7 @@ from cal_ai.benchmark.figures import (
     score_table,
     targets_line,
     tokens_line,
+    verdict_lines,
 )
 from cal_ai.benchmark.overview import Overview
 from cal_ai.benchmark.scoring import Failed, Result, Scored, event_scores
@@ -65,7 +65,7 @@ def text_summary(overview: Overview, written: Written) -> str:
         f"{sample_counts(overview)}\n",
         render(score_table(overview), "text"),
         "\n".join([interval_line(overview), *repeat_lines(overview)]) + "\n",
-        *(f"{one_line(it)}\n" for it in baseline_sheet(overview) if isinstance(it, str)),
+        *(f"{line}\n" for line in verdict_lines(overview)),
         render(calibration_table(overview), "text"),
     ]
     facts = [

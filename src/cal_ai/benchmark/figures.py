@@ -156,6 +156,14 @@ def baseline_sheet(overview: Overview) -> Sheet:
     return comparison_sheet(overview.baseline) if overview.baseline else ()
 
 
+def verdict_lines(overview: Overview) -> Iterator[str]:
+    """What the comparison with the baseline comes to: the sentences above its other tables."""
+    for part in baseline_sheet(overview)[1:]:
+        if not isinstance(part, str):
+            return
+        yield one_line(part)
+
+
 def repeat_lines(overview: Overview) -> Iterator[str]:
     """What asking several times shows; nothing where each sample was asked about once."""
     if (it := overview.summary.repeats) is None:

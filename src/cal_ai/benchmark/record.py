@@ -13,8 +13,8 @@ from cal_ai.benchmark.mistakes import Match, Mistake, matches_of, mistakes_of
 from cal_ai.benchmark.quotations import excerpt, quoted_lines
 from cal_ai.benchmark.samples import Sample
 from cal_ai.benchmark.scoring import EMPTY, Failed, Result, Scored, Unscored
-from cal_ai.benchmark.sidecar import ExpectedEvent
-from cal_ai.benchmark.tolerance import TOLERANCES
+from cal_ai.benchmark.sidecar import ExpectedEvent, Sidecar
+from cal_ai.benchmark.tolerance import TOLERANCES, Terms, meant_event
 from cal_ai.events import Confidence, Event
 from cal_ai.extractors.protocol import Usage
 from truemark import __version__, records
@@ -153,7 +153,7 @@ def _finding(result: Scored, kind: str, one: Mistake | Match) -> records.Finding
         text=quoting.text,
         offset=quoting.offset,
         marks=quoting.marks,
-        expected=None if one.expected is None else _expected_fields(one.expected),
+        expected=None if one.expected is None else _expected_fields(one.expected, result.sidecar),
         got=None if got is None else _extracted_fields(got),
         differences=tuple(map(_difference, (*one.differences, *one.remarks))),
         confidence=None if got is None else got.confidence,
@@ -166,16 +166,16 @@ def _difference(one: Difference) -> records.Difference:
     return records.Difference(name, one.expected, one.got, one.amount, one.unit)
 
 
-def _expected_fields(event: ExpectedEvent) -> Mapping[str, object]:
-    number = event.existing_event_id_required
+def _expected_fields(event: ExpectedEvent, sidecar: Sidecar) -> Mapping[str, object]:
+    meant = meant_event(event, Terms.of(sidecar))
     return _present(
         action=event.action,
         title=event.title,
         start_time=_shown(event.start_time),
         end_time=_shown(event.end_time),
         location=event.location,
-        attendees=list(event.attendees_contain),
-        existing_event_id=None if isinstance(number, bool) else number,
+        attendees=", ".join(event.attendees_contain),
+        existing_event_id=None if meant is None else meant.id,
     )
 
 
@@ -186,13 +186,13 @@ def _extracted_fields(event: Event) -> Mapping[str, object]:
         start_time=_shown(event.start_time),
         end_time=_shown(event.end_time),
         location=event.location,
-        attendees=list(event.attendees),
+        attendees=", ".join(event.attendees),
         existing_event_id=event.existing_event_id,
     )
 
 
 def _present(**fields: object) -> Mapping[str, object]:
-    return {name: value for name, value in fields.items() if value not in (None, [])}
+    return {name: value for name, value in fields.items() if value not in (None, "")}
 
 
 def _shown(moment: datetime | None) -> str | None:
