@@ -5,7 +5,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cal_ai.benchmark.quotations import excerpt, quoted_lines
-from cal_ai.events import Event
 from cal_ai.transcript import Transcript, Utterance, parse_transcript
 
 TALK = parse_transcript(
@@ -14,7 +13,7 @@ TALK = parse_transcript(
 
 
 def because(reason: str) -> list[int]:
-    return sorted(quoted_lines(TALK, [Event("create", "Lunch", reasoning=reason)]))
+    return sorted(quoted_lines(TALK, reason))
 
 
 @pytest.mark.parametrize(

@@ -271,3 +271,12 @@ def test_an_update_of_the_wrong_event_is_still_a_true_positive() -> None:
     assert isinstance(result, Scored)
     (remark,) = result.remarks(result.pairs[0])
     assert (remark.field, remark.expected, remark.got) == ("existing_event_id", "1", "2")
+
+
+def test_a_long_reason_is_kept_up_to_a_whole_word_and_says_that_it_goes_on() -> None:
+    talkative = replace(GOT_LUNCH, reasoning="Bob suggests lunch. " * 100, title="Lunch")
+    result = score(sample(LUNCH), [talkative], SPENT)
+    assert isinstance(result, Scored)
+    kept = result.extracted[0].reasoning
+    assert 900 < len(kept) <= 1_000
+    assert kept.endswith((" suggests…", " lunch.…", " Bob…"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -57,14 +57,14 @@ def _differences(
         needed = "" if least is None else f", at least {least:.0f} needed"
         by = "not equal" if least is None else _shown_similarity(comparison) + needed
         yield _title_difference(extracted, expected, comparison, by)
-    for one, shift in _time_differences(extracted, expected, comparison):
-        if not time_within(shift, tolerance):
-            yield one
+    yield from _time_differences(
+        extracted, expected, comparison, lambda shift: not time_within(shift, tolerance)
+    )
 
 
 def drifts(extracted: Side, expected: Side, comparison: Comparison) -> tuple[Difference, ...]:
     """The fields of a match that are not quite as expected: within tolerance, but off."""
-    found = [one for one, shift in _time_differences(extracted, expected, comparison) if shift]
+    found = list(_time_differences(extracted, expected, comparison, bool))
     if not comparison.same_title:
         by = _shown_similarity(comparison)
         found.insert(0, _title_difference(extracted, expected, comparison, by))
@@ -83,19 +83,19 @@ def _shown_similarity(comparison: Comparison) -> str:
 
 
 def _time_differences(
-    extracted: Side, expected: Side, comparison: Comparison
-) -> Iterator[tuple[Difference, timedelta]]:
-    """Start and end, each with its shift; those that are not checked are left out."""
+    extracted: Side, expected: Side, comparison: Comparison, differs: Callable[[timedelta], bool]
+) -> Iterator[Difference]:
+    """Start and end where their shift differs by enough; what is not checked does not differ."""
     times = compared_times(extracted, expected)
     shifts = (comparison.start_shift, comparison.end_shift)
     for field, (got, want), shift in zip(("start", "end"), times, shifts, strict=True):
-        if shift is None:
+        if shift is None or not differs(shift):
             continue
         missing = shift == MISSING
         by = "missing" if missing else shown_shift(shift)
         minutes = None if missing else round(shift / timedelta(minutes=1), 1)
         unit = "" if missing else "min"
-        yield Difference(field, shown_time(want), shown_time(got), by, minutes, unit), shift
+        yield Difference(field, shown_time(want), shown_time(got), by, minutes, unit)
 
 
 def remarks(extracted: Event, expected: ExpectedEvent, terms: Terms) -> tuple[Difference, ...]:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
 
-from cal_ai.events import Event
 from cal_ai.transcript import Transcript
 from truemark.records import Mark
 
@@ -28,23 +26,24 @@ class Excerpt:
     marks: tuple[Mark, ...]
 
 
-def quoted_lines(transcript: Transcript, events: Iterable[Event]) -> frozenset[int]:
-    """The utterances, by place, that the reasons name by number or quote word for word."""
-    reasons = [event.reasoning for event in events if event.reasoning]
-    if not reasons:
-        return frozenset()
-    places = {one.line: place for place, one in enumerate(transcript.utterances)}
-    words = [_plain(one.words) for one in transcript.utterances]
-    found: set[int] = set()
-    for reason in reasons:
-        for first, last in _NUMBERED.findall(reason):
-            numbers = range(int(first), min(int(last or first), int(first) + 50) + 1)
-            found.update(places[number] for number in numbers if number in places)
-        for parts in _QUOTED.findall(reason):
-            quoted = _plain("".join(parts)).strip(".,;:!?…")
-            if len(quoted) >= _LEAST_LETTERS:
-                found.update(place for place, said in enumerate(words) if quoted in said)
+def quoted_lines(transcript: Transcript, reason: str) -> frozenset[int]:
+    """The utterances, by place, that a reason names by number or quotes word for word."""
+    numbers = {number for span in _NUMBERED.findall(reason) for number in _span(*span)}
+    found = {
+        place for place, one in enumerate(transcript.utterances) if numbers and one.line in numbers
+    }
+    quotes = [_plain("".join(parts)).strip(".,;:!?…") for parts in _QUOTED.findall(reason)]
+    quotes = [quote for quote in quotes if len(quote) >= _LEAST_LETTERS]
+    for place, one in enumerate(transcript.utterances if quotes else ()):
+        said = one.words.casefold()
+        if any(quote in said for quote in quotes):
+            found.add(place)
     return frozenset(found)
+
+
+def _span(first: str, last: str) -> range:
+    """The numbers from the first to the last, or to fifty on: nobody quotes more."""
+    return range(int(first), min(int(last or first), int(first) + 50) + 1)
 
 
 def excerpt(

@@ -108,7 +108,6 @@ def _units(results: Sequence[Result], price: Price) -> Iterator[records.Unit]:
             continue
         spent, transcript = result.spent, result.sample.transcript
         counts = result.counts if isinstance(result, Scored) else None
-        events = result.extracted if isinstance(result, Scored) else ()
         yield records.Unit(
             id=result.sample.id,
             repeat=result.repeat,
@@ -122,8 +121,15 @@ def _units(results: Sequence[Result], price: Price) -> Iterator[records.Unit]:
             tokens=_tokens(spent.usage),
             replayed=spent.replayed,
             text=transcript.as_text(),
-            marks=excerpt(transcript, quoted_lines(transcript, events), None).marks,
+            marks=excerpt(transcript, _quoted(result), None).marks,
         )
+
+
+def _quoted(result: Result) -> frozenset[int]:
+    """The lines that any event of the sample is based on."""
+    events = result.extracted if isinstance(result, Scored) else ()
+    lines = (quoted_lines(result.sample.transcript, event.reasoning) for event in events)
+    return frozenset().union(*lines)
 
 
 def _tokens(usage: Usage | None) -> dict[str, int]:
@@ -144,7 +150,7 @@ def findings_of(result: Scored) -> Iterator[records.Finding]:
 
 def _finding(result: Scored, kind: str, one: Mistake | Match) -> records.Finding:
     got, transcript = one.extracted, result.sample.transcript
-    quoting = excerpt(transcript, quoted_lines(transcript, () if got is None else (got,)))
+    quoting = excerpt(transcript, quoted_lines(transcript, "" if got is None else got.reasoning))
     return records.Finding(
         kind=kind,
         unit=result.sample.id,
