@@ -1,0 +1,1 @@
+"""The embedded extractor: a small learned reader over time mentions and calendar events."""

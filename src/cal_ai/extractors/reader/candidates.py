@@ -1,0 +1,101 @@
+"""What a conversation could be about: the different times in it, and pairs of a time and a day."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Container, Sequence
+from dataclasses import dataclass
+
+from cal_ai.extractors.reader.mentions import Mention, MentionKind, Talk, Value
+
+NONE = -1
+# A time and a day that are never named within this many lines of each other are no pair.
+_FARTHEST = 14
+_MOST_PAIRS = 600
+_TIMES = ("clock", "part")
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """One time, however often it is mentioned; `mentions` are places in those of the talk."""
+
+    kind: MentionKind
+    value: Value
+    mentions: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A clock time or part of the day on a day, as places in the nodes; NONE where one is not said.
+
+    `near` holds the mentions of the two that are closest to each other, `apart` the lines between.
+    """
+
+    when: int
+    day: int
+    near: tuple[int, int]
+    apart: int
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """The nodes of a talk, and the pairs that may be new events."""
+
+    nodes: tuple[Node, ...]
+    pairs: tuple[Pair, ...]
+
+    def spoken(self, talk: Talk, node: int) -> Mention | None:
+        """The mention that says most about a node; None for NONE."""
+        if node == NONE:
+            return None
+        return max((talk.mentions[it] for it in self.nodes[node].mentions), key=_says)
+
+
+def find_candidates(talk: Talk) -> Candidates:
+    """The candidates of a talk."""
+    places: dict[tuple[MentionKind, Value], list[int]] = defaultdict(list)
+    certain = {it.value for it in talk.mentions if it.clock is not None and it.clock.certain}
+    for place, mention in enumerate(talk.mentions):
+        places[mention.kind, _value(mention, certain)].append(place)
+    nodes = tuple(Node(kind, value, tuple(found)) for (kind, value), found in places.items())
+    times = [NONE, *(place for place, node in enumerate(nodes) if node.kind in _TIMES)]
+    days = [NONE, *(place for place, node in enumerate(nodes) if node.kind == "day")]
+    pairs = [
+        _pair(talk.mentions, nodes, when, day)
+        for when in times
+        for day in days
+        if (when, day) != (NONE, NONE)
+    ]
+    near = sorted((pair for pair in pairs if pair.apart <= _FARTHEST), key=lambda it: it.apart)
+    return Candidates(nodes, tuple(near[:_MOST_PAIRS]))
+
+
+def _value(mention: Mention, certain: Container[Value]) -> Value:
+    """The value of a mention; "7" after "7 pm" is the same time."""
+    if mention.kind == "clock" and mention.clock and not mention.clock.certain:
+        assert isinstance(mention.value, int)
+        late = mention.value + 720
+        if late in certain and mention.value not in certain:
+            return late
+    return mention.value
+
+
+def _pair(mentions: Sequence[Mention], nodes: Sequence[Node], when: int, day: int) -> Pair:
+    if NONE in (when, day):
+        last = nodes[max(when, day)].mentions[-1]
+        return Pair(when, day, (NONE, last) if when == NONE else (last, NONE), 0)
+    near = min(
+        ((one, other) for one in nodes[when].mentions for other in nodes[day].mentions),
+        key=lambda it: (abs(mentions[it[0]].line - mentions[it[1]].line), -it[0]),
+    )
+    return Pair(when, day, near, abs(mentions[near[0]].line - mentions[near[1]].line))
+
+
+def _says(mention: Mention) -> tuple[bool, bool, bool, int]:
+    clock = mention.clock
+    return (
+        mention.last is not None,
+        clock is not None and clock.certain,
+        clock is not None and clock.until is not None,
+        mention.line,
+    )

@@ -1,0 +1,259 @@
+"""From scores to events: what the conversation changes in the calendar, and how surely."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+import numpy as np
+import numpy.typing as npt
+
+from cal_ai.events import Action, Confidence, Event
+from cal_ai.extractors.reader.candidates import NONE, Candidates, Pair
+from cal_ai.extractors.reader.marks import IntArray
+from cal_ai.extractors.reader.mentions import Talk
+from cal_ai.extractors.reader.network import FloatArray, Scores
+from cal_ai.extractors.reader.patterns import small
+from cal_ai.extractors.reader.spans import Span, changed_span, new_span
+
+KEEP, DELETE, UPDATE = range(3)
+WHEN_KINDS = ("clock", "until", "part", "length", "shift")
+DAY_KINDS = ("day", "week")
+_LONGEST_TITLE = 9
+_ARTICLE = re.compile(
+    r"^(?:(?:the|a|an|our|my|your|his|her|their|that|this|for|at|on|to)\s+)+", re.I
+)
+_UNNAMED = "Appointment"
+_FAR = -1e9
+_TITLES = 10  # so many titles are weighed for each event
+_TAKEN = 0.5  # how much a title is worth that another event has
+_TITLE_COUNTS = 0.25  # the power of the title's probability in that of the event
+
+_Named = tuple[tuple[int, int], float]
+"""First and last token of a title, and its probability."""
+
+
+@dataclass(frozen=True, slots=True)
+class Thresholds:
+    """From which probability on something is an event, and what it is called then.
+
+    Chosen on conversations kept out of training (`training/reader/tuning.py`).
+    """
+
+    create: float = 0.5
+    update: float = 0.5
+    delete: float = 0.5
+    medium: float = 0.6
+    high: float = 0.8
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """An event with the probability that it is right, and the lines that speak for it."""
+
+    event: Event
+    probability: float
+    lines: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _New:
+    pair: Pair
+    probability: float
+    title: str
+    title_line: int
+    span: Span
+
+
+def decide(
+    talk: Talk,
+    candidates: Candidates,
+    scores: Scores,
+    tokens: IntArray,
+    thresholds: Thresholds,
+) -> list[Finding]:
+    """The events of a talk, changes of the calendar first."""
+    changes = list(_changes(talk, candidates, scores, thresholds))
+    moved = {it.event.start_time for it in changes if it.event.action == "update"}
+    found = _chosen(_new_events(talk, candidates, scores, tokens, thresholds.create))
+    created = [_created(talk, it) for it in found if it.span.start not in moved]
+    return [*changes, *created]
+
+
+def confidence(probability: float, thresholds: Thresholds) -> Confidence:
+    """The probability in a word."""
+    if probability >= thresholds.high:
+        return "high"
+    return "medium" if probability >= thresholds.medium else "low"
+
+
+def _changes(
+    talk: Talk, candidates: Candidates, scores: Scores, thresholds: Thresholds
+) -> Iterator[Finding]:
+    chances = _softmax(scores.action)
+    for place, calendar in enumerate(talk.request.context):
+        delete, update = float(chances[place, DELETE]), float(chances[place, UPDATE])
+        near = _lines_about(talk, place)
+        if delete >= thresholds.delete and delete >= update:
+            event = Event("delete", calendar.summary, existing_event_id=calendar.id)
+            yield Finding(event, delete, near)
+        elif update >= thresholds.update:
+            when, day, surely = _links(candidates, scores, place)
+            at, on = candidates.spoken(talk, when), candidates.spoken(talk, day)
+            span = changed_span(talk, calendar, at, on)
+            event = _timed("update", calendar.summary, span, talk)
+            lines = tuple(sorted({*near[:1], *(it.line for it in (at, on) if it)}))
+            yield Finding(
+                replace(event, existing_event_id=calendar.id), update * surely**0.5, lines
+            )
+
+
+def _links(candidates: Candidates, scores: Scores, event: int) -> tuple[int, int, float]:
+    """The clock and the day an event is moved to, one of which may be NONE, and how surely."""
+    kinds = [node.kind for node in candidates.nodes]
+    whens = _log_softmax(_masked(scores.when[event], kinds, WHEN_KINDS))
+    days = _log_softmax(_masked(scores.day[event], kinds, DAY_KINDS))
+    both = whens[:, None] + days[None, :]
+    both[0, 0] = _FAR
+    when, day = divmod(int(both.argmax()), both.shape[1])
+    return when - 1, day - 1, float(np.exp(both[when, day]))
+
+
+def _masked(
+    scores: FloatArray, kinds: Sequence[str], allowed: Sequence[str]
+) -> npt.NDArray[np.float64]:
+    usable = np.array([True, *(kind in allowed for kind in kinds)])
+    return np.where(usable, scores[: len(usable)].astype(np.float64), _FAR)
+
+
+def _new_events(
+    talk: Talk, candidates: Candidates, scores: Scores, tokens: IntArray, threshold: float
+) -> Iterator[_New]:
+    chances = 1 / (1 + np.exp(-scores.create.astype(np.float64)))
+    likely = [int(it) for it in np.argsort(-chances) if chances[it] >= threshold]
+    likely = [it for it in likely if it < len(candidates.pairs)]
+    titles = _titles({it: _named(scores, tokens, it) for it in likely})
+    for place in likely:
+        pair, (words, surely) = candidates.pairs[place], titles[place]
+        line, title = _said(talk, tokens, words)
+        when, day = candidates.spoken(talk, pair.when), candidates.spoken(talk, pair.day)
+        span = new_span(talk, when, day, title, late=bool(scores.late[place] > 0))
+        if span is not None:
+            yield _New(pair, float(chances[place]) * surely**_TITLE_COUNTS, title, line, span)
+
+
+def _titles(named: Mapping[int, list[_Named]]) -> dict[int, _Named]:
+    """A title for each pair; those that are surest choose first, and what is taken costs more."""
+    chosen: dict[int, _Named] = {}
+    for place in sorted(named, key=lambda it: -named[it][0][1]):
+        taken = [words for words, _ in chosen.values()]
+
+        def worth(one: _Named, taken: Sequence[tuple[int, int]] = taken) -> float:
+            (first, last), surely = one
+            shared = any(first <= end and start <= last for start, end in taken)
+            return surely * (_TAKEN if shared else 1.0)
+
+        chosen[place] = max(named[place], key=worth)
+    return chosen
+
+
+def _named(scores: Scores, tokens: IntArray, pair: int) -> list[_Named]:
+    """The likeliest titles of a pair as first and last token, each with its probability."""
+    first = _log_softmax(scores.title_first[pair].astype(np.float64))
+    last = _log_softmax(scores.title_last[pair].astype(np.float64))
+    found = []
+    for start in np.argsort(-first)[:_TITLES]:
+        stop = min(int(start) + _LONGEST_TITLE, len(tokens))
+        same = tokens[start:stop, 0] == tokens[start, 0]
+        ends = np.where(same, last[start:stop], -np.inf)
+        end = int(ends.argmax())
+        surely = float(np.exp(first[start] + ends[end]))
+        found.append(((int(start), int(start) + end), surely))
+    return sorted(found, key=lambda it: -it[1])
+
+
+def _said(talk: Talk, tokens: IntArray, words: tuple[int, int]) -> tuple[int, str]:
+    """The line of some tokens, and a title made of them."""
+    line = int(tokens[words[0], 0])
+    text = talk.lines[line] if talk.lines else ""
+    said = text[int(tokens[words[0], 1]) : int(tokens[words[1], 2])]
+    title = _ARTICLE.sub("", said.strip(" ,.;:?!-\"'()")).strip()
+    return line, (title[:1].upper() + title[1:]) or _UNNAMED
+
+
+def _chosen(found: Iterable[_New]) -> list[_New]:
+    """Of readings that contradict each other the likeliest."""
+    kept: list[_New] = []
+    for one in sorted(found, key=_rank):
+        if not any(_same(one, other) for other in kept):
+            kept.append(one)
+    return sorted(kept, key=lambda it: it.span.start)
+
+
+def _rank(new: _New) -> tuple[float, datetime]:
+    """The likeliest first; a time with its day before a slightly likelier one without."""
+    partly = NONE in (new.pair.when, new.pair.day)
+    return -new.probability * (0.8 if partly else 1.0), new.span.start
+
+
+def _same(one: _New, other: _New) -> bool:
+    if one.span.start == other.span.start:
+        return True
+    partly = NONE in (one.pair.when, one.pair.day) or NONE in (other.pair.when, other.pair.day)
+    if partly and (
+        one.pair.when == other.pair.when != NONE or one.pair.day == other.pair.day != NONE
+    ):
+        return _alike(one.title, other.title) or one.pair.when == other.pair.when != NONE
+    doubtful = one.probability < 0.6
+    shares = one.pair.when == other.pair.when or one.pair.day == other.pair.day
+    return doubtful and shares and _alike(one.title, other.title)
+
+
+def _alike(one: str, other: str) -> bool:
+    words, others = (set(small(it).split()) for it in (one, other))
+    return bool(words & others)
+
+
+def _created(talk: Talk, new: _New) -> Finding:
+    mentions = [talk.mentions[it] for it in new.pair.near if it != NONE]
+    lines = tuple(sorted({new.title_line, *(it.line for it in mentions)}))
+    event = _timed("create", new.title, new.span, talk)
+    return Finding(replace(event, attendees=_others(talk, lines)), new.probability, lines)
+
+
+def _others(talk: Talk, lines: Sequence[int]) -> tuple[str, ...]:
+    """Who else takes part: those who speak around the lines that settle it."""
+    said = talk.request.transcript.utterances
+    near = range(max(0, min(lines) - 1), min(len(said), max(lines) + 2))
+    owner = talk.request.owner.casefold()
+    return tuple(
+        dict.fromkeys(said[it].speaker for it in near if said[it].speaker.casefold() != owner)
+    )
+
+
+def _lines_about(talk: Talk, event: int) -> tuple[int, ...]:
+    """The lines that share a telling word with an event of the calendar, the last first."""
+    words = {word for word in small(talk.request.context[event].summary).split() if len(word) > 3}
+    found = (
+        number
+        for number, line in enumerate(talk.lines)
+        if words & set(re.findall(r"\w+", small(line)))
+    )
+    return tuple(sorted(found, reverse=True))[:2]
+
+
+def _timed(action: Action, title: str, span: Span, talk: Talk) -> Event:
+    zone = talk.request.now.tzinfo
+    return Event(action, title, span.start.replace(tzinfo=zone), span.end.replace(tzinfo=zone))
+
+
+def _softmax(scores: FloatArray) -> npt.NDArray[np.float64]:
+    return np.exp(np.apply_along_axis(_log_softmax, -1, scores.astype(np.float64)))
+
+
+def _log_softmax(scores: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    shifted = scores - scores.max()
+    result: npt.NDArray[np.float64] = shifted - np.log(np.exp(shifted).sum())
+    return result

@@ -1,0 +1,70 @@
+"""The embedded extractor: reads times and calendar events, and says which of them are agreed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from cal_ai.events import Event
+from cal_ai.extractors.answers import render_answer
+from cal_ai.extractors.protocol import Extraction, Request
+from cal_ai.extractors.reader.candidates import find_candidates
+from cal_ai.extractors.reader.mentions import Talk, read_talk
+
+_LONGEST_QUOTE = 160
+# Days are counted from the reference time, which must not leave the calendar.
+_YEARS = range(2, 9990)
+
+
+class ReaderExtractor:
+    """Deterministic, offline and free; what it finds carries the confidence that it earned."""
+
+    @property
+    def name(self) -> str:
+        return "reader"
+
+    @property
+    def model(self) -> str | None:
+        return None
+
+    async def extract_events(self, request: Request) -> Extraction:
+        """The events of a conversation."""
+        events = read_events(request)
+        return Extraction(events=events, usage=None, attempts=1, raw=render_answer(events))
+
+    async def close(self) -> None:
+        """Nothing is held open."""
+
+
+def read_events(request: Request) -> tuple[Event, ...]:
+    """What the conversation changes in the owner's calendar."""
+    if not request.transcript.utterances or request.now.year not in _YEARS:
+        return ()
+    from cal_ai.extractors.reader.decide import confidence, decide
+    from cal_ai.extractors.reader.network import shared_network
+    from cal_ai.extractors.reader.thresholds import THRESHOLDS
+
+    network = shared_network()
+    talk = read_talk(request)
+    candidates = find_candidates(talk)
+    encoded = network.marker.encode(talk, candidates)
+    scores = network.scores(encoded.arrays)
+    return tuple(
+        replace(
+            found.event,
+            confidence=confidence(found.probability, THRESHOLDS),
+            reasoning=_quoted(talk, found.lines),
+        )
+        for found in decide(talk, candidates, scores, encoded.tokens, THRESHOLDS)
+    )
+
+
+def _quoted(talk: Talk, lines: tuple[int, ...]) -> str:
+    said = talk.request.transcript.utterances
+    quotes = (f"{said[it].speaker}: {_shortened(said[it].words)}" for it in lines)
+    return " / ".join(quotes) or "no single line says so"
+
+
+def _shortened(words: str) -> str:
+    if len(words) <= _LONGEST_QUOTE:
+        return words
+    return words[:_LONGEST_QUOTE].rsplit(" ", 1)[0] + " …"

@@ -1,0 +1,288 @@
+"""A talk as the network reads it: pieces of words with marks, in windows, and where things are."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from cal_ai.events import ContextEvent
+from cal_ai.extractors.reader.activities import noun_pattern
+from cal_ai.extractors.reader.candidates import NONE, Candidates
+from cal_ai.extractors.reader.mentions import Mention, Talk
+from cal_ai.extractors.reader.patterns import small, small_pattern, words
+from cal_ai.extractors.reader.reckoning import minute_of
+
+if TYPE_CHECKING:
+    from sentencepiece import SentencePieceProcessor
+
+BEGIN, PAD, SEPARATOR, UNKNOWN = 0, 1, 2, 3
+MENTION_KINDS = ("day", "week", "clock", "until", "part", "length", "shift")
+NOUN = len(MENTION_KINDS) + 1
+OWNER, OTHER, CALENDAR = 1, 2, 3
+CHANNELS = ("ids", "roles", "kinds", "days", "hours", "shared")
+WINDOW = 448
+MENTIONS_OF_A_NODE = 6
+MOST_EVENTS = 8
+APART = 6  # lines, more are counted as so many
+_OVERLAP = 0.25
+_LONGEST_NAME, _LONGEST_LINE, _LONGEST_EVENT = 6, 220, 30
+_WORD = re.compile(r"\w{3,}")
+_COMMON = words(
+    "the and for with from this that our your her his their call meeting appointment session"
+)
+
+IntArray = npt.NDArray[np.int64]
+_Row = tuple[int, int, int, int, int, int]
+"""One token: its id and its marks, in the order of CHANNELS."""
+
+
+@dataclass(frozen=True, slots=True)
+class Encoded:
+    """The arrays that the network takes, by name, and the places of the tokens titles are made of.
+
+    `tokens` has line, first and last character of each token that may be part of a title.
+    """
+
+    arrays: Mapping[str, IntArray]
+    tokens: IntArray
+
+
+@dataclass(slots=True)
+class _Line:
+    rows: list[_Row]
+    offset: int
+    """How many rows come before the words."""
+    spans: list[tuple[int, int]]
+    mentions: dict[int, tuple[int, int]] = field(default_factory=dict)
+
+
+class Marker:
+    """Turns talks into arrays with the pieces of a SentencePiece model."""
+
+    def __init__(self, pieces: SentencePieceProcessor) -> None:
+        self._pieces = pieces
+
+    def encode(self, talk: Talk, candidates: Candidates) -> Encoded:
+        """The arrays of a talk; lists that would be empty have one entry that means nothing."""
+        head, events = self._head(talk)
+        lines = self._lines(talk)
+        windows = list(_windows([len(line.rows) for line in lines], WINDOW - len(head)))
+        length = len(head) + max(sum(len(lines[it].rows) for it in window) for window in windows)
+        rows = np.zeros((len(windows), length, len(CHANNELS)), np.int64)
+        rows[:, :, 0] = PAD
+        begins: dict[int, int] = {}
+        owners = _owners(windows)
+        for number, window in enumerate(windows):
+            rows[number, : len(head)] = head
+            at = len(head)
+            for line in window:
+                found = lines[line].rows
+                rows[number, at : at + len(found)] = found
+                if owners[line] == number:
+                    begins[line] = number * length + at
+                at += len(found)
+        event_rows = [[window * length + at for window in range(len(windows))] for at in events]
+        arrays = {name: rows[:, :, place].copy() for place, name in enumerate(CHANNELS)}
+        arrays["event_at"] = _filled(event_rows, len(windows))
+        tokens = list(_title_tokens(lines, begins))
+        arrays["token_at"] = _filled([[at] for at, *_ in tokens], 1)[:, 0]
+        arrays["token_line"] = _filled([[line] for _, line, _, _ in tokens], 1)[:, 0]
+        arrays |= _places(talk, candidates, lines, begins)
+        return Encoded(arrays, _filled([it[1:] for it in tokens], 3))
+
+    def _head(self, talk: Talk) -> tuple[list[_Row], list[int]]:
+        """The time of speaking and the calendar, and where in it each event begins."""
+        head: list[_Row] = [(BEGIN, 0, 0, 0, 0, 0)]
+        head += [(it, 0, 0, 0, 0, 0) for it, _ in self._split(f"now {_when(talk.now)}")]
+        places = []
+        for number, event in enumerate(talk.request.context, 1):
+            marks = _event_marks(event, number, talk.now)
+            places.append(len(head))
+            said = self._split(f"{event.summary}, {_when(event.start)}")[:_LONGEST_EVENT]
+            if len(head) + len(said) > WINDOW // 2:
+                said = said[:2]
+            head.append((SEPARATOR, *marks))
+            head += [(piece, *marks) for piece, _ in said]
+        return head, places
+
+    def _lines(self, talk: Talk) -> list[_Line]:
+        titles = [_words(event.summary) for event in talk.request.context]
+        by_line: dict[int, list[tuple[int, Mention]]] = {}
+        for place, mention in enumerate(talk.mentions):
+            by_line.setdefault(mention.line, []).append((place, mention))
+        lines = []
+        for number, text in enumerate(talk.lines):
+            speaker = talk.request.transcript.utterances[number].speaker
+            role = OWNER if _is_owner(speaker, talk.request.owner) else OTHER
+            lines.append(self._line(speaker, role, text, by_line.get(number, []), titles, talk))
+        return lines
+
+    def _line(
+        self,
+        speaker: str,
+        role: int,
+        text: str,
+        mentions: Sequence[tuple[int, Mention]],
+        titles: Sequence[frozenset[str]],
+        talk: Talk,
+    ) -> _Line:
+        name = self._split(f"{speaker}:")[-_LONGEST_NAME:]
+        said = self._split(text)[:_LONGEST_LINE]
+        rows = [(SEPARATOR, role, 0, 0, 0, 0), *((piece, role, 0, 0, 0, 0) for piece, _ in name)]
+        line = _Line(rows, len(rows), [span for _, span in said])
+        marks = np.zeros((len(said), 4), np.int64)
+        for match in small_pattern(noun_pattern()).finditer(small(text)):
+            first, last = _covered(line.spans, *match.span())
+            marks[first:last, 0] = NOUN
+        for match in _WORD.finditer(text.lower()):
+            for number, known in enumerate(titles, 1):
+                if _stem(match[0]) in known:
+                    first, last = _covered(line.spans, *match.span())
+                    marks[first:last, 3] = min(number, MOST_EVENTS)
+                    break
+        for place, mention in mentions:
+            first, last = _covered(line.spans, mention.start, mention.end)
+            if first < last:
+                marks[first:last, :3] = _mention_marks(mention, talk.now.date())
+                line.mentions[place] = (line.offset + first, line.offset + last - 1)
+        rows += [
+            (piece, role, *(int(it) for it in own))  # type: ignore[misc]
+            for (piece, _), own in zip(said, marks, strict=True)
+        ]
+        return line
+
+    def _split(self, text: str) -> list[tuple[int, tuple[int, int]]]:
+        """The ids of the pieces of the text in small letters, with their places."""
+        # One character for one, so that places stay what they are.
+        lower = small(text).encode("utf-8", "replace").decode()
+        encoded: dict[str, Any] = self._pieces.encode(lower, return_type="offset_mapping")
+        unknown = self._pieces.unk_id()
+        ids = (UNKNOWN if it == unknown else it + 1 for it in encoded["ids"])
+        return list(zip(ids, encoded["offsets"], strict=True))
+
+
+def _is_owner(speaker: str, owner: str) -> bool:
+    """Whether a line is the owner's, by the whole name or by a part of it."""
+    spoken, wanted = speaker.casefold().split(), owner.casefold().split()
+    return spoken == wanted or bool(
+        wanted and spoken and (wanted[0] in spoken or spoken[0] in wanted)
+    )
+
+
+def _when(moment: datetime) -> str:
+    return f"{moment:%A} {moment.day} {moment:%B} {moment.hour}:{moment:%M}"
+
+
+def _words(title: str) -> frozenset[str]:
+    found = (match[0] for match in _WORD.finditer(title.lower()))
+    return frozenset(_stem(word) for word in found if word not in _COMMON)
+
+
+def _stem(word: str) -> str:
+    return word[:-1] if len(word) > 4 and word.endswith("s") else word
+
+
+def _day_mark(day: date, today: date) -> int:
+    return max(-1, min((day - today).days, 21)) + 2
+
+
+def _hour_mark(minute: int) -> int:
+    return minute % 720 // 30 + 1
+
+
+def _event_marks(event: ContextEvent, number: int, now: datetime) -> tuple[int, int, int, int, int]:
+    start = event.start.replace(tzinfo=None)
+    day, hour = _day_mark(start.date(), now.date()), _hour_mark(minute_of(start))
+    return (CALENDAR, 0, day, hour, min(number, MOST_EVENTS))
+
+
+def _mention_marks(mention: Mention, today: date) -> tuple[int, int, int]:
+    kind = MENTION_KINDS.index(mention.kind) + 1
+    if isinstance(mention.value, date):
+        return kind, _day_mark(mention.value, today), 0
+    if mention.kind in ("clock", "until"):
+        assert isinstance(mention.value, int)
+        return kind, 0, _hour_mark(mention.value)
+    return kind, 0, 0
+
+
+def _covered(spans: Sequence[tuple[int, int]], start: int, end: int) -> tuple[int, int]:
+    """The first of the spans that shares a character with start:end, and the one after the last."""
+    inside = [place for place, (left, right) in enumerate(spans) if left < end and right > start]
+    return (inside[0], inside[-1] + 1) if inside else (0, 0)
+
+
+def _windows(sizes: Sequence[int], room: int) -> Iterator[range]:
+    """Runs of lines that fit into the room; each shares its first quarter with the one before."""
+    first = 0
+    while True:
+        last, total = first, 0
+        while last < len(sizes) and (total + sizes[last] <= room or last == first):
+            total += sizes[last]
+            last += 1
+        yield range(first, last)
+        if last >= len(sizes):
+            return
+        back, shared = last, 0
+        while back - 1 > first and shared + sizes[back - 1] <= _OVERLAP * total:
+            back -= 1
+            shared += sizes[back]
+        first = back
+
+
+def _owners(windows: Sequence[range]) -> dict[int, int]:
+    """The window of each line in which it is farthest from the edges."""
+    owners: dict[int, tuple[int, int]] = {}
+    for number, window in enumerate(windows):
+        for line in window:
+            inner = min(line - window.start, window.stop - 1 - line)
+            if line not in owners or inner > owners[line][0]:
+                owners[line] = (inner, number)
+    return {line: number for line, (_, number) in owners.items()}
+
+
+def _title_tokens(
+    lines: Sequence[_Line], begins: Mapping[int, int]
+) -> Iterator[tuple[int, int, int, int]]:
+    for number, line in enumerate(lines):
+        for place, (start, end) in enumerate(line.spans):
+            yield begins[number] + line.offset + place, number, start, end
+
+
+def _places(
+    talk: Talk, candidates: Candidates, lines: Sequence[_Line], begins: Mapping[int, int]
+) -> dict[str, IntArray]:
+    at = []
+    for place, mention in enumerate(talk.mentions):
+        first, last = lines[mention.line].mentions.get(place, (0, 0))
+        at.append([begins[mention.line] + first, begins[mention.line] + last])
+    nodes = [_latest(node.mentions) for node in candidates.nodes]
+    pairs = [
+        [it.when + 1, it.day + 1, it.near[0] + 1, it.near[1] + 1, min(it.apart, APART)]
+        for it in candidates.pairs
+    ]
+    pair_lines = [[talk.mentions[max(it.near)].line] for it in candidates.pairs]
+    return {
+        "mention_at": _filled(at, 2),
+        "mention_kind": _filled([[MENTION_KINDS.index(it.kind)] for it in talk.mentions], 1)[:, 0],
+        "node_mentions": _filled(nodes, MENTIONS_OF_A_NODE),
+        "node_kind": _filled([[MENTION_KINDS.index(it.kind)] for it in candidates.nodes], 1)[:, 0],
+        "pairs": _filled(pairs, 5),
+        "pair_line": _filled(pair_lines, 1)[:, 0],
+    }
+
+
+def _latest(mentions: Sequence[int]) -> list[int]:
+    kept = list(mentions[-MENTIONS_OF_A_NODE:])
+    return kept + [NONE] * (MENTIONS_OF_A_NODE - len(kept))
+
+
+def _filled(rows: Sequence[Sequence[int]], width: int) -> IntArray:
+    """The rows as an array, with a row of zeros where there are none."""
+    return np.array(rows if len(rows) else [[0] * width], np.int64).reshape(-1, width)

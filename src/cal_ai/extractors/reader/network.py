@@ -1,0 +1,66 @@
+"""The network in its file: arrays of a talk in, scores of its candidates out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from cal_ai.extractors.reader.marks import IntArray, Marker
+
+if TYPE_CHECKING:
+    from onnxruntime import InferenceSession
+
+FOLDER = Path(__file__).parent / "model"
+MODEL, PIECES = FOLDER / "reader.onnx", FOLDER / "pieces.model"
+FloatArray = npt.NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """What the network says, before any decision.
+
+    `create` and `late` have a logit per pair, `action` three per event of the calendar (kept,
+    deleted, changed), `when` and `day` one per event and node, with "none of them" first, and the
+    titles one per pair and token.
+    """
+
+    create: FloatArray
+    late: FloatArray
+    action: FloatArray
+    when: FloatArray
+    day: FloatArray
+    title_first: FloatArray
+    title_last: FloatArray
+
+
+class Network:
+    """A loaded model; threads may share it."""
+
+    def __init__(self, model: Path = MODEL, pieces: Path = PIECES) -> None:
+        import onnxruntime
+        import sentencepiece
+
+        options = onnxruntime.SessionOptions()
+        options.log_severity_level = 3
+        self._session: InferenceSession = onnxruntime.InferenceSession(
+            str(model), options, providers=["CPUExecutionProvider"]
+        )
+        self._inputs = [it.name for it in self._session.get_inputs()]
+        self.marker = Marker(sentencepiece.SentencePieceProcessor(model_file=str(pieces)))
+
+    def scores(self, arrays: Mapping[str, IntArray]) -> Scores:
+        """The scores for the arrays of one talk."""
+        given: dict[str, Any] = {name: arrays[name] for name in self._inputs}
+        return Scores(*self._session.run(None, given))
+
+
+@cache
+def shared_network() -> Network:
+    """The bundled model, loaded once."""
+    return Network()

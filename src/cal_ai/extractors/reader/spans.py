@@ -1,0 +1,189 @@
+"""When an event begins and ends, from the times that were linked to it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import date, datetime, time, timedelta
+
+from cal_ai.events import ContextEvent
+from cal_ai.extractors.protocol import Request
+from cal_ai.extractors.reader.activities import Kind, kinds, noun_pattern
+from cal_ai.extractors.reader.mentions import Mention, Talk
+from cal_ai.extractors.reader.patterns import small, small_pattern
+from cal_ai.extractors.reader.reckoning import minute_of
+from cal_ai.extractors.reader.times import Clock
+from cal_ai.extractors.reader.zones import minutes_between, zone_named
+
+_OTHER = Kind("other", 60, None, 8)
+_PART_HOURS = {"morning": 9, "lunchtime": 12, "afternoon": 14, "evening": 18, "night": 19}
+_DAY = 1440
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """From the first moment to the last, by the owner's clock."""
+
+    start: datetime
+    end: datetime
+
+
+def kind_of(title: str) -> Kind:
+    """What is usual for an activity of this title: the last word that names one decides."""
+    found = [match["noun"] for match in small_pattern(noun_pattern()).finditer(small(title))]
+    return kinds().get(found[-1], _OTHER) if found else _OTHER
+
+
+def new_span(
+    talk: Talk, when: Mention | None, day: Mention | None, title: str, *, late: bool = False
+) -> Span | None:
+    """The span of a new event at a clock time or part of the day, on a day, as far as is known.
+
+    `late` says that a clock time without am or pm is meant for after noon.
+    """
+    kind = kind_of(title)
+    if when is None:
+        return _on_day(day, kind)
+    if when.kind == "part":
+        minute = _part_minute(str(when.value), kind)
+    else:
+        assert when.clock is not None
+        minute = _clock_minute(talk, when, day, late=late)
+    now = talk.now
+    date_ = day.value if day else now.date() + timedelta(days=minute <= minute_of(now))
+    assert isinstance(date_, date)
+    start = _at(date_, minute)
+    return Span(start, _end(talk, start, when, kind))
+
+
+def _on_day(day: Mention | None, kind: Kind) -> Span | None:
+    if day is None:
+        return None
+    assert isinstance(day.value, date)
+    if kind.all_day or day.last:
+        return Span(_at(day.value, 0), _at(day.last or day.value, _DAY))
+    start = _at(day.value, int((kind.hour if kind.hour is not None else 9) * 60))
+    return Span(start, start + timedelta(minutes=kind.minutes))
+
+
+def changed_span(
+    talk: Talk, event: ContextEvent, when: Mention | None, day: Mention | None
+) -> Span:
+    """The span of an event of the calendar after it was moved or its length was changed."""
+    start, length = _present(event, talk.request)
+    date_, minute = start.date(), minute_of(start)
+    if day is not None:
+        assert isinstance(day.value, date)
+        date_ = day.value
+        if day.kind == "week":
+            date_ += timedelta(days=start.weekday())
+    end: datetime | None = None
+    shift = timedelta()
+    if when is not None:
+        minute, shift, length = _moved(talk, when, day, minute, length)
+    begins = _at(date_, minute) + shift
+    if when is not None and when.clock is not None and when.clock.until is not None:
+        end = _next(begins, when.clock.until, certain=when.clock.until_certain)
+    return Span(begins, end or begins + length)
+
+
+def _moved(
+    talk: Talk, when: Mention, day: Mention | None, minute: int, length: timedelta
+) -> tuple[int, timedelta, timedelta]:
+    """The minute of the day, what is added to it, and the length."""
+    match when.kind, when.value:
+        case "clock", _:
+            return _clock_near(talk, when, day, minute), timedelta(), length
+        case "part", str(part):
+            return _PART_HOURS[part] * 60, timedelta(), length
+        case "shift", (int(minutes), int(days)):
+            return minute, timedelta(minutes=minutes, days=days), length
+        case "length", (int(minutes), int(added)):
+            return (
+                minute,
+                timedelta(),
+                timedelta(minutes=minutes) + (length if added else timedelta()),
+            )
+    return minute, timedelta(), length
+
+
+def _present(event: ContextEvent, request: Request) -> tuple[datetime, timedelta]:
+    moments = [event.start, event.end or event.start + timedelta(hours=1)]
+    if request.now.tzinfo is not None:
+        moments = [it.astimezone(request.now.tzinfo) if it.tzinfo else it for it in moments]
+    start, end = (it.replace(tzinfo=None) for it in moments)
+    return start, max(end - start, timedelta())
+
+
+def _part_minute(part: str, kind: Kind) -> int:
+    hour: float = _PART_HOURS[part]
+    if kind.hour is not None and hour - 3 <= kind.hour < hour + 4:
+        hour = kind.hour
+    return int(hour * 60)
+
+
+def _clock_minute(talk: Talk, when: Mention, day: Mention | None, *, late: bool) -> int:
+    clock = when.clock
+    assert clock is not None
+    assert clock.minute is not None
+    minute = clock.minute if clock.certain else clock.minute % 720 + (720 if late else 0)
+    return minute + _zone_shift(talk, clock, day)
+
+
+def _clock_near(talk: Talk, when: Mention, day: Mention | None, before: int) -> int:
+    """The minute of the day that is meant when something at `before` is moved to a clock time."""
+    clock = when.clock
+    assert clock is not None
+    assert clock.minute is not None
+    minute = clock.minute
+    if not clock.certain:
+        halves = (minute % 720, minute % 720 + 720)
+        part = _part_nearby(talk.mentions, when, day)
+        if part:
+            minute = halves[part != "morning"]
+        else:
+            minute = min(halves, key=lambda it: (it < 420 <= before, abs(it - before), it))
+    return minute + _zone_shift(talk, clock, day)
+
+
+def _part_nearby(mentions: Iterable[Mention], *near: Mention | None) -> str | None:
+    lines = [it.line for it in near if it is not None]
+    parts = {it.line: str(it.value) for it in mentions if it.kind == "part"}
+    return next((parts[line] for line in lines if line in parts), None)
+
+
+def _zone_shift(talk: Talk, clock: Clock, day: Mention | None) -> int:
+    own = talk.request.now.tzinfo
+    zone = zone_named(clock.zone) if clock.zone else None
+    if zone is None or own is None:
+        return 0
+    date_ = day.value if day and isinstance(day.value, date) else talk.now.date()
+    return minutes_between(zone, own, date_) or 0
+
+
+def _end(talk: Talk, start: datetime, when: Mention, kind: Kind) -> datetime:
+    if when.clock is not None and when.clock.until is not None:
+        return _next(start, when.clock.until, certain=when.clock.until_certain)
+    near = [
+        it
+        for it in talk.mentions
+        if it.kind == "length" and abs(it.line - when.line) <= 1 and it.value[1] == 0  # type: ignore[index]
+    ]
+    if near:
+        nearest = min(near, key=lambda it: (abs(it.line - when.line), abs(it.start - when.start)))
+        assert isinstance(nearest.value, tuple)
+        return start + timedelta(minutes=nearest.value[0])
+    return start + timedelta(minutes=60 if kind.all_day else kind.minutes)
+
+
+def _next(start: datetime, minute: int, *, certain: bool) -> datetime:
+    """The first such time of day after `start`; in either half of the day unless it is certain."""
+    step = _DAY if certain else 720
+    end = _at(start.date(), minute % step)
+    while end <= start:
+        end += timedelta(minutes=step)
+    return end
+
+
+def _at(day: date, minute: int) -> datetime:
+    return datetime.combine(day, time()) + timedelta(minutes=minute)

@@ -1,0 +1,214 @@
+"""Chat spelling, typos and spoken numbers rewritten to the forms that the other rules know."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+from cal_ai.extractors.reader.numerals import in_digits
+from cal_ai.extractors.reader.patterns import found, pattern
+
+SHORTHAND = {
+    "u": "you",
+    "ur": "your",
+    "r": "are",
+    "yall": "you all",
+    "y'all": "you all",
+    "tmrw": "tomorrow",
+    "tmr": "tomorrow",
+    "tmw": "tomorrow",
+    "tmrow": "tomorrow",
+    "tomoz": "tomorrow",
+    "tomm": "tomorrow",
+    "2moro": "tomorrow",
+    "2morrow": "tomorrow",
+    "2mrw": "tomorrow",
+    "2nite": "tonight",
+    "tonite": "tonight",
+    "2day": "today",
+    "tdy": "today",
+    "pls": "please",
+    "plz": "please",
+    "k": "ok",
+    "kk": "ok",
+    "okay": "ok",
+    "okie": "ok",
+    "okey": "ok",
+    "mkay": "ok",
+    "yea": "yeah",
+    "yeh": "yeah",
+    "yah": "yeah",
+    "ye": "yeah",
+    "yess": "yes",
+    "yesss": "yes",
+    "yas": "yes",
+    "suree": "sure",
+    "gonna": "going to",
+    "gunna": "going to",
+    "wanna": "want to",
+    "gotta": "got to",
+    "hafta": "have to",
+    "lemme": "let me",
+    "gimme": "give me",
+    "cuz": "because",
+    "coz": "because",
+    "bc": "because",
+    "w": "with",
+    "b4": "before",
+    "l8r": "later",
+    "cya": "see you",
+    "def": "definitely",
+    "defo": "definitely",
+    "prob": "probably",
+    "probs": "probably",
+    "prolly": "probably",
+    "sched": "schedule",
+    "resched": "reschedule",
+    "mtg": "meeting",
+    "mtgs": "meetings",
+    "appt": "appointment",
+    "appts": "appointments",
+    "bday": "birthday",
+    "b-day": "birthday",
+    "bfast": "breakfast",
+    "brekkie": "breakfast",
+    "min": "minutes",
+    "mins": "minutes",
+    "hr": "hour",
+    "hrs": "hours",
+    "wknd": "weekend",
+    "nxt": "next",
+    "wk": "week",
+    "aft": "afternoon",
+    "arvo": "afternoon",
+    "morn": "morning",
+    "dont": "don't",
+    "cant": "can't",
+    "cannot": "can't",
+    "wont": "won't",
+    "didnt": "didn't",
+    "doesnt": "doesn't",
+    "isnt": "isn't",
+    "wasnt": "wasn't",
+    "couldnt": "couldn't",
+    "wouldnt": "wouldn't",
+    "shouldnt": "shouldn't",
+    "havent": "haven't",
+    "im": "I'm",
+    "ive": "I've",
+    "lets": "let's",
+    "thats": "that's",
+    "whats": "what's",
+    "wat": "what",
+    "wot": "what",
+    "hows": "how's",
+    "youre": "you're",
+    "weve": "we've",
+    "theyre": "they're",
+    "1-on-1": "1:1",
+    "1on1": "1:1",
+    "midday": "noon",
+}
+
+# Only words whose near misses are hardly ever other words.
+_MISSPELT = (
+    *("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"),
+    *("january", "february", "august", "september", "october", "november", "december"),
+    *("tomorrow", "tonight", "afternoon", "evening", "morning", "weekend"),
+    *("appointment", "meeting", "dentist", "reschedule", "cancel", "calendar", "standup"),
+    *("basketball", "football", "birthday"),
+    *("dinner", "lunch", "breakfast", "coffee", "definitely", "perfect", "interview"),
+)
+_NOT_TYPOS = {"mourning", "melting"}
+
+_FILLER = (
+    r"(?:\b(?:u+h+m*|u+m+|e+r+m*|h+m+|m+h*m+|a+h+)\b(?!\s*,?\s*(?:no|yes)\b),?\s*|\byou know,\s*)"
+)
+_LIKE = (
+    r"\b(like|kinda|sorta|around like|approximately|roughly)\s+(?=\d|noon\b|one\b|two\b"
+    r"|three\b|four\b)"
+)
+
+
+# Rewritten in this order, before single words are looked up.
+_REWRITTEN = (
+    (r"\b([ap])\. ?m\b\.?", r"\1m"),
+    (r"\b(dr|mr|mrs|ms|st|vs|prof|approx|jr|sr)\.", r"\1"),
+    (r"(?<=\d)\s?[–—]\s?(?=\d)", "-"),
+    (
+        r"[*(\[](?:laugh|chuckl|sigh|pause|giggl|cough|typing|inaudible|crosstalk)\w*[^*)\]]*[*)\]]",
+        " ",
+    ),
+    (r"(?<=\d) ?(?:clock|o clock|bells)\b", " o'clock"),
+    (r"\bw/\s?(?!o)", "with "),
+    (r"\bone[ -]on[ -]one\b", "1:1"),
+    (r"\b(?:no probs?|np|nw)\b", "no problem"),
+    (r"(?<!\d)\+1\b", "same here"),
+    (r"\bya\b(?! (?:free|want|think|there|know))", "yeah"),
+    (r"\b(free|up|time|around) 4 (?=[a-z])", r"\1 for "),
+    (r"^(\d{1,2})\.([0-5][05])(?=\W*$)", r"\1:\2"),
+    (r"\b(make it|say|maybe|about|ok|k) (\d{1,2})\.([0-5][05])\b", r"\1 \2:\3"),
+)
+# Few utterances hold any of these, and the others need no closer look.
+_ANY_REWRITTEN = "|".join(source for source, _ in _REWRITTEN)
+
+
+def plain(words: str) -> str:
+    """`words` in one spelling: straight quotes, shorthand written out, clock words as digits."""
+    text = words.translate(_QUOTES)
+    if found(_ANY_REWRITTEN, text):
+        for source, replacement in _REWRITTEN:
+            text = pattern(source).sub(replacement, text)
+    text = pattern(r"[\w'-]+").sub(_respelt, text)
+    text = pattern(_FILLER).sub("", text)
+    text = pattern(_LIKE).sub("around ", text)
+    return in_digits(" ".join(text.split()))
+
+
+_QUOTES = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"', "…": "...", "\u00a0": " "})
+
+
+def _respelt(match: re.Match[str]) -> str:
+    word = match[0]
+    lower = word.lower()
+    if lower in SHORTHAND:
+        return SHORTHAND[lower]
+    if len(lower) >= 5 and lower.isascii() and lower.isalpha():
+        return _corrected(lower) or word
+    return word
+
+
+@cache
+def _corrected(word: str) -> str | None:
+    """The known word that `word` misspells, or None; plurals and other real words stay."""
+    if word in _MISSPELT or word in _NOT_TYPOS:
+        return None
+    for known in _MISSPELT:
+        if (
+            word[0] != known[0]
+            or abs(len(word) - len(known)) > 2
+            or word in (known + "s", known + "ly")
+        ):
+            continue
+        if len(known) <= 6:
+            allowed = 1 if sorted(word) == sorted(known) else 0
+        else:
+            allowed = 2 if len(known) >= 8 else 1
+        if allowed and _distance(word, known) <= allowed:
+            return known
+    return None
+
+
+def _distance(left: str, right: str) -> int:
+    """Edits between two words; swapping two neighbouring letters is one edit."""
+    before: list[int] = []
+    row = list(range(len(right) + 1))
+    for i, a in enumerate(left, 1):
+        previous, row, older = row, [i], before
+        before = previous
+        for j, b in enumerate(right, 1):
+            cost = min(previous[j] + 1, row[j - 1] + 1, previous[j - 1] + (a != b))
+            if i > 1 and j > 1 and a == right[j - 2] and left[i - 2] == b:
+                cost = min(cost, older[j - 2] + 1)
+            row.append(cost)
+    return row[-1]

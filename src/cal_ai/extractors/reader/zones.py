@@ -1,0 +1,47 @@
+"""Time zones by the names people call them."""
+
+from __future__ import annotations
+
+from datetime import date, datetime, timedelta, tzinfo
+
+from cal_ai.extractors.reader.patterns import any_of, pattern
+
+_NAMES = {
+    "America/New_York": "eastern, et, est, edt, east coast, new york, nyc, boston, toronto,"
+    " atlanta",
+    "America/Chicago": "central, ct, cst, cdt, chicago, austin, dallas, houston",
+    "America/Denver": "mountain, mt, mst, mdt, denver, boulder",
+    "America/Los_Angeles": "pacific, pt, pst, pdt, west coast, sf, san francisco, seattle, la,"
+    " los angeles, california, portland",
+    "UTC": "utc, gmt, zulu",
+    "Europe/London": "bst, uk, london, british",
+    "Europe/Paris": "cet, cest, central european, berlin, paris, madrid, amsterdam, munich, rome",
+    "Asia/Kolkata": "ist, india, bangalore, mumbai, delhi",
+    "Asia/Tokyo": "jst, tokyo, japan",
+    "Asia/Singapore": "sgt, singapore",
+    "Australia/Sydney": "aest, aedt, sydney, melbourne",
+}
+_ZONE_OF = {name: zone for zone, names in _NAMES.items() for name in names.split(", ")}
+ZONE = rf"(?:{any_of(_ZONE_OF)})(?: standard| daylight)?(?: time)?\b"
+OWN_ZONE = (
+    r"(?:(?:my|our|your|local) time(?: zone)?|(?:for|over) (?:me|you)\b(?! to)|(?:my|your) end)"
+)
+
+
+def zone_named(words: str) -> str | None:
+    """The IANA key of a zone named as ZONE matches it."""
+    name = pattern(r"(?: standard| daylight)?(?: time)?$").sub("", words.strip().lower())
+    return _ZONE_OF.get(name)
+
+
+def minutes_between(source: str, target: tzinfo | str, day: date) -> int | None:
+    """What to add to a time in `source` on `day` to get that in `target`; None if unknown."""
+    from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+    try:
+        here = datetime(day.year, day.month, day.day, 12, tzinfo=ZoneInfo(source))
+        there = here.astimezone(ZoneInfo(target) if isinstance(target, str) else target)
+    except (ZoneInfoNotFoundError, OverflowError):
+        return None
+    shift = (there.utcoffset() or timedelta()) - (here.utcoffset() or timedelta())
+    return int(shift.total_seconds() // 60)

@@ -1,0 +1,143 @@
+"""Times of a conversation, the pairs made of them, and the spans those stand for."""
+
+from __future__ import annotations
+
+from datetime import date, datetime, timedelta
+
+import pytest
+
+from cal_ai.events import ContextEvent
+from cal_ai.extractors.protocol import Request
+from cal_ai.extractors.reader.candidates import NONE, find_candidates
+from cal_ai.extractors.reader.mentions import Mention, Talk, read_talk
+from cal_ai.extractors.reader.spans import changed_span, new_span
+from cal_ai.transcript import parse_transcript
+
+NOW = datetime(2026, 3, 4, 9, 10)  # a Wednesday
+SYNC = ContextEvent(1, "Team sync", datetime(2026, 3, 5, 15, 0), datetime(2026, 3, 5, 15, 30))
+
+
+def talk(*lines: str, context: tuple[ContextEvent, ...] = ()) -> Talk:
+    spoken = "\n".join(f"[{'Ann' if n % 2 else 'Ben'}]: {line}" for n, line in enumerate(lines))
+    return read_talk(Request(parse_transcript(spoken), "Ann", NOW, context))
+
+
+def values(found: Talk, kind: str) -> list[object]:
+    return [it.value for it in found.mentions if it.kind == kind]
+
+
+def mention(found: Talk, kind: str) -> Mention:
+    return next(it for it in found.mentions if it.kind == kind)
+
+
+@pytest.mark.parametrize(
+    ("line", "minute"),
+    [
+        ("Friday, 1730 sharp.", 1050),
+        ("Say eighteen hundred?", 1080),
+        ("At zero nine hundred, over.", 540),
+        ("Wednesday, fifteen thirty.", 930),
+        ("14.30?", 870),
+        ("tues week 1400 hours", 840),
+    ],
+)
+def test_the_hours_of_timetables_and_radio_are_clock_times(line: str, minute: int) -> None:
+    assert minute in values(talk(line), "clock")
+
+
+@pytest.mark.parametrize(
+    "line", ["It cost 1730 euros.", "We sat down.", "In 2027 we move.", "The sun is out."]
+)
+def test_other_numbers_and_words_are_no_times(line: str) -> None:
+    assert talk(line).mentions == ()
+
+
+def test_a_date_with_a_slash_is_the_nearer_of_its_two_readings() -> None:
+    assert values(talk("The 12/3 at 5?"), "day") == [date(2026, 3, 12)]
+    assert values(talk("So 4/10?"), "day") == [date(2026, 4, 10)]
+
+
+def test_weekdays_after_a_named_week_are_those_of_that_week() -> None:
+    found = talk("Next week is better.", "Friday then?")
+    assert values(found, "day") == [date(2026, 3, 13)]
+
+
+def test_the_day_after_counts_from_the_day_spoken_of() -> None:
+    assert values(talk("Not Friday.", "The day after?"), "day")[-1] == date(2026, 3, 7)
+
+
+def test_a_time_that_comes_up_twice_is_one_candidate() -> None:
+    found = talk("Friday at 7 pm?", "7 on Friday it is.")
+    nodes = find_candidates(found).nodes
+    assert [(node.kind, len(node.mentions)) for node in nodes] == [("day", 2), ("clock", 2)]
+
+
+def test_seven_in_the_morning_and_in_the_evening_are_two_candidates() -> None:
+    nodes = find_candidates(talk("Friday at 7 am or 7 pm?")).nodes
+    assert sum(node.kind == "clock" for node in nodes) == 2
+
+
+def test_every_time_is_paired_with_every_day_and_with_none() -> None:
+    found = find_candidates(talk("Friday at 7 pm or Saturday at 8 pm?"))
+    pairs = {(pair.when, pair.day) for pair in found.pairs}
+    assert len(pairs) == 3 * 3 - 1
+    assert (NONE, NONE) not in pairs
+
+
+def test_times_far_apart_are_no_pair() -> None:
+    found = talk("Friday?", *["Hm."] * 30, "At 7 pm.")
+    pairs = find_candidates(found).pairs
+    assert all(NONE in (pair.when, pair.day) for pair in pairs)
+
+
+def test_the_number_of_pairs_is_bounded() -> None:
+    days = " ".join(f"on {month} {day}," for month in ("May", "June") for day in range(1, 31))
+    clocks = " ".join(f"at {hour}:{minute:02}," for hour in range(13, 23) for minute in (0, 15, 30))
+    assert len(find_candidates(talk(days, clocks)).pairs) <= 600
+
+
+def test_a_bare_hour_is_before_or_after_noon_as_decided() -> None:
+    found = talk("Friday at 7?")
+    when, day = mention(found, "clock"), mention(found, "day")
+    for late, hour in ((False, 7), (True, 19)):
+        span = new_span(found, when, day, "Dinner", late=late)
+        assert span is not None
+        assert span.start == datetime(2026, 3, 6, hour, 0)
+
+
+def test_the_end_is_the_one_said_else_the_length_said_else_what_is_usual() -> None:
+    for line, minutes in (
+        ("from 2 pm to 5 pm", 180),
+        ("at 2 pm for 45 minutes", 45),
+        ("at 2 pm", 60),
+    ):
+        found = talk(f"Friday {line}.")
+        span = new_span(found, mention(found, "clock"), mention(found, "day"), "Inspection")
+        assert span is not None
+        assert span.end - span.start == timedelta(minutes=minutes)
+
+
+@pytest.mark.parametrize(
+    ("line", "start", "end"),
+    [
+        ("Let's make it 4 pm.", datetime(2026, 3, 5, 16, 0), datetime(2026, 3, 5, 16, 30)),
+        ("Push it back an hour.", datetime(2026, 3, 5, 16, 0), datetime(2026, 3, 5, 16, 30)),
+        ("Make it an hour longer.", datetime(2026, 3, 5, 15, 0), datetime(2026, 3, 5, 16, 30)),
+    ],
+)
+def test_a_moved_event_keeps_what_was_not_said(line: str, start: datetime, end: datetime) -> None:
+    found = talk(line, context=(SYNC,))
+    span = changed_span(found, SYNC, found.mentions[0], None)
+    assert (span.start, span.end) == (start, end)
+
+
+def test_a_bare_hour_to_which_something_is_moved_is_the_one_nearer_to_the_old() -> None:
+    found = talk("Can we do 4 instead?", context=(SYNC,))
+    assert changed_span(found, SYNC, found.mentions[0], None).start.hour == 16
+
+
+def test_another_week_keeps_the_weekday() -> None:
+    found = talk("Let's do it next week.", context=(SYNC,))
+    assert changed_span(found, SYNC, None, mention(found, "week")).start == datetime(
+        2026, 3, 12, 15
+    )

@@ -1,0 +1,114 @@
+"""The trained reader as an ONNX file with weights in eight bits.
+
+python -m training.reader.export OUT NAME PIECES reader.onnx
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from cal_ai.extractors.reader import marks
+from training.reader.network import ENCODER, INPUTS, OUTPUTS, Exported, Reader
+from training.weights import Arrays, eight_bits, read_parts
+
+_DYNAMIC = {
+    **{name: {0: "windows", 1: "length"} for name in marks.CHANNELS},
+    "event_at": {0: "events", 1: "windows"},
+    "token_at": {0: "tokens"},
+    "token_line": {0: "tokens"},
+    "mention_at": {0: "mentions"},
+    "mention_kind": {0: "mentions"},
+    "node_mentions": {0: "nodes"},
+    "node_kind": {0: "nodes"},
+    "pairs": {0: "pairs"},
+    "pair_line": {0: "pairs"},
+}
+
+
+class EightBits(nn.Module):  # type: ignore[misc, unused-ignore]
+    """A table of pieces in eight bits, a scale for each row."""
+
+    def __init__(self, table: Tensor) -> None:
+        super().__init__()
+        values, scale = eight_bits(table.detach().numpy().astype(np.float32), axis=0)
+        self.register_buffer("values", torch.from_numpy(values))
+        self.register_buffer("scale", torch.from_numpy(scale))
+
+    def forward(self, ids: Tensor) -> Tensor:
+        found: Tensor = self.values[ids].float() * self.scale[ids]
+        return found
+
+
+def loaded(arrays: Arrays) -> Reader:
+    """A reader with these weights."""
+    reader = Reader(replace(ENCODER, vocabulary=len(arrays["pieces.weight"])))
+    reader.load_state_dict({name: torch.from_numpy(it) for name, it in arrays.items()})
+    return reader.eval().requires_grad_(False)
+
+
+def export(reader: Reader, path: Path) -> None:
+    """Writes the file; arithmetic of the layers is in whole numbers."""
+    from onnxruntime.quantization import QuantType, quantize_dynamic
+
+    reader.pieces = EightBits(reader.pieces.weight)
+    reader.positions = EightBits(reader.positions.weight)
+    with tempfile.TemporaryDirectory() as folder:
+        full = Path(folder) / "reader.onnx"
+        torch.onnx.export(
+            Exported(reader),
+            tuple(_sample().values()),
+            str(full),
+            input_names=list(INPUTS),
+            output_names=list(OUTPUTS),
+            dynamic_axes=_DYNAMIC,
+            opset_version=17,
+            dynamo=False,
+        )
+        quantize_dynamic(
+            full,
+            path,
+            weight_type=QuantType.QInt8,
+            per_channel=True,
+            op_types_to_quantize=["MatMul", "Gemm"],
+        )
+
+
+def _sample() -> dict[str, Tensor]:
+    """Arrays of the smallest talk with more than one of everything."""
+    ids = torch.full((2, 12), 5, dtype=torch.long)
+    shapes = {
+        "event_at": (3, 2),
+        "token_at": (7,),
+        "token_line": (7,),
+        "mention_at": (4, 2),
+        "mention_kind": (4,),
+        "node_mentions": (3, marks.MENTIONS_OF_A_NODE),
+        "node_kind": (3,),
+        "pairs": (5, 5),
+        "pair_line": (5,),
+    }
+    channels = {name: ids if name == "ids" else torch.zeros_like(ids) for name in marks.CHANNELS}
+    others = {name: torch.ones(shape, dtype=torch.long) for name, shape in shapes.items()}
+    return {**channels, **others}
+
+
+def main() -> None:
+    """Exports one reader."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("weights", type=Path)
+    parser.add_argument("name")
+    parser.add_argument("path", type=Path)
+    asked = parser.parse_args()
+    export(loaded(read_parts(asked.weights, asked.name)), asked.path)
+    print(f"{asked.path}: {asked.path.stat().st_size / 1e6:.2f} MB")
+
+
+if __name__ == "__main__":
+    main()

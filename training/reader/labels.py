@@ -1,0 +1,181 @@
+"""Which candidates are right: what the network is taught, from the truth of a conversation."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+from cal_ai.events import ContextEvent
+from cal_ai.extractors.reader.candidates import NONE, Candidates, find_candidates
+from cal_ai.extractors.reader.mentions import Talk, read_talk
+from cal_ai.extractors.reader.patterns import words
+from cal_ai.extractors.reader.spans import changed_span, new_span
+from training.reader.conversations import Conversation, TrueEvent
+
+KEEP, DELETE, UPDATE = range(3)
+WHEN_KINDS = ("clock", "until", "part", "length", "shift")
+DAY_KINDS = ("day", "week")
+_EXACT, _NEAR, _WITHIN = timedelta(), timedelta(minutes=30), timedelta(hours=2)
+_WORD = re.compile(r"[\w&']+(?:[-:/.][\w&']+)*")
+_STOP = words(
+    """
+    a an the at on in to for of and or with my your our his her their is it that this i you we me
+    us be do so if as by from up out some any
+    """
+)
+_LONGEST_TITLE = 8
+
+TitleSpan = tuple[int, int, int]
+"""Line, first character, character after the last."""
+
+
+@dataclass(slots=True)
+class Labels:
+    """What is right of the candidates.
+
+    `creates` maps pairs to the title spans of their event, `ignored` are pairs that are neither
+    right nor wrong; `actions` has one of KEEP, DELETE, UPDATE per calendar event, `whens` and
+    `days` the nodes (or NONE) that a moved event may be linked to; `missed` are true events that no
+    candidate gives.
+    """
+
+    creates: dict[int, list[TitleSpan]] = field(default_factory=dict)
+    late: dict[int, bool] = field(default_factory=dict)
+    ignored: set[int] = field(default_factory=set)
+    actions: list[int] = field(default_factory=list)
+    whens: dict[int, list[int]] = field(default_factory=dict)
+    days: dict[int, list[int]] = field(default_factory=dict)
+    missed: list[TrueEvent] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A conversation as the reader sees it, with what is right of it."""
+
+    id: str
+    talk: Talk
+    candidates: Candidates
+    labels: Labels
+
+
+def example(conversation: Conversation) -> Example:
+    """The candidates of a conversation and their labels."""
+    talk = read_talk(conversation.request)
+    candidates = find_candidates(talk)
+    labels = Labels(actions=[KEEP] * len(conversation.request.context))
+    for event in conversation.events:
+        if event.action == "create":
+            _label_create(talk, candidates, event, labels)
+        elif event.target is None:
+            labels.missed.append(event)
+        elif event.action == "delete":
+            labels.actions[event.target] = DELETE
+        else:
+            labels.actions[event.target] = UPDATE
+            _label_update(talk, candidates, event, event.target, labels)
+    labels.ignored -= set(labels.creates)
+    return Example(conversation.id, talk, candidates, labels)
+
+
+def _label_create(talk: Talk, found: Candidates, event: TrueEvent, labels: Labels) -> None:
+    if event.start is None:
+        labels.missed.append(event)
+        return
+    fits: list[tuple[tuple[bool, bool, int, bool], int]] = []
+    for place, pair in enumerate(found.pairs):
+        when, day = found.spoken(talk, pair.when), found.spoken(talk, pair.day)
+        spans = [new_span(talk, when, day, event.title, late=late) for late in (False, True)]
+        offs = [abs(span.start - event.start) for span in spans if span is not None]
+        if not offs:
+            continue
+        off = min(offs)
+        same_day = when is None and day is not None and day.value == event.start.date()
+        if off > _WITHIN and not (same_day and _is_day_long(event)):
+            continue
+        level = 0 if when is None else 1 if when.kind == "part" else 2
+        rank = (off > _EXACT, off > _NEAR, -level, pair.day == NONE)
+        fits.append((rank, place))
+    if not fits:
+        labels.missed.append(event)
+        return
+    best = min(rank for rank, _ in fits)
+    titles = title_spans(talk.lines, event.title, event.lines)
+    for rank, place in fits:
+        if rank == best:
+            labels.creates[place] = titles
+            labels.late[place] = event.start.hour >= 12
+        else:
+            labels.ignored.add(place)
+
+
+def _is_day_long(event: TrueEvent) -> bool:
+    assert event.start is not None
+    return event.end is not None and event.end - event.start >= timedelta(hours=20)
+
+
+def _label_update(
+    talk: Talk, found: Candidates, event: TrueEvent, target: int, labels: Labels
+) -> None:
+    calendar: ContextEvent = talk.request.context[target]
+    whens = [NONE, *(i for i, node in enumerate(found.nodes) if node.kind in WHEN_KINDS)]
+    days = [NONE, *(i for i, node in enumerate(found.nodes) if node.kind in DAY_KINDS)]
+    fits = []
+    for when in whens:
+        for day in days:
+            if when == day == NONE:
+                continue
+            span = changed_span(talk, calendar, found.spoken(talk, when), found.spoken(talk, day))
+            off = abs(span.start - event.start) if event.start else timedelta()
+            end_off = abs(span.end - event.end) if event.end else timedelta()
+            fits.append(((off, end_off, (when != NONE) + (day != NONE)), when, day))
+    if not fits:
+        return
+    best = min(rank[:2] for rank, *_ in fits)
+    if best[0] > _WITHIN:
+        labels.missed.append(event)
+        return
+    # Saying that it stays on its day is right as well as leaving the day unsaid.
+    chosen = [(when, day) for rank, when, day in fits if rank[:2] == best]
+    labels.whens[target] = sorted({when for when, _ in chosen})
+    labels.days[target] = sorted({day for _, day in chosen})
+
+
+def title_spans(lines: Sequence[str], title: str, settled: Sequence[int]) -> list[TitleSpan]:
+    """The places in the lines whose words are most like those of the title; none if nothing is."""
+    wanted = [_stem(word) for word in _words(title) if word not in _STOP]
+    if not wanted:
+        return []
+    best = 0.0
+    spans: list[TitleSpan] = []
+    for number, line in enumerate(lines):
+        found = list(_WORD.finditer(line))
+        stems = [_stem(word[0].lower()) for word in found]
+        for first in range(len(found)):
+            if stems[first] not in wanted:
+                continue
+            for last in range(first, min(len(found), first + _LONGEST_TITLE)):
+                if stems[last] not in wanted:
+                    continue
+                score = _overlap(stems[first : last + 1], wanted)
+                if score > best + 1e-9:
+                    best, spans = score, []
+                if score > best - 1e-9:
+                    spans.append((number, found[first].start(), found[last].end()))
+    return spans if best >= 0.45 else []
+
+
+def _overlap(stems: Sequence[str], wanted: Sequence[str]) -> float:
+    content = [stem for stem in stems if stem not in _STOP]
+    shared = len(set(content) & set(wanted))
+    return 2 * shared / (len(content) + len(set(wanted)))
+
+
+def _words(text: str) -> list[str]:
+    return [match[0].lower() for match in _WORD.finditer(text)]
+
+
+def _stem(word: str) -> str:
+    word = word.removesuffix("'s")
+    return word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word
