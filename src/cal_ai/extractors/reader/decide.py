@@ -29,7 +29,7 @@ _UNNAMED = "Appointment"
 _FAR = -1e9
 _TITLES = 10  # so many titles are weighed for each event
 _TAKEN = 0.5  # how much a title is worth that another event has
-_TITLE_COUNTS = 0.25  # the power of the title's probability in that of the event
+_TITLE_COUNTS = 0.8  # the power of the title's probability in that of the event
 
 _Named = tuple[tuple[int, int], float]
 """First and last token of a title, and its probability."""

@@ -2,4 +2,4 @@
 
 from cal_ai.extractors.reader.decide import Thresholds
 
-THRESHOLDS = Thresholds(create=0.7, update=0.35, delete=0.35, medium=0.65, high=0.85)
+THRESHOLDS = Thresholds(create=0.93, update=0.5, delete=0.5, medium=0.708, high=0.946)
