@@ -21,7 +21,7 @@ $(READY): requirements.lock pyproject.toml
 demo: $(READY) ## set up, then run the main jobs on the embedded defaults
 	$(BIN)/sat-bench -sweep
 	$(BIN)/sat-bench -models nano,small,base -sweep -record reports
-	$(BIN)/python -m cal_ai benchmark --extractor rules
+	$(BIN)/python -m cal_ai benchmark --extractor reader
 	$(BIN)/truemark report reports/nano.run.json reports/small.run.json reports/base.run.json -o reports/talks.html
 	$(BIN)/truemark report "$$(ls -t reports/benchmark_*.run.json | head -n 1)" -o reports/calendar.html
 	$(BIN)/truemark history reports -o reports/history.html

@@ -94,7 +94,7 @@ class CommandLine:
         self, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
     ) -> None:
         self.folder = folder
-        self.extractor = "rules"
+        self.extractor = "reader"
         self._monkeypatch = monkeypatch
         self._capsys = capsys
         monkeypatch.chdir(folder)

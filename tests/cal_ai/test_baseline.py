@@ -99,7 +99,7 @@ def test_a_baseline_of_other_samples_is_warned_about(gemini: CommandLine, llm: L
     llm.set_script(finds_lunch)
     before = stored_run(gemini, "answers")
     (gemini.folder / "samples" / "crud" / "s000.txt").write_text("[Alice]: another talk")
-    ran = gemini.benchmark("--extractor", "rules", "--baseline", before)
+    ran = gemini.benchmark("--extractor", "reader", "--baseline", before)
     assert ran.err.splitlines()[-1] == f"warning: {before}: no sample in common with this run"
     assert "baseline" not in ran.out
 

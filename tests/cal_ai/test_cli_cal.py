@@ -65,7 +65,7 @@ def test_help_loads_no_library_that_is_slow_to_load() -> None:
 @pytest.mark.parametrize("command", [(), ("run",)], ids=["bare", "run"])
 def test_a_file_alone_means_run(cal_ai: CommandLine, command: tuple[str, ...]) -> None:
     talk(cal_ai.folder)
-    ran = cal_ai(*command, "talk.txt", "--dry-run", "--extractor", "rules")
+    ran = cal_ai(*command, "talk.txt", "--dry-run", "--extractor", "reader")
     assert (ran.status, ran.said) == (0, "")
     assert ran.out.startswith("create Lunch")
     assert ran.out.endswith("\n1 decision: 1 would be created; nothing was changed\n")
@@ -73,7 +73,7 @@ def test_a_file_alone_means_run(cal_ai: CommandLine, command: tuple[str, ...]) -
 
 def test_flags_may_come_before_the_file(cal_ai: CommandLine) -> None:
     talk(cal_ai.folder)
-    assert cal_ai("--dry-run", "--extractor", "rules", "talk.txt").status == 0
+    assert cal_ai("--dry-run", "--extractor", "reader", "talk.txt").status == 0
 
 
 @pytest.mark.parametrize("name", ["benchmark", "run"])
@@ -81,7 +81,7 @@ def test_a_file_called_like_a_command_is_read_when_written_as_a_path(
     cal_ai: CommandLine, name: str
 ) -> None:
     talk(cal_ai.folder, name)
-    ran = cal_ai(f"./{name}", "--dry-run", "--extractor", "rules")
+    ran = cal_ai(f"./{name}", "--dry-run", "--extractor", "reader")
     assert ran.status == 0
     assert "1 decision" in ran.out
 
@@ -90,14 +90,14 @@ def test_a_decision_shows_action_title_time_reasoning_and_assumptions(
     cal_ai: CommandLine,
 ) -> None:
     talk(cal_ai.folder)
-    shown = cal_ai("talk.txt", "--dry-run", "--extractor", "rules").out
+    shown = cal_ai("talk.txt", "--dry-run", "--extractor", "reader").out
     labels = [line.split()[0] for line in shown.splitlines() if line.startswith("  ")]
     assert {"time", "calendar", "confidence", "reasoning", "assumption", "result"} <= set(labels)
 
 
 def test_decisions_as_json_have_every_field(cal_ai: CommandLine) -> None:
     talk(cal_ai.folder)
-    ran = cal_ai("talk.txt", "--dry-run", "--extractor", "rules", "--format", "json")
+    ran = cal_ai("talk.txt", "--dry-run", "--extractor", "reader", "--format", "json")
     (decision,) = json.loads(ran.out)["decisions"]
     assert decision["action"] == "create"
     assert set(decision) >= {"title", "start_time", "reasoning", "assumptions", "confidence"}
@@ -116,7 +116,7 @@ def test_a_conversation_that_cannot_be_read_is_one_clear_line(
 ) -> None:
     if text is not None:
         talk(cal_ai.folder, text=text)
-    ran = cal_ai("talk.txt", "--dry-run", "--extractor", "rules")
+    ran = cal_ai("talk.txt", "--dry-run", "--extractor", "reader")
     assert (ran.status, ran.out) == (1, "")
     assert ran.err.startswith(f"error: {expected}")
     assert len(ran.err.splitlines()) == 1
@@ -166,7 +166,7 @@ def test_a_model_that_fails_in_run_is_one_clear_line(gemini: CommandLine, llm: L
         ),
         pytest.param(
             ("benchmark", "--extractor", "gpt"),
-            "argument --extractor: 'gpt' is not one of rules, gemini, openai, replay:FILE",
+            "argument --extractor: 'gpt' is not one of reader, gemini, openai, replay:FILE",
             id="extractor",
         ),
         pytest.param(
@@ -216,12 +216,12 @@ def test_wrong_usage_is_status_2_and_says_what_is_wrong(
             id="no-recording",
         ),
         pytest.param(
-            ("benchmark", "--extractor", "rules", "--model", "x"),
-            "--model is 'x', but the extractor rules takes no model",
-            id="model-for-rules",
+            ("benchmark", "--extractor", "reader", "--model", "x"),
+            "--model is 'x', but the extractor reader takes no model",
+            id="model-for-reader",
         ),
         pytest.param(
-            ("benchmark", "--extractor", "rules", "--output", "samples/crud/s000.txt"),
+            ("benchmark", "--extractor", "reader", "--output", "samples/crud/s000.txt"),
             "samples/crud/s000.txt: cannot be written",
             id="output-is-a-file",
         ),
@@ -239,25 +239,25 @@ def test_what_a_user_can_fix_is_one_line_and_status_1(
 
 
 def test_the_bundled_samples_are_scored_where_there_are_no_others(cal_ai: CommandLine) -> None:
-    ran = cal_ai("benchmark", "--extractor", "rules", "--format", "json", "--output", "out")
+    ran = cal_ai("benchmark", "--extractor", "reader", "--format", "json", "--output", "out")
     assert ran.status == 0
     assert ran.json["samples"] >= 45
     assert ran.json["cost_usd"] == 0
     assert set(ran.json["categories"]) >= {"crud", "multi_speaker", "adversarial", "realistic"}
-    assert "the rules extractor has no language model" in max(
+    assert "the reader extractor has no language model" in max(
         (cal_ai.folder / "out").glob("*.md")
     ).read_text(encoding="utf-8")
 
 
 def test_a_sample_in_which_nobody_speaks_is_scored(cal_ai: CommandLine) -> None:
     write_sample(cal_ai.folder / "samples", "a/silent", expected=(), text="")
-    ran = cal_ai.benchmark("--extractor", "rules")
+    ran = cal_ai.benchmark("--extractor", "reader")
     assert ran.status == 0
     assert "[1/1] a/silent... P=1.00 R=1.00 (" in ran.err
 
 
 def test_a_reader_that_goes_away_is_no_fault_of_ours(cal_ai: CommandLine) -> None:
     write_samples(cal_ai.folder / "samples", 1)
-    command = f"{sys.executable} -m cal_ai benchmark --extractor rules 2>err | true"
+    command = f"{sys.executable} -m cal_ai benchmark --extractor reader 2>err | true"
     subprocess.run(command, shell=True, cwd=cal_ai.folder, check=True)
     assert "Traceback" not in (cal_ai.folder / "err").read_text()

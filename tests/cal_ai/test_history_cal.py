@@ -33,7 +33,7 @@ def test_runs_at_the_same_time_share_a_folder_and_lose_nothing(
     cal_ai: CommandLine,
 ) -> None:
     write_samples(cal_ai.folder / "samples", 2)
-    command = [sys.executable, "-m", "cal_ai", "benchmark", "--extractor", "rules"]
+    command = [sys.executable, "-m", "cal_ai", "benchmark", "--extractor", "reader"]
     runs = [
         subprocess.Popen(
             command, cwd=cal_ai.folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
@@ -54,9 +54,9 @@ def test_a_torn_line_from_a_crash_does_not_spoil_the_next(cal_ai: CommandLine) -
     path = cal_ai.folder / "reports" / "benchmark_history.jsonl"
     path.parent.mkdir()
     path.write_text('{"timestamp": "2026-01-01T00:0')
-    cal_ai.benchmark("--extractor", "rules")
+    cal_ai.benchmark("--extractor", "reader")
     found = history.read(path)
-    assert [record["extractor"] for record in found.records] == ["rules"]
+    assert [record["extractor"] for record in found.records] == ["reader"]
     assert len(found.warnings) == 1
 
 
@@ -64,9 +64,9 @@ def test_runs_on_the_same_samples_have_the_same_signature_and_others_do_not(
     cal_ai: CommandLine,
 ) -> None:
     write_samples(cal_ai.folder / "samples", 2)
-    cal_ai.benchmark("--extractor", "rules")
-    cal_ai.benchmark("--extractor", "rules")
+    cal_ai.benchmark("--extractor", "reader")
+    cal_ai.benchmark("--extractor", "reader")
     (cal_ai.folder / "samples" / "crud" / "s001.txt").write_text("[Alice]: something else")
-    cal_ai.benchmark("--extractor", "rules")
+    cal_ai.benchmark("--extractor", "reader")
     first, second, third = (line["signature"] for line in cal_ai.history)
     assert first == second != third

@@ -110,7 +110,7 @@ def test_two_systems_on_the_same_samples_share_the_key_and_differ_in_identity(
     flags = ("--no-summary", "--format", "json")
     pro = record(gemini.benchmark(*flags))
     flash = record(gemini.benchmark(*flags, "--model", "gemini-2.5-flash"))
-    rules = record(gemini.benchmark(*flags, "--extractor", "rules"))
+    rules = record(gemini.benchmark(*flags, "--extractor", "reader"))
     assert pro.comparison_key == flash.comparison_key == rules.comparison_key
     assert set(pro.comparison_key) == {"tool", "samples", "tolerance", "empty", "weights"}
     assert len({run.system_id for run in (pro, flash, rules)}) == 3

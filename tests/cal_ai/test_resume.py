@@ -188,7 +188,7 @@ def test_a_later_run_of_another_extractor_does_not_hide_the_interrupted_one(
     cal_ai: CommandLine, llm: LoopbackLLM
 ) -> None:
     finished_run(cal_ai, llm, 3)
-    cal_ai.benchmark("--extractor", "rules")
+    cal_ai.benchmark("--extractor", "reader")
     ran = cal_ai.benchmark(*RESUME)
     assert "3 of 3 samples are answered" in ran.err
     assert len(llm.calls) == 3

@@ -134,10 +134,10 @@ def test_now_is_where_the_owner_is() -> None:
     assert loaded({}).now().tzinfo is not None
 
 
-def test_rules_are_the_default_without_a_key_and_gemini_with_one() -> None:
-    assert chosen(None, loaded({})) == ("rules", None)
+def test_the_reader_is_the_default_without_a_key_and_gemini_with_one() -> None:
+    assert chosen(None, loaded({})) == ("reader", None)
     assert chosen(None, loaded({"GEMINI_API_KEY": KEY})) == ("gemini", "gemini-2.5-pro")
-    assert chosen("rules", loaded({"GEMINI_API_KEY": KEY})) == ("rules", None)
+    assert chosen("reader", loaded({"GEMINI_API_KEY": KEY})) == ("reader", None)
 
 
 def test_a_model_named_by_flag_beats_the_one_in_the_settings() -> None:
@@ -173,13 +173,13 @@ def test_a_recording_is_chosen_by_its_file() -> None:
             None,
             "no model is named: use --model, or set OPENAI_M",
         ),
-        ("gpt", {}, None, "--extractor 'gpt' is not one of rules, gemini, openai, replay:FILE"),
-        ("gpt", {}, "big", "--extractor 'gpt' is not one of rules"),
-        ("", {}, None, "--extractor '' is not one of rules, gemini, openai, replay:FILE"),
+        ("gpt", {}, None, "--extractor 'gpt' is not one of reader, gemini, openai, replay:FILE"),
+        ("gpt", {}, "big", "--extractor 'gpt' is not one of reader"),
+        ("", {}, None, "--extractor '' is not one of reader, gemini, openai, replay:FILE"),
         ("replay", {}, None, "--extractor 'replay' is not one of"),
         ("replay:", {}, None, "--extractor 'replay:' is not one of"),
         ("replay:no.jsonl", {}, None, "no.jsonl: no such recording; name a file that a run has"),
-        ("rules", {}, "big", "--model is 'big', but the extractor rules takes no model"),
+        ("reader", {}, "big", "--model is 'big', but the extractor reader takes no model"),
         ("gemini", {"GEMINI_API_KEY": KEY}, " ", "--model is empty, expected the name of a model"),
     ],
 )
@@ -194,7 +194,7 @@ def test_an_extractor_that_cannot_be_had_says_what_is_lacking(
 def test_only_language_models_answer_free_text() -> None:
     settings = loaded({"GEMINI_API_KEY": KEY, "OPENAI_API_KEY": KEY, "OPENAI_MODEL": "m"})
     extractors: list[Extractor] = [
-        choose_extractor(name, settings) for name in ("gemini", "openai", "rules")
+        choose_extractor(name, settings) for name in ("gemini", "openai", "reader")
     ]
 
     assert [isinstance(one, LanguageModel) for one in extractors] == [True, True, False]
@@ -202,10 +202,10 @@ def test_only_language_models_answer_free_text() -> None:
         asyncio.run(one.close())
 
 
-def test_choosing_rules_loads_no_sdk() -> None:
+def test_choosing_the_reader_loads_no_sdk() -> None:
     code = (
         "import sys; from cal_ai.settings import *; from cal_ai.extractors.choosing import *;"
-        "choose_extractor('rules', load_settings({}));"
+        "choose_extractor('reader', load_settings({}));"
         "print({'google.genai', 'httpx2', 'pydantic', 'genai_prices'} & set(sys.modules))"
     )
 

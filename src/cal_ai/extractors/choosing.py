@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from cal_ai.settings import Settings
     from truemark.services.retry import Caller, CallPolicy
 
-EMBEDDED = "rules"
+EMBEDDED = "reader"
 """The extractor that needs nothing but this package."""
 EXTRACTORS = (
     *(EMBEDDED, "gemini", "openai"),
@@ -30,6 +30,8 @@ def check_extractor(name: str) -> str:
     kind, _, rest = name.partition(":")
     if name in _NAMES or (kind in _KINDS and rest.strip()):
         return name
+    if name == "rules":
+        raise TruemarkError("--extractor 'rules' was replaced by the learned reader: use reader")
     raise TruemarkError(f"--extractor {name!r} is not one of {', '.join(EXTRACTORS)}")
 
 
@@ -42,7 +44,7 @@ def choose_extractor(
     policy: CallPolicy | None = None,
     per_minute: float | None = None,
 ) -> Extractor:
-    """The extractor of this name; by default Gemini when there is a key for it, else rules.
+    """The extractor of this name; by default Gemini when there is a key for it, else the reader.
 
     Raises a `TruemarkError` when the name is unknown or the extractor lacks a setting.
     """
@@ -68,10 +70,10 @@ def choose_extractor(
 
         own = CallableExtractor if kind == "py" else ProgramExtractor
         return own(chosen, timeout_s=policy.timeout_s)
-    if kind == "rules":
-        from cal_ai.extractors.rules import RulesExtractor
+    if kind == EMBEDDED:
+        from cal_ai.extractors.reader.extractor import ReaderExtractor
 
-        return RulesExtractor()
+        return ReaderExtractor()
     from cal_ai.extractors.replay import ReplayExtractor
 
     return ReplayExtractor(Path(file))
@@ -85,7 +87,7 @@ def _template(file: Path | None) -> PromptTemplate:
 
 
 def choice_line(name: str | None, model: str | None, settings: Settings, chosen: Extractor) -> str:
-    """Which extractor and model a run has, and why: `extractor: rules (--extractor)`."""
+    """Which extractor and model a run has, and why: `extractor: reader (--extractor)`."""
     if name is not None:
         reason = "--extractor"
     else:
@@ -113,7 +115,7 @@ def _gemini(settings: Settings, model: str, caller: Caller, template: PromptTemp
     if settings.gemini_api_key is None:
         raise TruemarkError(
             "GEMINI_API_KEY is not set: put it in the environment or in .env,"
-            " or use --extractor rules, which needs no key"
+            " or use --extractor reader, which needs no key"
         )
     require("gemini", "--extractor gemini", "google.genai", "httpx2")
     from cal_ai.extractors.language_model import GeminiClient

@@ -100,6 +100,6 @@ def identity_of(extractor: Extractor) -> dict[str, str]:
 
 @runtime_checkable
 class LanguageModel(Protocol):
-    """An extractor that also answers free text; the rules and replay extractors do not."""
+    """An extractor that also answers free text; the reader and replay do not."""
 
     async def complete(self, prompt: str) -> LLMCallResult: ...

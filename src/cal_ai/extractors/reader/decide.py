@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -27,12 +27,8 @@ _ARTICLE = re.compile(
 )
 _UNNAMED = "Appointment"
 _FAR = -1e9
-_TITLES = 10  # so many titles are weighed for each event
-_TAKEN = 0.5  # how much a title is worth that another event has
+_TITLES = 8  # so many beginnings of a title are weighed
 _TITLE_COUNTS = 0.8  # the power of the title's probability in that of the event
-
-_Named = tuple[tuple[int, int], float]
-"""First and last token of a title, and its probability."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,9 +130,9 @@ def _new_events(
     chances = 1 / (1 + np.exp(-scores.create.astype(np.float64)))
     likely = [int(it) for it in np.argsort(-chances) if chances[it] >= threshold]
     likely = [it for it in likely if it < len(candidates.pairs)]
-    titles = _titles({it: _named(scores, tokens, it) for it in likely})
     for place in likely:
-        pair, (words, surely) = candidates.pairs[place], titles[place]
+        pair = candidates.pairs[place]
+        words, surely = _named(scores, tokens, place)
         line, title = _said(talk, tokens, words)
         when, day = candidates.spoken(talk, pair.when), candidates.spoken(talk, pair.day)
         span = new_span(talk, when, day, title, late=bool(scores.late[place] > 0))
@@ -144,23 +140,8 @@ def _new_events(
             yield _New(pair, float(chances[place]) * surely**_TITLE_COUNTS, title, line, span)
 
 
-def _titles(named: Mapping[int, list[_Named]]) -> dict[int, _Named]:
-    """A title for each pair; those that are surest choose first, and what is taken costs more."""
-    chosen: dict[int, _Named] = {}
-    for place in sorted(named, key=lambda it: -named[it][0][1]):
-        taken = [words for words, _ in chosen.values()]
-
-        def worth(one: _Named, taken: Sequence[tuple[int, int]] = taken) -> float:
-            (first, last), surely = one
-            shared = any(first <= end and start <= last for start, end in taken)
-            return surely * (_TAKEN if shared else 1.0)
-
-        chosen[place] = max(named[place], key=worth)
-    return chosen
-
-
-def _named(scores: Scores, tokens: IntArray, pair: int) -> list[_Named]:
-    """The likeliest titles of a pair as first and last token, each with its probability."""
+def _named(scores: Scores, tokens: IntArray, pair: int) -> tuple[tuple[int, int], float]:
+    """The first and last token of the likeliest title of a pair, and its probability."""
     first = _log_softmax(scores.title_first[pair].astype(np.float64))
     last = _log_softmax(scores.title_last[pair].astype(np.float64))
     found = []
@@ -171,7 +152,7 @@ def _named(scores: Scores, tokens: IntArray, pair: int) -> list[_Named]:
         end = int(ends.argmax())
         surely = float(np.exp(first[start] + ends[end]))
         found.append(((int(start), int(start) + end), surely))
-    return sorted(found, key=lambda it: -it[1])
+    return max(found, key=lambda it: it[1])
 
 
 def _said(talk: Talk, tokens: IntArray, words: tuple[int, int]) -> tuple[int, str]:
@@ -246,7 +227,8 @@ def _lines_about(talk: Talk, event: int) -> tuple[int, ...]:
 
 def _timed(action: Action, title: str, span: Span, talk: Talk) -> Event:
     zone = talk.request.now.tzinfo
-    return Event(action, title, span.start.replace(tzinfo=zone), span.end.replace(tzinfo=zone))
+    start, end = (it.replace(tzinfo=zone) for it in (span.start, span.end))
+    return Event(action, title, start, end, assumptions=span.assumptions)
 
 
 def _softmax(scores: FloatArray) -> npt.NDArray[np.float64]:

@@ -22,10 +22,11 @@ _DAY = 1440
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """From the first moment to the last, by the owner's clock."""
+    """From the first moment to the last, by the owner's clock, and what was filled in."""
 
     start: datetime
     end: datetime
+    assumptions: tuple[str, ...] = ()
 
 
 def kind_of(title: str) -> Kind:
@@ -53,7 +54,19 @@ def new_span(
     date_ = day.value if day else now.date() + timedelta(days=minute <= minute_of(now))
     assert isinstance(date_, date)
     start = _at(date_, minute)
-    return Span(start, _end(talk, start, when, kind))
+    said = _said_end(talk, start, when)
+    length = timedelta(minutes=60 if kind.all_day else kind.minutes)
+    return Span(start, said or start + length, _filled_in(when, day, said))
+
+
+def _filled_in(when: Mention, day: Mention | None, end: datetime | None) -> tuple[str, ...]:
+    known = {
+        "no day was said: it is the next such time": day is not None,
+        "only a part of the day was said": when.kind != "part",
+        "neither am nor pm was said": when.clock is None or when.clock.certain,
+        "no end was said: it is given the usual length": end is not None,
+    }
+    return tuple(assumed for assumed, is_known in known.items() if not is_known)
 
 
 def _on_day(day: Mention | None, kind: Kind) -> Span | None:
@@ -63,7 +76,8 @@ def _on_day(day: Mention | None, kind: Kind) -> Span | None:
     if kind.all_day or day.last:
         return Span(_at(day.value, 0), _at(day.last or day.value, _DAY))
     start = _at(day.value, int((kind.hour if kind.hour is not None else 9) * 60))
-    return Span(start, start + timedelta(minutes=kind.minutes))
+    length = timedelta(minutes=kind.minutes)
+    return Span(start, start + length, ("no time of day was said: it is given the usual hour",))
 
 
 def changed_span(
@@ -161,7 +175,7 @@ def _zone_shift(talk: Talk, clock: Clock, day: Mention | None) -> int:
     return minutes_between(zone, own, date_) or 0
 
 
-def _end(talk: Talk, start: datetime, when: Mention, kind: Kind) -> datetime:
+def _said_end(talk: Talk, start: datetime, when: Mention) -> datetime | None:
     if when.clock is not None and when.clock.until is not None:
         return _next(start, when.clock.until, certain=when.clock.until_certain)
     near = [
@@ -173,7 +187,7 @@ def _end(talk: Talk, start: datetime, when: Mention, kind: Kind) -> datetime:
         nearest = min(near, key=lambda it: (abs(it.line - when.line), abs(it.start - when.start)))
         assert isinstance(nearest.value, tuple)
         return start + timedelta(minutes=nearest.value[0])
-    return start + timedelta(minutes=60 if kind.all_day else kind.minutes)
+    return None
 
 
 def _next(start: datetime, minute: int, *, certain: bool) -> datetime:

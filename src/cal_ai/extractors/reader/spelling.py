@@ -1,4 +1,4 @@
-"""Chat spelling, typos and spoken numbers rewritten to the forms that the other rules know."""
+"""Chat spelling, typos and spoken numbers rewritten to the forms that the time layer knows."""
 
 from __future__ import annotations
 
