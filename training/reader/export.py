@@ -50,7 +50,8 @@ def loaded(arrays: Arrays) -> Reader:
     """A reader with these weights."""
     reader = Reader(replace(ENCODER, vocabulary=len(arrays["pieces.weight"])))
     reader.load_state_dict({name: torch.from_numpy(it) for name, it in arrays.items()})
-    return reader.eval().requires_grad_(False)
+    reader.eval().requires_grad_(False)
+    return reader
 
 
 def export(reader: Reader, path: Path) -> None:

@@ -7,7 +7,8 @@ import torch.nn.functional as F  # noqa: N812
 from torch import Tensor, nn
 
 from cal_ai.extractors.reader import marks
-from training.network import NORM_EPSILON, REACH, Layer, Shape
+from training.network import Layer
+from training.shapes import NORM_EPSILON, REACH, Shape
 from training.weights import Arrays
 
 MIX = 192  # width of what candidates are described with

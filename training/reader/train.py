@@ -205,7 +205,6 @@ def _soft(scores: Tensor, told: Sequence[Tensor]) -> Tensor:
     return -(mean * scores.log_softmax(-1)).sum(-1)
 
 
-@torch.no_grad()
 def dev_loss(reader: Reader, conversations: Sequence[Conversation], pieces: Path) -> float:
     """The mean cost of the conversations as they stand."""
     marker, total = marker_of(pieces), 0.0
@@ -214,7 +213,8 @@ def dev_loss(reader: Reader, conversations: Sequence[Conversation], pieces: Path
     for first in range(0, len(conversations), 16):
         some = [prepared(marker, example(it)) for it in conversations[first : first + 16]]
         source, target = ({n: t.to(device) for n, t in it.items()} for it in collated(some))
-        total += float(label_loss(_answers(reader, source, target), target))
+        with torch.no_grad():
+            total += float(label_loss(_answers(reader, source, target), target))
     return total / max(1, len(conversations))
 
 

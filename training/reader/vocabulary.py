@@ -12,6 +12,7 @@ import lzma
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import sentencepiece
@@ -55,7 +56,7 @@ def cut(model: bytes, kept: list[int]) -> bytes:
     """A SentencePiece model with these pieces only."""
     from sentencepiece import sentencepiece_model_pb2
 
-    proto = sentencepiece_model_pb2.ModelProto()
+    proto: Any = sentencepiece_model_pb2.ModelProto()  # type: ignore[attr-defined]
     proto.ParseFromString(model)
     pieces = [proto.pieces[it] for it in kept]
     del proto.pieces[:]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
-from cal_ai.events import Event
+from cal_ai.events import ContextEvent, Event
 from cal_ai.extractors.answers import render_answer
 from cal_ai.extractors.protocol import Extraction, Request
 from cal_ai.extractors.reader.candidates import find_candidates
@@ -44,7 +45,7 @@ def read_events(request: Request) -> tuple[Event, ...]:
     from cal_ai.extractors.reader.thresholds import THRESHOLDS
 
     network = shared_network()
-    talk = read_talk(request)
+    talk = read_talk(_with_few_events(request))
     candidates = find_candidates(talk)
     encoded = network.marker.encode(talk, candidates)
     scores = network.scores(encoded.arrays)
@@ -56,6 +57,23 @@ def read_events(request: Request) -> tuple[Event, ...]:
         )
         for found in decide(talk, candidates, scores, encoded.tokens, THRESHOLDS)
     )
+
+
+def _with_few_events(request: Request) -> Request:
+    """The request with the events of its calendar that are most likely spoken of, in order."""
+    from cal_ai.extractors.reader.marks import MOST_READ
+
+    if len(request.context) <= MOST_READ:
+        return request
+    spoken = set(re.findall(r"\w{3,}", request.transcript.as_text().lower()))
+
+    def rank(event: ContextEvent) -> tuple[int, float]:
+        shared = len(spoken & set(re.findall(r"\w{3,}", event.summary.lower())))
+        start, now = (it.replace(tzinfo=None) for it in (event.start, request.now))
+        return -shared, abs((start - now).total_seconds())
+
+    chosen = {event.id for event in sorted(request.context, key=rank)[:MOST_READ]}
+    return replace(request, context=tuple(it for it in request.context if it.id in chosen))
 
 
 def _quoted(talk: Talk, lines: tuple[int, ...]) -> str:

@@ -28,10 +28,12 @@ OWNER, OTHER, CALENDAR = 1, 2, 3
 CHANNELS = ("ids", "roles", "kinds", "days", "hours", "shared")
 WINDOW = 448
 MENTIONS_OF_A_NODE = 6
-MOST_EVENTS = 8
+MOST_EVENTS = 8  # that have a mark of their own
+MOST_READ = 12  # of a longer calendar those that are most likely spoken of
 APART = 6  # lines, more are counted as so many
 _OVERLAP = 0.25
-_LONGEST_NAME, _LONGEST_LINE, _LONGEST_EVENT = 6, 220, 30
+# Together with a calendar of MOST_READ events the longest line still fits into a window.
+_LONGEST_NAME, _LONGEST_LINE, _LONGEST_EVENT = 6, 176, 30
 _WORD = re.compile(r"\w{3,}")
 _COMMON = words(
     "the and for with from this that our your her his their call meeting appointment session"
