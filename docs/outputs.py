@@ -4,8 +4,9 @@ A block after `<!-- output of: COMMAND -->` holds what the command prints, and t
 `<!-- flags of: COMMAND -->` its flags. `python docs/outputs.py` tells which are out of date and
 leaves with 1; with `--write` it brings them up to date.
 
-The commands of a walk follow each other in one new folder, in which `samples` lies; dates and
-seconds, which are others every time, are blotted out, and a status other than 0 is told.
+The commands of a guide that leave files behind follow each other in one new folder, in which
+`samples` and `testdata` lie; dates and seconds, which are others every time, are blotted out, and a
+status other than 0 is told.
 """
 
 from __future__ import annotations
@@ -23,8 +24,12 @@ from sat_bench.flags import flag_table
 from sat_bench.options import FLAGS, IMPORT_FLAGS
 
 ROOT = Path(__file__).parent.parent
-WALKS = (ROOT / "docs" / "calendar-benchmark.md",)
-GUIDES = (ROOT / "docs" / "benchmarking.md", *WALKS, ROOT / "README.md")
+GUIDES = (
+    ROOT / "docs" / "benchmarking.md",
+    ROOT / "docs" / "calendar-benchmark.md",
+    ROOT / "README.md",
+)
+IN_A_FOLDER = ("cal-ai", "truemark")
 PROGRAMS = {"sat-bench": "sat_bench", "cal-ai": "cal_ai", "truemark": "truemark"}
 SETTINGS = ("GEMINI_", "OPENAI_", "OWNER_NAME", "TIMEZONE")
 FLAG_SETS = {"sat-bench": FLAGS, "sat-bench import": IMPORT_FLAGS}
@@ -38,15 +43,16 @@ _FLAGS = re.compile(r"<!-- flags of: (.+?) -->\n(?:\|.*\n)*")
 def refreshed(guide: Path) -> str:
     """The guide with the present outputs and flags."""
     text = guide.read_text(encoding="utf-8")
-    if guide not in WALKS:
-        return _FLAGS.sub(_flags, _OUTPUT.sub(lambda block: _block(block, _run(block[1])), text))
     with TemporaryDirectory() as folder:
-        (Path(folder) / "samples").symlink_to(ROOT / "samples")
-        return _OUTPUT.sub(lambda block: _block(block, _step(block[1], Path(folder))), text)
+        for name in ("samples", "testdata"):
+            (Path(folder) / name).symlink_to(ROOT / name)
 
+        def output(block: re.Match[str]) -> str:
+            stays = not block[1].startswith(IN_A_FOLDER)
+            printed = _run(block[1]) if stays else _step(block[1], Path(folder))
+            return f"<!-- output of: {block[1]} -->\n```text\n{printed}```\n"
 
-def _block(block: re.Match[str], printed: str) -> str:
-    return f"<!-- output of: {block[1]} -->\n```text\n{printed}```\n"
+        return _FLAGS.sub(_flags, _OUTPUT.sub(output, text))
 
 
 def _run(command: str) -> str:
@@ -63,7 +69,7 @@ def _call(words: list[str]) -> list[str]:
 
 
 def _step(command: str, folder: Path) -> str:
-    """What a step of a walk prints; `*` stands for the files there are, the oldest first.
+    """What a command prints in that folder; `*` stands for the files there are, the oldest first.
 
     A command that ends in `| head -N` is shown with so many lines.
     """
