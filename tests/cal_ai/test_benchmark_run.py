@@ -360,6 +360,10 @@ def test_a_replayed_run_spends_nothing_and_shows_apart_what_its_answers_took(
     assert (line["est_cost_usd"], line["prompt_tokens"], line["avg_latency_s"]) == (0, 0, None)
     assert (line["replayed_count"], line["replayed_cost_usd"]) == (3, first["cost_usd"])
     assert "| replayed | 3 of 3 answers, not asked for again |" in gemini.report
+    assert "| extractor | replay (answers of gemini) |" in gemini.report
+    assert ran.err.startswith(
+        "extractor: replay (--extractor), answers of gemini, model: gemini-2.5-pro (as recorded)\n"
+    )
     assert f"| cost then | ${first['cost_usd']:.4f} |" in gemini.report
     assert all(line.endswith("s then)") for line in ran.said.splitlines())
     assert "AI summary unavailable: the replay extractor has no language model" in gemini.report

@@ -9,6 +9,7 @@ from pathlib import Path
 from cal_ai.benchmark.figures import (
     calibration_table,
     cost_line,
+    extractor_line,
     interval_line,
     kind_counts,
     kinds_line,
@@ -75,7 +76,7 @@ def text_summary(overview: Overview, written: Written) -> str:
         ("cost", cost_line(overview.cost_usd)),
         ("latency", latency_line(overview)),
         *replayed_facts(overview),
-        ("extractor", run.extractor),
+        ("extractor", extractor_line(overview)),
         ("model", run.model or "none"),
         ("signature", run.signature.short),
     ]

@@ -137,6 +137,13 @@ def _distinct(names: Sequence[str]) -> list[str]:
     ]
 
 
+def extractor_line(overview: Overview) -> str:
+    """The extractor, and of replayed answers the one that gave them."""
+    run = overview.run
+    asked = run.extractor == run.system.kind
+    return run.extractor if asked else f"{run.extractor} (answers of {run.system.kind})"
+
+
 def kind_counts(overview: Overview) -> Counter[str]:
     """How many mistakes of each kind there are in all samples."""
     counted: Counter[str] = Counter()

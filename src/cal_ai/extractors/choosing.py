@@ -93,6 +93,8 @@ def choice_line(name: str | None, model: str | None, settings: Settings, chosen:
     else:
         reason = f"GEMINI_API_KEY is {'set' if settings.gemini_api_key else 'not set'}"
     line = f"extractor: {chosen.name} ({reason})"
+    if (maker := getattr(chosen, "recorded_by", None)) is not None:
+        line += f", answers of {maker}"
     if chosen.model is None:
         return line
     if chosen.name == "replay":
