@@ -12,30 +12,26 @@ from cal_ai.extractors.reader.patterns import any_of
 class Kind:
     """Defaults of a kind of activity.
 
-    `window` is the first hour of the twelve in which an hour without am or pm is understood;
     `hour` is when it starts if only the day is known (None: no usual time).
-    `shared` activities are named after the person one does them with.
     """
 
     name: str
     minutes: int = 60
     hour: float | None = None
-    window: int = 8
-    shared: bool = False
     all_day: bool = False
 
 
-MEETING = Kind("meeting", 60, None, 7, shared=True)
+MEETING = Kind("meeting", 60, None)
 
-CHORE = Kind("chore", 60, None, 8)
+CHORE = Kind("chore", 60, None)
 
 _KINDS: tuple[tuple[Kind, str], ...] = (
-    (Kind("breakfast", 60, 8, 5, shared=True), "breakfast"),
-    (Kind("brunch", 90, 11, 9, shared=True), "brunch"),
-    (Kind("lunch", 60, 12, 10, shared=True), "lunch, lunch date"),
-    (Kind("coffee", 60, 10, 7, shared=True), "coffee, coffee chat, coffee date, tea, cuppa"),
+    (Kind("breakfast", 60, 8), "breakfast"),
+    (Kind("brunch", 90, 11), "brunch"),
+    (Kind("lunch", 60, 12), "lunch, lunch date"),
+    (Kind("coffee", 60, 10), "coffee, coffee chat, coffee date, tea, cuppa"),
     (
-        Kind("dinner", 120, 19, 12, shared=True),
+        Kind("dinner", 120, 19),
         """
         dinner, supper, dinner date, date night, happy hour, drinks, beers, a beer, a drink,
         cocktails, pizza, sushi, tacos, ramen, karaoke, poker, trivia
@@ -49,17 +45,17 @@ _KINDS: tuple[tuple[Kind, str], ...] = (
         """,
     ),
     (
-        Kind("call", 30, None, 8, shared=True),
+        Kind("call", 30, None),
         """
         call, phone call, video call, zoom, zoom call, facetime, skype, conference call,
         video chat, phone chat, phone screen
         """,
     ),
-    (Kind("1:1", 30, None, 8, shared=True), "1:1"),
-    (Kind("sync", 30, None, 8, shared=True), "sync, sync-up, syncup, huddle"),
-    (Kind("standup", 15, 9, 7), "standup, stand-up, daily, scrum"),
+    (Kind("1:1", 30, None), "1:1"),
+    (Kind("sync", 30, None), "sync, sync-up, syncup, huddle"),
+    (Kind("standup", 15, 9), "standup, stand-up, daily, scrum"),
     (
-        Kind("work", 60, None, 7),
+        Kind("work", 60, None),
         """
         review, retro, retrospective, demo, presentation, planning, planning session, kickoff,
         kick-off, brainstorm, brainstorming, brainstorming session, debrief, walkthrough,
@@ -72,10 +68,10 @@ _KINDS: tuple[tuple[Kind, str], ...] = (
         photo shoot, screening, tasting, fitting, testing, standoff, hearing, audit
         """,
     ),
-    (Kind("interview", 60, None, 8, shared=True), "interview"),
-    (Kind("workshop", 120, 9, 7), "workshop, bootcamp, masterclass"),
+    (Kind("interview", 60, None), "interview"),
+    (Kind("workshop", 120, 9), "workshop, bootcamp, masterclass"),
     (
-        Kind("class", 60, None, 8),
+        Kind("class", 60, None),
         """
         class, lesson, tutoring, tutoring session, yoga, yoga class, pilates, spin class, spin,
         study session, study group, practice, rehearsal, exam, midterm, quiz, driving test,
@@ -85,7 +81,7 @@ _KINDS: tuple[tuple[Kind, str], ...] = (
         """,
     ),
     (
-        Kind("appointment", 60, None, 7),
+        Kind("appointment", 60, None),
         """
         appointment, dentist, dental cleaning, doctor, doctor's, checkup, check-up, physical,
         physical therapy, physio, therapy, therapy session, therapist, vet, haircut, massage,
@@ -99,7 +95,7 @@ _KINDS: tuple[tuple[Kind, str], ...] = (
         """,
     ),
     (
-        Kind("exercise", 60, None, 8),
+        Kind("exercise", 60, None),
         """
         gym, workout, gym session, training session, swim, tennis, squash, badminton, basketball,
         soccer, football, volleyball, pickleball, climbing, bouldering, golf, crossfit,
@@ -107,11 +103,11 @@ _KINDS: tuple[tuple[Kind, str], ...] = (
         """,
     ),
     (
-        Kind("early", 60, 8, 5),
+        Kind("early", 60, 8),
         "run, jog, bike ride, ride, hike, walk, farmers market, farmers' market, fishing",
     ),
     (
-        Kind("evening", 150, 19, 11),
+        Kind("evening", 150, 19),
         """
         party, birthday, concert, show, movie, movies, film, showing, gig, play, opera, theater,
         theatre, housewarming, book club, gala, premiere, ballet, fundraiser, reception, potluck,
@@ -120,9 +116,9 @@ _KINDS: tuple[tuple[Kind, str], ...] = (
         hen night, hen do, hen party, stag night, stag do, games night, family night, cinema
         """,
     ),
-    (Kind("match", 120, 15, 8), "game, match, scrimmage, tournament"),
+    (Kind("match", 120, 15), "game, match, scrimmage, tournament"),
     (
-        Kind("daytime", 180, 12, 8),
+        Kind("daytime", 180, 12),
         """
         bbq, barbecue, picnic, cookout, wedding, baby shower, bridal shower, graduation,
         ceremony, funeral, memorial, museum, zoo, beach day, playdate, play date, garage sale,
@@ -130,17 +126,17 @@ _KINDS: tuple[tuple[Kind, str], ...] = (
         christening, baptism, moving day, work day, workday, sleepover, braai, seed swap, regatta
         """,
     ),
-    (Kind("flight", 180, None, 6), "flight, train, red-eye"),
+    (Kind("flight", 180, None), "flight, train, red-eye"),
     (CHORE, "pickup, pick-up, drop-off, dropoff, airport run, carpool"),
-    (Kind("date", 120, 19, 10, shared=True), "date"),
+    (Kind("date", 120, 19), "date"),
     (
-        Kind("days", 1440, None, 8, all_day=True),
+        Kind("days", 1440, None, all_day=True),
         """
         trip, vacation, conference, offsite, off-site, retreat, camping trip, camping, road trip,
         day off, pto, staycation, hackathon
         """,
     ),
-    (Kind("deadline", 60, 17, 8), "deadline"),
+    (Kind("deadline", 60, 17), "deadline"),
 )
 
 

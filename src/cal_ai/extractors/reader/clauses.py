@@ -2,19 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from cal_ai.extractors.reader.patterns import found, pattern, small, small_pattern
-
-
-@dataclass(frozen=True, slots=True)
-class Clause:
-    """Part of a sentence; `contrasted` if a "but" follows it."""
-
-    text: str
-    question: bool
-    contrasted: bool = False
-
 
 _SENTENCE = (
     r"(?<=[.!?])[\"')\]]*\s+|(?<=[a-z]{3})\.(?=[A-Z])|[;\n]|\s+-{1,2}\s+|\s*—\s*|\s–\s"
@@ -60,39 +48,22 @@ _CUTS = (
     r"|\s+then\s+(?=let's|we|can|how|I|the)"
 )
 
-_INVERTED = (
-    r"^\W*(?:so |and |hey |yo+ |ok )?(?:did|do|does|have|are|can|could|will|would|shall|should|is)"
-    r" (?:you|u|we|it|he|she|they|anyone|anybody|everyone|that)\b"
-)
-_UNMARKED = (
-    r"^\W*(?:so |ok |and )?(?:what time|when|where|which day|what day|how long)\b(?:\W*\w+){0,2}$"
-)
-
-
-def _asks(sentence: str) -> bool:
-    """Whether a short sentence is a question that lacks its mark ("what time")."""
-    return found(_UNMARKED, sentence) or found(_INVERTED, sentence)
-
-
-# What nobody says in one breath is cut, since the search for activities grows with the square.
+# What nobody says in one breath is cut, since the search for times should stay quick.
 _LONGEST = 500
 
 
-def clauses(text: str) -> list[Clause]:
-    """The clauses of `text` in order; only the last clause of a question counts as asked."""
-    result: list[Clause] = []
+def clauses(text: str) -> list[str]:
+    """The clauses of `text` in order."""
+    result: list[str] = []
     for sentence in pattern(_SENTENCE).split(text):
         if not sentence or not sentence.strip(" .,!"):
             continue
-        question = sentence.rstrip("\"') ").endswith("?") or _asks(sentence)
-        cuts = [*small_pattern(_CUTS).finditer(small(sentence)), None]
         start = 0
-        for cut in cuts:
+        for cut in [*small_pattern(_CUTS).finditer(small(sentence)), None]:
             part = sentence[start : cut.start() if cut else len(sentence)].strip(" ,")
             if cut is not None and found(r" (?:since|like|from|until|till)$", part):
                 continue  # "since, what, Easter?"
             start = cut.end() if cut else len(sentence)
             if part.strip(".!?"):
-                but = cut is not None and "but" in cut[0].lower()
-                result.append(Clause(part[:_LONGEST], question and cut is None, but))
+                result.append(part[:_LONGEST])
     return result

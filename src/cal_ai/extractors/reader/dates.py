@@ -139,7 +139,20 @@ def find_days(text: str, today: date) -> list[Day]:
             if day is not None:
                 days.append(day)
     days.sort(key=lambda day: day.start)
-    return _merged(days, text)
+    return _agreeing(_merged(days, text), lower)
+
+
+def _agreeing(days: list[Day], text: str) -> list[Day]:
+    """The days without a bare number ("on 5th") that is no such weekday as is named beside it."""
+    weekdays = {day.weekday for day in days if day.weekday is not None}
+    return [
+        day
+        for day in days
+        if not weekdays
+        or day.day is None
+        or day.day.weekday() in weekdays
+        or not small_pattern(r"(?:on )?\d{1,2}(?:st|nd|rd|th)").fullmatch(text[day.start : day.end])
+    ]
 
 
 def _read_safely(

@@ -77,8 +77,8 @@ class _Days:
         for number, text in enumerate(lines):
             at = 0
             for clause in clauses(text):
-                at = max(text.find(clause.text, at), 0)
-                found = find_moments(clause.text, now)
+                at = max(text.find(clause, at), 0)
+                found = find_moments(clause, now)
                 for day in found.days:
                     if (mention := self._day(number, at, day)) is not None:
                         yield mention
@@ -91,7 +91,7 @@ class _Days:
                 for shift in found.shifts:
                     value = (shift.minutes, shift.days)
                     yield Mention(number, at + shift.start, at + shift.end, "shift", value)
-                at += len(clause.text)
+                at += len(clause)
 
     def _day(self, line: int, at: int, day: Day) -> Mention | None:
         start, end = at + day.start, at + day.end

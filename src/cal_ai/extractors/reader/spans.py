@@ -15,7 +15,7 @@ from cal_ai.extractors.reader.reckoning import minute_of
 from cal_ai.extractors.reader.times import Clock
 from cal_ai.extractors.reader.zones import minutes_between, zone_named
 
-_OTHER = Kind("other", 60, None, 8)
+_OTHER = Kind("other")
 _PART_HOURS = {"morning": 9, "lunchtime": 12, "afternoon": 14, "evening": 18, "night": 19}
 _DAY = 1440
 

@@ -8,106 +8,27 @@ from functools import cache
 from cal_ai.extractors.reader.numerals import in_digits
 from cal_ai.extractors.reader.patterns import found, pattern
 
+_SHORTHAND = """
+    u = you; ur = your; r = are; yall y'all = you all;
+    tmrw tmr tmw tmrow tomoz tomm 2moro 2morrow 2mrw = tomorrow; 2nite tonite = tonight;
+    2day tdy = today; pls plz = please; k kk okay okie okey mkay = ok; yea yeh yah ye = yeah;
+    yess yesss yas = yes; suree = sure; gonna gunna = going to; wanna = want to; gotta = got to;
+    hafta = have to; lemme = let me; gimme = give me; cuz coz bc = because; w = with; b4 = before;
+    l8r = later; cya = see you; def defo = definitely; prob probs prolly = probably;
+    sched = schedule; resched = reschedule; mtg = meeting; mtgs = meetings; appt = appointment;
+    appts = appointments; bday b-day = birthday; bfast brekkie = breakfast; min mins = minutes;
+    hr = hour; hrs = hours; wknd = weekend; nxt = next; wk = week; aft arvo = afternoon;
+    morn = morning; dont = don't; cant cannot = can't; wont = won't; didnt = didn't;
+    doesnt = doesn't; isnt = isn't; wasnt = wasn't; couldnt = couldn't; wouldnt = wouldn't;
+    shouldnt = shouldn't; havent = haven't; im = I'm; ive = I've; lets = let's; thats = that's;
+    whats = what's; wat wot = what; hows = how's; youre = you're; weve = we've; theyre = they're;
+    1-on-1 1on1 = 1:1; midday = noon
+"""
 SHORTHAND = {
-    "u": "you",
-    "ur": "your",
-    "r": "are",
-    "yall": "you all",
-    "y'all": "you all",
-    "tmrw": "tomorrow",
-    "tmr": "tomorrow",
-    "tmw": "tomorrow",
-    "tmrow": "tomorrow",
-    "tomoz": "tomorrow",
-    "tomm": "tomorrow",
-    "2moro": "tomorrow",
-    "2morrow": "tomorrow",
-    "2mrw": "tomorrow",
-    "2nite": "tonight",
-    "tonite": "tonight",
-    "2day": "today",
-    "tdy": "today",
-    "pls": "please",
-    "plz": "please",
-    "k": "ok",
-    "kk": "ok",
-    "okay": "ok",
-    "okie": "ok",
-    "okey": "ok",
-    "mkay": "ok",
-    "yea": "yeah",
-    "yeh": "yeah",
-    "yah": "yeah",
-    "ye": "yeah",
-    "yess": "yes",
-    "yesss": "yes",
-    "yas": "yes",
-    "suree": "sure",
-    "gonna": "going to",
-    "gunna": "going to",
-    "wanna": "want to",
-    "gotta": "got to",
-    "hafta": "have to",
-    "lemme": "let me",
-    "gimme": "give me",
-    "cuz": "because",
-    "coz": "because",
-    "bc": "because",
-    "w": "with",
-    "b4": "before",
-    "l8r": "later",
-    "cya": "see you",
-    "def": "definitely",
-    "defo": "definitely",
-    "prob": "probably",
-    "probs": "probably",
-    "prolly": "probably",
-    "sched": "schedule",
-    "resched": "reschedule",
-    "mtg": "meeting",
-    "mtgs": "meetings",
-    "appt": "appointment",
-    "appts": "appointments",
-    "bday": "birthday",
-    "b-day": "birthday",
-    "bfast": "breakfast",
-    "brekkie": "breakfast",
-    "min": "minutes",
-    "mins": "minutes",
-    "hr": "hour",
-    "hrs": "hours",
-    "wknd": "weekend",
-    "nxt": "next",
-    "wk": "week",
-    "aft": "afternoon",
-    "arvo": "afternoon",
-    "morn": "morning",
-    "dont": "don't",
-    "cant": "can't",
-    "cannot": "can't",
-    "wont": "won't",
-    "didnt": "didn't",
-    "doesnt": "doesn't",
-    "isnt": "isn't",
-    "wasnt": "wasn't",
-    "couldnt": "couldn't",
-    "wouldnt": "wouldn't",
-    "shouldnt": "shouldn't",
-    "havent": "haven't",
-    "im": "I'm",
-    "ive": "I've",
-    "lets": "let's",
-    "thats": "that's",
-    "whats": "what's",
-    "wat": "what",
-    "wot": "what",
-    "hows": "how's",
-    "youre": "you're",
-    "weve": "we've",
-    "theyre": "they're",
-    "1-on-1": "1:1",
-    "1on1": "1:1",
-    "midday": "noon",
+    short: long.strip()
+    for entry in _SHORTHAND.split(";")
+    for shorts, _, long in [entry.partition("=")]
+    for short in shorts.split()
 }
 
 # Only words whose near misses are hardly ever other words.
@@ -181,6 +102,8 @@ def _respelt(match: re.Match[str]) -> str:
 @cache
 def _corrected(word: str) -> str | None:
     """The known word that `word` misspells, or None; plurals and other real words stay."""
+    from rapidfuzz.distance import OSA
+
     if word in _MISSPELT or word in _NOT_TYPOS:
         return None
     for known in _MISSPELT:
@@ -194,21 +117,6 @@ def _corrected(word: str) -> str | None:
             allowed = 1 if sorted(word) == sorted(known) else 0
         else:
             allowed = 2 if len(known) >= 8 else 1
-        if allowed and _distance(word, known) <= allowed:
+        if allowed and OSA.distance(word, known) <= allowed:
             return known
     return None
-
-
-def _distance(left: str, right: str) -> int:
-    """Edits between two words; swapping two neighbouring letters is one edit."""
-    before: list[int] = []
-    row = list(range(len(right) + 1))
-    for i, a in enumerate(left, 1):
-        previous, row, older = row, [i], before
-        before = previous
-        for j, b in enumerate(right, 1):
-            cost = min(previous[j] + 1, row[j - 1] + 1, previous[j - 1] + (a != b))
-            if i > 1 and j > 1 and a == right[j - 2] and left[i - 2] == b:
-                cost = min(cost, older[j - 2] + 1)
-            row.append(cost)
-    return row[-1]
