@@ -14,7 +14,8 @@ import sys
 import time
 from pathlib import Path
 
-from benchmarks import pages
+from docs import outputs
+
 from truemark.files import write_atomically
 
 ROOT = Path(__file__).parents[1]
@@ -46,7 +47,7 @@ def main() -> int:
     options = parser.parse_args()
     page = PAGE.read_text(encoding="utf-8")
     failed = 0
-    for name, command in pages.commands(page):
+    for name, command in outputs.measurements(page):
         if options.only not in (None, name):
             continue
         printed = output(command)
@@ -54,7 +55,7 @@ def main() -> int:
             failed += 1
             continue
         print(f"python -m {command}\n\n{printed.strip()}\n", flush=True)
-        page = pages.with_output(page, name, printed)
+        page = outputs.with_measurement(page, name, printed)
         if options.write:
             write_atomically(PAGE, page)
     return 1 if failed else 0

@@ -20,10 +20,10 @@ from functools import partial
 from importlib import metadata
 from pathlib import Path
 
+from docs import outputs
 from training.corruption import MarkedText, bare, join
 from training.documents import GOLD_ENDING, read_gold_folder, read_talks
 
-from benchmarks import pages
 from benchmarks.machine import machine
 from benchmarks.sentence_peers import PEERS, MissingPeerError, Split, load
 from benchmarks.timing import fastest
@@ -231,12 +231,12 @@ def report(gold: Path | None) -> str:
 def write_into(guide: Path, gold: Path | None) -> None:
     """Put the output between the marks that the guide has for it."""
     text = read_text(guide)
-    if NAME not in dict(pages.commands(text)):
+    if NAME not in dict(outputs.measurements(text)):
         raise TruemarkError(
             f"{guide}: expected '<!-- output of: python -m benchmarks.{NAME} ... -->' and, "
             "further down, '<!-- end of output -->'; add these two lines where the table shall be"
         )
-    write_atomically(guide, pages.with_output(text, NAME, report(gold)))
+    write_atomically(guide, outputs.with_measurement(text, NAME, report(gold)))
 
 
 def main() -> None:

@@ -1,12 +1,16 @@
-"""Keeps what the guides show of commands true.
+"""Keeps what pages show of commands true.
 
-A block after `<!-- output of: COMMAND -->` holds what the command prints, and the table after
-`<!-- flags of: COMMAND -->` its flags. `python docs/outputs.py` tells which are out of date and
-leaves with 1; with `--write` it brings them up to date.
+| mark | what follows it |
+| --- | --- |
+| `<!-- output of: COMMAND -->` and a fence | what the command prints |
+| `<!-- output of: COMMAND -->` up to `<!-- end of output -->` | what a measurement printed |
+| `<!-- flags of: COMMAND -->` | the table of its flags |
 
-The commands of a guide that leave files behind follow each other in one new folder, in which
-`samples` and `testdata` lie; dates and seconds, which are others every time, are blotted out, and a
-status other than 0 is told.
+`python docs/outputs.py` runs the commands and tells which pages are out of date, leaving with 1;
+with `--write` it brings them up to date. The commands of a page follow each other in one new
+folder, in which `samples` and `testdata` lie. Dates and speeds, which are others every time, are blotted out,
+and a status other than 0 is told. Measurements take minutes and are others every time, so
+`python -m benchmarks.all --write` takes those.
 """
 
 from __future__ import annotations
@@ -17,6 +21,7 @@ import re
 import shlex
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -24,41 +29,68 @@ from sat_bench.flags import flag_table
 from sat_bench.options import FLAGS, IMPORT_FLAGS
 
 ROOT = Path(__file__).parent.parent
-GUIDES = (
+PAGES = (
     ROOT / "docs" / "benchmarking.md",
     ROOT / "docs" / "calendar-benchmark.md",
     ROOT / "README.md",
 )
-IN_A_FOLDER = ("cal-ai", "truemark")
 PROGRAMS = {"sat-bench": "sat_bench", "cal-ai": "cal_ai", "truemark": "truemark"}
 SETTINGS = ("GEMINI_", "OPENAI_", "OWNER_NAME", "TIMEZONE")
 FLAG_SETS = {"sat-bench": FLAGS, "sat-bench import": IMPORT_FLAGS}
 
-_OUTPUT = re.compile(r"<!-- output of: (.+?) -->\n```text\n.*?```\n", re.DOTALL)
-_MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d")
-_SECONDS = re.compile(r"\d+\.\d+ s\b")
+_PRINTED = re.compile(r"(<!-- output of: ([^\n]+?) -->\n```text\n).*?(```\n)", re.DOTALL)
+_MEASURED = re.compile(
+    r"(?P<start><!-- output of: python -m (?P<command>benchmarks\.(?P<name>\w+)[^\n]*?) -->\n)"
+    r".*?(?P<end><!-- end of output -->\n)",
+    re.DOTALL,
+)
 _FLAGS = re.compile(r"<!-- flags of: (.+?) -->\n(?:\|.*\n)*")
+_BLOTS = (
+    (re.compile(r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d"), "2026-03-01T09-00-00"),
+    (re.compile(r"\d+\.\d+ s\b"), "… s"),
+    (re.compile(r"[\d,]+ characters/s\b"), "… characters/s"),
+)
 
 
-def refreshed(guide: Path) -> str:
-    """The guide with the present outputs and flags."""
-    text = guide.read_text(encoding="utf-8")
-    with TemporaryDirectory() as folder:
-        for name in ("samples", "testdata"):
-            (Path(folder) / name).symlink_to(ROOT / name)
+def refreshed(page: str) -> str:
+    """The page with the present outputs of commands and their flags."""
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        for shared in ("samples", "testdata"):
+            (folder / shared).symlink_to(ROOT / shared)
 
-        def output(block: re.Match[str]) -> str:
-            stays = not block[1].startswith(IN_A_FOLDER)
-            printed = _run(block[1]) if stays else _step(block[1], Path(folder))
-            return f"<!-- output of: {block[1]} -->\n```text\n{printed}```\n"
+        def printed(block: re.Match[str]) -> str:
+            return f"{block[1]}{output(block[2], folder)}{block[3]}"
 
-        return _FLAGS.sub(_flags, _OUTPUT.sub(output, text))
+        return _FLAGS.sub(_flags, _PRINTED.sub(printed, page))
 
 
-def _run(command: str) -> str:
-    return subprocess.run(
-        _call(shlex.split(command)), cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True
-    ).stdout
+def output(command: str, folder: Path) -> str:
+    """What a command prints in the folder; `*` stands for the files there are, oldest first.
+
+    `2>&1` at its end shows its notes too, and `| head -N` so many lines.
+    """
+    command, _, lines = command.partition(" | head -")
+    command, with_notes = command.removesuffix(" 2>&1"), command.endswith(" 2>&1")
+    words = []
+    for word in shlex.split(command):
+        found = sorted(str(path.relative_to(folder)) for path in folder.glob(word or "."))
+        words += found if "*" in word else [word]
+    done = subprocess.run(
+        _call(words),
+        cwd=folder,
+        env={name: value for name, value in os.environ.items() if not name.startswith(SETTINGS)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT if with_notes else subprocess.PIPE,
+        text=True,
+        check=False,
+    )
+    if done.returncode not in (0, 1, 3) or not done.stdout:
+        raise SystemExit(f"{command} left with {done.returncode}: {done.stderr}")
+    kept = "".join(done.stdout.splitlines(keepends=True)[: int(lines) if lines else None])
+    for found_every_time, shown in _BLOTS:
+        kept = found_every_time.sub(shown, kept)
+    return kept + (f"(exit status {done.returncode})\n" if done.returncode else "")
 
 
 def _call(words: list[str]) -> list[str]:
@@ -68,25 +100,21 @@ def _call(words: list[str]) -> list[str]:
     return [sys.executable, *arguments]
 
 
-def _step(command: str, folder: Path) -> str:
-    """What a command prints in that folder; `*` stands for the files there are, the oldest first.
+def measurements(page: str) -> Iterator[tuple[str, str]]:
+    """The name and the command of each measurement that the page shows."""
+    for block in _MEASURED.finditer(page):
+        yield block["name"], block["command"]
 
-    A command that ends in `| head -N` is shown with so many lines.
-    """
-    command, _, lines = command.partition(" | head -")
-    words = []
-    for word in shlex.split(command):
-        found = sorted(str(path.relative_to(folder)) for path in folder.glob(word))
-        words += found if "*" in word else [word]
-    settings = {name: value for name, value in os.environ.items() if not name.startswith(SETTINGS)}
-    done = subprocess.run(
-        _call(words), cwd=folder, env=settings, capture_output=True, text=True, check=False
-    )
-    if done.returncode not in (0, 1, 3) or not done.stdout:
-        raise SystemExit(f"{command} left with {done.returncode}: {done.stderr}")
-    kept = done.stdout.splitlines(keepends=True)[: int(lines) if lines else None]
-    printed = _SECONDS.sub("… s", _MOMENT.sub("2026-03-01T09-00-00", "".join(kept)))
-    return printed + (f"(exit status {done.returncode})\n" if done.returncode else "")
+
+def with_measurement(page: str, name: str, printed: str) -> str:
+    """The page with what was printed in the blocks of that name."""
+
+    def filled(block: re.Match[str]) -> str:
+        if block["name"] != name:
+            return block[0]
+        return f"{block['start']}{printed.strip()}\n{block['end']}"
+
+    return _MEASURED.sub(filled, page)
 
 
 def _flags(block: re.Match[str]) -> str:
@@ -94,21 +122,23 @@ def _flags(block: re.Match[str]) -> str:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--write", action="store_true", help="bring the guides up to date")
-    parser.add_argument("guides", nargs="*", type=Path, help="these only (default: all)")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--write", action="store_true", help="bring the pages up to date")
+    parser.add_argument("pages", nargs="*", type=Path, help="these only (default: all)")
     options = parser.parse_args()
-    write, stale = options.write, 0
-    for guide in [path.resolve() for path in options.guides] or GUIDES:
-        text = guide.read_text(encoding="utf-8")
-        fresh = refreshed(guide)
+    stale = 0
+    for page in [path.resolve() for path in options.pages] or PAGES:
+        text = page.read_text(encoding="utf-8")
+        fresh = refreshed(text)
         if fresh == text:
             continue
-        if write:
-            guide.write_text(fresh, encoding="utf-8")
+        if options.write:
+            page.write_text(fresh, encoding="utf-8")
         else:
             stale = 1
-            print(f"{guide.relative_to(ROOT)}: out of date; run: python docs/outputs.py --write")
+            print(f"{page.relative_to(ROOT)}: out of date; run: python docs/outputs.py --write")
     return stale
 
 
