@@ -8,9 +8,9 @@
 
 `python docs/outputs.py` runs the commands and tells which pages are out of date, leaving with 1;
 with `--write` it brings them up to date. The commands of a page follow each other in one new
-folder, in which `samples` and `testdata` lie. Dates and speeds, which are others every time, are blotted out,
-and a status other than 0 is told. Measurements take minutes and are others every time, so
-`python -m benchmarks.all --write` takes those.
+folder, in which `samples` and `testdata` lie. Dates and speeds, which are others every time, are
+blotted out, and a status other than 0 is told. Measurements take minutes and are others every
+time, so `python -m benchmarks.all --write` takes those.
 """
 
 from __future__ import annotations
