@@ -230,6 +230,7 @@ LAYERS: dict[str, tuple[tuple[str, ...], ...]] = {
     "cal_ai": (
         ("cal_ai.__main__",),
         ("cal_ai.cli",),
+        ("cal_ai.python",),
         ("cal_ai.benchmark",),
         ("cal_ai.applying",),
         ("cal_ai.calendars",),

@@ -40,6 +40,9 @@ GOOGLE_CREDENTIALS
 """
 
 
+_MODEL_HELP = "model of the gemini or openai extractor"
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit status."""
     return ended("", lambda: _dispatch(list(sys.argv[1:] if arguments is None else arguments)))
@@ -124,6 +127,7 @@ def run_parser() -> argparse.ArgumentParser:
         help="enter new events from this confidence on; changes and removals always need high"
         f" (default: medium for a language model, high for {EMBEDDED})",
     )
+    parser.add_argument("--model", metavar="NAME", help=_MODEL_HELP)
     _add_extractor_flags(parser)
     _add_output_flags(parser)
     return parser
@@ -145,6 +149,14 @@ def benchmark_parser() -> argparse.ArgumentParser:
         type=_path,
         default=Path("reports"),
         help="where answers, report and history go (default: reports)",
+    )
+    parser.add_argument(
+        "--model",
+        metavar="NAME",
+        action="append",
+        default=[],
+        dest="models",
+        help=f"{_MODEL_HELP}; given several times, each is run, and compared with the first",
     )
     _add_extractor_flags(parser)
     parser.add_argument(
@@ -219,7 +231,6 @@ def _add_extractor_flags(parser: argparse.ArgumentParser) -> None:
         type=_extractor,
         help=f"{', '.join(EXTRACTORS)} (default: gemini with a GEMINI_API_KEY, else {EMBEDDED})",
     )
-    parser.add_argument("--model", metavar="NAME", help="model of the gemini or openai extractor")
     parser.add_argument(
         "--prompt",
         metavar="FILE",

@@ -104,7 +104,7 @@ def run_command(options: argparse.Namespace) -> int:
 def _command(options: argparse.Namespace) -> str:
     """The call as the user typed it, less what concerns this once only."""
     given = [(f"--{name}", getattr(options, name)) for name in ("owner", "calendar", "extractor")]
-    given.append(("--model", options.model))
+    given += [("--model", options.model), ("--prompt", options.prompt)]
     flags = [part for flag, value in given if value is not None for part in (flag, str(value))]
     return shlex.join(["python", "-m", "cal_ai", str(options.file), *flags])
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import argparse
 import asyncio
 import gc
+import json
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from http import HTTPStatus
 from pathlib import Path
@@ -25,10 +26,13 @@ from cal_ai.extractors.language_model import LanguageModelExtractor
 from cal_ai.extractors.protocol import Extractor
 from cal_ai.extractors.recording import Recording
 from cal_ai.extractors.replay import ReplayExtractor
-from cal_ai.settings import load_settings
+from cal_ai.settings import Settings, load_settings
 from truemark.command import note
+from truemark.comparison import compare
 from truemark.errors import TruemarkError
+from truemark.jsontext import to_json
 from truemark.services.retry import model_policy
+from truemark.sheets import comparison_json, comparison_sheet, show_sheet
 
 _TOO_MANY = f"{HTTPStatus.TOO_MANY_REQUESTS} {HTTPStatus.TOO_MANY_REQUESTS.phrase}"
 
@@ -39,25 +43,58 @@ def benchmark_command(options: argparse.Namespace) -> int:
     gc.set_threshold(100_000, 50, 50)
     samples = load_samples(options.folder or default_folder())
     settings = load_settings(os.environ)
-    extractor = choose_extractor(
+    models: list[str | None] = list(dict.fromkeys(options.models)) or [None]
+    # All of them before the first call: what is missing is said before anything is paid for.
+    extractors = [_extractor(options, model, settings) for model in models]
+    require_writable(options.output)
+    baseline = open_baseline(options.baseline, samples.samples) if options.baseline else None
+    outcomes: list[Finished] = []
+    status = 0
+    for number, (model, extractor) in enumerate(zip(models, extractors, strict=True)):
+        note(choice_line(options.extractor, model, settings, extractor))
+        if not number:
+            _warn(samples.warnings)
+        try:
+            outcome = _run(_plan(options, samples, extractor, baseline), verbose=options.verbose)
+        except TruemarkError as error:
+            if len(models) == 1:
+                raise
+            note(f"failed: {model}: {error}")
+            status = 1
+            continue
+        if options.baseline is not None and outcome.overview.baseline is None:
+            _warn([f"{options.baseline}: no sample in common with this run"])
+        outcomes.append(outcome)
+        status = max(status, _status(outcome, options.fail_under))
+    print(_shown(outcomes, options.format, several=len(models) > 1), end="")
+    return status
+
+
+def _extractor(options: argparse.Namespace, model: str | None, settings: Settings) -> Extractor:
+    return choose_extractor(
         options.extractor,
         settings,
-        model=options.model,
+        model=model,
         prompt=options.prompt,
         policy=model_policy(options.timeout),
         per_minute=options.rpm,
     )
-    require_writable(options.output)
-    baseline = open_baseline(options.baseline, samples.samples) if options.baseline else None
-    note(choice_line(options.extractor, options.model, settings, extractor))
-    _warn(samples.warnings)
-    plan = _plan(options, samples, extractor, baseline)
-    outcome = _run(plan, verbose=options.verbose)
-    if options.baseline is not None and outcome.overview.baseline is None:
-        _warn([f"{options.baseline}: no sample in common with this run"])
-    show = json_summary if options.format == "json" else text_summary
-    print(show(outcome.overview, Written(outcome.report, outcome.record)), end="")
-    return _status(outcome, options.fail_under)
+
+
+def _shown(outcomes: Sequence[Finished], format: str, *, several: bool) -> str:
+    """Each run, and where there are several, how they compare with the first."""
+    show = json_summary if format == "json" else text_summary
+    shown = [show(one.overview, Written(one.report, one.record)) for one in outcomes]
+    if not several:
+        return "".join(shown)
+    compared = compare([one.overview.record for one in outcomes]) if len(outcomes) > 1 else None
+    if format == "json":
+        runs = [json.loads(one) for one in shown]
+        against = compared and json.loads(comparison_json(compared))
+        return to_json({"runs": runs, "comparison": against}, indent=2) + "\n"
+    if compared:
+        shown.append(show_sheet(comparison_sheet(compared), "text"))
+    return "\n".join(shown)
 
 
 def _plan(
