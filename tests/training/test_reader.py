@@ -1,0 +1,89 @@
+"""A few steps of the reader's training, and its file against the network it was made of."""
+
+from __future__ import annotations
+
+import json
+import random
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("torch", reason="PyTorch is not installed: make test-training runs this")
+
+import torch
+from training.reader.augment import Augmenter
+from training.reader.batches import collated, prepared
+from training.reader.conversations import Conversation, is_dev, read_conversations
+from training.reader.export import export
+from training.reader.labels import example
+from training.reader.network import ENCODER, INPUTS, Exported, Reader
+from training.reader.train import Course, batches, dev_loss, marker_of, train
+from training.weights import Arrays
+
+from cal_ai.extractors.reader.network import PIECES, Network
+
+pytestmark = pytest.mark.training
+FOLDER = Path(__file__).parents[2] / "training" / "conversations"
+TINY = replace(ENCODER, width=48, layers=1, heads=4, feed_forward=64, embedding=48, vocabulary=7601)
+
+
+def some() -> list[Conversation]:
+    return [it for it in read_conversations([FOLDER / "a.jsonl"]) if not is_dev(it)][:24]
+
+
+def test_a_few_steps_lower_the_cost() -> None:
+    torch.manual_seed(3)
+    reader = Reader(TINY, dropout=0.0)
+    before = dev_loss(reader, some(), PIECES)
+    train(
+        reader, batches(some(), PIECES, 1, 4, 0), Course(steps=25, talks=4, body=2e-3, heads=2e-3)
+    )
+    assert dev_loss(reader, some(), PIECES) < before
+
+
+# The exporter that needs no further library warns that it is the older one.
+@pytest.mark.filterwarnings("ignore")
+def test_the_file_says_what_the_network_says(tmp_path: Path) -> None:
+    torch.manual_seed(3)
+    reader = Reader(TINY, dropout=0.0).eval()
+    arrays: Arrays = {k: v.clone().numpy() for k, v in reader.state_dict().items()}
+    export(reader, tmp_path / "reader.onnx")
+    again = Reader(TINY, dropout=0.0).eval()
+    again.load_state_dict({k: torch.from_numpy(v) for k, v in arrays.items()})
+    network = Network(tmp_path / "reader.onnx")
+    for one in map(example, some()[:6]):
+        encoded = network.marker.encode(one.talk, one.candidates)
+        given = [torch.from_numpy(encoded.arrays[name]) for name in INPUTS]
+        with torch.no_grad():
+            expected = [it.numpy() for it in Exported(again)(*given)]
+        found = network.scores(encoded.arrays)
+        assert np.abs(found.create - expected[0]).max() < 0.1
+        assert np.abs(found.title_first - expected[5]).max() < 0.3
+
+
+def test_changed_conversations_keep_their_events_within_reach() -> None:
+    pool = some()
+    augmenter, chance = Augmenter(pool), random.Random(5)
+    whole = {it.id: len(example(it).labels.missed) for it in pool}
+    for one in pool:
+        changed = augmenter.changed(one, chance)
+        assert len(changed.labels.missed) <= sum(whole.values())
+
+
+def test_examples_of_a_batch_do_not_see_each_other() -> None:
+    marker = marker_of(PIECES)
+    ready = [prepared(marker, example(it)) for it in some()[:3]]
+    reader = Reader(TINY, dropout=0.0).eval()
+    with torch.no_grad():
+        together = reader(collated(ready)[0])["create"]
+        alone = [reader(collated([it])[0])["create"][0] for it in ready]
+    for row, own in zip(together, alone, strict=True):
+        assert torch.allclose(row[: len(own)], own, atol=1e-4)
+
+
+def test_a_conversation_of_the_files_has_what_the_reader_needs() -> None:
+    for path in sorted(FOLDER.glob("*.jsonl")):
+        first = json.loads(path.read_text("utf-8").splitlines()[0])
+        assert {"id", "owner", "now", "calendar", "transcript", "events"} <= set(first)
