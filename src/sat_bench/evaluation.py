@@ -15,7 +15,7 @@ from sat_bench.models.loss import NO_LOSS, Loss, total_loss
 from sat_bench.models.protocol import AnyModel, TalkModel, TextSystem
 from sat_bench.models.stored import StoredPredictions
 from sat_bench.models.systems import System, find_system
-from sat_bench.running.effort import Effort, Stopwatch
+from sat_bench.running.effort import NO_EFFORT, Effort, Stopwatch
 from sat_bench.running.inference import Inference
 from truemark.aggregate import total
 from truemark.counts import EQUAL_WEIGHTS, Counts, Scores, Weights, scores
@@ -79,7 +79,8 @@ class Measurement:
     """The counts of every talk at every threshold of one system.
 
     A system without probabilities is not `graded`: it has a single point, whose threshold does not
-    matter. `effort` is how long it took, where that was measured. `curves` hold the counts at all
+    matter. `effort` is how long it took, where that was measured; `parts` has effort and loss by
+    condition. `curves` hold the counts at all
     thresholds there are, by condition; `scored` is kept for few talks, or where it was asked for.
     """
 
@@ -88,6 +89,7 @@ class Measurement:
     graded: bool = True
     loss: Loss = NO_LOSS
     effort: Effort | None = field(default=None, compare=False)
+    parts: Mapping[str, tuple[Effort, Loss]] = field(default_factory=dict, compare=False)
     curves: Mapping[str, Curve] = field(default_factory=dict, compare=False)
     scored: tuple[ScoredTalk, ...] = field(default=(), compare=False)
 
@@ -111,10 +113,12 @@ class Measurement:
         return tuple(dict.fromkeys(talk.condition for talk in self.talks))
 
     def under(self, condition: str) -> Measurement:
-        """What was measured under one condition; the effort is that of all together."""
+        """What was measured under one condition."""
+        effort, loss = self.parts.get(condition, (None, NO_LOSS))
         return replace(
             self,
-            effort=self.effort if len(self.conditions) == 1 else None,
+            effort=effort if self.effort else None,
+            loss=loss,
             talks=tuple(talk for talk in self.talks if talk.condition == condition),
             curves={condition: self.curves[condition]} if condition in self.curves else {},
             scored=tuple(talk for talk in self.scored if talk.condition == condition),
@@ -192,15 +196,17 @@ def measure(
     watch = Stopwatch()
     points: list[TalkPoints] = []
     scored: list[ScoredTalk] = []
-    losses: list[Loss] = []
+    parts: dict[str, tuple[Effort, Loss]] = {}
     tallies: dict[str, CurveTally] = {}
     graded, before = False, 0.0
     for talk, probabilities in watch.answers(model, talks):
         group = _group(talk, probabilities)
         points.append(_points(talk, group, thresholds, tolerance))
-        scored.append(ScoredTalk(talk.id, group, talk.condition, watch.seconds - before))
+        own = Effort(watch.seconds - before, len(talk.text))
+        scored.append(ScoredTalk(talk.id, group, talk.condition, own.seconds))
         tallies.setdefault(talk.condition, CurveTally(tolerance)).add(group)
-        losses.append(probabilities.loss)
+        effort, loss = parts.get(talk.condition, (NO_EFFORT, NO_LOSS))
+        parts[talk.condition] = effort + own, loss + probabilities.loss
         graded, before = graded or probabilities.graded, watch.seconds
         if not keep and len(scored) >= FEW_TALKS * len(tallies):
             scored.clear()
@@ -209,8 +215,9 @@ def measure(
         tuple(thresholds[:used]),
         tuple(talk.first(used) for talk in points),
         graded,
-        total_loss(losses),
+        total_loss(loss for _, loss in parts.values()),
         None if isinstance(model, TalkModel) else watch.effort,
+        parts,
         {condition: tally.curve for condition, tally in tallies.items()},
         tuple(scored) if len(scored) == len(points) else (),
     )

@@ -260,10 +260,11 @@ def markdown(report: Report) -> str:
 def _summary(report: Report) -> Table:
     """A row for each model and threshold; in a comparison also the time, and any loss."""
     compared, conditioned = report.mode == "comparison", report.mode == "conditions"
-    lossy = compared and any(result.measurement.loss for result in report.measured)
+    timed = compared or len({result.name for result in report.results}) > 1
+    lossy = timed and any(result.measurement.loss for result in report.measured)
     columns = ("model", "condition", *_COLUMNS, "f1_loss", *_EFFORT_COLUMNS, *_LOSS_COLUMNS)
     shown = {"condition": conditioned, "f1_loss": conditioned}
-    shown |= dict.fromkeys(_EFFORT_COLUMNS, compared) | dict.fromkeys(_LOSS_COLUMNS, lossy)
+    shown |= dict.fromkeys(_EFFORT_COLUMNS, timed) | dict.fromkeys(_LOSS_COLUMNS, lossy)
     rows: list[tuple[object, ...]] = []
     for result in report.results:
         if isinstance(result, Failed):

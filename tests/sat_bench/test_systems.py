@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from importlib import metadata
 from pathlib import Path
 from typing import NoReturn
@@ -14,7 +15,7 @@ import pytest
 
 from sat_bench import compare, evaluate, find_system, load_corpus
 from sat_bench.corpus.loading import BUNDLED_CORPUS, Corpus
-from sat_bench.corpus.sentences import find_sentences
+from sat_bench.corpus.sentences import Sentence, find_sentences
 from sat_bench.corpus.talks import Talk
 from sat_bench.evaluation import Failed, Measured, measure_model
 from sat_bench.models.answers import AnswerError, printed_answer, read_answer
@@ -37,6 +38,9 @@ def sentences(text):
 def graded(text):
     return [(match.end(), 0.6 if match[0] == "." else 0.9) for match in re.finditer(r"[.?!]", text)]
 
+def shouts(text):
+    return [text.upper()]
+
 def raises(text):
     raise ValueError("out of luck")
 
@@ -50,7 +54,7 @@ def shuffled(text):
     return [(9, 0.5), (3, 0.5)]
 
 def garbage(text):
-    return ["lorem ipsum", "dolor sit amet"]
+    return ["0123456789", "9876543210"]
 
 class Splitter:
     def split(self, text):
@@ -271,3 +275,33 @@ def test_two_runs_of_one_callable_have_one_identity(folder: Path) -> None:
     assert first == find_system("py:own_splits:sentences").identity
     assert json.dumps(first)
     assert all(value for _, value in first)
+
+
+def test_predictions_for_a_condition_lie_in_its_folder(tmp_path: Path) -> None:
+    written = replace(talk("One. Two."), condition="written")
+    bare = Talk("a", "s", "", "", "one two", (Sentence(0, 3), Sentence(4, 7)), condition="bare")
+    (tmp_path / "a.txt").write_text("One.\nTwo.", encoding="utf-8")
+    [failed] = compare([f"file:{tmp_path}"], [written, bare])
+    assert isinstance(failed, Failed)
+    assert "expected bare/a.txt, .json or .jsonl, found a.txt" in failed.reason
+    (tmp_path / "bare").mkdir()
+    (tmp_path / "bare" / "a.txt").write_text("one two", encoding="utf-8")
+    [measured] = compare([f"file:{tmp_path}"], [written, bare])
+    assert isinstance(measured, Measured)
+    assert measured.measurement.under("written").best().counts == Counts(2, 0, 0)
+    assert measured.measurement.under("bare").best().counts == Counts(1, 0, 1)
+
+
+def test_time_and_loss_are_known_by_condition(folder: Path) -> None:
+    talks = [
+        replace(talk("One. Two. Three."), condition="written"),
+        replace(talk("one two three"), condition="bare"),
+    ]
+    found = measure_model(find_system("py:own_splits:shouts"), talks, (0.5,))
+    assert found.effort
+    parts = [found.under(condition) for condition in ("written", "bare")]
+    assert [part.effort.characters for part in parts if part.effort] == [16, 13]
+    assert sum(part.effort.seconds for part in parts if part.effort) == pytest.approx(
+        found.effort.seconds, rel=0.2
+    )
+    assert [part.loss.changed for part in parts] == [8, 11]

@@ -35,16 +35,14 @@ class Run(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Aligned:
-    """Sentence ends in the text, ascending, and what of the text the sentences do not have."""
+    """Sentence ends in the text, ascending, and what of the text the sentences do not have.
+
+    `kept` is the share of the text's characters that they have, in whatever case.
+    """
 
     ends: tuple[int, ...]
     loss: Loss
-
-    @property
-    def kept(self) -> float:
-        """The share of the text's characters that the sentences have."""
-        lost = self.loss.changed + self.loss.deleted
-        return 1 - lost / self.loss.characters if self.loss.characters else 1.0
+    kept: float = 1.0
 
     @property
     def probabilities(self) -> Probabilities:
@@ -63,7 +61,8 @@ def aligned(text: str, sentences: Sequence[str]) -> Aligned:
     runs = list(matching_runs(_folded(solid), _folded(answer)))
     gone = _unmatched(len(solid), runs)
     ends = {_end_in_text(text, offsets, gone, end) for end in _mapped(cuts.tolist(), runs)}
-    return Aligned(tuple(sorted(ends - {0})), _loss(solid, answer, runs))
+    kept = sum(run.length for run in runs) / len(solid) if solid else 1.0
+    return Aligned(tuple(sorted(ends - {0})), _loss(solid, answer, runs), kept)
 
 
 def matching_runs(text: str, answer: str) -> Iterator[Run]:

@@ -9,6 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sat_bench.corpus.conditions import WRITTEN
 from sat_bench.corpus.talks import Talk
 from sat_bench.models.finding import ModelError, expanded
 from sat_bench.models.protocol import LEAST_KEPT
@@ -27,7 +28,7 @@ _LISTED = 3
 class StoredPredictions:
     """The predictions of a folder; a talk's are in the file that has its name.
 
-    Those for a corpus under a condition may be in a folder of the condition's name.
+    Those for a talk under a condition are in a folder of the condition's name.
 
     `.txt` has a sentence per line; `.jsonl` an object {"end": …, "p": …} per line; `.json` a list
     of sentences or of such objects, or {"ends": […], "probabilities": […]}, the second optional.
@@ -63,12 +64,14 @@ class StoredPredictions:
         """What the folder has for the talk."""
         from sat_bench.models.answers import AnswerError, read_answer
 
-        # What was predicted for one condition of a corpus lies in a folder of that name.
-        file = self.files.get(f"{talk.condition}/{talk.id}") or self.files.get(talk.id)
+        # What was predicted for a changed text lies in a folder of the condition's name.
+        changed = talk.condition not in ("", WRITTEN)
+        wanted = f"{talk.condition}/{talk.id}" if changed else talk.id
+        file = self.files.get(wanted)
         if file is None:
             raise ModelError(
                 f"{self.name}: no predictions for the talk {talk.id!r}; expected "
-                f"{talk.id}.txt, .json or .jsonl, found {self._listed()}"
+                f"{wanted}.txt, .json or .jsonl, found {self._listed()}"
             )
         try:
             return read_answer(talk.text, _stored_answer(file), LEAST_KEPT)
@@ -76,7 +79,7 @@ class StoredPredictions:
             raise ModelError(f"{self.name}: {file.name}: {error}") from error
 
     def _listed(self) -> str:
-        names = [file.name for file in self.files.values()]
+        names = [file.relative_to(self.folder).as_posix() for file in self.files.values()]
         more = [f"{len(names) - _LISTED} more"] if len(names) > _LISTED else []
         return ", ".join(names[:_LISTED] + more) or "nothing"
 

@@ -25,6 +25,12 @@ class Effort:
     def characters_per_s(self) -> float:
         return self.characters / self.seconds if self.seconds > 0 else 0.0
 
+    def __add__(self, other: Effort) -> Effort:
+        return Effort(self.seconds + other.seconds, self.characters + other.characters)
+
+
+NO_EFFORT = Effort(0.0, 0)
+
 
 @dataclass(slots=True)
 class Stopwatch:
