@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-_FINE = 2.0**20
+_FINE = 2.0**16
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -65,11 +65,11 @@ def exact_curve(groups: Iterable[Group], tolerance: int) -> Curve:
 class CurveTally:
     """The exact curve of groups that come one at a time, in bounded memory.
 
-    With more than `most` distinct scores, they are rounded up to multiples of 2**-20. At those
+    With more than `most` distinct scores, they are rounded up to multiples of 2**-16. At those
     thresholds the counts stay exact, because a score is above one whenever its rounding is.
     """
 
-    def __init__(self, tolerance: int, most: int = 1 << 20) -> None:
+    def __init__(self, tolerance: int, most: int = 1 << 18) -> None:
         import numpy as np
 
         self._tolerance, self._most = tolerance, most
