@@ -54,6 +54,7 @@ def load_settings(
     environ: Mapping[str, str], *, dotenv: Path = Path(".env"), owner: str | None = None
 ) -> Settings:
     """The settings; `environ` is left as it is. Raises a `TruemarkError` for a bad value."""
+    _check_clock(environ)
     flags = {"OWNER_NAME": owner}
     sources = Sources((("", flags), ("", environ), (f"{dotenv}: ", read_dotenv(dotenv))))
     return Settings(
@@ -70,6 +71,15 @@ def load_settings(
         google_credentials=sources.text("GOOGLE_CREDENTIALS"),
         google_endpoint=sources.url("GOOGLE_CALENDAR_ENDPOINT"),
     )
+
+
+def _check_clock(environ: Mapping[str, str]) -> None:
+    try:
+        datetime.now().astimezone()
+    except (ValueError, OverflowError, OSError):
+        raise TruemarkError(
+            f"TZ is {environ.get('TZ', '')!r}, not a time zone such as Europe/Berlin"
+        ) from None
 
 
 def _hint(name: str) -> str:

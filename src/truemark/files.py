@@ -7,6 +7,7 @@ import errno
 import os
 import secrets
 import stat
+import time
 from contextlib import suppress
 from io import FileIO
 from pathlib import Path
@@ -19,6 +20,7 @@ LARGEST_TEXT = 50 * MEGABYTE
 PRIVATE = 0o600
 """The mode of new files: conversations, answers and calendars concern nobody else."""
 
+_LEFT_BEHIND_S = 3600.0  # no writer takes that long
 _ADVICE = {
     errno.ENOSPC: "free some space or choose another place",
     errno.EDQUOT: "free some space or choose another place",
@@ -61,6 +63,7 @@ def write_atomically(path: str | os.PathLike[str], data: str | bytes) -> None:
 
 
 def _replace(target: Path, content: bytes, mode: int | None) -> None:
+    _remove_leftovers(target)
     temporary = target.with_name(f".{target.name[:40]}.{secrets.token_hex(6)}.tmp")
     try:
         descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PRIVATE)
@@ -76,6 +79,17 @@ def _replace(target: Path, content: bytes, mode: int | None) -> None:
             temporary.unlink()
         raise
     sync_folder(target.parent)
+
+
+def _remove_leftovers(target: Path) -> None:
+    """Removes what writers of this file left behind when they were killed."""
+    begin = f".{target.name[:40]}."
+    with suppress(OSError), os.scandir(target.parent) as entries:
+        for entry in entries:
+            if not (entry.name.startswith(begin) and entry.name.endswith(".tmp")):
+                continue
+            if time.time() - entry.stat(follow_symlinks=False).st_mtime > _LEFT_BEHIND_S:
+                Path(entry.path).unlink(missing_ok=True)
 
 
 def sync_folder(folder: Path) -> None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import re
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from cal_ai.calendars.protocol import Calendar, CalendarError
 from cal_ai.settings import Settings
 from truemark.extras import require
+from truemark.services.settings import is_address
 
 CALENDARS = ("ics:PATH", "caldav:URL", "google")
 _FOLDER = "truemark"
@@ -26,7 +26,7 @@ def data_folder() -> Path:
 def check_calendar(name: str) -> str:
     """The name, or a `CalendarError` when no calendar can be called so."""
     kind, colon, place = name.partition(":")
-    if kind == "caldav" and not re.match(r"https?://[^/\s]+", place):
+    if kind == "caldav" and not is_address(place):
         # What stands in its place may hold a password.
         raise CalendarError(
             "caldav: is followed by no address such as https://cloud.example.org/dav/alice/work"

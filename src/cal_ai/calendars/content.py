@@ -19,6 +19,7 @@ _BEGIN = re.compile(r"BEGIN:\s*([A-Za-z0-9-]+)\s*", re.IGNORECASE)
 _END = re.compile(r"END:\s*([A-Za-z0-9-]+)\s*", re.IGNORECASE)
 _LONGEST_LINE = 75
 _SHOWN = 40
+_DEEPEST = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +156,10 @@ def _tree(lines: Iterable[Line], where: str) -> list[Line | Component]:
     for line in lines:
         parts = open_components[-1].parts if open_components else top
         if begin := _BEGIN.fullmatch(line.text):
+            if len(open_components) >= _DEEPEST:
+                raise _not_icalendar(
+                    where, line, f"no more than {_DEEPEST} components in each other"
+                )
             component = Component(begin[1].upper(), line)
             parts.append(component)
             open_components.append(component)

@@ -13,6 +13,7 @@ from cal_ai.calendars.content import Component, Line
 from cal_ai.calendars.occurrences import BeyondBoundsError, Budget
 from cal_ai.calendars.protocol import CalendarError, Details, Entry, Listing
 from cal_ai.calendars.zones import in_zone, midnight
+from truemark.fields import shown
 from truemark.signature import data_hash
 
 MARK = "X-TRUEMARK-ID"
@@ -21,6 +22,10 @@ _DAY = timedelta(days=1)
 _REPEATING = ("RRULE", "RDATE", "RECURRENCE-ID")
 # What the libraries raise at an event that breaks the rules in a way they did not expect.
 _NONSENSE = (LookupError, ValueError, TypeError, AttributeError, ArithmeticError)
+_ZONE_PROPERTIES = frozenset({"TZID", "DTSTART", "TZOFFSETFROM", "TZOFFSETTO", "TZNAME", "RDATE"})
+_YEARLY = re.compile(
+    r"RRULE:(?=.*FREQ=YEARLY)(?!.*INTERVAL=0*(;|$))(?!.*BY(SETPOS|SECOND|MINUTE)).*"
+)
 _ESSENTIAL = frozenset({"DTSTART", "DTEND", "DURATION", "RRULE", "RDATE", "EXDATE"})
 
 Moment = date | datetime
@@ -42,7 +47,7 @@ class Reader:
         events = [event for event in _events(self.calendar) if _may_overlap(event, *near)]
         found: list[Entry | None] = []
         warnings: list[str] = []
-        for one in _each_series(self._parsed(events)):
+        for one in _each_series(self._readable(events, warnings)):
             problems = list(_problems(one))
             try:
                 events = [] if problems else self.budget.occurrences(one, start, end)
@@ -89,7 +94,7 @@ class Reader:
         import icalendar
 
         parts: list[Line | Component] = [
-            part
+            part if isinstance(part, Line) else _essentials(part)
             for part in self.calendar.parts
             if isinstance(part, Line) or part.name == "VTIMEZONE"
         ]
@@ -97,8 +102,24 @@ class Reader:
         whole = Component("VCALENDAR", self.calendar.begin, parts, self.calendar.end)
         try:
             return icalendar.Calendar.from_ical(whole.text())
-        except ValueError as error:
+        except (*_NONSENSE, OSError) as error:
             raise CalendarError(f"{self.where}: cannot be read as iCalendar: {error}") from error
+
+    def _readable(self, events: Sequence[Component], warnings: list[str]) -> Any:
+        """What the icalendar library reads; without the events over which it stumbles."""
+        try:
+            return self._parsed(events)
+        except CalendarError:
+            self._parsed([])  # where it is no event's fault, it is the file's
+        readable = []
+        for event in events:
+            try:
+                self._parsed([event])
+                readable.append(event)
+            except CalendarError:
+                title = shown((event.line("SUMMARY") or event.begin).text.partition(":")[2])
+                warnings.append(f"{self.where}: event {title} is left out: it cannot be read")
+        return self._parsed(readable)
 
     def _entry(self, event: Any, series: dict[str, list[Component]]) -> Entry | None:
         if str(event.get("STATUS", "")).upper() == "CANCELLED":
@@ -129,6 +150,23 @@ class Reader:
         if isinstance(moment, datetime):
             return in_zone(moment, self.zone)
         return midnight(moment, self.zone)
+
+
+def _essentials(zone: Component) -> Component:
+    """A time zone without what nobody needs to know the time, such as TZUNTIL of RFC 7808.
+
+    The library knows some properties of later standards, and refuses the calendar for them. Rules
+    other than yearly ones, which no zone has, would be expanded second by second.
+    """
+    kept: list[Line | Component] = []
+    for part in zone.parts:
+        if isinstance(part, Component):
+            kept.append(_essentials(part))
+        elif part.name == "RRULE":
+            kept += [part] if _YEARLY.fullmatch(part.text.upper()) else []
+        elif part.name in _ZONE_PROPERTIES:
+            kept.append(part)
+    return Component(zone.name, zone.begin, kept, zone.end)
 
 
 def _each_series(parsed: Any) -> Iterator[Any]:

@@ -41,6 +41,8 @@ def import_transcript(
 
 
 def _target(file: Path, out: Path | None) -> Path:
+    if not file.stem:
+        raise CorpusError(f"{file}: is a folder, expected a file")
     if out is None:
         return file.with_suffix(".txt")
     if out.is_dir():

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from io import StringIO
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from truemark.errors import TruemarkError
 
@@ -34,7 +35,7 @@ class Sources:
 
     def url(self, name: str) -> str | None:
         place, value = self.found(name)
-        if value is not None and not re.match(r"https?://[^/\s]", value):
+        if value is not None and not is_address(value):
             raise TruemarkError(
                 f"{place}{name} is {value!r}, not an address such as http://localhost:11434/v1"
             )
@@ -46,6 +47,16 @@ class Sources:
             if value := (values.get(name) or "").strip():
                 return place, value
         return "", None
+
+
+def is_address(text: str) -> bool:
+    """Whether the text is the address of a web server."""
+    try:
+        parts = urlsplit(text)
+        known = parts.scheme in ("http", "https") and bool(parts.hostname)
+        return known and parts.port != 0 and not re.search(r"[\s\x00-\x1f\x7f]", text)
+    except ValueError:  # half a bracket, a port that is no number
+        return False
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,81 @@
+"""Calendar files as no calendar program writes them, and those that programs do write."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.cal_ai.calendar_backends import BERLIN, at, vcalendar, vevent
+
+from cal_ai.calendars.ics import IcsCalendar
+from cal_ai.calendars.protocol import CalendarError
+
+GOOD = vevent("good", "Good", at(24, 9), at(24, 10), None)
+
+
+def zone(*lines: str, rule: str = "FREQ=YEARLY;BYMONTH=3;BYDAY=-1SU") -> str:
+    inner = "".join(f"{line}\r\n" for line in lines)
+    return (
+        f"BEGIN:VTIMEZONE\r\nTZID:Here\r\n{inner}BEGIN:STANDARD\r\nDTSTART:19700101T000000\r\n"
+        f"TZOFFSETFROM:+0100\r\nTZOFFSETTO:+0100\r\nRRULE:{rule}\r\nEND:STANDARD\r\nEND:VTIMEZONE\r\n"
+    )
+
+
+HERE = (
+    "BEGIN:VEVENT\r\nUID:here\r\nSUMMARY:Here\r\nDTSTART;TZID=Here:20260324T120000\r\n"
+    "DTEND;TZID=Here:20260324T130000\r\nEND:VEVENT\r\n"
+)
+
+
+def opened(tmp_path: Path, *parts: str) -> IcsCalendar:
+    path = tmp_path / "calendar.ics"
+    path.write_bytes(vcalendar(*parts).encode())
+    return IcsCalendar(path, BERLIN)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "TZID-ALIAS-OF:Europe/Berlin",
+        "TZUNTIL:20380101T000000Z",
+        "TZUNTIL:soon",
+        "X-LIC-LOCATION:Europe/Berlin",
+        "LAST-MODIFIED:never",
+        "TZURL::::",
+        "UNHEARD-OF;A=B:C",
+    ],
+)
+def test_properties_that_are_not_known_are_kept_and_ignored(tmp_path: Path, line: str) -> None:
+    calendar = opened(tmp_path, zone(line), GOOD, HERE)
+    before = (tmp_path / "calendar.ics").read_bytes()
+    listing = calendar.coming(at(23, 0), at(31, 0))
+    assert [entry.uid for entry in listing.entries] == ["good", "here"]
+    assert listing.entries[1].details.start == at(24, 12)
+    assert listing.warnings == ()
+    assert (tmp_path / "calendar.ics").read_bytes() == before
+    assert line.encode() in before
+
+
+@pytest.mark.parametrize(
+    "rule", ["FREQ=SECONDLY", "FREQ=YEARLY;INTERVAL=0", "FREQ=HOURLY;INTERVAL=1", "FREQ=NEVER"]
+)
+def test_a_time_zone_with_an_endless_rule_is_read(tmp_path: Path, rule: str) -> None:
+    listing = opened(tmp_path, zone(rule=rule), GOOD, HERE).coming(at(23, 0), at(31, 0))
+    assert [entry.uid for entry in listing.entries] == ["good", "here"]
+
+
+@pytest.mark.parametrize(
+    "tzid",
+    ["x" * 5_000, "../../../etc/passwd", "/", "\0", "a\\nb", "Europe"],
+    ids=lambda it: it[:20],
+)
+def test_a_time_zone_of_an_odd_name_costs_its_event_at_most(tmp_path: Path, tzid: str) -> None:
+    odd = HERE.replace("TZID=Here", f"TZID={tzid}")
+    listing = opened(tmp_path, odd, GOOD).coming(at(23, 0), at(31, 0))
+    assert "good" in [entry.uid for entry in listing.entries]
+
+
+def test_components_nested_without_end_are_refused_in_a_line(tmp_path: Path) -> None:
+    deep = "BEGIN:VEVENT\r\n" * 3_000 + "END:VEVENT\r\n" * 3_000
+    with pytest.raises(CalendarError, match="expected no more than 20 components in each other"):
+        opened(tmp_path, deep).coming(at(23, 0), at(31, 0))

@@ -1,0 +1,171 @@
+"""Bad input that one line answers: arguments, settings, files, what is left behind."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import time
+from pathlib import Path
+
+import pytest
+from tests.cal_ai.sample_folders import CommandLine, write_samples
+from tests.hostile.kinds import TRANSCRIPT
+
+from sat_bench.cli import main as sat_bench
+from truemark.files import write_atomically
+from truemark.history import DAMAGED_SUFFIX
+
+
+@pytest.fixture
+def talk(cal_ai: CommandLine) -> Path:
+    path = cal_ai.folder / "talk.txt"
+    path.write_text(TRANSCRIPT)
+    return path
+
+
+@pytest.mark.parametrize(
+    "url", ["http://[::1", "http://", "http://h:99999/", "http://h:x/", "http://a b/", "ftp://h/"]
+)
+def test_an_address_that_is_none_is_wrong_usage(cal_ai: CommandLine, talk: Path, url: str) -> None:
+    ran = cal_ai(talk, "--calendar", f"caldav:{url}")
+    assert (ran.status, ran.out, len(ran.err.splitlines())) == (2, "", 1)
+    cal_ai.set(OPENAI_BASE_URL=url, OPENAI_MODEL="m")
+    ran = cal_ai(talk, "--extractor", "openai")
+    assert (ran.status, ran.out) == (1, "")
+    assert "OPENAI_BASE_URL is " in ran.err
+
+
+def test_a_clock_that_cannot_be_is_told(
+    cal_ai: CommandLine, talk: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TZ", "UTC+99")
+    time.tzset()
+    try:
+        ran = cal_ai(talk, "--dry-run")
+    finally:
+        monkeypatch.delenv("TZ")
+        time.tzset()
+    assert ran.status in (0, 1)
+    if ran.status:
+        assert "TZ is 'UTC+99', not a time zone such as Europe/Berlin" in ran.err
+
+
+def test_settings_that_double_are_taken_as_they_stand(cal_ai: CommandLine, talk: Path) -> None:
+    lines = ["A0=" + "x" * 1_000]
+    lines += [f"A{number}=${{A{number - 1}}}${{A{number - 1}}}" for number in range(1, 40)]
+    (cal_ai.folder / ".env").write_text("\n".join([*lines, "OWNER_NAME=${A39}", ""]))
+    ran = cal_ai(talk, "--dry-run", "--format", "json")
+    assert ran.json["owner"] == "${A39}"
+
+
+@pytest.mark.parametrize("name", ["/dev/zero", "/dev/full", "pipe", "."])
+def test_what_is_no_file_is_refused(cal_ai: CommandLine, talk: Path, name: str) -> None:
+    os.mkfifo(cal_ai.folder / "pipe")
+    for arguments in (
+        (name,),
+        (str(talk), "--calendar", f"ics:{name}"),
+        (str(talk), "--extractor", f"replay:{name}"),
+    ):
+        ran = cal_ai(*arguments)
+        assert (ran.status, ran.out) == (1, "")
+        assert ran.err.splitlines()[-1].startswith("error: ")
+        assert "expected a file" in ran.err
+
+
+def test_a_pipe_among_the_samples_costs_itself(cal_ai: CommandLine) -> None:
+    write_samples(cal_ai.folder / "samples", 2)
+    os.mkfifo(cal_ai.folder / "samples" / "crud" / "pipe.txt")
+    ran = cal_ai.benchmark("--format", "json")
+    assert (ran.status, ran.json["scored"], ran.json["failed"]) == (1, 2, 1)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["import", "/"],
+        ["-tolerance", "9" * 5_000],
+        ["-threshold", "9" * 5_000],
+        ["-corpus", "/dev/zero"],
+        ["-model", "/dev/zero"],
+        ["-format", "\x1b[2J"],
+        ["\x1b]0;x\x07"],
+        ["-x" * 3_000],
+    ],
+    ids=lambda value: value[0][:20],
+)
+def test_sat_bench_answers_bad_arguments_in_short(
+    arguments: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert sat_bench(arguments) in (1, 2)
+    streams = capsys.readouterr()
+    assert streams.out == ""
+    assert len(streams.err) < 1_500
+    assert all(char.isprintable() or char == "\n" for char in streams.err)
+
+
+JOURNAL_LINES = (
+    b"not json\n",
+    b"[]\n",
+    b"{}\n",
+    b'{"at": 5, "calendar": "", "transcript": ""}\n',
+    b'{"at": "", "calendar": "", "transcript": "", "key": "k", "change": {"title": 5}}\n',
+    b'{"at": "", "calendar": "", "transcript": "", "key": "k", "change": 5}\n',
+    b"[" * 50_000 + b"\n",
+    b"\xff\xfe\n",
+    b'{"at": "torn',
+)
+
+
+@pytest.mark.parametrize("line", JOURNAL_LINES, ids=lambda line: str(line[:30]))
+def test_a_damaged_line_of_the_journal_is_told_and_kept_aside(
+    cal_ai: CommandLine, talk: Path, line: bytes
+) -> None:
+    first = cal_ai(talk, "--format", "json", "--calendar", "ics:c.ics")
+    assert (first.status, first.json["counts"]["created"]) == (0, 1)
+    (journal,) = cal_ai.folder.rglob("applied.jsonl")
+    whole = journal.read_bytes()
+    journal.write_bytes(line if line.endswith(b"\n") else b"")
+    with journal.open("ab") as file:
+        file.write(whole + (b"" if line.endswith(b"\n") else line))
+    again = cal_ai(talk, "--format", "json", "--calendar", "ics:c.ics")
+    assert (again.status, again.json["counts"]["created"]) == (0, 0)
+    assert "1 line is damaged" in again.err
+    assert journal.read_bytes() == whole
+    aside = journal.with_name(journal.name + DAMAGED_SUFFIX)
+    assert aside.read_bytes().rstrip(b"\n") == line.rstrip(b"\n")
+    last = cal_ai(talk, "--calendar", "ics:c.ics")
+    assert (last.status, "damaged" in last.err) == (0, False)
+
+
+def test_a_change_whose_types_are_wrong_stops_no_run(cal_ai: CommandLine, talk: Path) -> None:
+    assert cal_ai(talk, "--calendar", "ics:c.ics").status == 0
+    (journal,) = cal_ai.folder.rglob("applied.jsonl")
+    whole = [json.loads(line) for line in journal.read_bytes().splitlines()]
+    for name in whole[0]["change"]:
+        spoiled = {**whole[0], "change": {**whole[0]["change"], name: {"a": [5]}}}
+        journal.write_text("".join(json.dumps(line) + "\n" for line in [spoiled, *whole[1:]]))
+        ran = cal_ai(talk, "--calendar", "ics:c.ics")
+        assert ran.status == 0, (name, ran.err)
+
+
+def test_all_that_a_run_writes_is_for_its_owner_alone(cal_ai: CommandLine, talk: Path) -> None:
+    write_samples(cal_ai.folder / "samples", 1)
+    cal_ai.benchmark()
+    cal_ai(talk, "--calendar", "ics:c.ics")
+    written = [*(cal_ai.folder / "reports").iterdir(), *(cal_ai.folder / "home").rglob("*.jsonl")]
+    written = [path for path in [*written, cal_ai.folder / "c.ics"] if path.suffix != ".lock"]
+    assert len(written) >= 4
+    modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in written if path.is_file()}
+    assert set(modes.values()) == {0o600}, modes
+
+
+def test_what_a_killed_writer_left_is_removed_in_time(tmp_path: Path) -> None:
+    old, new = tmp_path / ".out.0123456789ab.tmp", tmp_path / ".out.ba9876543210.tmp"
+    other = tmp_path / ".other.0123456789ab.tmp"
+    for path in (old, new, other):
+        path.write_text("half")
+    for path in (old, other):
+        os.utime(path, (0, 0))
+    write_atomically(tmp_path / "out", "whole")
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted([new.name, other.name, "out"])
