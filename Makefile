@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: chromium help demo test check benchmark bench test-browser test-training clean
+.PHONY: chromium help demo test check benchmark bench hostile test-browser test-training clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -60,6 +60,9 @@ $(VENV)/.peers: $(READY) benchmarks/requirements.txt
 
 bench: $(VENV)/.peers ## measure speed side by side with peers, under ten minutes
 	$(BIN)/python -m benchmarks.all
+
+hostile: $(READY) ## bad input, faults, kills and full disks by the thousand, under 15 minutes
+	$(BIN)/python -m tests.hostile.campaign
 
 TRAINING := .venv-training
 $(TRAINING)/.ready: requirements.lock training/requirements.txt pyproject.toml

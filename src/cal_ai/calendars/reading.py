@@ -21,7 +21,11 @@ _DATE = re.compile(r":(\d{8})(?:T\d{6}Z?)?$")
 _DAY = timedelta(days=1)
 _REPEATING = ("RRULE", "RDATE", "RECURRENCE-ID")
 # What the libraries raise at an event that breaks the rules in a way they did not expect.
-_NONSENSE = (LookupError, ValueError, TypeError, AttributeError, ArithmeticError)
+_NONSENSE = (
+    *(LookupError, ValueError, TypeError, AttributeError, ArithmeticError),
+    *(RecursionError, OSError, ImportError),
+)
+_ZONE_NAME = re.compile(r":[A-Za-z0-9_+-]{1,40}(/[A-Za-z0-9_+-]{1,40}){0,3}$")
 _ZONE_PROPERTIES = frozenset({"TZID", "DTSTART", "TZOFFSETFROM", "TZOFFSETTO", "TZNAME", "RDATE"})
 _YEARLY = re.compile(
     r"RRULE:(?=.*FREQ=YEARLY)(?!.*INTERVAL=0*(;|$))(?!.*BY(SETPOS|SECOND|MINUTE)).*"
@@ -96,13 +100,13 @@ class Reader:
         parts: list[Line | Component] = [
             part if isinstance(part, Line) else _essentials(part)
             for part in self.calendar.parts
-            if isinstance(part, Line) or part.name == "VTIMEZONE"
+            if (_is_plain(part) if isinstance(part, Line) else part.name == "VTIMEZONE")
         ]
         parts += events
         whole = Component("VCALENDAR", self.calendar.begin, parts, self.calendar.end)
         try:
             return icalendar.Calendar.from_ical(whole.text())
-        except (*_NONSENSE, OSError) as error:
+        except _NONSENSE as error:
             raise CalendarError(f"{self.where}: cannot be read as iCalendar: {error}") from error
 
     def _readable(self, events: Sequence[Component], warnings: list[str]) -> Any:
@@ -150,6 +154,14 @@ class Reader:
         if isinstance(moment, datetime):
             return in_zone(moment, self.zone)
         return midnight(moment, self.zone)
+
+
+def _is_plain(line: Line) -> bool:
+    """Whether the library can be shown a property of the calendar itself.
+
+    It looks for the zone of X-WR-TIMEZONE among files and modules, whatever stands there.
+    """
+    return line.name != "X-WR-TIMEZONE" or _ZONE_NAME.search(line.text) is not None
 
 
 def _essentials(zone: Component) -> Component:

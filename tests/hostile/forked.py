@@ -1,0 +1,171 @@
+"""A command run in a child process that starts at once, watched for time, memory and manners."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import resource
+import signal
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+LONGEST_S = 10.0
+LARGEST_MB = 500.0
+STATUSES = frozenset({0, 1, 2, 3, 130})
+Main = Callable[[Sequence[str]], int]
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One call of a command in a folder of its own; `files` lie there before.
+
+    `waits_s` is what it may wait in between: for a server that is asked again.
+    """
+
+    kind: str
+    name: str
+    main: Main
+    arguments: tuple[str, ...]
+    files: Mapping[str, bytes] = field(default_factory=dict)
+    settings: Mapping[str, str] = field(default_factory=dict)
+    secrets: tuple[str, ...] = ()
+    largest_file: int | None = None
+    kill_after_s: float | None = None
+    waits_s: float = 0.0
+    streams: tuple[str, str] = ("out", "err")
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of it; a negative status is the signal that ended it."""
+
+    status: int
+    out: bytes
+    err: bytes
+    seconds: float
+    megabytes: float
+
+
+def run(case: Case, folder: Path) -> Outcome:
+    """Runs the case in the folder, which must exist; ends it when it takes too long."""
+    for name, content in case.files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+    streams = [
+        folder / f".{name}" if name in ("out", "err") else Path(name) for name in case.streams
+    ]
+    begun_s = time.monotonic()
+    child = os.fork()
+    if child == 0:
+        _child(case, folder, streams)
+    status, usage = _wait(child, begun_s + (case.kill_after_s or longest_s() + case.waits_s + 1))
+    seconds = time.monotonic() - begun_s
+    out, err = (path.read_bytes() if path.name.startswith(".") else b"" for path in streams)
+    code = os.waitstatus_to_exitcode(status)
+    return Outcome(code, out, err, seconds, usage.ru_maxrss / 1024)
+
+
+def longest_s() -> float:
+    """The seconds that a command may take: more where other programs want the processors too."""
+    return LONGEST_S * max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
+
+
+def _child(case: Case, folder: Path, streams: Sequence[Path]) -> None:
+    status = 99
+    try:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        os.chdir(folder)
+        for number, path in enumerate(streams, start=1):
+            os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), number)
+        sys.stdout = os.fdopen(1, "w", encoding="utf-8")
+        sys.stderr = os.fdopen(2, "w", encoding="utf-8", buffering=1)
+        os.environ.clear()
+        os.environ.update({"PATH": "/usr/bin:/bin", "HOME": str(folder), "TZ": "Europe/Berlin"})
+        os.environ.update(
+            {f"XDG_{name}_HOME": str(folder / name) for name in ("DATA", "CONFIG", "CACHE")}
+        )
+        os.environ.update(case.settings)
+        if case.largest_file is not None:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (case.largest_file, case.largest_file))
+        try:
+            status = case.main(list(case.arguments))
+        except SystemExit as leaving:
+            status = leaving.code if isinstance(leaving.code, int) else 1
+        except BaseException:
+            import traceback
+
+            traceback.print_exc()
+            status = 98
+        for stream in (sys.stdout, sys.stderr):
+            with contextlib.suppress(OSError, ValueError):
+                stream.flush()
+    finally:
+        os._exit(status)
+
+
+def _wait(child: int, until_s: float) -> tuple[int, resource.struct_rusage]:
+    pause_s = 0.001
+    while True:
+        found, status, usage = os.wait4(child, os.WNOHANG)
+        if found:
+            return status, usage
+        if time.monotonic() > until_s:
+            os.kill(child, signal.SIGKILL)
+            _, status, usage = os.wait4(child, 0)
+            return status, usage
+        time.sleep(pause_s)
+        pause_s = min(0.02, pause_s * 1.5)
+
+
+def complaints(case: Case, outcome: Outcome, folder: Path) -> list[str]:
+    """What is wrong with how the command behaved; nothing when all is well."""
+    found = []
+    printed = outcome.out + outcome.err
+    if b"Traceback (most recent call last)" in printed or b"Exception ignored" in printed:
+        found.append("traceback")
+    if outcome.status not in STATUSES:
+        found.append(f"status {outcome.status}")
+    if outcome.seconds > longest_s() + case.waits_s:
+        found.append(f"{outcome.seconds:.0f} s")
+    if outcome.megabytes > LARGEST_MB:
+        found.append(f"{outcome.megabytes:.0f} MB")
+    lines = outcome.err.decode("utf-8", "replace").splitlines()
+    errors = [line for line in lines if "error: " in line[:40]]
+    if len(errors) > 1:
+        found.append(f"{len(errors)} error lines")
+    if outcome.status == 2 and not errors:
+        found.append("wrong usage without a line about it")
+    text = printed.decode("utf-8", "replace").replace("\r\n", "").replace("\n", "")
+    if bad := sorted({char for char in text if _commands(char)}):
+        found.append(f"prints {bad!r}")
+    if len(outcome.err) > 100_000:
+        found.append("too much on stderr")
+    found += [f"secret in {place}" for place in _leaks(case, printed, folder)]
+    return found
+
+
+def _commands(char: str) -> bool:
+    code = ord(char)
+    turns = 0x202A <= code <= 0x202E or 0x2066 <= code <= 0x2069
+    return (code < 32 and char != "\t") or 127 <= code < 160 or turns
+
+
+def _leaks(case: Case, printed: bytes, folder: Path) -> list[str]:
+    secrets = [secret.encode() for secret in case.secrets]
+    if not secrets:
+        return []
+    places = ["what is printed"] if any(secret in printed for secret in secrets) else []
+    given = {str(folder / name) for name in case.files}
+    for root, _, names in os.walk(folder):
+        for name in names:
+            path = Path(root) / name
+            if str(path) in given or not path.is_file():
+                continue
+            content = path.read_bytes()
+            places += [name] if any(secret in content for secret in secrets) else []
+    return places
