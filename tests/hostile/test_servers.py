@@ -175,6 +175,15 @@ def test_no_wait_that_a_server_asks_for_is_without_end(
     assert time.monotonic() - begun_s < 8
 
 
+@EVERY_KIND
+def test_an_answer_that_breaks_off_is_one_line(
+    cal_ai: CommandLine, kind: Kind, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    defaults = (1.0, 2, 0.1, 1.0)
+    monkeypatch.setattr("cal_ai.extractors.retry.CallPolicy.__init__.__defaults__", defaults)
+    assert_one_error(ask(cal_ai, kind, Answer(207, b"{", length=1_000)))
+
+
 def test_a_password_is_not_sent_on_to_another_server(cal_ai: CommandLine) -> None:
     (kind,) = (kind for kind in KINDS if kind.name == "caldav")
     with HostileServer(Answer(207, b"<a/>")) as other:

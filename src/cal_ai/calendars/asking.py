@@ -113,12 +113,16 @@ class BoundedSession:
         self._session.close()
 
     def _once(self, method: str, url: str, options: dict[str, Any]) -> Any:
+        from urllib3.exceptions import HTTPError
+
         response = self._session.request(method, url, stream=True, allow_redirects=False, **options)
         try:
             unpacker = Unpacker(response.headers.get("Content-Encoding"))
             pieces = []
             while piece := response.raw.read(_PIECE, decode_content=False):
                 pieces.append(unpacker.unpack(piece))
+        except HTTPError as error:  # of the library below the session, which would hide it
+            raise ConnectionError("the answer breaks off") from error
         finally:
             response.close()
         response._content = b"".join(pieces)
