@@ -9,12 +9,21 @@ import time
 from pathlib import Path
 
 import pytest
-from tests.cal_ai.sample_folders import CommandLine, write_samples
+from testing.loopback import LoopbackLLM, answer
+from tests.cal_ai.sample_folders import GOT_LUNCH, CommandLine, write_samples
 from tests.hostile.kinds import TRANSCRIPT
 
 from sat_bench.cli import main as sat_bench
 from truemark.files import write_atomically
 from truemark.history import DAMAGED_SUFFIX
+
+
+@pytest.fixture
+def applying(gemini: CommandLine, llm: LoopbackLLM) -> CommandLine:
+    """The command line with a model that finds one event in every transcript."""
+    times = {"start_time": "2099-03-01T12:00:00", "end_time": "2099-03-01T13:00:00"}
+    llm.set_script([answer(events=[{**GOT_LUNCH, **times}])])
+    return gemini
 
 
 @pytest.fixture
@@ -119,42 +128,45 @@ JOURNAL_LINES = (
 
 @pytest.mark.parametrize("line", JOURNAL_LINES, ids=lambda line: str(line[:30]))
 def test_a_damaged_line_of_the_journal_is_told_and_kept_aside(
-    cal_ai: CommandLine, talk: Path, line: bytes
+    applying: CommandLine, talk: Path, line: bytes
 ) -> None:
-    first = cal_ai(talk, "--format", "json", "--calendar", "ics:c.ics")
+    first = applying(talk, "--format", "json", "--calendar", "ics:c.ics")
     assert (first.status, first.json["counts"]["created"]) == (0, 1)
-    (journal,) = cal_ai.folder.rglob("applied.jsonl")
+    (journal,) = applying.folder.rglob("applied.jsonl")
     whole = journal.read_bytes()
     journal.write_bytes(line if line.endswith(b"\n") else b"")
     with journal.open("ab") as file:
         file.write(whole + (b"" if line.endswith(b"\n") else line))
-    again = cal_ai(talk, "--format", "json", "--calendar", "ics:c.ics")
+    again = applying(talk, "--format", "json", "--calendar", "ics:c.ics")
     assert (again.status, again.json["counts"]["created"]) == (0, 0)
     assert "1 line is damaged" in again.err
     assert journal.read_bytes() == whole
     aside = journal.with_name(journal.name + DAMAGED_SUFFIX)
     assert aside.read_bytes().rstrip(b"\n") == line.rstrip(b"\n")
-    last = cal_ai(talk, "--calendar", "ics:c.ics")
+    last = applying(talk, "--calendar", "ics:c.ics")
     assert (last.status, "damaged" in last.err) == (0, False)
 
 
-def test_a_change_whose_types_are_wrong_stops_no_run(cal_ai: CommandLine, talk: Path) -> None:
-    assert cal_ai(talk, "--calendar", "ics:c.ics").status == 0
-    (journal,) = cal_ai.folder.rglob("applied.jsonl")
+def test_a_change_whose_types_are_wrong_stops_no_run(applying: CommandLine, talk: Path) -> None:
+    assert applying(talk, "--calendar", "ics:c.ics").status == 0
+    (journal,) = applying.folder.rglob("applied.jsonl")
     whole = [json.loads(line) for line in journal.read_bytes().splitlines()]
     for name in whole[0]["change"]:
         spoiled = {**whole[0], "change": {**whole[0]["change"], name: {"a": [5]}}}
         journal.write_text("".join(json.dumps(line) + "\n" for line in [spoiled, *whole[1:]]))
-        ran = cal_ai(talk, "--calendar", "ics:c.ics")
+        ran = applying(talk, "--calendar", "ics:c.ics")
         assert ran.status == 0, (name, ran.err)
 
 
-def test_all_that_a_run_writes_is_for_its_owner_alone(cal_ai: CommandLine, talk: Path) -> None:
-    write_samples(cal_ai.folder / "samples", 1)
-    cal_ai.benchmark()
-    cal_ai(talk, "--calendar", "ics:c.ics")
-    written = [*(cal_ai.folder / "reports").iterdir(), *(cal_ai.folder / "home").rglob("*.jsonl")]
-    written = [path for path in [*written, cal_ai.folder / "c.ics"] if path.suffix != ".lock"]
+def test_all_that_a_run_writes_is_for_its_owner_alone(applying: CommandLine, talk: Path) -> None:
+    write_samples(applying.folder / "samples", 1)
+    applying.benchmark()
+    applying(talk, "--calendar", "ics:c.ics")
+    written = [
+        *(applying.folder / "reports").iterdir(),
+        *(applying.folder / "home").rglob("*.jsonl"),
+    ]
+    written = [path for path in [*written, applying.folder / "c.ics"] if path.suffix != ".lock"]
     assert len(written) >= 4
     modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in written if path.is_file()}
     assert set(modes.values()) == {0o600}, modes

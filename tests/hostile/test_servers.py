@@ -180,7 +180,7 @@ def test_an_answer_that_breaks_off_is_one_line(
     cal_ai: CommandLine, kind: Kind, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     defaults = (1.0, 2, 0.1, 1.0)
-    monkeypatch.setattr("cal_ai.extractors.retry.CallPolicy.__init__.__defaults__", defaults)
+    monkeypatch.setattr("truemark.services.retry.CallPolicy.__init__.__defaults__", defaults)
     assert_one_error(ask(cal_ai, kind, Answer(207, b"{", length=1_000)))
 
 
