@@ -34,7 +34,7 @@ LUNCH = request("[Bob]: Lunch tomorrow at noon at Luigi's?\n[Alice]: Yes, see yo
 
 def test_a_plain_agreement_is_an_event_with_the_lines_that_settle_it() -> None:
     [event] = read_events(LUNCH)
-    assert (event.action, event.title) == ("create", "Lunch")
+    assert (event.action, event.title) == ("create", "Lunch with Bob")
     assert event.start_time == datetime(2026, 3, 5, 12, 0)
     assert "Bob: Lunch tomorrow at noon" in event.reasoning
     assert event.assumptions == ("no end was said: it is given the usual length",)

@@ -139,6 +139,20 @@ _KINDS: tuple[tuple[Kind, str], ...] = (
     (Kind("deadline", 60, 17), "deadline"),
 )
 
+# Kinds that are named after the person one does them with.
+SHARED = (
+    "breakfast",
+    "brunch",
+    "lunch",
+    "coffee",
+    "dinner",
+    "meeting",
+    "call",
+    "1:1",
+    "sync",
+    "date",
+)
+
 
 @cache
 def kinds() -> dict[str, Kind]:

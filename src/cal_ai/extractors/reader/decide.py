@@ -11,12 +11,13 @@ import numpy as np
 import numpy.typing as npt
 
 from cal_ai.events import Action, Confidence, Event
+from cal_ai.extractors.reader.activities import SHARED
 from cal_ai.extractors.reader.candidates import NONE, Candidates, Pair
 from cal_ai.extractors.reader.marks import IntArray
 from cal_ai.extractors.reader.mentions import Talk
 from cal_ai.extractors.reader.network import FloatArray, Scores
 from cal_ai.extractors.reader.patterns import small
-from cal_ai.extractors.reader.spans import Span, changed_span, new_span
+from cal_ai.extractors.reader.spans import Span, changed_span, kind_of, new_span
 
 KEEP, DELETE, UPDATE = range(3)
 WHEN_KINDS = ("clock", "until", "part", "length", "shift")
@@ -200,8 +201,16 @@ def _alike(one: str, other: str) -> bool:
 def _created(talk: Talk, new: _New) -> Finding:
     mentions = [talk.mentions[it] for it in new.pair.near if it != NONE]
     lines = tuple(sorted({new.title_line, *(it.line for it in mentions)}))
-    event = _timed("create", new.title, new.span, talk)
-    return Finding(replace(event, attendees=_others(talk, lines)), new.probability, lines)
+    others = _others(talk, lines)
+    event = _timed("create", _with_whom(new.title, others), new.span, talk)
+    return Finding(replace(event, attendees=others), new.probability, lines)
+
+
+def _with_whom(title: str, others: Sequence[str]) -> str:
+    """The title, with the one other person where calendars name them ("Lunch with Bob")."""
+    if len(others) != 1 or kind_of(title).name not in SHARED or others[0].lower() in title.lower():
+        return title
+    return f"{title} with {others[0]}"
 
 
 def _others(talk: Talk, lines: Sequence[int]) -> tuple[str, ...]:
