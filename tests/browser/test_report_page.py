@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from testing.made_runs import HOSTILE
-from testing.talk_runs import talks_run
+from testing.talk_runs import run_of_talks, talk, talks_run
 from tests.browser.conftest import MEASURED, RUNS, Open
 
 from truemark.pages import report_page
@@ -235,6 +236,23 @@ def test_the_slider_moves_the_marks_as_the_scorer_would(opened: Open, level: flo
     said = page.locator("#figure-threshold-0 output").inner_text()
     assert said.startswith(f"{level:.3f}: F1 0.")
     assert page.locator("#detail .slider output").inner_text() == said
+
+
+def test_tolerance_counts_characters_not_halves_of_them(chromium: Any, tmp_path: Path) -> None:
+    text = "One 🎉🎉🎉. Two 🎉, and 🎉🎉🎉🎉. Three, four 🎉🎉. Five 🎉. " * 20
+    heard = talk("emoji", text, 0.7, 4)
+    near = replace(heard, truth=tuple(max(0, place - 3) for place in heard.truth))
+    run = run_of_talks("emoji", [near], 3)
+    path = tmp_path / "emoji.html"
+    path.write_text(report_page([run]), encoding="utf-8")
+    page = chromium.new_page()
+    page.goto(path.as_uri())
+    for level in (0.1, 0.5, 0.8):
+        page.locator("#figure-threshold-0 input[type=range]").fill(str(level))
+        roles = [mark.role for mark in position_marks(near.group, level, 3, 0.0)]
+        for role in ("found", "invented", "missed"):
+            assert page.locator(f"#detail .point.{role}").count() == roles.count(role)
+    page.close()
 
 
 def _marks_at(marks: Any, level: float) -> Any:

@@ -103,7 +103,7 @@ globalThis.mistakesOf = (data, levels) => {
       if (source === undefined) return null;
       const text = data.texts[source];
       const place = whole ? finding.place : finding.at;
-      const marks = () => (whole ? marksAt(unit, run, levels[number]) : finding.marks);
+      const marks = () => (whole ? marksAt(unit, run, levels[number], text) : finding.marks);
       const box = make("div", { class: "text", dir: "auto", tabindex: "0" });
       box.refresh = () => {
         const from = Math.max(0, (place ?? 0) - AROUND);

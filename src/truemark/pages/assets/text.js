@@ -12,9 +12,17 @@ globalThis.texts = (() => {
     return element;
   }
 
+  /** Whether two places lie at most so many characters apart; some characters count as two here. */
+  function within(text, one, other, tolerance) {
+    const [from, to] = one < other ? [one, other] : [other, one];
+    if (to - from <= tolerance) return true;
+    return to - from <= 2 * tolerance && Array.from(text.substring(from, to)).length <= tolerance;
+  }
+
   /** The unit's marks if everything above `level` were predicted; pairs as the scorer does. */
-  function marksAt(unit, run, level) {
+  function marksAt(unit, run, level, text) {
     if (level === run.threshold) return unit.marks;
+    const near = (truth, start) => within(text, truth, start, run.tolerance);
     const truths = [];
     const predicted = [];
     const marks = [];
@@ -31,10 +39,10 @@ globalThis.texts = (() => {
     predicted.sort((a, b) => a[0] - b[0]);
     let next = 0;
     for (const [start, end, , probability] of predicted) {
-      while (next < truths.length && truths[next] < start - run.tolerance) {
+      while (next < truths.length && truths[next] < start && !near(truths[next], start)) {
         marks.push([truths[next], truths[next++], "missed", null, null]);
       }
-      if (next < truths.length && truths[next] <= start + run.tolerance) {
+      if (next < truths.length && near(truths[next], start)) {
         const truth = truths[next++];
         marks.push([start, end, "found", probability, truth === start ? null : truth]);
       } else marks.push([start, end, "invented", probability, null]);
