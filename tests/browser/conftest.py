@@ -67,7 +67,7 @@ def _bundled_talks(folder: Path) -> str:
 def _bundled_conversations(folder: Path) -> str:
     """The page of what cal_ai measures of its own samples."""
     output = folder / "conversations"
-    _run("cal_ai", "benchmark", "--extractor", "rules", "--output", str(output))
+    _run("cal_ai", "benchmark", "--extractor", "reader", "--output", str(output))
     (record,) = output.glob("*.run.json")
     return report_page([load_run(record)])
 
