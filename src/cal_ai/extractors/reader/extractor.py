@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import replace
+from functools import cache
 
 from cal_ai.events import ContextEvent, Event
 from cal_ai.extractors.answers import render_answer
@@ -27,6 +29,11 @@ class ReaderExtractor:
     def model(self) -> str | None:
         return None
 
+    @property
+    def identity(self) -> Mapping[str, str]:
+        """What tells this reader from others: its model and its thresholds."""
+        return _identity()
+
     async def extract_events(self, request: Request) -> Extraction:
         """The events of a conversation."""
         events = read_events(request)
@@ -34,6 +41,15 @@ class ReaderExtractor:
 
     async def close(self) -> None:
         """Nothing is held open."""
+
+
+@cache
+def _identity() -> dict[str, str]:
+    from cal_ai.extractors.reader.network import MODEL
+    from cal_ai.extractors.reader.thresholds import THRESHOLDS
+    from truemark.signature import checksum, data_hash
+
+    return {"weights": checksum(MODEL)[:12], "thresholds": data_hash(repr(THRESHOLDS))}
 
 
 def read_events(request: Request) -> tuple[Event, ...]:
