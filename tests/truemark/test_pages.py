@@ -166,6 +166,12 @@ def test_the_table_of_a_long_curve_keeps_the_marked_thresholds() -> None:
     assert figure.left_out == len(figure.series[0].points) - len(figure.rows) > 0
 
 
+def test_n_stands_beside_the_intervals_of_one_run_and_in_the_table_of_several() -> None:
+    run = calendar_run("any", 0.8)
+    says = [figures_of([run] * count, ["any"] * count)[0].says for count in (1, 2)]
+    assert [one.rpartition("; ")[2] for one in says] == ["n is beside it.", "n is in the table."]
+
+
 @given(st.text())
 def test_offsets_become_those_of_utf16(text: str) -> None:
     place = utf16(text)

@@ -12,9 +12,7 @@ from truemark.uncertainty import MEASURES, Measure
 
 TABLE_ROWS = 60
 COLORS = 6  # of runs in the style; further ones begin again
-RELIABILITY = (
-    "The share that was right, by what the system said; bars are 95% intervals, beside them n."
-)
+RELIABILITY = "The share that was right, by what the system said, with its 95% interval;"
 NAMES: dict[Measure, str] = {"f1": "F1", "precision": "precision", "recall": "recall"}
 
 
