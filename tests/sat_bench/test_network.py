@@ -138,6 +138,13 @@ def test_a_file_that_is_no_onnx_model_is_named(
     assert len(str(caught.value)) < 400
 
 
+def test_a_model_whose_names_are_damaged_is_named(tmp_path: Path) -> None:
+    path = write_signature(tmp_path / "model.onnx", [IDS, MASK], logits())
+    path.write_bytes(path.read_bytes().replace(b"Unsqueeze", b"\x95nsqueez\xb3"))
+    with pytest.raises(TruemarkError, match="model.onnx: not an ONNX model"):
+        Network(path)
+
+
 def test_a_missing_file_and_a_folder_are_named(tmp_path: Path) -> None:
     with pytest.raises(TruemarkError, match=r"none\.onnx: no such file"):
         Network(tmp_path / "none.onnx")

@@ -115,7 +115,8 @@ def _runtime_errors() -> tuple[type[Exception], ...]:
     )
 
     classes = [value for value in vars(state).values() if isinstance(value, type)]
-    return tuple(value for value in classes if issubclass(value, Exception))
+    # Its own message, where that quotes a damaged name, may be no text.
+    return (*(value for value in classes if issubclass(value, Exception)), UnicodeDecodeError)
 
 
 def _reason(error: Exception) -> str:
