@@ -9,6 +9,7 @@ from sat_bench.forms import csv_table, document, markdown, talk_table
 from sat_bench.results import ModelResult, Report, meant, shown_threshold, shown_weights
 from truemark.jsontext import to_json
 from truemark.tables import Format, render
+from truemark.text import one_line
 
 _FAILED = "failed"
 
@@ -35,7 +36,7 @@ def _text(report: Report) -> str:
         "comparison": _comparison,
         "conditions": _conditions,
     }[report.mode]
-    parts = [f"Loaded {report.talks} talks from {report.corpus}\n", body(report)]
+    parts = [f"Loaded {report.talks} talks from {one_line(report.corpus)}\n", body(report)]
     if report.per_talk:
         parts.append(render(talk_table(report), "text"))
     return "\n".join(parts)
@@ -85,7 +86,7 @@ def _comparison(report: Report) -> str:
             ratios = best.scores(report.weights)
             numbers = map("{:.2f}".format, (ratios.f1, ratios.weighted))
             cells = _columns(shown_threshold(meant(result, best.threshold)), *numbers)
-        lines.append(f"{result.name:<30} {cells}")
+        lines.append(f"{one_line(result.name):<30} {cells}")
     return "\n".join((*lines, ""))
 
 
@@ -104,7 +105,7 @@ def _condition_rows(report: Report) -> str:
     ]
     for result in report.results:
         if not isinstance(result, ModelResult):
-            lines.append(f"{result.name:<30} {_FAILED}")
+            lines.append(f"{one_line(result.name):<30} {_FAILED}")
             continue
         best = result.measurement.best(report.weights)
         ratios = best.scores(report.weights)
@@ -112,7 +113,7 @@ def _condition_rows(report: Report) -> str:
         cells = _columns(
             shown_threshold(meant(result, best.threshold)), *numbers, _shown_loss(result)
         )
-        lines.append(f"{result.name:<30} {result.condition:<15} {cells}")
+        lines.append(f"{one_line(result.name):<30} {result.condition:<15} {cells}")
     return "\n".join((*lines, ""))
 
 

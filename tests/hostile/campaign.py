@@ -17,6 +17,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import TypeVar
 
@@ -80,6 +81,29 @@ PARTS: dict[str, Callable[[int], Iterator[Finding]]] = {
     "disks": disks_part,
     "writers": writers_part,
 }
+_IMPORTED = (
+    "caldav.davclient",
+    "google.genai",
+    "google_auth_httplib2",
+    "googleapiclient.discovery",
+    "httpx2",
+    "icalendar",
+    "onnxruntime",
+    "rapidfuzz",
+    "recurring_ical_events",
+    "sentencepiece",
+    "cal_ai.applying.pipeline",
+    "cal_ai.benchmark.command",
+    "cal_ai.calendars.caldav",
+    "cal_ai.calendars.google",
+    "cal_ai.calendars.ics",
+    "cal_ai.extractors.reader.extractor",
+    "sat_bench.commands",
+    "truemark.comparison",
+    "truemark.services.gemini",
+    "truemark.services.openai",
+    "truemark.sheets",
+)
 _share = (0, 1)
 
 
@@ -104,9 +128,9 @@ def _work(number: int, of: int, seed: int, parts: list[str], results: object) ->
 
 
 def _import_all() -> None:
-    """What the commands import, so that each child starts at once."""
-    import truemark.comparison
-    import truemark.sheets  # noqa: F401
+    """Imports what the commands import, so that each child starts at once."""
+    for name in _IMPORTED:
+        import_module(name)
 
 
 def main() -> int:

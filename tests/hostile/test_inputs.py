@@ -98,6 +98,7 @@ def test_a_pipe_among_the_samples_costs_itself(cal_ai: CommandLine) -> None:
         ["-corpus", "/dev/zero"],
         ["-model", "/dev/zero"],
         ["-format", "\x1b[2J"],
+        ["-models", "\u2066x\x9b31m"],
         ["\x1b]0;x\x07"],
         ["-x" * 3_000],
     ],
@@ -108,9 +109,8 @@ def test_sat_bench_answers_bad_arguments_in_short(
 ) -> None:
     assert sat_bench(arguments) in (1, 2)
     streams = capsys.readouterr()
-    assert streams.out == ""
-    assert len(streams.err) < 1_500
-    assert all(char.isprintable() or char == "\n" for char in streams.err)
+    assert len(streams.out + streams.err) < 1_500
+    assert all(char.isprintable() or char == "\n" for char in streams.out + streams.err)
 
 
 JOURNAL_LINES = (

@@ -141,7 +141,7 @@ def test_a_file_that_is_no_onnx_model_is_named(
 def test_a_model_whose_names_are_damaged_is_named(tmp_path: Path) -> None:
     path = write_signature(tmp_path / "model.onnx", [IDS, MASK], logits())
     path.write_bytes(path.read_bytes().replace(b"Unsqueeze", b"\x95nsqueez\xb3"))
-    with pytest.raises(TruemarkError, match="model.onnx: not an ONNX model"):
+    with pytest.raises(TruemarkError, match=r"model\.onnx: not an ONNX model"):
         Network(path)
 
 
