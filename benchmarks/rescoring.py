@@ -30,7 +30,7 @@ MODEL = "gemini-2.5-pro"
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class Cost:
     wall_s: float
     cpu_s: float
     peak_mb: float
@@ -70,7 +70,7 @@ def write_recording(path: Path, folder: Path, samples: tuple[Sample, ...], paddi
             file.write(json.dumps(asdict(line)) + "\n")
 
 
-def rescore(work: Path, recording: Path) -> Measured:
+def rescore(work: Path, recording: Path) -> Cost:
     """Time and peak memory of the command in a process of its own."""
     command = [sys.executable, "-m", "cal_ai", "benchmark", str(work / "samples")]
     command += ["--extractor", f"replay:{recording}", "--output", str(work / "reports")]
@@ -83,7 +83,7 @@ def rescore(work: Path, recording: Path) -> Measured:
     if status:
         raise SystemExit(f"the command failed with status {status}")
     cpu_s = used.ru_utime + used.ru_stime
-    return Measured(wall_s, cpu_s, used.ru_maxrss / 1024, recording.stat().st_size / 1e6)
+    return Cost(wall_s, cpu_s, used.ru_maxrss / 1024, recording.stat().st_size / 1e6)
 
 
 def main() -> None:

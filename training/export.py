@@ -1,4 +1,4 @@
-"""Write a trained network as an ONNX file in the SaT form, its weights in eight and four bits.
+"""Writes a trained network as an ONNX file in the SaT form, its weights in eight and four bits.
 
 python -m training.export WEIGHTS_DIR small src/sat_bench/bundled/small.onnx
 """

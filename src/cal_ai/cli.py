@@ -44,7 +44,7 @@ _MODEL_HELP = "model of the gemini or openai extractor"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command and return its exit status."""
+    """The exit status of the command, which is run."""
     return ended("", lambda: _dispatch(list(sys.argv[1:] if arguments is None else arguments)))
 
 

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from cal_ai.benchmark.asking import Plan, extract_all
-from cal_ai.benchmark.record import Run, record_of, run_signature
+from cal_ai.benchmark.record import BenchmarkRun, record_of, run_signature
 from cal_ai.benchmark.run import system_of
 from cal_ai.benchmark.samples import default_folder, load_samples
 from cal_ai.benchmark.scoring import Result
@@ -20,7 +20,7 @@ from cal_ai.extractors.pricing import cost_usd
 from cal_ai.extractors.protocol import Extractor, Request
 from cal_ai.settings import load_settings
 from cal_ai.transcript import parse_transcript
-from truemark.records import Run as Record
+from truemark.records import Run
 
 CALLS_AT_ONCE = 4
 
@@ -50,7 +50,7 @@ def run_benchmark(
     *,
     extractor: Extractor | str | None = None,
     repeats: int = 1,
-) -> Record:
+) -> Run:
     """The record of a run over the samples of a folder, by default the bundled ones.
 
     Nothing is written: `truemark.write_run` keeps the record, `truemark.compare` compares it.
@@ -69,7 +69,7 @@ def run_benchmark(
         repeats=repeats,
     )
     results = asyncio.run(_results(plan))
-    run = Run(
+    run = BenchmarkRun(
         started=started,
         folder=samples.folder,
         extractor=chosen.name,

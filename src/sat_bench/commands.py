@@ -19,7 +19,7 @@ from sat_bench.options import DEFAULT_CORPUS, Options, parse_import_options, par
 from sat_bench.record_paths import record_paths
 from sat_bench.recording import Setup, run_of
 from sat_bench.report import show
-from sat_bench.results import Recorded, Report, results_of, shown_threshold
+from sat_bench.results import MeasuredRun, Report, results_of, shown_threshold
 from sat_bench.running.inference import Inference
 from sat_bench.running.progress import ProgressBar, on_a_terminal, watch_reading
 from truemark import __version__
@@ -62,7 +62,7 @@ def measure(arguments: Sequence[str]) -> int:
     if options.format == "text":
         _note_signatures(report, options)
     for path, outcome in zip(paths, outcomes, strict=False):
-        if isinstance(outcome, Recorded):
+        if isinstance(outcome, MeasuredRun):
             _write_record(path, outcome, talks, setup)
     return DONE if len(report.measured) == len(report.results) else FAILED
 
@@ -86,7 +86,7 @@ def _note_signatures(report: Report, options: Options) -> None:
         note(f"signature: {report.measured[0].signature}")
 
 
-def _write_record(path: Path, outcome: Recorded, talks: Iterable[Talk], setup: Setup) -> None:
+def _write_record(path: Path, outcome: MeasuredRun, talks: Iterable[Talk], setup: Setup) -> None:
     from sat_bench.findings import with_findings
     from truemark.record_files import write_run
 
@@ -127,7 +127,7 @@ def _inference(options: Options, talks: Talks) -> Iterator[Inference]:
 
 def _outcomes(
     options: Options, talks: Talks, setup: Setup, inference: Inference
-) -> Iterator[Recorded | Failed]:
+) -> Iterator[MeasuredRun | Failed]:
     measured = _comparison if options.compare else _single
     started, begun_s = datetime.now(UTC), perf_counter()
     for outcome in measured(options, talks, inference):
@@ -136,7 +136,7 @@ def _outcomes(
             yield outcome
         else:
             stamp = started.isoformat(timespec="seconds")
-            yield Recorded(outcome, run_of(outcome, setup, stamp, perf_counter() - begun_s))
+            yield MeasuredRun(outcome, run_of(outcome, setup, stamp, perf_counter() - begun_s))
         started, begun_s = datetime.now(UTC), perf_counter()
 
 

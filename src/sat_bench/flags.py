@@ -56,14 +56,14 @@ class FlagParser:
         self._parser.add_argument("-h", "-help", action="help", help="show this help and exit")
 
     def parse(self, arguments: Sequence[str]) -> dict[str, Any]:
-        """The values of the flags that were given, by name; leaves with status 2 on a bad line."""
+        """The values of the flags that were given, by name; exits with status 2 on a bad line."""
         namespace, rest = self._parser.parse_known_args(self._canonical(arguments))
         if rest:
             self.error(f"unexpected argument {rest[0]!r}")
         return vars(namespace)
 
     def error(self, message: str) -> NoReturn:
-        """Leave with status 2, the usage and the reason on stderr."""
+        """Exits with status 2, the usage and the reason on stderr."""
         self._parser.error(message)
 
     def _add(self, flag: Flag) -> None:

@@ -42,7 +42,7 @@ class ModelResult:
 
 
 @dataclass(frozen=True, slots=True)
-class Recorded:
+class MeasuredRun:
     """A system that was measured, and the run of its units."""
 
     measured: Measured
@@ -69,11 +69,11 @@ class Report:
 
 
 def results_of(
-    outcomes: Sequence[Recorded | Failed], setup: Setup
+    outcomes: Sequence[MeasuredRun | Failed], setup: Setup
 ) -> Iterator[ModelResult | Failed]:
     """The results of each system, in order, under each condition; those that failed as they are."""
     conditions = setup.conditions or ("",)
-    runs = [outcome.run for outcome in outcomes if isinstance(outcome, Recorded)]
+    runs = [outcome.run for outcome in outcomes if isinstance(outcome, MeasuredRun)]
     versus = {
         condition: iter(versus_first([under_condition(run, condition) for run in runs]))
         for condition in conditions

@@ -14,7 +14,7 @@ from cal_ai.benchmark.narrative import (
     worst_samples,
 )
 from cal_ai.benchmark.overview import Overview, look_over
-from cal_ai.benchmark.record import Run
+from cal_ai.benchmark.record import BenchmarkRun
 from cal_ai.benchmark.samples import Sample
 from cal_ai.benchmark.scoring import Result, Spent, score
 from cal_ai.benchmark.sidecar import ExpectedEvent, Sidecar
@@ -35,7 +35,7 @@ def result(name: str, expected: int, matched: int, wrong: int = 0, title: str = 
 
 
 def overview(*results: Result) -> Overview:
-    run = Run(
+    run = BenchmarkRun(
         started=datetime(2026, 2, 23, tzinfo=UTC),
         folder=Path("samples"),
         extractor="gemini",

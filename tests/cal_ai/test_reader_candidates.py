@@ -9,7 +9,7 @@ import pytest
 from cal_ai.events import ContextEvent
 from cal_ai.extractors.protocol import Request
 from cal_ai.extractors.reader.candidates import NONE, find_candidates
-from cal_ai.extractors.reader.mentions import Mention, Talk, read_talk
+from cal_ai.extractors.reader.mentions import Dialogue, Mention, read_dialogue
 from cal_ai.extractors.reader.spans import changed_span, new_span
 from cal_ai.transcript import parse_transcript
 
@@ -17,16 +17,16 @@ NOW = datetime(2026, 3, 4, 9, 10)  # a Wednesday
 SYNC = ContextEvent(1, "Team sync", datetime(2026, 3, 5, 15, 0), datetime(2026, 3, 5, 15, 30))
 
 
-def talk(*lines: str, context: tuple[ContextEvent, ...] = ()) -> Talk:
+def talk(*lines: str, context: tuple[ContextEvent, ...] = ()) -> Dialogue:
     spoken = "\n".join(f"[{'Ann' if n % 2 else 'Ben'}]: {line}" for n, line in enumerate(lines))
-    return read_talk(Request(parse_transcript(spoken), "Ann", NOW, context))
+    return read_dialogue(Request(parse_transcript(spoken), "Ann", NOW, context))
 
 
-def values(found: Talk, kind: str) -> list[object]:
+def values(found: Dialogue, kind: str) -> list[object]:
     return [it.value for it in found.mentions if it.kind == kind]
 
 
-def mention(found: Talk, kind: str) -> Mention:
+def mention(found: Dialogue, kind: str) -> Mention:
     return next(it for it in found.mentions if it.kind == kind)
 
 

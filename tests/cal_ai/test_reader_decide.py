@@ -10,10 +10,10 @@ import sentencepiece
 from cal_ai.events import ContextEvent
 from cal_ai.extractors.protocol import Request
 from cal_ai.extractors.reader.candidates import Candidates, find_candidates
-from cal_ai.extractors.reader.decide import Finding, Thresholds, confidence, decide
+from cal_ai.extractors.reader.decide import Found, Thresholds, confidence, decide
 from cal_ai.extractors.reader.marks import CALENDAR, OTHER, OWNER, WINDOW, Encoded, Marker
-from cal_ai.extractors.reader.mentions import Talk, read_talk
-from cal_ai.extractors.reader.network import PIECES, Scores
+from cal_ai.extractors.reader.mentions import Dialogue, read_dialogue
+from cal_ai.extractors.reader.network import PIECES, Logits
 from cal_ai.transcript import parse_transcript
 
 NOW = datetime(2026, 3, 4, 9, 10)  # a Wednesday
@@ -22,21 +22,23 @@ MARKER = Marker(sentencepiece.SentencePieceProcessor(model_file=str(PIECES)))
 LIKELY = 4.0
 
 
-def read(*lines: str, context: tuple[ContextEvent, ...] = ()) -> tuple[Talk, Candidates, Encoded]:
+def read(
+    *lines: str, context: tuple[ContextEvent, ...] = ()
+) -> tuple[Dialogue, Candidates, Encoded]:
     spoken = "\n".join(f"[{'Ann' if n % 2 else 'Ben'}]: {line}" for n, line in enumerate(lines))
-    talk = read_talk(Request(parse_transcript(spoken), "Ann", NOW, context))
+    talk = read_dialogue(Request(parse_transcript(spoken), "Ann", NOW, context))
     candidates = find_candidates(talk)
     return talk, candidates, MARKER.encode(talk, candidates)
 
 
-def quiet(candidates: Candidates, encoded: Encoded, events: int = 0) -> Scores:
-    """Scores of somebody who hears nothing."""
+def quiet(candidates: Candidates, encoded: Encoded, events: int = 0) -> Logits:
+    """Logits of somebody who hears nothing."""
     pairs, nodes = max(1, len(candidates.pairs)), max(1, len(candidates.nodes))
     tokens = (pairs, len(encoded.tokens))
     action = np.zeros((max(1, events), 3), np.float32)
     action[:, 0] = LIKELY
     links = np.zeros((max(1, events), nodes + 1), np.float32)
-    return Scores(
+    return Logits(
         np.full(pairs, -LIKELY, np.float32),
         np.zeros(pairs, np.float32),
         action,
@@ -47,7 +49,7 @@ def quiet(candidates: Candidates, encoded: Encoded, events: int = 0) -> Scores:
     )
 
 
-def titled(scores: Scores, encoded: Encoded, pair: int, line: int, start: int, end: int) -> None:
+def titled(scores: Logits, encoded: Encoded, pair: int, line: int, start: int, end: int) -> None:
     own = encoded.tokens[:, 0] == line
     scores.title_first[
         pair, own & (encoded.tokens[:, 1] <= start) & (encoded.tokens[:, 2] > start)
@@ -55,7 +57,7 @@ def titled(scores: Scores, encoded: Encoded, pair: int, line: int, start: int, e
     scores.title_last[pair, own & (encoded.tokens[:, 1] < end) & (encoded.tokens[:, 2] >= end)] = 9
 
 
-def decided(talk: Talk, found: Candidates, scores: Scores, encoded: Encoded) -> list[Finding]:
+def decided(talk: Dialogue, found: Candidates, scores: Logits, encoded: Encoded) -> list[Found]:
     return decide(talk, found, scores, encoded.tokens, Thresholds())
 
 

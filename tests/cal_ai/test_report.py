@@ -16,7 +16,7 @@ import pytest
 from cal_ai.benchmark.console import Written, json_summary, progress_line, text_summary
 from cal_ai.benchmark.narrative import Narrative, NoNarrative
 from cal_ai.benchmark.overview import Overview, look_over
-from cal_ai.benchmark.record import Run
+from cal_ai.benchmark.record import BenchmarkRun
 from cal_ai.benchmark.report import markdown_report
 from cal_ai.benchmark.samples import Sample
 from cal_ai.benchmark.scoring import Failed, Result, Spent, score
@@ -76,7 +76,7 @@ def results() -> tuple[Result, ...]:
 
 @pytest.fixture
 def overview() -> Overview:
-    run = Run(
+    run = BenchmarkRun(
         started=datetime(2026, 2, 23, 9, 30, tzinfo=UTC),
         folder=Path("samples"),
         extractor="gemini",

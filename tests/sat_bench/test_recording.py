@@ -23,7 +23,7 @@ from sat_bench.models.finding import ModelFiles
 from sat_bench.notes import beyond_the_grid
 from sat_bench.record_paths import record_paths
 from sat_bench.recording import Setup, run_of
-from sat_bench.results import ModelResult, Recorded, results_of
+from sat_bench.results import MeasuredRun, ModelResult, results_of
 from truemark.cli import main as truemark
 from truemark.counts import Weights
 from truemark.record_files import dumped, load_run, schema
@@ -206,7 +206,7 @@ def test_languages_and_conditions_are_groups_and_a_talk_stays_one_cluster() -> N
     ]
     assert run.units[0].cluster == run.units[1].cluster == corpus.files[0].stem
     assert run.units[1].text == spoken[1].text
-    results = list(results_of([Recorded(one, run)], setup))
+    results = list(results_of([MeasuredRun(one, run)], setup))
     assert [one.condition for one in results if isinstance(one, ModelResult)] == [
         "written",
         "lower",

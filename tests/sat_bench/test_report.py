@@ -15,7 +15,7 @@ from sat_bench.models.protocol import TextSystem
 from sat_bench.notes import beyond_the_grid
 from sat_bench.recording import Setup, run_of
 from sat_bench.report import show
-from sat_bench.results import ModelResult, Recorded, Report, results_of, shown_threshold
+from sat_bench.results import MeasuredRun, ModelResult, Report, results_of, shown_threshold
 from sat_bench.running.effort import Effort
 from truemark import __version__
 from truemark.counts import Counts, Weights
@@ -49,7 +49,7 @@ SETUP = Setup("0" * 64, "plain", 3, Weights(), 64, sweeps=True)
 UNDER = ("written", "bare")
 
 
-def recorded(name: str, seed: int, conditions: tuple[str, ...] = ("",)) -> Recorded:
+def recorded(name: str, seed: int, conditions: tuple[str, ...] = ("",)) -> MeasuredRun:
     """A system whose counts are drawn, at two thresholds."""
     chance = np.random.default_rng(seed)
     talks = []
@@ -65,7 +65,7 @@ def recorded(name: str, seed: int, conditions: tuple[str, ...] = ("",)) -> Recor
         Measurement((0.1, 0.2), tuple(talks)),
     )
     setup = replace(SETUP, conditions=conditions) if any(conditions) else SETUP
-    return Recorded(measured, run_of(measured, setup, "2026-03-01T09:00:00+00:00"))
+    return MeasuredRun(measured, run_of(measured, setup, "2026-03-01T09:00:00+00:00"))
 
 
 EVALUATION = Report(

@@ -153,7 +153,7 @@ def as_json(draft: Draft) -> str:
 
 
 def main() -> int:
-    """Check the files named, and write their JSON lines where --output says."""
+    """Checks the files named, and writes their JSON lines where --output says."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("files", nargs="+", type=Path)
     parser.add_argument("--output", type=Path)

@@ -66,7 +66,7 @@ def plan_line(chance: random.Random, identity: str) -> str:
 
 
 def main() -> None:
-    """Print the plan of a seed."""
+    """Prints the plan of a seed."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seed", type=int, required=True)
     parser.add_argument("--count", type=int, required=True)

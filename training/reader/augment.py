@@ -10,7 +10,7 @@ from datetime import timedelta
 
 from cal_ai.events import ContextEvent
 from cal_ai.extractors.protocol import Request
-from cal_ai.extractors.reader.mentions import read_talk
+from cal_ai.extractors.reader.mentions import read_dialogue
 from cal_ai.transcript import Transcript, Utterance
 from training.conversations.plan import TABLES
 from training.reader.conversations import Conversation, TrueEvent
@@ -157,7 +157,7 @@ class Augmenter:
 
 
 def _idle_lines(conversation: Conversation) -> list[str]:
-    talk = read_talk(conversation.request)
+    talk = read_dialogue(conversation.request)
     busy = {it.line for it in talk.mentions} | {n for it in conversation.events for n in it.lines}
     words = {word for it in conversation.request.context for word in it.summary.lower().split()}
     return [
@@ -205,7 +205,7 @@ def _other_day(one: Conversation, chance: random.Random) -> Conversation | None:
 
 def _other_hour(one: Conversation, chance: random.Random) -> Conversation | None:
     """All clock times moved by an hour or two; None where that would cross noon or midnight."""
-    talk = read_talk(one.request)
+    talk = read_dialogue(one.request)
     step = chance.choice((-2, -1, 1, 2))
     lines = []
     for number, (line, said) in enumerate(

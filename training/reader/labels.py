@@ -9,7 +9,7 @@ from datetime import timedelta
 
 from cal_ai.events import ContextEvent
 from cal_ai.extractors.reader.candidates import NONE, Candidates, find_candidates
-from cal_ai.extractors.reader.mentions import Talk, read_talk
+from cal_ai.extractors.reader.mentions import Dialogue, read_dialogue
 from cal_ai.extractors.reader.patterns import words
 from cal_ai.extractors.reader.spans import changed_span, new_span
 from training.reader.conversations import Conversation, TrueEvent
@@ -55,14 +55,14 @@ class Example:
     """A conversation as the reader sees it, with what is right of it."""
 
     id: str
-    talk: Talk
+    talk: Dialogue
     candidates: Candidates
     labels: Labels
 
 
 def example(conversation: Conversation) -> Example:
     """The candidates of a conversation and their labels."""
-    talk = read_talk(conversation.request)
+    talk = read_dialogue(conversation.request)
     candidates = find_candidates(talk)
     labels = Labels(actions=[KEEP] * len(conversation.request.context))
     for event in conversation.events:
@@ -79,7 +79,7 @@ def example(conversation: Conversation) -> Example:
     return Example(conversation.id, talk, candidates, labels)
 
 
-def _label_create(talk: Talk, found: Candidates, event: TrueEvent, labels: Labels) -> None:
+def _label_create(talk: Dialogue, found: Candidates, event: TrueEvent, labels: Labels) -> None:
     if event.start is None:
         labels.missed.append(event)
         return
@@ -116,7 +116,7 @@ def _is_day_long(event: TrueEvent) -> bool:
 
 
 def _label_update(
-    talk: Talk, found: Candidates, event: TrueEvent, target: int, labels: Labels
+    talk: Dialogue, found: Candidates, event: TrueEvent, target: int, labels: Labels
 ) -> None:
     calendar: ContextEvent = talk.request.context[target]
     whens = [NONE, *(i for i, node in enumerate(found.nodes) if node.kind in WHEN_KINDS)]

@@ -27,7 +27,7 @@ Batch = dict[str, Tensor]
 
 
 class Reader(nn.Module):  # type: ignore[misc, unused-ignore]
-    """Scores of new events, of what becomes of the calendar's, of links, and of title words.
+    """Logits of new events, of what becomes of the calendar's, of links, and of title words.
 
     Arrays are those of `cal_ai.extractors.reader.marks`, with a dimension for talks in front of all
     but the six channels, whose windows follow each other; -1 fills up.
@@ -163,7 +163,7 @@ class Reader(nn.Module):  # type: ignore[misc, unused-ignore]
         return described
 
     def _links(self, nodes: Tensor, events: Tensor) -> Tensor:
-        """Scores of events by nodes, with "none of them" first, for the clock and for the day."""
+        """Logits of events by nodes, with "none of them" first, for the clock and for the day."""
         query = self.link_query(events).unflatten(-1, (2, MIX))
         key = self.link_key(nodes).unflatten(-1, (2, MIX))
         scores = torch.einsum("bekd,bnkd->benk", query, key) / MIX**0.5
@@ -171,7 +171,7 @@ class Reader(nn.Module):  # type: ignore[misc, unused-ignore]
         return torch.cat([none, scores], 2)
 
     def titles(self, pairs: Tensor, tokens: Tensor, lines_apart: Tensor) -> Tensor:
-        """Scores of pairs by tokens to be the first and the last of the title."""
+        """Logits of pairs by tokens to be the first and the last of the title."""
         query = self.title_query(pairs).unflatten(-1, (2, self.shape.width))
         scores = torch.einsum("bpkd,btd->bptk", query, tokens) / self.shape.width**0.5
         near = self.title_apart(lines_apart.clamp(-marks.APART, marks.APART) + marks.APART)

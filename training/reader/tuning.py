@@ -17,10 +17,10 @@ from cal_ai.benchmark.scoring import Scored, Spent, event_scores, overall_counts
 from cal_ai.benchmark.sidecar import ExpectedEvent, Sidecar
 from cal_ai.extractors.reader import thresholds as stored
 from cal_ai.extractors.reader.candidates import Candidates, find_candidates
-from cal_ai.extractors.reader.decide import Finding, Thresholds, decide
+from cal_ai.extractors.reader.decide import Found, Thresholds, decide
 from cal_ai.extractors.reader.marks import IntArray
-from cal_ai.extractors.reader.mentions import Talk, read_talk
-from cal_ai.extractors.reader.network import Network, Scores
+from cal_ai.extractors.reader.mentions import Dialogue, read_dialogue
+from cal_ai.extractors.reader.network import Logits, Network
 from training.reader.conversations import Conversation, is_dev, read_conversations
 
 _CREATE = (0.4, 0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.93, 0.95)
@@ -35,12 +35,12 @@ class Read:
     """A conversation with what the network says of it."""
 
     sample: Sample
-    talk: Talk
+    talk: Dialogue
     candidates: Candidates
-    scores: Scores
+    scores: Logits
     tokens: IntArray
 
-    def findings(self, thresholds: Thresholds) -> list[Finding]:
+    def findings(self, thresholds: Thresholds) -> list[Found]:
         """The events at these thresholds."""
         return decide(self.talk, self.candidates, self.scores, self.tokens, thresholds)
 
@@ -65,7 +65,7 @@ def as_sample(one: Conversation) -> Sample:
 def read_all(network: Network, samples: Iterable[Sample]) -> Iterator[Read]:
     """Each sample, read once."""
     for sample in samples:
-        talk = read_talk(sample.request)
+        talk = read_dialogue(sample.request)
         candidates = find_candidates(talk)
         encoded = network.marker.encode(talk, candidates)
         yield Read(sample, talk, candidates, network.scores(encoded.arrays), encoded.tokens)
@@ -76,7 +76,7 @@ def scored(reads: Sequence[Read], thresholds: Thresholds) -> list[Scored]:
     return [_judged(it, it.findings(thresholds)) for it in reads]
 
 
-def _judged(read: Read, findings: Sequence[Finding]) -> Scored:
+def _judged(read: Read, findings: Sequence[Found]) -> Scored:
     result = score(read.sample, tuple(it.event for it in findings), Spent(0.0, 1, None))
     assert isinstance(result, Scored), "every conversation has its truth"
     return result

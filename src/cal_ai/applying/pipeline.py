@@ -53,7 +53,7 @@ class Conversation:
 
 
 def run_command(options: argparse.Namespace) -> int:
-    """Apply what the conversation changes, and show it; 1 when a change failed."""
+    """Applies what the conversation changes, and prints it; 1 when a change failed."""
     settings = load_settings(os.environ, owner=options.owner)
     transcript = load_conversation(options.file)
     zone = settings.timezone or machine_zone(os.environ)

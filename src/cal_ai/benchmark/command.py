@@ -38,7 +38,7 @@ _TOO_MANY = f"{HTTPStatus.TOO_MANY_REQUESTS} {HTTPStatus.TOO_MANY_REQUESTS.phras
 
 
 def benchmark_command(options: argparse.Namespace) -> int:
-    """Run the benchmark that the flags describe; 1 when a sample failed or F1 is too low."""
+    """Runs the benchmark that the flags describe; 1 when a sample failed or F1 is too low."""
     # Samples and results live to the end, so looking through them for garbage is in vain.
     gc.set_threshold(100_000, 50, 50)
     samples = load_samples(options.folder or default_folder())

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from cal_ai.benchmark.sidecar import ExpectedEvent
 from cal_ai.benchmark.tolerance import (
     MISSING,
-    Comparison,
+    Closeness,
     Side,
     Terms,
     Tolerance,
@@ -39,7 +39,7 @@ class Difference:
 
 
 def differences(
-    extracted: Side, expected: Side, comparison: Comparison, tolerance: Tolerance
+    extracted: Side, expected: Side, comparison: Closeness, tolerance: Tolerance
 ) -> tuple[Difference, ...]:
     """The fields that keep the pair from being a true positive; empty when it is one."""
     if comparison.within(tolerance):
@@ -48,7 +48,7 @@ def differences(
 
 
 def _differences(
-    extracted: Side, expected: Side, comparison: Comparison, tolerance: Tolerance
+    extracted: Side, expected: Side, comparison: Closeness, tolerance: Tolerance
 ) -> Iterator[Difference]:
     if not comparison.same_action:
         yield Difference("action", expected.action, extracted.action, "another action")
@@ -62,7 +62,7 @@ def _differences(
     )
 
 
-def drifts(extracted: Side, expected: Side, comparison: Comparison) -> tuple[Difference, ...]:
+def drifts(extracted: Side, expected: Side, comparison: Closeness) -> tuple[Difference, ...]:
     """The fields of a match that are not quite as expected: within tolerance, but off."""
     found = list(_time_differences(extracted, expected, comparison, bool))
     if not comparison.same_title:
@@ -72,18 +72,18 @@ def drifts(extracted: Side, expected: Side, comparison: Comparison) -> tuple[Dif
 
 
 def _title_difference(
-    extracted: Side, expected: Side, comparison: Comparison, by: str
+    extracted: Side, expected: Side, comparison: Closeness, by: str
 ) -> Difference:
     similarity = round(comparison.similarity, 1)
     return Difference("title", expected.title, extracted.title, by, similarity, "% alike")
 
 
-def _shown_similarity(comparison: Comparison) -> str:
+def _shown_similarity(comparison: Closeness) -> str:
     return f"similarity {comparison.similarity:.0f}"
 
 
 def _time_differences(
-    extracted: Side, expected: Side, comparison: Comparison, differs: Callable[[timedelta], bool]
+    extracted: Side, expected: Side, comparison: Closeness, differs: Callable[[timedelta], bool]
 ) -> Iterator[Difference]:
     """Start and end where their shift differs by enough; what is not checked does not differ."""
     times = compared_times(extracted, expected)

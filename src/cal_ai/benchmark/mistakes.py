@@ -13,7 +13,7 @@ from cal_ai.benchmark.scoring import Scored
 from cal_ai.benchmark.sidecar import ExpectedEvent
 from cal_ai.benchmark.tolerance import (
     MISSING,
-    Comparison,
+    Closeness,
     Side,
     Terms,
     Tolerance,
@@ -139,7 +139,7 @@ def _kind(result: Scored, pair: Pair, terms: Terms) -> Kind | None:
 
 
 def _wrong_time(
-    start: tuple[datetime | None, datetime | None], comparison: Comparison, tolerance: Tolerance
+    start: tuple[datetime | None, datetime | None], comparison: Closeness, tolerance: Tolerance
 ) -> Kind:
     shift, (_, expected) = comparison.start_shift, start
     if time_within(shift, tolerance):
@@ -156,7 +156,7 @@ def _on_another_day(moment: datetime, shift: timedelta) -> bool:
         return True
 
 
-def _in_common(comparison: Comparison, tolerance: Tolerance) -> bool:
+def _in_common(comparison: Closeness, tolerance: Tolerance) -> bool:
     """Whether two events may be meant to be the same: alike in title or in start."""
     if comparison.title_within(tolerance):
         return True

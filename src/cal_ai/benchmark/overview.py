@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from cal_ai.benchmark.record import Price, Run, record_of, stated_confidence
+from cal_ai.benchmark.record import BenchmarkRun, Price, record_of, stated_confidence
 from cal_ai.benchmark.scoring import Failed, Result, Scored, Unscored, event_scores
 from cal_ai.extractors.protocol import Usage, total_usage
 from truemark import history, records
@@ -52,7 +52,7 @@ class Overview:
     in `replayed`.
     """
 
-    run: Run
+    run: BenchmarkRun
     record: records.Run = field(repr=False)
     summary: Summary = field(repr=False)
     scored: tuple[Scored, ...] = field(repr=False)
@@ -86,7 +86,7 @@ class Overview:
         )
 
 
-def look_over(run: Run, price: Price) -> Overview:
+def look_over(run: BenchmarkRun, price: Price) -> Overview:
     """The numbers of a run, without those of its AI summary."""
     record = record_of(run, price)
     scored = tuple(result for result in run.results if isinstance(result, Scored))
@@ -223,5 +223,5 @@ def history_record(overview: Overview) -> dict[str, object]:
 
 
 def append_history(folder: Path, overview: Overview) -> None:
-    """Add the run's line to the history in `folder`."""
+    """Adds the run's line to the history in `folder`."""
     history.append(folder / FILE_NAME, history_record(overview))

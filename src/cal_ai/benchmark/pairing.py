@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from cal_ai.benchmark.sidecar import ExpectedEvent
-from cal_ai.benchmark.tolerance import Comparison, Terms, compare, expected_side, extracted_side
+from cal_ai.benchmark.tolerance import Closeness, Terms, compare, expected_side, extracted_side
 from cal_ai.events import Event
 from truemark.matching import match_by_cost
 
@@ -16,7 +16,7 @@ class Pair(NamedTuple):
 
     extracted: int
     expected: int
-    comparison: Comparison
+    comparison: Closeness
     is_match: bool
 
 

@@ -34,7 +34,7 @@ _FIELDS = {"start": "start_time", "end": "end_time"}
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class BenchmarkRun:
     """What was run, on what, and what became of each sample, in the order of the samples."""
 
     started: datetime
@@ -61,7 +61,7 @@ def run_signature(samples: Sequence[Sample]) -> Signature:
     )
 
 
-def record_of(run: Run, price: Price) -> records.Run:
+def record_of(run: BenchmarkRun, price: Price) -> records.Run:
     """The record of the run; samples without a sidecar are in none of its units."""
     scored = [result for result in run.results if isinstance(result, Scored)]
     return records.Run(
@@ -92,7 +92,7 @@ def _claims(scored: Sequence[Scored]) -> Iterator[tuple[Confidence, bool]]:
             yield event.confidence, index in right
 
 
-def _notes(run: Run) -> Iterator[str]:
+def _notes(run: BenchmarkRun) -> Iterator[str]:
     without = sum(isinstance(result, Unscored) for result in run.results)
     if without:
         yield f"{without} without sidecar, extracted and not scored"

@@ -12,7 +12,7 @@ from cal_ai.benchmark.asking import OnResult, Plan, extract_all
 from cal_ai.benchmark.baseline import Baseline, compared
 from cal_ai.benchmark.narrative import Narrative, NoNarrative, narrate
 from cal_ai.benchmark.overview import Overview, append_history, look_over, with_summary
-from cal_ai.benchmark.record import Price, Run, record_of, run_signature
+from cal_ai.benchmark.record import BenchmarkRun, Price, record_of, run_signature
 from cal_ai.benchmark.report import markdown_report
 from cal_ai.benchmark.store import create_new
 from cal_ai.extractors.choosing import EMBEDDED, is_embedded
@@ -22,8 +22,7 @@ from cal_ai.extractors.replay import ReplayExtractor
 from truemark import __version__
 from truemark.files import write_atomically
 from truemark.record_files import SUFFIX, write_run
-from truemark.records import Run as Record
-from truemark.records import System
+from truemark.records import Run, System
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +38,7 @@ async def run_benchmark(plan: Plan, on_result: OnResult) -> Finished:
     """Extract, score, report; the history gets its line when all else is done."""
     begun_s = time.perf_counter()
     results = await extract_all(plan, on_result)
-    run = Run(
+    run = BenchmarkRun(
         started=plan.started,
         folder=plan.samples.folder,
         extractor=plan.extractor.name,
@@ -90,12 +89,12 @@ def system_of(extractor: Extractor) -> System:
     return System(extractor.model or maker, maker, identity)
 
 
-async def _baseline_record(plan: Plan, baseline: Baseline) -> Record:
+async def _baseline_record(plan: Plan, baseline: Baseline) -> Run:
     """The record of the baseline; stored answers are scored on the samples of this run."""
-    if isinstance(baseline, Record):
+    if isinstance(baseline, Run):
         return baseline
     asked = replace(plan, extractor=baseline, store=None, repeats=baseline.repeats)
-    run = Run(
+    run = BenchmarkRun(
         started=datetime.fromtimestamp(baseline.path.stat().st_mtime).astimezone(),
         folder=plan.samples.folder,
         extractor=baseline.name,

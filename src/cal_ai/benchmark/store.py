@@ -49,7 +49,7 @@ class AnswerStore:
         return Extraction(events, kept.usage, kept.attempts, kept.raw, kept.latency_s)
 
     def keep(self, answer: Recorded) -> None:
-        """Put the answer where it outlives this process; the disk has it a moment later.
+        """Puts the answer where it outlives this process; the disk has it a moment later.
 
         Only a power cut can take what the disk does not have yet, and the calls in flight need not
         wait for that.
@@ -96,7 +96,7 @@ def latest_recording(output: Path, fingerprints: Iterable[str]) -> Recording | N
 
 
 def require_writable(folder: Path) -> None:
-    """Raise now what would otherwise be found out after the first answer was paid for."""
+    """Raises now what would otherwise be found out after the first answer was paid for."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with TemporaryFile(dir=folder):

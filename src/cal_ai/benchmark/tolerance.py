@@ -63,7 +63,7 @@ class Side(NamedTuple):
     planned: ContextEvent | None
 
 
-class Comparison(NamedTuple):
+class Closeness(NamedTuple):
     """The facts about one pair; times are `got` minus `expected`, None where there is no check."""
 
     same_action: bool
@@ -102,11 +102,11 @@ def time_within(shift: timedelta | None, tolerance: Tolerance) -> bool:
     return shift is None or abs(shift) <= tolerance.time_apart
 
 
-def compare(extracted: Side, expected: Side, terms: Terms) -> Comparison:
+def compare(extracted: Side, expected: Side, terms: Terms) -> Closeness:
     """How the two differ, whatever the tolerance."""
     (got_start, start), (got_end, end) = compared_times(extracted, expected)
     one, other = _normalised(extracted.title), _normalised(expected.title)
-    return Comparison(
+    return Closeness(
         same_action=extracted.action == expected.action,
         same_title=one == other,
         similarity=_similarity(one, other),

@@ -180,7 +180,7 @@ def _confidence(value: object) -> Confidence:
 
 
 def _moment(value: object) -> datetime | None:
-    """Read an ISO 8601 date-time; a date alone is the midnight that begins it."""
+    """The moment of an ISO 8601 date-time; a date alone is the midnight that begins it."""
     if _is_nothing(value):
         return None
     try:

@@ -101,5 +101,5 @@ def load_talk(path: Path, truth: TruthRule = "plain") -> Talk:
 def _is_transcript(path: Path) -> bool:
     if path.suffix.lower() not in ENDINGS or path.name.startswith("."):
         return False
-    # A link to nowhere belongs too, so that the talk it stood for is missed aloud.
+    # A broken link belongs too, so that the talk it stood for is reported as missing.
     return path.is_file() or not path.exists()

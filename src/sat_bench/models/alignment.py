@@ -25,7 +25,7 @@ SMALL_GAP = 64  # gaps of so many characters are aligned character by character
 _COMPARED = 1_024
 
 
-class Run(NamedTuple):
+class Stretch(NamedTuple):
     """Equal characters, case aside: where in the text, where in the answer, how many."""
 
     text: int
@@ -65,13 +65,13 @@ def aligned(text: str, sentences: Sequence[str]) -> Aligned:
     return Aligned(tuple(sorted(ends - {0})), _loss(solid, answer, runs), kept)
 
 
-def matching_runs(text: str, answer: str) -> Iterator[Run]:
+def matching_runs(text: str, answer: str) -> Iterator[Stretch]:
     """The stretches that both have, in order and as long as they go."""
     at_text = at_answer = 0
     while True:
         length = _common_prefix(text, answer, at_text, at_answer)
         if length:
-            yield Run(at_text, at_answer, length)
+            yield Stretch(at_text, at_answer, length)
         at_text, at_answer = at_text + length, at_answer + length
         if at_text == len(text) or at_answer == len(answer):
             return
@@ -79,7 +79,7 @@ def matching_runs(text: str, answer: str) -> Iterator[Run]:
         if max(skipped, added) <= SMALL_GAP:
             gap = text[at_text : at_text + skipped], answer[at_answer : at_answer + added]
             for run in _nearest_edit(*gap):
-                yield Run(at_text + run.text, at_answer + run.answer, run.length)
+                yield Stretch(at_text + run.text, at_answer + run.answer, run.length)
         at_text, at_answer = at_text + skipped, at_answer + added
 
 
@@ -126,7 +126,7 @@ def _nearest_anchor(here: str, there: str, anchor: int) -> tuple[int, int] | Non
     return best
 
 
-def _nearest_edit(text: str, answer: str) -> Iterator[Run]:
+def _nearest_edit(text: str, answer: str) -> Iterator[Stretch]:
     """The characters that a shortest edit of a small gap keeps."""
     rows = [list(range(len(answer) + 1))]
     for count, char in enumerate(text, 1):
@@ -139,7 +139,7 @@ def _nearest_edit(text: str, answer: str) -> Iterator[Run]:
         cost = rows[left][right]
         if text[left - 1] == answer[right - 1] and cost == rows[left - 1][right - 1]:
             left, right = left - 1, right - 1
-            kept.append(Run(left, right, 1))
+            kept.append(Stretch(left, right, 1))
         elif cost == rows[left - 1][right - 1] + 1:
             left, right = left - 1, right - 1
         elif cost == rows[left - 1][right] + 1:
@@ -149,15 +149,15 @@ def _nearest_edit(text: str, answer: str) -> Iterator[Run]:
     return reversed(kept)
 
 
-def _gaps(text: int, answer: int, runs: Sequence[Run]) -> Iterator[tuple[int, int]]:
+def _gaps(text: int, answer: int, runs: Sequence[Stretch]) -> Iterator[tuple[int, int]]:
     """How many characters of the text and of the answer lie between the runs."""
     at_text = at_answer = 0
-    for run in (*runs, Run(text, answer, 0)):
+    for run in (*runs, Stretch(text, answer, 0)):
         yield run.text - at_text, run.answer - at_answer
         at_text, at_answer = run.text + run.length, run.answer + run.length
 
 
-def _loss(text: str, answer: str, runs: Sequence[Run]) -> Loss:
+def _loss(text: str, answer: str, runs: Sequence[Stretch]) -> Loss:
     changed = sum(
         here != there
         for run in runs
@@ -178,7 +178,7 @@ def _loss(text: str, answer: str, runs: Sequence[Run]) -> Loss:
     return Loss(changed, deleted, invented, len(text))
 
 
-def _mapped(cuts: Sequence[int], runs: Sequence[Run]) -> Iterator[int]:
+def _mapped(cuts: Sequence[int], runs: Sequence[Stretch]) -> Iterator[int]:
     """For each place in the answer the one in the text: how many characters are before it."""
     following = iter((*runs, None))
     run, at_text, at_answer = next(following), 0, 0  # where the run before ends
@@ -194,7 +194,7 @@ def _mapped(cuts: Sequence[int], runs: Sequence[Run]) -> Iterator[int]:
             yield at_text
 
 
-def _unmatched(characters: int, runs: Sequence[Run]) -> npt.NDArray[np.bool_]:
+def _unmatched(characters: int, runs: Sequence[Stretch]) -> npt.NDArray[np.bool_]:
     gone = np.ones(characters, np.bool_)
     for run in runs:
         gone[run.text : run.text + run.length] = False

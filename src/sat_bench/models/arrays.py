@@ -20,7 +20,7 @@ class GrowingArray(Generic[Number]):
         self._length = 0
 
     def append(self, values: npt.NDArray[Number]) -> None:
-        """Put the values behind those that are there."""
+        """Appends the values."""
         length = self._length + len(values)
         if length > len(self._room):
             # Large arrays are extended where they are, and room takes no memory until it is used.

@@ -83,7 +83,7 @@ def _is_int8_weight(tensor: TensorProto) -> bool:
 
 
 def _to_float32(graph: GraphProto) -> None:
-    """Make every half-precision number of the graph a float32; only those can be quantised."""
+    """Makes every half-precision number of the graph a float32; only those can be quantised."""
     from onnx import TensorProto
 
     for tensor in graph.initializer:

@@ -203,7 +203,7 @@ def connected(where: str) -> Iterator[Cluster]:
 
 
 def _expect_a_scheduler(address: str) -> None:
-    """Raise an OSError unless someone greets there in the way of Dask."""
+    """Raises an OSError unless a Dask scheduler answers there."""
     # The client would wait for ever on a port that keeps silent, and takes the first eight bytes
     # of any other protocol for the length of a message.
     host, _, port = address.removeprefix(SCHEME).rpartition(":")
@@ -214,7 +214,7 @@ def _expect_a_scheduler(address: str) -> None:
 
 
 def _expect_our_version(where: str, client: Any) -> None:
-    """Raise an error unless the scheduler and all workers have this version of truemark."""
+    """Raises an error unless the scheduler and all workers have this version of truemark."""
     # Asked with a function that everybody has: one of ours would end a worker without it.
     answers = client.run(version, "truemark", on_error="return")
     try:
@@ -232,7 +232,7 @@ def _expect_our_version(where: str, client: Any) -> None:
 
 
 def _silence() -> None:
-    """Leave it to the errors raised here to tell of a lost connection."""
+    """Silences Dask's own log: the errors raised here tell of a lost connection."""
     # For good: the client's thread still logs when the client is closed.
     for handler in logging.getLogger("distributed").handlers:
         handler.setLevel(logging.CRITICAL)

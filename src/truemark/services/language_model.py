@@ -21,7 +21,7 @@ class LanguageModelClient(ABC):
 
     @abstractmethod
     async def _call_api(self, prompt: Prompt) -> LLMCallResult:
-        """Make one call; raises an error of `protocol` or a `TransientError`."""
+        """The answer to one call; raises an error of `protocol` or a `TransientError`."""
 
     @abstractmethod
     async def close(self) -> None: ...

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Container, Sequence
 from dataclasses import dataclass
 
-from cal_ai.extractors.reader.mentions import Mention, MentionKind, Talk, Value
+from cal_ai.extractors.reader.mentions import Dialogue, Mention, MentionKind, Value
 
 NONE = -1
 # A time and a day that are never named within this many lines of each other are no pair.
@@ -25,7 +25,7 @@ class Node:
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class TimeOnDay:
     """A clock time or part of the day on a day, as places in the nodes; NONE where one is not said.
 
     `near` holds the mentions of the two that are closest to each other, `apart` the lines between.
@@ -42,16 +42,16 @@ class Candidates:
     """The nodes of a talk, and the pairs that may be new events."""
 
     nodes: tuple[Node, ...]
-    pairs: tuple[Pair, ...]
+    pairs: tuple[TimeOnDay, ...]
 
-    def spoken(self, talk: Talk, node: int) -> Mention | None:
+    def spoken(self, talk: Dialogue, node: int) -> Mention | None:
         """The mention that says most about a node; None for NONE."""
         if node == NONE:
             return None
         return max((talk.mentions[it] for it in self.nodes[node].mentions), key=_says)
 
 
-def find_candidates(talk: Talk) -> Candidates:
+def find_candidates(talk: Dialogue) -> Candidates:
     """The candidates of a talk."""
     places: dict[tuple[MentionKind, Value], list[int]] = defaultdict(list)
     certain = {it.value for it in talk.mentions if it.clock is not None and it.clock.certain}
@@ -80,15 +80,15 @@ def _value(mention: Mention, certain: Container[Value]) -> Value:
     return mention.value
 
 
-def _pair(mentions: Sequence[Mention], nodes: Sequence[Node], when: int, day: int) -> Pair:
+def _pair(mentions: Sequence[Mention], nodes: Sequence[Node], when: int, day: int) -> TimeOnDay:
     if NONE in (when, day):
         last = nodes[max(when, day)].mentions[-1]
-        return Pair(when, day, (NONE, last) if when == NONE else (last, NONE), 0)
+        return TimeOnDay(when, day, (NONE, last) if when == NONE else (last, NONE), 0)
     near = min(
         ((one, other) for one in nodes[when].mentions for other in nodes[day].mentions),
         key=lambda it: (abs(mentions[it[0]].line - mentions[it[1]].line), -it[0]),
     )
-    return Pair(when, day, near, abs(mentions[near[0]].line - mentions[near[1]].line))
+    return TimeOnDay(when, day, near, abs(mentions[near[0]].line - mentions[near[1]].line))
 
 
 def _says(mention: Mention) -> tuple[bool, bool, bool, int]:

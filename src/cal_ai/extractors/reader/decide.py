@@ -12,12 +12,12 @@ import numpy.typing as npt
 
 from cal_ai.events import Action, Confidence, Event
 from cal_ai.extractors.reader.activities import SHARED
-from cal_ai.extractors.reader.candidates import NONE, Candidates, Pair
+from cal_ai.extractors.reader.candidates import NONE, Candidates, TimeOnDay
 from cal_ai.extractors.reader.marks import IntArray
-from cal_ai.extractors.reader.mentions import Talk
-from cal_ai.extractors.reader.network import FloatArray, Scores
+from cal_ai.extractors.reader.mentions import Dialogue
+from cal_ai.extractors.reader.network import FloatArray, Logits
 from cal_ai.extractors.reader.patterns import small
-from cal_ai.extractors.reader.spans import Span, changed_span, kind_of, new_span
+from cal_ai.extractors.reader.spans import Slot, changed_span, kind_of, new_span
 
 KEEP, DELETE, UPDATE = range(3)
 WHEN_KINDS = ("clock", "until", "part", "length", "shift")
@@ -47,7 +47,7 @@ class Thresholds:
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class Found:
     """An event with the probability that it is right, and the lines that speak for it."""
 
     event: Event
@@ -57,20 +57,20 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class _New:
-    pair: Pair
+    pair: TimeOnDay
     probability: float
     title: str
     title_line: int
-    span: Span
+    span: Slot
 
 
 def decide(
-    talk: Talk,
+    talk: Dialogue,
     candidates: Candidates,
-    scores: Scores,
+    scores: Logits,
     tokens: IntArray,
     thresholds: Thresholds,
-) -> list[Finding]:
+) -> list[Found]:
     """The events of a talk, changes of the calendar first."""
     changes = list(_changes(talk, candidates, scores, thresholds))
     moved = {it.event.start_time for it in changes if it.event.action == "update"}
@@ -87,27 +87,25 @@ def confidence(probability: float, thresholds: Thresholds) -> Confidence:
 
 
 def _changes(
-    talk: Talk, candidates: Candidates, scores: Scores, thresholds: Thresholds
-) -> Iterator[Finding]:
+    talk: Dialogue, candidates: Candidates, scores: Logits, thresholds: Thresholds
+) -> Iterator[Found]:
     chances = _softmax(scores.action)
     for place, calendar in enumerate(talk.request.context):
         delete, update = float(chances[place, DELETE]), float(chances[place, UPDATE])
         near = _lines_about(talk, place)
         if delete >= thresholds.delete and delete >= update:
             event = Event("delete", calendar.summary, existing_event_id=calendar.id)
-            yield Finding(event, delete, near)
+            yield Found(event, delete, near)
         elif update >= thresholds.update:
             when, day, surely = _links(candidates, scores, place)
             at, on = candidates.spoken(talk, when), candidates.spoken(talk, day)
             span = changed_span(talk, calendar, at, on)
             event = _timed("update", calendar.summary, span, talk)
             lines = tuple(sorted({*near[:1], *(it.line for it in (at, on) if it)}))
-            yield Finding(
-                replace(event, existing_event_id=calendar.id), update * surely**0.5, lines
-            )
+            yield Found(replace(event, existing_event_id=calendar.id), update * surely**0.5, lines)
 
 
-def _links(candidates: Candidates, scores: Scores, event: int) -> tuple[int, int, float]:
+def _links(candidates: Candidates, scores: Logits, event: int) -> tuple[int, int, float]:
     """The clock and the day an event is moved to, one of which may be NONE, and how surely."""
     kinds = [node.kind for node in candidates.nodes]
     whens = _log_softmax(_masked(scores.when[event], kinds, WHEN_KINDS))
@@ -126,7 +124,7 @@ def _masked(
 
 
 def _new_events(
-    talk: Talk, candidates: Candidates, scores: Scores, tokens: IntArray, threshold: float
+    talk: Dialogue, candidates: Candidates, scores: Logits, tokens: IntArray, threshold: float
 ) -> Iterator[_New]:
     chances = 1 / (1 + np.exp(-scores.create.astype(np.float64)))
     likely = [int(it) for it in np.argsort(-chances) if chances[it] >= threshold]
@@ -141,7 +139,7 @@ def _new_events(
             yield _New(pair, float(chances[place]) * surely**_TITLE_COUNTS, title, line, span)
 
 
-def _named(scores: Scores, tokens: IntArray, pair: int) -> tuple[tuple[int, int], float]:
+def _named(scores: Logits, tokens: IntArray, pair: int) -> tuple[tuple[int, int], float]:
     """The first and last token of the likeliest title of a pair, and its probability."""
     first = _log_softmax(scores.title_first[pair].astype(np.float64))
     last = _log_softmax(scores.title_last[pair].astype(np.float64))
@@ -156,7 +154,7 @@ def _named(scores: Scores, tokens: IntArray, pair: int) -> tuple[tuple[int, int]
     return max(found, key=lambda it: it[1])
 
 
-def _said(talk: Talk, tokens: IntArray, words: tuple[int, int]) -> tuple[int, str]:
+def _said(talk: Dialogue, tokens: IntArray, words: tuple[int, int]) -> tuple[int, str]:
     """The line of some tokens, and a title made of them."""
     line = int(tokens[words[0], 0])
     text = talk.lines[line] if talk.lines else ""
@@ -198,12 +196,12 @@ def _alike(one: str, other: str) -> bool:
     return bool(words & others)
 
 
-def _created(talk: Talk, new: _New) -> Finding:
+def _created(talk: Dialogue, new: _New) -> Found:
     mentions = [talk.mentions[it] for it in new.pair.near if it != NONE]
     lines = tuple(sorted({new.title_line, *(it.line for it in mentions)}))
     others = _others(talk, lines)
     event = _timed("create", _with_whom(new.title, others), new.span, talk)
-    return Finding(replace(event, attendees=others), new.probability, lines)
+    return Found(replace(event, attendees=others), new.probability, lines)
 
 
 def _with_whom(title: str, others: Sequence[str]) -> str:
@@ -213,7 +211,7 @@ def _with_whom(title: str, others: Sequence[str]) -> str:
     return f"{title} with {others[0]}"
 
 
-def _others(talk: Talk, lines: Sequence[int]) -> tuple[str, ...]:
+def _others(talk: Dialogue, lines: Sequence[int]) -> tuple[str, ...]:
     """Who else takes part: those who speak around the lines that settle it."""
     said = talk.request.transcript.utterances
     near = range(max(0, min(lines) - 1), min(len(said), max(lines) + 2))
@@ -223,7 +221,7 @@ def _others(talk: Talk, lines: Sequence[int]) -> tuple[str, ...]:
     )
 
 
-def _lines_about(talk: Talk, event: int) -> tuple[int, ...]:
+def _lines_about(talk: Dialogue, event: int) -> tuple[int, ...]:
     """The lines that share a telling word with an event of the calendar, the last first."""
     words = {word for word in small(talk.request.context[event].summary).split() if len(word) > 3}
     found = (
@@ -234,7 +232,7 @@ def _lines_about(talk: Talk, event: int) -> tuple[int, ...]:
     return tuple(sorted(found, reverse=True))[:2]
 
 
-def _timed(action: Action, title: str, span: Span, talk: Talk) -> Event:
+def _timed(action: Action, title: str, span: Slot, talk: Dialogue) -> Event:
     zone = talk.request.now.tzinfo
     start, end = (it.replace(tzinfo=zone) for it in (span.start, span.end))
     return Event(action, title, start, end, assumptions=span.assumptions)

@@ -11,7 +11,7 @@ from cal_ai.events import ContextEvent, Event
 from cal_ai.extractors.answers import render_answer
 from cal_ai.extractors.protocol import Extraction, Request
 from cal_ai.extractors.reader.candidates import find_candidates
-from cal_ai.extractors.reader.mentions import Talk, read_talk
+from cal_ai.extractors.reader.mentions import Dialogue, read_dialogue
 
 _LONGEST_QUOTE = 160
 # Days are counted from the reference time, which must not leave the calendar.
@@ -61,7 +61,7 @@ def read_events(request: Request) -> tuple[Event, ...]:
     from cal_ai.extractors.reader.thresholds import THRESHOLDS
 
     network = shared_network()
-    talk = read_talk(_with_few_events(request))
+    talk = read_dialogue(_with_few_events(request))
     candidates = find_candidates(talk)
     encoded = network.marker.encode(talk, candidates)
     scores = network.scores(encoded.arrays)
@@ -92,7 +92,7 @@ def _with_few_events(request: Request) -> Request:
     return replace(request, context=tuple(it for it in request.context if it.id in chosen))
 
 
-def _quoted(talk: Talk, lines: tuple[int, ...]) -> str:
+def _quoted(talk: Dialogue, lines: tuple[int, ...]) -> str:
     said = talk.request.transcript.utterances
     quotes = (f"{said[it].speaker}: {_shortened(said[it].words)}" for it in lines)
     return " / ".join(quotes) or "no single line says so"

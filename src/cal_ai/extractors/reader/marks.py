@@ -14,7 +14,7 @@ import numpy.typing as npt
 from cal_ai.events import ContextEvent
 from cal_ai.extractors.reader.activities import noun_pattern
 from cal_ai.extractors.reader.candidates import NONE, Candidates
-from cal_ai.extractors.reader.mentions import Mention, Talk
+from cal_ai.extractors.reader.mentions import Dialogue, Mention
 from cal_ai.extractors.reader.patterns import small, small_pattern, words
 from cal_ai.extractors.reader.reckoning import minute_of
 
@@ -70,7 +70,7 @@ class Marker:
     def __init__(self, pieces: SentencePieceProcessor) -> None:
         self._pieces = pieces
 
-    def encode(self, talk: Talk, candidates: Candidates) -> Encoded:
+    def encode(self, talk: Dialogue, candidates: Candidates) -> Encoded:
         """The arrays of a talk; lists that would be empty have one entry that means nothing."""
         head, events = self._head(talk)
         lines = self._lines(talk)
@@ -98,7 +98,7 @@ class Marker:
         arrays |= _places(talk, candidates, lines, begins)
         return Encoded(arrays, _filled([it[1:] for it in tokens], 3))
 
-    def _head(self, talk: Talk) -> tuple[list[_Row], list[int]]:
+    def _head(self, talk: Dialogue) -> tuple[list[_Row], list[int]]:
         """The time of speaking and the calendar, and where in it each event begins."""
         head: list[_Row] = [(BEGIN, 0, 0, 0, 0, 0)]
         head += [(it, 0, 0, 0, 0, 0) for it, _ in self._split(f"now {_when(talk.now)}")]
@@ -113,7 +113,7 @@ class Marker:
             head += [(piece, *marks) for piece, _ in said]
         return head, places
 
-    def _lines(self, talk: Talk) -> list[_Line]:
+    def _lines(self, talk: Dialogue) -> list[_Line]:
         titles = [_words(event.summary) for event in talk.request.context]
         by_line: dict[int, list[tuple[int, Mention]]] = {}
         for place, mention in enumerate(talk.mentions):
@@ -132,7 +132,7 @@ class Marker:
         text: str,
         mentions: Sequence[tuple[int, Mention]],
         titles: Sequence[frozenset[str]],
-        talk: Talk,
+        talk: Dialogue,
     ) -> _Line:
         name = self._split(f"{speaker}:")[-_LONGEST_NAME:]
         said = self._split(text)[:_LONGEST_LINE]
@@ -258,7 +258,7 @@ def _title_tokens(
 
 
 def _places(
-    talk: Talk, candidates: Candidates, lines: Sequence[_Line], begins: Mapping[int, int]
+    talk: Dialogue, candidates: Candidates, lines: Sequence[_Line], begins: Mapping[int, int]
 ) -> dict[str, IntArray]:
     at = []
     for place, mention in enumerate(talk.mentions):

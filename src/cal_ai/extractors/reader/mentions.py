@@ -43,7 +43,7 @@ class Mention:
 
 
 @dataclass(frozen=True, slots=True)
-class Talk:
+class Dialogue:
     """A conversation in one spelling: its lines and the times in them, in order."""
 
     request: Request
@@ -56,11 +56,11 @@ class Talk:
         return self.request.now.replace(tzinfo=None)
 
 
-def read_talk(request: Request) -> Talk:
+def read_dialogue(request: Request) -> Dialogue:
     """The conversation of a request, with every time that is mentioned in it."""
     lines = tuple(plain(each.words)[:_LONGEST_LINE] for each in request.transcript.utterances)
     mentions = _Days(request.now.date()).resolved(lines, request.now.replace(tzinfo=None))
-    return Talk(
+    return Dialogue(
         request, lines, tuple(sorted(mentions, key=lambda it: (it.line, it.start, it.kind)))
     )
 

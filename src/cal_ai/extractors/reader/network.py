@@ -22,7 +22,7 @@ FloatArray = npt.NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True)
-class Scores:
+class Logits:
     """What the network says, before any decision.
 
     `create` and `late` have a logit per pair, `action` three per event of the calendar (kept,
@@ -54,10 +54,10 @@ class Network:
         self._inputs = [it.name for it in self._session.get_inputs()]
         self.marker = Marker(sentencepiece.SentencePieceProcessor(model_file=str(pieces)))
 
-    def scores(self, arrays: Mapping[str, IntArray]) -> Scores:
+    def scores(self, arrays: Mapping[str, IntArray]) -> Logits:
         """The scores for the arrays of one talk."""
         given: dict[str, Any] = {name: arrays[name] for name in self._inputs}
-        return Scores(*self._session.run(None, given))
+        return Logits(*self._session.run(None, given))
 
 
 @cache

@@ -9,7 +9,7 @@ from datetime import date, datetime, time, timedelta
 from cal_ai.events import ContextEvent
 from cal_ai.extractors.protocol import Request
 from cal_ai.extractors.reader.activities import Kind, kinds, noun_pattern
-from cal_ai.extractors.reader.mentions import Mention, Talk
+from cal_ai.extractors.reader.mentions import Dialogue, Mention
 from cal_ai.extractors.reader.patterns import small, small_pattern
 from cal_ai.extractors.reader.reckoning import minute_of
 from cal_ai.extractors.reader.times import Clock
@@ -21,7 +21,7 @@ _DAY = 1440
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class Slot:
     """From the first moment to the last, by the owner's clock, and what was filled in."""
 
     start: datetime
@@ -36,8 +36,8 @@ def kind_of(title: str) -> Kind:
 
 
 def new_span(
-    talk: Talk, when: Mention | None, day: Mention | None, title: str, *, late: bool = False
-) -> Span | None:
+    talk: Dialogue, when: Mention | None, day: Mention | None, title: str, *, late: bool = False
+) -> Slot | None:
     """The span of a new event at a clock time or part of the day, on a day, as far as is known.
 
     `late` says that a clock time without am or pm is meant for after noon.
@@ -56,7 +56,7 @@ def new_span(
     start = _at(date_, minute)
     said = _said_end(talk, start, when)
     length = timedelta(minutes=60 if kind.all_day else kind.minutes)
-    return Span(start, said or start + length, _filled_in(when, day, said))
+    return Slot(start, said or start + length, _filled_in(when, day, said))
 
 
 def _filled_in(when: Mention, day: Mention | None, end: datetime | None) -> tuple[str, ...]:
@@ -69,20 +69,20 @@ def _filled_in(when: Mention, day: Mention | None, end: datetime | None) -> tupl
     return tuple(assumed for assumed, is_known in known.items() if not is_known)
 
 
-def _on_day(day: Mention | None, kind: Kind) -> Span | None:
+def _on_day(day: Mention | None, kind: Kind) -> Slot | None:
     if day is None:
         return None
     assert isinstance(day.value, date)
     if kind.all_day or day.last:
-        return Span(_at(day.value, 0), _at(day.last or day.value, _DAY))
+        return Slot(_at(day.value, 0), _at(day.last or day.value, _DAY))
     start = _at(day.value, int((kind.hour if kind.hour is not None else 9) * 60))
     length = timedelta(minutes=kind.minutes)
-    return Span(start, start + length, ("no time of day was said: it is given the usual hour",))
+    return Slot(start, start + length, ("no time of day was said: it is given the usual hour",))
 
 
 def changed_span(
-    talk: Talk, event: ContextEvent, when: Mention | None, day: Mention | None
-) -> Span:
+    talk: Dialogue, event: ContextEvent, when: Mention | None, day: Mention | None
+) -> Slot:
     """The span of an event of the calendar after it was moved or its length was changed."""
     start, length = _present(event, talk.request)
     date_, minute = start.date(), minute_of(start)
@@ -98,11 +98,11 @@ def changed_span(
     begins = _at(date_, minute) + shift
     if when is not None and when.clock is not None and when.clock.until is not None:
         end = _next(begins, when.clock.until, certain=when.clock.until_certain)
-    return Span(begins, end or begins + length)
+    return Slot(begins, end or begins + length)
 
 
 def _moved(
-    talk: Talk, when: Mention, day: Mention | None, minute: int, length: timedelta
+    talk: Dialogue, when: Mention, day: Mention | None, minute: int, length: timedelta
 ) -> tuple[int, timedelta, timedelta]:
     """The minute of the day, what is added to it, and the length."""
     match when.kind, when.value:
@@ -136,7 +136,7 @@ def _part_minute(part: str, kind: Kind) -> int:
     return int(hour * 60)
 
 
-def _clock_minute(talk: Talk, when: Mention, day: Mention | None, *, late: bool) -> int:
+def _clock_minute(talk: Dialogue, when: Mention, day: Mention | None, *, late: bool) -> int:
     clock = when.clock
     assert clock is not None
     assert clock.minute is not None
@@ -144,7 +144,7 @@ def _clock_minute(talk: Talk, when: Mention, day: Mention | None, *, late: bool)
     return minute + _zone_shift(talk, clock, day)
 
 
-def _clock_near(talk: Talk, when: Mention, day: Mention | None, before: int) -> int:
+def _clock_near(talk: Dialogue, when: Mention, day: Mention | None, before: int) -> int:
     """The minute of the day that is meant when something at `before` is moved to a clock time."""
     clock = when.clock
     assert clock is not None
@@ -166,7 +166,7 @@ def _part_nearby(mentions: Iterable[Mention], *near: Mention | None) -> str | No
     return next((parts[line] for line in lines if line in parts), None)
 
 
-def _zone_shift(talk: Talk, clock: Clock, day: Mention | None) -> int:
+def _zone_shift(talk: Dialogue, clock: Clock, day: Mention | None) -> int:
     own = talk.request.now.tzinfo
     zone = zone_named(clock.zone) if clock.zone else None
     if zone is None or own is None:
@@ -175,7 +175,7 @@ def _zone_shift(talk: Talk, clock: Clock, day: Mention | None) -> int:
     return minutes_between(zone, own, date_) or 0
 
 
-def _said_end(talk: Talk, start: datetime, when: Mention) -> datetime | None:
+def _said_end(talk: Dialogue, start: datetime, when: Mention) -> datetime | None:
     if when.clock is not None and when.clock.until is not None:
         return _next(start, when.clock.until, certain=when.clock.until_certain)
     near = [
