@@ -1,8 +1,9 @@
-"""Takes every measurement of docs/performance.md anew and prints it.
+"""Takes every measurement of docs/performance.md and README.md anew and prints it.
 
     python -m benchmarks.all [--write] [--only NAME]
 
-With `--write` the blocks of that page are replaced; a command that fails leaves its block as it is.
+With `--write` the blocks of those pages are replaced; a command that fails leaves its block as it
+is.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from docs import outputs
 from truemark.files import write_atomically
 
 ROOT = Path(__file__).parents[1]
-PAGE = ROOT / "docs" / "performance.md"
+PAGES = (ROOT / "docs" / "performance.md", ROOT / "README.md")
 
 
 def output(command: str) -> str | None:
@@ -42,23 +43,28 @@ def output(command: str) -> str | None:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--write", action="store_true", help=f"write them into {PAGE.name}")
+    parser.add_argument("--write", action="store_true", help="write them into the pages")
     parser.add_argument("--only", metavar="NAME", help="just the measurement of that script")
     options = parser.parse_args()
-    page = PAGE.read_text(encoding="utf-8")
-    failed = 0
+    return max(measure(path, options.only, write=options.write) for path in PAGES)
+
+
+def measure(path: Path, only: str | None, *, write: bool) -> int:
+    """Takes the measurements of a page, or just the one of that name; 1 when one failed."""
+    page = path.read_text(encoding="utf-8")
+    status = 0
     for name, command in outputs.measurements(page):
-        if options.only not in (None, name):
+        if only not in (None, name):
             continue
         printed = output(command)
         if printed is None:
-            failed += 1
+            status = 1
             continue
         print(f"python -m {command}\n\n{printed.strip()}\n", flush=True)
         page = outputs.with_measurement(page, name, printed)
-        if options.write:
-            write_atomically(PAGE, page)
-    return 1 if failed else 0
+        if write:
+            write_atomically(path, page)
+    return status
 
 
 if __name__ == "__main__":

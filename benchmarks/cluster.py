@@ -42,7 +42,7 @@ def talks(count: int) -> list[Talk]:
 
 
 def read(model: BoundaryModel, corpus: list[Talk], found: list[Measurement]) -> None:
-    """Add a measurement of the model to what was found."""
+    """Adds a measurement of the model to what was found."""
     found.append(measure(model, corpus, THRESHOLDS))
 
 

@@ -186,7 +186,7 @@ def memory_table(folder: Path, tokenizer: Path, megabytes: Sequence[int]) -> Tab
 
 
 def measure_memory(size: int, model: Path, tokenizer: Path) -> None:
-    """Print by how many bytes the process grew over a text of that many megabytes."""
+    """Prints by how many bytes the process grew over a text of that many megabytes."""
     text = talk_text(size * 1_000_000)
     with Segmenter(model, tokenizer) as segmenter:
         segmenter.boundaries(text[:100_000])

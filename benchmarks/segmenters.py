@@ -152,7 +152,7 @@ def report(gold: Path | None) -> str:
 
 
 def write_into(guide: Path, gold: Path | None) -> None:
-    """Put the output between the marks that the guide has for it."""
+    """Puts the output between the marks that the guide has for it."""
     text = read_text(guide)
     if NAME not in dict(outputs.measurements(text)):
         raise TruemarkError(

@@ -6,7 +6,7 @@
 | `<!-- output of: COMMAND -->` up to `<!-- end of output -->` | what a measurement printed |
 | `<!-- flags of: COMMAND -->` | the table of its flags |
 
-`python docs/outputs.py` runs the commands and tells which pages are out of date, leaving with 1;
+`python docs/outputs.py` runs the commands and names the pages that are out of date (exit status 1);
 with `--write` it brings them up to date. The commands of a page follow each other in one new
 folder, in which `samples` and `testdata` lie. Dates and speeds, which are others every time, are
 blotted out, and a status other than 0 is told. Measurements take minutes and are others every
@@ -86,7 +86,7 @@ def output(command: str, folder: Path) -> str:
         check=False,
     )
     if done.returncode not in (0, 1, 3) or not done.stdout:
-        raise SystemExit(f"{command} left with {done.returncode}: {done.stderr}")
+        raise SystemExit(f"{command} failed with status {done.returncode}: {done.stderr}")
     kept = "".join(done.stdout.splitlines(keepends=True)[: int(lines) if lines else None])
     for found_every_time, shown in _BLOTS:
         kept = found_every_time.sub(shown, kept)

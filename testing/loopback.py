@@ -95,12 +95,12 @@ def hang() -> Reply:
 
 
 def drop() -> Reply:
-    """Close the connection before the first byte of the reply."""
+    """Closes the connection before the first byte of the reply."""
     return Reply(fault="drop")
 
 
 def cut() -> Reply:
-    """Close the connection in the middle of the reply's body."""
+    """Closes the connection in the middle of the reply's body."""
     return replace(answer(), fault="cut")
 
 
@@ -201,7 +201,7 @@ class LoopbackLLM:
         return script[min(position, len(script) - 1)]
 
     async def _reply(self, call: Call, reply: Reply, writer: asyncio.StreamWriter) -> bool:
-        """Return whether the connection can carry another request."""
+        """Whether the connection can carry another request."""
         if delay_s := self._delay_s + reply.delay_s:
             await asyncio.sleep(delay_s)
         if reply.fault == "hang":

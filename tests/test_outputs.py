@@ -42,7 +42,7 @@ def test_a_measurement_is_put_where_its_name_stands() -> None:
 
 def test_a_command_that_prints_nothing_or_is_wrong_is_not_shown(tmp_path: Path) -> None:
     for status in (0, 2):
-        with pytest.raises(SystemExit, match=f"left with {status}"):
+        with pytest.raises(SystemExit, match=f"failed with status {status}"):
             outputs.output(f"python -c 'raise SystemExit({status})'", tmp_path)
 
 

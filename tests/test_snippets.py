@@ -5,19 +5,19 @@ from pathlib import Path
 
 import pytest
 
-DOCS = Path(__file__).parents[1] / "docs"
+ROOT = Path(__file__).parents[1]
 _SNIPPET = re.compile(r"^```python\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
 
-@pytest.mark.parametrize("page", ["python.md", "records.md"])
+@pytest.mark.parametrize("page", ["README.md", "docs/python.md", "docs/records.md"])
 def test_the_snippets_of_a_guide_run(
     page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    text = (DOCS / page).read_text(encoding="utf-8")
+    text = (ROOT / page).read_text(encoding="utf-8")
     snippets = list(_SNIPPET.finditer(text))
     assert snippets
     names: dict[str, object] = {"__name__": page}
     for snippet in snippets:
         line = text.count("\n", 0, snippet.start()) + 1
-        exec(compile("\n" * line + snippet[1], str(DOCS / page), "exec"), names)
+        exec(compile("\n" * line + snippet[1], str(ROOT / page), "exec"), names)

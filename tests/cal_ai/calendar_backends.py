@@ -24,7 +24,7 @@ QUICK = CallPolicy(timeout_s=5, attempts=3, backoff_s=0.01, longest_wait_s=5)
 
 
 def at(day: int, hour: int, minute: int = 0) -> datetime:
-    """Return a moment in Berlin in March 2026; the clocks change on the 29th."""
+    """A moment in Berlin in March 2026; the clocks change on the 29th."""
     return datetime(2026, 3, day, hour, minute, tzinfo=BERLIN)
 
 
@@ -44,7 +44,7 @@ class Backend(Protocol):
 
 
 def vevent(uid: str, title: str, start: datetime, end: datetime, rule: str | None) -> str:
-    """Return the text of an event in Berlin's time."""
+    """The text of an event in Berlin's time."""
     lines = [
         "BEGIN:VEVENT",
         f"UID:{uid}",
@@ -59,7 +59,7 @@ def vevent(uid: str, title: str, start: datetime, end: datetime, rule: str | Non
 
 
 def vcalendar(*events: str) -> str:
-    """Return the text of a calendar with these events."""
+    """The text of a calendar with these events."""
     head = "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//Someone else//EN\r\n"
     return f"{head}{''.join(events)}END:VCALENDAR\r\n"
 

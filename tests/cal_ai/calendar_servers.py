@@ -34,7 +34,7 @@ class Radicale:
     process: subprocess.Popen[bytes]
 
     def new_calendar(self, name: str) -> str:
-        """Make an empty calendar and return its address."""
+        """The address of a new and empty calendar."""
         address = f"{self.url}/{USER}/{name}/"
         self.request("MKCALENDAR", address, _MKCALENDAR)
         return address
@@ -155,7 +155,7 @@ class GoogleServer:
         return stored
 
     def client_secrets(self) -> dict[str, Any]:
-        """Return the content of a credentials.json that points here."""
+        """The content of a credentials.json that points here."""
         return {
             "installed": {
                 "client_id": "desktop-client",
@@ -167,7 +167,7 @@ class GoogleServer:
         }
 
     def token(self) -> dict[str, Any]:
-        """Return the content of a saved sign-in that points here."""
+        """The content of a saved sign-in that points here."""
         return {
             "token": self.access_token,
             "refresh_token": self.refresh_token,
@@ -178,7 +178,7 @@ class GoogleServer:
         }
 
     def find(self, event_id: str) -> dict[str, Any] | None:
-        """Return a stored resource, or an instance that a rule gives."""
+        """A stored resource, or an instance that a rule gives."""
         if event_id in self.events:
             return self.events[event_id]
         base, _, _ = event_id.rpartition("_")

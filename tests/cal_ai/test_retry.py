@@ -178,7 +178,7 @@ def test_retry_after_is_read_as_seconds_or_as_a_date(
 
 
 def turns(per_minute: float, asked_at: Sequence[float]) -> list[float]:
-    """Return when each of these calls would start, by an independent run of the limiter."""
+    """When each of these calls would start, by an independent run of the limiter."""
     clock = Clock()
     limiter = RateLimiter(per_minute, clock=clock, sleep=_no_sleep)
 
