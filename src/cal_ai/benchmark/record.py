@@ -174,26 +174,24 @@ def _difference(one: Difference) -> records.Difference:
 
 def _expected_fields(event: ExpectedEvent, sidecar: Sidecar) -> Mapping[str, object]:
     meant = meant_event(event, Terms.of(sidecar))
-    return _present(
-        action=event.action,
-        title=event.title,
-        start_time=_shown(event.start_time),
-        end_time=_shown(event.end_time),
-        location=event.location,
-        attendees=", ".join(event.attendees_contain),
-        existing_event_id=None if meant is None else meant.id,
-    )
+    return _event_fields(event, event.attendees_contain, None if meant is None else meant.id)
 
 
 def _extracted_fields(event: Event) -> Mapping[str, object]:
+    return _event_fields(event, event.attendees, event.existing_event_id)
+
+
+def _event_fields(
+    event: Event | ExpectedEvent, attendees: Sequence[str], number: int | None
+) -> Mapping[str, object]:
     return _present(
         action=event.action,
         title=event.title,
         start_time=_shown(event.start_time),
         end_time=_shown(event.end_time),
         location=event.location,
-        attendees=", ".join(event.attendees),
-        existing_event_id=event.existing_event_id,
+        attendees=", ".join(attendees),
+        existing_event_id=number,
     )
 
 
