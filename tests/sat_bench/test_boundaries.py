@@ -90,6 +90,16 @@ def test_positions_agree_with_the_rule_applied_token_by_token(
     assert all_pairs(text, tokens, block_tokens) == plainly(text, tokens)
 
 
+@given(texts_with_tokens(), st.sampled_from([0.0, 0.2, 0.25, 0.5, 1.0]))
+@settings(derandomize=True, deadline=None, max_examples=500)
+def test_sentence_ends_are_the_scored_positions_above_the_threshold(
+    given_text: tuple[str, list[tuple[int, float]]], threshold: float
+) -> None:
+    text, tokens = given_text
+    found = probabilities(*tokens)
+    assert sentence_ends(text, found, threshold) == scored_positions(text, found).above(threshold)
+
+
 @given(texts_with_tokens())
 @settings(derandomize=True, deadline=None)
 def test_the_end_of_the_text_is_a_boundary_at_any_threshold(

@@ -12,6 +12,7 @@ import pytest
 from onnx import TensorProto, helper
 from testing.onnx_models import write_graph, write_transformer
 
+from sat_bench.models import runtimes
 from sat_bench.models.network import Network
 from truemark.errors import TruemarkError
 
@@ -202,6 +203,35 @@ def test_padding_does_not_change_logits(tmp_path: Path) -> None:
         assert len(found) == len(window)
         # Half precision keeps three digits.
         np.testing.assert_allclose(found, network.logits([window])[0], atol=2e-3)
+
+
+def test_a_run_on_all_cores_has_the_same_logits(tmp_path: Path) -> None:
+    path = write_transformer(tmp_path / "model.onnx", layers=2, width=96, heads=4, vocabulary=50)
+    network = Network(path, 49, cores=2)
+    window = np.random.default_rng(1).integers(4, 50, 200, dtype=np.int32)
+    expected = network.logits([window])[0]
+    for _ in range(3):  # from the second on, the run has a session of its own
+        assert (network.logits([window], spread=True)[0] == expected).all()
+
+
+@pytest.mark.parametrize(
+    ("times", "sessions"), [(1, 1), (2, 2), (5, 2)], ids=["once", "twice", "often"]
+)
+def test_a_model_is_loaded_again_when_lone_windows_come_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, times: int, sessions: int
+) -> None:
+    opened: list[int] = []
+
+    def counted(path: Path, runtime: runtimes.Runtime, *, threads: int = 1) -> runtimes.Session:
+        opened.append(threads)
+        return runtimes.open_session(path, runtime, threads=threads)
+
+    monkeypatch.setattr("sat_bench.models.network.open_session", counted)
+    path = write_transformer(tmp_path / "model.onnx", layers=1, width=16, heads=2, vocabulary=50)
+    network = Network(path, 49, cores=3)
+    for _ in range(times):
+        network.logits([np.array([7, 8], np.int32)], spread=True)
+    assert opened == [1, 3][:sessions]
 
 
 def test_a_missing_onnxruntime_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -91,9 +91,22 @@ def scored_positions(text: str, probabilities: Probabilities) -> ScoredPositions
 
 
 def sentence_ends(text: str, probabilities: Probabilities, threshold: float) -> list[int]:
-    """The positions whose score is above the threshold."""
-    blocks = boundary_positions(text, probabilities)
-    return [end for block in blocks for end in block.above(threshold)]
+    """The positions whose score is above the threshold: those of `boundary_positions`."""
+    ends, values = probabilities.ends, probabilities.values
+    # Compared in double precision, as scores are; of tokens that end together the later counts.
+    above = values > np.float64(threshold)
+    above[:-1] &= ends[1:] != ends[:-1]
+    content = len(text.rstrip())
+    found: list[int] = []
+    read = word_end = 0
+    for end in ends[above].tolist():
+        # White space before it belongs to the sentence, and is looked at once.
+        word = text[read:end].rstrip()
+        word_end = read + len(word) if word else word_end
+        read = end
+        if 0 < word_end < content and (not found or word_end > found[-1]):
+            found.append(word_end)
+    return [*found, content] if content else found
 
 
 def last_probability(text: str, probabilities: Probabilities) -> float:

@@ -1,24 +1,19 @@
-"""A SaT model file: its signature checked, run by onnxruntime."""
+"""A SaT model file: its signature checked, run on one core or on all of them."""
 
 from __future__ import annotations
 
-import os
-import re
+import threading
 from collections.abc import Sequence
 from pathlib import Path
-from textwrap import shorten
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from sat_bench.models.arrays import FloatArray, IntArray
+from sat_bench.models.runtimes import DEFAULT_RUNTIME, Port, Runtime, Session, open_session, reason
 from sat_bench.models.tokenizer import BOS_ID, EOS_ID, PAD_ID, UNK_ID
 from truemark.errors import TruemarkError
-from truemark.files import open_regular
-
-if TYPE_CHECKING:
-    from onnxruntime import InferenceSession
 
 MASK_TYPES: dict[str, type[np.generic]] = {
     "tensor(float16)": np.float16,
@@ -30,23 +25,39 @@ EXPECTED = (
     "expected inputs input_ids (int64) and attention_mask (float16, float32 or int64) of "
     "[batch, sequence] and output logits (float16 or float32) of [batch, sequence, labels]"
 )
-SILENT = 4  # onnxruntime's severity of what ends the process
-
-_CODE = re.compile(r"^\[ONNXRuntimeError\] : \d+ : \w+ : (Load model from .*? failed: ?)?")
-_SOURCE_POSITION = re.compile(r"\S+\.(?:cc|h):\d+ (?:.*\)|\S+) ")
 
 
 class Network:
-    """A loaded model; `logits` may be called from many threads at a time."""
+    """A loaded model; `logits` may be called from many threads at a time.
 
-    def __init__(self, path: str | Path, highest_id: int = UNK_ID) -> None:
+    `cores` are how many may work on one run where `logits` is asked to spread it.
+    """
+
+    def __init__(
+        self,
+        path: str | Path,
+        highest_id: int = UNK_ID,
+        *,
+        cores: int = 1,
+        runtime: Runtime = DEFAULT_RUNTIME,
+    ) -> None:
         self.path = Path(path)
-        self._session = _open_session(self.path)
+        # Windows run side by side, one thread each: faster than all threads on one window.
+        self._session = open_session(self.path, runtime)
+        self._runtime: Runtime = runtime
         self._mask_type = _checked_mask_type(self.path, self._session)
         self._try_run(highest_id)
+        self._cores = 1 if runtime == "cuda" else cores
+        self._opening = threading.Lock()
+        self._spreading: Session | None = None
+        self._asked_to_spread = False
 
-    def logits(self, windows: Sequence[IntArray]) -> list[FloatArray]:
-        """For each window, run together in one batch, its tokens' logits of a sentence end."""
+    def logits(self, windows: Sequence[IntArray], *, spread: bool = False) -> list[FloatArray]:
+        """For each window, run together in one batch, its tokens' logits of a sentence end.
+
+        `spread` lets all cores work on this one run, for when there is no other. The logits are
+        the same.
+        """
         longest = max(len(window) for window in windows)
         ids = np.full((len(windows), longest + 2), PAD_ID, np.int64)
         mask = np.zeros(ids.shape, self._mask_type)
@@ -55,28 +66,40 @@ class Network:
             ids[row, 1 : len(window) + 1] = window
             ids[row, len(window) + 1] = EOS_ID
             mask[row, : len(window) + 2] = 1
-        first_label = self._run(ids, mask)[:, :, 0].astype(np.float32)
+        session = self._spread_session() if spread else self._session
+        first_label = self._run(ids, mask, session)[:, :, 0].astype(np.float32)
         found = [first_label[row, 1 : len(window) + 1] for row, window in enumerate(windows)]
         if not all(np.isfinite(logits).all() for logits in found):
             raise TruemarkError(f"{self.path}: the model answers with logits that are not finite")
         return found
 
-    def _run(self, ids: npt.NDArray[np.int64], mask: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    def _spread_session(self) -> Session:
+        """A session whose runs take all cores, from the second time that one is asked for.
+
+        The first may be the only one, and the model is loaded once more for it.
+        """
+        with self._opening:
+            if self._cores > 1 and self._asked_to_spread and self._spreading is None:
+                self._spreading = open_session(self.path, self._runtime, threads=self._cores)
+            self._asked_to_spread = True
+            return self._spreading or self._session
+
+    def _run(
+        self, ids: npt.NDArray[np.int64], mask: npt.NDArray[Any], session: Session
+    ) -> npt.NDArray[Any]:
         try:
-            outputs = self._session.run(["logits"], {"input_ids": ids, "attention_mask": mask})
-        except _runtime_errors() as error:
+            return session.run(ids, mask)
+        except session.errors as error:
             raise TruemarkError(
                 f"{self.path}: the model fails on {ids.shape[1]} tokens with ids up to "
-                f"{ids.max()}: {_reason(error)}; use the tokenizer and window it was trained with"
+                f"{ids.max()}: {reason(error)}; use the tokenizer and window it was trained with"
             ) from None
-        logits: npt.NDArray[Any] = outputs[0]
-        return logits
 
     def _try_run(self, highest_id: int) -> None:
         # A file may declare no shape for its logits, or another than it computes; and ids that
         # the model does not know must not come to light in the middle of a long text.
         ids = np.array([[BOS_ID, highest_id, EOS_ID]])
-        shape = self._run(ids, np.ones(ids.shape, self._mask_type)).shape
+        shape = self._run(ids, np.ones(ids.shape, self._mask_type), self._session).shape
         if len(shape) != 3 or shape[:2] != ids.shape or shape[2] < 1:
             raise TruemarkError(
                 f"{self.path}: not a SaT model: its logits for {list(ids.shape)} tokens have the "
@@ -84,51 +107,9 @@ class Network:
             )
 
 
-def _open_session(path: Path) -> InferenceSession:
-    try:
-        import onnxruntime
-    except ImportError:
-        raise TruemarkError("onnxruntime is not installed: pip install truemark") from None
-    with open_regular(path) as file:
-        size = os.fstat(file.fileno()).st_size
-    onnxruntime.set_default_logger_severity(SILENT)
-    options = onnxruntime.SessionOptions()
-    options.log_severity_level = SILENT
-    # Windows run side by side, one thread each: faster than all threads on one window.
-    options.intra_op_num_threads = 1
-    options.inter_op_num_threads = 1
-    try:
-        return onnxruntime.InferenceSession(
-            str(path), sess_options=options, providers=["CPUExecutionProvider"]
-        )
-    except _runtime_errors() as error:
-        raise TruemarkError(
-            f"{path}: not an ONNX model that onnxruntime {onnxruntime.__version__} can load "
-            f"({size} bytes): {_reason(error)}; fetch the file again or name another"
-        ) from None
-
-
-def _runtime_errors() -> tuple[type[Exception], ...]:
-    """Every exception class of onnxruntime; they have no base of their own."""
-    from onnxruntime.capi import (
-        onnxruntime_pybind11_state as state,
-    )
-
-    classes = [value for value in vars(state).values() if isinstance(value, type)]
-    # Its own message, where that quotes a damaged name, may be no text.
-    return (*(value for value in classes if issubclass(value, Exception)), UnicodeDecodeError)
-
-
-def _reason(error: Exception) -> str:
-    """What onnxruntime says, without its codes, file names and C++ signatures."""
-    text = " ".join(str(error).split()).split("Status Message: ")[-1]
-    text = _CODE.sub("", text)
-    return shorten(_SOURCE_POSITION.sub("", text), 200, placeholder=" ...").rstrip(".")
-
-
-def _checked_mask_type(path: Path, session: InferenceSession) -> type[np.generic]:
-    inputs = {node.name: node for node in session.get_inputs()}
-    outputs = {node.name: node for node in session.get_outputs()}
+def _checked_mask_type(path: Path, session: Session) -> type[np.generic]:
+    inputs = {node.name: node for node in session.inputs}
+    outputs = {node.name: node for node in session.outputs}
     fits = (
         inputs.keys() == {"input_ids", "attention_mask"}
         and inputs["input_ids"].type == "tensor(int64)"
@@ -140,8 +121,8 @@ def _checked_mask_type(path: Path, session: InferenceSession) -> type[np.generic
     )
     if not fits:
         raise TruemarkError(
-            f"{path}: not a SaT model: it declares inputs {_declared(session.get_inputs())} and "
-            f"outputs {_declared(session.get_outputs())}; {EXPECTED}"
+            f"{path}: not a SaT model: it declares inputs {_declared(session.inputs)} and "
+            f"outputs {_declared(session.outputs)}; {EXPECTED}"
         )
     return MASK_TYPES[inputs["attention_mask"].type]
 
@@ -150,7 +131,7 @@ def _takes_any_batch(shape: Sequence[int | str | None]) -> bool:
     return len(shape) == 2 and not any(isinstance(side, int) for side in shape)
 
 
-def _declared(nodes: Sequence[Any]) -> str:
+def _declared(nodes: Sequence[Port]) -> str:
     return ", ".join(
         f"{node.name} ({_plain(node.type)}) of [{', '.join(str(side) for side in node.shape)}]"
         for node in nodes

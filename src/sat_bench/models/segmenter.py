@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from collections import deque
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -27,6 +27,7 @@ from sat_bench.models.cards import reach_of
 from sat_bench.models.finding import find_model
 from sat_bench.models.network import Network
 from sat_bench.models.reach import longest_window
+from sat_bench.models.runtimes import DEFAULT_RUNTIME, Runtime, available_cores
 from sat_bench.models.tokenizer import Tokenizer
 from sat_bench.models.windows import Weighting, Window, WindowAverage, batches, windows
 from truemark.sweep import ScoredPositions
@@ -85,6 +86,7 @@ class Segmenter:
         weighting: Weighting = "hat",
         batch_tokens: int = BATCH_TOKENS,
         threads: int | None = None,
+        runtime: Runtime = DEFAULT_RUNTIME,
     ) -> None:
         if tokenizer is None:
             files = find_model(str(model))
@@ -108,11 +110,12 @@ class Segmenter:
         self._window, self._overlap, self._weighting = window, overlap, weighting
         self._batch_tokens = batch_tokens
         self.tokenizer = Tokenizer(tokenizer)
-        self.network = Network(model, self.tokenizer.highest_id)
-        self._lock = threading.Lock()
-        self._executor = ThreadPoolExecutor(
-            threads or _available_cores(), thread_name_prefix="segmenter"
+        self._threads = threads or available_cores()
+        self.network = Network(
+            model, self.tokenizer.highest_id, cores=self._threads, runtime=runtime
         )
+        self._lock = threading.Lock()
+        self._executor = ThreadPoolExecutor(self._threads, thread_name_prefix="segmenter")
 
     def __enter__(self) -> Self:
         return self
@@ -217,9 +220,12 @@ class Segmenter:
     def _submit(self, members: list[tuple[_Reading, Window]]) -> _Pool:
         lengths = [len(window.ids) + 2 for _, window in members]
         runs = []
-        for batch in batches(lengths, self._batch_tokens):
+        together = list(batches(lengths, self._batch_tokens))
+        # What leaves cores without a window is quicker with all of them on each.
+        logits = partial(self.network.logits, spread=len(together) < self._threads)
+        for batch in together:
             ids = [members[index][1].ids for index in batch]
-            runs.append((batch, self._executor.submit(self.network.logits, ids)))
+            runs.append((batch, self._executor.submit(logits, ids)))
         return _Pool(members, runs)
 
     def _finished(self, order: deque[_Reading]) -> Iterator[tuple[str, Probabilities]]:
@@ -238,9 +244,3 @@ def _average(pool: _Pool) -> None:
     for index, (reading, window) in enumerate(pool.members):
         reading.average.add(window.start, logits[index])
         reading.waiting -= 1
-
-
-def _available_cores() -> int:
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1

@@ -25,7 +25,7 @@ _INT8_NOTES = {
     "itself": "has int8 weights already and runs as it is: {}",
 }
 # A change of these modules may change probabilities, so what was kept before is not found.
-_ENGINE = ("network", "segmenter", "tokenizer", "windows")
+_ENGINE = ("network", "runtimes", "segmenter", "tokenizer", "windows")
 _READING = ("alignment", "answers")
 _LIBRARIES = ("onnxruntime", "sentencepiece")
 

@@ -1,0 +1,192 @@
+"""What computes the logits of a model file: onnxruntime, here or on a GPU, or OpenVINO."""
+
+from __future__ import annotations
+
+import os
+import re
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from textwrap import shorten
+from typing import TYPE_CHECKING, Any, Literal, Protocol, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from truemark.errors import TruemarkError
+from truemark.extras import require
+from truemark.files import open_regular
+
+if TYPE_CHECKING:
+    from onnxruntime import InferenceSession
+
+Runtime = Literal["onnx", "openvino", "cuda"]
+RUNTIMES: tuple[Runtime, ...] = get_args(Runtime)
+DEFAULT_RUNTIME: Runtime = "onnx"
+SILENT = 4  # onnxruntime's severity of what ends the process
+
+_PROVIDERS: dict[Runtime, str] = {"onnx": "CPUExecutionProvider", "cuda": "CUDAExecutionProvider"}
+_CODE = re.compile(r"^\[ONNXRuntimeError\] : \d+ : \w+ : (Load model from .*? failed: ?)?")
+_SOURCE_POSITION = re.compile(r"\S+\.(?:cc|h|hpp|cpp):\d+:? ?(?:.*\)|\S+:?) ")
+_OPENVINO_TYPES = {"f16": "float16", "f32": "float", "i64": "int64", "i32": "int32"}
+
+
+@dataclass(frozen=True, slots=True)
+class Port:
+    """An input or output that a model declares, its type in onnxruntime's words."""
+
+    name: str
+    type: str
+    shape: tuple[int | str | None, ...]
+
+
+class Session(Protocol):
+    """A loaded model; `run` may be called from many threads at a time."""
+
+    inputs: Sequence[Port]
+    outputs: Sequence[Port]
+    errors: tuple[type[Exception], ...]
+
+    def run(self, ids: npt.NDArray[np.int64], mask: npt.NDArray[Any]) -> npt.NDArray[Any]: ...
+
+
+def open_session(path: Path, runtime: Runtime = DEFAULT_RUNTIME, *, threads: int = 1) -> Session:
+    """The model, to be run with this many threads inside one run."""
+    opened = _OpenVino if runtime == "openvino" else _OnnxRuntime
+    errors = opened.check(runtime)
+    with open_regular(path) as file:
+        size = os.fstat(file.fileno()).st_size
+    try:
+        return opened(path, runtime, threads)
+    except errors as error:
+        raise TruemarkError(
+            f"{path}: not an ONNX model that {opened.version()} can load "
+            f"({size} bytes): {reason(error)}; fetch the file again or name another"
+        ) from None
+
+
+def reason(error: Exception) -> str:
+    """What a runtime says, without its codes, file names and C++ signatures."""
+    text = " ".join(str(error).split()).split("Status Message: ")[-1]
+    text = _CODE.sub("", text)
+    return shorten(_SOURCE_POSITION.sub("", text), 200, placeholder=" ...").rstrip(".")
+
+
+class _OnnxRuntime:
+    """onnxruntime on the processor, or on a GPU."""
+
+    def __init__(self, path: Path, runtime: Runtime, threads: int) -> None:
+        import onnxruntime
+
+        onnxruntime.set_default_logger_severity(SILENT)
+        options = onnxruntime.SessionOptions()
+        options.log_severity_level = SILENT
+        options.intra_op_num_threads = threads
+        options.inter_op_num_threads = 1
+        self._session: InferenceSession = onnxruntime.InferenceSession(
+            str(path), sess_options=options, providers=[_PROVIDERS[runtime]]
+        )
+        self.inputs: Sequence[Port] = [_onnx_port(node) for node in self._session.get_inputs()]
+        self.outputs: Sequence[Port] = [_onnx_port(node) for node in self._session.get_outputs()]
+        self.errors = _onnxruntime_errors()
+
+    @staticmethod
+    def check(runtime: Runtime) -> tuple[type[Exception], ...]:
+        """What loading may raise; tells what to install where this runtime is not there."""
+        try:
+            import onnxruntime
+        except ImportError:
+            raise TruemarkError("onnxruntime is not installed: pip install truemark") from None
+        if _PROVIDERS[runtime] not in (there := onnxruntime.get_available_providers()):
+            raise TruemarkError(
+                f"-runtime {runtime}: this onnxruntime has no {_PROVIDERS[runtime]}, only "
+                f"{', '.join(there)}: pip install onnxruntime-gpu in place of onnxruntime"
+            )
+        return _onnxruntime_errors()
+
+    @staticmethod
+    def version() -> str:
+        import onnxruntime
+
+        return f"onnxruntime {onnxruntime.__version__}"
+
+    def run(self, ids: npt.NDArray[np.int64], mask: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        logits: npt.NDArray[Any] = self._session.run(
+            ["logits"], {"input_ids": ids, "attention_mask": mask}
+        )[0]
+        return logits
+
+
+class _OpenVino:
+    """OpenVINO on the processor; it multiplies in bfloat16 where the processor can."""
+
+    def __init__(self, path: Path, runtime: Runtime, threads: int) -> None:
+        import openvino
+
+        core = openvino.Core()
+        model = core.read_model(path)
+        self.inputs: Sequence[Port] = [_openvino_port(node) for node in model.inputs]
+        self.outputs: Sequence[Port] = [_openvino_port(node) for node in model.outputs]
+        # One run at a time on all its threads, or as many side by side as there are cores.
+        hint = "LATENCY" if threads > 1 else "THROUGHPUT"
+        settings = {
+            "PERFORMANCE_HINT": hint,
+            "NUM_STREAMS": 1 if threads > 1 else available_cores(),
+        }
+        self._model = core.compile_model(model, "CPU", settings)
+        self._own = threading.local()
+        self.errors: tuple[type[Exception], ...] = (RuntimeError,)
+
+    @staticmethod
+    def check(runtime: Runtime) -> tuple[type[Exception], ...]:
+        """What loading may raise; tells what to install where OpenVINO is not there."""
+        require("openvino", f"-runtime {runtime}", "openvino")
+        return (RuntimeError,)
+
+    @staticmethod
+    def version() -> str:
+        import openvino
+
+        return f"OpenVINO {openvino.__version__.partition('-')[0]}"
+
+    def run(self, ids: npt.NDArray[np.int64], mask: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        if not hasattr(self._own, "request"):
+            self._own.request = self._model.create_infer_request()
+        request = self._own.request
+        request.infer({"input_ids": ids, "attention_mask": mask})
+        logits: npt.NDArray[Any] = request.get_tensor("logits").data.copy()
+        return logits
+
+
+def available_cores() -> int:
+    """How many cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _onnxruntime_errors() -> tuple[type[Exception], ...]:
+    """Every exception class of onnxruntime; they have no base of their own."""
+    from onnxruntime.capi import (
+        onnxruntime_pybind11_state as state,
+    )
+
+    classes = [value for value in vars(state).values() if isinstance(value, type)]
+    # Its own message, where that quotes a damaged name, may be no text.
+    return (*(value for value in classes if issubclass(value, Exception)), UnicodeDecodeError)
+
+
+def _onnx_port(node: Any) -> Port:
+    return Port(node.name, node.type, tuple(node.shape))
+
+
+def _openvino_port(node: Any) -> Port:
+    kind = node.get_element_type().get_type_name()
+    shape = node.get_partial_shape()
+    sides = () if shape.rank.is_dynamic else tuple(shape)
+    return Port(
+        node.get_any_name(),
+        f"tensor({_OPENVINO_TYPES.get(kind, kind)})",
+        tuple(None if side.is_dynamic else side.get_length() for side in sides),
+    )
