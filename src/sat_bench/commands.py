@@ -76,6 +76,8 @@ def _setup(options: Options, corpus: Corpus) -> Setup:
         overlap=options.overlap,
         conditions=options.conditions,
         sweeps=options.sweeps,
+        weighting=options.weighting,
+        runtime=options.runtime,
     )
 
 
@@ -122,7 +124,16 @@ def _inference(options: Options, talks: Talks) -> Iterator[Inference]:
 
             cluster = stack.enter_context(connected(options.cluster))
         bar = ProgressBar(len(talks), talks.characters).watch if on_a_terminal() else None
-        yield Inference(options.overlap, cache, cluster, note, bar, options.timeout_s)
+        yield Inference(
+            options.overlap,
+            cache,
+            cluster,
+            note,
+            bar,
+            options.timeout_s,
+            options.weighting,
+            options.runtime,
+        )
 
 
 def _outcomes(

@@ -13,6 +13,8 @@ from sat_bench.evaluation import DEFAULTS
 from sat_bench.flags import Flag, FlagParser
 from sat_bench.models import DEFAULT_TIMEOUT_S
 from sat_bench.models.finding import BUNDLED_MODELS, DEFAULT_MODEL, int8_name
+from sat_bench.models.reach import DEFAULT_WEIGHTING, WEIGHTINGS, Weighting
+from sat_bench.models.runtimes import DEFAULT_RUNTIME, RUNTIMES, Runtime
 from sat_bench.models.systems import is_model_name
 from sat_bench.record_paths import MODEL_MARK
 from sat_bench.results import Mode
@@ -38,6 +40,8 @@ class Options:
     tolerance: int
     weights: Weights
     overlap: int | None
+    weighting: Weighting
+    runtime: Runtime
     cache: Path | None
     cluster: str | None
     timeout_s: float
@@ -142,6 +146,22 @@ FLAGS = (
         parse=flag_values.overlap,
     ),
     Flag(
+        "-weighting",
+        "how the windows that share a token count for it: hat, less near their edges; or uniform, "
+        "as wtpsplit averages them",
+        "HOW",
+        DEFAULT_WEIGHTING,
+        choices=WEIGHTINGS,
+    ),
+    Flag(
+        "-runtime",
+        "what computes: onnx, onnxruntime on the processor; cuda, onnxruntime on a GPU; or "
+        "openvino, which multiplies in bfloat16 where the processor can",
+        "NAME",
+        DEFAULT_RUNTIME,
+        choices=RUNTIMES,
+    ),
+    Flag(
         "-cache",
         "folder in which probabilities are kept: texts that a model has read before "
         "need no inference",
@@ -237,6 +257,8 @@ def parse_options(arguments: Sequence[str]) -> Options | None:
         tolerance=given.get("-tolerance", DEFAULTS.tolerance),
         weights=weights,
         overlap=given.get("-overlap"),
+        weighting=given.get("-weighting", DEFAULT_WEIGHTING),
+        runtime=given.get("-runtime", DEFAULT_RUNTIME),
         cache=given.get("-cache"),
         cluster=given.get("-cluster"),
         timeout_s=given.get("-timeout", DEFAULT_TIMEOUT_S),

@@ -16,6 +16,8 @@ from sat_bench.evaluation import (
     default_threshold,
 )
 from sat_bench.models.finding import ModelFiles
+from sat_bench.models.reach import DEFAULT_WEIGHTING, Weighting
+from sat_bench.models.runtimes import DEFAULT_RUNTIME, Runtime
 from sat_bench.models.systems import System
 from truemark import __version__
 from truemark.counts import Weights
@@ -42,6 +44,8 @@ class Setup:
     overlap: int | None
     conditions: tuple[str, ...] = ()
     sweeps: bool = False
+    weighting: Weighting = DEFAULT_WEIGHTING
+    runtime: Runtime = DEFAULT_RUNTIME
 
     @property
     def comparable(self) -> dict[str, str]:
@@ -68,8 +72,14 @@ class Setup:
         """The windows that a SaT model reads with; another system has none."""
         if not isinstance(system, ModelFiles):
             return ()
-        reach = system.reach.sharing(self.overlap)
-        return ("window", str(reach.window)), ("overlap", str(reach.overlap))
+        reach = system.reach.sharing(self.overlap, self.weighting)
+        windows: tuple[tuple[str, str], ...] = (
+            ("window", str(reach.window)),
+            ("overlap", str(reach.overlap)),
+        )
+        if self.weighting != DEFAULT_WEIGHTING:
+            windows += (("weighting", self.weighting),)
+        return (*windows, ("runtime", self.runtime)) if self.runtime != DEFAULT_RUNTIME else windows
 
 
 def run_of(measured: Measured, setup: Setup, started: str, seconds: float | None = None) -> Run:

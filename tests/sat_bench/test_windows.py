@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sat_bench.models.reach import Weighting
 from sat_bench.models.windows import (
-    Weighting,
     WindowAverage,
     batches,
     sigmoid,

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal, get_args
 
 from sat_bench.models import WINDOW_TOKENS
 from truemark.errors import TruemarkError
@@ -22,23 +23,29 @@ _GRAPH, _INITIALIZER, _DIMS, _NAME = 7, 5, 1, 8
 _VARINT, _EIGHT_BYTES, _SIZED, _FOUR_BYTES = 0, 1, 2, 5
 
 
+Weighting = Literal["hat", "uniform"]
+WEIGHTINGS: tuple[Weighting, ...] = get_args(Weighting)
+DEFAULT_WEIGHTING: Weighting = "hat"
+
+
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """A window of tokens, and how many of them it shares with the one before."""
+    """A window of tokens, how many of them it shares with the one before, and how these count."""
 
     window: int = WINDOW_TOKENS
     overlap: int = round(WINDOW_TOKENS / SHARED_PART)
+    weighting: Weighting = DEFAULT_WEIGHTING
 
-    def sharing(self, overlap: int | None) -> Reach:
-        """The same window with another overlap, if one is given."""
+    def sharing(self, overlap: int | None, weighting: Weighting = DEFAULT_WEIGHTING) -> Reach:
+        """The same window with this weighting, and another overlap if one is given."""
         if overlap is None:
-            return self
+            return Reach(self.window, self.overlap, weighting)
         if overlap >= self.window:
             raise TruemarkError(
                 f"an overlap of {overlap} tokens is too long for this model, which reads "
                 f"{self.window} at a time: give at most {self.window - 1}"
             )
-        return Reach(self.window, overlap)
+        return Reach(self.window, overlap, weighting)
 
 
 def longest_window(model: Path) -> int:

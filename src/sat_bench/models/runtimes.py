@@ -11,14 +11,13 @@ from pathlib import Path
 from textwrap import shorten
 from typing import TYPE_CHECKING, Any, Literal, Protocol, get_args
 
-import numpy as np
-import numpy.typing as npt
-
 from truemark.errors import TruemarkError
 from truemark.extras import require
 from truemark.files import open_regular
 
 if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
     from onnxruntime import InferenceSession
 
 Runtime = Literal["onnx", "openvino", "cuda"]

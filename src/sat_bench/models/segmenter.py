@@ -26,10 +26,10 @@ from sat_bench.models.boundaries import (
 from sat_bench.models.cards import reach_of
 from sat_bench.models.finding import find_model
 from sat_bench.models.network import Network
-from sat_bench.models.reach import longest_window
+from sat_bench.models.reach import DEFAULT_WEIGHTING, Weighting, longest_window
 from sat_bench.models.runtimes import DEFAULT_RUNTIME, Runtime, available_cores
 from sat_bench.models.tokenizer import Tokenizer
-from sat_bench.models.windows import Weighting, Window, WindowAverage, batches, windows
+from sat_bench.models.windows import Window, WindowAverage, batches, windows
 from truemark.sweep import ScoredPositions
 
 # Short windows run together, up to this many tokens: more is slower for models of any size.
@@ -83,7 +83,7 @@ class Segmenter:
         *,
         window: int | None = None,
         overlap: int | None = None,
-        weighting: Weighting = "hat",
+        weighting: Weighting = DEFAULT_WEIGHTING,
         batch_tokens: int = BATCH_TOKENS,
         threads: int | None = None,
         runtime: Runtime = DEFAULT_RUNTIME,

@@ -53,6 +53,7 @@ class Tokenizer:
         self.path = Path(path)
         self._processor = _load(self.path)
         self._unknown = self._processor.unk_id()
+        self._lone_beginning = self._processor.piece_to_id(WORD_BEGINNING) + ID_SHIFT
         self.highest_id = self._processor.get_piece_size() - 1 + ID_SHIFT
 
     def encode(self, text: str, *, chunk: int = CHUNK_CHARACTERS) -> Tokens:
@@ -94,6 +95,7 @@ class Tokenizer:
         # that become a piece and a space, there are pieces without characters of their own.
         if not part.isascii() or (spans[1:, 0] == spans[1:, 1]).any():
             self._complete_expansions(part, encoded["pieces"], spans)
+        self._complete_beginnings(part, ids, encoded["pieces"], spans)
         ends = _ends_of_covered_characters(spans)
         first = int(np.searchsorted(ends, before, side="right"))
         shift = start - before
@@ -102,6 +104,19 @@ class Tokenizer:
             starts=np.maximum(spans[first:, 0], before) + np.int32(shift),
             ends=ends[first:] + np.int32(shift),
         )
+
+    def _complete_beginnings(
+        self, part: str, ids: IntArray, pieces: list[str], spans: IntArray
+    ) -> None:
+        """Let the lone beginning of a word end after the word's first character, as SaT has it.
+
+        SentencePiece ends it before the word: its probability would go to the sentence before.
+        """
+        for index in np.flatnonzero(ids[:-1] == self._lone_beginning).tolist():
+            start, end = spans[index + 1].tolist()
+            if not pieces[index + 1].startswith(WORD_BEGINNING) and part[start:end].strip():
+                # A single character may be made of several, as a letter and its accent.
+                spans[index, 1] = end if len(pieces[index + 1]) == 1 else start + 1
 
     def _complete_expansions(self, part: str, pieces: list[str], spans: IntArray) -> None:
         """Let a piece that ends inside what one character was expanded to end after it.

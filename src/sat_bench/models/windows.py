@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 
 from sat_bench.models.arrays import FloatArray, GrowingArray, IntArray
-
-Weighting = Literal["uniform", "hat"]
+from sat_bench.models.reach import Weighting
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from sat_bench.models.finding import ModelFiles
 from sat_bench.models.reach import Reach
+from sat_bench.models.runtimes import DEFAULT_RUNTIME, Runtime
 from sat_bench.running.cluster_worker import (
     MissingFileError,
     ModelRequest,
@@ -58,11 +59,13 @@ class Cluster:
     address: str
     client: Any
 
-    def model(self, files: ModelFiles, reach: Reach) -> ClusterModel:
+    def model(
+        self, files: ModelFiles, reach: Reach, runtime: Runtime = DEFAULT_RUNTIME
+    ) -> ClusterModel:
         """The model, run by the workers."""
         paths = (files.model, files.tokenizer)
         model, tokenizer = map(SharedFile, (str(path.resolve()) for path in paths), files.checksums)
-        request = ModelRequest(model, tokenizer, reach)
+        request = ModelRequest(model, tokenizer, reach, runtime)
         return ClusterModel(self, request, dict(zip(files.checksums, paths, strict=True)))
 
     def system(self, name: str, timeout_s: float) -> ClusterModel:

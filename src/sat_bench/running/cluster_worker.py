@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sat_bench.models.reach import Reach
+from sat_bench.models.runtimes import Runtime
 from truemark import __version__
 from truemark.errors import TruemarkError
 from truemark.files import write_atomically
@@ -43,6 +44,7 @@ class ModelRequest:
     model: SharedFile
     tokenizer: SharedFile
     reach: Reach
+    runtime: Runtime
     version: str = __version__
 
 
@@ -116,8 +118,10 @@ def _load(request: Request) -> Segmenter | _SharedSystem:
         _found(request.tokenizer, worker),
         window=request.reach.window,
         overlap=request.reach.overlap,
+        weighting=request.reach.weighting,
         batch_tokens=0,
         threads=worker.state.nthreads,
+        runtime=request.runtime,
     )
 
 

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 from sat_bench import models
 from sat_bench.models.finding import ModelFiles
 from sat_bench.models.protocol import BoundaryModel, TextSystem
+from sat_bench.models.reach import DEFAULT_WEIGHTING, Reach, Weighting
+from sat_bench.models.runtimes import DEFAULT_RUNTIME, Runtime
 from truemark.files import read_bytes
 from truemark.signature import Signature, data_hash
 
@@ -39,8 +41,9 @@ def _silent(line: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Inference:
-    """How models are run: with an `overlap` other than their own; `watch` sees each text done.
+    """How models are run; `watch` sees each text done.
 
+    `overlap`, `weighting` and `runtime` are those of a SaT model, its own overlap by default.
     A program may take `timeout_s` for a text.
     """
 
@@ -50,6 +53,8 @@ class Inference:
     note: Callable[[str], None] = _silent
     watch: Watch | None = None
     timeout_s: float = models.DEFAULT_TIMEOUT_S
+    weighting: Weighting = DEFAULT_WEIGHTING
+    runtime: Runtime = DEFAULT_RUNTIME
 
     @contextmanager
     def opened(self, system: ModelFiles | TextSystem) -> Iterator[BoundaryModel]:
@@ -77,7 +82,7 @@ class Inference:
     def _loaded(self, system: ModelFiles | TextSystem, stack: ExitStack) -> BoundaryModel:
         if self.cluster:
             if isinstance(system, ModelFiles):
-                return self.cluster.model(system, system.reach.sharing(self.overlap))
+                return self.cluster.model(system, self._reach(system), self.runtime)
             return self.cluster.system(system.name, self.timeout_s)
         if not isinstance(system, ModelFiles):
             return stack.enter_context(system.opened())
@@ -85,23 +90,28 @@ class Inference:
 
         # Windows of several texts in one batch would let the other talks of a corpus, and the
         # worker that a talk is on, change the numbers of a talk.
-        reach = system.reach.sharing(self.overlap)
+        reach = self._reach(system)
         return stack.enter_context(
             Segmenter(
                 system.model,
                 system.tokenizer,
                 window=reach.window,
                 overlap=reach.overlap,
+                weighting=reach.weighting,
                 batch_tokens=0,
+                runtime=self.runtime,
             )
         )
+
+    def _reach(self, system: ModelFiles) -> Reach:
+        return system.reach.sharing(self.overlap, self.weighting)
 
     def _identity(self, system: ModelFiles | TextSystem) -> Signature:
         """Everything besides the text that answers depend on."""
         if not isinstance(system, ModelFiles):
             return Signature((("engine", _sources(_READING)), *system.identity))
         model, tokenizer = system.checksums
-        reach = system.reach.sharing(self.overlap)
+        reach = self._reach(system)
         return Signature(
             (
                 ("engine", _sources(_ENGINE)),
@@ -110,8 +120,14 @@ class Inference:
                 ("tokenizer", tokenizer),
                 ("window", str(reach.window)),
                 ("overlap", str(reach.overlap)),
+                ("weighting", reach.weighting),
+                ("runtime", _runtime(self.runtime)),
             )
         )
+
+
+def _runtime(name: Runtime) -> str:
+    return f"{name} {_version(name)}" if name == "openvino" else name
 
 
 def _sources(modules: Iterable[str]) -> str:
