@@ -57,15 +57,17 @@ def window_weights(length: int, weighting: Weighting) -> FloatArray:
 class WindowAverage:
     """The probabilities of the weighted average logits of windows, added in order of their starts.
 
-    Holds no more than the last window besides the result.
+    Holds no more than the last window besides the result. Uniform weights are added up in half
+    precision, as wtpsplit does, so that not even the last boundary is another.
     """
 
     def __init__(self, weighting: Weighting) -> None:
         self._weighting = weighting
         self._settled = GrowingArray(np.float32)
         self._open_from = 0
-        self._sums = np.zeros(0, np.float32)
-        self._weights = np.zeros(0, np.float32)
+        self._kind = np.float16 if weighting == "uniform" else np.float32
+        self._sums = np.zeros(0, self._kind)
+        self._weights = np.zeros(0, self._kind)
 
     def add(self, start: int, logits: FloatArray) -> None:
         """Take in the logits of the window that begins at token `start`."""
@@ -75,17 +77,21 @@ class WindowAverage:
                 f"window must start from {self._open_from} to "
                 f"{self._open_from + len(self._sums)}, got {start}"
             )
-        self._settled.append(sigmoid(self._sums[:settled] / self._weights[:settled]))
-        weights = window_weights(len(logits), self._weighting)
-        sums, shared = logits * weights, len(self._sums) - settled
+        self._settle(settled)
+        weights = window_weights(len(logits), self._weighting).astype(self._kind, copy=False)
+        sums, shared = (logits * weights).astype(self._kind, copy=False), len(self._sums) - settled
         sums[:shared] += self._sums[settled:]
         weights[:shared] += self._weights[settled:]
         self._sums, self._weights, self._open_from = sums, weights, start
 
     def finish(self) -> FloatArray:
         """One probability for each token of the text."""
-        self._settled.append(sigmoid(self._sums / self._weights))
+        self._settle(len(self._sums))
         return self._settled.finish()
+
+    def _settle(self, count: int) -> None:
+        average = self._sums[:count] / self._weights[:count]
+        self._settled.append(sigmoid(average.astype(np.float32, copy=False)))
 
 
 def sigmoid(logits: FloatArray) -> FloatArray:
