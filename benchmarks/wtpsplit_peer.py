@@ -1,4 +1,9 @@
-"""wtpsplit-lite on the files that the segmenter reads, for measurements side by side."""
+"""wtpsplit-lite on the files that the segmenter reads, for measurements side by side.
+
+    python -m benchmarks.wtpsplit_peer
+
+stores what it finds where the tests compare the segmenter with it.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +11,7 @@ import json
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import onnxruntime
@@ -88,3 +94,28 @@ def _write_tokenizer_json(path: Path, tokenizer: Path) -> None:
         [pre_tokenizers.WhitespaceSplit(), pre_tokenizers.Metaspace()]
     )
     converted.save(str(path))
+
+
+def main() -> None:
+    """Store what wtpsplit-lite finds, for a test that compares the segmenter with it."""
+    from testing.wtpsplit_cases import STORED, TEXTS, THRESHOLDS, long_text, write_lookup_model
+
+    from sat_bench.models.finding import find_model
+
+    files = find_model("small")
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        small = WtpsplitPeer(folder / "small", files.model, files.tokenizer)
+        lookup = write_lookup_model(folder / "lookup.onnx", files.tokenizer)
+        peer = WtpsplitPeer(folder / "lookup", lookup, files.tokenizer)
+        found = {
+            "long text": {
+                str(threshold): small.boundaries(long_text(), threshold) for threshold in THRESHOLDS
+            },
+            "short texts": [peer.boundaries(text, 0.5) for text in TEXTS],
+        }
+    STORED.write_text(json.dumps(found) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

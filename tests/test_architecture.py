@@ -28,6 +28,7 @@ HEAVY = frozenset(
         "matplotlib",
         "onnx",
         "onnxruntime",
+        "openvino",
         "pydantic",
         "rapidfuzz",
         "recurring_ical_events",

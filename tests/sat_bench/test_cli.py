@@ -77,7 +77,8 @@ def test_every_flag_works_with_one_dash_and_with_two(
         "-truth": "quoted", "-threshold": "0.1", "-tolerance": "2", "-wp": "2", "-wr": "1",
         "-sweep-min": "0.1", "-sweep-max": "0.3", "-sweep-step": "0.1", "-models": "sat.onnx",
         "-format": "json", "-overlap": "32", "-cache": "cache", "-timeout": "60",
-        "-record": "records", "-conditions": "bare",
+        "-record": "records", "-conditions": "bare", "-weighting": "uniform",
+        "-runtime": "openvino",
     }  # fmt: skip
     switches = {"-sweep", "-per-talk", "-quantize"}
     assert {flag.name for flag in FLAGS} == {*values, *switches, "-cluster", "-version"}
@@ -92,7 +93,7 @@ def test_every_flag_works_with_one_dash_and_with_two(
     assert document["weights"] == {"precision": 2.0, "recall": 1.0}
     [_, result] = document["results"]
     assert (result["model"], result["condition"]) == ("sat.onnx:int8", "bare")
-    assert "|overlap:32" in result["system"]
+    assert result["system"].endswith("|overlap:32|weighting:uniform|runtime:openvino")
     assert Path("records/sat.onnx-int8.run.json").is_file()
     assert [point["threshold"] for point in result["points"]] == [0.1, 0.2]
     assert len(result["per_talk"]) == 2

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from sat_bench.models.arrays import FloatArray, GrowingArray, IntArray
 from sat_bench.models.reach import Weighting
@@ -65,9 +67,9 @@ class WindowAverage:
         self._weighting = weighting
         self._settled = GrowingArray(np.float32)
         self._open_from = 0
-        self._kind = np.float16 if weighting == "uniform" else np.float32
-        self._sums = np.zeros(0, self._kind)
-        self._weights = np.zeros(0, self._kind)
+        self._kind: type[np.floating[Any]] = np.float16 if weighting == "uniform" else np.float32
+        self._sums: npt.NDArray[np.floating[Any]] = np.zeros(0, self._kind)
+        self._weights: npt.NDArray[np.floating[Any]] = np.zeros(0, self._kind)
 
     def add(self, start: int, logits: FloatArray) -> None:
         """Take in the logits of the window that begins at token `start`."""
@@ -78,11 +80,13 @@ class WindowAverage:
                 f"{self._open_from + len(self._sums)}, got {start}"
             )
         self._settle(settled)
-        weights = window_weights(len(logits), self._weighting).astype(self._kind, copy=False)
-        sums, shared = (logits * weights).astype(self._kind, copy=False), len(self._sums) - settled
+        weights = window_weights(len(logits), self._weighting)
+        sums, shared = logits * weights, len(self._sums) - settled
         sums[:shared] += self._sums[settled:]
         weights[:shared] += self._weights[settled:]
-        self._sums, self._weights, self._open_from = sums, weights, start
+        self._sums = sums.astype(self._kind, copy=False)
+        self._weights = weights.astype(self._kind, copy=False)
+        self._open_from = start
 
     def finish(self) -> FloatArray:
         """One probability for each token of the text."""
