@@ -18,8 +18,7 @@ from pathlib import Path
 from benchmarks.machine import machine
 from benchmarks.segmentation_speed import models, talk_text
 from benchmarks.timing import fastest
-from sat_bench.corpus.sentences import find_sentences
-from sat_bench.corpus.talks import Talk
+from sat_bench.corpus.talks import Talk, find_sentences
 from sat_bench.evaluation import Measurement, measure
 from sat_bench.models.protocol import BoundaryModel
 from sat_bench.models.segmenter import Segmenter

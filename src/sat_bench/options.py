@@ -7,7 +7,7 @@ from typing import Any
 
 from sat_bench import flag_values
 from sat_bench.corpus.conditions import CONDITIONS, Condition
-from sat_bench.corpus.sentences import TRUTH_RULES, TruthRule
+from sat_bench.corpus.talks import TRUTH_RULES, TruthRule
 from sat_bench.corpus.transcripts import HEADER_NAMES
 from sat_bench.evaluation import DEFAULTS
 from sat_bench.flags import Flag, FlagParser

@@ -17,8 +17,7 @@ import pytest
 from sat_bench import load_corpus
 from sat_bench.cli import main
 from sat_bench.corpus.loading import BUNDLED_CORPUS
-from sat_bench.corpus.sentences import find_sentences
-from sat_bench.corpus.talks import Talk
+from sat_bench.corpus.talks import Talk, find_sentences
 from sat_bench.evaluation import measure, measure_model
 from sat_bench.models.finding import find_model
 from sat_bench.models.reach import Reach

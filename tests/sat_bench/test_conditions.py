@@ -20,9 +20,15 @@ from sat_bench.corpus.conditions import (
 )
 from sat_bench.corpus.loading import BUNDLED_CORPUS, load_corpus
 from sat_bench.corpus.recognition import spoken
-from sat_bench.corpus.sentences import TRUTH_RULES, Sentence, TruthRule, find_sentences
 from sat_bench.corpus.spoken_numbers import number_words, ordinal_words, year_words
-from sat_bench.corpus.talks import CorpusError, Talk
+from sat_bench.corpus.talks import (
+    TRUTH_RULES,
+    CorpusError,
+    Sentence,
+    Talk,
+    TruthRule,
+    find_sentences,
+)
 from sat_bench.evaluation import measure
 from sat_bench.models.boundaries import Probabilities
 from truemark.counts import Counts

@@ -12,8 +12,7 @@ import pytest
 import sat_bench
 from sat_bench import Segmenter, Talk, compare, evaluate, load_corpus, sweep
 from sat_bench.corpus.loading import BUNDLED_CORPUS
-from sat_bench.corpus.sentences import find_sentences
-from sat_bench.corpus.talks import CorpusError
+from sat_bench.corpus.talks import CorpusError, find_sentences
 from sat_bench.evaluation import DEFAULTS, Failed, Measured, measure
 from sat_bench.models.boundaries import Probabilities
 from truemark.aggregate import total

@@ -4,8 +4,7 @@ from pathlib import Path
 
 from testing.onnx_models import SENTENCES, write_transformer
 
-from sat_bench.corpus.sentences import find_sentences
-from sat_bench.corpus.talks import Talk
+from sat_bench.corpus.talks import Talk, find_sentences
 from sat_bench.evaluation import measure_model
 from sat_bench.models.finding import ModelFiles, find_model
 from sat_bench.models.quantize import quantized

@@ -15,8 +15,7 @@ from testing.loopback import Call, LoopbackLLM, Reply, hang, says, status
 
 from sat_bench import load_corpus
 from sat_bench.cli import main
-from sat_bench.corpus.sentences import find_sentences
-from sat_bench.corpus.talks import Talk
+from sat_bench.corpus.talks import Talk, find_sentences
 from sat_bench.evaluation import measure_model
 from sat_bench.models.finding import ModelError
 from sat_bench.models.language_models import SYSTEM, split_by_model

@@ -11,8 +11,7 @@ import pytest
 from sat_bench import compare, load_corpus
 from sat_bench.cli import main
 from sat_bench.corpus.loading import BUNDLED_CORPUS
-from sat_bench.corpus.sentences import find_sentences
-from sat_bench.corpus.talks import Talk
+from sat_bench.corpus.talks import Talk, find_sentences
 from sat_bench.evaluation import Failed, Measured, measure_model
 from sat_bench.flag_values import model_names
 from sat_bench.models.systems import find_system

@@ -14,8 +14,7 @@ from sat_bench.assessment import assess, missed_by_the_grid, versus_first
 from sat_bench.cli import main
 from sat_bench.corpus.conditions import ConditionedCorpus
 from sat_bench.corpus.loading import BUNDLED_CORPUS, load_corpus
-from sat_bench.corpus.sentences import find_sentences
-from sat_bench.corpus.talks import Talk
+from sat_bench.corpus.talks import Talk, find_sentences
 from sat_bench.evaluation import DEFAULTS, Measured, Measurement, boundary_scores, measure
 from sat_bench.findings import reliability, with_findings
 from sat_bench.models.boundaries import Probabilities

@@ -15,8 +15,7 @@ import pytest
 
 from sat_bench import compare, evaluate, find_system, load_corpus
 from sat_bench.corpus.loading import BUNDLED_CORPUS, Corpus
-from sat_bench.corpus.sentences import Sentence, find_sentences
-from sat_bench.corpus.talks import Talk
+from sat_bench.corpus.talks import Sentence, Talk, find_sentences
 from sat_bench.evaluation import Failed, Measured, measure_model
 from sat_bench.models.answers import AnswerError, printed_answer, read_answer
 from sat_bench.models.finding import ModelError, ModelFiles

@@ -14,8 +14,7 @@ from typing import Literal, assert_never, get_args
 
 from sat_bench.corpus.loading import Corpus
 from sat_bench.corpus.recognition import Recogniser, spoken
-from sat_bench.corpus.sentences import Sentence, spans_between
-from sat_bench.corpus.talks import CorpusError, Talk
+from sat_bench.corpus.talks import CorpusError, Sentence, Talk, spans_between
 
 Condition = Literal["written", "lower", "upper", "no-punctuation", "one-line", "bare", "asr"]
 CONDITIONS: tuple[Condition, ...] = get_args(Condition)

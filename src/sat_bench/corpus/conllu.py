@@ -4,8 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from sat_bench.corpus.sentences import Sentence
-from sat_bench.corpus.talks import CorpusError, Talk
+from sat_bench.corpus.talks import CorpusError, Sentence, Talk
 from sat_bench.corpus.transcripts import unify_line_breaks
 
 _COLUMNS = 10

@@ -5,8 +5,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 
-from sat_bench.corpus.sentences import spans_between
-from sat_bench.corpus.talks import CorpusError, Talk
+from sat_bench.corpus.talks import CorpusError, Talk, spans_between
 from truemark.fields import shown
 
 

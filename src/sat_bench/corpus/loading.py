@@ -7,9 +7,8 @@ from pathlib import Path
 
 from sat_bench.corpus.conllu import parse_conllu
 from sat_bench.corpus.gold import parse_gold_json
-from sat_bench.corpus.sentences import TruthRule
 from sat_bench.corpus.subtitles import parse_subtitles
-from sat_bench.corpus.talks import CorpusError, Talk
+from sat_bench.corpus.talks import CorpusError, Talk, TruthRule
 from sat_bench.corpus.transcripts import parse_transcript
 from truemark.errors import TruemarkError, os_reason
 from truemark.files import read_text

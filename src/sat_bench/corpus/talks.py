@@ -1,9 +1,62 @@
-"""A talk: a text with the sentences that are true of it."""
+"""A talk: a text with the sentences that are true of it, annotated or found by a rule."""
 
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import Literal, NamedTuple
 
-from sat_bench.corpus.sentences import Sentence
 from truemark.errors import TruemarkError
+
+TruthRule = Literal["plain", "quoted", "unicode"]
+TRUTH_RULES: tuple[TruthRule, ...] = ("plain", "quoted", "unicode")
+
+ABBREVIATIONS = (
+    *("mr", "mrs", "ms", "dr", "prof", "sr", "jr"),
+    *("vs", "etc", "i.e", "e.g", "u.s", "u.k"),
+)
+
+# Sentence_Terminal of Unicode 15.1, and the ellipsis: three full stops end a sentence too.
+_TERMINATORS = """
+0021 002E 003F 0589 061D-061F 06D4 0700-0702 07F9 0837 0839 083D-083E 0964-0965 104A-104B 1362
+1367-1368 166E 1735-1736 17D4-17D5 1803 1809 1944-1945 1AA8-1AAB 1B5A-1B5B 1B5E-1B5F 1B7D-1B7E
+1C3B-1C3C 1C7E-1C7F 2026 203C-203D 2047-2049 2E2E 2E3C 2E53-2E54 3002 A4FF A60E-A60F A6F3 A6F7
+A876-A877 A8CE-A8CF A92F A9C8-A9C9 AA5D-AA5F AAF0-AAF1 ABEB FE12 FE15-FE16 FE52 FE56-FE57 FF01
+FF0E FF1F FF61 10A56-10A57 10F55-10F59 10F86-10F89 11047-11048 110BE-110C1 11141-11143
+111C5-111C6 111CD 111DE-111DF 11238-11239 1123B-1123C 112A9 1144B-1144C 115C2-115C3 115C9-115D7
+11641-11642 1173C-1173E 11944 11946 11A42-11A43 11A9B-11A9C 11C41-11C42 11EF7-11EF8 11F43-11F44
+16A6E-16A6F 16AF5 16B37-16B38 16B44 16E98 1BC9F 1DA88
+"""
+_ANY = "".join(
+    "-".join(chr(int(code, 16)) for code in codes.split("-")) for codes in _TERMINATORS.split()
+)
+_WIDE = "。！？．｡︒︕︖﹒﹖﹗"  # of scripts that put no white space between sentences
+_CLOSERS = r"""["'”’»›)\]}]"""
+_WIDE_CLOSERS = _CLOSERS.removesuffix("]") + "」』）］｝〉》】〕｣]"
+
+_ENDS: dict[TruthRule, re.Pattern[str]] = {
+    "plain": re.compile(r"([.?!])(?=\s|\Z)"),
+    "quoted": re.compile(rf"([.?!]){_CLOSERS}*(?=\s|\Z)"),
+    # A run of terminators is taken from its start, so that a long one is read once. The
+    # full-width full stop between digits is a decimal point.
+    "unicode": re.compile(
+        rf"(?<![{_ANY}])([{_ANY}]+)(?:{_WIDE_CLOSERS}*(?=\s|\Z)"
+        rf"|(?<=[{_WIDE}])(?!(?<=．)\d){_WIDE_CLOSERS}*)"
+    ),
+}
+_ABBREVIATION = re.compile(
+    rf"(?<!\w)(?:{'|'.join(map(re.escape, ABBREVIATIONS))})\Z", re.IGNORECASE
+)
+# The longest abbreviation and the character before it, which must not be a letter.
+_LOOK_BACK = max(map(len, ABBREVIATIONS)) + 1
+
+
+class Sentence(NamedTuple):
+    """A span of characters such that `text[start:end]` is the sentence."""
+
+    start: int
+    end: int
 
 
 class CorpusError(TruemarkError):
@@ -28,3 +81,39 @@ class Talk:
     def boundaries(self) -> list[int]:
         """The true sentence ends, ascending."""
         return [sentence.end for sentence in self.sentences]
+
+
+def find_sentences(text: str, rule: TruthRule = "plain") -> tuple[Sentence, ...]:
+    """The sentences of a text in order; text left over without a terminator is the last one."""
+    return spans_between(text, _ends(text, rule), leftover=True)
+
+
+def spans_between(text: str, ends: Iterable[int], *, leftover: bool) -> tuple[Sentence, ...]:
+    """The sentences that close at the given ascending ends, without the white space around them."""
+    sentences = []
+    start = 0
+    for end in ends:
+        sentences.append(_trimmed(text, start, end))
+        start = end
+    if leftover and text[start:].strip():
+        sentences.append(_trimmed(text, start, len(text)))
+    return tuple(sentences)
+
+
+def _ends(text: str, rule: TruthRule) -> Iterator[int]:
+    for match in _ENDS[rule].finditer(text):
+        if match[1] == "." and _closes_abbreviation(text, match.start()):
+            continue
+        yield match.end()
+
+
+def _closes_abbreviation(text: str, stop: int) -> bool:
+    return _ABBREVIATION.search(text[max(0, stop - _LOOK_BACK) : stop]) is not None
+
+
+def _trimmed(text: str, start: int, end: int) -> Sentence:
+    while start < end and text[start].isspace():
+        start += 1
+    while end > start and text[end - 1].isspace():
+        end -= 1
+    return Sentence(start, end)

@@ -4,8 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from sat_bench.corpus.sentences import TruthRule, find_sentences
-from sat_bench.corpus.talks import CorpusError, Talk
+from sat_bench.corpus.talks import CorpusError, Talk, TruthRule, find_sentences
 
 HEADER_NAMES = ("source", "speaker", "title", "duration", "language")
 _HEADER_LINE = re.compile(r"#\s*(?P<name>[A-Za-z]+)\s*:\s*(?P<value>.*)")

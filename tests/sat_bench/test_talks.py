@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sat_bench.corpus.sentences import ABBREVIATIONS, TRUTH_RULES, TruthRule, find_sentences
+from sat_bench.corpus.talks import ABBREVIATIONS, TRUTH_RULES, TruthRule, find_sentences
 
 PLAIN = {
     "two sentences": ("Hello world. How are you?", ["Hello world.", "How are you?"]),
