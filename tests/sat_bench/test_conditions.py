@@ -19,8 +19,7 @@ from sat_bench.corpus.conditions import (
     without_punctuation,
 )
 from sat_bench.corpus.loading import BUNDLED_CORPUS, load_corpus
-from sat_bench.corpus.recognition import spoken
-from sat_bench.corpus.spoken_numbers import number_words, ordinal_words, year_words
+from sat_bench.corpus.recognition import number_words, ordinal_words, spoken, year_words
 from sat_bench.corpus.talks import (
     TRUTH_RULES,
     CorpusError,
