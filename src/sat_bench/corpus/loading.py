@@ -5,8 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from sat_bench.corpus.conllu import parse_conllu
-from sat_bench.corpus.gold import parse_gold_json
+from sat_bench.corpus.gold import parse_conllu, parse_gold_json
 from sat_bench.corpus.subtitles import parse_subtitles
 from sat_bench.corpus.talks import CorpusError, Talk, TruthRule
 from sat_bench.corpus.transcripts import parse_transcript
