@@ -9,9 +9,9 @@ from pathlib import Path
 from time import perf_counter
 
 from sat_bench.corpus.conditions import ConditionedCorpus
-from sat_bench.corpus.importing import import_transcript
 from sat_bench.corpus.loading import BUNDLED_CORPUS, Corpus, holds_transcripts, load_corpus
 from sat_bench.corpus.talks import Talk
+from sat_bench.corpus.transcripts import import_transcript
 from sat_bench.evaluation import Failed, Measured, compare, measure_model
 from sat_bench.models.systems import find_system
 from sat_bench.notes import notes

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
-from sat_bench.corpus.talks import CorpusError, Sentence, Talk, spans_between
-from sat_bench.corpus.transcripts import unify_line_breaks
+from sat_bench.corpus.talks import CorpusError, Sentence, Talk, spans_between, unify_line_breaks
 from truemark.fields import shown
 
 _COLUMNS = 10

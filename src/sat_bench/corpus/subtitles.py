@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from sat_bench.corpus.talks import CorpusError, Talk, TruthRule, find_sentences
-from sat_bench.corpus.transcripts import unify_line_breaks
+from sat_bench.corpus.talks import CorpusError, Talk, TruthRule, find_sentences, unify_line_breaks
 
 _TIME = r"(?:(\d{1,5}):)?(\d{1,2}):(\d{2})(?:[.,](\d{1,3}))?"
 _TIMING = re.compile(rf"\s*{_TIME}\s*-->\s*{_TIME}(?:\s.*)?")

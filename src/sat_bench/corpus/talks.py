@@ -117,3 +117,8 @@ def _trimmed(text: str, start: int, end: int) -> Sentence:
     while end > start and text[end - 1].isspace():
         end -= 1
     return Sentence(start, end)
+
+
+def unify_line_breaks(content: str) -> str:
+    """The content of a file with every line break a single line feed."""
+    return content.replace("\r\n", "\n").replace("\r", "\n")

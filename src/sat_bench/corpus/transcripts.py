@@ -1,13 +1,21 @@
-"""The `.txt` transcript: header lines, a blank line, the text."""
+"""The `.txt` transcript: header, blank line, text; read, and written by `sat-bench import`."""
+
+from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from sat_bench.corpus.talks import CorpusError, Talk, TruthRule, find_sentences
+from sat_bench.corpus.subtitles import spoken_text
+from sat_bench.corpus.talks import CorpusError, Talk, TruthRule, find_sentences, unify_line_breaks
+from truemark.files import read_text, write_atomically
 
 HEADER_NAMES = ("source", "speaker", "title", "duration", "language")
 _HEADER_LINE = re.compile(r"#\s*(?P<name>[A-Za-z]+)\s*:\s*(?P<value>.*)")
+
+_CLOCK = r"(?:\d{1,2}:)?\d{1,2}:\d{2}"
+_TIMESTAMP_LINE = re.compile(rf"\s*[\[(]?{_CLOCK}[\])]?\s*")
+_LEADING_TIMESTAMP = re.compile(rf"\s*[\[(]{_CLOCK}[\])]\s*")
 
 
 def parse_transcript(path: Path, content: str, rule: TruthRule) -> Talk:
@@ -72,5 +80,57 @@ def format_transcript(header: Mapping[str, str], text: str) -> str:
     return "\n".join((*lines, "", text, ""))
 
 
-def unify_line_breaks(content: str) -> str:
-    return content.replace("\r\n", "\n").replace("\r", "\n")
+def import_transcript(
+    file: Path, out: Path | None = None, header: Mapping[str, str] | None = None, *, force: bool
+) -> tuple[Path, Talk]:
+    """Writes the corpus file of a pasted transcript or subtitle file; where it is and its talk."""
+    target = _target(file, out)
+    if file.suffix.lower() in (".json", ".conllu"):
+        raise CorpusError(f"{file}: is a corpus file already; copy it into the corpus folder")
+    own_header, text = _read(file)
+    values = {"source": file.name} | own_header | dict(header or {})
+    content = format_transcript(
+        {name.capitalize(): values.get(name, "") for name in HEADER_NAMES}, text
+    )
+    talk = parse_transcript(target, content, "plain")
+    if target.exists() and not force:
+        raise CorpusError(
+            f"{target}: exists already; add -force to replace it, or choose another -o"
+        )
+    write_atomically(target, content)
+    return target, talk
+
+
+def _target(file: Path, out: Path | None) -> Path:
+    if not file.stem:
+        raise CorpusError(f"{file}: is a folder, expected a file")
+    if out is None:
+        return file.with_suffix(".txt")
+    if out.is_dir():
+        return out / f"{file.stem}.txt"
+    if out.suffix.lower() != ".txt":
+        raise CorpusError(f"{out}: a corpus file must end in .txt, or name a folder that exists")
+    return out
+
+
+def _read(file: Path) -> tuple[dict[str, str], str]:
+    content = read_text(file)
+    if file.suffix.lower() in (".srt", ".vtt"):
+        return {}, spoken_text(file, content)
+    header, body, _ = split_header(content)
+    text = _paragraphs(body)
+    if not text:
+        raise CorpusError(f"{file}: no transcript text in it")
+    return header, text
+
+
+def _paragraphs(body: str) -> str:
+    """The text without timestamps, a line per paragraph; blank lines part paragraphs."""
+    paragraphs: list[list[str]] = [[]]
+    for line in body.split("\n"):
+        if _TIMESTAMP_LINE.fullmatch(line):
+            continue
+        if not line.strip():
+            paragraphs.append([])
+        paragraphs[-1].extend(_LEADING_TIMESTAMP.sub("", line, count=1).split())
+    return "\n\n".join(" ".join(words) for words in paragraphs if words)
