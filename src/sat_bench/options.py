@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sat_bench import flag_values
+from sat_bench import flags
 from sat_bench.corpus.conditions import CONDITIONS, Condition
 from sat_bench.corpus.talks import TRUTH_RULES, TruthRule
 from sat_bench.corpus.transcripts import HEADER_NAMES
@@ -78,21 +78,21 @@ FLAGS = (
         "file:FOLDER, llm:MODEL",
         "MODEL",
         DEFAULT_MODEL,
-        flag_values.text,
+        flags.text,
     ),
     Flag(
         "-tokenizer",
         "path to a SentencePiece model file",
         "FILE",
         "the one beside the model",
-        flag_values.path,
+        flags.path,
     ),
     Flag(
         "-corpus",
         "folder of transcripts, or one file; bundled names the talks of the package",
         "PATH",
         f"{DEFAULT_CORPUS} where it holds transcripts, else bundled",
-        flag_values.corpus,
+        flags.corpus,
     ),
     Flag(
         "-truth",
@@ -108,31 +108,31 @@ FLAGS = (
         "a boundary is where the probability is above this",
         "P",
         f"{DEFAULTS.threshold}, or a bundled model's own",
-        flag_values.probability,
+        flags.probability,
     ),
     Flag(
         "-tolerance",
         "characters a prediction may be off and still match",
         "N",
         str(DEFAULTS.tolerance),
-        flag_values.tolerance,
+        flags.tolerance,
     ),
-    Flag("-wp", "precision weight", "W", str(DEFAULTS.weights.precision), flag_values.weight),
-    Flag("-wr", "recall weight", "W", str(DEFAULTS.weights.recall), flag_values.weight),
+    Flag("-wp", "precision weight", "W", str(DEFAULTS.weights.precision), flags.weight),
+    Flag("-wr", "recall weight", "W", str(DEFAULTS.weights.recall), flags.weight),
     Flag("-sweep", "evaluate a grid of thresholds instead of one"),
     *(
         Flag(name, meaning, "P", f"{DEFAULT_GRID[name]:.2f}", parse)
         for name, meaning, parse in (
-            ("-sweep-min", "first threshold of the grid", flag_values.probability),
-            ("-sweep-max", "end of the grid, itself not in it", flag_values.probability),
-            ("-sweep-step", "distance from one threshold to the next", flag_values.step),
+            ("-sweep-min", "first threshold of the grid", flags.probability),
+            ("-sweep-max", "end of the grid, itself not in it", flags.probability),
+            ("-sweep-step", "distance from one threshold to the next", flags.step),
         )
     ),
     Flag(
         "-models",
         "models to compare, separated by commas; with -sweep each at its own best threshold",
         "A,B,…",
-        parse=flag_values.model_names,
+        parse=flags.model_names,
     ),
     Flag(
         "-quantize",
@@ -143,7 +143,7 @@ FLAGS = (
         "-overlap",
         "tokens that neighbouring windows of a long text share; by default what suits the model",
         "N",
-        parse=flag_values.overlap,
+        parse=flags.overlap,
     ),
     Flag(
         "-weighting",
@@ -166,35 +166,35 @@ FLAGS = (
         "folder in which probabilities are kept: texts that a model has read before "
         "need no inference",
         "FOLDER",
-        parse=flag_values.path,
+        parse=flags.path,
     ),
     Flag(
         "-cluster",
         "spread the talks over a Dask cluster: a scheduler's address such as tcp://host:8786, "
         "or local:N for N processes on this machine",
         "WHERE",
-        parse=flag_values.cluster,
+        parse=flags.cluster,
     ),
     Flag(
         "-timeout",
         "seconds that a program or a language model may take for one talk",
         "S",
         f"{DEFAULT_TIMEOUT_S:g}",
-        flag_values.seconds,
+        flags.seconds,
     ),
     Flag(
         "-conditions",
         f"measure the talks under each of these, separated by commas: {', '.join(CONDITIONS)}; "
         "the loss is counted against written, which is always measured",
         "A,B,…",
-        parse=flag_values.conditions,
+        parse=flags.conditions,
     ),
     Flag(
         "-record",
         "write a run record, which truemark compares, draws and checks: a file, or a folder for "
         "MODEL.run.json; with -models a folder, or a path with {model} in it",
         "PATH",
-        parse=flag_values.path,
+        parse=flags.path,
     ),
     Flag("-per-talk", "show each talk too, at the threshold used or found best"),
     Flag(
@@ -208,17 +208,17 @@ FLAGS = (
 )
 
 IMPORT_FLAGS = (
-    Flag("-o", "file or folder to write to", "OUT", "FILE with the ending .txt", flag_values.path),
+    Flag("-o", "file or folder to write to", "OUT", "FILE with the ending .txt", flags.path),
     Flag(
         "-source",
         "where the talk comes from, such as its address",
         "TEXT",
         "the file name",
-        flag_values.text,
+        flags.text,
     ),
-    Flag("-speaker", "who speaks", "TEXT", parse=flag_values.text),
-    Flag("-title", "what the talk is called", "TEXT", parse=flag_values.text),
-    Flag("-language", "the language it is in, such as en", "TEXT", parse=flag_values.text),
+    Flag("-speaker", "who speaks", "TEXT", parse=flags.text),
+    Flag("-title", "what the talk is called", "TEXT", parse=flags.text),
+    Flag("-language", "the language it is in, such as en", "TEXT", parse=flags.text),
     Flag("-force", "replace OUT if it exists"),
 )
 

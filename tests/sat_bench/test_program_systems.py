@@ -13,7 +13,7 @@ from sat_bench.cli import main
 from sat_bench.corpus.loading import BUNDLED_CORPUS
 from sat_bench.corpus.talks import Talk, find_sentences
 from sat_bench.evaluation import Failed, Measured, measure_model
-from sat_bench.flag_values import model_names
+from sat_bench.flags import model_names
 from sat_bench.models.systems import find_system
 from sat_bench.running.cache import ProbabilityCache
 from sat_bench.running.cluster import connected
