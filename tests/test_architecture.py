@@ -220,7 +220,7 @@ LAYERS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("sat_bench.options", "sat_bench.flags"),
         ("sat_bench.report", "sat_bench.notes"),
         ("sat_bench.forms",),
-        ("sat_bench.results", "sat_bench.record_paths"),
+        ("sat_bench.results",),
         ("sat_bench.assessment", "sat_bench.findings"),
         ("sat_bench.recording",),
         ("sat_bench.evaluation",),

@@ -16,7 +16,7 @@ from sat_bench.models.finding import BUNDLED_MODELS, DEFAULT_MODEL, int8_name
 from sat_bench.models.reach import DEFAULT_WEIGHTING, WEIGHTINGS, Weighting
 from sat_bench.models.runtimes import DEFAULT_RUNTIME, RUNTIMES, Runtime
 from sat_bench.models.systems import is_model_name
-from sat_bench.record_paths import MODEL_MARK
+from sat_bench.recording import MODEL_MARK
 from sat_bench.results import Mode
 from truemark.counts import Weights
 from truemark.sweep import MAX_GRID_POINTS, grid

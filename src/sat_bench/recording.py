@@ -1,10 +1,12 @@
-"""A measurement as a run of truemark: its units, and with them intervals, comparison and record."""
+"""A measurement as a run of truemark: its units, what intervals and comparison need, its file."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sat_bench.evaluation import (
@@ -21,6 +23,8 @@ from sat_bench.models.runtimes import DEFAULT_RUNTIME, Runtime
 from sat_bench.models.systems import System
 from truemark import __version__
 from truemark.counts import Weights
+from truemark.errors import TruemarkError, os_reason
+from truemark.record_files import SUFFIX
 from truemark.record_parts import held_out_of, position_blocks
 from truemark.records import HeldOut, Run, ScoringRules, Unit
 from truemark.records import System as RunSystem
@@ -31,6 +35,9 @@ if TYPE_CHECKING:
 
 TOOL = "sat-bench"
 WORDS = {"unit": "talk", "units": "talks", "item": "sentence end", "items": "sentence ends"}
+
+MODEL_MARK = "{model}"
+_NOT_IN_NAMES = re.compile(r"[^\w.+-]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,3 +205,40 @@ def _together(parts: list[HeldOut | None]) -> HeldOut | None:
         sum(part.fn for part in found),
         "leave one talk out",
     )
+
+
+def record_paths(path: Path, models: Sequence[str]) -> tuple[Path, ...]:
+    """The file for each model's record; its folder exists afterwards.
+
+    A path with `{model}` in it is a pattern, one that ends in .json a file, any other a folder.
+    """
+    found = tuple(_path(path, name) for name in _file_names(models))
+    for file in found:
+        try:
+            file.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise TruemarkError(
+                f"{file.parent}: no folder for run records can be made here: {os_reason(error)}"
+            ) from error
+        if file.is_dir():
+            raise TruemarkError(f"{file}: is a folder; expected a place for a run record")
+    return found
+
+
+def _path(path: Path, name: str) -> Path:
+    if MODEL_MARK in str(path):
+        return Path(str(path).replace(MODEL_MARK, name))
+    if path.suffix == ".json" and not path.is_dir():
+        return path
+    return path / f"{name}{SUFFIX}"
+
+
+def _file_names(models: Sequence[str]) -> list[str]:
+    """The models as parts of file names; of equal ones the later are numbered."""
+    seen: Counter[str] = Counter()
+    names = []
+    for model in models:
+        name = _NOT_IN_NAMES.sub("-", model).strip("-.") or "model"
+        seen[name] += 1
+        names.append(f"{name}-{seen[name]}" if seen[name] > 1 else name)
+    return names

@@ -20,8 +20,7 @@ from sat_bench.findings import reliability, with_findings
 from sat_bench.models.boundaries import Probabilities
 from sat_bench.models.finding import ModelFiles
 from sat_bench.notes import beyond_the_grid
-from sat_bench.record_paths import record_paths
-from sat_bench.recording import Setup, run_of
+from sat_bench.recording import Setup, record_paths, run_of
 from sat_bench.results import MeasuredRun, ModelResult, results_of
 from truemark.cli import main as truemark
 from truemark.counts import Weights
