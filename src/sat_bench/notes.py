@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from sat_bench.assessment import Assessment, Missed
 from sat_bench.evaluation import Measurement, boundary_scores
-from sat_bench.results import ModelResult, Report, shown_threshold
+from sat_bench.results import Assessment, Missed, ModelResult, Report, shown_threshold
 from truemark.counts import Weights
 from truemark.sheets import verdict_lines
 

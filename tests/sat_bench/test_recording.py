@@ -10,7 +10,6 @@ import jsonschema
 import numpy as np
 import pytest
 
-from sat_bench.assessment import assess, missed_by_the_grid, versus_first
 from sat_bench.cli import main
 from sat_bench.corpus.conditions import ConditionedCorpus
 from sat_bench.corpus.loading import BUNDLED_CORPUS, load_corpus
@@ -21,7 +20,14 @@ from sat_bench.models.boundaries import Probabilities
 from sat_bench.models.finding import ModelFiles
 from sat_bench.notes import beyond_the_grid
 from sat_bench.recording import Setup, record_paths, run_of
-from sat_bench.results import MeasuredRun, ModelResult, results_of
+from sat_bench.results import (
+    MeasuredRun,
+    ModelResult,
+    assess,
+    missed_by_the_grid,
+    results_of,
+    versus_first,
+)
 from truemark.cli import main as truemark
 from truemark.counts import Weights
 from truemark.record_files import dumped, load_run, schema
