@@ -218,7 +218,7 @@ LAYERS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("sat_bench.cli",),
         ("sat_bench.commands",),
         ("sat_bench.options", "sat_bench.flags"),
-        ("sat_bench.report", "sat_bench.notes"),
+        ("sat_bench.report",),
         ("sat_bench.forms",),
         ("sat_bench.results", "sat_bench.findings"),
         ("sat_bench.recording",),

@@ -14,10 +14,9 @@ from sat_bench.corpus.talks import Talk
 from sat_bench.corpus.transcripts import import_transcript
 from sat_bench.evaluation import Failed, Measured, compare, measure_model
 from sat_bench.models.systems import find_system
-from sat_bench.notes import notes
 from sat_bench.options import DEFAULT_CORPUS, Options, parse_import_options, parse_options
 from sat_bench.recording import Setup, record_paths, run_of
-from sat_bench.report import show
+from sat_bench.report import notes, show
 from sat_bench.results import MeasuredRun, Report, results_of, shown_threshold
 from sat_bench.running.inference import Inference
 from sat_bench.running.progress import ProgressBar, on_a_terminal, watch_reading

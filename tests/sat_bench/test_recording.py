@@ -18,8 +18,8 @@ from sat_bench.evaluation import DEFAULTS, Measured, Measurement, boundary_score
 from sat_bench.findings import reliability, with_findings
 from sat_bench.models.boundaries import Probabilities
 from sat_bench.models.finding import ModelFiles
-from sat_bench.notes import beyond_the_grid
 from sat_bench.recording import Setup, record_paths, run_of
+from sat_bench.report import beyond_the_grid
 from sat_bench.results import (
     MeasuredRun,
     ModelResult,

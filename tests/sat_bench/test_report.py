@@ -12,9 +12,8 @@ import pytest
 from sat_bench.evaluation import Failed, Measured, Measurement, TalkPoints
 from sat_bench.models.loss import Loss
 from sat_bench.models.protocol import TextSystem
-from sat_bench.notes import beyond_the_grid
 from sat_bench.recording import Setup, run_of
-from sat_bench.report import show
+from sat_bench.report import beyond_the_grid, show
 from sat_bench.results import MeasuredRun, ModelResult, Report, results_of, shown_threshold
 from sat_bench.running.effort import Effort
 from truemark import __version__
