@@ -1,10 +1,24 @@
-"""From counts of true and false marks to precision, recall and F1."""
+"""From counts of true and false marks to precision, recall and F1: summed, scored, many at once.
+
+`score_columns` does the same arithmetic as `scores`, operation by operation, so that both give
+equal floats.
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar, TypeVar
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Column = NDArray[np.float64]
+    CountColumn = NDArray[np.int64] | NDArray[np.float64]
+
+K = TypeVar("K", bound=Hashable)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +100,69 @@ def _f1(counts: Counts, precision: float, recall: float) -> float:
 
 
 def _weighted(precision: float, recall: float, weights: Weights) -> float:
-    total = weights.precision + weights.recall
-    if not total:
+    whole = weights.precision + weights.recall
+    if not whole:
         return 0.0
-    return (weights.precision * precision + weights.recall * recall) / total
+    return (weights.precision * precision + weights.recall * recall) / whole
+
+
+def total(counts: Iterable[Counts]) -> Counts:
+    """The sum of all counts; zero counts when there are none."""
+    tp = fp = fn = 0
+    for one in counts:
+        tp, fp, fn = tp + one.tp, fp + one.fp, fn + one.fn
+    return Counts(tp, fp, fn)
+
+
+def by_group(pairs: Iterable[tuple[K, Counts]]) -> dict[K, Counts]:
+    """The sum of counts per group, in order of first appearance."""
+    sums: dict[K, Counts] = {}
+    for group, counts in pairs:
+        sums[group] = sums.get(group, Counts.zero) + counts
+    return sums
+
+
+def score_columns(
+    tp: CountColumn,
+    fp: CountColumn,
+    fn: CountColumn,
+    *,
+    empty: float,
+    weights: Weights = EQUAL_WEIGHTS,
+) -> dict[str, Column]:
+    """Columns `precision`, `recall`, `f1` and `weighted`; a ratio of 0 to 0 is `empty`."""
+    import numpy as np
+
+    tp = np.asarray(tp, dtype=np.float64)
+    predicted, expected = tp + fp, tp + fn
+    precision = _ratio(tp, predicted, empty)
+    recall = _ratio(tp, expected, empty)
+    harmonic = _ratio(2 * precision * recall, precision + recall, 0.0)
+    f1 = np.where(tp > 0, _ratio(2 * tp, predicted + expected, 0.0), harmonic)
+    whole = weights.precision + weights.recall
+    weighted = weights.precision * precision + weights.recall * recall
+    weighted = weighted / whole if whole else np.zeros_like(weighted)
+    return {"precision": precision, "recall": recall, "f1": f1, "weighted": weighted}
+
+
+def _ratio(part: Column, whole: Column, empty: float) -> Column:
+    import numpy as np
+
+    result: Column = np.divide(part, whole, out=np.full_like(part, empty), where=whole != 0)
+    return result
+
+
+def best_row(
+    tp: CountColumn,
+    fp: CountColumn,
+    fn: CountColumn,
+    *,
+    empty: float,
+    weights: Weights = EQUAL_WEIGHTS,
+) -> int:
+    """The row of highest weighted score; ties go to the higher F1, then to the first row."""
+    import numpy as np
+
+    ratios = score_columns(tp, fp, fn, empty=empty, weights=weights)
+    highest = np.flatnonzero(ratios["weighted"] == ratios["weighted"].max())
+    return int(highest[np.argmax(ratios["f1"][highest])])

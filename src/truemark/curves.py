@@ -7,8 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from truemark.columns import best_row
-from truemark.counts import EQUAL_WEIGHTS, Counts, Weights
+from truemark.counts import EQUAL_WEIGHTS, Counts, Weights, best_row
 from truemark.sweep import Group, SweepPoint
 
 if TYPE_CHECKING:

@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from math import isfinite
 from typing import TYPE_CHECKING
 
-from truemark.aggregate import total
 from truemark.calibration import Bin, LevelAccuracy
-from truemark.counts import EQUAL_WEIGHTS, Counts
+from truemark.counts import EQUAL_WEIGHTS, Counts, total
 from truemark.matching import match_positions
 from truemark.records import CurveColumns, HeldOut, Mark, Reliability, ReliabilityRow, ScoringRules
 from truemark.sweep import Group, SweepTable, leave_one_out

@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from truemark.aggregate import total
-from truemark.counts import Counts
+from truemark.counts import Counts, total
 from truemark.records import Run, ScoringRules, Unit
 from truemark.repeats import Repeats, repeats_of
 from truemark.uncertainty import (

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from truemark.columns import best_row
-from truemark.counts import EQUAL_WEIGHTS, Counts, Weights, scores
+from truemark.counts import EQUAL_WEIGHTS, Counts, Weights, best_row, scores
 
 if TYPE_CHECKING:
     import numpy as np

@@ -50,7 +50,7 @@ class Scoring:
 
     def of_rows(self, rows: Ints | Floats) -> Floats:
         """The score of each row of tp, fp, fn."""
-        from truemark.columns import score_columns
+        from truemark.counts import score_columns
 
         ratios = score_columns(
             rows[..., 0], rows[..., 1], rows[..., 2], empty=self.empty, weights=self.weights

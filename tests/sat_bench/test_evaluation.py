@@ -15,8 +15,7 @@ from sat_bench.corpus.loading import BUNDLED_CORPUS
 from sat_bench.corpus.talks import CorpusError, find_sentences
 from sat_bench.evaluation import DEFAULTS, Failed, Measured, measure
 from sat_bench.models.boundaries import Probabilities
-from truemark.aggregate import total
-from truemark.counts import Counts, Weights
+from truemark.counts import Counts, Weights, total
 from truemark.matching import match_positions
 from truemark.sweep import grid, ranked
 

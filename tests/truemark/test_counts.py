@@ -1,13 +1,27 @@
 import math
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
-from truemark.counts import Counts, Scores, Weights, scores
+from truemark.counts import (
+    Counts,
+    Scores,
+    Weights,
+    best_row,
+    by_group,
+    score_columns,
+    scores,
+    total,
+)
 
 COUNTS = st.builds(Counts, *[st.integers(0, 1000)] * 3)
 WEIGHT = st.floats(0, 1e6)
+Ints = NDArray[np.int64]
+ROWS = st.lists(st.builds(Counts, *[st.integers(0, 9)] * 3), min_size=1, max_size=20)
+WEIGHTS = st.sampled_from([Weights(), Weights(2, 1), Weights(0, 1), Weights(0, 0)])
 
 
 def test_counts_add_up() -> None:
@@ -101,3 +115,53 @@ def test_f1_is_the_harmonic_mean(counts: Counts) -> None:
     sum_of_both = ratios.precision + ratios.recall
     harmonic = 2 * ratios.precision * ratios.recall / sum_of_both if sum_of_both else 0.0
     assert ratios.f1 == pytest.approx(harmonic)
+
+
+def test_nothing_adds_up_to_zero() -> None:
+    assert total([]) == Counts.zero
+
+
+def test_groups_keep_the_order_of_their_first_appearance() -> None:
+    pairs = [("b", Counts(1, 0, 0)), ("a", Counts(0, 1, 0)), ("b", Counts(0, 0, 1))]
+    assert list(by_group(pairs).items()) == [("b", Counts(1, 0, 1)), ("a", Counts(0, 1, 0))]
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), COUNTS)))
+def test_groups_add_up_to_the_total(pairs: list[tuple[int, Counts]]) -> None:
+    assert total(by_group(pairs).values()) == total(counts for _, counts in pairs)
+
+
+@given(st.lists(COUNTS), st.lists(COUNTS))
+def test_totals_can_be_merged(some: list[Counts], others: list[Counts]) -> None:
+    assert total(some) + total(others) == total(some + others)
+
+
+def columns(rows: list[Counts]) -> tuple[Ints, Ints, Ints]:
+    table = np.array([(one.tp, one.fp, one.fn) for one in rows])
+    return table[:, 0], table[:, 1], table[:, 2]
+
+
+@given(ROWS, WEIGHTS, st.sampled_from([0.0, 0.5, 1.0]))
+def test_columns_of_scores_equal_the_scores_one_by_one(
+    rows: list[Counts], weights: Weights, empty: float
+) -> None:
+    found = score_columns(*columns(rows), empty=empty, weights=weights)
+    single = [scores(one, empty=empty, weights=weights) for one in rows]
+    for name, column in found.items():
+        assert column.tolist() == [getattr(one, name) for one in single]
+
+
+@given(ROWS, WEIGHTS)
+def test_the_best_row_is_the_first_of_the_highest(rows: list[Counts], weights: Weights) -> None:
+    def merit(number: int) -> tuple[float, float, int]:
+        ratios = scores(rows[number], empty=0.0, weights=weights)
+        return -ratios.weighted, -ratios.f1, number
+
+    expected = min(range(len(rows)), key=merit)
+    assert best_row(*columns(rows), empty=0.0, weights=weights) == expected
+
+
+def test_no_warning_comes_from_empty_ratios() -> None:
+    zero = np.zeros(1)
+    assert score_columns(zero, zero, zero, empty=1.0)["f1"].tolist() == [1.0]
+    assert score_columns(zero, zero, zero, empty=0.0)["f1"] == pytest.approx(0.0)

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from truemark.calibration import per_level
-from truemark.columns import best_row
-from truemark.counts import Counts, Weights
+from truemark.counts import Counts, Weights, best_row
 from truemark.curves import Curve, exact_curve
 from truemark.errors import TruemarkError
 from truemark.matching import match_positions

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from truemark.aggregate import total
-from truemark.counts import Counts, Weights, scores
+from truemark.counts import Counts, Weights, scores, total
 from truemark.curves import CurveTally, exact_curve
 from truemark.matching import match_positions
 from truemark.sweep import (

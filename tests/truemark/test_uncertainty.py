@@ -8,8 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from truemark import resampling
-from truemark.aggregate import total
-from truemark.counts import Counts, Weights
+from truemark.counts import Counts, Weights, total
 from truemark.uncertainty import (
     DEFAULT_SEED,
     Interval,

@@ -12,8 +12,7 @@ from cal_ai.benchmark.sidecar import ExpectedEvent, Sidecar
 from cal_ai.benchmark.tolerance import Terms, expected_side, extracted_side, meant_event
 from cal_ai.events import Event
 from cal_ai.extractors.protocol import Usage
-from truemark.aggregate import by_group, total
-from truemark.counts import Counts, Scores, scores
+from truemark.counts import Counts, Scores, by_group, scores, total
 from truemark.text import shortened
 
 EMPTY = 1.0
