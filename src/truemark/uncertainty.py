@@ -92,24 +92,6 @@ class PairedTest:
     seed: int
 
 
-def bootstrap_interval(
-    groups: Sequence[Counts],
-    scoring: Scoring,
-    *,
-    clusters: Sequence[Hashable] | None = None,
-    confidence: float = 0.95,
-    resamples: int = RESAMPLES,
-    seed: int = DEFAULT_SEED,
-) -> Interval:
-    """The score of the summed counts and its interval over resampled clusters.
-
-    Groups that have the same cluster are resampled together; without `clusters` each is its own.
-    """
-    table = clustered(_table(groups), clusters)
-    settings = Draws(confidence, resamples, seed)
-    return intervals_of(table, (scoring,), settings)[0]
-
-
 @dataclass(frozen=True, slots=True)
 class Draws:
     """How intervals and tests are drawn."""
@@ -232,31 +214,15 @@ def _level(bias: float, acceleration: float, reach: float) -> float:
     return _NORMAL.cdf(bias + moved / shrink)
 
 
-def permutation_test(
-    first: Sequence[Counts],
-    second: Sequence[Counts],
-    scoring: Scoring,
-    *,
-    clusters: Sequence[Hashable] | None = None,
-    permutations: int = RESAMPLES,
-    seed: int = DEFAULT_SEED,
+def paired_test(
+    first: Ints, second: Ints, scoring: Scoring, draws: Draws = DEFAULT_DRAWS
 ) -> PairedTest:
-    """The two-sided paired test of two systems on the same groups.
+    """The two-sided paired test of two systems; rows of both tables are clusters.
 
     Under the null hypothesis the two results of a cluster could be swapped, so each permutation
     swaps every cluster with probability one half. The observed order counts as one of them,
     which keeps the p-value above 0.
     """
-    one, other = clustered(_table(first), clusters), clustered(_table(second), clusters)
-    if permutations < 1:
-        raise ValueError(f"permutations must be 1 or more, got {permutations}")
-    return paired_test(one, other, scoring, Draws(resamples=permutations, seed=seed))
-
-
-def paired_test(
-    first: Ints, second: Ints, scoring: Scoring, draws: Draws = DEFAULT_DRAWS
-) -> PairedTest:
-    """The paired permutation test; rows of both tables are clusters."""
     import numpy as np
 
     from truemark.resampling import swapped_sums
@@ -276,10 +242,3 @@ def _check_pairs(first: Ints, second: Ints) -> None:
         raise ValueError(
             f"both systems must have the same groups, got {len(first)} and {len(second)}"
         )
-
-
-def _table(groups: Sequence[Counts]) -> Ints:
-    import numpy as np
-
-    rows = [(one.tp, one.fp, one.fn) for one in groups]
-    return np.array(rows, dtype=np.int64).reshape(len(rows), 3)

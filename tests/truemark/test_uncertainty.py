@@ -1,28 +1,56 @@
 import itertools
 import math
+from collections.abc import Sequence
+from dataclasses import replace
 from statistics import NormalDist
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from truemark import resampling
 from truemark.counts import Counts, Weights, total
 from truemark.uncertainty import (
+    DEFAULT_DRAWS,
     DEFAULT_SEED,
     Interval,
+    PairedTest,
     Scoring,
-    bootstrap_interval,
+    clustered,
     intervals_of,
     paired_interval,
-    permutation_test,
+    paired_test,
 )
 
 F1 = Scoring("f1", empty=0.0)
 RECALL = Scoring("recall", empty=0.0)
 GROUPS = st.lists(st.builds(Counts, *[st.integers(0, 30)] * 3), min_size=1, max_size=8)
 TALKS = [Counts(40, 10, 5), Counts(30, 2, 20), Counts(55, 9, 9), Counts(12, 12, 3)]
+
+
+def rows_of(groups: Sequence[Counts]) -> NDArray[np.int64]:
+    rows = [(one.tp, one.fp, one.fn) for one in groups]
+    return np.array(rows, dtype=np.int64).reshape(len(rows), 3)
+
+
+def interval_of(
+    groups: Sequence[Counts],
+    scoring: Scoring,
+    *,
+    clusters: Sequence[str] | None = None,
+    **draws: Any,
+) -> Interval:
+    table = clustered(rows_of(groups), clusters)
+    return intervals_of(table, (scoring,), replace(DEFAULT_DRAWS, **draws))[0]
+
+
+def swap_test(
+    first: Sequence[Counts], second: Sequence[Counts], scoring: Scoring, **draws: Any
+) -> PairedTest:
+    return paired_test(rows_of(first), rows_of(second), scoring, replace(DEFAULT_DRAWS, **draws))
 
 
 def test_a_scoring_is_the_named_score_of_the_counts() -> None:
@@ -32,31 +60,31 @@ def test_a_scoring_is_the_named_score_of_the_counts() -> None:
 
 
 def test_an_interval_says_what_it_takes_to_redo_it() -> None:
-    interval = bootstrap_interval(TALKS, F1, resamples=500)
-    assert interval == bootstrap_interval(TALKS, F1, resamples=500, seed=interval.seed)
+    interval = interval_of(TALKS, F1, resamples=500)
+    assert interval == interval_of(TALKS, F1, resamples=500, seed=interval.seed)
     assert (interval.seed, interval.resamples, interval.confidence) == (DEFAULT_SEED, 500, 0.95)
 
 
 def test_another_seed_draws_other_resamples() -> None:
-    assert bootstrap_interval(TALKS, F1, seed=1) != bootstrap_interval(TALKS, F1, seed=2)
+    assert interval_of(TALKS, F1, seed=1) != interval_of(TALKS, F1, seed=2)
 
 
 @settings(max_examples=30)
 @given(GROUPS)
 def test_the_value_is_that_of_the_summed_counts(groups: list[Counts]) -> None:
-    interval = bootstrap_interval(groups, F1, resamples=50)
+    interval = interval_of(groups, F1, resamples=50)
     assert interval.value == F1(total(groups))
     assert interval.low <= interval.high
 
 
 def test_equal_groups_leave_no_doubt() -> None:
-    interval = bootstrap_interval([Counts(8, 2, 2)] * 5, F1, resamples=200, seed=3)
+    interval = interval_of([Counts(8, 2, 2)] * 5, F1, resamples=200, seed=3)
     assert interval == Interval(0.8, 0.8, 0.8, 0.95, 200, 3, 5)
 
 
 def test_a_higher_confidence_gives_a_wider_interval() -> None:
-    narrow = bootstrap_interval(TALKS, F1, confidence=0.5)
-    wide = bootstrap_interval(TALKS, F1, confidence=0.99)
+    narrow = interval_of(TALKS, F1, confidence=0.5)
+    wide = interval_of(TALKS, F1, confidence=0.99)
     assert wide.low < narrow.low <= narrow.value <= narrow.high < wide.high
 
 
@@ -78,20 +106,20 @@ def bca_levels(drawn: list[float], groups: list[Counts]) -> list[float]:
 def test_the_interval_agrees_with_all_resamples_there_are() -> None:
     drawn = sorted(RECALL(total(draw)) for draw in itertools.product(TALKS, repeat=len(TALKS)))
     expected = np.quantile(drawn, bca_levels(drawn, TALKS)).tolist()
-    interval = bootstrap_interval(TALKS, RECALL, resamples=50_000)
+    interval = interval_of(TALKS, RECALL, resamples=50_000)
     assert [interval.low, interval.high] == pytest.approx(expected, abs=0.01)
 
 
 def test_groups_of_one_cluster_are_resampled_together() -> None:
     split = [Counts(4, 1, 0), Counts(36, 9, 5), *TALKS[1:]]
-    joined = bootstrap_interval(split, F1, clusters=["a", "a", "b", "c", "d"])
-    assert joined == bootstrap_interval(TALKS, F1)
+    joined = interval_of(split, F1, clusters=["a", "a", "b", "c", "d"])
+    assert joined == interval_of(TALKS, F1)
     assert joined.clusters == 4
-    assert bootstrap_interval(split, F1).clusters == 5
+    assert interval_of(split, F1).clusters == 5
 
 
 def test_a_single_cluster_says_nothing() -> None:
-    interval = bootstrap_interval(TALKS, F1, clusters=["one"] * 4)
+    interval = interval_of(TALKS, F1, clusters=["one"] * 4)
     assert (interval.low, interval.high) == (0.0, 1.0)
 
 
@@ -154,33 +182,33 @@ def exact_p_value(first: list[Counts], second: list[Counts]) -> float:
 def test_the_p_value_agrees_with_all_swaps_there_are() -> None:
     better = [Counts(9, 1, 1), Counts(8, 2, 1), Counts(7, 1, 3), Counts(9, 2, 2), Counts(6, 1, 1)]
     worse = [Counts(8, 3, 2), Counts(8, 2, 1), Counts(5, 4, 5), Counts(9, 3, 2), Counts(5, 3, 2)]
-    test = permutation_test(better, worse, F1, permutations=20_000)
+    test = swap_test(better, worse, F1, resamples=20_000)
     assert test.difference == F1(total(better)) - F1(total(worse))
     assert test.p_value == pytest.approx(exact_p_value(better, worse), abs=0.01)
 
 
 def test_a_system_does_not_differ_from_itself() -> None:
-    test = permutation_test(TALKS, TALKS, F1, permutations=100)
+    test = swap_test(TALKS, TALKS, F1, resamples=100)
     assert (test.difference, test.p_value) == (0.0, 1.0)
 
 
 def test_swapping_the_systems_turns_the_difference_around() -> None:
     worse = [Counts(one.tp - 2, one.fp + 2, one.fn + 2) for one in TALKS]
-    forward = permutation_test(TALKS, worse, F1)
-    backward = permutation_test(worse, TALKS, F1)
+    forward = swap_test(TALKS, worse, F1)
+    backward = swap_test(worse, TALKS, F1)
     assert forward.difference == -backward.difference > 0
     assert forward.p_value == backward.p_value
 
 
 def test_a_p_value_is_never_zero_and_its_seed_is_shown() -> None:
     good, bad = [Counts(9, 0, 0)] * 40, [Counts(0, 9, 9)] * 40
-    test = permutation_test(good, bad, F1, permutations=999, seed=5)
+    test = swap_test(good, bad, F1, resamples=999, seed=5)
     assert (test.p_value, test.permutations, test.seed) == (0.001, 999, 5)
 
 
 def test_many_groups_are_drawn_in_portions_that_fit_in_memory() -> None:
     groups = [Counts(number % 7, 1, 2) for number in range(50_000)]
-    interval = bootstrap_interval(groups, F1, resamples=100)
+    interval = interval_of(groups, F1, resamples=100)
     assert interval.low < interval.value < interval.high
 
 
@@ -197,20 +225,20 @@ def test_impossible_intervals_are_refused(
     groups: list[Counts], confidence: float, resamples: int, message: str
 ) -> None:
     with pytest.raises(ValueError, match=message):
-        bootstrap_interval(groups, F1, confidence=confidence, resamples=resamples)
+        interval_of(groups, F1, confidence=confidence, resamples=resamples)
 
 
 @pytest.mark.parametrize(
-    ("first", "second", "permutations", "message"),
+    ("first", "second", "resamples", "message"),
     [
         ([], [], 10, "must have the same groups"),
         (TALKS, TALKS[1:], 10, "must have the same groups, got 4 and 3"),
-        (TALKS, TALKS, 0, "permutations must be 1 or more, got 0"),
+        (TALKS, TALKS, 0, "resamples must be 1 or more, got 0"),
     ],
     ids=["no groups", "other groups", "no draws"],
 )
 def test_impossible_tests_are_refused(
-    first: list[Counts], second: list[Counts], permutations: int, message: str
+    first: list[Counts], second: list[Counts], resamples: int, message: str
 ) -> None:
     with pytest.raises(ValueError, match=message):
-        permutation_test(first, second, F1, permutations=permutations)
+        swap_test(first, second, F1, resamples=resamples)
