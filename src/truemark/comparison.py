@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
-from truemark.closed_forms import Power, holm, power_of
 from truemark.counts import Counts
 from truemark.errors import TruemarkError
 from truemark.records import Run, Unit
@@ -17,10 +16,13 @@ from truemark.uncertainty import (
     Draws,
     Measure,
     PairedInterval,
+    Power,
     clustered,
+    holm,
     paired_interval,
     paired_intervals,
     paired_test,
+    power_of,
 )
 
 if TYPE_CHECKING:

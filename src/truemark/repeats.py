@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from statistics import fmean, pvariance
 
-from truemark.closed_forms import Share, wilson
 from truemark.records import Run, Unit
-from truemark.uncertainty import Scoring
+from truemark.uncertainty import Scoring, Share, wilson
 
 
 @dataclass(frozen=True, slots=True)

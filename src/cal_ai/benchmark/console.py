@@ -24,12 +24,12 @@ from cal_ai.benchmark.figures import (
 )
 from cal_ai.benchmark.overview import Overview
 from cal_ai.benchmark.scoring import Failed, Result, Scored, event_scores
-from truemark.closed_forms import wilson
 from truemark.counts import Counts, Scores
 from truemark.jsontext import to_json
 from truemark.sheets import comparison_json
 from truemark.tables import render
 from truemark.text import one_line
+from truemark.uncertainty import wilson
 
 _FAILURES = 20
 

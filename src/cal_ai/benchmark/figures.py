@@ -11,12 +11,11 @@ from cal_ai.benchmark.overview import Latency, Overview
 from cal_ai.benchmark.scoring import Scored
 from cal_ai.extractors.protocol import Usage
 from truemark.calibration import LevelAccuracy
-from truemark.closed_forms import Share, wilson
 from truemark.counts import Counts
 from truemark.sheets import Sheet, comparison_sheet
 from truemark.tables import Table
 from truemark.text import one_line
-from truemark.uncertainty import Interval, Measure
+from truemark.uncertainty import Interval, Measure, Share, wilson
 
 SCORE_COLUMNS = ("", "scored", "failed", "precision", "recall", "f1", "tp", "fp", "fn")
 

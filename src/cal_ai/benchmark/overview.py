@@ -12,11 +12,10 @@ from cal_ai.benchmark.scoring import Failed, Result, Scored, Unscored, event_sco
 from cal_ai.extractors.protocol import Usage, total_usage
 from truemark import history, records
 from truemark.calibration import LevelAccuracy
-from truemark.closed_forms import Share, wilson
 from truemark.comparison import Comparison
 from truemark.counts import Counts, Scores
 from truemark.summary import Summary, summarise
-from truemark.uncertainty import Interval, Measure
+from truemark.uncertainty import Interval, Measure, Share, wilson
 
 
 @dataclass(frozen=True, slots=True)

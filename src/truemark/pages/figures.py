@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 
-from truemark.closed_forms import wilson
 from truemark.records import CurveColumns, ReliabilityRow, Run
 from truemark.summary import scored_units, scoring_of
-from truemark.uncertainty import MEASURES, Measure
+from truemark.uncertainty import MEASURES, Measure, wilson
 
 TABLE_ROWS = 60
 COLORS = 6  # of runs in the style; further ones begin again
