@@ -15,9 +15,8 @@ import numpy as np
 
 from benchmarks import plain_core as plain
 from benchmarks.machine import machine
-from truemark.curves import exact_curve
 from truemark.matching import match_by_cost, match_positions
-from truemark.sweep import ScoredPositions, grid, sweep, sweep_groups
+from truemark.sweep import ScoredPositions, exact_curve, grid, sweep, sweep_groups
 from truemark.tables import Table, render
 from truemark.uncertainty import Scoring, intervals_of, paired_test
 

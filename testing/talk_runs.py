@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from truemark.counts import Counts
-from truemark.curves import exact_curve
 from truemark.record_parts import (
     curve_columns,
     held_out_of,
@@ -19,7 +18,7 @@ from truemark.record_parts import (
     reliability_of,
 )
 from truemark.records import Finding, Mark, Run, ScoringRules, System, Unit
-from truemark.sweep import Group, ScoredPositions, grid, sweep_groups
+from truemark.sweep import Group, ScoredPositions, exact_curve, grid, sweep_groups
 
 STARTED = "2026-03-01T09:00:00+01:00"
 SOURCE = Path(__file__).parents[1] / "src"

@@ -18,9 +18,8 @@ from sat_bench.models.systems import System, find_system
 from sat_bench.running.effort import NO_EFFORT, Effort, Stopwatch
 from sat_bench.running.inference import Inference
 from truemark.counts import EQUAL_WEIGHTS, Counts, Scores, Weights, scores, total
-from truemark.curves import Curve, CurveTally
 from truemark.errors import TruemarkError
-from truemark.sweep import Group, SweepPoint, best, grid, ranked, sweep_groups
+from truemark.sweep import Curve, CurveTally, Group, SweepPoint, best, grid, ranked, sweep_groups
 
 if TYPE_CHECKING:
     from sat_bench.models.boundaries import Probabilities

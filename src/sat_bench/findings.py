@@ -10,10 +10,9 @@ from math import isfinite
 from sat_bench.corpus.talks import Talk
 from sat_bench.evaluation import Measured
 from sat_bench.recording import Setup, chosen_thresholds
-from truemark.curves import exact_curve
 from truemark.record_parts import curve_columns, over_tolerances, position_marks, reliability_of
 from truemark.records import Difference, Finding, Mark, Reliability, Run, Unit
-from truemark.sweep import Group, ScoredPositions
+from truemark.sweep import Group, ScoredPositions, exact_curve
 
 TOLERANCES = (0, 1, 2, 3, 5, 10, 20)
 LEAST_CANDIDATE = 0.01  # what is less probable than this is not shown as a candidate

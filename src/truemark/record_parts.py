@@ -16,7 +16,7 @@ from truemark.sweep import Group, SweepTable, leave_one_out
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from truemark.curves import Curve
+    from truemark.sweep import Curve
 
 CURVE_POINTS = 2_000
 _DIGITS = 7  # as many as probabilities in single precision have

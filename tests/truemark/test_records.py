@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from truemark.calibration import per_level
 from truemark.counts import Counts, Weights, best_row
-from truemark.curves import Curve, exact_curve
 from truemark.errors import TruemarkError
 from truemark.matching import match_positions
 from truemark.record_files import Caps, capped, dumped, load_run, schema, write_run
@@ -38,7 +37,7 @@ from truemark.records import (
     System,
     Unit,
 )
-from truemark.sweep import ScoredPositions, sweep_groups
+from truemark.sweep import Curve, ScoredPositions, exact_curve, sweep_groups
 
 SMALL = Run(
     tool="keywords",

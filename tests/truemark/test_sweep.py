@@ -7,13 +7,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from truemark.counts import Counts, Weights, scores, total
-from truemark.curves import CurveTally, exact_curve
 from truemark.matching import match_positions
 from truemark.sweep import (
+    CurveTally,
     Group,
     ScoredPositions,
     SweepPoint,
     best,
+    exact_curve,
     grid,
     leave_one_out,
     ranked,
