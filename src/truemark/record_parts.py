@@ -11,12 +11,10 @@ from truemark.calibration import Bin, LevelAccuracy
 from truemark.counts import EQUAL_WEIGHTS, Counts, total
 from truemark.matching import match_positions
 from truemark.records import CurveColumns, HeldOut, Mark, Reliability, ReliabilityRow, ScoringRules
-from truemark.sweep import Group, SweepTable, leave_one_out
+from truemark.sweep import Curve, Group, SweepTable, leave_one_out
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
-
-    from truemark.sweep import Curve
 
 CURVE_POINTS = 2_000
 _DIGITS = 7  # as many as probabilities in single precision have

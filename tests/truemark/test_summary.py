@@ -4,7 +4,7 @@ import pytest
 from tests.truemark.runs_for_tests import made
 
 from truemark.records import Unit
-from truemark.repeats import repeats_of
+from truemark.summary import repeats_of
 
 RIGHT, WRONG = (2, 0, 0), (1, 1, 1)
 
