@@ -20,7 +20,7 @@ from truemark.uncertainty import Interval, Measure
 
 if TYPE_CHECKING:
     from truemark.comparison import Versus
-    from truemark.curves import Curve
+    from truemark.sweep import Curve
 
 Mode = Literal["evaluation", "sweep", "comparison", "conditions"]
 _NO_SIGNATURE = Signature(())

@@ -1,18 +1,36 @@
-"""JSON text that every reader accepts: full precision, never NaN or Infinity."""
+"""JSON, written and read: text that every reader accepts, objects by field, dataclasses whole.
+
+Dataclasses are written field by field, defaults left out, and read back with unknown fields kept:
+text, `Literal` texts, numbers, true and false, `X | None`, `tuple[X, ...]`, `Mapping[str, X]`,
+`object` for any JSON value, and further dataclasses. A dataclass that has a field called `extra`
+keeps what it does not know there, and writes it back.
+"""
 
 from __future__ import annotations
 
 import json
 import math
 import re
-from collections.abc import Mapping
+import types
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
+from functools import cache
 from numbers import Integral, Real
 from pathlib import PurePath
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+
+from truemark.errors import TruemarkError
 
 _WRITTEN_AS_THEY_ARE = (str, int, type(None))
 # JSON leaves these as they are; a terminal would obey them.
 _UNSEEN = re.compile("[\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 _ON_ONE_LINE = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
+_LONGEST_SHOWN = 80
+_EXTRA = "extra"
+_SIMPLE = frozenset({str, int, float, bool, type(None)})
+
+T = TypeVar("T")
+Reader = Callable[[object, str], Any]
 
 
 def to_json(value: object, *, indent: int | None = None) -> str:
@@ -50,3 +68,232 @@ def _plain(value: object) -> object:
     if isinstance(value, PurePath):
         return str(value)
     raise ValueError(f"value must be text, a number, a list or a mapping, got {value!r}")
+
+
+class UnfitError(Exception):
+    """A value that cannot be taken; the argument is what belongs there instead."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fields:
+    """A JSON object being read; what does not fit goes to `problems` and a stand-in is read."""
+
+    values: Mapping[str, object]
+    where: str
+    problems: list[str]
+
+    def only(self, known: Collection[str]) -> None:
+        """Any other key is a problem."""
+        for key in self.values:
+            if key not in known:
+                place = f"{self.where}: " if self.where else ""
+                self.problems.append(
+                    f"{place}unknown key {shown(key)}, expected {', '.join(known)}"
+                )
+
+    def required(self, key: str) -> bool:
+        """Whether the key has a value; one that has none is a problem."""
+        if self.values.get(key) is None:
+            self.problems.append(f"{self.place(key)} is missing")
+            return False
+        return True
+
+    def read(self, key: str, convert: Callable[[object], T], otherwise: T) -> T:
+        """The converted value, None included; `otherwise` where `convert` calls it unfit."""
+        value = self.values.get(key)
+        try:
+            return convert(value)
+        except UnfitError as unfit:
+            self.wrong(key, str(unfit))
+            return otherwise
+
+    def optional(self, key: str, convert: Callable[[object], T], otherwise: T) -> T:
+        """Like `read`, with `otherwise` for a key that is absent or null as well."""
+        return otherwise if self.values.get(key) is None else self.read(key, convert, otherwise)
+
+    def objects(self, key: str, known: Collection[str]) -> Iterator[Fields]:
+        """The objects of a list, one after the other; an absent list has none."""
+        value = self.values.get(key)
+        if value is not None and not isinstance(value, list):
+            self.wrong(key, "a list")
+            return
+        for index, item in enumerate(value or ()):
+            place = f"{self.place(key)}[{index}]"
+            if isinstance(item, dict):
+                fields = Fields(item, place, self.problems)
+                fields.only(known)
+                yield fields
+            else:
+                self.problems.append(f"{place} is {shown(item)}, not an object")
+
+    def wrong(self, key: str, expected: str) -> None:
+        """Notes what was found under the key and what belongs there."""
+        value = self.values.get(key)
+        found = "missing" if value is None else shown(value)
+        self.problems.append(f"{self.place(key)} is {found}, not {expected}")
+
+    def place(self, key: str) -> str:
+        """The key with the way to it."""
+        return f"{self.where}.{key}" if self.where else key
+
+
+def shown(value: object) -> str:
+    """A value from elsewhere as it can stand in a message: on one line, and not long."""
+    if isinstance(value, str):
+        text = repr(value[: _LONGEST_SHOWN + 1])
+    else:
+        try:
+            text = json.dumps(value, ensure_ascii=False)
+        except (ValueError, TypeError, RecursionError):  # thousands of digits; nested too deep
+            text = f"a value of type {type(value).__name__}"
+    return text if len(text) <= _LONGEST_SHOWN else f"{text[: _LONGEST_SHOWN - 3]}..."
+
+
+def encoded(value: object) -> object:
+    """`value` with every dataclass in it as a mapping of its fields, without the defaults."""
+    if type(value) in _SIMPLE:  # most values of a record; the questions below take their time
+        return value
+    if isinstance(value, list | tuple):
+        return [encoded(item) for item in value]
+    if is_dataclass(value) and not isinstance(value, type):
+        content = {
+            name: encoded(own)
+            for name, default in _defaults(type(value))
+            if name != _EXTRA and (own := getattr(value, name)) != default
+        }
+        return content | dict(getattr(value, _EXTRA, {}))
+    if isinstance(value, Mapping):
+        return {key: encoded(item) for key, item in value.items()}
+    return value
+
+
+def decoded(kind: type[T], value: object, where: str) -> T:
+    """The dataclass `kind` read from parsed JSON; an error says where it is not as expected."""
+    hashable: Any = kind
+    content: T = _reader(hashable)(value, where)
+    return content
+
+
+@cache
+def _defaults(kind: type) -> tuple[tuple[str, object], ...]:
+    return tuple((field.name, _default(field)) for field in fields(kind))
+
+
+def _default(field: Field[Any]) -> object:
+    if field.default_factory is not MISSING:
+        return field.default_factory()
+    return field.default
+
+
+@cache
+def _reader(kind: Any) -> Reader:
+    """The function that reads a value of the type `kind`; made once per type."""
+    if is_dataclass(kind) and isinstance(kind, type):
+        return _dataclass_reader(kind)
+    origin, arguments = get_origin(kind), get_args(kind)
+    if origin in (Union, types.UnionType):
+        (present,) = (_reader(one) for one in arguments if one is not types.NoneType)
+        return lambda value, where: None if value is None else present(value, where)
+    if origin is Literal:
+        return _choice_reader(arguments)
+    if origin is tuple:
+        return _tuple_reader(_reader(arguments[0]))
+    if origin is Mapping:
+        return _mapping_reader(_reader(arguments[1]))
+    return _PLAIN[kind]
+
+
+def _dataclass_reader(kind: type) -> Reader:
+    hints = get_type_hints(kind)
+    readers = {field.name: _reader(hints[field.name]) for field in fields(kind)}
+    keeps = readers.pop(_EXTRA, None) is not None
+    required = [name for name, default in _defaults(kind) if default is MISSING]
+
+    def read(value: object, where: str) -> object:
+        if not isinstance(value, dict):
+            raise _unexpected(value, where, "an object")
+        for name in required:
+            if name not in value:
+                raise TruemarkError(f"{where}: has no field {name!r}, which it must have")
+        known = {
+            name: readers[name](item, f"{where}.{name}")
+            for name, item in value.items()
+            if name in readers
+        }
+        unknown = {name: item for name, item in value.items() if name not in readers}
+        try:
+            return kind(**known, **({_EXTRA: unknown} if keeps and unknown else {}))
+        except ValueError as error:
+            raise TruemarkError(f"{where}: {error}") from error
+
+    return read
+
+
+def _tuple_reader(item: Reader) -> Reader:
+    def read(value: object, where: str) -> object:
+        if not isinstance(value, list):
+            raise _unexpected(value, where, "a list")
+        return tuple(item(one, f"{where}[{number}]") for number, one in enumerate(value))
+
+    return read
+
+
+def _choice_reader(choices: tuple[object, ...]) -> Reader:
+    def read(value: object, where: str) -> object:
+        if not isinstance(value, str) or value not in choices:
+            raise _unexpected(value, where, f"one of {', '.join(map(str, choices))}")
+        return value
+
+    return read
+
+
+def _mapping_reader(item: Reader) -> Reader:
+    def read(value: object, where: str) -> object:
+        if not isinstance(value, dict):
+            raise _unexpected(value, where, "an object")
+        return {key: item(one, f"{where}.{key}") for key, one in value.items()}
+
+    return read
+
+
+def _text(value: object, where: str) -> str:
+    if not isinstance(value, str):
+        raise _unexpected(value, where, "text")
+    return value
+
+
+def _whole(value: object, where: str) -> int:
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise _unexpected(value, where, "a whole number")
+    return value
+
+
+def _number(value: object, where: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise _unexpected(value, where, "a number")
+    try:
+        number = float(value)
+    except OverflowError:
+        number = math.inf
+    if not math.isfinite(number):
+        raise _unexpected(value, where, "a number of ordinary size")
+    return number
+
+
+def _truth(value: object, where: str) -> bool:
+    if not isinstance(value, bool):
+        raise _unexpected(value, where, "true or false")
+    return value
+
+
+_PLAIN: dict[Any, Reader] = {
+    str: _text,
+    int: _whole,
+    float: _number,
+    bool: _truth,
+    object: lambda value, where: value,
+}
+
+
+def _unexpected(value: object, where: str, expected: str) -> TruemarkError:
+    return TruemarkError(f"{where}: found {shown(value)}, expected {expected}")

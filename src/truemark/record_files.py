@@ -8,10 +8,9 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from truemark.dataclass_json import decoded, encoded
 from truemark.errors import TruemarkError
 from truemark.files import read_text, write_atomically
-from truemark.jsontext import to_json
+from truemark.jsontext import decoded, encoded, to_json
 from truemark.records import FORMAT, Finding, FindingCount, Run, Unit
 
 SUFFIX = ".run.json"

@@ -19,7 +19,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_missing_openvino_is_named_with_its_extra(
     model: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("truemark.extras.find_spec", lambda name: None)
+    monkeypatch.setattr("truemark.imports.find_spec", lambda name: None)
     expected = r"-runtime openvino needs openvino, .*: pip install 'truemark\[openvino\]'"
     with pytest.raises(TruemarkError, match=expected):
         Network(model, runtime="openvino")

@@ -18,8 +18,8 @@ from cal_ai.applying.outcomes import Outcome
 from cal_ai.events import Confidence, Event
 from cal_ai.transcript import Transcript
 from truemark import history
-from truemark.dataclass_json import decoded
 from truemark.errors import TruemarkError
+from truemark.jsontext import decoded
 from truemark.signature import data_hash
 
 _ID_LENGTH = 32

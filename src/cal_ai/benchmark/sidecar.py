@@ -12,7 +12,7 @@ from typing import Literal, TypeVar, get_args
 from cal_ai.events import Action, ContextEvent
 from cal_ai.settings import DEFAULT_OWNER
 from truemark.errors import TruemarkError
-from truemark.fields import Fields, UnfitError, shown
+from truemark.jsontext import Fields, UnfitError, shown
 
 Level = Literal["strict", "moderate", "relaxed"]
 Choice = TypeVar("Choice", bound=str)

@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 
 from cal_ai.calendars.protocol import Calendar, CalendarError
 from cal_ai.settings import Settings
-from truemark.extras import require
+from truemark.imports import require
 from truemark.services.settings import is_address
 
 CALENDARS = ("ics:PATH", "caldav:URL", "google")

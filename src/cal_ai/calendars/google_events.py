@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 
 from cal_ai.calendars.protocol import CalendarError, Details, Entry
 from cal_ai.calendars.zones import in_zone, midnight
-from truemark.fields import Fields, UnfitError
+from truemark.jsontext import Fields, UnfitError
 
 _MARK = "truemark"
 _YEARS = range(1900, 3000)

@@ -13,7 +13,7 @@ from cal_ai.calendars.content import Component, Line
 from cal_ai.calendars.occurrences import BeyondBoundsError, Budget
 from cal_ai.calendars.protocol import CalendarError, Details, Entry, Listing
 from cal_ai.calendars.zones import in_zone, midnight
-from truemark.fields import shown
+from truemark.jsontext import shown
 from truemark.signature import data_hash
 
 MARK = "X-TRUEMARK-ID"

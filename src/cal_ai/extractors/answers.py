@@ -14,7 +14,7 @@ from datetime import datetime
 from typing import TypeVar, get_args
 
 from cal_ai.events import Action, Confidence, Event, event_fields
-from truemark.fields import Fields, UnfitError, shown
+from truemark.jsontext import Fields, UnfitError, shown
 
 T = TypeVar("T")
 Choice = TypeVar("Choice", bound=str)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from truemark.errors import TruemarkError
-from truemark.extras import require
+from truemark.imports import require
 from truemark.services.settings import DEFAULT_GEMINI_MODEL
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from sat_bench.corpus.talks import CorpusError, Sentence, Talk, spans_between, unify_line_breaks
-from truemark.fields import shown
+from truemark.jsontext import shown
 
 _COLUMNS = 10
 _LONGEST_ID = 9

@@ -9,7 +9,7 @@ import numpy as np
 
 from sat_bench.models.alignment import aligned
 from sat_bench.models.boundaries import CERTAIN, Probabilities
-from truemark.fields import shown
+from truemark.jsontext import shown
 
 FORMS = "a list of sentences, or of pairs (end, probability)"
 

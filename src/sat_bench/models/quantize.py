@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from sat_bench.models.network import Network
 from truemark.errors import TruemarkError
-from truemark.extras import require
+from truemark.imports import require
 from truemark.files import write_atomically
 from truemark.signature import checksum
 

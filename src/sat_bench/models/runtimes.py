@@ -12,7 +12,7 @@ from textwrap import shorten
 from typing import TYPE_CHECKING, Any, Literal, Protocol, get_args
 
 from truemark.errors import TruemarkError
-from truemark.extras import require
+from truemark.imports import require
 from truemark.files import open_regular
 
 if TYPE_CHECKING:

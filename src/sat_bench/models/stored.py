@@ -13,8 +13,8 @@ from sat_bench.corpus.conditions import WRITTEN
 from sat_bench.corpus.talks import Talk
 from sat_bench.models.finding import ModelError, expanded
 from sat_bench.models.protocol import LEAST_KEPT
-from truemark.fields import shown
 from truemark.files import read_text
+from truemark.jsontext import shown
 from truemark.signature import checksum, data_hash
 
 if TYPE_CHECKING:

@@ -55,7 +55,7 @@ def _library(name: str, _: float) -> System:
 
 
 def _callable(name: str, _: float) -> System:
-    from truemark.callables import import_callable, source_checksum
+    from truemark.imports import import_callable, source_checksum
 
     split = import_callable(name.removeprefix("py:"))
     identity = (("callable", name), ("source", source_checksum(split)[:12]))

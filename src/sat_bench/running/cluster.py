@@ -29,7 +29,7 @@ from sat_bench.running.cluster_worker import (
 from sat_bench.running.local_cluster import local_scheduler
 from truemark import __version__
 from truemark.errors import TruemarkError, os_reason
-from truemark.extras import require
+from truemark.imports import require
 from truemark.files import read_bytes
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from hashlib import sha256
 from importlib import resources
 from typing import TYPE_CHECKING
 
-from truemark.extras import require
+from truemark.imports import require
 from truemark.jsontext import to_json
 
 if TYPE_CHECKING:

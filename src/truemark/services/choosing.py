@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from truemark.errors import TruemarkError
-from truemark.extras import require
+from truemark.imports import require
 from truemark.services.language_model import LanguageModelClient
 from truemark.services.retry import Caller
 from truemark.services.settings import ModelSettings
