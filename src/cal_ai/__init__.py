@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from truemark.imports import on_first_use
 
 if TYPE_CHECKING:
     from cal_ai.events import Event
@@ -22,20 +23,12 @@ __all__ = [
     "run_benchmark",
 ]
 
-_HOMES = {
-    "Event": "events",
-    "Extraction": "extractors.protocol",
-    "GeminiClient": "extractors.language_model",
-    "LLMCallResult": "extractors.protocol",
-    "OpenAIClient": "extractors.language_model",
-    "Request": "extractors.protocol",
-    "extract_events": "python",
-    "run_benchmark": "python",
-}
-
-
-def __getattr__(name: str) -> object:
-    # Imported when asked for, so that importing the package loads no library.
-    if name not in _HOMES:
-        raise AttributeError(f"module 'cal_ai' has no attribute {name!r}")
-    return getattr(import_module(f"cal_ai.{_HOMES[name]}"), name)
+__getattr__ = on_first_use(
+    __name__,
+    {
+        "events": ("Event",),
+        "extractors.language_model": ("GeminiClient", "OpenAIClient"),
+        "extractors.protocol": ("Extraction", "LLMCallResult", "Request"),
+        "python": ("extract_events", "run_benchmark"),
+    },
+)

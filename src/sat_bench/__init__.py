@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from truemark.imports import on_first_use
 
 if TYPE_CHECKING:
     from sat_bench.corpus.loading import load_corpus
@@ -14,19 +15,13 @@ if TYPE_CHECKING:
 
 __all__ = ["Segmenter", "Talk", "compare", "evaluate", "find_system", "load_corpus", "sweep"]
 
-_HOMES = {
-    "Segmenter": "models.segmenter",
-    "Talk": "corpus.talks",
-    "compare": "evaluation",
-    "evaluate": "evaluation",
-    "find_system": "models.systems",
-    "load_corpus": "corpus.loading",
-    "sweep": "evaluation",
-}
-
-
-def __getattr__(name: str) -> object:
-    # Imported when asked for, so that importing the package loads neither numpy nor a runtime.
-    if name not in _HOMES:
-        raise AttributeError(f"module 'sat_bench' has no attribute {name!r}")
-    return getattr(import_module(f"sat_bench.{_HOMES[name]}"), name)
+__getattr__ = on_first_use(
+    __name__,
+    {
+        "corpus.loading": ("load_corpus",),
+        "corpus.talks": ("Talk",),
+        "evaluation": ("compare", "evaluate", "sweep"),
+        "models.segmenter": ("Segmenter",),
+        "models.systems": ("find_system",),
+    },
+)

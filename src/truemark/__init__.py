@@ -2,13 +2,14 @@
 
 from typing import TYPE_CHECKING
 
-from truemark.counts import Counts, Scores, Weights, scores
-from truemark.errors import TruemarkError
-from truemark.matching import match_by_cost, match_positions
+from truemark.imports import on_first_use
 
 if TYPE_CHECKING:
     from truemark.comparison import compare
+    from truemark.counts import Counts, Scores, Weights, scores
+    from truemark.errors import TruemarkError
     from truemark.gate import Criteria, check
+    from truemark.matching import match_by_cost, match_positions
     from truemark.record_files import load_run, write_run
     from truemark.records import Difference, Finding, Mark, Run, ScoringRules, System, Unit
     from truemark.summary import summarise
@@ -39,28 +40,16 @@ __all__ = [
     "write_run",
 ]
 
-# Imported when first asked for: commands that write no record start without them.
-_HOMES = {
-    "truemark.comparison": ("compare",),
-    "truemark.gate": ("Criteria", "check"),
-    "truemark.record_files": ("load_run", "write_run"),
-    "truemark.records": (
-        "Difference",
-        "Finding",
-        "Mark",
-        "Run",
-        "ScoringRules",
-        "System",
-        "Unit",
-    ),
-    "truemark.summary": ("summarise",),
-}
-
-
-def __getattr__(name: str) -> object:
-    from importlib import import_module
-
-    for home, names in _HOMES.items():
-        if name in names:
-            return getattr(import_module(home), name)
-    raise AttributeError(f"module 'truemark' has no attribute {name!r}")
+__getattr__ = on_first_use(
+    __name__,
+    {
+        "comparison": ("compare",),
+        "counts": ("Counts", "Scores", "Weights", "scores"),
+        "errors": ("TruemarkError",),
+        "gate": ("Criteria", "check"),
+        "matching": ("match_by_cost", "match_positions"),
+        "record_files": ("load_run", "write_run"),
+        "records": ("Difference", "Finding", "Mark", "Run", "ScoringRules", "System", "Unit"),
+        "summary": ("summarise",),
+    },
+)

@@ -18,7 +18,7 @@ from testing.made_runs import HOSTILE, hostile_run
 from testing.talk_runs import large_run, talks_run
 from tests.truemark.runs_for_tests import made
 
-from truemark import cli, extras
+from truemark import cli, imports
 from truemark.errors import TruemarkError
 from truemark.pages import report_page
 from truemark.pages.figures import figures_of, threshold_figure
@@ -268,7 +268,7 @@ def test_history_draws_a_line_per_system_and_a_section_per_data(folder: Path) ->
 
 
 def test_without_jinja_a_line_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(extras, "find_spec", lambda module: None)
+    monkeypatch.setattr(imports, "find_spec", lambda module: None)
     with pytest.raises(TruemarkError, match=r"pip install 'truemark\[report\]'"):
         report_page([made("any", {"a": (1, 0, 0)})], draws=FEW)
 

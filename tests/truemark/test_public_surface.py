@@ -1,6 +1,7 @@
 import subprocess
 import sys
 import tomllib
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -51,3 +52,9 @@ def test_importing_the_core_does_not_import_numpy(module: str) -> None:
     name = "truemark" if module == "__init__" else f"truemark.{module}"
     script = f"import sys, {name}; sys.exit('numpy' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0
+
+
+@pytest.mark.parametrize("package", ["truemark", "sat_bench", "cal_ai"])
+def test_a_package_says_when_it_has_no_such_name(package: str) -> None:
+    with pytest.raises(AttributeError, match=f"module '{package}' has no attribute 'absent'"):
+        _ = import_module(package).absent

@@ -18,8 +18,8 @@ from typing import TypeVar
 from cal_ai.events import Event, event_fields
 from cal_ai.extractors.answers import AnswerError, parse_answer
 from cal_ai.extractors.protocol import Extraction, ExtractionFailed, Request
-from truemark.imports import import_callable, source_checksum
 from truemark.errors import TruemarkError
+from truemark.imports import import_callable, source_checksum
 from truemark.programs import (
     Limits,
     ProgramError,

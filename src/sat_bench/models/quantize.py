@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from sat_bench.models.network import Network
 from truemark.errors import TruemarkError
-from truemark.imports import require
 from truemark.files import write_atomically
+from truemark.imports import require
 from truemark.signature import checksum
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from textwrap import shorten
 from typing import TYPE_CHECKING, Any, Literal, Protocol, get_args
 
 from truemark.errors import TruemarkError
-from truemark.imports import require
 from truemark.files import open_regular
+from truemark.imports import require
 
 if TYPE_CHECKING:
     import numpy as np

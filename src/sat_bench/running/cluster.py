@@ -29,8 +29,8 @@ from sat_bench.running.cluster_worker import (
 from sat_bench.running.local_cluster import local_scheduler
 from truemark import __version__
 from truemark.errors import TruemarkError, os_reason
-from truemark.imports import require
 from truemark.files import read_bytes
+from truemark.imports import require
 
 if TYPE_CHECKING:
     from sat_bench.models.boundaries import Probabilities

@@ -1,15 +1,53 @@
-"""Python callables by name, `module:callable`, also from files in the working folder."""
+"""What is imported when it is needed: public names, optional libraries, callables of users."""
 
 from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 
 from truemark.errors import TruemarkError
 from truemark.signature import checksum
+
+
+def on_first_use(package: str, homes: Mapping[str, Sequence[str]]) -> Callable[[str], object]:
+    """The `__getattr__` of a package whose names are imported when first asked for.
+
+    `homes` says which of its modules has which of them. Importing the package costs nothing then,
+    and a command starts without what it does not use.
+    """
+    modules = {name: module for module, names in homes.items() for name in names}
+
+    def find(name: str) -> object:
+        if name not in modules:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        return getattr(import_module(f"{package}.{modules[name]}"), name)
+
+    return find
+
+
+class NotInstalled(TruemarkError):  # noqa: N818 - what is the case, not what went wrong
+    """A library that only some users need is not there; the message says how to get it."""
+
+
+def require(extra: str, purpose: str, *modules: str) -> None:
+    """Raises `NotInstalled` when a module that the extra brings is missing."""
+    for module in modules:
+        if not _is_there(module):
+            raise NotInstalled(
+                f"{purpose} needs {module.partition('.')[0]}, which is not installed:"
+                f" pip install 'truemark[{extra}]'"
+            )
+
+
+def _is_there(module: str) -> bool:
+    try:
+        return find_spec(module) is not None
+    except ModuleNotFoundError:  # not even the package around it
+        return False
 
 
 class CallableError(TruemarkError):
