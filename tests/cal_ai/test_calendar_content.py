@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from tests.cal_ai.calendar_texts import REAL_WORLD
 
 from cal_ai.calendars.content import Content, parse_content
-from cal_ai.calendars.vtimezone import vtimezone
-from cal_ai.calendars.zones import in_zone, later, machine_zone, midnight, oddity
+from cal_ai.calendars.zones import in_zone, later, machine_zone, midnight, oddity, vtimezone
 
 BERLIN, NEW_YORK = ZoneInfo("Europe/Berlin"), ZoneInfo("America/New_York")
 

@@ -24,7 +24,7 @@ from cal_ai.calendars.protocol import (
     Listing,
 )
 from cal_ai.calendars.reading import MARK, Moment, Reader, same_moment
-from cal_ai.calendars.vtimezone import vtimezone
+from cal_ai.calendars.zones import vtimezone
 
 EMPTY = b"""\
 BEGIN:VCALENDAR\r

@@ -1,14 +1,20 @@
-"""Times as the owner means them: local where no zone is said, whatever daylight saving does."""
+"""Time zones: times as their owner means them, whatever the clocks do, and zones as iCalendar."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import UTC, date, datetime, time, timedelta
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
 _LOCALTIME = Path("/etc/localtime")
+
+_YEARS = 10
+_DAYS = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
+
+# Name and offsets of the hours that begin: (summer time or not, name, from, to).
+_Hours = tuple[bool, str, timedelta, timedelta]
 
 
 def machine_zone(environ: Mapping[str, str], localtime: Path = _LOCALTIME) -> ZoneInfo | None:
@@ -60,3 +66,91 @@ def oddity(moment: datetime, zone: ZoneInfo | None) -> str | None:
 
 def _aware(moment: datetime, zone: ZoneInfo) -> datetime:
     return moment.replace(tzinfo=zone) if moment.tzinfo is None else moment
+
+
+def vtimezone(zone: ZoneInfo, year: int) -> str:
+    """The VTIMEZONE of a zone, right from the beginning of the year on."""
+    begin = datetime(year - 1, 1, 1, tzinfo=UTC)
+    changes: dict[_Hours, list[datetime]] = {}
+    for onset, hours in _changes(zone, begin):
+        changes.setdefault(hours, []).append(onset)
+    if not any(onset.year < year for onsets in changes.values() for onset in onsets):
+        here = begin.astimezone(zone)
+        first = (_is_summer(here, here), here.tzname() or zone.key, _ahead(here), _ahead(here))
+        changes = {first: [begin.replace(tzinfo=None)], **changes}
+    lines = ["BEGIN:VTIMEZONE", f"TZID:{zone.key}"]
+    for hours, onsets in changes.items():
+        lines += _observance(hours, onsets)
+    return "".join(f"{line}\r\n" for line in [*lines, "END:VTIMEZONE"])
+
+
+def _changes(zone: ZoneInfo, begin: datetime) -> Iterator[tuple[datetime, _Hours]]:
+    """Each change of the clocks: the wall time just before it, and the hours that begin."""
+    for day in range(_YEARS * 366):
+        early, late = begin + timedelta(days=day), begin + timedelta(days=day + 1)
+        before = early.astimezone(zone)
+        if _hours(before) == _hours(late.astimezone(zone)):
+            continue
+        while late - early > timedelta(seconds=1):
+            middle = early + timedelta(seconds=(late - early) // timedelta(seconds=2))
+            if _hours(middle.astimezone(zone)) == _hours(before):
+                early = middle
+            else:
+                late = middle
+        after = late.astimezone(zone)
+        old, new = _ahead(before), _ahead(after)
+        onset = (late + old).replace(tzinfo=None)
+        yield onset, (_is_summer(before, after), after.tzname() or zone.key, old, new)
+
+
+def _is_summer(before: datetime, after: datetime) -> bool:
+    """Whether the hours that begin are the later ones.
+
+    Ireland and Morocco set their clocks back from a standard time that is ahead in winter or
+    Ramadan; few programs understand that, so those hours are described the usual way round.
+    """
+    nothing = timedelta()
+    saved = [moment.dst() or nothing for moment in (before, after)]
+    if min(saved) < nothing:
+        return _ahead(after) > _ahead(before)
+    return saved[1] > nothing
+
+
+def _ahead(moment: datetime) -> timedelta:
+    return moment.utcoffset() or timedelta()
+
+
+def _hours(moment: datetime) -> tuple[object, ...]:
+    return moment.utcoffset(), moment.tzname(), bool(moment.dst())
+
+
+def _observance(hours: _Hours, onsets: list[datetime]) -> list[str]:
+    summer, name, old, new = hours
+    kind = "DAYLIGHT" if summer else "STANDARD"
+    lines = [f"BEGIN:{kind}", f"DTSTART:{onsets[0]:%Y%m%dT%H%M%S}"]
+    if rule := _rule(onsets):
+        lines.append(rule)
+    elif onsets[1:]:
+        lines.append("RDATE:" + ",".join(f"{onset:%Y%m%dT%H%M%S}" for onset in onsets[1:]))
+    lines += [f"TZNAME:{name}", f"TZOFFSETFROM:{_offset(old)}", f"TZOFFSETTO:{_offset(new)}"]
+    return [*lines, f"END:{kind}"]
+
+
+def _rule(onsets: list[datetime]) -> str | None:
+    """The yearly rule behind the onsets, such as the last Sunday in March."""
+    first = onsets[0]
+    if len(onsets) < _YEARS - 1 or len({(o.month, o.weekday(), o.time()) for o in onsets}) > 1:
+        return None
+    weeks = {(onset.day - 1) // 7 + 1 for onset in onsets}
+    last = all((onset + timedelta(days=7)).month != onset.month for onset in onsets)
+    if len(weeks) > 1 and not last:
+        return None
+    which = -1 if last else weeks.pop()
+    return f"RRULE:FREQ=YEARLY;BYMONTH={first.month};BYDAY={which}{_DAYS[first.weekday()]}"
+
+
+def _offset(offset: timedelta) -> str:
+    seconds = int(offset.total_seconds())
+    hours, rest = divmod(abs(seconds), 3600)
+    minutes, rest = divmod(rest, 60)
+    return f"{'-' if seconds < 0 else '+'}{hours:02}{minutes:02}" + (f"{rest:02}" if rest else "")
