@@ -7,9 +7,8 @@ from random import Random
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cal_ai.benchmark.pairing import pair_events
+from cal_ai.benchmark.pairing import Terms, compare, expected_side, extracted_side, pair_events
 from cal_ai.benchmark.sidecar import ExpectedEvent, Level, Sidecar
-from cal_ai.benchmark.tolerance import Terms, compare, expected_side, extracted_side
 from cal_ai.events import Event
 
 NOON = datetime(2026, 2, 23, 12, 0)

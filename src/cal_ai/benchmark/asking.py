@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
-from cal_ai.benchmark.baseline import Baseline
+from cal_ai.benchmark.record import Baseline
 from cal_ai.benchmark.samples import Sample, SampleSet
 from cal_ai.benchmark.scoring import Failed, Result, Spent, score
 from cal_ai.benchmark.store import AnswerStore

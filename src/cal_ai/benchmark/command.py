@@ -13,10 +13,10 @@ from http import HTTPStatus
 from pathlib import Path
 
 from cal_ai.benchmark.asking import Plan, fingerprints
-from cal_ai.benchmark.baseline import Baseline, open_baseline
 from cal_ai.benchmark.console import Written, json_summary, progress_line, text_summary
 from cal_ai.benchmark.estimate import announcement
 from cal_ai.benchmark.figures import mistakes
+from cal_ai.benchmark.record import Baseline, open_baseline
 from cal_ai.benchmark.run import Finished, run_benchmark
 from cal_ai.benchmark.samples import SampleSet, default_folder, load_samples
 from cal_ai.benchmark.scoring import Result, Scored

@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from cal_ai.benchmark.sidecar import ExpectedEvent
-from cal_ai.benchmark.tolerance import (
+from cal_ai.benchmark.pairing import (
     MISSING,
     Closeness,
     Side,
@@ -18,6 +17,7 @@ from cal_ai.benchmark.tolerance import (
     texts_alike,
     time_within,
 )
+from cal_ai.benchmark.sidecar import ExpectedEvent
 from cal_ai.events import Event
 
 NOTHING = "nothing"

@@ -8,12 +8,10 @@ from datetime import datetime, timedelta
 from typing import Literal, get_args
 
 from cal_ai.benchmark.differences import Difference, drifts
-from cal_ai.benchmark.pairing import Pair
-from cal_ai.benchmark.scoring import Scored
-from cal_ai.benchmark.sidecar import ExpectedEvent
-from cal_ai.benchmark.tolerance import (
+from cal_ai.benchmark.pairing import (
     MISSING,
     Closeness,
+    Pair,
     Side,
     Terms,
     Tolerance,
@@ -23,6 +21,8 @@ from cal_ai.benchmark.tolerance import (
     extracted_side,
     time_within,
 )
+from cal_ai.benchmark.scoring import Scored
+from cal_ai.benchmark.sidecar import ExpectedEvent
 from cal_ai.events import Event
 
 Kind = Literal[

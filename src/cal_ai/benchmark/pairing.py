@@ -1,14 +1,226 @@
-"""Which extracted event answers which expected one."""
+"""Which extracted event answers which expected one, by how far apart they are and may be."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from functools import cache
+from types import MappingProxyType
 from typing import NamedTuple
 
-from cal_ai.benchmark.sidecar import ExpectedEvent
-from cal_ai.benchmark.tolerance import Closeness, Terms, compare, expected_side, extracted_side
-from cal_ai.events import Event
+from cal_ai.benchmark.sidecar import ExpectedEvent, Level, Sidecar
+from cal_ai.events import ContextEvent, Event
 from truemark.matching import match_by_cost
+
+ComparedTime = tuple[datetime | None, datetime | None]
+
+MISSING = timedelta.max
+"""How far a time that was not extracted is from the one that was expected."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tolerance:
+    """Least title similarity (None: equal titles) and most time apart."""
+
+    title_similarity: float | None
+    time_apart: timedelta
+
+
+TOLERANCES: Mapping[Level, Tolerance] = MappingProxyType(
+    {
+        "strict": Tolerance(None, timedelta(minutes=30)),
+        "moderate": Tolerance(80, timedelta(hours=2)),
+        "relaxed": Tolerance(60, timedelta(days=1)),
+    }
+)
+
+_ACTION_COST = 1000.0
+_MISSING_START_COST = TOLERANCES["relaxed"].time_apart / timedelta(minutes=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """The circumstances under which the events of one sample are compared."""
+
+    tolerance: Tolerance
+    now: datetime
+    context: tuple[ContextEvent, ...]
+
+    @classmethod
+    def of(cls, sidecar: Sidecar) -> Terms:
+        return cls(
+            TOLERANCES[sidecar.tolerance], sidecar.reference_datetime, sidecar.calendar_context
+        )
+
+
+class Side(NamedTuple):
+    """What is compared of one event; a delete also stands for the planned event it refers to."""
+
+    action: str
+    title: str
+    start: datetime | None
+    end: datetime | None
+    planned: ContextEvent | None
+
+
+class Closeness(NamedTuple):
+    """The facts about one pair; times are `got` minus `expected`, None where there is no check."""
+
+    same_action: bool
+    same_title: bool
+    similarity: float
+    start_shift: timedelta | None
+    end_shift: timedelta | None
+
+    @property
+    def cost(self) -> float:
+        """What pairing these two costs: a wrong action, then unlike titles, then minutes apart."""
+        if self.start_shift is None:
+            minutes = 0.0
+        elif self.start_shift == MISSING:
+            minutes = _MISSING_START_COST
+        else:
+            minutes = abs(self.start_shift) / timedelta(minutes=1)
+        return (0.0 if self.same_action else _ACTION_COST) + (100.0 - self.similarity) + minutes
+
+    def within(self, tolerance: Tolerance) -> bool:
+        """Whether the pair is a true positive."""
+        return (
+            self.same_action
+            and self.title_within(tolerance)
+            and time_within(self.start_shift, tolerance)
+            and time_within(self.end_shift, tolerance)
+        )
+
+    def title_within(self, tolerance: Tolerance) -> bool:
+        if tolerance.title_similarity is None:
+            return self.same_title
+        return self.similarity >= tolerance.title_similarity
+
+
+def time_within(shift: timedelta | None, tolerance: Tolerance) -> bool:
+    return shift is None or abs(shift) <= tolerance.time_apart
+
+
+def compare(extracted: Side, expected: Side, terms: Terms) -> Closeness:
+    """How the two differ, whatever the tolerance."""
+    (got_start, start), (got_end, end) = compared_times(extracted, expected)
+    one, other = _normalised(extracted.title), _normalised(expected.title)
+    return Closeness(
+        same_action=extracted.action == expected.action,
+        same_title=one == other,
+        similarity=_similarity(one, other),
+        start_shift=_shift(got_start, start, terms.now),
+        end_shift=_shift(got_end, end, terms.now),
+    )
+
+
+def compared_times(extracted: Side, expected: Side) -> tuple[ComparedTime, ComparedTime]:
+    """The extracted and the expected start, then end; an expected None is not checked.
+
+    A time that the sidecar leaves out counts only when both sides refer to a planned event: then
+    the question is whether they mean the same one.
+    """
+    got = extracted.planned or extracted
+    start, end, planned = expected.start, expected.end, expected.planned
+    if planned is not None:
+        both = extracted.planned is not None
+        start = planned.start if both or start is not None else None
+        end = planned.end if both or end is not None else None
+    return (got.start, start), (got.end, end)
+
+
+def extracted_side(event: Event, terms: Terms) -> Side:
+    """What is compared of an extracted event; a delete refers to the planned event of its id."""
+    planned = None
+    if event.action == "delete":
+        planned = next((it for it in terms.context if it.id == event.existing_event_id), None)
+    return Side(event.action, event.title, event.start_time, event.end_time, planned)
+
+
+def expected_side(event: ExpectedEvent, terms: Terms) -> Side:
+    """What is compared of an expected event; a delete refers to the planned event it describes."""
+    planned = meant_event(event, terms) if event.action == "delete" else None
+    return Side(event.action, event.title, event.start_time, event.end_time, planned)
+
+
+def title_similarity(one: str, other: str) -> float:
+    """0 to 100; titles with the same words are alike whatever their order, case or repetition."""
+    return _similarity(_normalised(one), _normalised(other))
+
+
+def texts_alike(one: str, other: str, tolerance: Tolerance) -> bool:
+    """Whether two texts would be within tolerance as titles."""
+    if tolerance.title_similarity is None:
+        return _normalised(one) == _normalised(other)
+    return title_similarity(one, other) >= tolerance.title_similarity
+
+
+def time_shift(got: datetime, expected: datetime, now: datetime) -> timedelta:
+    """How much later `got` is.
+
+    A time without an offset is the owner's, so it has the offset of `now`. When that is not known
+    either, the other side's offset is taken to be the owner's too: clock faces are compared.
+    """
+    if (got.tzinfo is None) != (expected.tzinfo is None):
+        if got.tzinfo is None or now.tzinfo is None:
+            got = got.replace(tzinfo=now.tzinfo)
+        if expected.tzinfo is None or now.tzinfo is None:
+            expected = expected.replace(tzinfo=now.tzinfo)
+    return got - expected
+
+
+def _shift(got: datetime | None, expected: datetime | None, now: datetime) -> timedelta | None:
+    if expected is None:
+        return None
+    return MISSING if got is None else time_shift(got, expected, now)
+
+
+def meant_event(event: ExpectedEvent, terms: Terms) -> ContextEvent | None:
+    """The planned event that a sidecar's update or delete is about; None where it does not tell.
+
+    The number says it outright. Else a delete describes its event; an update says where the event
+    goes, so only its title can tell which one that is.
+    """
+    if event.action == "create":
+        return None
+    if event.action == "update" and event.existing_event_id_required is True:
+        return _described(replace(event, start_time=None), terms)
+    if event.action == "update" and not event.existing_event_id_required:
+        return None
+    return _described(event, terms)
+
+
+def _described(event: ExpectedEvent, terms: Terms) -> ContextEvent | None:
+    """The planned event of that number, title and start; None when none or several could be."""
+    if not isinstance(event.existing_event_id_required, bool):
+        number = event.existing_event_id_required
+        return next((planned for planned in terms.context if planned.id == number), None)
+    alike = [it for it in terms.context if texts_alike(it.summary, event.title, terms.tolerance)]
+    if event.start_time is not None:
+        start = event.start_time
+        alike.sort(key=lambda planned: abs(time_shift(planned.start, start, terms.now)))
+        near = abs(time_shift(alike[0].start, start, terms.now)) if alike else MISSING
+        return alike[0] if near <= terms.tolerance.time_apart else None
+    return alike[0] if len(alike) == 1 else None
+
+
+def _similarity(one: str, other: str) -> float:
+    if one == other and one:
+        return 100.0
+    return _token_set_ratio()(one, other)
+
+
+@cache
+def _token_set_ratio() -> Callable[[str, str], float]:
+    from rapidfuzz.fuzz import token_set_ratio
+
+    return token_set_ratio
+
+
+def _normalised(text: str) -> str:
+    return text.strip().casefold()
 
 
 class Pair(NamedTuple):

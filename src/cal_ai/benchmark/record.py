@@ -1,24 +1,29 @@
-"""A run as a run record: what `truemark` compares, draws, follows and checks."""
+"""A run as a run record, which `truemark` compares and draws, and a baseline to compare it with."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import get_args
 
 from cal_ai.benchmark.differences import Difference
 from cal_ai.benchmark.mistakes import Match, Mistake, matches_of, mistakes_of
-from cal_ai.benchmark.quotations import excerpt, quoted_lines
+from cal_ai.benchmark.pairing import TOLERANCES, Terms, meant_event
 from cal_ai.benchmark.samples import Sample
 from cal_ai.benchmark.scoring import EMPTY, Failed, Result, Scored, Unscored
 from cal_ai.benchmark.sidecar import ExpectedEvent, Sidecar
-from cal_ai.benchmark.tolerance import TOLERANCES, Terms, meant_event
 from cal_ai.events import Confidence, Event
 from cal_ai.extractors.protocol import Usage
+from cal_ai.extractors.replay import ReplayExtractor
+from cal_ai.transcript import Transcript
 from truemark import __version__, records
 from truemark.calibration import LevelAccuracy, per_level
+from truemark.comparison import Comparison, compare
+from truemark.errors import TruemarkError
+from truemark.record_files import SUFFIX, load_run
 from truemark.record_parts import reliability_of_levels
 from truemark.signature import Signature, data_hash
 
@@ -31,6 +36,16 @@ Price = Callable[[Usage], float | None]
 
 # A difference is named as its field is in the events, so that a reader can lay one on the other.
 _FIELDS = {"start": "start_time", "end": "end_time"}
+
+WHOLE_CHARACTERS = 1_500
+"""Up to this length a conversation stands whole beside a finding."""
+_AROUND = 2  # lines shown before and after a quoted one
+
+_NUMBERED = re.compile(r"\blines? (\d{1,6})(?:(?:-|–| to | and )(\d{1,6}))?")
+_QUOTED = re.compile(r'"([^"]+)"|“([^”]+)”|„([^“”]+)[“”]|«([^»]+)»|(?<!\w)[\'‘](.+?)[\'’](?!\w)')
+_LEAST_LETTERS = 6  # shorter words stand in too many lines
+
+Baseline = records.Run | ReplayExtractor
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,3 +216,86 @@ def _present(**fields: object) -> Mapping[str, object]:
 
 def _shown(moment: datetime | None) -> str | None:
     return None if moment is None else moment.isoformat(" ", "minutes")
+
+
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """Part of a conversation, where it begins in the whole, and the quoted lines in it."""
+
+    text: str
+    offset: int
+    marks: tuple[records.Mark, ...]
+
+
+def quoted_lines(transcript: Transcript, reason: str) -> frozenset[int]:
+    """The utterances, by place, that a reason names by number or quotes word for word."""
+    numbers = {number for span in _NUMBERED.findall(reason) for number in _span(*span)}
+    found = {
+        place for place, one in enumerate(transcript.utterances) if numbers and one.line in numbers
+    }
+    quotes = [_plain("".join(parts)).strip(".,;:!?…") for parts in _QUOTED.findall(reason)]
+    quotes = [quote for quote in quotes if len(quote) >= _LEAST_LETTERS]
+    for place, one in enumerate(transcript.utterances if quotes else ()):
+        said = one.words.casefold()
+        if any(quote in said for quote in quotes):
+            found.add(place)
+    return frozenset(found)
+
+
+def _span(first: str, last: str) -> range:
+    """The numbers from the first to the last, or to fifty on: nobody quotes more."""
+    return range(int(first), min(int(last or first), int(first) + 50) + 1)
+
+
+def excerpt(
+    transcript: Transcript, quoted: frozenset[int], longest: int | None = WHOLE_CHARACTERS
+) -> Excerpt:
+    """The conversation, or of a long one the part from the first quoted line to the last.
+
+    Empty where a long conversation has no quoted line; `longest` None means all of any length.
+    """
+    lines = transcript.as_text().split("\n")
+    first, last = 0, len(lines)
+    if longest is not None and sum(map(len, lines)) + len(lines) > longest:
+        if not quoted:
+            return Excerpt("", 0, ())
+        first, last = max(0, min(quoted) - _AROUND), min(len(lines), max(quoted) + _AROUND + 1)
+    offset = sum(len(line) + 1 for line in lines[:first])
+    marks, at = [], 0
+    for place in range(first, last):
+        if place in quoted:
+            marks.append(records.Mark(at, at + len(lines[place]), "quoted"))
+        at += len(lines[place]) + 1
+    return Excerpt("\n".join(lines[first:last]), offset, tuple(marks))
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.casefold().split())
+
+
+def open_baseline(path: Path, samples: Sequence[Sample]) -> Baseline:
+    """The baseline in a file; a record is refused when it is of other samples or rules.
+
+    Now, not when the run has ended: by then it has been paid for.
+    """
+    if not path.name.endswith(SUFFIX):
+        return ReplayExtractor(path)
+    found = load_run(path)
+    mine = replace(
+        found, tool=TOOL, signature=dict(run_signature(samples).parts), scoring=SCORING, units=()
+    )
+    for part, expected in mine.comparison_key.items():
+        if (value := found.comparison_key.get(part)) != expected:
+            raise TruemarkError(
+                f"{path}: {part} is {value}, expected {expected}: a run on other samples or by"
+                " other rules; truemark compare --anyway compares what both have"
+            )
+    return found
+
+
+def compared(baseline: records.Run, record: records.Run) -> Comparison | None:
+    """The run against its baseline; None when no sample has scores in both."""
+    before = {unit.key for unit in baseline.units if unit.failed is None}
+    if before.isdisjoint(unit.key for unit in record.units if unit.failed is None):
+        return None
+    return compare((baseline, record))

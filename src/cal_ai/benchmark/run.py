@@ -9,10 +9,16 @@ from functools import partial
 from pathlib import Path
 
 from cal_ai.benchmark.asking import OnResult, Plan, extract_all
-from cal_ai.benchmark.baseline import Baseline, compared
 from cal_ai.benchmark.narrative import Narrative, NoNarrative, narrate
 from cal_ai.benchmark.overview import Overview, append_history, look_over, with_summary
-from cal_ai.benchmark.record import BenchmarkRun, Price, record_of, run_signature
+from cal_ai.benchmark.record import (
+    Baseline,
+    BenchmarkRun,
+    Price,
+    compared,
+    record_of,
+    run_signature,
+)
 from cal_ai.benchmark.report import markdown_report
 from cal_ai.benchmark.store import create_new
 from cal_ai.extractors.choosing import EMBEDDED, is_embedded

@@ -6,10 +6,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from cal_ai.benchmark.differences import Difference, differences, remarks
-from cal_ai.benchmark.pairing import Pair, pair_events
+from cal_ai.benchmark.pairing import (
+    Pair,
+    Terms,
+    expected_side,
+    extracted_side,
+    meant_event,
+    pair_events,
+)
 from cal_ai.benchmark.samples import Sample
 from cal_ai.benchmark.sidecar import ExpectedEvent, Sidecar
-from cal_ai.benchmark.tolerance import Terms, expected_side, extracted_side, meant_event
 from cal_ai.events import Event
 from cal_ai.extractors.protocol import Usage
 from truemark.counts import Counts, Scores, by_group, scores, total

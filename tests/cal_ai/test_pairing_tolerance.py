@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 
 from cal_ai.benchmark.differences import Difference, differences, remarks, shown_shift
-from cal_ai.benchmark.sidecar import ExpectedEvent, Level, Sidecar
-from cal_ai.benchmark.tolerance import (
+from cal_ai.benchmark.pairing import (
     Terms,
     compare,
     expected_side,
@@ -15,6 +14,7 @@ from cal_ai.benchmark.tolerance import (
     time_shift,
     title_similarity,
 )
+from cal_ai.benchmark.sidecar import ExpectedEvent, Level, Sidecar
 from cal_ai.events import ContextEvent, Event
 
 NOON = datetime(2026, 2, 23, 12, 0)
