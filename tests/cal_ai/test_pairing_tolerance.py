@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from cal_ai.benchmark.differences import Difference, differences, remarks, shown_shift
+from cal_ai.benchmark.mistakes import Difference, differences, remarks, shown_shift
 from cal_ai.benchmark.pairing import (
     Terms,
     compare,

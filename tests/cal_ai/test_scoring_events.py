@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
+from cal_ai.benchmark.mistakes import matches_of
 from cal_ai.benchmark.samples import Sample
 from cal_ai.benchmark.scoring import (
     Scored,
     Spent,
     Unscored,
-    category_counts,
     event_scores,
     overall_counts,
     score,
@@ -183,7 +183,6 @@ def test_averages_are_of_summed_counts_not_of_ratios() -> None:
     ]
     scored = [result for result in results if isinstance(result, Scored)]
     assert overall_counts(scored) == Counts(1, 3, 1)
-    assert category_counts(scored) == {"a": Counts(1, 3, 0), "b": Counts(0, 0, 1)}
 
 
 def test_near_misses_missed_and_spurious_events_are_told_apart() -> None:
@@ -269,7 +268,7 @@ def test_an_update_of_the_wrong_event_is_still_a_true_positive() -> None:
     assert counted(truth, wrong) == Counts(1, 0, 0)
     result = score(truth, [wrong], SPENT)
     assert isinstance(result, Scored)
-    (remark,) = result.remarks(result.pairs[0])
+    (remark,) = next(matches_of(result)).remarks
     assert (remark.field, remark.expected, remark.got) == ("existing_event_id", "1", "2")
 
 

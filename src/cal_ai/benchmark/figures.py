@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from cal_ai.benchmark.differences import Difference
-from cal_ai.benchmark.mistakes import KINDS, mistakes_of
+from cal_ai.benchmark.mistakes import KINDS, Difference, mistakes_of
 from cal_ai.benchmark.overview import Latency, Overview
 from cal_ai.benchmark.scoring import Scored
 from cal_ai.extractors.protocol import Usage

@@ -9,8 +9,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import get_args
 
-from cal_ai.benchmark.differences import Difference
-from cal_ai.benchmark.mistakes import Match, Mistake, matches_of, mistakes_of
+from cal_ai.benchmark.mistakes import Difference, Match, Mistake, matches_of, mistakes_of
 from cal_ai.benchmark.pairing import TOLERANCES, Terms, meant_event
 from cal_ai.benchmark.samples import Sample
 from cal_ai.benchmark.scoring import EMPTY, Failed, Result, Scored, Unscored

@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from cal_ai.benchmark.differences import NOTHING, Difference, shown_time
 from cal_ai.benchmark.figures import (
     baseline_sheet,
     calibration_table,
@@ -25,7 +24,7 @@ from cal_ai.benchmark.figures import (
     targets_line,
     tokens_line,
 )
-from cal_ai.benchmark.mistakes import matches_of, mistakes_of
+from cal_ai.benchmark.mistakes import NOTHING, Difference, matches_of, mistakes_of, shown_time
 from cal_ai.benchmark.narrative import SECTIONS, Narrative, NoNarrative
 from cal_ai.benchmark.overview import Overview
 from cal_ai.benchmark.scoring import (

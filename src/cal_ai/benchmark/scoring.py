@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from cal_ai.benchmark.differences import Difference, differences, remarks
 from cal_ai.benchmark.pairing import (
     Pair,
     Terms,
-    expected_side,
-    extracted_side,
     meant_event,
     pair_events,
 )
@@ -18,7 +15,7 @@ from cal_ai.benchmark.samples import Sample
 from cal_ai.benchmark.sidecar import ExpectedEvent, Sidecar
 from cal_ai.events import Event
 from cal_ai.extractors.protocol import Usage
-from truemark.counts import Counts, Scores, by_group, scores, total
+from truemark.counts import Counts, Scores, scores, total
 from truemark.text import shortened
 
 EMPTY = 1.0
@@ -65,26 +62,6 @@ class Scored:
     @property
     def near_misses(self) -> tuple[Pair, ...]:
         return tuple(pair for pair in self.pairs if not pair.is_match)
-
-    def differences(self, pair: Pair) -> tuple[Difference, ...]:
-        """What keeps the pair from being a match; empty when it is one."""
-        if pair.is_match:
-            return ()
-        terms = Terms.of(self.sidecar)
-        return differences(
-            extracted_side(self.extracted[pair.extracted], terms),
-            expected_side(self.sidecar.expected_events[pair.expected], terms),
-            pair.comparison,
-            terms.tolerance,
-        )
-
-    def remarks(self, pair: Pair) -> tuple[Difference, ...]:
-        """What else differs in the pair; it is shown and does not count."""
-        return remarks(
-            self.extracted[pair.extracted],
-            self.sidecar.expected_events[pair.expected],
-            Terms.of(self.sidecar),
-        )
 
     @property
     def targets(self) -> tuple[bool, ...]:
@@ -152,10 +129,6 @@ def score(
 
 def overall_counts(scored: Iterable[Scored]) -> Counts:
     return total(result.counts for result in scored)
-
-
-def category_counts(scored: Iterable[Scored]) -> Mapping[str, Counts]:
-    return by_group((result.sample.category, result.counts) for result in scored)
 
 
 def event_scores(counts: Counts) -> Scores:
