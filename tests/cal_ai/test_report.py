@@ -16,9 +16,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cal_ai.benchmark.console import Written, json_summary, progress_line, text_summary
+from cal_ai.benchmark.figures import progress_line, text_summary
 from cal_ai.benchmark.narrative import Narrative, NoNarrative
-from cal_ai.benchmark.overview import Overview, look_over
+from cal_ai.benchmark.overview import Finished, Overview, json_summary, look_over
 from cal_ai.benchmark.record import BenchmarkRun
 from cal_ai.benchmark.report import escaped, markdown_report
 from cal_ai.benchmark.samples import Sample
@@ -34,7 +34,7 @@ from truemark.tables import Table, render
 GOLDEN = Path(__file__).parent / "golden"
 NOON = datetime(2026, 2, 23, 12, 0)
 HOUR = timedelta(hours=1)
-WRITTEN = Written(Path("reports/benchmark.md"), Path("reports/benchmark.run.json"))
+WRITTEN = Path("reports/benchmark.md"), Path("reports/benchmark.run.json")
 NASTY = 'x | y</td><script>alert("1")</script> [a](javascript:b) `c`\n\n# d ![](http://e.f)'
 
 
@@ -107,7 +107,7 @@ def test_the_report_is_as_in_the_golden_file(overview: Overview) -> None:
 
 
 def test_the_figures_are_as_in_the_golden_file(overview: Overview) -> None:
-    compare_with_golden("figures.txt", text_summary(overview, WRITTEN))
+    compare_with_golden("figures.txt", text_summary(Finished(overview, *WRITTEN)))
 
 
 def test_nothing_that_a_model_wrote_can_script_or_break_the_page(overview: Overview) -> None:
@@ -150,7 +150,7 @@ def test_every_link_of_the_contents_leads_somewhere(overview: Overview) -> None:
 
 
 def test_json_has_every_number_in_full(overview: Overview) -> None:
-    found = json.loads(json_summary(overview, WRITTEN))
+    found = json.loads(json_summary(Finished(overview, *WRITTEN)))
     assert found["overall"] == {
         "precision": 0.6,
         "recall": 0.75,

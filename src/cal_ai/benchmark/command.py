@@ -13,11 +13,11 @@ from http import HTTPStatus
 from pathlib import Path
 
 from cal_ai.benchmark.asking import Plan, fingerprints
-from cal_ai.benchmark.console import Written, json_summary, progress_line, text_summary
 from cal_ai.benchmark.estimate import announcement
-from cal_ai.benchmark.figures import mistakes
+from cal_ai.benchmark.figures import mistakes, progress_line, text_summary
+from cal_ai.benchmark.overview import Finished, json_summary
 from cal_ai.benchmark.record import Baseline, open_baseline
-from cal_ai.benchmark.run import Finished, run_benchmark
+from cal_ai.benchmark.run import run_benchmark
 from cal_ai.benchmark.samples import SampleSet, default_folder, load_samples
 from cal_ai.benchmark.scoring import Result, Scored
 from cal_ai.benchmark.store import AnswerStore, latest_recording, require_writable
@@ -84,7 +84,7 @@ def _extractor(options: argparse.Namespace, model: str | None, settings: Setting
 def _shown(outcomes: Sequence[Finished], format: str, *, several: bool) -> str:
     """Each run, and where there are several, how they compare with the first."""
     show = json_summary if format == "json" else text_summary
-    shown = [show(one.overview, Written(one.report, one.record)) for one in outcomes]
+    shown = [show(one) for one in outcomes]
     if not several:
         return "".join(shown)
     compared = compare([one.overview.record for one in outcomes]) if len(outcomes) > 1 else None

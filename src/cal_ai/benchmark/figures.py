@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from cal_ai.benchmark.mistakes import KINDS, Difference, mistakes_of
-from cal_ai.benchmark.overview import Latency, Overview
-from cal_ai.benchmark.scoring import Scored
+from cal_ai.benchmark.overview import Finished, Latency, Overview
+from cal_ai.benchmark.scoring import Failed, Result, Scored, event_scores
 from cal_ai.extractors.protocol import Usage
 from truemark.calibration import LevelAccuracy
 from truemark.counts import Counts
 from truemark.sheets import Sheet, comparison_sheet
-from truemark.tables import Table
+from truemark.tables import Table, render
 from truemark.text import one_line
 from truemark.uncertainty import Interval, Measure, Share, wilson
 
+_FAILURES = 20
 SCORE_COLUMNS = ("", "scored", "failed", "precision", "recall", "f1", "tp", "fp", "fn")
 
 
@@ -142,17 +142,9 @@ def extractor_line(overview: Overview) -> str:
     return run.extractor if asked else f"{run.extractor} (answers of {run.system.kind})"
 
 
-def kind_counts(overview: Overview) -> Counter[str]:
-    """How many mistakes of each kind there are in all samples."""
-    counted: Counter[str] = Counter()
-    for (kind, _), count in overview.kinds.items():
-        counted[kind] += count
-    return counted
-
-
 def kinds_line(overview: Overview) -> str:
     """The kinds of mistakes, most frequent first."""
-    counted = kind_counts(overview).most_common()
+    counted = overview.kind_counts.most_common()
     return ", ".join(f"{count} {kind}" for kind, count in counted) or "none"
 
 
@@ -236,3 +228,51 @@ def replayed_facts(overview: Overview) -> Iterator[tuple[str, str]]:
     yield "tokens then", tokens_line(it.usage)
     yield "cost then", cost_line(it.cost_usd)
     yield "latency then", "unknown" if it.latency is None else _latency(it.latency)
+
+
+def progress_line(number: int, of: int, result: Result) -> str:
+    """The line for the `number`-th sample to end: `[3/45] crud/lunch... P=0.91 R=0.87 (2.3s)`."""
+    if isinstance(result, Scored):
+        scores = event_scores(result.counts)
+        said = f"P={scores.precision:.2f} R={scores.recall:.2f}"
+    elif isinstance(result, Failed):
+        said = f"FAILED ({one_line(result.reason)})"
+    else:
+        said = "no sidecar"
+    name = one_line(result.sample.id)
+    if result.repeat:
+        name += f" #{result.repeat + 1}"
+    took = f"{result.spent.latency_s:.1f}s"
+    took = f"replayed, {took} then" if result.spent.replayed else took
+    return f"[{number}/{of}] {name}... {said} ({took})"
+
+
+def text_summary(finished: Finished) -> str:
+    """The numbers for a person."""
+    overview, run = finished.overview, finished.overview.run
+    parts = [
+        f"{sample_counts(overview)}\n",
+        render(score_table(overview), "text"),
+        "\n".join([interval_line(overview), *repeat_lines(overview)]) + "\n",
+        *(f"{line}\n" for line in verdict_lines(overview)),
+        render(calibration_table(overview), "text"),
+    ]
+    facts = [
+        ("mistakes", kinds_line(overview)),
+        ("targets", targets_line(overview)),
+        ("tokens", tokens_line(overview.usage)),
+        ("cost", cost_line(overview.cost_usd)),
+        ("latency", latency_line(overview)),
+        *replayed_facts(overview),
+        ("extractor", extractor_line(overview)),
+        ("model", run.model or "none"),
+        ("signature", run.signature.short),
+    ]
+    facts += [("failed", f"{it.sample.id}: {it.reason}") for it in overview.failed[:_FAILURES]]
+    if len(overview.failed) > _FAILURES:
+        facts += [("failed", f"and {len(overview.failed) - _FAILURES} more, see the report")]
+    facts += [("answers", str(run.recording))] if run.recording else []
+    facts += [("record", str(finished.record)), ("report", str(finished.report))]
+    width = max(len(name) for name, _ in facts) + 2
+    parts.append("".join(f"{name:<{width}}{one_line(value)}\n" for name, value in facts))
+    return "\n".join(parts)

@@ -1,10 +1,11 @@
-"""The numbers about a run that console, report, narrative and history all show."""
+"""The numbers about a run: those that people are shown, and those that programs and history get."""
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from cal_ai.benchmark.record import BenchmarkRun, Price, record_of, stated_confidence
@@ -14,6 +15,8 @@ from truemark import history, records
 from truemark.calibration import LevelAccuracy
 from truemark.comparison import Comparison
 from truemark.counts import Counts, Scores
+from truemark.jsontext import to_json
+from truemark.sheets import comparison_json
 from truemark.summary import Summary, summarise
 from truemark.uncertainty import Interval, Measure, Share, wilson
 
@@ -83,6 +86,23 @@ class Overview:
             for one in self.record.findings
             if one.mistake
         )
+
+    @property
+    def kind_counts(self) -> Counter[str]:
+        """How many mistakes of each kind there are in all samples."""
+        counted: Counter[str] = Counter()
+        for (kind, _), count in self.kinds.items():
+            counted[kind] += count
+        return counted
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """A finished run and where its report and its record are."""
+
+    overview: Overview
+    report: Path
+    record: Path
 
 
 def look_over(run: BenchmarkRun, price: Price) -> Overview:
@@ -224,3 +244,91 @@ def history_record(overview: Overview) -> dict[str, object]:
 def append_history(folder: Path, overview: Overview) -> None:
     """Adds the run's line to the history in `folder`."""
     history.append(folder / FILE_NAME, history_record(overview))
+
+
+def json_summary(finished: Finished) -> str:
+    """The numbers for a program, every one in full, and a line of facts per sample."""
+    overview, run = finished.overview, finished.overview.run
+    intervals = overview.summary.intervals
+    return (
+        to_json(
+            {
+                "extractor": run.extractor,
+                "model": run.model,
+                "signature": run.signature.short,
+                "system": overview.record.system_id,
+                "samples": len(run.results) // run.repeats,
+                "repeats": run.repeats,
+                "scored": len(overview.scored),
+                "failed": len(overview.failed),
+                "unscored": len(overview.unscored),
+                "overall": _score_fields(overview.counts, overview.scores),
+                "intervals": {name: asdict(it) for name, it in intervals.items()},
+                "baseline": overview.baseline and json.loads(comparison_json(overview.baseline)),
+                "repeated": overview.summary.repeats and asdict(overview.summary.repeats),
+                "categories": {
+                    it.name: {"scored": it.scored, "failed": it.failed}
+                    | _score_fields(it.counts, it.scores)
+                    | {"intervals": {name: asdict(own) for name, own in it.intervals.items()}}
+                    for it in overview.categories
+                },
+                "calibration": {
+                    it.level: {
+                        "events": it.count,
+                        "right": it.correct,
+                        "share": it.accuracy,
+                        "interval": _share_fields(it.correct, it.count),
+                    }
+                    for it in overview.calibration
+                },
+                "mistakes": dict(overview.kind_counts),
+                "targets": overview.targets and asdict(overview.targets),
+                "tokens": overview.usage and asdict(overview.usage),
+                "cost_usd": overview.cost_usd,
+                "latency": overview.latency and asdict(overview.latency),
+                "replayed": overview.replayed and asdict(overview.replayed),
+                "wall_s": run.wall_s,
+                "results": [_result_fields(result) for result in run.results],
+                "answers": run.recording,
+                "record": finished.record,
+                "report": finished.report,
+            },
+            indent=2,
+        )
+        + "\n"
+    )
+
+
+def _share_fields(correct: int, count: int) -> dict[str, object] | None:
+    share = wilson(correct, count)
+    return None if share is None else asdict(share)
+
+
+def _score_fields(counts: Counts, scores: Scores | None) -> dict[str, object]:
+    return {
+        "precision": scores and scores.precision,
+        "recall": scores and scores.recall,
+        "f1": scores and scores.f1,
+        "tp": counts.tp,
+        "fp": counts.fp,
+        "fn": counts.fn,
+    }
+
+
+def _result_fields(result: Result) -> dict[str, object]:
+    fields: dict[str, object] = {"sample": result.sample.id, "repeat": result.repeat}
+    if isinstance(result, Scored):
+        counts = result.counts
+        fields |= {"status": "scored"} | _score_fields(counts, event_scores(counts))
+    elif isinstance(result, Failed):
+        fields |= {"status": "failed", "reason": result.reason}
+    else:
+        fields |= {"status": "unscored"}
+    spent = result.spent
+    usage = spent.usage and asdict(spent.usage)
+    return fields | {
+        "latency_s": spent.latency_s,
+        "replayed": spent.replayed,
+        "attempts": spent.attempts,
+        "tokens": usage,
+    }

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
-from pathlib import Path
 
 from cal_ai.benchmark.asking import OnResult, Plan, extract_all
 from cal_ai.benchmark.narrative import Narrative, NoNarrative, narrate
-from cal_ai.benchmark.overview import Overview, append_history, look_over, with_summary
+from cal_ai.benchmark.overview import Finished, Overview, append_history, look_over, with_summary
 from cal_ai.benchmark.record import (
     Baseline,
     BenchmarkRun,
@@ -29,15 +28,6 @@ from truemark import __version__
 from truemark.files import write_atomically
 from truemark.record_files import SUFFIX, write_run
 from truemark.records import Run, System
-
-
-@dataclass(frozen=True, slots=True)
-class Finished:
-    """A finished run and where its report and its record are."""
-
-    overview: Overview
-    report: Path
-    record: Path
 
 
 async def run_benchmark(plan: Plan, on_result: OnResult) -> Finished:
