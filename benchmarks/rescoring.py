@@ -21,7 +21,7 @@ from testing.answers import recorded_answer
 from benchmarks.machine import machine
 from cal_ai.benchmark.samples import Sample, bundled_folder, load_samples
 from cal_ai.extractors.protocol import Usage
-from cal_ai.extractors.recording import Recorded, request_fingerprint
+from cal_ai.extractors.replay import Recorded, request_fingerprint
 from truemark.tables import Table, render
 
 SAMPLES = 10_000

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from cal_ai.benchmark.samples import sidecar_path
-from cal_ai.extractors.recording import Recorded, recorded_fields
+from cal_ai.extractors.replay import Recorded, recorded_fields
 from truemark import history
 from truemark.files import read_text
 

@@ -17,8 +17,7 @@ from tests.cal_ai.sample_folders import GOT_LUNCH, CommandLine, Printed
 
 from cal_ai.applying.outcomes import Outcome, outcomes_json, outcomes_text
 from cal_ai.extractors.choosing import EMBEDDED, is_embedded
-from cal_ai.extractors.recording import Recorded
-from cal_ai.extractors.replay import ReplayExtractor
+from cal_ai.extractors.replay import Recorded, ReplayExtractor
 
 NOON = datetime.now().replace(hour=12, minute=0, second=0, microsecond=0) + timedelta(days=2)
 LUNCH = {

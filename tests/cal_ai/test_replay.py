@@ -12,8 +12,7 @@ from testing.answers import store_answer
 from cal_ai.events import ContextEvent, Event
 from cal_ai.extractors.answers import render_answer
 from cal_ai.extractors.protocol import Extraction, ExtractionFailed, Request, Usage
-from cal_ai.extractors.recording import Recorded, open_recording, request_fingerprint
-from cal_ai.extractors.replay import ReplayExtractor
+from cal_ai.extractors.replay import Recorded, ReplayExtractor, open_recording, request_fingerprint
 from cal_ai.transcript import parse_transcript
 from truemark.errors import TruemarkError
 

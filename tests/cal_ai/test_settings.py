@@ -13,7 +13,7 @@ from testing.answers import store_answer
 
 from cal_ai.extractors.choosing import choose_extractor
 from cal_ai.extractors.protocol import Extractor, LanguageModel
-from cal_ai.extractors.recording import Recorded
+from cal_ai.extractors.replay import Recorded
 from cal_ai.settings import Settings, load_settings
 from truemark.errors import TruemarkError
 

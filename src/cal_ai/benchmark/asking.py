@@ -24,8 +24,7 @@ from cal_ai.extractors.protocol import (
     Usage,
     identity_of,
 )
-from cal_ai.extractors.recording import Recorded, request_fingerprint
-from cal_ai.extractors.replay import ReplayExtractor
+from cal_ai.extractors.replay import Recorded, ReplayExtractor, request_fingerprint
 from truemark.errors import TruemarkError
 
 OnResult = Callable[[Result], None]

@@ -24,8 +24,7 @@ from cal_ai.benchmark.store import AnswerStore, latest_recording, require_writab
 from cal_ai.extractors.choosing import choice_line, choose_extractor
 from cal_ai.extractors.language_model import LanguageModelExtractor
 from cal_ai.extractors.protocol import Extractor
-from cal_ai.extractors.recording import Recording
-from cal_ai.extractors.replay import ReplayExtractor
+from cal_ai.extractors.replay import Recording, ReplayExtractor
 from cal_ai.settings import Settings, load_settings
 from truemark.command import note
 from truemark.comparison import compare

@@ -10,7 +10,7 @@ from cal_ai.benchmark.samples import Sample
 from cal_ai.extractors.language_model import LanguageModelExtractor
 from cal_ai.extractors.pricing import cost_usd
 from cal_ai.extractors.protocol import Usage
-from cal_ai.extractors.recording import Recording
+from cal_ai.extractors.replay import Recording
 from truemark.services.protocol import Prompt
 
 # Of English prose; tokenizers differ by a fifth or so.

@@ -10,7 +10,7 @@ from tempfile import TemporaryFile
 
 from cal_ai.extractors.answers import AnswerError, parse_answer
 from cal_ai.extractors.protocol import Extraction
-from cal_ai.extractors.recording import Recorded, Recording, open_recording, recorded_fields
+from cal_ai.extractors.replay import Recorded, Recording, open_recording, recorded_fields
 from truemark.files import PRIVATE, write_error
 from truemark.history import Appender
 

@@ -1,14 +1,181 @@
-"""Answers from a recording, in place of a language model."""
+"""Stored answers: each in a line of a file, so that none is paid for twice, and replayed from there."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 from cal_ai.extractors.answers import AnswerError, parse_answer
-from cal_ai.extractors.protocol import Extraction, ExtractionFailed, Request
-from cal_ai.extractors.recording import open_recording, request_fingerprint
+from cal_ai.extractors.protocol import Extraction, ExtractionFailed, Request, Usage, token_count
+from truemark import history
 from truemark.errors import TruemarkError
+from truemark.signature import data_hash
+
+MOST_REPEATS = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """One answer as it came: for which sample, what was asked of whom, and what it took."""
+
+    sample: str
+    fingerprint: str
+    extractor: str
+    model: str | None
+    raw: str
+    usage: Usage | None
+    latency_s: float
+    attempts: int
+    repeat: int = 0
+    identity: Mapping[str, str] = field(default_factory=dict)
+
+
+# Beyond these a line is damaged; numbers of thousands of digits are valid JSON.
+_LONGEST_LATENCY_S = 1e9
+_MOST_ATTEMPTS = 10**6
+_CONTEXT_ENCODER = json.JSONEncoder(default=str)
+_constant_hash = cache(data_hash)  # for what is the same for all samples of a run
+
+
+def request_fingerprint(
+    request: Request, extractor: str, model: str | None, identity: Mapping[str, str] | None = None
+) -> str:
+    """Two hashes, `conversation-asked`.
+
+    The first stands for what is to be read: transcript, owner, reference time and calendar. The
+    second stands for who is asked, and for what its answers depend on, such as the prompt.
+    """
+    conversation = (
+        request.transcript.as_text(),
+        request.owner,
+        f"{request.now.isoformat()} {request.now.tzinfo}",
+        _CONTEXT_ENCODER.encode(
+            [(it.id, it.summary, it.start, it.end, it.location) for it in request.context]
+        ),
+    )
+    words = (part for item in sorted((identity or {}).items()) for part in item)
+    asked = _constant_hash(extractor, model or "", *words)
+    return f"{data_hash(*conversation)}-{asked}"
+
+
+def recorded_fields(answer: Recorded) -> dict[str, object]:
+    """The answer in the form of its line in a recording."""
+    usage = answer.usage
+    return {
+        "sample": answer.sample,
+        "fingerprint": answer.fingerprint,
+        "extractor": answer.extractor,
+        "model": answer.model,
+        "raw": answer.raw,
+        "usage": usage
+        and {
+            "prompt": usage.prompt,
+            "output": usage.output,
+            "thinking": usage.thinking,
+            "total": usage.total,
+        },
+        "latency_s": answer.latency_s,
+        "attempts": answer.attempts,
+        **({"repeat": answer.repeat} if answer.repeat else {}),
+        **({"identity": dict(answer.identity)} if answer.identity else {}),
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """The answers in a file, by fingerprint; the answers themselves stay there until asked for.
+
+    `identities` are what the answers depend on besides the model, such as the prompt; `repeats` is
+    how often a question was asked, at most.
+    """
+
+    path: Path
+    offsets: Mapping[tuple[str, int], int]
+    makers: frozenset[tuple[str, str | None]]
+    identities: tuple[Mapping[str, str], ...]
+    repeats: int
+    warnings: tuple[str, ...]
+
+    def has(self, fingerprint: str, repeat: int = 0) -> bool:
+        """Whether exactly this question was answered that often before."""
+        return (fingerprint, repeat) in self.offsets
+
+    def find(self, fingerprint: str, repeat: int = 0) -> Recorded | None:
+        """The answer to exactly this question, put to the same model in the same words."""
+        return self._at(self.offsets.get((fingerprint, repeat)))
+
+    def find_conversation(self, fingerprint: str, repeat: int = 0) -> Recorded | None:
+        """The answer for the same conversation, whoever was asked, in whatever words."""
+        return self._at(self.offsets.get((_conversation(fingerprint), repeat)))
+
+    def _at(self, offset: int | None) -> Recorded | None:
+        record = None if offset is None else history.record_at(self.path, offset)
+        return None if record is None else _recorded(record)
+
+
+def open_recording(path: Path) -> Recording:
+    """An index of the file; where it answers a question twice, the later answer counts."""
+    offsets: dict[tuple[str, int], int] = {}
+    makers: set[tuple[str, str | None]] = set()
+    identities: dict[str, Mapping[str, str]] = {}
+    warnings: list[str] = []
+    for offset, record in history.scan(path, warnings):
+        answer = _recorded(record)
+        if answer is None:
+            warnings.append(f"{path}: the line at byte {offset} is no stored answer, skipped")
+            continue
+        for key in (answer.fingerprint, _conversation(answer.fingerprint)):
+            offsets[key, answer.repeat] = offset
+        makers.add((answer.extractor, answer.model))
+        identities.setdefault(str(sorted(answer.identity.items())), answer.identity)
+    repeats = 1 + max((repeat for _, repeat in offsets), default=0)
+    return Recording(
+        path, offsets, frozenset(makers), tuple(identities.values()), repeats, tuple(warnings)
+    )
+
+
+def _conversation(fingerprint: str) -> str:
+    return fingerprint.partition("-")[0]
+
+
+def _recorded(record: Mapping[str, object]) -> Recorded | None:
+    match record:
+        case {
+            "sample": str(sample),
+            "fingerprint": str(fingerprint),
+            "extractor": str(extractor),
+            "model": (str() | None) as model,
+            "raw": str(raw),
+            "latency_s": (int() | float()) as latency_s,
+            "attempts": int(attempts),
+        } if 0 <= latency_s < _LONGEST_LATENCY_S and 0 <= attempts < _MOST_ATTEMPTS:
+            usage, repeat = _usage(record.get("usage")), record.get("repeat", 0)
+            took = (float(latency_s), attempts)
+            if isinstance(repeat, int) and 0 <= repeat < MOST_REPEATS:
+                who = _identity(record.get("identity"))
+                return Recorded(
+                    sample, fingerprint, extractor, model, raw, usage, *took, repeat, who
+                )
+    return None
+
+
+def _identity(value: object) -> dict[str, str]:
+    """The texts of a line's identity; it has none in recordings of before."""
+    found = value if isinstance(value, dict) else {}
+    return {name: text for name, text in found.items() if isinstance(text, str)}
+
+
+def _usage(counts: object) -> Usage | None:
+    """The counts of a line; one that cannot be is unknown."""
+    if not isinstance(counts, dict):
+        return None
+    prompt, output, thinking, total = (
+        token_count(counts.get(name)) for name in ("prompt", "output", "thinking", "total")
+    )
+    return Usage(prompt, output, thinking, total)
 
 
 class ReplayExtractor:
