@@ -16,7 +16,7 @@ from cal_ai.benchmark.samples import default_folder, load_samples
 from cal_ai.benchmark.scoring import Result
 from cal_ai.events import ContextEvent, Event
 from cal_ai.extractors.choosing import choose_extractor
-from cal_ai.extractors.pricing import cost_usd
+from cal_ai.extractors.language_model import cost_usd
 from cal_ai.extractors.protocol import Extractor, Request
 from cal_ai.settings import load_settings
 from cal_ai.transcript import parse_transcript

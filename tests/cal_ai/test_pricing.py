@@ -4,7 +4,7 @@ from contextlib import suppress
 
 import pytest
 
-from cal_ai.extractors.pricing import cost_usd
+from cal_ai.extractors.language_model import cost_usd
 from cal_ai.extractors.protocol import Usage
 
 MILLION = 1_000_000

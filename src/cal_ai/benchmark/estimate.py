@@ -7,8 +7,7 @@ from collections.abc import Sequence
 
 from cal_ai.benchmark.asking import fingerprints
 from cal_ai.benchmark.samples import Sample
-from cal_ai.extractors.language_model import LanguageModelExtractor
-from cal_ai.extractors.pricing import cost_usd
+from cal_ai.extractors.language_model import LanguageModelExtractor, cost_usd
 from cal_ai.extractors.protocol import Usage
 from cal_ai.extractors.replay import Recording
 from truemark.services.protocol import Prompt

@@ -21,7 +21,7 @@ from cal_ai.benchmark.record import (
 from cal_ai.benchmark.report import markdown_report
 from cal_ai.benchmark.store import create_new
 from cal_ai.extractors.choosing import EMBEDDED, is_embedded
-from cal_ai.extractors.pricing import cost_usd
+from cal_ai.extractors.language_model import cost_usd
 from cal_ai.extractors.protocol import Extractor, identity_of
 from cal_ai.extractors.replay import ReplayExtractor
 from truemark import __version__

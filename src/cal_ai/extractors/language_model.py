@@ -1,16 +1,21 @@
-"""Extraction by any language model: ask, read the answer, ask once more when it cannot be read."""
+"""Extraction by any language model: ask, read the answer, ask once more, and what that costs."""
 
 from __future__ import annotations
 
 import os
 import time
 from abc import abstractmethod
+from bisect import bisect_left
 from collections.abc import Mapping
+from decimal import Decimal
+from functools import cache
+from operator import attrgetter
+from typing import TYPE_CHECKING, NamedTuple
 
 from cal_ai.events import Event
 from cal_ai.extractors.answers import AnswerError, parse_answer
 from cal_ai.extractors.prompt import BUILT_IN, PromptTemplate, corrected, prompt_fingerprint
-from cal_ai.extractors.protocol import Extraction, ExtractionFailed, Request
+from cal_ai.extractors.protocol import Extraction, ExtractionFailed, Request, Usage
 from truemark.errors import TruemarkError
 from truemark.services.gemini import GeminiModel
 from truemark.services.language_model import LanguageModelClient
@@ -18,6 +23,12 @@ from truemark.services.openai import OPENAI_URL, OpenAIModel
 from truemark.services.protocol import Prompt
 from truemark.services.retry import Caller, Tally
 from truemark.services.settings import DEFAULT_GEMINI_MODEL
+
+if TYPE_CHECKING:
+    from genai_prices.types import PriceCalculation
+
+# Only where the maker of a model also sells it: a local server may call its model anything.
+_SELLERS = ("google", "openai")
 
 
 class LanguageModelExtractor(LanguageModelClient):
@@ -106,3 +117,78 @@ class OpenAIClient(LanguageModelExtractor, OpenAIModel):
     @property
     def name(self) -> str:
         return "openai"
+
+
+def cost_usd(usage: Usage | None, model: str | None) -> float | None:
+    """The price in US dollars of one answer; None when its tokens or its model are unknown.
+
+    The price list is the one that the genai-prices package carries; nothing is fetched. Thinking
+    tokens are paid as output. Prices can rise with the length of a prompt, so the cost of many
+    answers is the sum of their costs, not the cost of their sum.
+    """
+    if usage is None or model is None or usage.prompt is None:
+        return None
+    if (output := _paid_as_output(usage)) is None:
+        return None
+    if not (tiers := _tiers(model.removeprefix("models/"))):
+        return None
+    tier = tiers[bisect_left(tiers, usage.prompt, key=_ABOVE) - 1]
+    return float(tier.per_prompt_token * usage.prompt + tier.per_output_token * output + tier.fixed)
+
+
+def _paid_as_output(usage: Usage) -> int | None:
+    if usage.output is not None:
+        return usage.output + (usage.thinking or 0)
+    # An answer that ended while the model was still thinking has no output of its own.
+    if usage.total is not None and usage.prompt is not None:
+        return max(0, usage.total - usage.prompt)
+    return None
+
+
+class _Tier(NamedTuple):
+    """The prices in US dollars for prompts of more than `above` tokens."""
+
+    above: int
+    per_prompt_token: Decimal
+    per_output_token: Decimal
+    fixed: Decimal
+
+
+_ABOVE = attrgetter("above")
+
+
+@cache
+def _tiers(model: str) -> tuple[_Tier, ...]:
+    """The tiers of the model's price, shortest prompts first; none if it is not on the list.
+
+    Each comes from what the list asks for three answers: to have it work out the price of every
+    answer would take longer than to score them.
+    """
+    for seller in _SELLERS:
+        try:
+            listed = _calculated(model, seller, 0, 0)
+        except LookupError:
+            continue
+        except ModuleNotFoundError:  # not installed: what answers cost is not known
+            break
+        prices = vars(listed.model_price).values()
+        starts = {tier.start for price in prices for tier in getattr(price, "tiers", ())}
+        return tuple(_tier(model, seller, start) for start in sorted({-1, *starts}))
+    return ()
+
+
+def _tier(model: str, seller: str, above: int) -> _Tier:
+    least = above + 1
+    one, longer, wordier = (
+        _calculated(model, seller, least + prompt, output).total_price
+        for prompt, output in ((0, 0), (1, 0), (0, 1))
+    )
+    return _Tier(above, longer - one, wordier - one, one - least * (longer - one))
+
+
+def _calculated(model: str, seller: str, prompt: int, output: int) -> PriceCalculation:
+    from genai_prices import Usage as Tokens
+    from genai_prices import calc_price
+
+    tokens = Tokens(input_tokens=prompt, output_tokens=output)
+    return calc_price(tokens, model, provider_id=seller)

@@ -1,4 +1,4 @@
-"""Stored answers: each in a line of a file, so that none is paid for twice, and replayed from there."""
+"""Answers on file, so that none is paid for twice, and replayed in place of a language model."""
 
 from __future__ import annotations
 
