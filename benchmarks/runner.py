@@ -30,8 +30,8 @@ from testing.loopback import LoopbackLLM, answer
 
 from benchmarks.machine import machine
 from benchmarks.timing import fastest
-from cal_ai.benchmark.asking import Plan, extract_all
 from cal_ai.benchmark.figures import progress_line
+from cal_ai.benchmark.run import Plan, extract_all
 from cal_ai.benchmark.samples import Sample, SampleSet, bundled_folder, load_samples
 from cal_ai.benchmark.scoring import Result
 from cal_ai.benchmark.store import AnswerStore

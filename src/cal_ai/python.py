@@ -9,9 +9,8 @@ from datetime import datetime
 from functools import partial
 from pathlib import Path
 
-from cal_ai.benchmark.asking import Plan, extract_all
 from cal_ai.benchmark.record import BenchmarkRun, record_of, run_signature
-from cal_ai.benchmark.run import system_of
+from cal_ai.benchmark.run import Plan, extract_all, system_of
 from cal_ai.benchmark.samples import default_folder, load_samples
 from cal_ai.benchmark.scoring import Result
 from cal_ai.events import ContextEvent, Event

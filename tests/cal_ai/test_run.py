@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from tests.cal_ai.sample_folders import write_sample, write_samples
 
-from cal_ai.benchmark.asking import Plan, extract_all
 from cal_ai.benchmark.record import run_signature
+from cal_ai.benchmark.run import Plan, extract_all
 from cal_ai.benchmark.samples import load_samples
 from cal_ai.benchmark.scoring import Failed, Result, Scored
 from cal_ai.benchmark.store import AnswerStore, create_new

@@ -12,28 +12,30 @@ from datetime import datetime
 from http import HTTPStatus
 from pathlib import Path
 
-from cal_ai.benchmark.asking import Plan, fingerprints
-from cal_ai.benchmark.estimate import announcement
 from cal_ai.benchmark.figures import mistakes, progress_line, text_summary
 from cal_ai.benchmark.overview import Finished, json_summary
 from cal_ai.benchmark.record import Baseline, open_baseline
-from cal_ai.benchmark.run import run_benchmark
-from cal_ai.benchmark.samples import SampleSet, default_folder, load_samples
+from cal_ai.benchmark.run import Plan, fingerprints, run_benchmark
+from cal_ai.benchmark.samples import Sample, SampleSet, default_folder, load_samples
 from cal_ai.benchmark.scoring import Result, Scored
 from cal_ai.benchmark.store import AnswerStore, latest_recording, require_writable
 from cal_ai.extractors.choosing import choice_line, choose_extractor
-from cal_ai.extractors.language_model import LanguageModelExtractor
-from cal_ai.extractors.protocol import Extractor
+from cal_ai.extractors.language_model import LanguageModelExtractor, cost_usd
+from cal_ai.extractors.protocol import Extractor, Usage
 from cal_ai.extractors.replay import Recording, ReplayExtractor
 from cal_ai.settings import Settings, load_settings
 from truemark.command import note
 from truemark.comparison import compare
 from truemark.errors import TruemarkError
 from truemark.jsontext import to_json
+from truemark.services.protocol import Prompt
 from truemark.services.retry import model_policy
 from truemark.sheets import comparison_json, comparison_sheet, show_sheet
 
 _TOO_MANY = f"{HTTPStatus.TOO_MANY_REQUESTS} {HTTPStatus.TOO_MANY_REQUESTS.phrase}"
+
+# Of English prose; tokenizers differ by a fifth or so.
+_CHARACTERS_PER_TOKEN = 4
 
 
 def benchmark_command(options: argparse.Namespace) -> int:
@@ -116,7 +118,7 @@ def _plan(
             resumed = _resumed(samples, extractor, options.output, repeats)
         store = AnswerStore(options.output, started, resumed)
         if repeats > 1 and isinstance(extractor, LanguageModelExtractor):
-            note(announcement(samples.samples, extractor, repeats, resumed))
+            note(_announcement(samples.samples, extractor, repeats, resumed))
     return Plan(
         samples=samples,
         extractor=extractor,
@@ -204,3 +206,38 @@ def _status(outcome: Finished, fail_under: float | None) -> int:
 def _warn(warnings: Iterable[str]) -> None:
     for warning in warnings:
         note(f"warning: {warning}")
+
+
+def _announcement(
+    samples: Sequence[Sample],
+    extractor: LanguageModelExtractor,
+    repeats: int,
+    resumed: Recording | None,
+) -> str:
+    """One line on the calls that are to be made, their prompts, and what those cost."""
+    asked = fingerprints(samples, extractor)
+    calls, tokens, cost, known = 0, 0, 0.0, True
+    for sample, fingerprint in zip(samples, asked, strict=True):
+        missing = repeats
+        if resumed is not None:
+            missing -= sum(resumed.has(fingerprint, repeat) for repeat in range(repeats))
+        if sample.fault is not None or not missing:
+            continue
+        prompt = _prompt_tokens(extractor.prompt_for(sample.request))
+        price = cost_usd(Usage(prompt, 0, 0, prompt), extractor.model)
+        calls, tokens = calls + missing, tokens + missing * prompt
+        cost, known = cost + missing * (price or 0.0), known and price is not None
+    price_of_prompts = f"about ${cost:.2f}" if known else "an unknown price"
+    return (
+        f"{repeats} repeats of {len(samples)} samples: {calls} calls, about {tokens} prompt tokens"
+        f" for {price_of_prompts}; what the answers cost beside that is not known before"
+    )
+
+
+def _prompt_tokens(prompt: Prompt) -> int:
+    """About how many tokens a prompt has, its schema included."""
+    texts = [prompt.system or "", *(turn.text for turn in prompt.turns)]
+    texts.append("" if prompt.schema is None else json.dumps(prompt.schema))
+    narrow = sum(character.isascii() for text in texts for character in text)
+    wide = sum(map(len, texts)) - narrow
+    return narrow // _CHARACTERS_PER_TOKEN + wide

@@ -1,13 +1,15 @@
-"""A benchmark run: every sample extracted and scored, then record, report and history."""
+"""A benchmark run: every sample put to the extractor and scored; record, report, history."""
 
 from __future__ import annotations
 
+import asyncio
 import time
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
+from pathlib import Path
 
-from cal_ai.benchmark.asking import OnResult, Plan, extract_all
 from cal_ai.benchmark.narrative import Narrative, NoNarrative, narrate
 from cal_ai.benchmark.overview import Finished, Overview, append_history, look_over, with_summary
 from cal_ai.benchmark.record import (
@@ -19,15 +21,52 @@ from cal_ai.benchmark.record import (
     run_signature,
 )
 from cal_ai.benchmark.report import markdown_report
-from cal_ai.benchmark.store import create_new
+from cal_ai.benchmark.samples import Sample, SampleSet
+from cal_ai.benchmark.scoring import Failed, Result, Spent, score
+from cal_ai.benchmark.store import AnswerStore, create_new
 from cal_ai.extractors.choosing import EMBEDDED, is_embedded
 from cal_ai.extractors.language_model import cost_usd
-from cal_ai.extractors.protocol import Extractor, identity_of
-from cal_ai.extractors.replay import ReplayExtractor
+from cal_ai.extractors.protocol import (
+    Extraction,
+    ExtractionFailed,
+    Extractor,
+    LanguageModel,
+    RefusedRequestError,
+    Request,
+    Usage,
+    identity_of,
+)
+from cal_ai.extractors.replay import Recorded, ReplayExtractor, request_fingerprint
 from truemark import __version__
+from truemark.errors import TruemarkError
 from truemark.files import write_atomically
 from truemark.record_files import SUFFIX, write_run
 from truemark.records import Run, System
+
+OnResult = Callable[[Result], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What to run; `store` is None where answers come from a recording anyway.
+
+    `baseline` is another run to compare with: its record, or its stored answers.
+    """
+
+    samples: SampleSet
+    extractor: Extractor
+    output: Path
+    started: datetime
+    store: AnswerStore | None
+    concurrency: int
+    summary: bool
+    baseline: Baseline | None = None
+    repeats: int = 1
+
+    @property
+    def answers(self) -> int:
+        """How many answers the run comes to."""
+        return len(self.samples.samples) * self.repeats
 
 
 async def run_benchmark(plan: Plan, on_result: OnResult) -> Finished:
@@ -107,3 +146,182 @@ async def _narrative(plan: Plan, overview: Overview) -> Narrative | NoNarrative:
     if not plan.summary:
         return NoNarrative("turned off by --no-summary")
     return await narrate(overview, plan.extractor)
+
+
+async def extract_all(plan: Plan, on_result: OnResult) -> tuple[Result, ...]:
+    """The result of every sample and repeat, in their order; `on_result` hears of each at its end.
+
+    Raises the `FatalExtractorError` of a call that shows all others to be futile.
+    """
+    asked = list(_questions(plan))
+    results: list[Result | None] = [None] * len(asked)
+    waiting = iter(list(enumerate(asked)))
+    makes_calls = isinstance(plan.extractor, LanguageModel)
+    concurrency = min(plan.concurrency, len(asked))
+    refusals = _Refusals(concurrency, answered=plan.store is not None and plan.store.resumes)
+
+    async def work() -> None:
+        for index, question in waiting:
+            if not makes_calls:
+                await _let_others_run()
+            try:
+                result = await _result(question, plan)
+            except RefusedRequestError as refusal:
+                await refusals.concern_one(refusal)
+                spent = Spent(0.0, 1, None)
+                result = Failed(question.sample, str(refusal), spent, question.repeat)
+            if not isinstance(result, Failed):
+                refusals.answered()
+            results[index] = result
+            on_result(result)
+        refusals.one_less()
+
+    try:
+        async with asyncio.TaskGroup() as workers:
+            for _ in range(concurrency):
+                workers.create_task(work())
+    except BaseExceptionGroup as group:
+        raise group.exceptions[0] from None
+    finally:
+        if plan.store is not None:
+            await plan.store.close()
+    return tuple(result for result in results if result is not None)
+
+
+class _Refusals:
+    """Whether a refused request is one conversation's own trouble or everybody's.
+
+    Where others are answered it is its own. The calls in flight beside it are waited for before
+    the run is given up, lest one conversation that a filter dislikes ends it by being the first.
+    """
+
+    def __init__(self, in_flight: int, *, answered: bool) -> None:
+        self._in_flight = in_flight
+        self._decided = asyncio.Event()
+        self._answered = False
+        if answered:
+            self.answered()
+
+    def answered(self) -> None:
+        """Notes that the provider answers."""
+        self._answered = True
+        self._decided.set()
+
+    def one_less(self) -> None:
+        """Notes that one of the calls in flight has ended without an answer."""
+        self._in_flight -= 1
+        if self._in_flight == 0:
+            self._decided.set()
+
+    async def concern_one(self, refusal: RefusedRequestError) -> None:
+        """Ends when another conversation was answered; raises the refusal when none is."""
+        if not self._answered:
+            self.one_less()
+            await self._decided.wait()
+        if not self._answered:
+            raise refusal
+
+
+@dataclass(frozen=True, slots=True)
+class _Question:
+    """A sample to be asked about, how often that was done before, and where its answer is kept."""
+
+    sample: Sample
+    repeat: int
+    fingerprint: str
+
+    @property
+    def request(self) -> Request:
+        return replace(self.sample.request, repeat=self.repeat)
+
+
+def _questions(plan: Plan) -> Iterator[_Question]:
+    """Every sample of the first repeat, then of the second: an early end leaves whole repeats."""
+    samples = plan.samples.samples
+    # All at once, before the first call: one at a time between calls takes more than twice as long.
+    stored_under = fingerprints(samples, plan.extractor) if plan.store else [""] * len(samples)
+    for repeat in range(plan.repeats):
+        for sample, fingerprint in zip(samples, stored_under, strict=True):
+            yield _Question(sample, repeat, fingerprint)
+
+
+def fingerprints(samples: Sequence[Sample], extractor: Extractor) -> list[str]:
+    """What the extractor's answer to each sample is stored under."""
+    asked = extractor.name, extractor.model, identity_of(extractor)
+    return [request_fingerprint(it.request, *asked) for it in samples]
+
+
+async def _result(question: _Question, plan: Plan) -> Result:
+    sample, repeat = question.sample, question.repeat
+    replays = isinstance(plan.extractor, ReplayExtractor)
+    if sample.fault is not None:
+        return Failed(sample, sample.fault, Spent(0.0, 0, None, replays), repeat)
+    begun_s = time.perf_counter()
+    try:
+        kept = await _kept(question, plan)
+        extraction = kept or await _extraction(question, plan)
+    except ExtractionFailed as failure:
+        waited_s = 0.0 if replays else time.perf_counter() - begun_s
+        spent = Spent(waited_s, failure.attempts, failure.usage, replays)
+        return Failed(sample, failure.reason, spent, repeat)
+    usage = extraction.usage
+    if usage is None and is_embedded(plan.extractor):
+        usage = Usage(0, 0, 0, 0)
+    replayed = replays or kept is not None
+    spent = Spent(extraction.latency_s or 0.0, extraction.attempts, usage, replayed)
+    return score(sample, extraction.events, spent, repeat)
+
+
+async def _kept(question: _Question, plan: Plan) -> Extraction | None:
+    """The answer that the run which is taken up has kept."""
+    if plan.store is None:
+        return None
+    if (kept := plan.store.find(question.fingerprint, question.repeat)) is not None:
+        await _let_others_run()
+    return kept
+
+
+async def _extraction(question: _Question, plan: Plan) -> Extraction:
+    """A new answer to the question, stored before it is used."""
+    extractor, store = plan.extractor, plan.store
+    extraction = await _timed(extractor, question.request)
+    if store is None:
+        return extraction
+    answer = Recorded(
+        sample=question.sample.id,
+        fingerprint=question.fingerprint,
+        extractor=extractor.name,
+        model=extractor.model,
+        raw=extraction.raw,
+        usage=extraction.usage,
+        latency_s=extraction.latency_s or 0.0,
+        attempts=extraction.attempts,
+        repeat=question.repeat,
+        identity=identity_of(extractor),
+    )
+    store.keep(answer)
+    return extraction
+
+
+async def _let_others_run() -> None:
+    """Where no call is made nothing waits, and Ctrl-C is heard only when something does.
+
+    Not after every call: connections that lie idle are tested one by one before the next call.
+    """
+    await asyncio.sleep(0)
+
+
+async def _timed(extractor: Extractor, request: Request) -> Extraction:
+    """The extraction with its latency, by the extractor's own clock where it has one."""
+    begun_s = time.perf_counter()
+    try:
+        extraction = await extractor.extract_events(request)
+    except (ExtractionFailed, TruemarkError):
+        raise
+    except Exception as error:
+        # A defect that one conversation brings to light must not cost the answers to all others.
+        reason = f"internal error: {type(error).__name__}: {error}"
+        raise ExtractionFailed(reason) from error
+    if extraction.latency_s is not None:
+        return extraction
+    return replace(extraction, latency_s=time.perf_counter() - begun_s)
