@@ -13,12 +13,10 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
-from cal_ai.applying.changes import Applier
+from cal_ai.applying.changes import Applier, DryRun, Earlier, Journal, transcript_id
 from cal_ai.applying.decisions import DEFAULT_APPLY, admits, decide
-from cal_ai.applying.journal import Earlier, Journal, transcript_id
 from cal_ai.applying.outcomes import CHANGES, Outcome, outcomes_json, outcomes_text
 from cal_ai.calendars.choose import choose_calendar, data_folder
-from cal_ai.calendars.dry_run import DryRun
 from cal_ai.calendars.protocol import Calendar, Entry
 from cal_ai.calendars.zones import machine_zone
 from cal_ai.events import Confidence, ContextEvent, Event
