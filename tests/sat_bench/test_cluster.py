@@ -23,9 +23,8 @@ from sat_bench.models.finding import find_model
 from sat_bench.models.reach import Reach
 from sat_bench.running import cluster as cluster_module
 from sat_bench.running.cluster import Cluster, connected
-from sat_bench.running.cluster_worker import ModelRequest, SharedFile
 from sat_bench.running.inference import Inference
-from sat_bench.running.local_cluster import local_scheduler
+from sat_bench.running.workers import ModelRequest, SharedFile, local_scheduler
 from truemark.errors import TruemarkError
 from truemark.sweep import grid
 

@@ -17,16 +17,16 @@ from typing import TYPE_CHECKING, Any
 from sat_bench.models.finding import ModelFiles
 from sat_bench.models.reach import Reach
 from sat_bench.models.runtimes import DEFAULT_RUNTIME, Runtime
-from sat_bench.running.cluster_worker import (
+from sat_bench.running.workers import (
     MissingFileError,
     ModelRequest,
     Request,
     SharedFile,
     SystemRequest,
     keep_on_worker,
+    local_scheduler,
     read_text_on_worker,
 )
-from sat_bench.running.local_cluster import local_scheduler
 from truemark import __version__
 from truemark.errors import TruemarkError, os_reason
 from truemark.files import read_bytes

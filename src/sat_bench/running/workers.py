@@ -1,13 +1,23 @@
-"""What a worker of a cluster does: open a system once and read texts with it."""
+"""The workers of a cluster: what each does, and how some are started on this machine.
+
+A worker opens a system once and reads texts with it. `python -m sat_bench.running.workers N` starts
+N of them in a process of its own, away from the terminal: it prints the scheduler's address and
+ends when its standard input does, so it never outlives whoever started it. In a session of its own
+it is not hit by a Ctrl-C, which workers would answer with a page of tracebacks.
+"""
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import threading
 import weakref
 from collections import OrderedDict
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import TYPE_CHECKING
 
 from sat_bench.models.reach import Reach
@@ -24,6 +34,15 @@ if TYPE_CHECKING:
     from sat_bench.models.segmenter import Segmenter
 
 MODELS_KEPT = 2
+CLOSE_S = 10
+# Dask watches itself many times a second; here every core is meant for the model.
+_CALM = {
+    "distributed.worker.profile.enabled": False,
+    "distributed.admin.tick.interval": "1s",
+    "distributed.admin.tick.cycle": "10s",
+    "distributed.admin.system-monitor.interval": "10s",
+    "distributed.scheduler.active-memory-manager.start": False,
+}
 
 _models: OrderedDict[Request, Segmenter | _SharedSystem] = OrderedDict()
 _lock = threading.Lock()
@@ -134,3 +153,54 @@ def _found(file: SharedFile, worker: Worker) -> Path:
 
 def _own_copy(digest: str, worker: Worker) -> Path:
     return Path(worker.local_directory) / digest
+
+
+@contextmanager
+def local_scheduler(workers: int) -> Iterator[str]:
+    """The address of a scheduler with so many workers of one thread; all end with the block."""
+    with TemporaryFile("w+", encoding="utf-8", errors="replace") as complaints:
+        process = subprocess.Popen(
+            [sys.executable, "-m", __spec__.name, str(workers)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=complaints,
+            text=True,
+            start_new_session=True,
+        )
+        assert process.stdin
+        assert process.stdout
+        address = ""
+        try:
+            address = process.stdout.readline().strip()
+            if not address:
+                complaints.seek(0)
+                reason = complaints.read().strip().rpartition("\n")[2]
+                raise TruemarkError(f"local:{workers}: the workers do not start: {reason}")
+            yield address
+        finally:
+            process.stdin.close()
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(CLOSE_S if address else 0)
+            process.kill()
+            process.wait()
+            process.stdout.close()
+
+
+def main() -> None:
+    import dask
+    from distributed import LocalCluster
+
+    dask.config.set(_CALM)
+    with LocalCluster(  # type: ignore[no-untyped-call]  # typed in part
+        n_workers=int(sys.argv[1]),
+        threads_per_worker=1,
+        processes=True,
+        memory_limit=None,
+        dashboard_address="127.0.0.1:0",
+    ) as cluster:
+        print(cluster.scheduler_address, flush=True)
+        sys.stdin.read()
+
+
+if __name__ == "__main__":
+    main()
