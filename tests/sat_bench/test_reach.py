@@ -7,9 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from testing.onnx_models import write_table_model, write_transformer
 
-from sat_bench.models.cards import Card, reach_of, read_card
 from sat_bench.models.finding import BUNDLED_MODELS, find_model
-from sat_bench.models.reach import Reach, longest_window, own_reach
+from sat_bench.models.reach import Card, Reach, longest_window, own_reach, reach_of, read_card
 from truemark.errors import TruemarkError
 
 CARD = "---\nthreshold: 0.45\ntokenizer: t.model\nwindow: 254\noverlap: 32\n---\n# Card\n"

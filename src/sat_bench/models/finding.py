@@ -7,9 +7,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
-from sat_bench.models.cards import reach_of, read_card
 from sat_bench.models.hub import download_model, download_tokenizer, is_hub_name
-from sat_bench.models.reach import Reach
+from sat_bench.models.reach import Reach, reach_of, read_card
 from truemark.errors import TruemarkError
 from truemark.signature import checksum
 

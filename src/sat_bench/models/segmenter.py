@@ -23,10 +23,9 @@ from sat_bench.models.boundaries import (
     sentence_ends,
     sentences,
 )
-from sat_bench.models.cards import reach_of
 from sat_bench.models.finding import find_model
 from sat_bench.models.network import Network
-from sat_bench.models.reach import DEFAULT_WEIGHTING, Weighting, longest_window
+from sat_bench.models.reach import DEFAULT_WEIGHTING, Weighting, longest_window, reach_of
 from sat_bench.models.runtimes import DEFAULT_RUNTIME, Runtime, available_cores
 from sat_bench.models.tokenizer import Tokenizer
 from sat_bench.models.windows import Window, WindowAverage, batches, windows
