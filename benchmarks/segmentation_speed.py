@@ -29,7 +29,7 @@ from benchmarks.timing import fastest
 from benchmarks.wtpsplit_peer import WtpsplitPeer
 from sat_bench.corpus.loading import BUNDLED_CORPUS
 from sat_bench.models.finding import BUNDLED_MODELS, ModelFiles, find_model
-from sat_bench.models.quantize import quantized
+from sat_bench.models.network import quantized
 from sat_bench.models.reach import Reach, reach_of
 from sat_bench.models.segmenter import Segmenter
 from sat_bench.models.tokenizer import Tokenizer

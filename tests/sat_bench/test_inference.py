@@ -7,7 +7,7 @@ from testing.onnx_models import SENTENCES, write_transformer
 from sat_bench.corpus.talks import Talk, find_sentences
 from sat_bench.evaluation import measure_model
 from sat_bench.models.finding import ModelFiles, find_model
-from sat_bench.models.quantize import quantized
+from sat_bench.models.network import quantized
 from sat_bench.running.inference import Inference
 from truemark.sweep import grid
 

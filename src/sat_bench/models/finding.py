@@ -144,7 +144,7 @@ def _bundled(name: str, tokenizer: Path | None) -> ModelFiles:
 
 
 def _int8_copy(name: str, original: ModelFiles) -> ModelFiles:
-    from sat_bench.models.quantize import int8_path, quantized
+    from sat_bench.models.network import int8_path, quantized
 
     copy = int8_path(original.model)
     origin: Int8Origin = "kept"
