@@ -5,13 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from sat_bench.models.arrays import FloatArray, IntArray
 from sat_bench.models.loss import NO_LOSS, Loss
 from truemark.sweep import ScoredPositions
+
+if TYPE_CHECKING:
+    from sat_bench.models.network import FloatArray
+    from sat_bench.models.tokenizer import IntArray
 
 CERTAIN = np.inf  # above every threshold, 1 included
 _SPACES = re.compile(r"\s*")

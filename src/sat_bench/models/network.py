@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from sat_bench.models.arrays import FloatArray, IntArray
 from sat_bench.models.runtimes import DEFAULT_RUNTIME, Port, Runtime, Session, open_session, reason
-from sat_bench.models.tokenizer import BOS_ID, EOS_ID, PAD_ID, UNK_ID
+from sat_bench.models.tokenizer import BOS_ID, EOS_ID, PAD_ID, UNK_ID, IntArray
 from truemark.errors import TruemarkError
 from truemark.files import write_atomically
 from truemark.imports import require
@@ -21,6 +20,8 @@ from truemark.signature import checksum
 
 if TYPE_CHECKING:
     from onnx import GraphProto, TensorProto
+
+FloatArray = npt.NDArray[np.float32]
 
 MASK_TYPES: dict[str, type[np.generic]] = {
     "tensor(float16)": np.float16,

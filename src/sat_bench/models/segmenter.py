@@ -15,7 +15,6 @@ from typing import Self
 import numpy as np
 
 from sat_bench.models import DEFAULT_THRESHOLD
-from sat_bench.models.arrays import FloatArray, GrowingArray, IntArray
 from sat_bench.models.boundaries import (
     Probabilities,
     last_probability,
@@ -24,11 +23,11 @@ from sat_bench.models.boundaries import (
     sentences,
 )
 from sat_bench.models.finding import find_model
-from sat_bench.models.network import Network
+from sat_bench.models.network import FloatArray, Network
 from sat_bench.models.reach import DEFAULT_WEIGHTING, Weighting, longest_window, reach_of
 from sat_bench.models.runtimes import DEFAULT_RUNTIME, Runtime, available_cores
-from sat_bench.models.tokenizer import Tokenizer
-from sat_bench.models.windows import Window, WindowAverage, batches, windows
+from sat_bench.models.tokenizer import IntArray, Tokenizer
+from sat_bench.models.windows import GrowingArray, Window, WindowAverage, batches, windows
 from truemark.sweep import ScoredPositions
 
 # Short windows run together, up to this many tokens: more is slower for models of any size.

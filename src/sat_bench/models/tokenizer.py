@@ -10,13 +10,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 
-from sat_bench.models.arrays import IntArray
 from truemark.errors import TruemarkError
 from truemark.files import read_bytes
 
 if TYPE_CHECKING:
     from sentencepiece import SentencePieceProcessor
+
+IntArray = npt.NDArray[np.int32]
 
 # XLM-RoBERTa puts <pad> at 1, so every piece has its SentencePiece id + 1, and <unk> is 3.
 BOS_ID, PAD_ID, EOS_ID, UNK_ID = 0, 1, 2, 3

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from sat_bench.models.arrays import FloatArray, GrowingArray, IntArray
+from sat_bench.models.network import FloatArray
 from sat_bench.models.reach import Weighting
+from sat_bench.models.tokenizer import IntArray
+
+Number = TypeVar("Number", bound=np.generic)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +57,28 @@ def window_weights(length: int, weighting: Weighting) -> FloatArray:
     ramp = np.arange(1, length + 1, dtype=np.float32)
     hat: FloatArray = np.minimum(ramp, ramp[::-1])
     return hat
+
+
+class GrowingArray(Generic[Number]):
+    """An array that is appended to in place: what it holds is never there twice."""
+
+    def __init__(self, dtype: type[Number]) -> None:
+        self._room = np.empty(1024, dtype)
+        self._length = 0
+
+    def append(self, values: npt.NDArray[Number]) -> None:
+        """Appends the values."""
+        length = self._length + len(values)
+        if length > len(self._room):
+            # Large arrays are extended where they are, and room takes no memory until it is used.
+            self._room.resize(2 * length, refcheck=False)
+        self._room[self._length : length] = values
+        self._length = length
+
+    def finish(self) -> npt.NDArray[Number]:
+        """All values; nothing can be appended afterwards."""
+        self._room.resize(self._length, refcheck=False)
+        return self._room
 
 
 class WindowAverage:
