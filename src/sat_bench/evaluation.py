@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from sat_bench.corpus.talks import CorpusError, Talk
 from sat_bench.models import DEFAULT_THRESHOLD
+from sat_bench.models.answers import TextSystem
 from sat_bench.models.finding import ModelFiles, is_bundled
-from sat_bench.models.loss import NO_LOSS, Loss, total_loss
-from sat_bench.models.protocol import AnyModel, TalkModel, TextSystem
+from sat_bench.models.protocol import NO_LOSS, AnyModel, Loss, TalkModel, total_loss
 from sat_bench.models.stored import StoredPredictions
 from sat_bench.models.systems import System, find_system
 from sat_bench.running.effort import NO_EFFORT, Effort, Stopwatch

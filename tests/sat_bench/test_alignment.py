@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from sat_bench.corpus.loading import BUNDLED_CORPUS, load_corpus
 from sat_bench.models.alignment import aligned, matching_runs
 from sat_bench.models.boundaries import sentences
-from sat_bench.models.loss import Loss
+from sat_bench.models.protocol import Loss
 
 WORDS = st.text(alphabet="abcdeXYZ.,!?'é漢😀", min_size=1, max_size=8)
 SPACES = st.sampled_from([" ", "  ", "\n", "\t ", "\u3000", "\n\n"])

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from sat_bench.evaluation import Failed, Measured, Measurement, TalkPoints
-from sat_bench.models.loss import Loss
-from sat_bench.models.protocol import TextSystem
+from sat_bench.models.answers import TextSystem
+from sat_bench.models.protocol import Loss
 from sat_bench.recording import Setup, run_of
 from sat_bench.report import beyond_the_grid, show
 from sat_bench.results import MeasuredRun, ModelResult, Report, results_of, shown_threshold

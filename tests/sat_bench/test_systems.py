@@ -17,10 +17,9 @@ from sat_bench import compare, evaluate, find_system, load_corpus
 from sat_bench.corpus.loading import BUNDLED_CORPUS, Corpus
 from sat_bench.corpus.talks import Sentence, Talk, find_sentences
 from sat_bench.evaluation import Failed, Measured, measure_model
-from sat_bench.models.answers import AnswerError, printed_answer, read_answer
+from sat_bench.models.answers import AnswerError, TextSystem, printed_answer, read_answer
 from sat_bench.models.finding import ModelError, ModelFiles
 from sat_bench.models.libraries import LIBRARIES
-from sat_bench.models.protocol import TextSystem
 from sat_bench.models.stored import StoredPredictions
 from sat_bench.models.systems import is_model_name
 from truemark.counts import Counts

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sat_bench.models.boundaries import Probabilities, certain_ends, space_characters
-from sat_bench.models.loss import Loss
+from sat_bench.models.protocol import Loss
 
 # How far ahead the next place is searched where both go on alike, and how many equal characters
 # in a row make such a place: the farther away, the more of them, since short ones repeat.

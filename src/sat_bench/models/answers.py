@@ -1,17 +1,85 @@
-"""The forms in which a system may answer: its sentences, or ends with probabilities."""
+"""Systems that read one text after the other, and the forms in which they may answer."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-import numpy as np
-
-from sat_bench.models.alignment import aligned
-from sat_bench.models.boundaries import CERTAIN, Probabilities
+from sat_bench.models.finding import ModelError
+from sat_bench.models.protocol import CERTAIN
+from truemark.errors import TruemarkError
 from truemark.jsontext import shown
+from truemark.text import one_line
 
+if TYPE_CHECKING:
+    from sat_bench.models.boundaries import Probabilities
+
+LEAST_KEPT = 0.2
 FORMS = "a list of sentences, or of pairs (end, probability)"
+# What a system makes of a text; `read_answer` says which forms are good.
+Split = Callable[[str], object]
+
+
+@dataclass(frozen=True, slots=True)
+class TextSystem:
+    """A system that reads one text after the other: a library, a callable, a program.
+
+    `start` gives its function for as long as the block lasts; `identity` names what its answers
+    depend on. Of the characters of a text at least the share `least_kept` must be found again in an
+    answer, or the answer is taken for garbage.
+    """
+
+    name: str
+    identity: tuple[tuple[str, str], ...]
+    start: Callable[[], AbstractContextManager[Split]]
+    threshold: float | None = None
+    least_kept: float = LEAST_KEPT
+
+    @contextmanager
+    def opened(self) -> Iterator[TextModel]:
+        """The system, started."""
+        with ExitStack() as stack:
+            try:
+                split = stack.enter_context(self.start())
+            except TruemarkError as error:
+                raise ModelError(f"{self.name}: {error}") from error
+            except Exception as error:
+                raise ModelError(f"{self.name}: does not start: {_said(error)}") from error
+            yield TextModel(self, split)
+
+
+@dataclass(frozen=True, slots=True)
+class TextModel:
+    """The started system, which answers text by text."""
+
+    system: TextSystem
+    split: Split
+
+    def probabilities_many(self, texts: Iterable[str]) -> Iterator[Probabilities]:
+        """The answer to each text, in order."""
+        return map(self.probabilities, texts)
+
+    def probabilities(self, text: str) -> Probabilities:
+        """The answer to one text; what goes wrong in the system is an error of one line."""
+        try:
+            answer = self.split(text)
+        except TruemarkError as error:
+            raise ModelError(f"{self.system.name}: {error}") from error
+        except Exception as error:
+            raise ModelError(
+                f"{self.system.name}: fails on a text of {len(text):,} characters: {_said(error)}"
+            ) from error
+        try:
+            return read_answer(text, answer, self.system.least_kept)
+        except AnswerError as error:
+            raise ModelError(f"{self.system.name}: {error}") from error
+
+
+def _said(error: Exception) -> str:
+    return one_line(f"{type(error).__name__}: {error}".rstrip(": "))
 
 
 class AnswerError(ValueError):
@@ -23,6 +91,8 @@ def read_answer(text: str, answer: object, least_kept: float = 0.0) -> Probabili
 
     Sentences are found again in the text; `least_kept` is the share of its characters that must be.
     """
+    from sat_bench.models.boundaries import Probabilities
+
     if isinstance(answer, Probabilities):
         return answer
     if isinstance(answer, str | bytes | Mapping) or not isinstance(answer, Iterable):
@@ -53,6 +123,8 @@ def _is_end(value: object) -> bool:
 
 
 def _found_again(text: str, sentences: Sequence[str], least_kept: float) -> Probabilities:
+    from sat_bench.models.alignment import aligned
+
     found = aligned(text, sentences)
     if found.kept < least_kept:
         raise AnswerError(
@@ -63,6 +135,10 @@ def _found_again(text: str, sentences: Sequence[str], least_kept: float) -> Prob
 
 
 def _scored(text: str, items: Sequence[object]) -> Probabilities:
+    import numpy as np
+
+    from sat_bench.models.boundaries import Probabilities
+
     ends, values = np.empty(len(items), np.int32), np.empty(len(items), np.float32)
     before = 0
     for number, item in enumerate(items):

@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from sat_bench.models.loss import NO_LOSS, Loss
+from sat_bench.models.protocol import CERTAIN, NO_LOSS, Loss
 from truemark.sweep import ScoredPositions
 
 if TYPE_CHECKING:
     from sat_bench.models.network import FloatArray
     from sat_bench.models.tokenizer import IntArray
 
-CERTAIN = np.inf  # above every threshold, 1 included
 _SPACES = re.compile(r"\s*")
 BLOCK_TOKENS = 1 << 16
 _LAST_SPACE = 0x3000  # no character above the ideographic space is white space

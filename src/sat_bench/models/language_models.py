@@ -14,9 +14,9 @@ from contextlib import contextmanager
 from functools import partial
 
 from sat_bench.models.alignment import aligned
+from sat_bench.models.answers import Split, TextSystem
 from sat_bench.models.boundaries import Probabilities, certain_ends
-from sat_bench.models.loss import NO_LOSS
-from sat_bench.models.protocol import Split, TextSystem
+from sat_bench.models.protocol import NO_LOSS
 from truemark.errors import TruemarkError
 from truemark.services.choosing import open_language_model, provider_of
 from truemark.services.protocol import CallFailed, plain_prompt

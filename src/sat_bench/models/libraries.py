@@ -15,8 +15,8 @@ from importlib import import_module, metadata
 from pathlib import Path
 from typing import Any
 
+from sat_bench.models.answers import Split, TextSystem
 from sat_bench.models.finding import ModelError
-from sat_bench.models.protocol import Split, TextSystem
 
 PUNKT_DATA = "python -m nltk.downloader punkt_tab, or pip install --no-deps llama-index-core"
 

@@ -11,8 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 
-from sat_bench.models.answers import printed_answer
-from sat_bench.models.protocol import Split, TextSystem
+from sat_bench.models.answers import Split, TextSystem, printed_answer
 from truemark.programs import (
     Limits,
     ProgramError,

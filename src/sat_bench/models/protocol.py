@@ -1,25 +1,21 @@
-"""What every system under test can do, and how its answers are told apart."""
+"""What every system under test can do, and how far its answers may differ from the text."""
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from math import inf
 from typing import TYPE_CHECKING, Protocol, TypeVar, runtime_checkable
 
 from sat_bench.corpus.talks import Talk
-from sat_bench.models.finding import ModelError
-from truemark.errors import TruemarkError
-from truemark.text import one_line
 
 if TYPE_CHECKING:
     from sat_bench.models.boundaries import Probabilities
 
-LEAST_KEPT = 0.2
+CERTAIN = inf  # above every threshold, 1 included
+PER = 1_000
 Tag = TypeVar("Tag")
-# What a system makes of a text; `answers.read_answer` says which forms are good.
-Split = Callable[[str], object]
 
 
 @runtime_checkable
@@ -39,67 +35,6 @@ class TalkModel(Protocol):
 
 
 AnyModel = BoundaryModel | TalkModel
-
-
-@dataclass(frozen=True, slots=True)
-class TextSystem:
-    """A system that reads one text after the other: a library, a callable, a program.
-
-    `start` gives its function for as long as the block lasts; `identity` names what its answers
-    depend on. Of the characters of a text at least the share `least_kept` must be found again in an
-    answer, or the answer is taken for garbage.
-    """
-
-    name: str
-    identity: tuple[tuple[str, str], ...]
-    start: Callable[[], AbstractContextManager[Split]]
-    threshold: float | None = None
-    least_kept: float = LEAST_KEPT
-
-    @contextmanager
-    def opened(self) -> Iterator[TextModel]:
-        """The system, started."""
-        with ExitStack() as stack:
-            try:
-                split = stack.enter_context(self.start())
-            except TruemarkError as error:
-                raise ModelError(f"{self.name}: {error}") from error
-            except Exception as error:
-                raise ModelError(f"{self.name}: does not start: {_said(error)}") from error
-            yield TextModel(self, split)
-
-
-@dataclass(frozen=True, slots=True)
-class TextModel:
-    """The started system, which answers text by text."""
-
-    system: TextSystem
-    split: Split
-
-    def probabilities_many(self, texts: Iterable[str]) -> Iterator[Probabilities]:
-        """The answer to each text, in order."""
-        return map(self.probabilities, texts)
-
-    def probabilities(self, text: str) -> Probabilities:
-        """The answer to one text; what goes wrong in the system is an error of one line."""
-        from sat_bench.models.answers import AnswerError, read_answer
-
-        try:
-            answer = self.split(text)
-        except TruemarkError as error:
-            raise ModelError(f"{self.system.name}: {error}") from error
-        except Exception as error:
-            raise ModelError(
-                f"{self.system.name}: fails on a text of {len(text):,} characters: {_said(error)}"
-            ) from error
-        try:
-            return read_answer(text, answer, self.system.least_kept)
-        except AnswerError as error:
-            raise ModelError(f"{self.system.name}: {error}") from error
-
-
-def _said(error: Exception) -> str:
-    return one_line(f"{type(error).__name__}: {error}".rstrip(": "))
 
 
 def tagged_answers(
@@ -123,3 +58,48 @@ def talk_answers(model: AnyModel, talks: Iterable[Talk]) -> Iterator[tuple[Talk,
     if isinstance(model, TalkModel):
         return ((talk, model.probabilities_of(talk)) for talk in talks)
     return tagged_answers(model, ((talk.text, talk) for talk in talks))
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """Characters other than white space that a system changed, deleted and invented.
+
+    `characters` is how many there were, in the texts of systems that return texts.
+    """
+
+    changed: int = 0
+    deleted: int = 0
+    invented: int = 0
+    characters: int = 0
+
+    def __add__(self, other: Loss) -> Loss:
+        return Loss(
+            self.changed + other.changed,
+            self.deleted + other.deleted,
+            self.invented + other.invented,
+            self.characters + other.characters,
+        )
+
+    def __bool__(self) -> bool:
+        return bool(self.changed or self.deleted or self.invented)
+
+    @property
+    def rates(self) -> tuple[float, float, float]:
+        """Changed, deleted and invented characters per 1,000 of the texts."""
+        scale = PER / max(1, self.characters)
+        return self.changed * scale, self.deleted * scale, self.invented * scale
+
+    def __str__(self) -> str:
+        changed, deleted, invented = self.rates
+        return (
+            f"{changed:.1f} changed, {deleted:.1f} deleted, {invented:.1f} invented "
+            f"per {PER:,} characters"
+        )
+
+
+NO_LOSS = Loss()
+
+
+def total_loss(losses: Iterable[Loss]) -> Loss:
+    """The losses of all texts together."""
+    return sum(losses, NO_LOSS)

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from sat_bench.corpus.conditions import WRITTEN
 from sat_bench.corpus.talks import Talk
+from sat_bench.models.answers import LEAST_KEPT, AnswerError, printed_answer, read_answer
 from sat_bench.models.finding import ModelError, expanded
-from sat_bench.models.protocol import LEAST_KEPT
 from truemark.files import read_text
 from truemark.jsontext import shown
 from truemark.signature import checksum, data_hash
@@ -62,8 +62,6 @@ class StoredPredictions:
 
     def probabilities_of(self, talk: Talk) -> Probabilities:
         """What the folder has for the talk."""
-        from sat_bench.models.answers import AnswerError, read_answer
-
         # What was predicted for a changed text lies in a folder of the condition's name.
         changed = talk.condition not in ("", WRITTEN)
         wanted = f"{talk.condition}/{talk.id}" if changed else talk.id
@@ -93,8 +91,6 @@ def stored_predictions(name: str) -> StoredPredictions:
 
 
 def _stored_answer(file: Path) -> Sequence[object]:
-    from sat_bench.models.answers import AnswerError, printed_answer
-
     content = read_text(file)
     if file.suffix.lower() != ".json":
         return printed_answer(content)

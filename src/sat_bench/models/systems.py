@@ -7,8 +7,8 @@ from contextlib import nullcontext
 from pathlib import Path
 
 from sat_bench.models import DEFAULT_TIMEOUT_S
+from sat_bench.models.answers import TextSystem
 from sat_bench.models.finding import ModelError, ModelFiles, find_model
-from sat_bench.models.protocol import TextSystem
 from sat_bench.models.stored import StoredPredictions, stored_predictions
 from truemark.errors import TruemarkError
 

@@ -13,9 +13,8 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from sat_bench.models.boundaries import CERTAIN, Probabilities
-from sat_bench.models.loss import Loss
-from sat_bench.models.protocol import BoundaryModel, tagged_answers
+from sat_bench.models.boundaries import Probabilities
+from sat_bench.models.protocol import CERTAIN, BoundaryModel, Loss, tagged_answers
 from truemark.errors import TruemarkError
 from truemark.files import read_bytes, write_atomically
 from truemark.signature import Signature

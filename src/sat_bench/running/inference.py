@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sat_bench import models
+from sat_bench.models.answers import TextSystem
 from sat_bench.models.finding import ModelFiles
-from sat_bench.models.protocol import BoundaryModel, TextSystem
+from sat_bench.models.protocol import BoundaryModel
 from sat_bench.models.reach import DEFAULT_WEIGHTING, Reach, Weighting
 from sat_bench.models.runtimes import DEFAULT_RUNTIME, Runtime
 from truemark.files import read_bytes

@@ -108,7 +108,7 @@ class _SharedSystem:
     """A system that the threads of a worker use one at a time, started until it is let go."""
 
     def __init__(self, name: str, timeout_s: float) -> None:
-        from sat_bench.models.protocol import TextSystem
+        from sat_bench.models.answers import TextSystem
         from sat_bench.models.systems import find_system
 
         system = find_system(name, timeout_s=timeout_s)
