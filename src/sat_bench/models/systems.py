@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sat_bench.models import DEFAULT_TIMEOUT_S
-from sat_bench.models.answers import TextSystem
+from sat_bench.models.answers import Split, TextSystem, printed_answer
 from sat_bench.models.finding import ModelError, ModelFiles, find_model
 from sat_bench.models.stored import StoredPredictions, stored_predictions
 from truemark.errors import TruemarkError
 
+if TYPE_CHECKING:
+    from truemark.programs import Limits
+
 System = ModelFiles | TextSystem | StoredPredictions
+
+STAYS = "cmd+"
 
 
 def find_system(
@@ -63,9 +70,39 @@ def _callable(name: str, _: float) -> System:
 
 
 def _program(name: str, timeout_s: float) -> System:
-    from sat_bench.models.programs import program_system
+    from truemark.programs import Limits, command_checksum, parse_command
 
-    return program_system(name, timeout_s)
+    kind, _, command = name.partition(":")
+    words, limits = parse_command(command), Limits(timeout_s)
+    start = _staying if kind == STAYS else _anew
+    return TextSystem(name, (("program", command_checksum(words)),), partial(start, words, limits))
+
+
+@contextmanager
+def _anew(words: tuple[str, ...], limits: Limits) -> Iterator[Split]:
+    from truemark.programs import run_program
+
+    yield partial(_answer, partial(run_program, words, limits=limits))
+
+
+@contextmanager
+def _staying(words: tuple[str, ...], limits: Limits) -> Iterator[Split]:
+    from truemark.programs import started
+
+    with started(words, limits) as program:
+        yield partial(_answer, program.exchange)
+
+
+def _answer(ask: Callable[[bytes], bytes], text: str) -> Sequence[object]:
+    """What a program says to a text: a sentence per line, or {"end": …, "p": …} per line.
+
+    One that stays gets each text, and gives each answer, after its length in bytes on a line.
+    """
+    output = ask(text.encode("utf-8", "replace"))
+    try:
+        return printed_answer(output.decode("utf-8"))
+    except UnicodeDecodeError as error:
+        raise TruemarkError(f"prints bytes that are not UTF-8, at {error.start}") from None
 
 
 def _language_model(name: str, timeout_s: float) -> System:
