@@ -30,7 +30,7 @@ from tests.cal_ai.sample_folders import (
 )
 
 from cal_ai.extractors.choosing import EMBEDDED
-from truemark.services.retry import CallPolicy
+from truemark.services.calls import CallPolicy
 
 
 @pytest.fixture

@@ -15,8 +15,7 @@ from cal_ai.extractors.prompt import BUILT_IN, RESPONSE_SCHEMA
 from cal_ai.extractors.protocol import Extraction, ExtractionFailed, LLMCallResult, Request, Usage
 from cal_ai.settings import load_settings
 from cal_ai.transcript import parse_transcript
-from truemark.services.protocol import plain_prompt
-from truemark.services.retry import Caller
+from truemark.services.calls import Caller, plain_prompt
 
 KEY = "gemini-loopback-key"
 REQUEST = Request(parse_transcript("[Alice]: Hello."), "Alice", datetime(2026, 2, 20, 10, 0))

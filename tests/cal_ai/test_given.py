@@ -20,7 +20,7 @@ from cal_ai.extractors.protocol import Extraction, ExtractionFailed, Request, id
 from cal_ai.settings import Settings
 from cal_ai.transcript import parse_transcript
 from truemark.errors import TruemarkError
-from truemark.services.retry import CallPolicy
+from truemark.services.calls import CallPolicy
 
 NOON = datetime(2026, 2, 23, 12, 0)
 REQUEST = Request(

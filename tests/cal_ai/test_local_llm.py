@@ -17,7 +17,7 @@ from cal_ai.events import Event
 from cal_ai.extractors.language_model import OpenAIClient
 from cal_ai.extractors.protocol import Extraction, ExtractionFailed, Request
 from cal_ai.transcript import parse_transcript
-from truemark.services.retry import Caller, CallPolicy
+from truemark.services.calls import Caller, CallPolicy
 
 T = TypeVar("T")
 

@@ -39,7 +39,7 @@ from cal_ai.extractors.protocol import (
     Usage,
 )
 from cal_ai.transcript import parse_transcript
-from truemark.services.retry import Caller, CallPolicy, RateLimiter
+from truemark.services.calls import Caller, CallPolicy, RateLimiter
 
 T = TypeVar("T")
 Outcome = Extraction | ExtractionFailed | FatalExtractorError

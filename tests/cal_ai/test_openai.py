@@ -20,7 +20,7 @@ from cal_ai.extractors.protocol import (
     Usage,
 )
 from cal_ai.transcript import parse_transcript
-from truemark.services.retry import Caller, CallPolicy
+from truemark.services.calls import Caller, CallPolicy
 
 REQUEST = Request(parse_transcript("[Alice]: Hello."), "Alice", datetime(2026, 2, 20, 10, 0))
 

@@ -21,7 +21,7 @@ from cal_ai.extractors.prompt import (
 from cal_ai.extractors.protocol import Request
 from cal_ai.transcript import parse_transcript
 from truemark.errors import TruemarkError
-from truemark.services.protocol import plain_prompt
+from truemark.services.calls import plain_prompt
 
 NOW = datetime(2026, 2, 20, 10, 0)
 TALK = parse_transcript("[Bob]: Lunch on Monday?\n[Alice]: Gladly,\nat noon.")

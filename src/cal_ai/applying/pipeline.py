@@ -28,7 +28,7 @@ from cal_ai.transcript import Transcript, load_transcript
 from truemark.command import note
 from truemark.errors import TruemarkError
 from truemark.history import DAMAGED_SUFFIX
-from truemark.services.retry import model_policy
+from truemark.services.calls import model_policy
 
 CONTEXT = timedelta(days=14)
 

@@ -11,7 +11,7 @@ from urllib.parse import urljoin, urlsplit
 
 from truemark.command import note
 from truemark.services.answers import UnfitAnswerError, Unpacker, within
-from truemark.services.retry import Caller, CallPolicy, Tally, TransientError, parse_retry_after
+from truemark.services.calls import Caller, CallPolicy, Tally, TransientError, parse_retry_after
 
 T = TypeVar("T")
 

@@ -26,7 +26,7 @@ from cal_ai.calendars.zones import in_zone, midnight
 from cal_ai.extractors.protocol import ExtractionFailed
 from truemark.jsontext import Fields, UnfitError
 from truemark.services.answers import UnfitAnswerError, quoted, within
-from truemark.services.retry import CallPolicy, TransientError, parse_retry_after
+from truemark.services.calls import CallPolicy, TransientError, parse_retry_after
 
 _PAGE = 250
 _MOST_PAGES = 40

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from cal_ai.extractors.prompt import PromptTemplate
     from cal_ai.extractors.protocol import Extractor
     from cal_ai.settings import Settings
-    from truemark.services.retry import Caller, CallPolicy
+    from truemark.services.calls import Caller, CallPolicy
 
 EMBEDDED = "reader"
 """The extractor that needs nothing but this package."""
@@ -48,7 +48,7 @@ def choose_extractor(
 
     Raises a `TruemarkError` when the name is unknown or the extractor lacks a setting.
     """
-    from truemark.services.retry import Caller, CallPolicy, RateLimiter
+    from truemark.services.calls import Caller, CallPolicy, RateLimiter
 
     chosen = name if name is not None else "gemini" if settings.gemini_api_key else EMBEDDED
     kind, _, file = check_extractor(chosen).partition(":")

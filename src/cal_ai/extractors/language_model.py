@@ -17,11 +17,9 @@ from cal_ai.extractors.answers import AnswerError, parse_answer
 from cal_ai.extractors.prompt import BUILT_IN, PromptTemplate, corrected, prompt_fingerprint
 from cal_ai.extractors.protocol import Extraction, ExtractionFailed, Request, Usage
 from truemark.errors import TruemarkError
+from truemark.services.calls import Caller, LanguageModelClient, Prompt, Tally
 from truemark.services.gemini import GeminiModel
-from truemark.services.language_model import LanguageModelClient
 from truemark.services.openai import OPENAI_URL, OpenAIModel
-from truemark.services.protocol import Prompt
-from truemark.services.retry import Caller, Tally
 from truemark.services.settings import DEFAULT_GEMINI_MODEL
 
 if TYPE_CHECKING:

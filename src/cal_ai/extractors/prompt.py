@@ -14,7 +14,7 @@ from cal_ai.events import ContextEvent
 from cal_ai.extractors.protocol import Request
 from cal_ai.transcript import Transcript, Utterance
 from truemark.errors import TruemarkError
-from truemark.services.protocol import Prompt, Turn
+from truemark.services.calls import Prompt, Turn
 from truemark.text import one_line
 
 DAYS_LISTED = 15

@@ -9,7 +9,7 @@ from typing import Protocol, runtime_checkable
 
 from cal_ai.events import ContextEvent, Event
 from cal_ai.transcript import Transcript
-from truemark.services.protocol import (
+from truemark.services.calls import (
     CallFailed,
     FatalCallError,
     LLMCallResult,

@@ -18,10 +18,8 @@ from sat_bench.models.answers import Split, TextSystem
 from sat_bench.models.boundaries import Probabilities, certain_ends
 from sat_bench.models.protocol import NO_LOSS
 from truemark.errors import TruemarkError
-from truemark.services.choosing import open_language_model, provider_of
-from truemark.services.protocol import CallFailed, plain_prompt
-from truemark.services.retry import Caller, Tally, model_policy
-from truemark.services.settings import load_model_settings
+from truemark.services.calls import Caller, CallFailed, Tally, model_policy, plain_prompt
+from truemark.services.settings import load_model_settings, open_language_model, provider_of
 from truemark.signature import data_hash
 
 PIECE = 2_000

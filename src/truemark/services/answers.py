@@ -1,7 +1,8 @@
 """Answers from servers, read whole: within a size, within a time, whatever is sent.
 
 A few kilobytes can unpack to gigabytes, and a byte every few seconds keeps a connection busy for
-hours; so answers are unpacked here, piece by piece, and counted.
+hours; so answers are unpacked here, piece by piece, and counted. What a refusal or a broken
+connection means for the run is told here as well: wait, drop the sample, or stop.
 """
 
 from __future__ import annotations
@@ -9,15 +10,22 @@ from __future__ import annotations
 import threading
 import zlib
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from truemark.services.calls import (
+    CallFailed,
+    FatalCallError,
+    RefusedRequestError,
+    TransientError,
+)
 from truemark.text import one_line
 
 if TYPE_CHECKING:
     import httpx2
 
 T = TypeVar("T")
-
 LARGEST_ANSWER = 20_000_000
 """Bytes of an answer, unpacked."""
 _MOST_PARTS = 1_500_000
@@ -25,6 +33,10 @@ _MOST_PARTS = 1_500_000
 _LONGEST_QUOTE = 300
 _PART_SIGNS = (b"[", b"{", b",", b"<")
 _ENCODINGS = {"": None, "identity": None, "gzip": 31, "x-gzip": 31, "deflate": 15}
+Fault = TransientError | CallFailed | FatalCallError
+_PATIENCE_HELPS = frozenset({408, 425, 429})
+_REFUSALS = frozenset({400, 402, 403, 404, 405})
+_LEAST_KEY_LENGTH = 12
 
 
 class UnfitAnswerError(Exception):
@@ -124,3 +136,66 @@ def within(timeout_s: float, work: Callable[[], T]) -> T:
     if errors:
         raise errors[0]
     raise TimeoutError(f"no answer within {timeout_s:g} s")
+
+
+@dataclass(frozen=True, slots=True)
+class Provider:
+    """Whom the calls go to, and the names to use when telling the user about it."""
+
+    name: str
+    model: str
+    key_name: str
+    key: str | None = None
+
+    def fault_of_status(
+        self, status: int, message: str, *, retry_after_s: float | None = None
+    ) -> Fault:
+        """The error that a reply with this status amounts to."""
+        reason = f"{self.name} answered {_status_text(status)}"
+        # Some providers quote parts of a wrong key, so nothing of that reply is repeated.
+        if status != HTTPStatus.UNAUTHORIZED and (said := self.quote(message)):
+            reason += f": {said}"
+        if status in _PATIENCE_HELPS or status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+            return TransientError(reason, retry_after_s=retry_after_s)
+        if status == HTTPStatus.UNAUTHORIZED:
+            return FatalCallError(f"{reason}; {self._advice(status, message)}")
+        if status in _REFUSALS:
+            return RefusedRequestError(f"{reason}; {self._advice(status, message)}")
+        return CallFailed(reason)
+
+    def fault_of_transport(self, error: httpx2.HTTPError | httpx2.InvalidURL) -> Fault:
+        """The error that a request without a whole reply amounts to."""
+        import httpx2
+
+        said = self.quote(str(error)) or type(error).__name__
+        never_sent = httpx2.InvalidURL | httpx2.UnsupportedProtocol | httpx2.LocalProtocolError
+        if isinstance(error, never_sent | httpx2.TooManyRedirects):
+            return FatalCallError(f"{self.name} cannot be reached: {said}; check its address")
+        return TransientError(f"connection to {self.name} broke: {said}")
+
+    def quote(self, message: str) -> str:
+        """A foreign message fit for one line, without the key; a web page says nothing."""
+        return quoted(message, self.key)
+
+    def without_key(self, answer: str) -> str:
+        """An answer in which the key, should a server echo it, is blotted out."""
+        # What is shorter stands for "no key" on a local server, and may be any word of the answer.
+        if self.key is None or len(self.key) < _LEAST_KEY_LENGTH:
+            return answer
+        return answer.replace(self.key, "[key]")
+
+    def _advice(self, status: int, message: str) -> str:
+        # Gemini answers 400, not 401, to a key that it does not know.
+        about_key = status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN)
+        if about_key or "api key" in message.casefold():
+            return f"check {self.key_name}"
+        if status == HTTPStatus.PAYMENT_REQUIRED:
+            return "check the account's balance"
+        return f"check the model {self.model!r} and the provider's address"
+
+
+def _status_text(status: int) -> str:
+    try:
+        return f"{status} {HTTPStatus(status).phrase}"
+    except ValueError:
+        return str(status)

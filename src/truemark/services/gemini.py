@@ -2,7 +2,7 @@
 
 The SDK has no timeout of its own, does not retry unless told to, ignores Retry-After when it
 does, and hands back a reply without text where the provider withheld the answer; timeouts and
-retries are therefore those of `retry`.
+retries are therefore those of `calls`.
 """
 
 from __future__ import annotations
@@ -11,11 +11,17 @@ import os
 import warnings
 from typing import TYPE_CHECKING
 
-from truemark.services.answers import UnfitAnswerError, bounded_client
-from truemark.services.faults import Fault, Provider
-from truemark.services.language_model import LanguageModelClient
-from truemark.services.protocol import CallFailed, LLMCallResult, Prompt, Usage, token_count
-from truemark.services.retry import Caller, parse_retry_after
+from truemark.services.answers import Fault, Provider, UnfitAnswerError, bounded_client
+from truemark.services.calls import (
+    Caller,
+    CallFailed,
+    LanguageModelClient,
+    LLMCallResult,
+    Prompt,
+    Usage,
+    parse_retry_after,
+    token_count,
+)
 
 if TYPE_CHECKING:
     from google.genai import errors, types

@@ -8,18 +8,19 @@ from dataclasses import dataclass, replace
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 
-from truemark.services.answers import UnfitAnswerError, bounded_client
-from truemark.services.faults import Fault, Provider
-from truemark.services.language_model import LanguageModelClient
-from truemark.services.protocol import (
+from truemark.services.answers import Fault, Provider, UnfitAnswerError, bounded_client
+from truemark.services.calls import (
+    Caller,
     CallFailed,
     FatalCallError,
+    LanguageModelClient,
     LLMCallResult,
     Prompt,
+    TransientError,
     Usage,
+    parse_retry_after,
     token_count,
 )
-from truemark.services.retry import Caller, TransientError, parse_retry_after
 
 if TYPE_CHECKING:
     import httpx2

@@ -1,4 +1,4 @@
-"""Keys and addresses of language models: from the environment, then from `.env`."""
+"""Which language model a name means, and the keys and addresses for it, also from `.env`."""
 
 from __future__ import annotations
 
@@ -7,15 +7,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from io import StringIO
 from pathlib import Path
+from typing import TYPE_CHECKING, Literal
 from urllib.parse import urlsplit
 
 from truemark.errors import TruemarkError
+from truemark.imports import require
+
+if TYPE_CHECKING:
+    from truemark.services.calls import Caller, LanguageModelClient
 
 DEFAULT_GEMINI_MODEL = "gemini-2.5-pro"
-
 _LARGEST_DOTENV = 1_000_000
 # What can stand in an HTTP header; a key with anything else was pasted wrongly.
 _KEY = re.compile(r"[\x21-\x7e]+")
+ProviderName = Literal["gemini", "openai"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,3 +94,47 @@ def read_dotenv(path: Path) -> Mapping[str, str | None]:
     from truemark.files import read_text
 
     return dotenv_values(stream=StringIO(read_text(path, _LARGEST_DOTENV)), interpolate=False)
+
+
+def provider_of(name: str, settings: ModelSettings) -> tuple[ProviderName, str]:
+    """Who serves a model, and its name there.
+
+    `gemini:NAME` and `openai:NAME` say so; else Gemini serves what is called after it, as soon as
+    there is a key for it, and an OpenAI-compatible endpoint everything else.
+    """
+    kind, _, rest = name.partition(":")
+    if kind == "gemini" and rest:
+        return "gemini", rest
+    if kind == "openai" and rest:
+        return "openai", rest
+    if name.startswith("gemini-") and settings.gemini_api_key is not None:
+        return "gemini", name
+    return "openai", name
+
+
+def open_language_model(name: str, settings: ModelSettings, caller: Caller) -> LanguageModelClient:
+    """The client of a model; raises a `TruemarkError` where a setting or a library is missing."""
+    provider, model = provider_of(name, settings)
+    if provider == "gemini":
+        if settings.gemini_api_key is None:
+            raise TruemarkError("GEMINI_API_KEY is not set: put it in the environment or in .env")
+        require("gemini", f"the model {model}", "google.genai", "httpx2")
+        from truemark.services.gemini import GeminiModel
+
+        return GeminiModel(
+            settings.gemini_api_key, model, base_url=settings.gemini_base_url, caller=caller
+        )
+    if settings.openai_api_key is None and settings.openai_base_url is None:
+        raise TruemarkError(
+            "neither OPENAI_API_KEY nor OPENAI_BASE_URL is set:"
+            " put one of them in the environment or in .env"
+        )
+    require("openai", f"the model {model}", "httpx2")
+    from truemark.services.openai import OPENAI_URL, OpenAIModel
+
+    return OpenAIModel(
+        model,
+        api_key=settings.openai_api_key,
+        base_url=settings.openai_base_url or OPENAI_URL,
+        caller=caller,
+    )

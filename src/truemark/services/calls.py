@@ -1,4 +1,7 @@
-"""Calls over a network that hangs, breaks and asks for patience."""
+"""Calls to language models and other servers: what is said, what is answered, when to ask again.
+
+The network hangs, breaks and asks for patience; waiting and asking again is done here alone.
+"""
 
 from __future__ import annotations
 
@@ -6,17 +9,117 @@ import asyncio
 import random
 import re
 import time
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from abc import ABC, abstractmethod
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from typing import TypeVar
+from typing import Literal, TypeVar
 
-from truemark.services.protocol import CallFailed, Usage, total_usage
+from truemark.errors import TruemarkError
 
+_MOST_TOKENS = 10**12
 T = TypeVar("T")
-
 _SECONDS = re.compile(r"\d+(?:\.\d+)?")
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    role: Literal["user", "model"]
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """A dialogue up to the point where the model is to answer.
+
+    Where JSON is wanted, `schema` says in which form; `schema_name` is what a server calls it.
+    """
+
+    system: str | None
+    turns: tuple[Turn, ...]
+    schema: Mapping[str, object] | None = None
+    schema_name: str = "answer"
+
+    def continued(self, answer: str, said: str) -> Prompt:
+        """The dialogue with the model's answer, and what is said to that."""
+        return replace(self, turns=(*self.turns, Turn("model", answer), Turn("user", said)))
+
+
+def plain_prompt(text: str, system: str | None = None) -> Prompt:
+    """A prompt for free text."""
+    return Prompt(system, (Turn("user", text),))
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Token counts of one or more calls; None where the provider did not say."""
+
+    prompt: int | None = None
+    output: int | None = None
+    thinking: int | None = None
+    total: int | None = None
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(
+            _sum(self.prompt, other.prompt),
+            _sum(self.output, other.output),
+            _sum(self.thinking, other.thinking),
+            _sum(self.total, other.total),
+        )
+
+
+def token_count(value: object) -> int | None:
+    """A count that a provider or a file states; None for one that cannot be."""
+    if not isinstance(value, int) or isinstance(value, bool):
+        return None
+    return value if 0 <= value < _MOST_TOKENS else None
+
+
+def _sum(first: int | None, second: int | None) -> int | None:
+    if first is None or second is None:
+        return second if first is None else first
+    return first + second
+
+
+def total_usage(usages: Iterable[Usage | None]) -> Usage | None:
+    """What the calls cost together; None when no call said what it cost."""
+    known = [usage for usage in usages if usage is not None]
+    return sum(known[1:], known[0]) if known else None
+
+
+@dataclass(frozen=True, slots=True)
+class LLMCallResult:
+    """What a language model said to one prompt, and the tokens that took."""
+
+    text: str
+    usage: Usage | None = None
+
+
+class CallFailed(Exception):  # noqa: N818 - an outcome of one question, reported as such
+    """One question was not answered; others may well be.
+
+    Carries what the attempt cost nonetheless, tokens and time, and the last answer if there was
+    one.
+    """
+
+    def __init__(
+        self, reason: str, *, usage: Usage | None = None, attempts: int = 0, raw: str | None = None
+    ) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.usage = usage
+        self.attempts = attempts
+        self.raw = raw
+        self.latency_s: float | None = None
+
+
+class FatalCallError(TruemarkError):
+    """The provider refuses every request, so there is no point in asking again."""
+
+
+class RefusedRequestError(FatalCallError):
+    """The provider refuses a request: every one as it seems, unless it has answered others."""
 
 
 class TransientError(Exception):
@@ -155,3 +258,39 @@ def parse_retry_after(value: str | None, now: datetime | None = None) -> float |
         return max(0.0, (until - (now or datetime.now(UTC))).total_seconds())
     except (ValueError, OverflowError):
         return None
+
+
+class LanguageModelClient(ABC):
+    """What the providers share; each of them says how a single call is made."""
+
+    def __init__(self, model: str, caller: Caller) -> None:
+        self._model = model
+        self._caller = caller
+
+    @property
+    def model(self) -> str:
+        return self._model
+
+    @abstractmethod
+    async def _call_api(self, prompt: Prompt) -> LLMCallResult:
+        """The answer to one call; raises one of the errors of this module."""
+
+    @abstractmethod
+    async def close(self) -> None: ...
+
+    async def complete(self, prompt: str) -> LLMCallResult:
+        """The model's answer to free text."""
+        tally = Tally()
+        result = await self.ask(plain_prompt(prompt), tally)
+        return LLMCallResult(result.text, tally.usage)
+
+    async def ask(self, prompt: Prompt, tally: Tally) -> LLMCallResult:
+        """The model's answer to a prompt, asked again as often as the caller has patience."""
+        try:
+            result = await self._caller.call(lambda: self._call_api(prompt), tally)
+        except CallFailed as failure:
+            tally.usages.append(failure.usage)
+            raise
+        tally.usages.append(result.usage)
+        # Half a surrogate pair, which JSON can spell, could be neither stored nor sent back.
+        return LLMCallResult(result.text.encode("utf-8", "replace").decode(), result.usage)

@@ -8,14 +8,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cal_ai.extractors.protocol import ExtractionFailed, FatalExtractorError, Usage, total_usage
-from truemark.services.retry import (
+from truemark.services.calls import (
     Caller,
+    CallFailed,
     CallPolicy,
+    FatalCallError,
     RateLimiter,
     Tally,
     TransientError,
+    Usage,
     parse_retry_after,
+    total_usage,
 )
 
 DETERMINISTIC = settings(derandomize=True, deadline=None)
@@ -57,7 +60,7 @@ def call(
     caller = Caller(policy, RateLimiter(), clock.sleep, lambda: dice)
     try:
         result: str | Exception = asyncio.run(_awaited(caller.call(outcomes(script), tally)))
-    except (ExtractionFailed, FatalExtractorError) as error:
+    except (CallFailed, FatalCallError) as error:
         result = error
     return result, tally, clock.sleeps
 
@@ -107,7 +110,7 @@ def test_the_last_reason_is_told_when_all_attempts_fail() -> None:
 
     result, tally, sleeps = call(script, CallPolicy(attempts=3))
 
-    assert isinstance(result, ExtractionFailed)
+    assert isinstance(result, CallFailed)
     assert result.reason == "down; gave up after 3 attempts"
     assert (tally.attempts, len(sleeps)) == (3, 2)
 
@@ -117,7 +120,7 @@ def test_a_wait_of_hours_is_not_waited_for() -> None:
 
     result, _, sleeps = call(script, CallPolicy(longest_wait_s=60))
 
-    assert isinstance(result, ExtractionFailed)
+    assert isinstance(result, CallFailed)
     assert result.reason == "quota is used up; asked to wait 7200 s, longer than the 60 s allowed"
     assert sleeps == []
 
@@ -131,7 +134,7 @@ def test_the_longest_wait_allowed_is_waited_for() -> None:
     assert sleeps == pytest.approx([63])
 
 
-@pytest.mark.parametrize("error", [FatalExtractorError("no key"), ExtractionFailed("blocked")])
+@pytest.mark.parametrize("error", [FatalCallError("no key"), CallFailed("blocked")])
 def test_other_errors_are_not_tried_again(error: Exception) -> None:
     result, tally, sleeps = call([error, "fine"], CallPolicy())
 
@@ -145,7 +148,7 @@ def test_a_call_without_an_answer_is_given_up_in_time() -> None:
 
     caller = Caller(CallPolicy(timeout_s=0.02, attempts=2, backoff_s=0.001))
 
-    with pytest.raises(ExtractionFailed, match=r"^no answer within 0\.02 s; gave up after 2"):
+    with pytest.raises(CallFailed, match=r"^no answer within 0\.02 s; gave up after 2"):
         asyncio.run(_awaited(caller.call(never, Tally())))
 
 
