@@ -13,7 +13,7 @@ from pathlib import Path
 from playwright.sync_api import sync_playwright
 
 from truemark import load_run
-from truemark.pages import report_page
+from truemark.pages.report import report_page
 
 PICTURE = Path(__file__).with_name("report.png")
 WIDTH = 1160

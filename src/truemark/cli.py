@@ -98,7 +98,7 @@ def _report_arguments(own: argparse.ArgumentParser) -> None:
 
 def _report(options: argparse.Namespace) -> int:
     from truemark.files import write_atomically
-    from truemark.pages import report_page
+    from truemark.pages.report import report_page
     from truemark.record_files import load_run
 
     runs = [load_run(path) for path in options.runs]
@@ -131,7 +131,7 @@ def _history(options: argparse.Namespace) -> int:
 
 def _write_history(timeline: Timeline, options: argparse.Namespace) -> None:
     from truemark.files import write_atomically
-    from truemark.pages import history_page
+    from truemark.pages.report import history_page
 
     write_atomically(options.output, history_page(timeline, Path(options.folder).resolve().name))
     say(NAME, f"page: {options.output}")

@@ -14,7 +14,7 @@ from testing.made_runs import HOSTILE
 from testing.talk_runs import run_of_talks, talk, talks_run
 from tests.browser.conftest import MEASURED, RUNS, Open
 
-from truemark.pages import report_page
+from truemark.pages.report import report_page
 from truemark.record_parts import position_marks
 from truemark.records import Run, ScoringRules, System, Unit
 from truemark.sweep import ScoredPositions

@@ -1,24 +1,27 @@
-"""The page of one run, or of several side by side: verdict, mistakes in context, curves."""
+"""The pages of runs: of one, of several side by side with a verdict, and of a folder over time."""
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import median, quantiles
+from typing import Protocol
 
 from truemark.comparison import WORTH_SEEING, Comparison, Versus, compare
 from truemark.pages.document import document, signed
-from truemark.pages.figures import figures_of
+from truemark.pages.figures import COLORS, Figure, Series, figures_of
 from truemark.pages.payload import payload_of
-from truemark.pages.scales import difference_scale, score_scale
 from truemark.record_files import finding_counts
 from truemark.records import Run
 from truemark.summary import GroupScore, Summary, summarise
+from truemark.timeline import PastRun, Timeline
 from truemark.uncertainty import DEFAULT_DRAWS, MEASURES, Draws
 
 MOST_UNITS = 40  # beyond which the list of units is no overview
 _WORDS = {"unit": "unit", "units": "units", "item": "item", "items": "items"}
+_STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.25, 0.5)
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,3 +192,115 @@ def _spending(name: str, run: Run) -> Spending:
         tokens=tuple((+tokens).items()),
         replayed=len(run.units) - len(spent),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Chapter:
+    """The comparable runs of one tool, newest last, with their chart."""
+
+    tool: str
+    data: str
+    runs: tuple[PastRun, ...]
+    scale: Scale
+    figure: Figure
+
+
+def history_page(timeline: Timeline, title: str) -> str:
+    """The page as HTML."""
+    together: dict[tuple[str, str], list[PastRun]] = {}
+    for past in timeline.runs:
+        together.setdefault((past.run.tool, past.data), []).append(past)
+    chapters = [
+        _chapter(number, tool, data, own)
+        for number, ((tool, data), own) in enumerate(together.items())
+    ]
+    return document(
+        "history.html.j2",
+        {"runs": [], "findings": [], "figures": [one.figure.drawn for one in chapters]},
+        title=title,
+        chapters=chapters,
+        warnings=timeline.warnings,
+        count=len(timeline.runs),
+    )
+
+
+def _chapter(number: int, tool: str, data: str, runs: Sequence[PastRun]) -> Chapter:
+    shown = [past.summary.intervals["f1"] for past in runs if past.summary.intervals]
+    return Chapter(tool, data[:6], tuple(runs), score_scale(shown), _history_figure(number, runs))
+
+
+def _history_figure(number: int, runs: Sequence[PastRun]) -> Figure:
+    """F1 with its interval, run after run; a line per system."""
+    points: dict[str, list[tuple[float, ...]]] = {}
+    rows = []
+    for place, past in enumerate(runs):
+        f1 = past.summary.intervals.get("f1")
+        own = points.setdefault(past.run.system.name, [])
+        if f1 is not None:
+            own.append((place, f1.value, f1.low, f1.high))
+            rows.append(
+                (past.run.started, past.run.system.name, f1.value, f1.low, f1.high, f1.clusters)
+            )
+    return Figure(
+        id=f"history-{number}",
+        title="F1 over time",
+        says="Run after run, newest last; bars are 95% intervals.",
+        x="",
+        y="F1",
+        series=tuple(
+            Series(name, tuple(own), f"run-{color % COLORS}", dots=True)
+            for color, (name, own) in enumerate(points.items())
+        ),
+        labels=tuple(past.run.started[:10] for past in runs),
+        columns=("started", "system", "f1", "95% from", "to", "clusters"),
+        rows=tuple(rows),
+    )
+
+
+class Ranged(Protocol):
+    """A number with its interval."""
+
+    @property
+    def value(self) -> float: ...
+    @property
+    def low(self) -> float: ...
+    @property
+    def high(self) -> float: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """A line from `low` to `high` with a tick every `step`."""
+
+    low: float
+    high: float
+    step: float
+
+    def at(self, value: float) -> str:
+        """The place of `value` as a share of the width; what lies outside is put on the edge."""
+        share = (value - self.low) / (self.high - self.low)
+        return f"{100 * min(max(share, 0), 1):.2f}%"
+
+    @property
+    def ticks(self) -> tuple[float, ...]:
+        count = round((self.high - self.low) / self.step)
+        return tuple(round(self.low + number * self.step, 4) for number in range(count + 1))
+
+
+def score_scale(shown: Iterable[Ranged]) -> Scale:
+    """From a round number below every interval up to 1."""
+    lowest = min((one.low for one in shown), default=0.0)
+    step = _step(1 - lowest)
+    return Scale(max(0.0, math.floor(lowest / step + 1e-9) * step), 1.0, step)
+
+
+def difference_scale(shown: Iterable[Ranged]) -> Scale:
+    """Equally far to both sides of 0, as far as the widest interval."""
+    widest = max((max(abs(one.low), abs(one.high)) for one in shown), default=0.1)
+    step = _step(2 * widest)
+    reach = min(1.0, max(1, math.ceil(widest / step - 1e-9)) * step)
+    return Scale(-reach, reach, step)
+
+
+def _step(width: float) -> float:
+    return next((step for step in _STEPS if width / step <= 6), _STEPS[-1])
