@@ -20,8 +20,8 @@ from tests.truemark.runs_for_tests import made
 
 from truemark import cli, imports
 from truemark.errors import TruemarkError
+from truemark.pages.document import change_tags, utf16
 from truemark.pages.figures import figures_of, threshold_figure
-from truemark.pages.payload import change_tags, utf16
 from truemark.pages.report import Scale, difference_scale, report_page, score_scale
 from truemark.record_files import load_run, write_run
 from truemark.records import Finding, Run

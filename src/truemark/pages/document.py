@@ -1,9 +1,14 @@
-"""A page as one file: template, style, scripts and data, and a policy that allows nothing else."""
+"""A page as one file: template, style, scripts and their data, and a policy that allows no more.
+
+The scripts get every text once, units and findings, and offsets as they count them.
+"""
 
 from __future__ import annotations
 
 import json
 from base64 import b64encode
+from bisect import bisect_left
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from hashlib import sha256
 from importlib import resources
@@ -11,6 +16,9 @@ from typing import TYPE_CHECKING
 
 from truemark.imports import require
 from truemark.jsontext import to_json
+from truemark.pages.figures import Figure
+from truemark.record_files import finding_counts
+from truemark.records import Finding, Mark, Run
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -18,6 +26,8 @@ if TYPE_CHECKING:
 _SCRIPTS = ("text.js", "mistake.js", "charts.js", "page.js")
 # What could end a script element early, or start a comment in one, written as JSON escapes.
 _ESCAPES = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029"}
+Key = tuple[str, int, str, str]
+_DIGITS = 6
 
 
 def document(template: str, data: object, **content: object) -> str:
@@ -93,3 +103,158 @@ def _environment() -> Environment:
         "shown": lambda value: value if isinstance(value, str) else to_json(value),
     }
     return environment
+
+
+class Texts:
+    """Every text once; equal ones share a number."""
+
+    def __init__(self) -> None:
+        self.all: list[str] = []
+        self._numbers: dict[str, int] = {}
+
+    def number(self, text: str) -> int:
+        """Where the text stands among all."""
+        if text not in self._numbers:
+            self._numbers[text] = len(self.all)
+            self.all.append(text)
+        return self._numbers[text]
+
+
+def utf16(text: str) -> Callable[[int], int]:
+    """From offsets in characters to offsets as scripts count, within the text."""
+    beyond = [place for place, sign in enumerate(text) if sign > "\uffff"]
+
+    def place(offset: int) -> int:
+        inside = min(max(offset, 0), len(text))
+        return inside + bisect_left(beyond, inside)
+
+    return place
+
+
+def payload_of(runs: Sequence[Run], names: Sequence[str], figures: Sequence[Figure]) -> object:
+    """The data of a report."""
+    texts = Texts()
+    tags = change_tags(runs, names)
+    content = {
+        "runs": [
+            _run(run, name, number, texts)
+            for number, (run, name) in enumerate(zip(runs, names, strict=True))
+        ],
+        "findings": [
+            {"run": number} | one | {"changes": list(tags.get((number, place), ()))}
+            for number, run in enumerate(runs)
+            for place, one in enumerate(_findings(run, texts))
+        ],
+        "figures": [one.drawn for one in figures],
+    }
+    return content | {"texts": texts.all}
+
+
+def _run(run: Run, name: str, number: int, texts: Texts) -> dict[str, object]:
+    units = []
+    for unit in run.units:
+        text = unit.text
+        units.append(
+            {
+                "id": unit.id,
+                "repeat": unit.repeat,
+                "group": list(unit.group.items()),
+                "text": None if text is None else texts.number(text),
+                "marks": [] if text is None else _marks(unit.marks, text),
+            }
+        )
+    return {
+        "name": name,
+        "number": number,
+        "threshold": run.scoring.threshold,
+        "tolerance": run.scoring.tolerance or 0,
+        "units": units,
+        "counts": [
+            [one.kind, one.mistake, one.count, list(one.group.items())]
+            for one in finding_counts(run)
+        ],
+    }
+
+
+def _marks(marks: Sequence[Mark], text: str) -> list[list[object]]:
+    """Rows of start, end, role, probability, truth."""
+    place = utf16(text)
+    return [
+        [
+            place(one.start),
+            place(max(one.start, one.end)),
+            one.role,
+            _rounded(one.probability),
+            None if one.truth is None else place(one.truth),
+        ]
+        for one in marks
+    ]
+
+
+def _rounded(number: float | None) -> float | None:
+    return None if number is None else round(number, _DIGITS)
+
+
+def _findings(run: Run, texts: Texts) -> list[dict[str, object]]:
+    units = {unit.key: unit.text for unit in run.units}
+    found = []
+    for one in run.findings:
+        at, whole = _at(one), units.get((one.unit, one.repeat))
+        content = {
+            "kind": one.kind,
+            "unit": one.unit,
+            "repeat": one.repeat,
+            "mistake": one.mistake,
+            "text": texts.number(one.text) if one.text else None,
+            "at": None if at is None else utf16(one.text)(at),
+            "place": None if at is None or not whole else utf16(whole)(one.offset + at),
+            "marks": _marks(one.marks, one.text),
+            "expected": one.expected,
+            "got": one.got,
+            "differences": [[d.name, d.expected, d.got, d.by, d.by_unit] for d in one.differences],
+            "probability": _rounded(one.probability),
+            "confidence": one.confidence,
+            "note": one.note,
+        }
+        found.append({name: value for name, value in content.items() if value not in (None, "")})
+    return found
+
+
+def _at(one: Finding) -> int | None:
+    """Where in its text the finding is: as it says, else at the mark that fits its kind best."""
+    if one.at is not None or not one.marks:
+        return one.at
+    middle = len(one.text) / 2
+    nearest = min(one.marks, key=lambda mark: (mark.role != one.kind, abs(mark.start - middle)))
+    return nearest.start
+
+
+def change_tags(
+    runs: Sequence[Run], names: Sequence[str]
+) -> Mapping[tuple[int, int], tuple[str, ...]]:
+    """For each finding, by run and place, which changes it is part of: fixed, broken, in both."""
+    if len(runs) < 2:
+        return {}
+    keys = [[_key(one) for one in run.findings] for run in runs]
+    found: dict[tuple[int, int], tuple[str, ...]] = {}
+    baseline = set(keys[0])
+    others = [set(own) for own in keys[1:]]
+    for place, key in enumerate(keys[0]):
+        found[0, place] = tuple(
+            f"in both, {name}" if key in own else f"fixed by {name}"
+            for name, own in zip(names[1:], others, strict=True)
+        )
+    for number, own in enumerate(keys[1:], start=1):
+        for place, key in enumerate(own):
+            word = "in both, " if key in baseline else "broken by "
+            found[number, place] = (f"{word}{names[number]}",)
+    return found
+
+
+def _key(one: Finding) -> Key:
+    """What makes a mistake of one run the same as one of another: where it is, or what about."""
+    if one.at is not None:
+        what = str(one.offset + one.at)
+    else:
+        what = to_json(one.expected if one.expected is not None else one.got)
+    return one.unit, one.repeat, one.kind, what

@@ -10,9 +10,8 @@ from statistics import median, quantiles
 from typing import Protocol
 
 from truemark.comparison import WORTH_SEEING, Comparison, Versus, compare
-from truemark.pages.document import document, signed
+from truemark.pages.document import document, payload_of, signed
 from truemark.pages.figures import COLORS, Figure, Series, figures_of
-from truemark.pages.payload import payload_of
 from truemark.record_files import finding_counts
 from truemark.records import Run
 from truemark.summary import GroupScore, Summary, summarise
