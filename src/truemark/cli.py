@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NoReturn
 from truemark.command import DONE, FAILED, INCONCLUSIVE, WRONG_USE, Parser, ended, say
 
 if TYPE_CHECKING:
-    from truemark.timeline import Timeline
+    from truemark.record_files import Timeline
 
 NAME = "truemark"
 _STATUS = {"passed": DONE, "fell short": FAILED, "inconclusive": INCONCLUSIVE}
@@ -114,8 +114,8 @@ def _history_arguments(own: argparse.ArgumentParser) -> None:
 
 
 def _history(options: argparse.Namespace) -> int:
+    from truemark.record_files import read_timeline
     from truemark.sheets import show_sheet, timeline_json, timeline_sheet
-    from truemark.timeline import read_timeline
 
     timeline = read_timeline(options.folder)
     for warning in timeline.warnings:

@@ -227,7 +227,7 @@ def test_an_interrupt_is_130_while_imports_run(folder: Path) -> None:
         "from truemark.cli import main\n"
         "class Finder:\n"
         "    def find_spec(self, name, path=None, target=None):\n"
-        "        if name == 'truemark.timeline': os.kill(os.getpid(), signal.SIGINT)\n"
+        "        if name == 'truemark.record_files': os.kill(os.getpid(), signal.SIGINT)\n"
         "sys.meta_path.insert(0, Finder())\n"
         "sys.exit(main(['history', '.']))\n"
     )

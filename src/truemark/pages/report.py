@@ -12,10 +12,9 @@ from typing import Protocol
 from truemark.comparison import WORTH_SEEING, Comparison, Versus, compare
 from truemark.pages.document import document, payload_of, signed
 from truemark.pages.figures import COLORS, Figure, Series, figures_of
-from truemark.record_files import finding_counts
+from truemark.record_files import PastRun, Timeline, finding_counts
 from truemark.records import Run
 from truemark.summary import GroupScore, Summary, summarise
-from truemark.timeline import PastRun, Timeline
 from truemark.uncertainty import DEFAULT_DRAWS, MEASURES, Draws
 
 MOST_UNITS = 40  # beyond which the list of units is no overview
