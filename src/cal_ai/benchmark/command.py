@@ -28,8 +28,7 @@ from truemark.command import note
 from truemark.comparison import compare
 from truemark.errors import TruemarkError
 from truemark.jsontext import to_json
-from truemark.services.calls import Prompt
-from truemark.services.calls import model_policy
+from truemark.services.calls import Prompt, model_policy
 from truemark.sheets import comparison_json, comparison_sheet, show_sheet
 
 _TOO_MANY = f"{HTTPStatus.TOO_MANY_REQUESTS} {HTTPStatus.TOO_MANY_REQUESTS.phrase}"
