@@ -9,10 +9,9 @@ from datetime import datetime
 from functools import partial
 from pathlib import Path
 
-from cal_ai.benchmark.record import BenchmarkRun, record_of, run_signature
-from cal_ai.benchmark.run import Plan, extract_all, system_of
+from cal_ai.benchmark.record import BenchmarkRun, record_of
+from cal_ai.benchmark.run import Plan, measure
 from cal_ai.benchmark.samples import default_folder, load_samples
-from cal_ai.benchmark.scoring import Result
 from cal_ai.events import ContextEvent, Event
 from cal_ai.extractors.choosing import choose_extractor
 from cal_ai.extractors.language_model import cost_usd
@@ -56,29 +55,17 @@ def run_benchmark(
     """
     samples = load_samples(Path(folder) if folder is not None else default_folder())
     chosen = _chosen(extractor)
-    started = datetime.now().astimezone()
     plan = Plan(
         samples=samples,
         extractor=chosen,
         output=Path(),
-        started=started,
+        started=datetime.now().astimezone(),
         store=None,
         concurrency=CALLS_AT_ONCE,
         summary=False,
         repeats=repeats,
     )
-    results = asyncio.run(_results(plan))
-    run = BenchmarkRun(
-        started=started,
-        folder=samples.folder,
-        extractor=chosen.name,
-        model=chosen.model,
-        system=system_of(chosen),
-        signature=run_signature(samples.samples),
-        results=results,
-        wall_s=(datetime.now().astimezone() - started).total_seconds(),
-        repeats=repeats,
-    )
+    run = asyncio.run(_measured(plan))
     return record_of(run, partial(cost_usd, model=run.model))
 
 
@@ -95,8 +82,8 @@ async def _extracted(extractor: Extractor, request: Request) -> tuple[Event, ...
         await extractor.close()
 
 
-async def _results(plan: Plan) -> tuple[Result, ...]:
+async def _measured(plan: Plan) -> BenchmarkRun:
     try:
-        return await extract_all(plan, lambda _: None)
+        return await measure(plan, lambda _: None)
     finally:
         await plan.extractor.close()

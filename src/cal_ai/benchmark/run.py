@@ -71,20 +71,7 @@ class Plan:
 
 async def run_benchmark(plan: Plan, on_result: OnResult) -> Finished:
     """Extract, score, report; the history gets its line when all else is done."""
-    begun_s = time.perf_counter()
-    results = await extract_all(plan, on_result)
-    run = BenchmarkRun(
-        started=plan.started,
-        folder=plan.samples.folder,
-        extractor=plan.extractor.name,
-        model=plan.extractor.model,
-        system=system_of(plan.extractor),
-        signature=run_signature(plan.samples.samples),
-        results=results,
-        wall_s=time.perf_counter() - begun_s,
-        recording=plan.store.path if plan.store else None,
-        repeats=plan.repeats,
-    )
+    run = await measure(plan, on_result)
     price = price_of(plan.extractor)
     overview = look_over(run, price)
     if plan.baseline is not None:
@@ -103,6 +90,24 @@ async def run_benchmark(plan: Plan, on_result: OnResult) -> Finished:
         raise
     append_history(plan.output, overview)
     return Finished(overview, report, record)
+
+
+async def measure(plan: Plan, on_result: OnResult) -> BenchmarkRun:
+    """The plan carried out, and nothing written but the answers as they come."""
+    begun_s = time.perf_counter()
+    results = await extract_all(plan, on_result)
+    return BenchmarkRun(
+        started=plan.started,
+        folder=plan.samples.folder,
+        extractor=plan.extractor.name,
+        model=plan.extractor.model,
+        system=system_of(plan.extractor),
+        signature=run_signature(plan.samples.samples),
+        results=results,
+        wall_s=time.perf_counter() - begun_s,
+        recording=plan.store.path if plan.store else None,
+        repeats=plan.repeats,
+    )
 
 
 def price_of(extractor: Extractor) -> Price:
@@ -128,17 +133,9 @@ async def _baseline_record(plan: Plan, baseline: Baseline) -> Run:
     """The record of the baseline; stored answers are scored on the samples of this run."""
     if isinstance(baseline, Run):
         return baseline
-    asked = replace(plan, extractor=baseline, store=None, repeats=baseline.repeats)
-    run = BenchmarkRun(
-        started=datetime.fromtimestamp(baseline.path.stat().st_mtime).astimezone(),
-        folder=plan.samples.folder,
-        extractor=baseline.name,
-        model=baseline.model,
-        system=system_of(baseline),
-        signature=run_signature(plan.samples.samples),
-        results=await extract_all(asked, lambda _: None),
-        wall_s=0.0,
-    )
+    started = datetime.fromtimestamp(baseline.path.stat().st_mtime).astimezone()
+    asked = replace(plan, extractor=baseline, started=started, store=None, repeats=baseline.repeats)
+    run = replace(await measure(asked, lambda _: None), wall_s=0.0)
     return record_of(run, price_of(baseline))
 
 

@@ -1,0 +1,1 @@
+"""Places that keep events: iCalendar files, CalDAV servers, Google Calendar."""

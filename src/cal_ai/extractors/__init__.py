@@ -1,0 +1,1 @@
+"""What turns a conversation into events: the embedded reader, language models, your own."""
