@@ -15,7 +15,8 @@ import numpy as np
 
 from benchmarks import plain_core as plain
 from benchmarks.machine import machine
-from truemark.matching import match_by_cost, match_positions
+from truemark.assignment import match_by_cost
+from truemark.matching import match_positions
 from truemark.sweep import ScoredPositions, exact_curve, grid, sweep, sweep_groups
 from truemark.tables import Table, render
 from truemark.uncertainty import Scoring, intervals_of, paired_test

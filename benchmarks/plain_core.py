@@ -10,7 +10,7 @@ import numpy as np
 
 from truemark.assignment import _assigned, _exact
 from truemark.counts import Counts
-from truemark.found import found_scores
+from truemark.matching import found_scores
 from truemark.sweep import Group, SweepPoint
 from truemark.uncertainty import Scoring
 

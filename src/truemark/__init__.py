@@ -5,11 +5,12 @@ from typing import TYPE_CHECKING
 from truemark.imports import on_first_use
 
 if TYPE_CHECKING:
+    from truemark.assignment import match_by_cost
     from truemark.comparison import compare
     from truemark.counts import Counts, Scores, Weights, scores
     from truemark.errors import TruemarkError
     from truemark.gate import Criteria, check
-    from truemark.matching import match_by_cost, match_positions
+    from truemark.matching import match_positions
     from truemark.record_files import load_run, write_run
     from truemark.records import Difference, Finding, Mark, Run, ScoringRules, System, Unit
     from truemark.summary import summarise
@@ -43,11 +44,12 @@ __all__ = [
 __getattr__ = on_first_use(
     __name__,
     {
+        "assignment": ("match_by_cost",),
         "comparison": ("compare",),
         "counts": ("Counts", "Scores", "Weights", "scores"),
         "errors": ("TruemarkError",),
         "gate": ("Criteria", "check"),
-        "matching": ("match_by_cost", "match_positions"),
+        "matching": ("match_positions",),
         "record_files": ("load_run", "write_run"),
         "records": ("Difference", "Finding", "Mark", "Run", "ScoringRules", "System", "Unit"),
         "summary": ("summarise",),

@@ -1,4 +1,4 @@
-"""The cheapest one-to-one assignment of rows to columns, exact to the last digit.
+"""One-to-one pairing by cost: the cheapest assignment, exact to the last digit.
 
 Costs become whole numbers, so sums are exact and ties stay ties. Large tables are first solved in
 floating point: an exact solution can only use pairs that are tight there, but for rounding, so
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Ints = NDArray[np.int64]
 
+Pair = tuple[int, int]
 Number = TypeVar("Number", int, float)
 Costs = Sequence[Sequence[float]]
 Allowed = Sequence[Sequence[bool]]
@@ -28,7 +29,27 @@ Edges = list[list[tuple[int, int]]]  # per row its columns with their costs
 _LARGE = 2_500  # cells from which the floating-point search pays for itself
 
 
-def cheapest_columns(cost: Costs, allowed: Allowed) -> list[int]:
+def match_by_cost(cost: Costs, allowed: Allowed) -> list[Pair]:
+    """The (row, column) pairs with the most allowed pairs and, among those, the least total cost.
+
+    Every row or every column is paired, whichever are fewer; pairs that are not allowed fill up
+    what is left. Pairs come in ascending row order, and equal inputs give equal pairs.
+    """
+    shape = [len(row) for row in cost]
+    if shape != [len(row) for row in allowed] or len(set(shape)) > 1:
+        raise ValueError(
+            "cost and allowed must be tables of the same shape, got rows of unequal length"
+        )
+    _check_finite(cost)
+    if not cost or not cost[0]:
+        return []
+    if len(cost) <= len(cost[0]):
+        return list(enumerate(_cheapest_columns(cost, allowed)))
+    flipped = _cheapest_columns(list(zip(*cost, strict=True)), list(zip(*allowed, strict=True)))
+    return sorted((row, column) for column, row in enumerate(flipped))
+
+
+def _cheapest_columns(cost: Costs, allowed: Allowed) -> list[int]:
     """Per row its column: the most allowed pairs, then the least cost; needs columns enough."""
     height, width = len(cost), len(cost[0])
     if height == 1:
@@ -45,7 +66,7 @@ def cheapest_columns(cost: Costs, allowed: Allowed) -> list[int]:
     return found
 
 
-def check_finite(cost: Costs) -> None:
+def _check_finite(cost: Costs) -> None:
     """Refuses costs that cannot be added up."""
     for row in cost:
         for value in row:

@@ -1,23 +1,34 @@
-"""One-to-one pairing of predictions with truths, along a line or by cost."""
+"""One-to-one pairing of predictions with truths along a line, at one threshold or at all of them.
+
+Predictions ascend, and each reaches an unbroken run of truths `low..high`, of which neither end
+ever steps back. Placed from left to right on the first free truth, prediction i lands on
+`place[i] = max(place[i - 1] + 1, low[i])` and is one too many when that exceeds `high[i]`. Then it
+competes with its block: everything placed since the last prediction that stands on its own first
+truth, for only those could make room by moving left. At one threshold the one too many is left
+out; for all thresholds at once the lowest score of the block is dropped.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from heapq import heappop, heappush, heappushpop
 from operator import index
 from typing import TYPE_CHECKING
-
-from truemark.assignment import cheapest_columns, check_finite
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from truemark.sweep import ScoredPositions
+
     Ints = NDArray[np.int64]
+    Floats = NDArray[np.float64]
 
 Pair = tuple[int, int]
 _MANY = 2_000  # positions from which columns of numbers pay for themselves
 _LONG_BLOCK = 20  # predictions per block beyond which one scan beats many rounds
 _FAR = 2**61  # twice this still fits 64 bits
+_BEYOND = 2**62  # further than two positions lie apart, and added to one it still fits 64 bits
 
 
 def match_positions(
@@ -140,21 +151,153 @@ def _scanned(low: Ints, high: Ints) -> list[int]:
     return kept
 
 
-def match_by_cost(cost: Sequence[Sequence[float]], allowed: Sequence[Sequence[bool]]) -> list[Pair]:
-    """The (row, column) pairs with the most allowed pairs and, among those, the least total cost.
+def found_scores(
+    predicted: ScoredPositions, expected: Sequence[int], tolerance: int
+) -> NDArray[np.float64]:
+    """Scores of which, for every threshold, as many lie above it as the matching there has pairs.
 
-    Every row or every column is paired, whichever are fewer; pairs that are not allowed fill up
-    what is left. Pairs come in ascending row order, and equal inputs give equal pairs.
+    The matching meant is the largest one of the predictions whose score is above the threshold.
+    Sets of predictions that can all be matched at once form a matroid. So that matching has as
+    many pairs as one fixed set, the matchable set of highest total score, has members above the
+    threshold; the scores are those of that set.
     """
-    shape = [len(row) for row in cost]
-    if shape != [len(row) for row in allowed] or len(set(shape)) > 1:
-        raise ValueError(
-            "cost and allowed must be tables of the same shape, got rows of unequal length"
-        )
-    check_finite(cost)
-    if not cost or not cost[0]:
-        return []
-    if len(cost) <= len(cost[0]):
-        return list(enumerate(cheapest_columns(cost, allowed)))
-    flipped = cheapest_columns(list(zip(*cost, strict=True)), list(zip(*allowed, strict=True)))
-    return sorted((row, column) for column, row in enumerate(flipped))
+    if tolerance < 0:
+        raise ValueError(f"tolerance must be 0 or more, got {tolerance}")
+    import numpy as np
+
+    truths = np.sort(np.asarray(expected, dtype=np.int64))
+    reach = min(tolerance, _BEYOND)
+    low = np.searchsorted(truths, predicted.positions - reach, side="left")
+    high = np.searchsorted(truths, predicted.positions + reach, side="right") - 1
+    near = low <= high
+    low, high, scores = low[near], high[near], predicted.scores[near]
+    fit = _fits(low, high, scores)
+    low, high, scores = low[fit], high[fit], scores[fit]
+    crowded = _crowded(low, high)
+    dropped = _dropped(low[crowded], high[crowded], scores[crowded])
+    kept = np.ones(len(scores), dtype=np.bool_)
+    kept[np.flatnonzero(crowded)[dropped]] = False
+    return scores[kept]
+
+
+def _fits(low: Ints, high: Ints, scores: Floats) -> NDArray[np.bool_]:
+    """False for predictions outdone by as many rivals with the same run as the run has truths."""
+    import numpy as np
+
+    fits = np.ones(len(low), dtype=np.bool_)
+    if not len(low):
+        return fits
+    first = np.flatnonzero(np.r_[True, (np.diff(low) != 0) | (np.diff(high) != 0)])
+    size = np.diff(np.r_[first, len(low)])
+    room = (high - low)[first] + 1
+    full = size > room
+    rivals = np.flatnonzero(np.repeat(full, size))
+    size, room = size[full], room[full]
+    run = np.repeat(np.arange(len(size)), size)
+    by_score = np.lexsort((-scores[rivals], run))
+    rank = np.arange(len(rivals)) - np.repeat(np.cumsum(size) - size, size)
+    fits[rivals[by_score]] = rank < room[run]
+    return fits
+
+
+def _crowded(low: Ints, high: Ints) -> NDArray[np.bool_]:
+    """True for the predictions of every block in which one is too many."""
+    import numpy as np
+
+    place = _placed(low)
+    block = np.cumsum(place == low) - 1
+    crowded = np.zeros(len(low), dtype=np.bool_)
+    crowded[block[place > high]] = True
+    of_block: NDArray[np.bool_] = crowded[block]
+    return of_block
+
+
+def _dropped(low: Ints, high: Ints, scores: Floats) -> list[int]:
+    """The indices of the predictions that must yield to others of higher score."""
+    dropped: list[int] = []
+    block: list[tuple[float, int]] = []  # a heap; members left of the wall no longer count
+    slacks = _Slacks(low.tolist())
+    place = -1
+    for number, (first, last, score) in enumerate(
+        zip(low.tolist(), high.tolist(), scores.tolist(), strict=True)
+    ):
+        if place < last:
+            place = max(place + 1, first)
+            if place == first:
+                block.clear()
+            heappush(block, (score, number))
+            slacks.append(number, place)
+            continue
+        loser = heappushpop(block, (score, number))[1]
+        while loser < slacks.wall:
+            loser = heappop(block)[1]
+        dropped.append(loser)
+        if loser == number:
+            slacks.skip(number)
+        else:
+            slacks.move_left_after(loser)
+            slacks.append(number, place)
+    return dropped
+
+
+class _Slacks:
+    """How far each placed prediction stands from its first truth, and the last that has no slack.
+
+    Only the low points are kept: predictions with less slack than all to their right. Each
+    stores how much more slack it has than the low point before it, so that moving everything
+    right of a place by one changes a single number. The first low point, the wall, has no slack.
+    """
+
+    __slots__ = ("_before", "_low", "_next", "_step", "_tail", "_tail_place", "wall")
+
+    def __init__(self, low: list[int]) -> None:
+        self.wall = -1
+        self._low = low
+        self._tail = -1
+        self._tail_place = -1
+        self._step = [0] * len(low)
+        self._before = [-1] * len(low)
+        self._next = list(range(len(low)))  # towards the low point at or right of each
+
+    def append(self, number: int, place: int) -> None:
+        """Places prediction `number` right of all others."""
+        low = self._low
+        slack = place - low[number]
+        point = self._tail
+        rest = self._tail_place - low[point]
+        while point >= 0 and rest >= slack:
+            rest -= self._step[point]
+            self._next[point] = number
+            point = self._before[point]
+        if point >= 0:
+            self._step[number] = slack - rest
+            self._before[number] = point
+        else:
+            self.wall = number
+        self._tail, self._tail_place = number, place
+
+    def skip(self, number: int) -> None:
+        """Leaves prediction `number` without a place."""
+        self._next[number] = number + 1
+
+    def move_left_after(self, loser: int) -> None:
+        """Takes `loser` out and moves all right of it one place to the left."""
+        if loser == self._tail:
+            return
+        self._tail_place -= 1
+        point = self._low_point(loser + 1)
+        self._step[point] -= 1
+        if self._step[point] == 0:
+            # Equal slack: the one further left is no low point any more.
+            before = self._before[point]
+            self._next[before] = point
+            self._step[point] = self._step[before]
+            self._before[point] = self._before[before]
+            if self._before[point] < 0:
+                self.wall = point
+
+    def _low_point(self, number: int) -> int:
+        following = self._next
+        while following[number] != number:
+            following[number] = number = following[following[number]]
+        return number

@@ -13,6 +13,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from truemark.counts import EQUAL_WEIGHTS, Counts, Weights, best_row, scores
+from truemark.matching import found_scores
 
 if TYPE_CHECKING:
     import numpy as np
@@ -132,8 +133,6 @@ def sweep_groups(
 ) -> SweepTable:
     """For each group its counts at each threshold, as `match_positions` would give them."""
     import numpy as np
-
-    from truemark.found import found_scores
 
     levels = np.asarray(thresholds, dtype=np.float64)
     shape = len(groups), len(levels)
@@ -267,8 +266,6 @@ class CurveTally:
 
     def add(self, group: Group) -> None:
         """Counts the group in."""
-        from truemark.found import found_scores
-
         scored, expected = group
         self._expected += len(expected)
         self._waiting[0].append(scored.scores)

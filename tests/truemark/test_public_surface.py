@@ -43,7 +43,7 @@ def test_the_version_is_that_of_the_distribution() -> None:
     assert truemark.__version__ == project["version"]
 
 
-NEEDS_NUMPY = {"found", "resampling"}  # imported inside the functions that use them
+NEEDS_NUMPY = {"resampling"}  # imported inside the functions that use it
 MODULES = sorted(path.stem for path in Path(truemark.__file__).parent.glob("*.py"))
 
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from cal_ai.benchmark.sidecar import ExpectedEvent, Level, Sidecar
 from cal_ai.events import ContextEvent, Event
-from truemark.matching import match_by_cost
+from truemark.assignment import match_by_cost
 
 ComparedTime = tuple[datetime | None, datetime | None]
 
