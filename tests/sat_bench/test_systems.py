@@ -20,8 +20,7 @@ from sat_bench.evaluation import Failed, Measured, measure_model
 from sat_bench.models.answers import AnswerError, TextSystem, printed_answer, read_answer
 from sat_bench.models.finding import ModelError, ModelFiles
 from sat_bench.models.libraries import LIBRARIES
-from sat_bench.models.stored import StoredPredictions
-from sat_bench.models.systems import is_model_name
+from sat_bench.models.systems import StoredPredictions, is_model_name
 from truemark.counts import Counts
 from truemark.sweep import grid
 
