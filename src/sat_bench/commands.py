@@ -19,7 +19,7 @@ from sat_bench.recording import Setup, record_paths, run_of
 from sat_bench.report import notes, show
 from sat_bench.results import MeasuredRun, Report, results_of, shown_threshold
 from sat_bench.running.inference import Inference
-from sat_bench.running.progress import ProgressBar, on_a_terminal, watch_reading
+from sat_bench.running.watching import ProgressBar, on_a_terminal, watch_reading
 from truemark import __version__
 from truemark.command import DONE, FAILED, note
 

@@ -14,8 +14,8 @@ from sat_bench.models.answers import TextSystem
 from sat_bench.models.finding import ModelFiles, is_bundled
 from sat_bench.models.protocol import NO_LOSS, AnyModel, Loss, TalkModel, total_loss
 from sat_bench.models.systems import StoredPredictions, System, find_system
-from sat_bench.running.effort import NO_EFFORT, Effort, Stopwatch
 from sat_bench.running.inference import Inference
+from sat_bench.running.watching import NO_EFFORT, Effort, Stopwatch
 from truemark.counts import EQUAL_WEIGHTS, Counts, Scores, Weights, scores, total
 from truemark.errors import TruemarkError
 from truemark.sweep import Curve, CurveTally, Group, SweepPoint, best, grid, ranked, sweep_groups

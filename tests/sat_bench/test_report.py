@@ -15,7 +15,7 @@ from sat_bench.models.protocol import Loss
 from sat_bench.recording import Setup, run_of
 from sat_bench.report import beyond_the_grid, show
 from sat_bench.results import MeasuredRun, ModelResult, Report, results_of, shown_threshold
-from sat_bench.running.effort import Effort
+from sat_bench.running.watching import Effort
 from truemark import __version__
 from truemark.counts import Counts, Weights
 from truemark.signature import Signature

@@ -1,9 +1,10 @@
-"""How far an evaluation is, shown on a terminal while it runs."""
+"""A model watched at work: how long it takes, and on a terminal how far it is."""
 
 from __future__ import annotations
 
 import os
 import sys
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -11,12 +12,68 @@ from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sat_bench.models.protocol import BoundaryModel, tagged_answers
+from sat_bench.corpus.talks import Talk
+from sat_bench.models.protocol import AnyModel, BoundaryModel, tagged_answers, talk_answers
 
 if TYPE_CHECKING:
     from rich.progress import Progress
 
     from sat_bench.models.boundaries import Probabilities
+
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """Seconds that a system took, its start aside, for so many characters."""
+
+    seconds: float
+    characters: int
+
+    @property
+    def characters_per_s(self) -> float:
+        return self.characters / self.seconds if self.seconds > 0 else 0.0
+
+    def __add__(self, other: Effort) -> Effort:
+        return Effort(self.seconds + other.seconds, self.characters + other.characters)
+
+
+NO_EFFORT = Effort(0.0, 0)
+
+
+@dataclass(slots=True)
+class Stopwatch:
+    """Runs while a model works, and not while talks are read or answers are used."""
+
+    seconds: float = 0.0
+    characters: int = 0
+
+    @property
+    def effort(self) -> Effort:
+        return Effort(self.seconds, self.characters)
+
+    def answers(
+        self, model: AnyModel, talks: Iterable[Talk]
+    ) -> Iterator[tuple[Talk, Probabilities]]:
+        """Each talk with its probabilities, in order."""
+        found = talk_answers(model, self._read(talks))
+        while True:
+            begun = time.perf_counter()
+            answer = next(found, None)
+            self.seconds += time.perf_counter() - begun
+            if answer is None:
+                return
+            self.characters += len(answer[0].text)
+            yield answer
+
+    def _read(self, talks: Iterable[Talk]) -> Iterator[Talk]:
+        # The model asks for a talk while the watch runs, so the reading is taken off again.
+        source = iter(talks)
+        while True:
+            begun = time.perf_counter()
+            talk = next(source, None)
+            self.seconds -= time.perf_counter() - begun
+            if talk is None:
+                return
+            yield talk
 
 
 class WatchedModel:
