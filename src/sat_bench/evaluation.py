@@ -5,6 +5,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from math import nan
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -69,6 +70,7 @@ class ScoredTalk:
     group: Group
     condition: str = ""
     seconds: float | None = None
+    replayed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,18 +197,19 @@ def measure(
     scored: list[ScoredTalk] = []
     parts: dict[str, tuple[Effort, Loss]] = {}
     tallies: dict[str, CurveTally] = {}
-    graded, before = False, 0.0
+    graded = False
     for talk, probabilities in watch.answers(model, talks):
-        group = _group(talk, probabilities)
-        points.append(_points(talk, group, thresholds, tolerance))
-        own = Effort(watch.seconds - before, len(talk.text))
-        scored.append(ScoredTalk(talk.id, group, talk.condition, own.seconds))
-        tallies.setdefault(talk.condition, CurveTally(tolerance)).add(group)
+        one = _scored(talk, probabilities)
+        scored.append(one)
+        points.append(_points(talk, one.group, thresholds, tolerance))
+        tallies.setdefault(talk.condition, CurveTally(tolerance)).add(one.group)
         effort, loss = parts.get(talk.condition, (NO_EFFORT, NO_LOSS))
+        own = Effort(nan if one.seconds is None else one.seconds, len(talk.text))
         parts[talk.condition] = effort + own, loss + probabilities.loss
-        graded, before = graded or probabilities.graded, watch.seconds
+        graded = graded or probabilities.graded
         if not keep and len(scored) >= FEW_TALKS * len(tallies):
             scored.clear()
+    shares = watch.effort.shared({condition: effort for condition, (effort, _) in parts.items()})
     used = len(thresholds) if graded or not points else 1
     return Measurement(
         tuple(thresholds[:used]),
@@ -214,7 +217,7 @@ def measure(
         graded,
         total_loss(loss for _, loss in parts.values()),
         None if isinstance(model, TalkModel) else watch.effort,
-        parts,
+        {condition: (shares[condition], loss) for condition, (_, loss) in parts.items()},
         {condition: tally.curve for condition, tally in tallies.items()},
         tuple(scored) if len(scored) == len(points) else (),
     )
@@ -306,10 +309,11 @@ def default_threshold(system: System) -> float:
     return DEFAULTS.threshold if system.threshold is None else system.threshold
 
 
-def _group(talk: Talk, probabilities: Probabilities) -> Group:
+def _scored(talk: Talk, found: Probabilities) -> ScoredTalk:
     from sat_bench.models.boundaries import scored_positions
 
-    return scored_positions(talk.text, probabilities), talk.boundaries
+    group = scored_positions(talk.text, found), talk.boundaries
+    return ScoredTalk(talk.id, group, talk.condition, found.seconds, found.replayed)
 
 
 def _points(talk: Talk, group: Group, thresholds: Sequence[float], tolerance: int) -> TalkPoints:

@@ -151,7 +151,8 @@ def units_of(measurement: Measurement, setup: Setup) -> Iterator[Unit]:
             *(counts.tp, counts.fp, counts.fn),
             group=_group(talk),
             cluster=talk.talk if talk.condition else None,
-            seconds=scored.seconds if scored and measurement.effort else None,
+            seconds=scored.seconds if scored else None,
+            replayed=scored.replayed if scored else False,
         )
         if scored and few:
             predictions, truths = scored.group

@@ -61,6 +61,18 @@ def test_counts_are_those_of_a_local_run(cluster: Cluster, noisy_model: Path) ->
         assert there == here
 
 
+def test_each_talk_has_the_seconds_that_its_worker_took(
+    cluster: Cluster, noisy_model: Path
+) -> None:
+    texts = ["It rained. " * count for count in (1, 20_000, 1)]
+    spoken = [Talk("a", "", "", "", text, find_sentences(text)) for text in texts]
+    inference = Inference(cluster=cluster)
+    found = measure_model(find_model(str(noisy_model)), spoken, (0.5,), inference=inference)
+    first, long, last = (one.seconds or 0 for one in found.scored)
+    assert long > 3 * first > 0
+    assert long > 3 * last > 0
+
+
 def test_each_worker_has_one_thread(cluster: Cluster) -> None:
     assert cluster.threads() == 2
     assert list(cluster.client.nthreads().values()) == [1, 1]

@@ -53,7 +53,8 @@ class Guesser:
             noise = chance.normal(size=len(ends))
             lift = np.array([self._skill if end in truths else -self._skill for end in ends])
             values = 1 / (1 + np.exp(-(lift + 1.5 * noise)))
-            yield Probabilities(np.array(ends, np.int32), values.astype(np.float32))
+            places = np.array(ends, np.int32)
+            yield Probabilities(places, values.astype(np.float32), seconds=len(text) / 1000)
 
 
 def files(name: str = "guess") -> ModelFiles:
@@ -90,7 +91,9 @@ def test_units_are_the_talks_with_blocks_that_add_up(bundled: tuple[Run, Measure
     evaluation = one.measurement.best()
     assert [(unit.id, unit.counts) for unit in run.units] == list(evaluation.talks)
     assert all(len(unit.blocks) > 5 for unit in run.units)
-    assert all(unit.seconds is not None and unit.seconds >= 0 for unit in run.units)
+    assert [unit.seconds for unit in run.units] == [
+        len(unit.text or "") / 1000 for unit in run.units
+    ]
 
 
 @pytest.mark.parametrize(("number", "blocks"), [(9, True), (10, False)])

@@ -23,7 +23,7 @@ from testing.onnx_models import (
 )
 
 from sat_bench.models.finding import BUNDLED_MODELS, find_model
-from sat_bench.models.segmenter import Segmenter
+from sat_bench.models.segmenter import Segmenter, _Work
 from truemark.errors import TruemarkError
 
 TEXT = "The ferry left at nine. Is the office open?\n\nWhat a fine day!  Nobody knew"
@@ -341,3 +341,17 @@ def test_the_bundled_models_keep_any_text_whole(name: str) -> None:
             assert "".join(segmenter.segment(text)) == text
 
         joined_is_the_text()
+
+
+SPANS = st.lists(st.tuples(st.integers(0, 30), st.integers(0, 30)).map(sorted), max_size=12)
+
+
+@given(SPANS, st.integers(0, 12))
+def test_work_is_the_time_in_which_anything_was_done(spans: list[list[int]], cut: int) -> None:
+    spans.sort()
+    work = _Work()
+    for part in (spans[:cut], spans[cut:]):
+        for begun, ended in reversed(part):
+            work.add((begun, ended))
+        work.settle()
+    assert work.seconds == len({moment for begun, ended in spans for moment in range(begun, ended)})

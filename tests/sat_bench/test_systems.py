@@ -28,12 +28,17 @@ DOWNLOADING = ("stanza", "wtpsplit", "wtpsplit-lite")  # their models are elsewh
 THRESHOLDS = grid(0.1, 1.0, 0.1)
 CALLABLES = """
 import re
+import time
 
 def sentences(text):
     return re.split(r"(?<=[.?!])\\s+", text)
 
 def graded(text):
     return [(match.end(), 0.6 if match[0] == "." else 0.9) for match in re.finditer(r"[.?!]", text)]
+
+def slow(text):
+    time.sleep(len(text) / 100)
+    return [text]
 
 def shouts(text):
     return [text.upper()]
@@ -100,6 +105,16 @@ def test_a_callable_is_measured_like_a_model(folder: Path, corpus: Corpus, name:
     assert found.effort
     assert found.effort.characters == corpus.characters
     assert found.effort.seconds > 0
+
+
+def test_each_talk_has_its_own_seconds(folder: Path) -> None:
+    talks = [talk(text) for text in ("One.", "One and two.", "Two.")]
+    found = measure_model(find_system("py:own_splits:slow"), talks, (0.5,))
+    first, second, third = (one.seconds or 0 for one in found.scored)
+    assert first >= 0.04
+    assert third >= 0.04
+    assert second >= 0.12
+    assert second > max(first, third)
 
 
 def test_a_system_without_probabilities_has_a_single_point(folder: Path, corpus: Corpus) -> None:

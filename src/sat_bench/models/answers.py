@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from sat_bench.models.finding import ModelError
@@ -64,6 +65,7 @@ class TextModel:
 
     def probabilities(self, text: str) -> Probabilities:
         """The answer to one text; what goes wrong in the system is an error of one line."""
+        begun = time.perf_counter()
         try:
             answer = self.split(text)
         except TruemarkError as error:
@@ -73,9 +75,10 @@ class TextModel:
                 f"{self.system.name}: fails on a text of {len(text):,} characters: {_said(error)}"
             ) from error
         try:
-            return read_answer(text, answer, self.system.least_kept)
+            found = read_answer(text, answer, self.system.least_kept)
         except AnswerError as error:
             raise ModelError(f"{self.system.name}: {error}") from error
+        return replace(found, seconds=time.perf_counter() - begun)
 
 
 def _said(error: Exception) -> str:

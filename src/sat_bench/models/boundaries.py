@@ -28,12 +28,15 @@ class Probabilities:
     """For each token of a text its end offset and the probability that a sentence ends there.
 
     A system that only says where sentences end gives these places, and `CERTAIN` for each. `loss`
-    tells how far the sentences of such a system were not those of the text.
+    tells how far the sentences of such a system were not those of the text. `seconds` is how long
+    the system was at work on the text, where that was measured; `replayed`, that it was earlier.
     """
 
     ends: IntArray
     values: FloatArray
     loss: Loss = NO_LOSS
+    seconds: float | None = None
+    replayed: bool = False
 
     @property
     def graded(self) -> bool:

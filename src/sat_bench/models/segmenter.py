@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
@@ -35,6 +36,28 @@ BATCH_TOKENS = 256
 POOL_TOKENS = 16_384
 POOLS_AHEAD = 2
 
+_Span = tuple[float, float]  # when a piece of work began and ended
+
+
+@dataclass(slots=True)
+class _Work:
+    """The time during which a text was worked on, by one thread or by several at once."""
+
+    seconds: float = 0.0
+    _until: float = 0.0
+    _spans: list[_Span] = field(default_factory=list)
+
+    def add(self, span: _Span) -> None:
+        """Takes in a span; it begins no earlier than any that was settled."""
+        self._spans.append(span)
+
+    def settle(self) -> None:
+        """Counts what was added; moments that several spans share count once."""
+        for begun, ended in sorted(self._spans):
+            self.seconds += max(0.0, ended - max(begun, self._until))
+            self._until = max(ended, self._until)
+        self._spans.clear()
+
 
 @dataclass(slots=True)
 class _Reading:
@@ -42,12 +65,15 @@ class _Reading:
 
     text: str
     average: WindowAverage
+    work: _Work = field(default_factory=_Work)
     ends: GrowingArray[np.int32] = field(default_factory=lambda: GrowingArray(np.int32))
     waiting: int = 0  # windows that are not averaged yet
     read: bool = False  # whether all its windows are known
 
     def probabilities(self) -> Probabilities:
-        return Probabilities(self.ends.finish(), self.average.finish())
+        self.work.settle()
+        found, values = self.ends.finish(), self.average.finish()
+        return Probabilities(found, values, seconds=self.work.seconds)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +81,7 @@ class _Pool:
     """Windows of one or more texts that run at the same time, sorted by length for the model."""
 
     members: list[tuple[_Reading, Window]]
-    runs: list[tuple[list[int], Future[list[FloatArray]]]]
+    runs: list[tuple[list[int], Future[tuple[list[FloatArray], _Span]]]]
 
     def cancel(self) -> None:
         for _, future in self.runs:
@@ -211,9 +237,12 @@ class Segmenter:
             yield reading, None
 
     def _ids(self, reading: _Reading) -> Iterator[IntArray]:
+        begun = time.perf_counter()
         for tokens in self.tokenizer.encode_chunks(reading.text):
             reading.ends.append(tokens.ends)
+            reading.work.add((begun, time.perf_counter()))
             yield tokens.ids
+            begun = time.perf_counter()
 
     def _submit(self, members: list[tuple[_Reading, Window]]) -> _Pool:
         lengths = [len(window.ids) + 2 for _, window in members]
@@ -223,7 +252,7 @@ class Segmenter:
         logits = partial(self.network.logits, spread=len(together) < self._threads)
         for batch in together:
             ids = [members[index][1].ids for index in batch]
-            runs.append((batch, self._executor.submit(logits, ids)))
+            runs.append((batch, self._executor.submit(_timed, logits, ids)))
         return _Pool(members, runs)
 
     def _finished(self, order: deque[_Reading]) -> Iterator[tuple[str, Probabilities]]:
@@ -234,11 +263,23 @@ class Segmenter:
             yield reading.text, reading.probabilities()
 
 
+def _timed(
+    logits: Callable[[Sequence[IntArray]], list[FloatArray]], ids: Sequence[IntArray]
+) -> tuple[list[FloatArray], _Span]:
+    begun = time.perf_counter()
+    found = logits(ids)
+    return found, (begun, time.perf_counter())
+
+
 def _average(pool: _Pool) -> None:
     """Wait for the pool and average its windows, in their order whatever order they ran in."""
     logits: dict[int, FloatArray] = {}
     for batch, future in pool.runs:
-        logits.update(zip(batch, future.result(), strict=True))
+        found, span = future.result()
+        logits.update(zip(batch, found, strict=True))
+        for index in batch:
+            pool.members[index][0].work.add(span)
     for index, (reading, window) in enumerate(pool.members):
         reading.average.add(window.start, logits[index])
+        reading.work.settle()
         reading.waiting -= 1

@@ -6,8 +6,9 @@ import hashlib
 import struct
 import zlib
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import astuple
+from dataclasses import astuple, replace
 from itertools import groupby
+from math import inf, nan
 from pathlib import Path
 
 import numpy as np
@@ -20,10 +21,10 @@ from truemark.files import read_bytes, write_atomically
 from truemark.signature import Signature
 
 # Names the layout below; a file of another layout is taken for damaged.
-MAGIC = b"truemark probabilities 2\n"
+MAGIC = b"truemark probabilities 3\n"
 _DIGEST_BYTES = 32
 _LARGEST_COLUMNS = 200_000_000
-_LOSS = struct.Struct("<4Q")
+_FACTS = struct.Struct("<4Qd")
 _TAG = "CACHEDIR.TAG"
 _TAG_TEXT = """\
 Signature: 8a477f597d28d172789f06886806bc55
@@ -89,7 +90,7 @@ class CachedModel:
             for _, _, found in entries:
                 self._hits += 1
                 assert found
-                yield found
+                yield replace(found, replayed=True)
 
     def _look_up(self, text: str) -> tuple[str, bytes, Probabilities | None]:
         self._texts += 1
@@ -117,11 +118,12 @@ class CachedModel:
 
 
 def encoded(key: bytes, probabilities: Probabilities) -> bytes:
-    """A file: magic, SHA-256 of what follows, key, loss, and the two columns compressed."""
+    """A file: magic, SHA-256 of what follows, key, loss, seconds, the two columns compressed."""
     steps = np.diff(probabilities.ends, prepend=np.int32(0)).astype("<i4")
     columns = _byte_planes(steps) + _byte_planes(probabilities.values.astype("<f4"))
-    loss = _LOSS.pack(*astuple(probabilities.loss))
-    content = key + loss + zlib.compress(columns, level=1)
+    seconds = nan if probabilities.seconds is None else probabilities.seconds
+    facts = _FACTS.pack(*astuple(probabilities.loss), seconds)
+    content = key + facts + zlib.compress(columns, level=1)
     return MAGIC + hashlib.sha256(content).digest() + content
 
 
@@ -132,8 +134,8 @@ def decoded(key: bytes, file: bytes) -> Probabilities | None:
     if file[:start] != MAGIC + hashlib.sha256(content).digest() or not content.startswith(key):
         return None
     try:
-        loss = Loss(*_LOSS.unpack_from(content, len(key)))
-        columns = _unpacked(content[len(key) + _LOSS.size :])
+        *loss, seconds = _FACTS.unpack_from(content, len(key))
+        columns = _unpacked(content[len(key) + _FACTS.size :])
         planes = np.frombuffer(columns, np.uint8).reshape(2, 4, -1)
     except (struct.error, zlib.error, ValueError):
         return None
@@ -143,7 +145,7 @@ def decoded(key: bytes, file: bytes) -> Probabilities | None:
     likely = (found >= 0) & ((found <= 1) | (found == CERTAIN))
     if not likely.all() or (ends < 0).any() or (steps.view("<i4") < 0).any():
         return None
-    return Probabilities(ends, found, loss)
+    return Probabilities(ends, found, Loss(*loss), seconds if 0 <= seconds < inf else None)
 
 
 def _unpacked(packed: bytes) -> bytes:

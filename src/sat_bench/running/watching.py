@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
@@ -34,6 +34,17 @@ class Effort:
 
     def __add__(self, other: Effort) -> Effort:
         return Effort(self.seconds + other.seconds, self.characters + other.characters)
+
+    def shared(self, parts: Mapping[str, Effort]) -> dict[str, Effort]:
+        """The seconds divided among the parts, by their own; by characters where one has none."""
+        # Parts that ran side by side have more seconds of their own than went by.
+        known = all(part.seconds > 0 for part in parts.values())
+        weights = {name: part.seconds if known else part.characters for name, part in parts.items()}
+        whole = sum(weights.values()) or 1
+        return {
+            name: Effort(self.seconds * weights[name] / whole, part.characters)
+            for name, part in parts.items()
+        }
 
 
 NO_EFFORT = Effort(0.0, 0)
