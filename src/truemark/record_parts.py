@@ -7,7 +7,13 @@ from collections.abc import Sequence
 from math import isfinite
 from typing import TYPE_CHECKING
 
-from truemark.calibration import Bin, LevelAccuracy
+from truemark.calibration import (
+    Bin,
+    LevelAccuracy,
+    binned,
+    brier_score,
+    expected_calibration_error,
+)
 from truemark.counts import EQUAL_WEIGHTS, Counts, total
 from truemark.matching import match_positions
 from truemark.records import CurveColumns, HeldOut, Mark, Reliability, ReliabilityRow, ScoringRules
@@ -42,8 +48,6 @@ def curve_columns(curve: Curve, rules: ScoringRules, points: int = CURVE_POINTS)
 
 def reliability_of(probabilities: ArrayLike, outcomes: ArrayLike, bins: int = 15) -> Reliability:
     """Reliability by stated probability, with the Brier score and the calibration error."""
-    from truemark.calibration import binned, brier_score, expected_calibration_error
-
     rows = binned(probabilities, outcomes, bins)
     if not any(row.count for row in rows):
         return Reliability(tuple(map(_row_of_bin, rows)))
