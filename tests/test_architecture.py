@@ -203,6 +203,17 @@ def _imported(file: Path, known: Container[str]) -> Iterator[str]:
             yield from (alias.name for alias in node.names)
 
 
+def test_there_are_at_most_110_modules_besides_the_reader() -> None:
+    reader = "cal_ai.extractors.reader"
+    modules = [
+        module_of(file)
+        for file in SOURCE.rglob("*.py")
+        if file.stem not in ("__init__", "__main__")
+        and not module_of(file).startswith(f"{reader}.")
+    ]
+    assert 50 < len(modules) <= 110, "a new module needs a subject of its own, or joins another"
+
+
 def test_no_module_imports_itself_in_a_circle() -> None:
     graph = import_graph()
     try:
