@@ -1,11 +1,6 @@
 """Conversations to calendar events, and the benchmark of that step."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-from truemark.imports import on_first_use
-
+TYPE_CHECKING = False  # that of typing takes time to import, while Ctrl-C is not answered
 if TYPE_CHECKING:
     from cal_ai.events import Event
     from cal_ai.extractors.language_model import GeminiClient, OpenAIClient
@@ -23,12 +18,15 @@ __all__ = [
     "run_benchmark",
 ]
 
-__getattr__ = on_first_use(
-    __name__,
-    {
-        "events": ("Event",),
-        "extractors.language_model": ("GeminiClient", "OpenAIClient"),
-        "extractors.protocol": ("Extraction", "LLMCallResult", "Request"),
-        "python": ("extract_events", "run_benchmark"),
-    },
-)
+_HOMES = {
+    "events": ("Event",),
+    "extractors.language_model": ("GeminiClient", "OpenAIClient"),
+    "extractors.protocol": ("Extraction", "LLMCallResult", "Request"),
+    "python": ("extract_events", "run_benchmark"),
+}
+
+
+def __getattr__(name: str) -> object:
+    from truemark.imports import first_used
+
+    return first_used(__name__, _HOMES, name)

@@ -1,8 +1,15 @@
-"""Makes `python -m cal_ai` the same as the command `cal-ai`."""
+"""The process of `cal-ai`, which `python -m cal_ai` is too."""
 
-import sys
 
-from cal_ai.cli import main
+def main() -> int:
+    """The exit status of the command, which is run."""
+    try:
+        from truemark.command import run_main
+
+        return run_main("cal_ai.cli")
+    except KeyboardInterrupt:  # before anything could be imported
+        return 130
+
 
 if __name__ == "__main__":
-    sys.exit(main())
+    raise SystemExit(main())

@@ -1,11 +1,6 @@
 """Benchmark of sentence segmentation models on talk transcripts."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-from truemark.imports import on_first_use
-
+TYPE_CHECKING = False  # that of typing takes time to import, while Ctrl-C is not answered
 if TYPE_CHECKING:
     from sat_bench.corpus.loading import load_corpus
     from sat_bench.corpus.talks import Talk
@@ -15,13 +10,16 @@ if TYPE_CHECKING:
 
 __all__ = ["Segmenter", "Talk", "compare", "evaluate", "find_system", "load_corpus", "sweep"]
 
-__getattr__ = on_first_use(
-    __name__,
-    {
-        "corpus.loading": ("load_corpus",),
-        "corpus.talks": ("Talk",),
-        "evaluation": ("compare", "evaluate", "sweep"),
-        "models.segmenter": ("Segmenter",),
-        "models.systems": ("find_system",),
-    },
-)
+_HOMES = {
+    "corpus.loading": ("load_corpus",),
+    "corpus.talks": ("Talk",),
+    "evaluation": ("compare", "evaluate", "sweep"),
+    "models.segmenter": ("Segmenter",),
+    "models.systems": ("find_system",),
+}
+
+
+def __getattr__(name: str) -> object:
+    from truemark.imports import first_used
+
+    return first_used(__name__, _HOMES, name)

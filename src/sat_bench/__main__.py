@@ -1,5 +1,15 @@
-import sys
+"""The process of `sat-bench`, which `python -m sat_bench` is too."""
 
-from sat_bench.cli import main
 
-sys.exit(main())
+def main() -> int:
+    """The exit status of the command, which is run."""
+    try:
+        from truemark.command import run_main
+
+        return run_main("sat_bench.cli")
+    except KeyboardInterrupt:  # before anything could be imported
+        return 130
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

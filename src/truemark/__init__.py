@@ -1,9 +1,6 @@
 """Scoring core: precision and recall under a tolerance, and the records of runs."""
 
-from typing import TYPE_CHECKING
-
-from truemark.imports import on_first_use
-
+TYPE_CHECKING = False  # that of typing takes time to import, while Ctrl-C is not answered
 if TYPE_CHECKING:
     from truemark.assignment import match_by_cost
     from truemark.comparison import compare
@@ -41,17 +38,20 @@ __all__ = [
     "write_run",
 ]
 
-__getattr__ = on_first_use(
-    __name__,
-    {
-        "assignment": ("match_by_cost",),
-        "comparison": ("compare",),
-        "counts": ("Counts", "Scores", "Weights", "scores"),
-        "errors": ("TruemarkError",),
-        "gate": ("Criteria", "check"),
-        "matching": ("match_positions",),
-        "record_files": ("load_run", "write_run"),
-        "records": ("Difference", "Finding", "Mark", "Run", "ScoringRules", "System", "Unit"),
-        "summary": ("summarise",),
-    },
-)
+_HOMES = {
+    "assignment": ("match_by_cost",),
+    "comparison": ("compare",),
+    "counts": ("Counts", "Scores", "Weights", "scores"),
+    "errors": ("TruemarkError",),
+    "gate": ("Criteria", "check"),
+    "matching": ("match_positions",),
+    "record_files": ("load_run", "write_run"),
+    "records": ("Difference", "Finding", "Mark", "Run", "ScoringRules", "System", "Unit"),
+    "summary": ("summarise",),
+}
+
+
+def __getattr__(name: str) -> object:
+    from truemark.imports import first_used
+
+    return first_used(__name__, _HOMES, name)

@@ -1,8 +1,15 @@
-"""Makes `python -m truemark` the same as the command `truemark`."""
+"""The process of `truemark`, which `python -m truemark` is too."""
 
-import sys
 
-from truemark.cli import main
+def main() -> int:
+    """The exit status of the command, which is run."""
+    try:
+        from truemark.command import run_main
+
+        return run_main("truemark.cli")
+    except KeyboardInterrupt:  # before anything could be imported
+        return 130
+
 
 if __name__ == "__main__":
-    sys.exit(main())
+    raise SystemExit(main())

@@ -3,7 +3,7 @@
     def main(arguments=None):
         return ended("tool", lambda: _work(arguments))
 
-`work` does its imports inside, so that an interrupt during them ends like any other.
+A process calls that through `run_main`, so that an interrupt during imports ends like any other.
 """
 
 from __future__ import annotations
@@ -11,9 +11,12 @@ from __future__ import annotations
 import argparse
 import io
 import os
+import signal
 import sys
+import threading
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from importlib import import_module
 from typing import Any, Final, NoReturn, TextIO
 
 from truemark.errors import TruemarkError, os_reason
@@ -25,6 +28,7 @@ WRONG_USE: Final = 2
 INCONCLUSIVE: Final = 3
 INTERRUPTED: Final = 130
 
+_SOON_S = 0.01
 _LONGEST_LINE = 4_000
 _LONGEST_COMPLAINT = 400
 
@@ -43,6 +47,32 @@ class Parser(argparse.ArgumentParser):
             file.write(message)  # the parser of the library lets a full disk pass in silence
         else:
             super()._print_message(message, file)
+
+
+def run_main(module: str) -> int:
+    """The exit status of the `main` in a module, for a process that does nothing else.
+
+    Ctrl-C counts while it is imported too, and no more once the work is done: it would only spoil
+    how the interpreter leaves.
+    """
+    try:
+        sys.unraisablehook = _interrupt_again
+        status: int = import_module(module).main()
+    except KeyboardInterrupt:
+        status = INTERRUPTED
+        note("interrupted")
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    return status
+
+
+def _interrupt_again(lost: sys.UnraisableHookArgs) -> None:
+    """Repeats an interrupt that came where Python lets no exception out, as in a callback."""
+    if lost.exc_type is KeyboardInterrupt:
+        again = threading.Timer(_SOON_S, os.kill, (os.getpid(), signal.SIGINT))
+        again.daemon = True
+        again.start()
+    else:
+        sys.__unraisablehook__(lost)
 
 
 def ended(name: str, work: Callable[[], int]) -> int:
@@ -72,7 +102,7 @@ def ended(name: str, work: Callable[[], int]) -> int:
 
 def _worked(name: str, work: Callable[[], int]) -> int:
     try:
-        return work()
+        return _interruptible(work)
     except TruemarkError as error:
         for problem in _problems(error):
             say(name, f"error: {problem}")
@@ -82,6 +112,20 @@ def _worked(name: str, work: Callable[[], int]) -> int:
             say(name, leaving.code)
             return FAILED
         return leaving.code or DONE
+
+
+def _interruptible(work: Callable[[], int]) -> int:
+    """What `work` returns; an error that comes from an interrupt is that interrupt."""
+    try:
+        return work()
+    except Exception as error:
+        # A library written in C makes an ImportError of one that comes while it is imported.
+        before: BaseException | None = error
+        while before is not None and not isinstance(before, KeyboardInterrupt):
+            before = before.__cause__ or before.__context__
+        if before is None:
+            raise
+        raise KeyboardInterrupt from error
 
 
 def _problems(error: TruemarkError) -> Iterable[str]:

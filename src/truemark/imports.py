@@ -13,20 +13,16 @@ from truemark.errors import TruemarkError
 from truemark.signature import checksum
 
 
-def on_first_use(package: str, homes: Mapping[str, Sequence[str]]) -> Callable[[str], object]:
-    """The `__getattr__` of a package whose names are imported when first asked for.
+def first_used(package: str, homes: Mapping[str, Sequence[str]], name: str) -> object:
+    """A name of a package that is imported when it is first asked for.
 
     `homes` says which of its modules has which of them. Importing the package costs nothing then,
     and a command starts without what it does not use.
     """
-    modules = {name: module for module, names in homes.items() for name in names}
-
-    def find(name: str) -> object:
-        if name not in modules:
-            raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        return getattr(import_module(f"{package}.{modules[name]}"), name)
-
-    return find
+    for module, names in homes.items():
+        if name in names:
+            return getattr(import_module(f"{package}.{module}"), name)
+    raise AttributeError(f"module {package!r} has no attribute {name!r}")
 
 
 class NotInstalled(TruemarkError):  # noqa: N818 - what is the case, not what went wrong
