@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import threading
 import tracemalloc
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -206,6 +207,24 @@ def test_texts_are_read_as_results_are_taken(segmenter: Segmenter) -> None:
     for _ in range(3):
         next(results)
     assert read < 500
+
+
+def test_the_model_runs_while_a_list_of_short_texts_is_read(
+    segmenter: Segmenter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, logits = threading.Event(), segmenter.network.logits
+
+    def watched(*windows: Any, **options: Any) -> Any:
+        begun.set()
+        return logits(*windows, **options)
+
+    def texts() -> Iterator[str]:
+        yield from ["A short text, one of many in a list."] * 1_000
+        assert begun.wait(10)
+        yield "The last one."
+
+    monkeypatch.setattr(segmenter.network, "logits", watched)
+    assert segmenter.segment_many(texts())[-1] == ["The last one."]
 
 
 def test_blank_texts_do_not_pile_up(segmenter: Segmenter) -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -33,8 +33,9 @@ from truemark.sweep import ScoredPositions
 
 # Short windows run together, up to this many tokens: more is slower for models of any size.
 BATCH_TOKENS = 256
-POOL_TOKENS = 16_384
-POOLS_AHEAD = 2
+# Small enough that the model starts while the rest of a list of short texts is read.
+POOL_TOKENS = 4_096
+POOLS_AHEAD = 8
 
 _Span = tuple[float, float]  # when a piece of work began and ended
 
@@ -138,7 +139,7 @@ class Segmenter:
         self.network = Network(
             model, self.tokenizer.highest_id, cores=self._threads, runtime=runtime
         )
-        self._lock = threading.Lock()
+        self._lock, self._running_here = threading.Lock(), threading.Lock()
         self._executor = ThreadPoolExecutor(self._threads, thread_name_prefix="segmenter")
 
     def __enter__(self) -> Self:
@@ -212,7 +213,7 @@ class Segmenter:
 
     def _pools(self, texts: Iterable[str], order: deque[_Reading]) -> Iterator[_Pool]:
         members: list[tuple[_Reading, Window]] = []
-        tokens = 0
+        tokens, alone = 0, True
         for reading, window in self._windows(texts, order):
             if window:
                 members.append((reading, window))
@@ -220,8 +221,8 @@ class Segmenter:
             tokens += len(window.ids) if window else 1
             if tokens >= POOL_TOKENS:
                 yield self._submit(members)
-                members, tokens = [], 0
-        yield self._submit(members)
+                members, tokens, alone = [], 0, False
+        yield self._submit(members, alone=alone)
 
     def _windows(
         self, texts: Iterable[str], order: deque[_Reading]
@@ -244,15 +245,23 @@ class Segmenter:
             yield tokens.ids
             begun = time.perf_counter()
 
-    def _submit(self, members: list[tuple[_Reading, Window]]) -> _Pool:
+    def _submit(self, members: list[tuple[_Reading, Window]], *, alone: bool = False) -> _Pool:
+        """The windows on their way through the model; `alone` says that no others are."""
         lengths = [len(window.ids) + 2 for _, window in members]
-        runs = []
         together = list(batches(lengths, self._batch_tokens))
         # What leaves cores without a window is quicker with all of them on each.
-        logits = partial(self.network.logits, spread=len(together) < self._threads)
-        for batch in together:
-            ids = [members[index][1].ids for index in batch]
-            runs.append((batch, self._executor.submit(_timed, logits, ids)))
+        logits = partial(self.network.logits, spread=alone and len(together) < self._threads)
+        # A lone run need not wait for another thread to wake up; of several callers one runs here.
+        here = alone and len(together) == 1 and self._running_here.acquire(blocking=False)
+        try:
+            start = _run_here if here else self._executor.submit
+            runs = [
+                (batch, start(_timed, logits, [members[index][1].ids for index in batch]))
+                for batch in together
+            ]
+        finally:
+            if here:
+                self._running_here.release()
         return _Pool(members, runs)
 
     def _finished(self, order: deque[_Reading]) -> Iterator[tuple[str, Probabilities]]:
@@ -261,6 +270,14 @@ class Segmenter:
             with self._lock:
                 self.texts_run += 1
             yield reading.text, reading.probabilities()
+
+
+def _run_here(
+    work: Callable[..., tuple[list[FloatArray], _Span]], *arguments: Any
+) -> Future[tuple[list[FloatArray], _Span]]:
+    done: Future[tuple[list[FloatArray], _Span]] = Future()
+    done.set_result(work(*arguments))
+    return done
 
 
 def _timed(

@@ -84,8 +84,10 @@ class Tokenizer:
 
     def _encode_part(self, text: str, start: int, end: int) -> Tokens:
         before = min(start, CONTEXT_CHARACTERS)
-        # SentencePiece takes UTF-8, which has no form for a lone surrogate.
-        part = _SURROGATES.sub("\ufffd", text[start - before : end])
+        part = text[start - before : end]
+        if not (ascii_only := part.isascii()):
+            # SentencePiece takes UTF-8, which has no form for a lone surrogate.
+            part = _SURROGATES.sub("\ufffd", part)
         encoded = self._processor.encode(part, return_type="offset_mapping")
         offsets = encoded["offsets"]
         spans = np.fromiter(
@@ -95,7 +97,7 @@ class Tokenizer:
         ids = np.where(ids == self._unknown, UNK_ID, ids + ID_SHIFT).astype(np.int32)
         # The usual normalisation expands no ASCII character; where one does so, as with line breaks
         # that become a piece and a space, there are pieces without characters of their own.
-        if not part.isascii() or (spans[1:, 0] == spans[1:, 1]).any():
+        if not ascii_only or (spans[1:, 0] == spans[1:, 1]).any():
             self._complete_expansions(part, encoded["pieces"], spans)
         self._complete_beginnings(part, ids, encoded["pieces"], spans)
         ends = _ends_of_covered_characters(spans)

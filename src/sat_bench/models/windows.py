@@ -37,7 +37,7 @@ def windows(chunks: Iterable[IntArray], size: int, overlap: int) -> Iterator[Win
     held = np.zeros(0, np.int32)
     held_from = start = 0
     for chunk in chunks:
-        held = np.concatenate([held, chunk])
+        held = np.concatenate([held, chunk]) if len(held) else chunk
         # One token more than fills the window: the last one is placed when the end is known.
         while held_from + len(held) > start + size:
             yield Window(start, held[start - held_from : start - held_from + size])
@@ -119,6 +119,8 @@ class WindowAverage:
         return self._settled.finish()
 
     def _settle(self, count: int) -> None:
+        if not count:
+            return
         average = self._sums[:count] / self._weights[:count]
         self._settled.append(sigmoid(average.astype(np.float32, copy=False)))
 
