@@ -35,11 +35,12 @@ def parse_transcript(text: str) -> Transcript:
     speaker who says nothing leaves no utterance.
     """
     spoken: list[tuple[str, list[str], int]] = []
+    names: dict[str, str] = {}  # one string for all that a speaker says
     skipped: list[int] = []
     for number, line in enumerate(_lines(text), start=1):
         match = _SPEAKER.match(line)
         if match and (speaker := match[1].strip()):
-            spoken.append((speaker, [line[match.end() :]], number))
+            spoken.append((names.setdefault(speaker, speaker), [line[match.end() :]], number))
         elif spoken:
             spoken[-1][1].append(line)
         elif _bare(line):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 from collections import Counter
@@ -109,11 +110,25 @@ def write_run(path: str | os.PathLike[str], run: Run, caps: Caps = DEFAULT_CAPS)
     write_atomically(path, dumped(run, caps))
 
 
-def dumped(run: Run, caps: Caps = DEFAULT_CAPS) -> str:
-    """The capped record as JSON text."""
+def dumped(run: Run, caps: Caps = DEFAULT_CAPS) -> bytes:
+    """The capped record as JSON in UTF-8."""
     content = encoded(capped(run, caps))
     assert isinstance(content, dict)
-    return to_json({"format": run.format} | content) + "\n"
+    # Item by item: a single string of all, four bytes a character for the sake of one emoji,
+    # would be most of the memory that a large run takes.
+    written = io.BytesIO()
+    for key, value in ({"format": run.format} | content).items():
+        written.write(b", " if written.tell() else b"{")
+        written.write(f"{to_json(key)}: ".encode())
+        if not isinstance(value, list):
+            written.write(to_json(value).encode())
+            continue
+        for number, item in enumerate(value):
+            written.write(b", " if number else b"[")
+            written.write(to_json(item).encode())
+        written.write(b"]" if value else b"[]")
+    written.write(b"}\n")
+    return written.getvalue()
 
 
 def load_run(path: str | os.PathLike[str]) -> Run:
