@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -11,7 +12,7 @@ import pytest
 from tests.cal_ai.sample_folders import write_sample, write_samples
 
 from cal_ai.benchmark.record import run_signature
-from cal_ai.benchmark.run import Plan, extract_all
+from cal_ai.benchmark.run import Plan, extract_all, run_benchmark
 from cal_ai.benchmark.samples import load_samples
 from cal_ai.benchmark.scoring import Failed, Result, Scored
 from cal_ai.benchmark.store import AnswerStore, create_new
@@ -24,6 +25,7 @@ from cal_ai.extractors.protocol import (
     Usage,
 )
 from truemark.errors import TruemarkError
+from truemark.services.calls import LLMCallResult
 
 STARTED = datetime(2026, 2, 23, 9, 30, tzinfo=UTC)
 Script = Callable[[str], Awaitable[Extraction]]
@@ -231,3 +233,38 @@ def test_the_signature_follows_the_samples(tmp_path: Path) -> None:
     assert run_signature(load_samples(tmp_path / "samples").samples) == first
     write_sample(tmp_path / "samples", "crud/s001", tolerance="strict")
     assert run_signature(load_samples(tmp_path / "samples").samples) != first
+
+
+class Completing(Scripted):
+    """A scripted extractor that is a language model."""
+
+    async def complete(self, prompt: str) -> LLMCallResult:
+        raise NotImplementedError
+
+
+def test_what_the_end_needs_is_loaded_while_the_first_answers_are_on_their_way(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_samples(tmp_path / "samples", 2)
+    loaded = threading.Event()
+
+    def price(usage: Usage) -> float:
+        loaded.set()
+        return 0.0
+
+    async def slowly(name: str) -> Extraction:
+        assert await asyncio.to_thread(loaded.wait, 10)
+        return lunch()
+
+    monkeypatch.setattr("cal_ai.benchmark.run.price_of", lambda extractor: price)
+    plan = Plan(
+        samples=load_samples(tmp_path / "samples"),
+        extractor=Completing(slowly),
+        output=tmp_path,
+        started=STARTED,
+        store=None,
+        concurrency=4,
+        summary=False,
+    )
+    finished = asyncio.run(run_benchmark(plan, lambda result: None))
+    assert not finished.overview.failed

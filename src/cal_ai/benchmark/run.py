@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 
 from cal_ai.benchmark.narrative import Narrative, NoNarrative, narrate
@@ -44,6 +46,7 @@ from truemark.record_files import SUFFIX, write_run
 from truemark.records import Run, System
 
 OnResult = Callable[[Result], None]
+_CALLS_ARE_OUT_S = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +74,12 @@ class Plan:
 
 async def run_benchmark(plan: Plan, on_result: OnResult) -> Finished:
     """Extract, score, report; the history gets its line when all else is done."""
-    run = await measure(plan, on_result)
     price = price_of(plan.extractor)
+    loading = asyncio.create_task(_load_ahead(plan, price))
+    try:
+        run = await measure(plan, on_result)
+    finally:
+        loading.cancel()
     overview = look_over(run, price)
     if plan.baseline is not None:
         baseline = await _baseline_record(plan, plan.baseline)
@@ -90,6 +97,16 @@ async def run_benchmark(plan: Plan, on_result: OnResult) -> Finished:
         raise
     append_history(plan.output, overview)
     return Finished(overview, report, record)
+
+
+async def _load_ahead(plan: Plan, price: Price) -> None:
+    """Loads what the end of a run needs while the first answers are on their way."""
+    if not isinstance(plan.extractor, LanguageModel):
+        return
+    await asyncio.sleep(_CALLS_ARE_OUT_S)
+    for load in (partial(import_module, "truemark.resampling"), partial(price, Usage(0, 0, 0, 0))):
+        with suppress(ImportError, TruemarkError):  # told at the end, where it is needed
+            await asyncio.to_thread(load)
 
 
 async def measure(plan: Plan, on_result: OnResult) -> BenchmarkRun:
