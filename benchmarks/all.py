@@ -1,9 +1,14 @@
 """Takes every measurement of docs/performance.md and README.md anew and prints it.
 
-    python -m benchmarks.all [--write] [--only NAME]
+    python -m benchmarks.all [--write] [--only NAME] [--busy]
 
-With `--write` the blocks of those pages are replaced; a command that fails leaves its block as it
-is.
+Ratios are compared with those of benchmarks/ratios.json, and what fell by more than 15% is named
+(exit status 1). With `--write` the blocks of the pages and the stored ratios are replaced; a
+command that fails leaves its block as it is.
+
+Where others take more than a twentieth of the processor, nothing is measured: it waits for a minute
+and then refuses. A measurement during which others took that much is repeated, twice at most, and
+does not count if none was left alone. `--busy` measures all the same, and stores nothing.
 """
 
 from __future__ import annotations
@@ -13,20 +18,39 @@ import shlex
 import subprocess
 import sys
 import time
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 from docs import outputs
 
+from benchmarks.machine import MOST_BY_OTHERS, Moment
+from benchmarks.ratios import falls, missing, ratios_of, read_stored, store
 from truemark.files import write_atomically
 
 ROOT = Path(__file__).parents[1]
 PAGES = (ROOT / "docs" / "performance.md", ROOT / "README.md")
+LOOK_S = 2.0
+LOOKS = 12
+PAUSE_S = 3.0
+RUNS = 3
 
 
-def output(command: str) -> str | None:
-    """What the command prints, or nothing when it fails."""
-    print(f"python -m {command} ...", file=sys.stderr, end=" ", flush=True)
-    begun_s = time.perf_counter()
+def say(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """What a measurement printed, and the share of the processor that others took meanwhile."""
+
+    printed: str
+    by_others: float
+
+
+def take(command: str) -> Taken | None:
+    """The measurement of a command; none when it fails."""
+    begun = Moment.now()
     done = subprocess.run(
         [sys.executable, "-m", *shlex.split(command)],
         cwd=ROOT,
@@ -34,37 +58,97 @@ def output(command: str) -> str | None:
         text=True,
         check=False,
     )
-    print(f"{time.perf_counter() - begun_s:.0f} s", file=sys.stderr)
+    ended = Moment.now()
+    say(f"python -m {command}: {ended.at_s - begun.at_s:.0f} s")
     if done.returncode:
-        print(f"python -m {command}: failed, status {done.returncode}", file=sys.stderr)
+        say(f"python -m {command}: failed, status {done.returncode}")
         return None
-    return done.stdout
+    return Taken(done.stdout, begun.by_others(ended))
+
+
+def undisturbed(command: str, take: Callable[[str], Taken | None] = take) -> Taken | None:
+    """The first of a few measurements that others left alone; none where there is none."""
+    for number in range(1, RUNS + 1):
+        taken = take(command)
+        if taken is None or taken.by_others <= MOST_BY_OTHERS:
+            return taken
+        next_step = "it does not count" if number == RUNS else "once more"
+        say(f"python -m {command}: others took {taken.by_others:.0%} of the processor; {next_step}")
+    return None
+
+
+def share_of_others() -> float:
+    """What others take of the processor while nothing is measured."""
+    begun = Moment.now()
+    time.sleep(LOOK_S)
+    return begun.by_others(Moment.now())
+
+
+def wait_for_quiet(
+    look: Callable[[], float] = share_of_others, pause: Callable[[float], None] = time.sleep
+) -> bool:
+    """Whether the machine is, or within a minute becomes, idle; tells where it is not."""
+    for number in range(LOOKS):
+        if (share := look()) <= MOST_BY_OTHERS:
+            return True
+        if not number:
+            say(f"the machine is busy: others take {share:.0%} of its processor; waiting ...")
+        pause(PAUSE_S)
+    say(
+        f"error: the machine is busy: others take {share:.0%} of its processor, expected at most "
+        f"{MOST_BY_OTHERS:.0%}; run it again when it is idle, or with --busy to see figures that "
+        "are not stored"
+    )
+    return False
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--write", action="store_true", help="write them into the pages")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--write", action="store_true", help="store pages and ratios")
     parser.add_argument("--only", metavar="NAME", help="just the measurement of that script")
+    parser.add_argument("--busy", action="store_true", help="measure on a busy machine too")
     options = parser.parse_args()
-    return max(measure(path, options.only, write=options.write) for path in PAGES)
+    if options.busy and options.write:
+        parser.error("argument --busy: figures of a busy machine are not stored; leave out --write")
+    if not options.busy and not wait_for_quiet():
+        return 1
+    measured = take if options.busy else undisturbed
+    return max(measure(path, options.only, measured, write=options.write) for path in PAGES)
 
 
-def measure(path: Path, only: str | None, *, write: bool) -> int:
-    """Takes the measurements of a page, or just the one of that name; 1 when one failed."""
+def measure(
+    path: Path, only: str | None, measured: Callable[[str], Taken | None], *, write: bool
+) -> int:
+    """Takes the measurements of a page, or just the one of that name; 1 when one failed or fell."""
     page = path.read_text(encoding="utf-8")
+    stored = read_stored()
     status = 0
     for name, command in outputs.measurements(page):
         if only not in (None, name):
             continue
-        printed = output(command)
-        if printed is None:
+        taken = measured(command)
+        if taken is None:
             status = 1
             continue
-        print(f"python -m {command}\n\n{printed.strip()}\n", flush=True)
-        page = outputs.with_measurement(page, name, printed)
+        print(f"python -m {command}\n\n{taken.printed.strip()}\n", flush=True)
+        found = ratios_of(name, taken.printed)
+        status = max(status, tell_falls(name, stored, found))
+        page = outputs.with_measurement(page, name, taken.printed)
         if write:
             write_atomically(path, page)
+            store(name, found)
     return status
+
+
+def tell_falls(script: str, stored: dict[str, float], found: dict[str, float]) -> int:
+    """1 when a ratio fell by more than is allowed or is gone, and a line about each."""
+    lines = [f"fell: {fall}" for fall in falls(stored, found)]
+    lines += [f"gone: {name}: stored {stored[name]:g}" for name in missing(script, stored, found)]
+    for line in lines:
+        say(line)
+    return 1 if lines else 0
 
 
 if __name__ == "__main__":

@@ -1,17 +1,24 @@
-"""The machine that a measurement was taken on, and the memory it took."""
+"""The machine that a measurement was taken on: its processor, its memory, who else uses it."""
 
 from __future__ import annotations
 
 import os
 import platform
+import resource
+import time
+from dataclasses import dataclass
 from pathlib import Path
+
+MOST_BY_OTHERS = 0.05
+"""The share of the processor that others may take before the machine counts as busy."""
+
+_IDLE, _WAITING, _GUEST = 3, 4, 8  # columns of /proc/stat; guests' time is in that of users too
 
 
 def machine() -> str:
     """Processor, cores that may be used, system and Python in a few words."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     return (
-        f"{_processor()}, {cores} cores, {platform.system()} {platform.machine()}, "
+        f"{_processor()}, {_cores()} cores, {platform.system()} {platform.machine()}, "
         f"Python {platform.python_version()}"
     )
 
@@ -20,6 +27,35 @@ def peak_memory() -> int:
     """The most bytes of memory that this process has held (Linux)."""
     status = Path("/proc/self/status").read_text(encoding="ascii")
     return 1024 * int(status.split("VmHWM:")[1].split()[0])
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """What the clock shows, and how much processor time was spent by then (Linux)."""
+
+    at_s: float
+    by_all_s: float
+    by_us_s: float
+
+    @classmethod
+    def now(cls) -> Moment:
+        """The time spent by the whole machine, and by this process with those it has ended."""
+        line = Path("/proc/stat").read_text(encoding="ascii").splitlines()[0]
+        ticks = [int(word) for word in line.split()[1:]][:_GUEST]
+        busy = sum(ticks) - ticks[_IDLE] - ticks[_WAITING]
+        used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+        ours_s = sum(one.ru_utime + one.ru_stime for one in used)
+        return cls(time.perf_counter(), busy / os.sysconf("SC_CLK_TCK"), ours_s)
+
+    def by_others(self, later: Moment, cores: int | None = None) -> float:
+        """The share of the processor that others took from this moment to a later one, 0 to 1."""
+        others_s = (later.by_all_s - self.by_all_s) - (later.by_us_s - self.by_us_s)
+        available_s = (later.at_s - self.at_s) * (cores or os.cpu_count() or 1)
+        return min(1.0, max(0.0, others_s / available_s)) if available_s > 0 else 0.0
+
+
+def _cores() -> int | None:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
 
 
 def _processor() -> str:

@@ -1,49 +1,40 @@
 """How long a stored run of 10,000 samples takes to rescore, and what its answers cost in memory.
 
 The command line is run as a user would, in a process of its own: loading the samples, reading the
-answers, scoring, report and history included. The second run has the same answers, each padded
-with 20 kB of reasoning: its peak of memory must not be larger by more than noise.
+answers, scoring, report and history included. What a sample takes in memory is what the run takes
+beyond one of 100 samples. The last run has the same answers, each padded with 20 kB of reasoning:
+its peak of memory must not be larger by more than noise.
 """
 
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 import tempfile
-import time
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 
 from testing.answers import recorded_answer
 
 from benchmarks.machine import machine
+from benchmarks.processes import Cost, cost_of
 from cal_ai.benchmark.samples import Sample, bundled_folder, load_samples
 from cal_ai.extractors.protocol import Usage
 from cal_ai.extractors.replay import Recorded, request_fingerprint
 from truemark.tables import Table, render
 
+FEW = 100
 SAMPLES = 10_000
 PADDING = 20_000
 MODEL = "gemini-2.5-pro"
 
 
-@dataclass(frozen=True, slots=True)
-class Cost:
-    wall_s: float
-    cpu_s: float
-    peak_mb: float
-    stored_mb: float
-
-
-def write_samples(folder: Path) -> None:
+def write_samples(folder: Path, count: int) -> None:
     """Copies of the bundled samples, each with its number in the transcript."""
     bundled = load_samples(bundled_folder()).samples
-    for number in range(SAMPLES):
+    for number in range(count):
         source = bundled_folder() / f"{bundled[number % len(bundled)].id}.txt"
         target = folder / source.parent.name / f"{source.stem}_{number}.txt"
-        target.parent.mkdir(exist_ok=True)
+        target.parent.mkdir(parents=True, exist_ok=True)
         words = source.read_text(encoding="utf-8")
         target.write_text(f"{words}[Nobody]: This is conversation {number}.\n", encoding="utf-8")
         beside = source.with_suffix(".expected.json").read_text(encoding="utf-8")
@@ -70,39 +61,35 @@ def write_recording(path: Path, folder: Path, samples: tuple[Sample, ...], paddi
             file.write(json.dumps(asdict(line)) + "\n")
 
 
-def rescore(work: Path, recording: Path) -> Cost:
+def rescore(work: Path, folder: str, recording: Path) -> Cost:
     """Time and peak memory of the command in a process of its own."""
-    command = [sys.executable, "-m", "cal_ai", "benchmark", str(work / "samples")]
+    command = ["-m", "cal_ai", "benchmark", str(work / folder)]
     command += ["--extractor", f"replay:{recording}", "--output", str(work / "reports")]
-    begun_s = time.perf_counter()
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-    assert process.stdout is not None
-    process.stdout.read()
-    _, status, used = os.wait4(process.pid, 0)
-    wall_s = time.perf_counter() - begun_s
-    if status:
-        raise SystemExit(f"the command failed with status {status}")
-    cpu_s = used.ru_utime + used.ru_stime
-    return Cost(wall_s, cpu_s, used.ru_maxrss / 1024, recording.stat().st_size / 1e6)
+    return cost_of(command)
 
 
 def main() -> None:
+    rows: list[tuple[object, ...]] = []
     with tempfile.TemporaryDirectory() as name:
         work = Path(name)
-        (work / "samples").mkdir()
-        write_samples(work / "samples")
-        samples = load_samples(work / "samples").samples
-        rows = []
-        for what, padding in (("as recorded", ""), ("padded", "x" * PADDING)):
-            recording = work / f"{what.replace(' ', '_')}.jsonl"
-            write_recording(recording, work / "samples", samples, padding)
-            measured = rescore(work, recording)
-            rows.append(
-                (what, measured.stored_mb, measured.wall_s, measured.cpu_s, measured.peak_mb)
-            )
+        least_mb = None
+        for count, padding in ((FEW, 0), (SAMPLES, 0), (SAMPLES, PADDING)):
+            folder = f"samples_{count}"
+            if not (work / folder).is_dir():
+                write_samples(work / folder, count)
+            samples = load_samples(work / folder).samples
+            recording = work / f"recorded_{count}_{padding}.jsonl"
+            write_recording(recording, work / folder, samples, "x" * padding)
+            cost = rescore(work, folder, recording)
+            least_mb = least_mb or cost.peak_mb
+            each_kb = 1_000 * (cost.peak_mb - least_mb) / (count - FEW) if count > FEW else None
+            what = f"{count:,}, padded" if padding else f"{count:,}"
+            stored_mb = recording.stat().st_size / 1e6
+            rows.append((what, stored_mb, cost.wall_s, cost.cpu_s, cost.peak_mb, each_kb))
     print(f"{machine()}\n")
-    columns = (f"{SAMPLES:,} answers", "stored MB", "seconds", "CPU seconds", "peak MB")
-    print(render(Table(columns, tuple(rows), (None, ".0f", ".2f", ".2f", ".0f")), "markdown"))
+    columns = ("answers", "stored MB", "seconds", "CPU seconds", "peak MB", "kB a sample")
+    formats = (None, ".0f", ".2f", ".2f", ".0f", ".1f")
+    print(render(Table(columns, tuple(rows), formats), "markdown"), end="")
 
 
 if __name__ == "__main__":

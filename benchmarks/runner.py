@@ -1,53 +1,62 @@
-"""What the benchmark runner adds to the calls it makes: nothing to see at 1 s per answer.
+"""What the benchmark runner adds to the calls it makes.
 
 Run from the root of the repository: python -m benchmarks.runner
 
-1. 45 samples against a server that takes 1 s per answer, 15 calls in flight.
-2. The same with --rpm 60: the server counts the calls of every minute.
-3. A server that answers at once: the runner against a bare asyncio loop around the same SDK calls,
-   which take turns; the fastest of each counts.
+1. The whole command, 45 samples against a server that takes 1 s per answer, 15 calls in flight,
+   beside a plain script that loads the same client and makes the same calls.
+2. The same with --rpm 60 and fewer samples: the server counts the calls.
+3. A server that answers at once: the runner, with its prompts, parsing, storing, scoring and
+   progress, against a plain asyncio loop around the same calls of the same client: httpx2 for
+   `openai`, the google-genai SDK for `gemini`. They take turns; the fastest of each counts.
 """
 
 from __future__ import annotations
 
 import asyncio
 import multiprocessing
-import os
-import subprocess
-import sys
 import tempfile
-import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import pairwise
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 from testing.loopback import LoopbackLLM, answer
 
 from benchmarks.machine import machine
+from benchmarks.processes import cost_of
 from benchmarks.timing import fastest
 from cal_ai.benchmark.figures import progress_line
 from cal_ai.benchmark.run import Plan, extract_all
 from cal_ai.benchmark.samples import Sample, SampleSet, bundled_folder, load_samples
 from cal_ai.benchmark.scoring import Result
 from cal_ai.benchmark.store import AnswerStore
-from cal_ai.extractors.language_model import GeminiClient
+from cal_ai.extractors.language_model import GeminiClient, OpenAIClient
 from cal_ai.extractors.prompt import RESPONSE_SCHEMA, build_prompt
 from truemark.tables import Table, render
 
 if TYPE_CHECKING:
+    import httpx2
     from google.genai import types
 
+T = TypeVar("T")
+
+Client = Literal["openai", "gemini"]
+CLIENTS: tuple[Client, ...] = ("openai", "gemini")
 MODEL = "gemini-2.5-pro"
 SAMPLES = 45
 CONCURRENCY = 15
+COMMAND_GOAL_S = 3.45
+RUNNER_GOAL = 1.2
 RPM = 60
+PACED = 15
+PLAIN = "from benchmarks.runner import plain_script; plain_script({client!r}, {url!r})"
 CALLS = 300
 ROUNDS = 12
+WHOLE_ROUNDS = 3
 EVENT = {
     "action": "create",
     "title": "Lunch with Bob",
@@ -66,7 +75,7 @@ EVENT = {
 class Server:
     """A language model on loopback in a process of its own, so that it takes none of our time."""
 
-    url: str
+    urls: dict[Client, str]
     line: Connection
 
     def call_times_s(self) -> list[float]:
@@ -78,7 +87,7 @@ class Server:
 
 def _serve(line: Connection, delay_s: float) -> None:
     with LoopbackLLM([replace(answer(events=[EVENT]), delay_s=delay_s)]) as server:
-        line.send(server.gemini_url)
+        line.send({"openai": server.openai_url, "gemini": server.gemini_url})
         while line.recv() == "calls":
             line.send([call.at_s for call in server.calls])
 
@@ -95,19 +104,22 @@ def serving(delay_s: float) -> Iterator[Server]:
         process.join()
 
 
-def command_seconds(url: str, folder: Path, *flags: str) -> float:
+def command_seconds(client: Client, url: str, folder: Path, *flags: str) -> float:
     """Wall time of the command line, start of the interpreter included."""
-    command = [sys.executable, "-m", "cal_ai", "benchmark", str(folder / "samples")]
-    command += ["--extractor", "gemini", "--no-summary", "--output", str(folder / "reports")]
-    settings = {"GEMINI_API_KEY": "loopback", "GOOGLE_GEMINI_BASE_URL": url}
-    begun_s = time.perf_counter()
-    subprocess.run(
-        [*command, "--concurrency", str(CONCURRENCY), *flags],
-        env={**os.environ, **settings},
-        check=True,
-        capture_output=True,
-    )
-    return time.perf_counter() - begun_s
+    command = ["-m", "cal_ai", "benchmark", str(folder / "samples"), "--extractor", client]
+    command += ["--model", MODEL, "--no-summary", "--output", str(folder / "reports")]
+    settings = {
+        "openai": {"OPENAI_BASE_URL": url, "OPENAI_API_KEY": "loopback"},
+        "gemini": {"GOOGLE_GEMINI_BASE_URL": url, "GEMINI_API_KEY": "loopback"},
+    }
+    command += ["--concurrency", str(CONCURRENCY), *flags]
+    return cost_of(command, settings[client]).wall_s
+
+
+def plain_script(client: Client, url: str) -> None:
+    """The calls of the command and nothing else, for a process of its own."""
+    samples = load_samples(bundled_folder()).samples[:SAMPLES]
+    asyncio.run(LOOPS[client](url, samples))
 
 
 def copy_samples(folder: Path, count: int) -> None:
@@ -119,25 +131,41 @@ def copy_samples(folder: Path, count: int) -> None:
             target.write_bytes((bundled_folder() / f"{sample.id}{suffix}").read_bytes())
 
 
-def most_in_a_minute(times_s: Sequence[float]) -> int:
-    """The largest number of calls that any 60 seconds have seen."""
-    return max(sum(start <= at < start + 60 for at in times_s) for start in times_s)
+async def httpx_loop(url: str, samples: Sequence[Sample]) -> None:
+    """The same requests by the same HTTP client, with nothing around them but as many tasks."""
+    import httpx2
+
+    format = {"name": "events", "schema": RESPONSE_SCHEMA, "strict": True}
+    bodies = [
+        {
+            "model": MODEL,
+            "messages": [{"role": "system", "content": prompt.system}]
+            + [{"role": "user", "content": turn.text} for turn in prompt.turns],
+            "temperature": 0,
+            "response_format": {"type": "json_schema", "json_schema": format},
+        }
+        for prompt in (build_prompt(sample.request) for sample in samples)
+    ]
+    async with httpx2.AsyncClient(limits=_unlimited(), timeout=120) as http:
+
+        async def ask(body: dict[str, object]) -> None:
+            response = await http.post(f"{url}/chat/completions", json=body)
+            assert response.json()["choices"][0]["message"]["content"]
+
+        await _in_flight(ask, bodies)
 
 
-async def bare_loop(url: str, samples: Sequence[Sample]) -> None:
+async def sdk_loop(url: str, samples: Sequence[Sample]) -> None:
     """The same calls of the same SDK, with nothing around them but as many tasks."""
     import httpx2
     from google import genai
     from google.genai import types
 
-    http = httpx2.AsyncClient(
-        limits=httpx2.Limits(max_connections=None, max_keepalive_connections=None)
-    )
+    http = httpx2.AsyncClient(limits=_unlimited())
     options = types.HttpOptions(
         base_url=url, api_version="v1beta", timeout=120_000, httpx_async_client=http
     )
     client = genai.Client(vertexai=False, api_key="loopback", http_options=options)
-    waiting = iter([_contents(sample) for sample in samples])
     config = types.GenerateContentConfig(
         temperature=0.0,
         automatic_function_calling=types.AutomaticFunctionCallingConfig(disable=True),
@@ -146,16 +174,38 @@ async def bare_loop(url: str, samples: Sequence[Sample]) -> None:
         response_json_schema=RESPONSE_SCHEMA,
     )
 
+    async def ask(contents: types.ContentListUnion) -> None:
+        response = await client.aio.models.generate_content(
+            model=MODEL, contents=contents, config=config
+        )
+        assert response.text
+        assert response.usage_metadata
+
+    await _in_flight(ask, [_contents(sample) for sample in samples])
+    await http.aclose()
+
+
+LOOPS: dict[Client, Callable[[str, Sequence[Sample]], Coroutine[None, None, None]]] = {
+    "openai": httpx_loop,
+    "gemini": sdk_loop,
+}
+
+
+def _unlimited() -> httpx2.Limits:
+    import httpx2
+
+    return httpx2.Limits(max_connections=None, max_keepalive_connections=None)
+
+
+async def _in_flight(ask: Callable[[T], Coroutine[None, None, None]], given: Sequence[T]) -> None:
+    """Asks about all that is given, as many at a time as the runner does."""
+    waiting = iter(given)
+
     async def work() -> None:
-        for contents in waiting:
-            response = await client.aio.models.generate_content(
-                model=MODEL, contents=contents, config=config
-            )
-            assert response.text
-            assert response.usage_metadata
+        for one in waiting:
+            await ask(one)
 
     await asyncio.gather(*(work() for _ in range(CONCURRENCY)))
-    await http.aclose()
 
 
 def _contents(sample: Sample) -> types.ContentListUnion:
@@ -163,9 +213,13 @@ def _contents(sample: Sample) -> types.ContentListUnion:
     return [{"role": turn.role, "parts": [{"text": turn.text}]} for turn in turns]
 
 
-async def runner_loop(url: str, samples: Sequence[Sample], output: Path) -> None:
+async def runner_loop(client: Client, url: str, samples: Sequence[Sample], output: Path) -> None:
     """The runner as the command uses it: prompts, parsing, storing, scoring, progress."""
-    extractor = GeminiClient("loopback", MODEL, base_url=url)
+    extractor: GeminiClient | OpenAIClient = (
+        OpenAIClient(MODEL, api_key="loopback", base_url=url)
+        if client == "openai"
+        else GeminiClient("loopback", MODEL, base_url=url)
+    )
     started = datetime.now(UTC)
     ended = 0
 
@@ -189,44 +243,65 @@ async def runner_loop(url: str, samples: Sequence[Sample], output: Path) -> None
     assert len(results) == len(samples)
 
 
-def overhead(url: str, output: Path) -> tuple[float, float]:
-    """Seconds of the bare loop and of the runner."""
+def overhead(client: Client, url: str, output: Path) -> tuple[object, ...]:
+    """The goal, seconds of the plain loop and of the runner, and the second over the first."""
     bundled = load_samples(bundled_folder()).samples
     samples = [
         replace(bundled[number % len(bundled)], name=f"copy_{number}") for number in range(CALLS)
     ]
     times_s = fastest(
         {
-            "bare": lambda: asyncio.run(bare_loop(url, samples)),
-            "runner": lambda: asyncio.run(runner_loop(url, samples, output)),
+            "plain": lambda: asyncio.run(LOOPS[client](url, samples)),
+            "runner": lambda: asyncio.run(runner_loop(client, url, samples, output)),
         },
         ROUNDS,
     )
-    return times_s["bare"], times_s["runner"]
+    plain_s, runner_s = times_s["plain"], times_s["runner"]
+    return f"--extractor {client}", RUNNER_GOAL, plain_s, runner_s, runner_s / plain_s
+
+
+def whole_command(client: Client, url: str, folder: Path) -> tuple[object, ...]:
+    """The goal, seconds of a plain script and of the command, and the second over the first."""
+    times_s: dict[str, list[float]] = {"plain": [], "command": []}
+    for _ in range(WHOLE_ROUNDS):
+        script = PLAIN.format(client=client, url=url)
+        times_s["plain"].append(cost_of(["-c", script]).wall_s)
+        times_s["command"].append(command_seconds(client, url, folder))
+    plain_s, command_s = min(times_s["plain"]), min(times_s["command"])
+    return f"--extractor {client}", COMMAND_GOAL_S, plain_s, command_s, command_s / plain_s
+
+
+def pacing(server: Server, folder: Path) -> tuple[object, ...]:
+    """How long the paced command took, and the shortest time between two of its calls."""
+    before = len(server.call_times_s())
+    copy_samples(folder, PACED)
+    wall_s = command_seconds("openai", server.urls["openai"], folder, "--rpm", str(RPM))
+    times_s = server.call_times_s()[before:]
+    gaps_s = [late - early for early, late in pairwise(times_s)]
+    return PACED, wall_s, min(gaps_s)
 
 
 def main() -> None:
     print(f"{machine()}\n")
-    rows: list[tuple[object, ...]] = []
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        copy_samples(folder, SAMPLES)
+        copy_samples(folder / "all", SAMPLES)
         with serving(delay_s=1.0) as server:
-            wall_s = command_seconds(server.url, folder)
-            rows.append((f"{SAMPLES} samples, 1 s per answer, {CONCURRENCY} in flight: s", wall_s))
-            before = len(server.call_times_s())
-            wall_s = command_seconds(server.url, folder, "--rpm", str(RPM))
-            times_s = server.call_times_s()[before:]
-            gaps_s = [late - early for early, late in pairwise(times_s)]
-            rows.append((f"the same with --rpm {RPM}: s", wall_s))
-            rows.append(("most calls in any minute", most_in_a_minute(times_s)))
-            rows.append(("shortest time between two calls: s", min(gaps_s)))
+            whole = [whole_command(it, server.urls[it], folder / "all") for it in CLIENTS]
+            paced = pacing(server, folder / "paced")
         with serving(delay_s=0.0) as server:
-            bare_s, runner_s = overhead(server.url, folder)
-            rows.append((f"bare loop, {CALLS} calls answered at once: s", bare_s))
-            rows.append((f"runner, {CALLS} calls answered at once: s", runner_s))
-            rows.append(("runner over bare loop: %", 100 * (runner_s / bare_s - 1)))
-    print(render(Table(("measured", "value"), tuple(rows), (None, ".2f")), "markdown"))
+            added = [overhead(it, server.urls[it], folder) for it in CLIENTS]
+    compared = ("goal", "plain loop, s", "runner, s", "times the plain loop")
+    formats = (None, ".2f", ".2f", ".2f", ".2f")
+    first = f"{SAMPLES} samples, 1 s per answer, {CONCURRENCY} in flight, whole command"
+    show(Table((first, "goal, s", *compared[1:]), tuple(whole), formats))
+    show(Table((f"{CALLS} calls answered at once", *compared), tuple(added), formats))
+    columns = (f"samples with --rpm {RPM}", "seconds", "shortest time between two calls, s")
+    show(Table(columns, (paced,), ("d", ".2f", ".2f")))
+
+
+def show(table: Table) -> None:
+    print(render(table, "markdown"), flush=True)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """How fast the segmenter is beside wtpsplit-lite and a bare onnxruntime loop, on the same files.
 
-    python -m benchmarks.segmentation_speed [--characters N] [--repeat N] [--memory MB]
+    python -m benchmarks.segmentation_speed [--repeat N] [--memory MB]
 
 prints markdown tables. The model of SaT-3l's shape has random weights, which take the same time as
 trained ones. wtpsplit-lite is left out when it is not installed.
@@ -20,7 +20,6 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 
-import numpy as np
 from testing.onnx_models import write_terminator_model, write_transformer
 
 from benchmarks import wtpsplit_peer
@@ -37,7 +36,9 @@ from sat_bench.models.windows import windows
 from truemark.tables import Table, render
 
 PEER_STRIDE = 64  # how far wtpsplit-lite's windows advance unless told otherwise
-SHORT_TEXTS = 64
+# Long enough for a second of work, short enough for eight times that by the peer.
+CHARACTERS = {"nano": 120_000, "small": 60_000, "base": 30_000}
+SHORTEST = 20_000
 BARE = "bare onnxruntime loop"
 PEER = f"wtpsplit-lite, stride {PEER_STRIDE} (default)"
 
@@ -75,18 +76,17 @@ def _finer(reach: Reach) -> tuple[int, int]:
     return reach.window // 2, reach.window - PEER_STRIDE
 
 
-def whole_text_table(files: ModelFiles, folder: Path, text: str, repeat: int) -> Table:
-    """Times for one long text: the peer, bare loops, and the segmenter at several overlaps."""
+def whole_text_table(files: ModelFiles, folder: Path, repeat: int) -> Table:
+    """Times for one long text: the peer, bare loops, and the segmenter at its and their overlap."""
+    text = talk_text(CHARACTERS.get(files.name, SHORTEST))
     default = Segmenter(files.model, files.tokenizer)
     jobs: dict[str, Callable[[], object]] = {
         BARE: bare_loop(default, text),
         f"Segmenter, {_windows(files.reach)} (default)": partial(default.boundaries, text),
     }
-    for overlap in _finer(files.reach):
-        fine = Segmenter(files.model, files.tokenizer, overlap=overlap)
-        jobs[f"Segmenter, {_windows(files.reach.sharing(overlap))}"] = partial(
-            fine.boundaries, text
-        )
+    overlap = files.reach.window - PEER_STRIDE
+    fine = Segmenter(files.model, files.tokenizer, overlap=overlap)
+    jobs[f"Segmenter, {_windows(files.reach.sharing(overlap))}"] = partial(fine.boundaries, text)
     copy = quantized(files.model, folder)
     if copy != files.model:
         int8 = Segmenter(copy, files.tokenizer)
@@ -94,6 +94,9 @@ def whole_text_table(files: ModelFiles, folder: Path, text: str, repeat: int) ->
         jobs[f"Segmenter, {_windows(files.reach)}, int8"] = partial(int8.boundaries, text)
     if peer := peer_of(files, folder):
         jobs[PEER] = partial(peer.boundaries, text, 0.5)
+        # As far as the segmenter's own windows advance.
+        stride = files.reach.window - files.reach.overlap
+        jobs[f"wtpsplit-lite, stride {stride}"] = partial(peer.boundaries, text, 0.5, stride)
     times = fastest(jobs, repeat)
     first = times.get(PEER, times[BARE])
     rows = []
@@ -102,34 +105,9 @@ def whole_text_table(files: ModelFiles, folder: Path, text: str, repeat: int) ->
         rows.append((name, len(text) / taken, first / taken, bare / taken))
     reference = "times wtpsplit-lite" if peer else "times the bare loop"
     return Table(
-        (files.name, "characters/s", reference, "of the bare loop"),
+        (f"{files.name}, {len(text):,} characters", "characters/s", reference, "of the bare loop"),
         tuple(rows),
-        (None, ",.0f", ".1f", ".2f"),
-    )
-
-
-def short_texts_table(files: ModelFiles, folder: Path, text: str, repeat: int) -> Table | None:
-    """Times for a list of short texts of very different length."""
-    peer = peer_of(files, folder)
-    if not peer:
-        return None
-    cuts = np.geomspace(10, 1500, SHORT_TEXTS).astype(int).cumsum()
-    texts = [text[start:end] for start, end in zip([0, *cuts], cuts, strict=False)]
-    segmenter = Segmenter(files.model, files.tokenizer)
-    times = fastest(
-        {
-            "wtpsplit-lite": lambda: peer.boundaries_of_many(texts, 0.5),
-            "Segmenter": lambda: segmenter.segment_many(texts),
-        },
-        repeat,
-    )
-    return Table(
-        (f"{files.name}, {SHORT_TEXTS} short texts", "texts/s", "times wtpsplit-lite"),
-        tuple(
-            (name, len(texts) / taken, times["wtpsplit-lite"] / taken)
-            for name, taken in times.items()
-        ),
-        (None, ",.0f", ".1f"),
+        (None, ",.0f", ".2f", ".2f"),
     )
 
 
@@ -140,18 +118,19 @@ def agreement_table(files: Sequence[ModelFiles], folder: Path, text: str) -> Tab
         peer = peer_of(one, folder)
         if not peer:
             return None
-        expected = {threshold: set(peer.boundaries(text, threshold)) for threshold in (0.1, 0.5)}
+        expected = {threshold: peer.boundaries(text, threshold) for threshold in (0.1, 0.5)}
         for overlap in (0, one.reach.overlap, *_finer(one.reach)):
             with Segmenter(one.model, one.tokenizer, overlap=overlap) as segmenter:
                 scored = segmenter.scored_boundaries(text)
-            shares = [
-                2 * len(found & truth) / (len(found) + len(truth))
-                for threshold, truth in expected.items()
-                for found in [set(scored.above(threshold))]
-            ]
+            shares = [agreement(scored.above(at), truth) for at, truth in expected.items()]
             rows.append((one.name, _windows(one.reach.sharing(overlap)), *shares))
     columns = ("model", "windows", "agreement at 0.1", "agreement at 0.5")
     return Table(columns, tuple(rows), (None, None, ".2%", ".2%"))
+
+
+def agreement(some: Sequence[int], others: Sequence[int]) -> float:
+    """The share of boundaries that both have."""
+    return 2 * len(set(some) & set(others)) / (len(some) + len(others))
 
 
 def peer_of(files: ModelFiles, folder: Path) -> WtpsplitPeer | None:
@@ -211,8 +190,7 @@ def models(folder: Path) -> tuple[ModelFiles, list[ModelFiles]]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--characters", type=int, default=30_000, help="length of the text")
-    parser.add_argument("--repeat", type=int, default=2, help="runs of each, the fastest counts")
+    parser.add_argument("--repeat", type=int, default=5, help="runs of each, the fastest counts")
     parser.add_argument("--memory", type=int, default=20, help="largest text in MB")
     parser.add_argument("--memory-of", nargs=3, help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -225,13 +203,10 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
         large, small = models(folder)
-        text = talk_text(options.characters)
         print(f"{machine()}\n")
         tables = [
-            whole_text_table(large, folder, text, options.repeat),
-            *(whole_text_table(files, folder, text, options.repeat) for files in small),
-            short_texts_table(large, folder, text, options.repeat),
-            agreement_table(small, folder, text),
+            *(whole_text_table(files, folder, options.repeat) for files in (large, *small)),
+            agreement_table(small, folder, talk_text(SHORTEST)),
             memory_table(folder, large.tokenizer, (options.memory // 4, options.memory)),
         ]
         for table in filter(None, tables):

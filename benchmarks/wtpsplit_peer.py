@@ -43,20 +43,21 @@ class WtpsplitPeer:
         sentences = self._sat.split(
             text, threshold=threshold, stride=stride, block_size=self._window
         )
-        return _ends(sentences)
+        return ends(sentences)
 
     def boundaries_of_many(self, texts: Sequence[str], threshold: float) -> list[list[int]]:
         """`boundaries` of each text, given to wtpsplit-lite as one list."""
         found = self._sat.split(list(texts), threshold=threshold, block_size=self._window)
-        return [_ends(sentences) for sentences in found]
+        return [ends(sentences) for sentences in found]
 
 
-def _ends(sentences: Sequence[str]) -> list[int]:
-    ends, start = [], 0
+def ends(sentences: Sequence[str]) -> list[int]:
+    """The offset after the last character of each sentence; joined, they are the text."""
+    found, start = [], 0
     for sentence in sentences:
-        ends.append(start + len(sentence.rstrip()))
+        found.append(start + len(sentence.rstrip()))
         start += len(sentence)
-    return ends
+    return found
 
 
 def _labels(model: Path) -> int:

@@ -1,0 +1,50 @@
+"""What a command costs in a process of its own, as users run it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+_KEPT_FROM_USERS = ("PYTHONDONTWRITEBYTECODE", "PYTHONUNBUFFERED")
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """Time and memory of one run of a command, start of the interpreter included."""
+
+    wall_s: float
+    cpu_s: float
+    peak_mb: float
+
+
+def cost_of(
+    arguments: Sequence[str],
+    settings: Mapping[str, str] | None = None,
+    folder: Path | None = None,
+    accepted: Sequence[int] = (0,),
+) -> Cost:
+    """What Python with these arguments costs; the program may end with any accepted status."""
+    begun_s = time.perf_counter()
+    process = subprocess.Popen(
+        [sys.executable, *arguments],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env=plain_environment() | dict(settings or {}),
+        cwd=folder,
+    )
+    _, status, used = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    wall_s = time.perf_counter() - begun_s
+    if process.returncode not in accepted:
+        raise SystemExit(f"{' '.join(arguments)}: failed with status {process.returncode}")
+    return Cost(wall_s, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024)
+
+
+def plain_environment() -> dict[str, str]:
+    """The environment, without what keeps Python from storing compiled modules."""
+    return {name: value for name, value in os.environ.items() if name not in _KEPT_FROM_USERS}

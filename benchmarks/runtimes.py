@@ -1,0 +1,90 @@
+"""How fast other runtimes are than onnxruntime on the processor, and how far they agree with it.
+
+    python -m benchmarks.runtimes [--repeat N]
+
+The model of SaT-3l's shape has random weights: a probability near a half, which bfloat16 may push
+to its other side, is common there and rare in a trained model. A runtime that is not installed is
+left out with a line that says what to install.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.machine import machine
+from benchmarks.segmentation_speed import agreement, models, talk_text
+from benchmarks.timing import fastest
+from sat_bench.models.boundaries import scored_positions
+from sat_bench.models.finding import ModelFiles
+from sat_bench.models.runtimes import DEFAULT_RUNTIME, RUNTIMES
+from sat_bench.models.segmenter import Segmenter
+from truemark.errors import TruemarkError
+from truemark.tables import Table, render
+
+CHARACTERS = 20_000
+THRESHOLDS = (0.1, 0.5)
+COLUMNS = (
+    "model and runtime",
+    "characters/s",
+    "times onnx",
+    "agreement at 0.1",
+    "agreement at 0.5",
+    "other side of 0.5",
+    "largest difference",
+)
+FORMATS = (None, ",.0f", ".2f", ".2%", ".2%", None, ".3f")
+
+
+def rows(files: ModelFiles, text: str, repeat: int) -> Iterator[tuple[object, ...]]:
+    """A row for each runtime that is there besides the default."""
+    usual = Segmenter(files.model, files.tokenizer)
+    expected = usual.probabilities(text)
+    positions = scored_positions(text, expected)
+    for runtime in RUNTIMES:
+        if runtime == DEFAULT_RUNTIME:
+            continue
+        try:
+            other = Segmenter(files.model, files.tokenizer, runtime=runtime)
+        except TruemarkError as error:
+            print(f"{runtime} is left out: {error}", file=sys.stderr)
+            continue
+        found = other.probabilities(text)
+        scored = scored_positions(text, found)
+        shares = [agreement(scored.above(at), positions.above(at)) for at in THRESHOLDS]
+        sides = int(((found.values > 0.5) != (expected.values > 0.5)).sum())
+        jobs: dict[str, Callable[[], object]] = {
+            DEFAULT_RUNTIME: partial(usual.boundaries, text),
+            runtime: partial(other.boundaries, text),
+        }
+        times = fastest(jobs, repeat)
+        yield (
+            f"{files.name}, {runtime}",
+            len(text) / times[runtime],
+            times[DEFAULT_RUNTIME] / times[runtime],
+            *shares,
+            f"{sides} of {len(found.values):,}",
+            float(np.abs(found.values - expected.values).max()),
+        )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--repeat", type=int, default=5, help="runs of each, the fastest counts")
+    repeat: int = parser.parse_args().repeat
+    text = talk_text(CHARACTERS)
+    with tempfile.TemporaryDirectory() as temporary:
+        large, bundled = models(Path(temporary))
+        found = tuple(row for files in (large, *bundled) for row in rows(files, text, repeat))
+    print(f"{machine()}\n")
+    print(render(Table(COLUMNS, found, FORMATS), "markdown"), end="")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,179 @@
+"""How measurements of speed are judged: against the stored ratios, and on an idle machine only."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from benchmarks import all as bench
+from benchmarks import ratios
+from benchmarks.all import Taken, undisturbed, wait_for_quiet
+from benchmarks.machine import MOST_BY_OTHERS, Moment
+from docs import outputs
+
+PRINTED = """\
+AMD EPYC, 2 cores
+
+| nano, 1,000 characters | goal | characters/s | times wtpsplit-lite |
+| --- | ---: | ---: | ---: |
+| Segmenter | 1.2 | 1,234 | 8.00 |
+| wtpsplit-lite, stride 64 | - | 154 | 1.00 |
+
+| calls | plain loop, s | times the plain loop |
+| --- | ---: | ---: |
+| openai | 0.50 | 1.10 |
+| gemini | 0.50 | - |
+"""
+SPEED = "one: Segmenter, nano, 1,000 characters: times wtpsplit-lite"
+COST = "one: openai, calls: times the plain loop"
+
+
+def test_ratios_are_read_from_the_tables_and_those_of_peers_are_not() -> None:
+    assert ratios.ratios_of("one", PRINTED) == {SPEED: 8.0, COST: 1.1}
+
+
+@pytest.mark.parametrize(
+    ("name", "stored", "found", "fell"),
+    [
+        pytest.param(SPEED, 8.0, 6.81, False, id="within what is allowed"),
+        pytest.param(SPEED, 8.0, 6.79, True, id="slower"),
+        pytest.param(SPEED, 8.0, 16.0, False, id="faster"),
+        pytest.param(COST, 1.10, 1.29, False, id="a cost that rises within what is allowed"),
+        pytest.param(COST, 1.10, 1.30, True, id="a cost that rises"),
+        pytest.param(COST, 1.10, 0.50, False, id="a cost that falls"),
+        pytest.param(SPEED, 8.0, 0.0, True, id="nothing left"),
+    ],
+)
+def test_what_is_worse_by_more_than_15_percent_fell(
+    name: str, stored: float, found: float, fell: bool
+) -> None:
+    assert [one.name for one in ratios.falls({name: stored}, {name: found})] == [name] * fell
+
+
+def test_the_worst_fall_is_named_first_with_both_ratios_and_what_is_lost() -> None:
+    stored, found = {SPEED: 8.0, COST: 1.0}, {SPEED: 6.0, COST: 2.0, "one: new: ratio": 1.0}
+    assert [str(one) for one in ratios.falls(stored, found)] == [
+        f"{COST}: 2, stored 1: fell by 50%",
+        f"{SPEED}: 6, stored 8: fell by 25%",
+    ]
+
+
+def test_ratios_of_a_script_are_stored_in_place_of_its_old_ones(tmp_path: Path) -> None:
+    path = tmp_path / "ratios.json"
+    assert ratios.read_stored(path) == {}
+    ratios.store("one", {"one: a: ratio": 1.0, "one: b: ratio": 2.0}, path)
+    ratios.store("other", {"other: a: ratio": 3.0}, path)
+    ratios.store("one", {"one: b: ratio": 4.0}, path)
+    assert ratios.read_stored(path) == {"one: b: ratio": 4.0, "other: a: ratio": 3.0}
+
+
+def test_every_stored_ratio_is_one_of_the_performance_page() -> None:
+    page = bench.PAGES[0].read_text(encoding="utf-8")
+    shown: dict[str, float] = {}
+    for name, command in outputs.measurements(page):
+        block = re.search(
+            rf"output of: python -m {re.escape(command)} -->\n(.*?)<!-- end", page, re.DOTALL
+        )
+        assert block
+        shown |= ratios.ratios_of(name, block[1])
+    assert ratios.read_stored() == shown
+
+
+@pytest.fixture
+def page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    path = tmp_path / "page.md"
+    block = "<!-- output of: python -m benchmarks.one -->\nold\n<!-- end of output -->\n"
+    path.write_text(block, encoding="utf-8")
+    stored = tmp_path / "ratios.json"
+    stored.write_text(json.dumps({SPEED: 10.0, "one: lost, calls: ratio": 1.0}), encoding="utf-8")
+    monkeypatch.setattr(bench, "read_stored", lambda: ratios.read_stored(stored))
+    monkeypatch.setattr(bench, "store", lambda name, found: ratios.store(name, found, stored))
+    return path
+
+
+def test_a_measurement_that_fell_is_named_and_ends_with_status_1(
+    page: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    status = bench.measure(page, None, lambda _: Taken(PRINTED, 0.0), write=False)
+    told = capsys.readouterr().err.splitlines()
+    assert status == 1
+    assert told == [
+        f"fell: {SPEED}: 8, stored 10: fell by 20%",
+        "gone: one: lost, calls: ratio: stored 1",
+    ]
+    assert "old" in page.read_text(encoding="utf-8")
+
+
+def test_what_is_written_is_the_measure_of_the_next_time(
+    page: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bench.measure(page, None, lambda _: Taken(PRINTED, 0.0), write=True)
+    capsys.readouterr()
+    assert PRINTED in page.read_text(encoding="utf-8")
+    assert bench.measure(page, None, lambda _: Taken(PRINTED, 0.0), write=False) == 0
+    assert not capsys.readouterr().err
+
+
+def test_a_measurement_that_fails_is_not_written(page: Path) -> None:
+    assert bench.measure(page, None, lambda _: None, write=True) == 1
+    assert "old" in page.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("later", "share"),
+    [
+        pytest.param(Moment(10.0, 0.0, 0.0), 0.0, id="nobody worked"),
+        pytest.param(Moment(10.0, 15.0, 15.0), 0.0, id="we worked"),
+        pytest.param(Moment(10.0, 15.0, 10.0), 0.25, id="others took a quarter of both cores"),
+        pytest.param(Moment(10.0, 15.0, 15.2), 0.0, id="ticks are coarse"),
+    ],
+)
+def test_others_take_what_the_machine_spent_and_we_did_not(later: Moment, share: float) -> None:
+    assert Moment(0.0, 0.0, 0.0).by_others(later, cores=2) == pytest.approx(share)
+
+
+def test_our_own_work_is_not_that_of_others() -> None:
+    begun = Moment.now()
+    while (now := Moment.now()).by_us_s < begun.by_us_s + 0.3:
+        pass
+    assert now.by_all_s - begun.by_all_s >= 0.25
+    assert 0 <= begun.by_others(now) <= 1
+
+
+def test_a_disturbed_measurement_is_repeated_until_one_is_left_alone(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    taken = iter([Taken("first", 0.4), Taken("second", MOST_BY_OTHERS), Taken("third", 0.0)])
+    found = undisturbed("benchmarks.one", lambda _: next(taken))
+    assert found == Taken("second", MOST_BY_OTHERS)
+    told = "python -m benchmarks.one: others took 40% of the processor; once more\n"
+    assert capsys.readouterr().err == told
+
+
+def test_a_measurement_that_is_always_disturbed_does_not_count(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert undisturbed("benchmarks.one", lambda _: Taken("printed", 0.4)) is None
+    lines = capsys.readouterr().err.splitlines()
+    assert [line.rpartition("; ")[2] for line in lines] == [
+        "once more",
+        "once more",
+        "it does not count",
+    ]
+
+
+def test_a_busy_machine_is_waited_for(capsys: pytest.CaptureFixture[str]) -> None:
+    shares = iter([0.9, 0.5, 0.01])
+    pauses: list[float] = []
+    assert wait_for_quiet(lambda: next(shares), pauses.append)
+    assert len(pauses) == 2
+    assert "others take 90% of its processor; waiting" in capsys.readouterr().err
+
+
+def test_a_machine_that_stays_busy_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert not wait_for_quiet(lambda: 0.5, lambda _: None)
+    last = capsys.readouterr().err.splitlines()[-1]
+    assert last.startswith("error: the machine is busy: others take 50% of its processor")
+    assert "--busy" in last
