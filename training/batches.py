@@ -14,7 +14,7 @@ import torch.nn.functional as F  # noqa: N812
 from torch import Tensor
 
 from sat_bench.models.tokenizer import BOS_ID, EOS_ID, UNK_ID
-from training.prepare import END, MARK_SHIFT, MARKS_KNOWN, WINDOW
+from training.prepare import CUT_SHORT, END, MARK_SHIFT, MARKS_KNOWN, WINDOW
 
 # Windows of 508 tokens are trained as two halves, or as quarters, so that short texts are no
 # surprise; with their two marks, lengths are multiples of eight, which run faster.
@@ -28,6 +28,7 @@ class Batch(NamedTuple):  # which the compiler of networks takes apart, unlike a
     marks: Tensor
     unpunctuated: Tensor
     trust: Tensor
+    certain: Tensor  # ends that count as they are, whatever a teacher says
 
 
 def batches(
@@ -81,4 +82,5 @@ def as_batch(ids: Tensor, labels: Tensor, trust: Tensor, parts: int) -> Batch:
         marks=torch.where(known, (flags >> MARK_SHIFT) & 7, -100),
         unpunctuated=known,
         trust=framed(trust.float(), 0, 0),
+        certain=(flags & CUT_SHORT) > 0,
     )

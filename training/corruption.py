@@ -15,10 +15,18 @@ from numpy.typing import NDArray
 # What stood after a token before punctuation was removed; 0 = nothing. An auxiliary target.
 PUNCTUATION_CLASSES = (",", ".", "?", "!", ";:", "-–—", "'\"“”‘’()[]")
 MODES = ("as written", "lower", "no punctuation", "lower, no punctuation", "no final marks", "web")
-MODE_SHARES = (0.38, 0.05, 0.05, 0.41, 0.05, 0.06)
+MODE_SHARES = (0.35, 0.05, 0.05, 0.44, 0.05, 0.06)
 FINAL_MARKS = ".?!…"
 # How often a run of sentences stumbles as speakers do, and then how often each of its sentences.
 STUMBLING_RUNS, STUMBLING_SENTENCES = 0.15, 0.4
+# How often speakers of a run are cut short, and then how often each of its sentences; how that is
+# written. Sources split by rule hardly show it, since a dash is no final mark to them.
+INTERRUPTED_RUNS, INTERRUPTED_SENTENCES = 0.08, 0.15
+DASHES = "-–—"
+CUT_SHORT = (" —", "—", " –", "–", " --", "--", "-")
+CUT_SHORT_SHARES = (6, 3, 4, 2, 1, 1, 1)
+# How often a run has footnotes as encyclopedias write them, and then how many sentences one.
+FOOTNOTED_RUNS, FOOTNOTED_SENTENCES, LARGEST_FOOTNOTE = 0.06, 0.25, 60
 FILLERS = ("um", "uh", "er", "you know", "I mean", "like", "well", "so", "sort of", "mm")
 FILLER_SHARES = (6, 8, 1, 3, 2, 2, 1, 1, 1, 1)
 # Words that may lose their capital when another comes before them.
@@ -47,6 +55,10 @@ def draw(
     pieces = [str(s) for s in sentences]
     if rng.random() < STUMBLING_RUNS:
         pieces = [_stumbling(s, rng) if rng.random() < STUMBLING_SENTENCES else s for s in pieces]
+    if mode == "as written" and rng.random() < INTERRUPTED_RUNS:
+        pieces = [_cut_short(s, rng) if rng.random() < INTERRUPTED_SENTENCES else s for s in pieces]
+    if mode == "as written" and rng.random() < FOOTNOTED_RUNS:
+        pieces = [_footnoted(s, rng) if rng.random() < FOOTNOTED_SENTENCES else s for s in pieces]
     if mode == "no final marks":
         pieces = [_without_final_mark(s) for s in pieces]
     elif mode == "web":
@@ -117,6 +129,20 @@ def _wrapped(text: str, width: int) -> str:
 
 def _without_final_mark(sentence: str) -> str:
     return sentence.rstrip(FINAL_MARKS + "\"”'’) ") or sentence
+
+
+def _cut_short(sentence: str, rng: random.Random) -> str:
+    """One sentence whose speaker is interrupted, or starts anew; a dash is its end."""
+    words = sentence.split(" ")
+    kept = " ".join(words[: rng.randint(1, len(words))]).rstrip(FINAL_MARKS + DASHES + ",;:\"”'’) ")
+    return kept + rng.choices(CUT_SHORT, CUT_SHORT_SHARES)[0] if kept else sentence
+
+
+def _footnoted(sentence: str, rng: random.Random) -> str:
+    """One sentence with the number of a footnote after its final mark, to which it belongs."""
+    if not sentence or sentence[-1] not in FINAL_MARKS:
+        return sentence
+    return f"{sentence}{rng.choice((' ', ' ', ''))}[{rng.randint(1, LARGEST_FOOTNOTE)}]"
 
 
 def _as_on_the_web(sentence: str, rng: random.Random) -> str:

@@ -41,11 +41,10 @@ FORMS = {"base": Form(8), "small": Form(4), "nano": Form(4)}
 class Graph:
     """Nodes and weights of an ONNX graph in the making."""
 
-    def __init__(self, prefix: str = "") -> None:
+    def __init__(self) -> None:
         self.nodes: list[Any] = []
         self.weights: list[Any] = []
         self.count = 0
-        self.prefix = prefix  # of the names of all that is added
 
     def add(self, op: str, *inputs: str, out: str | None = None, **attributes: Any) -> str:
         """The name of the output of a new node."""
@@ -56,14 +55,14 @@ class Graph:
     ) -> list[str]:
         """The names of the outputs of a new node."""
         self.count += 1
-        first = name or f"{self.prefix}{op.lower()}_{self.count}"
+        first = name or f"{op.lower()}_{self.count}"
         names = [first, *(f"{first}.{i}" for i in range(1, outs))]
         self.nodes.append(helper.make_node(op, list(inputs), names, **attributes))
         return names
 
     def constant(self, values: NDArray[Any], name: str = "") -> str:
         self.count += 1
-        name = name or f"{self.prefix}constant_{self.count}"
+        name = name or f"constant_{self.count}"
         self.weights.append(numpy_helper.from_array(np.ascontiguousarray(values), name))
         return name
 
@@ -118,13 +117,13 @@ def four_bit_levels(values: NDArray[np.float32]) -> tuple[NDArray[np.int64], NDA
     return chosen.astype(np.int64), np.choose(best, candidates).astype(np.float32)
 
 
-def whole_product(graph: Graph, x: str, weight: NDArray[np.float32], out: str | None = None) -> str:
+def whole_product(graph: Graph, x: str, weight: NDArray[np.float32]) -> str:
     """`x` times the weights, both rounded to whole numbers: `x` as it comes, by its own range."""
     whole, steps = eight_bits(weight, axis=1, largest=SEVEN_BITS)
     rounded, step, zero = graph.add_many("DynamicQuantizeLinear", x, outs=3)
     product = graph.add("MatMulInteger", rounded, graph.constant(whole), zero)
     factor = graph.add("Mul", step, graph.constant(steps[0]))
-    return graph.add("Mul", graph.add("Cast", product, to=TensorProto.FLOAT), factor, out=out)
+    return graph.add("Mul", graph.add("Cast", product, to=TensorProto.FLOAT), factor)
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,14 +243,10 @@ def main() -> None:
     parser.add_argument("weights", type=Path)
     parser.add_argument("name", choices=sorted(FORMS))
     parser.add_argument("out", type=Path)
-    parser.add_argument("--mean-with", help="another network there of the same shape")
     parser.add_argument("--float32", action="store_true", help="keep the weights as they are")
     options = parser.parse_args()
     form = FLOAT32 if options.float32 else FORMS[options.name]
     arrays = read_parts(options.weights, options.name)
-    if options.mean_with:
-        other = read_parts(options.weights, options.mean_with)
-        arrays = {name: (values + other[name]) / 2 for name, values in arrays.items()}
     model = build(arrays, SHAPES[options.name], form)
     options.out.write_bytes(model.SerializeToString())
     print(f"{options.out}: {options.out.stat().st_size:,} bytes")

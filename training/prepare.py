@@ -21,13 +21,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sat_bench.models.tokenizer import ID_SHIFT, Tokenizer
-from training.corruption import MarkedText, draw
+from training.corruption import DASHES, MarkedText, draw
 from training.documents import Document, read_mix, read_talks, write_thinned
 
 SEED = 20261115
 WINDOW = 508  # two windows of 254 tokens, which with their marks are 256 positions
-# A token's label byte: bit 0 = a sentence ends, bits 1-3 = the mark removed, bit 4 = marks removed.
-END, MARK_SHIFT, MARKS_KNOWN = 1, 1, 16
+# A token's label byte: bit 0 = a sentence ends, bits 1-3 = the mark removed, bit 4 = marks removed,
+# bit 5 = a sentence ends at a dash, which no teacher is asked about.
+END, MARK_SHIFT, MARKS_KNOWN, CUT_SHORT = 1, 1, 16, 32
 # White space and quotes in one form each. A line break, which tells sentences apart, becomes a
 # piece of its own; the space after it gives the first word of a line its usual piece.
 LINE_BREAK = "␤"
@@ -95,6 +96,8 @@ def labelled(
         labels |= (marked.removed[last] << MARK_SHIFT) | MARKS_KNOWN
     owners = np.searchsorted(token_ends, marked.ends, side="right") - 1
     labels[owners[owners >= 0]] |= END
+    at_dash = np.array([marked.text[end - 1] in DASHES for end in marked.ends], dtype=bool)
+    labels[owners[at_dash & (owners >= 0)]] |= CUT_SHORT
     return ids, labels
 
 
@@ -181,6 +184,7 @@ def main() -> None:
     thin = commands.add_parser("thin")
     thin.add_argument("mix", type=Path)
     thin.add_argument("out", type=Path)
+    thin.add_argument("--share", type=float, help="of every source split by rule")
     tokenizer = commands.add_parser("tokenizer")
     tokenizer.add_argument("mix", type=Path)
     tokenizer.add_argument("out", type=Path)
@@ -193,7 +197,7 @@ def main() -> None:
     passes.add_argument("--workers", type=int, default=os.cpu_count() or 1)
     options = parser.parse_args()
     if options.command == "thin":
-        write_thinned(options.mix, options.out)
+        write_thinned(options.mix, options.out, options.share)
         return
     documents = read_documents(options.mix)
     if options.command == "tokenizer":

@@ -27,7 +27,7 @@ class Shape:
 SHAPES = {
     "base": Shape(width=384, layers=6, heads=12, feed_forward=1536, embedding=384),
     "small": Shape(width=384, layers=4, heads=12, feed_forward=1024, embedding=192),
-    "nano": Shape(width=128, layers=3, heads=4, feed_forward=384, embedding=128, activation="relu"),
+    "nano": Shape(width=192, layers=3, heads=3, feed_forward=384, embedding=64, activation="relu"),
     "smoke": Shape(width=32, layers=2, heads=2, feed_forward=64, embedding=32, vocabulary=512),
     "smoke-small": Shape(
         width=32, layers=1, heads=2, feed_forward=32, embedding=16, vocabulary=512

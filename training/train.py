@@ -1,7 +1,7 @@
 """Train networks on the windows, alone or towards what an earlier one says.
 
 python -m training.train WINDOWS OUT teacher --pretrained minilm.npz --steps 3789 --parts 0.85,0.15
-python -m training.train WINDOWS OUT base,small,nano --teacher OUT/teacher.small.npz --batch 64
+python -m training.train WINDOWS OUT base,small,nano --teacher base.onnx --steps 8000
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from training.batches import Batch, batches, made_up_batch
 from training.network import Network, load
 from training.prepare import SEED
 from training.shapes import SHAPES
+from training.shipped import read_onnx
 from training.students import beginning
 from training.weights import (
     Arrays,
@@ -41,6 +42,8 @@ UNPUNCTUATED_TILT = 1.3
 # With a teacher, whom they learn most from, doubtful sources count as much as those cut by rule.
 TAUGHT_TRUST, DOUBTFUL_SHARE = 0.5, 0.95
 WARMUP = 200
+# How far the teacher moves towards the first student at each step, if it is of its shape.
+FOLLOWS = 0.001
 TIMED_FROM, TIMED_TO = 20, 120
 FRESH = ("pieces.", "kinds.", "widen.", "neighbours", "boundary.", "marks.", "hint.")
 
@@ -49,7 +52,8 @@ FRESH = ("pieces.", "kinds.", "widen.", "neighbours", "boundary.", "marks.", "hi
 class Recipe:
     """How a network learns: `fresh_rate` is for what MiniLM did not have.
 
-    `taught` is how much a teacher counts beside gold labels, and beside labels set by rule.
+    `taught` is how much a teacher counts beside gold labels, and beside labels set by rule; with
+    `every` above 1, only each second, third … batch is learned from.
     """
 
     shape: str
@@ -58,13 +62,14 @@ class Recipe:
     dropout: float = 0.0
     taught: tuple[float, float] = (0.6, 0.85)
     rounds_pieces: bool = False
+    every: int = 1
 
 
 RECIPES = {
     "teacher": Recipe("base", 3e-4, 1e-3, dropout=0.1),
-    "base": Recipe("base", 2.5e-4, 8e-4, dropout=0.05, taught=(0.4, 0.7)),
-    "small": Recipe("small", 5e-4, 1.2e-3, rounds_pieces=True),
-    "nano": Recipe("nano", 1.5e-3, 2.5e-3, rounds_pieces=True),
+    "base": Recipe("base", 4e-4, 1.2e-3, dropout=0.05, taught=(0.5, 0.75)),
+    "small": Recipe("small", 6e-4, 1.5e-3, rounds_pieces=True, every=2),
+    "nano": Recipe("nano", 2e-3, 3e-3, rounds_pieces=True),
 }
 
 
@@ -90,17 +95,18 @@ class Schedule:
         return rise * 0.5 * (1 + math.cos(math.pi * min(1, step / self.steps)))
 
 
-def target(batch: Batch, teachers: Sequence[Tensor], recipe: Recipe) -> tuple[Tensor, Tensor]:
-    """The labels, mixed with the teachers' mean probability, and the weight of each token."""
-    if not teachers:
+def target(batch: Batch, said: Tensor | None, recipe: Recipe) -> tuple[Tensor, Tensor]:
+    """The labels, mixed with the probability of a teacher, and the weight of each token."""
+    if said is None:
         return batch.ends, batch.trust
-    taught = torch.sigmoid(torch.stack(list(teachers)).mean(0))
+    taught = torch.sigmoid(said)
     # A teacher is tilted already where punctuation was removed: undo it, the loss tilts again.
     odds = taught / UNPUNCTUATED_TILT
     taught = torch.where(batch.unpunctuated, odds / (odds + 1 - taught), taught)
     gold, rule = recipe.taught
     share = torch.where(batch.trust > 0.99, gold, rule)
     share = torch.where(batch.trust < TAUGHT_TRUST - 0.1, DOUBTFUL_SHARE, share)
+    share = torch.where(batch.certain, 0.0, share)
     weight = torch.where(batch.trust > 0, batch.trust.clamp(min=TAUGHT_TRUST), 0.0)
     return share * taught + (1 - share) * batch.ends, weight
 
@@ -147,19 +153,29 @@ class Teacher:
         hidden = self.network(ids)
         return self.network.boundary(hidden)[..., 0].float(), hidden
 
+    def follow(self, student: Network) -> None:
+        """Move towards a student of the same shape: the mean of its last steps is the better."""
+        with torch.no_grad():
+            own, others = list(self.network.parameters()), list(student.parameters())
+            torch._foreach_lerp_(own, others, FOLLOWS)
+
 
 class Student:
     """A network being trained, with its optimizer."""
 
-    def __init__(self, name: str, network: Network, recipe: Recipe, device: str) -> None:
+    def __init__(
+        self, name: str, network: Network, recipe: Recipe, device: str, rate: float = 1.0
+    ) -> None:
         self.name, self.network, self.recipe = name, network.to(device).train(), recipe
+        # One as wide as its teacher, and as deep, begins with all that a hint could tell it.
+        self.hinted = recipe.shape != "base"
         self._run = _fast(self._loss, device)
         fresh = [p for n, p in network.named_parameters() if n.startswith(FRESH)]
         body = [p for n, p in network.named_parameters() if not n.startswith(FRESH)]
         self.optimizer = torch.optim.AdamW(
             [
-                {"params": fresh, "top": recipe.fresh_rate},
-                {"params": body, "top": recipe.body_rate},
+                {"params": fresh, "top": recipe.fresh_rate * rate},
+                {"params": body, "top": recipe.body_rate * rate},
             ],
             betas=(0.9, 0.98),
             weight_decay=0.02,
@@ -167,24 +183,24 @@ class Student:
         )
 
     def learn(
-        self, batch: Batch, teachers: Sequence[Tensor], hint: Tensor | None, hint_share: Tensor
-    ) -> tuple[Tensor, Tensor]:
-        """The loss on a batch, whose gradient is taken, and the logits."""
-        loss, logits = self._run(batch, tuple(teachers), hint, hint_share)
+        self, batch: Batch, said: Tensor | None, hint: Tensor | None, hint_share: Tensor
+    ) -> Tensor:
+        """The loss on a batch, whose gradient is taken."""
+        loss: Tensor = self._run(batch, said, hint, hint_share)
         loss.backward()
-        return loss.detach(), logits.detach()
+        return loss.detach()
 
     def _loss(
-        self, batch: Batch, teachers: tuple[Tensor, ...], hint: Tensor | None, hint_share: Tensor
-    ) -> tuple[Tensor, Tensor]:
-        wanted, weight = target(batch, teachers, self.recipe)
+        self, batch: Batch, said: Tensor | None, hint: Tensor | None, hint_share: Tensor
+    ) -> Tensor:
+        wanted, weight = target(batch, said, self.recipe)
         hidden = self.network(batch.ids)
         logits = self.network.boundary(hidden)[..., 0].float()
         loss = boundary_loss(logits, batch, wanted, weight)
         loss = loss + MARKS_LOSS * marks_loss(self.network, hidden, batch)
         if hint is not None:
             loss = loss + hint_share * hint_loss(self.network, hidden, hint)
-        return loss, logits
+        return loss
 
     def step(self, rate: float) -> None:
         for group in self.optimizer.param_groups:
@@ -197,19 +213,15 @@ class Student:
 def learn_together(
     students: Sequence[Student], teacher: Teacher | None, batch: Batch, hint_share: float
 ) -> list[Tensor]:
-    """The losses of a batch; the teacher teaches all, and the first student those after it."""
+    """The losses of a batch, of which the teacher tells all students what it says."""
     device = batch.ids.device.type
     share = torch.full((), hint_share, device=device)
-    losses = []
     with torch.autocast(device, dtype=torch.bfloat16, enabled=device == "cuda"):
-        logits, hidden = teacher(batch.ids) if teacher else (None, None)
-        teachers = [] if logits is None else [logits]
-        for i, student in enumerate(students):
-            loss, said = student.learn(batch, teachers, hidden if i else None, share)
-            losses.append(loss)
-            if i == 0 and teachers:
-                teachers.append(said)
-    return losses
+        said, hidden = teacher(batch.ids) if teacher else (None, None)
+        return [
+            student.learn(batch, said, hidden if student.hinted else None, share)
+            for student in students
+        ]
 
 
 def train(
@@ -223,9 +235,12 @@ def train(
     step = 0
     while step < schedule.steps:
         hint_share = HINT_LOSS * (1 - step / schedule.steps)
-        losses = learn_together(students, teacher, next(stream), hint_share)
-        for student in students:
+        learning = [student for student in students if (step + 1) % student.recipe.every == 0]
+        losses = learn_together(learning, teacher, next(stream), hint_share)
+        for student in learning:
             student.step(schedule.rate_at(step))
+        if teacher and teacher.network.shape == students[0].network.shape:
+            teacher.follow(students[0].network)
         step += 1
         if step in (TIMED_FROM, TIMED_TO) or step % 500 == 0:
             said = ", ".join(f"{float(loss):.4f}" for loss in losses)  # waits for the device
@@ -233,6 +248,11 @@ def train(
             schedule.note(step, now)
             report(f"step {step} of {schedule.steps}: loss {said}, {now:.0f} s")
     return step
+
+
+def started(path: Path) -> Arrays:
+    """The weights to begin with, from a file of `training.weights` or a shipped `base.onnx`."""
+    return read_onnx(path, SHAPES["base"]) if path.suffix == ".onnx" else read_small(path)
 
 
 def begun(name: str, start: Arrays, earlier: Path | None) -> Network:
@@ -259,9 +279,12 @@ def main() -> None:
     parser.add_argument("names", help=f"from {', '.join(RECIPES)}, separated by commas")
     start = parser.add_mutually_exclusive_group(required=True)
     start.add_argument("--pretrained", type=Path, help="what training.pretrained wrote")
-    start.add_argument("--teacher", type=Path, help="a finished network, to begin with and ask")
+    start.add_argument(
+        "--teacher", type=Path, help="a finished network, or base.onnx, to go on from"
+    )
     parser.add_argument("--earlier", type=Path, help="folder of networks to go on from")
     parser.add_argument("--steps", type=int, default=6000)
+    parser.add_argument("--rate", type=float, default=1.0, help="times the rates of the recipe")
     parser.add_argument("--deadline", type=float, default=math.inf, help="seconds from the start")
     parser.add_argument("--batch", type=int, default=128, help="windows of 508 tokens in a step")
     parser.add_argument("--parts", default="1", help="shares of halves, quarters of windows")
@@ -270,11 +293,13 @@ def main() -> None:
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
     torch.set_float32_matmul_precision("high")
-    start_arrays = read_small(options.teacher or options.pretrained)
+    start_arrays = started(options.teacher or options.pretrained)
     device = options.device
     teacher = Teacher(load(SHAPES["base"], start_arrays), device) if options.teacher else None
     students = [
-        Student(name, begun(name, start_arrays, options.earlier), RECIPES[name], device)
+        Student(
+            name, begun(name, start_arrays, options.earlier), RECIPES[name], device, options.rate
+        )
         for name in options.names.split(",")
     ]
     shares = [float(share) for share in options.parts.split(",")]

@@ -45,17 +45,19 @@ def read_small(path: Path) -> Arrays:
         }
 
 
-def write_parts(arrays: Arrays, folder: Path, name: str) -> None:
-    """The arrays as float16 in files `NAME.0.npz`, `NAME.1.npz` ... of at most 15 MB."""
+def write_parts(
+    arrays: Arrays, folder: Path, name: str, precision: type[np.floating[Any]] = np.float16
+) -> None:
+    """The arrays in files `NAME.0.npz`, `NAME.1.npz` ... of at most 15 MB, one array at least."""
     parts: list[dict[str, Any]] = [{}]
     size = 0
     for key, values in arrays.items():
-        half = values.astype(np.float16)
-        if size + half.nbytes > PART_BYTES:
+        stored = values.astype(precision)
+        if size + stored.nbytes > PART_BYTES:
             parts.append({})
             size = 0
-        parts[-1][key] = half
-        size += half.nbytes
+        parts[-1][key] = stored
+        size += stored.nbytes
     for i, part in enumerate(parts):
         np.savez(folder / f"{name}.{i}.npz", **part)
 

@@ -6,7 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from training.corruption import MarkedText, draw, join, lowered, without_punctuation
+from training.corruption import DASHES, MarkedText, draw, join, lowered, without_punctuation
+from training.prepare import CUT_SHORT, END, labelled
+
+from sat_bench.models.finding import find_model
+from sat_bench.models.tokenizer import Tokenizer
 
 words = st.text(alphabet="abXY.,?! '\"-é", min_size=1, max_size=12).map(str.strip)
 sentences = st.lists(words.filter(bool), min_size=1, max_size=8)
@@ -53,3 +57,23 @@ def test_ends_are_ascending_and_follow_a_solid_character(given_text: list[str], 
     assert (np.diff(marked.ends) > 0).all()
     assert all(0 < end <= len(marked.text) for end in marked.ends)
     assert all(not marked.text[end - 1].isspace() for end in marked.ends)
+
+
+def test_a_sentence_cut_short_ends_at_its_dash_whatever_a_teacher_says() -> None:
+    tokenizer = Tokenizer(find_model("small").tokenizer)
+    marked = join(["And then I —", "What?", "A well-known — and old — trick."])
+    ids, labels = labelled(tokenizer, marked)
+    ends, cut = np.flatnonzero(labels & END), np.flatnonzero(labels & CUT_SHORT)
+    assert (len(ids), len(ends)) == (len(labels), 3)
+    assert cut.tolist() == ends[:1].tolist()
+
+
+def test_some_speakers_are_cut_short_in_text_as_written() -> None:
+    given_text = [
+        "She says that nobody was there.",
+        "Who told you?",
+        "I know it, that is all.",
+    ] * 10
+    drawn = [draw(given_text, frozenset(), True, random.Random(seed)) for seed in range(120)]
+    last = [marked.text[end - 1] for marked in drawn for end in marked.ends]
+    assert 0.002 < sum(char in DASHES for char in last) / len(last) < 0.03

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from training.cards import refreshed
 from training.documents import KEPT, read_mix, write_thinned
-from training.export import Graph
+from training.export import Graph, whole_product
+from training.mean import mean
 from training.pretrained import CAPITAL, CAPITALS, MARK, PLAIN, kind_of, read_wheel, word_pieces
 from training.weights import eight_bits, read_parts, read_small, write_parts, write_small
-from training.whole_numbers import in_whole_numbers
 
 from sat_bench.models.finding import find_model
 from truemark.signature import checksum
@@ -78,36 +78,34 @@ def test_seven_bits_never_go_beyond_their_largest() -> None:
     assert whole * scale == pytest.approx(values, abs=float(scale.max()) / 2)
 
 
-def test_products_in_whole_numbers_are_nearly_those_of_unfolded_weights(tmp_path: Path) -> None:
+def test_products_in_whole_numbers_are_nearly_those_of_the_weights() -> None:
     import onnxruntime
     from onnx import TensorProto, helper
 
     rng = np.random.default_rng(3)
-    weight, x = rng.normal(size=(16, 8)).astype(np.float32), rng.normal(size=(1, 5, 16))
+    weight = rng.normal(size=(16, 8)).astype(np.float32)
+    x = rng.normal(size=(1, 5, 16)).astype(np.float32)
     graph = Graph()
-    whole, scale = eight_bits(weight, axis=1)
-    cast = graph.add("Cast", graph.constant(whole), to=TensorProto.FLOAT)
-    unfolded = graph.add("Mul", cast, graph.constant(scale))
-    graph.add("MatMul", "x", unfolded, out="y")
+    graph.add("Identity", whole_product(graph, "x", weight), out="y")
     sides = [
         helper.make_tensor_value_info(name, TensorProto.FLOAT, [1, 5, size])
         for name, size in (("x", 16), ("y", 8))
     ]
     proto = helper.make_graph(graph.nodes, "g", sides[:1], sides[1:], graph.weights)
-    before = helper.make_model(proto, opset_imports=[helper.make_opsetid("", 20)], ir_version=10)
-    after = in_whole_numbers(before)
-    assert [node.op_type for node in after.graph.node][:2] == [
-        "DynamicQuantizeLinear",
-        "MatMulInteger",
-    ]
-    found, expected = (
-        onnxruntime.InferenceSession(model.SerializeToString()).run(
-            None, {"x": x.astype(np.float32)}
-        )[0]
-        for model in (after, before)
-    )
-    assert found == pytest.approx(expected, abs=0.15)
-    assert np.abs(found - expected).max() > 0
+    model = helper.make_model(proto, opset_imports=[helper.make_opsetid("", 20)], ir_version=10)
+    (found,) = onnxruntime.InferenceSession(model.SerializeToString()).run(None, {"x": x})
+    assert found == pytest.approx(x @ weight, abs=0.15)
+    assert np.abs(found - x @ weight).max() > 0
+
+
+def test_a_mean_takes_its_shares_of_both_networks() -> None:
+    first = {"pieces.weight": np.zeros(2), "layers.0.feed_in.bias": np.zeros(3)}
+    second = {name: values + 1 for name, values in first.items()}
+    found = mean(first, second, share=0.7, pieces=0.3)
+    assert found["pieces.weight"] == pytest.approx(np.full(2, 0.3))
+    assert found["layers.0.feed_in.bias"] == pytest.approx(np.full(3, 0.7))
+    with pytest.raises(ValueError, match="must be of one shape"):
+        mean(first, {}, share=0.5, pieces=0.5)
 
 
 def test_thinning_keeps_its_share_of_a_large_source_and_all_of_the_others(tmp_path: Path) -> None:
@@ -122,6 +120,8 @@ def test_thinning_keeps_its_share_of_a_large_source_and_all_of_the_others(tmp_pa
     sources = [document.source for document in read_mix(out)]
     assert sources.count("Small") == 20
     assert sources.count(large) == round(20 * KEPT[large])
+    write_thinned(mix, out, share_by_rule=0.25)
+    assert [document.source for document in read_mix(out)].count("Small") == 5
 
 
 def test_a_card_takes_the_facts_of_its_files_and_new_figures() -> None:

@@ -128,3 +128,39 @@ def test_a_student_of_the_same_size_begins_as_its_teacher() -> None:
     ids = torch.randint(4, 500, (1, 30))
     with torch.no_grad():
         assert torch.allclose(student.logits(ids), teacher.logits(ids), atol=1e-5)
+
+
+def test_what_ships_can_be_gone_on_from(tmp_path: Path) -> None:
+    from training.export import Form, build
+    from training.network import Network, load
+    from training.shapes import SHAPES
+    from training.shipped import read_onnx
+
+    torch.manual_seed(4)
+    shape = SHAPES["smoke"]
+    network = Network(shape).eval()
+    with torch.no_grad():
+        for parameter in network.parameters():
+            torch.nn.init.normal_(parameter, std=0.2)
+        network.kinds.weight.zero_()
+    path = tmp_path / "model.onnx"
+    path.write_bytes(build(network.finished(), shape, Form(8)).SerializeToString())
+    again = load(shape, read_onnx(path, shape))
+    ids = torch.randint(4, 500, (1, 30))
+    with torch.no_grad():
+        assert torch.allclose(again.logits(ids), network.logits(ids), atol=0.05)
+
+
+def test_a_teacher_follows_the_student_of_its_shape() -> None:
+    from training.network import Network, load
+    from training.shapes import SHAPES
+    from training.train import FOLLOWS, Teacher
+
+    torch.manual_seed(5)
+    shape = SHAPES["smoke"]
+    first, student = Network(shape).finished(), Network(shape)
+    teacher = Teacher(load(shape, first), "cpu")
+    teacher.follow(student)
+    for name, values in student.finished().items():
+        expected = first[name] + FOLLOWS * (values - first[name])
+        assert teacher.network.finished()[name] == pytest.approx(expected, abs=1e-6)
