@@ -60,7 +60,7 @@ class Guesser:
 def files(name: str = "guess") -> ModelFiles:
     # The files of a bundled model stand in, since only their checksums are asked for.
     folder = BUNDLED_CORPUS.parent
-    return ModelFiles(name, folder / "nano.onnx", folder / "nano.model", 0.5)
+    return ModelFiles(name, folder / "nano.onnx", folder / "sentencepiece.bpe.model", 0.5)
 
 
 def talks(number: int, sentences: int = 25) -> list[Talk]:
