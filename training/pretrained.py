@@ -68,16 +68,17 @@ def word_pieces(text: str, vocabulary: dict[str, int], *, begins_word: bool) -> 
     """WordPiece ids of a text as BERT splits it: without accents, marks alone, longest first."""
     decomposed = unicodedata.normalize("NFD", text.lower())
     runs = "".join(
-        f" {c} " if _is_mark(c) else c for c in decomposed if unicodedata.category(c) != "Mn"
+        f" {c} " if is_mark(c) else c for c in decomposed if unicodedata.category(c) != "Mn"
     ).split()
     found: list[int] = []
     for i, run in enumerate(runs):
-        first = begins_word or i > 0 or _is_mark(run[0])
+        first = begins_word or i > 0 or is_mark(run[0])
         found += _longest_first(run, vocabulary, begins_word=first)
     return found
 
 
-def _is_mark(char: str) -> bool:
+def is_mark(char: str) -> bool:
+    """Whether BERT splits it off: punctuation and symbols."""
     return unicodedata.category(char)[0] in "PS"
 
 
@@ -125,10 +126,11 @@ def under_our_pieces(source: MiniLM, tokenizer: Path) -> Arrays:
             begins = piece.startswith(WORD_BEGINNING)
             ids = word_pieces(text, source.vocabulary, begins_word=begins)
             table[i] = source.words[ids].mean(0)
-    return {"pieces.weight": table, "kinds": kinds, **_body(source.weights)}
+    return {"pieces.weight": table, "kinds": kinds, **body(source.weights)}
 
 
-def _body(weights: Arrays) -> Arrays:
+def body(weights: Arrays) -> Arrays:
+    """All but the word pieces, by the names of `training.network`."""
     positions = weights["embeddings.position_embeddings.weight"]
     found = {"positions.weight": positions + weights["embeddings.token_type_embeddings.weight"][0]}
     for x in ("weight", "bias"):

@@ -65,7 +65,7 @@ def test_help_loads_no_library_that_is_slow_to_load() -> None:
 @pytest.mark.parametrize("command", [(), ("run",)], ids=["bare", "run"])
 def test_a_file_alone_means_run(cal_ai: CommandLine, command: tuple[str, ...]) -> None:
     talk(cal_ai.folder)
-    ran = cal_ai(*command, "talk.txt", "--dry-run", "--extractor", "reader")
+    ran = cal_ai(*command, "talk.txt", "--dry-run", "--extractor", "reader", "--apply", "medium")
     assert (ran.status, ran.said) == (0, "")
     assert ran.out.startswith("create Lunch")
     assert ran.out.endswith("\n1 decision: 1 would be created; nothing was changed\n")

@@ -2,138 +2,195 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 
 import numpy as np
+import numpy.typing as npt
 import sentencepiece
 
-from cal_ai.events import ContextEvent
+from cal_ai.events import ContextEvent, Event
 from cal_ai.extractors.protocol import Request
-from cal_ai.extractors.reader.candidates import Candidates, find_candidates
-from cal_ai.extractors.reader.decide import Found, Thresholds, confidence, decide
-from cal_ai.extractors.reader.marks import CALENDAR, OTHER, OWNER, WINDOW, Encoded, Marker
+from cal_ai.extractors.reader.decide import (
+    Found,
+    Levels,
+    Reading,
+    Thresholds,
+    confidence,
+    decide,
+    read_twice,
+)
+from cal_ai.extractors.reader.marks import (
+    CALENDAR,
+    CHANGE,
+    DAY,
+    EVENT,
+    OTHER,
+    OWNER,
+    PAIR,
+    WHEN,
+    WINDOW,
+    Encoded,
+    IntArray,
+    Marker,
+)
 from cal_ai.extractors.reader.mentions import Dialogue, read_dialogue
 from cal_ai.extractors.reader.network import PIECES, Logits
 from cal_ai.transcript import parse_transcript
 
 NOW = datetime(2026, 3, 4, 9, 10)  # a Wednesday
 SYNC = ContextEvent(1, "Team sync", datetime(2026, 3, 5, 15, 0), datetime(2026, 3, 5, 15, 30))
-MARKER = Marker(sentencepiece.SentencePieceProcessor(model_file=str(PIECES)))
 LIKELY = 4.0
+KEPT, DELETED, MOVED = (LIKELY, 0, 0), (0, LIKELY, 0), (0, 0, LIKELY)
 
 
-def read(
-    *lines: str, context: tuple[ContextEvent, ...] = ()
-) -> tuple[Dialogue, Candidates, Encoded]:
-    spoken = "\n".join(f"[{'Ann' if n % 2 else 'Ben'}]: {line}" for n, line in enumerate(lines))
-    talk = read_dialogue(Request(parse_transcript(spoken), "Ann", NOW, context))
-    candidates = find_candidates(talk)
-    return talk, candidates, MARKER.encode(talk, candidates)
+@dataclass
+class ByHand:
+    """A network that says what is written here: of the pairs, the calendar, then of each look."""
 
-
-def quiet(candidates: Candidates, encoded: Encoded, events: int = 0) -> Logits:
-    """Logits of somebody who hears nothing."""
-    pairs, nodes = max(1, len(candidates.pairs)), max(1, len(candidates.nodes))
-    tokens = (pairs, len(encoded.tokens))
-    action = np.zeros((max(1, events), 3), np.float32)
-    action[:, 0] = LIKELY
-    links = np.zeros((max(1, events), nodes + 1), np.float32)
-    return Logits(
-        np.full(pairs, -LIKELY, np.float32),
-        np.zeros(pairs, np.float32),
-        action,
-        links,
-        links.copy(),
-        np.zeros(tokens, np.float32),
-        np.zeros(tokens, np.float32),
+    pairs: float = -LIKELY
+    actions: tuple[float, float, float] = KEPT
+    new: float = LIKELY
+    changed: tuple[float, float, float] = KEPT
+    title: tuple[int, int, int] | None = None
+    moved_to: str | None = None
+    looks: list[IntArray] = field(default_factory=list)
+    marker: Marker = field(
+        default_factory=lambda: Marker(sentencepiece.SentencePieceProcessor(model_file=str(PIECES)))
     )
+    talk: Dialogue | None = None
+    encoded: Encoded | None = None
+
+    def read(self, *lines: str, context: tuple[ContextEvent, ...] = ()) -> Reading:
+        spoken = "\n".join(f"[{'Ann' if n % 2 else 'Ben'}]: {it}" for n, it in enumerate(lines))
+        self.talk = read_dialogue(Request(parse_transcript(spoken), "Ann", NOW, context))
+        return read_twice(self, self.talk)
+
+    def encode(self, *lines: str, context: tuple[ContextEvent, ...] = ()) -> Encoded:
+        return self.read(*lines, context=context).encoded
+
+    def scores(self, arrays: Mapping[str, IntArray]) -> Logits:
+        focus = arrays["focus"]
+        rows, length = focus.shape
+        words = np.zeros((rows, 5, length), np.float32)
+        words[:, 2:4, 0] = 3  # moved to nothing that is said
+        verdict = np.tile(np.array([self.new, -1, *self.changed], np.float32), (rows, 1))
+        if focus[:, 0].all():
+            self.looks.extend(focus)
+            self._point(words, arrays)
+        pairs = np.full(len(arrays["pairs"]), self.pairs, np.float32)
+        actions = np.tile(np.array(self.actions, np.float32), (len(arrays["event_at"]), 1))
+        return Logits(pairs, actions, verdict, words)
+
+    def _point(self, words: npt.NDArray[np.float32], arrays: Mapping[str, IntArray]) -> None:
+        kinds = {"clock": 3}
+        if self.moved_to is not None:
+            words[:, 2][arrays["kinds"] == kinds[self.moved_to]] = 9
+        if self.title is not None:
+            first, last = self.title[1:]
+            words[:, 0, first], words[:, 1, last] = 9, 9
 
 
-def titled(scores: Logits, encoded: Encoded, pair: int, line: int, start: int, end: int) -> None:
-    own = encoded.tokens[:, 0] == line
-    scores.title_first[
-        pair, own & (encoded.tokens[:, 1] <= start) & (encoded.tokens[:, 2] > start)
-    ] = 9
-    scores.title_last[pair, own & (encoded.tokens[:, 1] < end) & (encoded.tokens[:, 2] >= end)] = 9
+def decided(reading: Reading) -> list[Found]:
+    return decide(reading, Thresholds())
 
 
-def decided(talk: Dialogue, found: Candidates, scores: Logits, encoded: Encoded) -> list[Found]:
-    return decide(talk, found, scores, encoded.tokens, Thresholds())
+def tokens_of(encoded: Encoded, line: int, start: int, end: int) -> tuple[int, int, int]:
+    """The window, first and last token of some characters of a line."""
+    own = (encoded.origins[0, :, 0] == line) & (encoded.origins[0, :, 1] >= 0)
+    inside = own & (encoded.origins[0, :, 1] < end) & (encoded.origins[0, :, 2] > start)
+    places = np.flatnonzero(inside)
+    return 0, int(places[0]), int(places[-1])
 
 
-def test_nothing_likely_is_nothing_found() -> None:
-    talk, found, encoded = read("Lunch on Friday at 1 pm?", context=(SYNC,))
-    assert decided(talk, found, quiet(found, encoded, 1), encoded) == []
+def test_nothing_likely_is_nothing_found_and_not_looked_at_again() -> None:
+    network = ByHand()
+    assert decided(network.read("Lunch on Friday at 1 pm?", context=(SYNC,))) == []
+    assert network.looks == []
 
 
 def test_a_likely_pair_is_a_new_event_named_by_the_words_pointed_at() -> None:
-    talk, found, encoded = read("A brake check on Friday at 8 am?", "Fine.")
-    scores = quiet(found, encoded)
-    pair = next(n for n, it in enumerate(found.pairs) if min(it.when, it.day) >= 0)
-    scores.create[pair] = LIKELY
-    titled(scores, encoded, pair, 0, 2, 13)
-    [finding] = decided(talk, found, scores, encoded)
+    lines = ("A brake check on Friday at 8 am?", "Fine.")
+    title = tokens_of(ByHand().encode(*lines), 0, 2, 13)
+    [finding] = decided(ByHand(pairs=LIKELY, title=title).read(*lines))
     assert finding.event.title == "Brake check"
     assert finding.event.start_time == datetime(2026, 3, 6, 8, 0)
     assert finding.event.attendees == ("Ben",)
-    assert finding.lines == (0,)
+
+
+def test_what_a_second_look_turns_down_is_no_event() -> None:
+    assert decided(ByHand(pairs=LIKELY, new=-LIKELY).read("Lunch on Friday at 1 pm?")) == []
+
+
+def test_a_second_look_marks_its_candidate_and_nothing_else() -> None:
+    network = ByHand(pairs=LIKELY, actions=DELETED)
+    reading = network.read("Lunch on Friday at 1 pm?", "Fine.", context=(SYNC,))
+    by_kind = {int(focus[0]): set(focus[1:].tolist()) for focus in network.looks}
+    assert by_kind[CHANGE] == {0, EVENT}
+    both = [focus for focus in network.looks if {WHEN, DAY} <= set(focus.tolist())]
+    assert [int(focus[0]) for focus in both] == [PAIR]
+    assert len(network.looks) == len(reading.proposals)
 
 
 def test_readings_of_one_start_are_one_event() -> None:
-    talk, found, encoded = read("Lunch on Friday at 1 pm?", "Friday 1 pm.")
-    scores = quiet(found, encoded)
-    scores.create[:] = LIKELY
-    assert len(decided(talk, found, scores, encoded)) == 1
+    assert len(decided(ByHand(pairs=LIKELY).read("Lunch on Friday at 1 pm?", "Friday 1 pm."))) == 1
+
+
+def test_the_title_is_what_most_readings_of_it_agree_on() -> None:
+    lines = ("The brake check, my brake check on Friday at 8 am!",)
+    reading = ByHand(pairs=LIKELY).read(*lines)
+    assert reading.scores is not None
+    _, brake, check = tokens_of(reading.encoded, 0, 4, 15)
+    reading.scores.words[:, 0, [brake, check]] = 9, 9
+    reading.scores.words[:, 1, check] = 9
+    assert {it.event.title for it in decided(reading)} <= {"Brake check", "Check"}
 
 
 def test_an_event_of_the_calendar_is_deleted_moved_or_kept() -> None:
-    talk, found, encoded = read("Sync at 4 pm instead?", "Ok.", context=(SYNC,))
-    scores = quiet(found, encoded, 1)
-    scores.action[0] = (0, LIKELY, 0)
-    [deleted] = decided(talk, found, scores, encoded)
+    lines = ("Sync at 4 pm instead?", "Ok.")
+    asked = ByHand(actions=DELETED, changed=DELETED).read(*lines, context=(SYNC,))
+    [deleted] = decided(asked)
     assert (deleted.event.action, deleted.event.existing_event_id) == ("delete", 1)
-    scores.action[0] = (0, 0, LIKELY)
-    scores.when[0, 1] = 3
-    [moved] = decided(talk, found, scores, encoded)
+    asked = ByHand(actions=MOVED, changed=MOVED, moved_to="clock").read(*lines, context=(SYNC,))
+    [moved] = decided(asked)
     assert (moved.event.action, moved.event.start_time) == ("update", datetime(2026, 3, 5, 16, 0))
+    assert decided(ByHand(actions=MOVED, changed=KEPT).read(*lines, context=(SYNC,))) == []
 
 
 def test_what_was_moved_to_a_time_is_not_created_there_as_well() -> None:
-    talk, found, encoded = read("Sync on Thursday at 4 pm instead?", "Ok.", context=(SYNC,))
-    scores = quiet(found, encoded, 1)
-    scores.action[0] = (0, 0, LIKELY)
-    clock = next(n for n, node in enumerate(found.nodes) if node.kind == "clock")
-    scores.when[0, clock + 1] = 3
-    scores.create[:] = LIKELY
-    starts = [it.event.start_time for it in decided(talk, found, scores, encoded)]
+    network = ByHand(pairs=LIKELY, actions=MOVED, changed=MOVED, moved_to="clock")
+    found = decided(network.read("Sync on Thursday at 4 pm instead?", "Ok.", context=(SYNC,)))
+    starts = [it.event.start_time for it in found]
     assert starts.count(datetime(2026, 3, 5, 16, 0)) == 1
 
 
-def test_confidence_is_the_probability_in_a_word() -> None:
-    limits = Thresholds(medium=0.6, high=0.8)
-    assert [confidence(it, limits) for it in (0.9, 0.8, 0.7, 0.5)] == [
-        "high",
-        "high",
-        "medium",
-        "low",
+def test_confidence_is_the_probability_in_a_word_for_each_action() -> None:
+    limits = Thresholds(delete=Levels(0.5, 0.6, 0.8), create=Levels(0.5, 0.8, 0.9))
+    told = [
+        confidence(Found(Event(action, "Sync"), it, ()), limits)
+        for action in ("delete", "create")
+        for it in (0.9, 0.8, 0.7, 0.5)
     ]
+    assert told == ["high", "high", "medium", "low", "high", "medium", "low", "low"]
 
 
 def test_lines_of_the_owner_of_others_and_the_calendar_are_marked() -> None:
-    _, _, encoded = read("Is the sync on?", "Yes.", context=(SYNC,))
+    encoded = ByHand().encode("Is the sync on?", "Yes.", context=(SYNC,))
     roles = set(encoded.arrays["roles"].ravel().tolist())
     assert {OWNER, OTHER, CALENDAR} <= roles
 
 
 def test_words_shared_with_an_event_of_the_calendar_carry_its_number() -> None:
-    _, _, encoded = read("About the sync tomorrow.", context=(SYNC,))
+    encoded = ByHand().encode("About the sync tomorrow.", context=(SYNC,))
     spoken = encoded.arrays["roles"] == OTHER
     assert 1 in encoded.arrays["shared"][spoken]
 
 
 def test_long_talk_is_read_in_windows_that_leave_no_line_out() -> None:
-    _, _, encoded = read(*["This is a rather long line about nothing in particular, really."] * 120)
+    said = "This is a rather long line about nothing in particular, really."
+    encoded = ByHand().encode(*[said] * 120)
     windows, length = encoded.arrays["ids"].shape
     assert windows > 1
     assert length <= WINDOW
-    assert set(encoded.tokens[:, 0].tolist()) == set(range(120))
+    assert set(encoded.origins[..., 0].ravel().tolist()) == {-1, *range(120)}

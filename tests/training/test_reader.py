@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -19,28 +20,39 @@ from training.reader.conversations import Conversation, is_dev, read_conversatio
 from training.reader.export import export
 from training.reader.labels import example
 from training.reader.network import ENCODER, INPUTS, Exported, Reader
-from training.reader.train import Course, batches, dev_loss, marker_of, train
+from training.reader.train import Course, batches, dev_losses, marker_of, train
 from training.weights import Arrays
 
 from cal_ai.extractors.reader.network import PIECES, Network
 
 pytestmark = pytest.mark.training
 FOLDER = Path(__file__).parents[2] / "training" / "conversations"
-TINY = replace(ENCODER, width=48, layers=1, heads=4, feed_forward=64, embedding=48, vocabulary=7601)
+TINY = replace(
+    ENCODER, width=48, layers=1, heads=4, feed_forward=64, embedding=48, vocabulary=15_804
+)
 
 
 def some() -> list[Conversation]:
     return [it for it in read_conversations([FOLDER / "a.jsonl"]) if not is_dev(it)][:24]
 
 
+def cost(reader: Reader) -> float:
+    return sum(dev_losses(reader, some(), PIECES).values())
+
+
 def test_a_few_steps_lower_the_cost() -> None:
     torch.manual_seed(3)
-    reader = Reader(TINY, dropout=0.0)
-    before = dev_loss(reader, some(), PIECES)
-    train(
-        reader, batches(some(), PIECES, 1, 4, 0), Course(steps=25, talks=4, body=2e-3, heads=2e-3)
-    )
-    assert dev_loss(reader, some(), PIECES) < before
+    readers = [Reader(TINY, dropout=0.0), Reader(TINY, dropout=0.0)]
+    before = [cost(it) for it in readers]
+    told = batches(some(), PIECES, 1, 4, 0, (1.0, 1.0))
+    train(readers, told, Course(steps=25, body=2e-3, heads=2e-3, trust=0.4))
+    assert all(cost(it) < was for it, was in zip(readers, before, strict=True))
+
+
+def test_a_share_of_the_data_is_a_share_of_the_conversations() -> None:
+    whole, half = zip(*islice(batches(some(), PIECES, 1, 8, 0, (1.0, 0.5)), 6), strict=True)
+    talks = [sum(len(target.get("action", ())) for _, target in it) for it in (whole, half)]
+    assert 0 < talks[1] < talks[0]
 
 
 # The exporter that needs no further library warns that it is the older one.
@@ -55,12 +67,15 @@ def test_the_file_says_what_the_network_says(tmp_path: Path) -> None:
     network = Network(tmp_path / "reader.onnx")
     for one in map(example, some()[:6]):
         encoded = network.marker.encode(one.talk, one.candidates)
-        given = [torch.from_numpy(encoded.arrays[name]) for name in INPUTS]
-        with torch.no_grad():
-            expected = [it.numpy() for it in Exported(again)(*given)]
-        found = network.scores(encoded.arrays)
-        assert np.abs(found.create - expected[0]).max() < 0.1
-        assert np.abs(found.title_first - expected[5]).max() < 0.3
+        looks = [encoded.at_pair(one.candidates, it) for it in range(len(one.candidates.pairs))]
+        for arrays in (encoded.arrays, *([encoded.looks(looks)] if looks else ())):
+            given = [torch.from_numpy(arrays[name]) for name in INPUTS]
+            with torch.no_grad():
+                expected = [it.numpy() for it in Exported(again)(*given)]
+            found = network.scores(arrays)
+            assert np.abs(found.create - expected[0]).max() < 0.1
+            assert np.abs(found.verdict - expected[2]).max() < 0.3
+            assert np.abs(found.words - expected[3]).max() < 0.3
 
 
 def test_changed_conversations_keep_their_events_within_reach() -> None:
@@ -74,7 +89,7 @@ def test_changed_conversations_keep_their_events_within_reach() -> None:
 
 def test_examples_of_a_batch_do_not_see_each_other() -> None:
     marker = marker_of(PIECES)
-    ready = [prepared(marker, example(it)) for it in some()[:3]]
+    ready = [prepared(marker, example(it), random.Random(1)) for it in some()[:3]]
     reader = Reader(TINY, dropout=0.0).eval()
     with torch.no_grad():
         together = reader(collated(ready)[0])["create"]

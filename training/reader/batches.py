@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import random
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,108 +11,173 @@ import torch
 from numpy.typing import NDArray
 
 from cal_ai.extractors.reader import marks
-from cal_ai.extractors.reader.marks import MENTION_KINDS, Encoded, Marker
-from training.reader.labels import DAY_KINDS, WHEN_KINDS, Example
+from cal_ai.extractors.reader.candidates import NONE, Candidates
+from cal_ai.extractors.reader.decide import KEEP
+from cal_ai.extractors.reader.marks import Encoded, IntArray, Look, Marker
+from training.reader.labels import Example, Labels
 from training.reader.network import Batch
 
-_WHEN = np.array([kind in WHEN_KINDS for kind in MENTION_KINDS])
-_DAY = np.array([kind in DAY_KINDS for kind in MENTION_KINDS])
+_PAIRS, _CHANGES, _LOOKS = (2, 2), (2, 1), 5  # right and wrong ones, and at most so many in all
+Bools = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """A second look and what it should say.
+
+    `right` is 0 or 1 for a pair and an action for an event of the calendar; `words` has a row of
+    truths for each of `network.WORDS`, `begins` says where lines begin, `counts`
+    which of those rows there is a truth for.
+    """
+
+    look: Look
+    is_pair: bool
+    right: int
+    late: int
+    words: Bools
+    begins: Bools
+    counts: Bools
 
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """One example in arrays.
+    """One example: `create` is 1 for right pairs, 0 for wrong ones and -1 for what does not count.
 
-    `create` is 1 for right pairs, 0 for wrong ones and -1 for those that do not count; `when` and
-    `day` are true where a link is right, `first` and `last` where a title of a right pair begins
-    and ends.
+    `luck` is a number from 0 to 1 that belongs to the conversation, for shares of the data.
     """
 
-    encoded: Encoded
+    arrays: Mapping[str, IntArray]
+    again: Mapping[str, IntArray]
     create: NDArray[np.int64]
-    late: NDArray[np.int64]
     action: NDArray[np.int64]
-    when: NDArray[np.bool_]
-    day: NDArray[np.bool_]
-    titled: NDArray[np.int64]
-    first: NDArray[np.bool_]
-    last: NDArray[np.bool_]
+    looked: tuple[Looked, ...]
+    luck: float
 
 
-def prepared(marker: Marker, example: Example) -> Prepared:
-    """The arrays of an example."""
+def prepared(marker: Marker, example: Example, chance: random.Random) -> Prepared:
+    """The arrays of an example, with second looks at some of its candidates."""
     encoded = marker.encode(example.talk, example.candidates)
     labels, found = example.labels, example.candidates
-    pairs, nodes = max(1, len(found.pairs)), max(1, len(found.nodes))
-    create = np.full(pairs, -1 if not found.pairs else 0, np.int64)
+    create = np.full(max(1, len(found.pairs)), -1 if not found.pairs else 0, np.int64)
     create[list(labels.ignored)] = -1
     create[list(labels.creates)] = 1
-    late = np.full(pairs, -1, np.int64)
-    for pair, is_late in labels.late.items():
-        late[pair] = is_late
     action = np.array(labels.actions or [-1], np.int64)
-    when = np.zeros((len(action), nodes + 1), bool)
-    day = np.zeros((len(action), nodes + 1), bool)
-    for target, chosen in labels.whens.items():
-        when[target, [it + 1 for it in chosen]] = True
-    for target, chosen in labels.days.items():
-        day[target, [it + 1 for it in chosen]] = True
-    titled = [pair for pair, spans in labels.creates.items() if spans]
-    tokens = encoded.tokens
-    first = np.zeros((len(titled), len(tokens)), bool)
-    last = np.zeros((len(titled), len(tokens)), bool)
-    for row, pair in enumerate(titled):
-        for line, start, end in labels.creates[pair]:
-            own = tokens[:, 0] == line
-            first[row] |= own & (tokens[:, 1] <= start + 0) & (tokens[:, 2] > start)
-            last[row] |= own & (tokens[:, 1] < end) & (tokens[:, 2] >= end)
-    return Prepared(encoded, create, late, action, when, day, np.array(titled, int), first, last)
+    looked = [
+        *(_at_pair(encoded, found, labels, pair) for pair in _some_pairs(create, chance)),
+        *(_at_event(encoded, found, labels, it) for it in _some_events(labels.actions, chance)),
+    ]
+    looked = chance.sample(looked, min(_LOOKS, len(looked)))
+    again = encoded.looks([it.look for it in looked]) if looked else {}
+    luck = random.Random(example.id.split("+")[0].rstrip("bc")).random()
+    return Prepared(encoded.arrays, again, create, action, tuple(looked), luck)
+
+
+def _some_pairs(create: NDArray[np.int64], chance: random.Random) -> Iterator[int]:
+    for right, most in zip((1, 0), _PAIRS, strict=True):
+        places = np.flatnonzero(create == right).tolist()
+        # The first pairs are those that are said closest to each other: the likelier mistakes.
+        yield from {
+            places[int(len(places) * chance.random() ** 1.5)] for _ in range(most) if places
+        }
+
+
+def _some_events(actions: Sequence[int], chance: random.Random) -> Iterator[int]:
+    changed = [place for place, action in enumerate(actions) if action != KEEP]
+    kept = [place for place, action in enumerate(actions) if action == KEEP]
+    for places, most in zip((changed, kept), _CHANGES, strict=True):
+        yield from chance.sample(places, min(most, len(places)))
+
+
+def _at_pair(encoded: Encoded, found: Candidates, labels: Labels, pair: int) -> Looked:
+    look = encoded.at_pair(found, pair)
+    right = pair in labels.creates
+    words = np.zeros((5, len(look.focus)), bool)
+    line, start, end = encoded.origins[look.window].T
+    for number, first, last in labels.creates.get(pair, ()):
+        own = (line == number) & (start >= 0)
+        words[0] |= own & (start <= first) & (end > first)
+        words[1] |= own & (start < last) & (end >= last)
+    return _looked(look, words, encoded, labels.settled.get(pair, ()), right, labels.late.get(pair))
+
+
+def _at_event(encoded: Encoded, found: Candidates, labels: Labels, event: int) -> Looked:
+    look = encoded.at_event(event)
+    words = np.zeros((5, len(look.focus)), bool)
+    for row, links in ((2, labels.whens), (3, labels.days)):
+        for node in links.get(event, ()):
+            words[row, 0] |= node == NONE
+            for place in () if node == NONE else found.nodes[node].mentions:
+                if (span := encoded.span(look.window, place)) is not None:
+                    words[row, span[0]] = True
+    settled = labels.changed.get(event, ())
+    return _looked(look, words, encoded, settled, labels.actions[event], None)
+
+
+def _looked(
+    look: Look,
+    words: Bools,
+    encoded: Encoded,
+    settled: Sequence[int],
+    right: int,
+    late: bool | None,
+) -> Looked:
+    line, start, _ = encoded.origins[look.window].T
+    begins = (line >= 0) & (start < 0)
+    words[4] = begins & np.isin(line, settled)
+    counts: Bools = np.array([row.any() for row in words])
+    counts[4] |= not right
+    is_pair = look.focus[0] == marks.PAIR
+    late_or_not = -1 if late is None else int(late)
+    return Looked(look, bool(is_pair), int(right), late_or_not, words, begins, counts)
 
 
 def collated(examples: Sequence[Prepared]) -> tuple[Batch, Batch]:
-    """Input and target of several examples at once."""
-    length = max(it.encoded.arrays["ids"].shape[1] for it in examples)
-    source: dict[str, list[NDArray[np.int64]]] = {name: [] for name in marks.CHANNELS}
-    others: dict[str, list[NDArray[np.int64]]] = {}
+    """Input and target of several examples at once: first all windows, then all second looks."""
+    length = max(it.arrays["ids"].shape[1] for it in examples)
+    source: dict[str, list[IntArray]] = {name: [] for name in marks.CHANNELS}
+    others: dict[str, list[IntArray]] = {}
     begin = 0
     for one in examples:
-        windows, own_length = one.encoded.arrays["ids"].shape
-        for name, array in one.encoded.arrays.items():
+        windows, own_length = one.arrays["ids"].shape
+        for name, array in one.arrays.items():
             if name in marks.CHANNELS:
-                filler = marks.PAD if name == "ids" else 0
-                wide = np.pad(array, ((0, 0), (0, length - own_length)), constant_values=filler)
-                source[name].append(wide)
+                source[name].append(_wide(name, array, length))
             elif name.endswith("_at"):
-                others.setdefault(name, []).append(
-                    begin + array // own_length * length + array % own_length
-                )
+                moved = begin + array // own_length * length + array % own_length
+                others.setdefault(name, []).append(moved)
             else:
                 others.setdefault(name, []).append(array)
         begin += windows * length
+    for one in examples:
+        for name in marks.CHANNELS if one.looked else ():
+            source[name].append(_wide(name, one.again[name], length))
     batch = {name: torch.from_numpy(np.concatenate(it)) for name, it in source.items()}
     batch |= {name: _stacked(it, -1) for name, it in others.items()}
-    return batch, _targets(examples)
+    return batch, _targets(examples, length)
 
 
-def _targets(examples: Sequence[Prepared]) -> Batch:
+def _wide(name: str, array: IntArray, length: int) -> IntArray:
+    filler = marks.PAD if name == "ids" else 0
+    return np.pad(array, ((0, 0), (0, length - array.shape[1])), constant_values=filler)
+
+
+def _targets(examples: Sequence[Prepared], length: int) -> Batch:
+    looked = [look for it in examples for look in it.looked]
+    words = np.zeros((len(looked), 5, length), bool)
+    begins = np.zeros((len(looked), length), bool)
+    for row, one in enumerate(looked):
+        words[row, :, : one.words.shape[1]] = one.words
+        begins[row, : one.words.shape[1]] = one.begins
     return {
         "create": _stacked([it.create for it in examples], -1),
-        "late": _stacked([it.late for it in examples], -1),
         "action": _stacked([it.action for it in examples], -1),
-        "when": _stacked([it.when for it in examples], False),
-        "day": _stacked([it.day for it in examples], False),
-        "titled": _stacked([it.titled for it in examples], -1),
-        "first": _stacked([it.first for it in examples], False),
-        "last": _stacked([it.last for it in examples], False),
-        "is_when": _stacked([_allowed(it, _WHEN) for it in examples], False),
-        "is_day": _stacked([_allowed(it, _DAY) for it in examples], False),
+        "is_pair": torch.tensor([it.is_pair for it in looked], dtype=torch.bool),
+        "right": torch.tensor([it.right for it in looked], dtype=torch.long),
+        "late": torch.tensor([it.late for it in looked], dtype=torch.long),
+        "words": torch.from_numpy(words),
+        "begins": torch.from_numpy(begins),
+        "counts": torch.from_numpy(np.array([it.counts for it in looked]).reshape(-1, 5)),
     }
-
-
-def _allowed(one: Prepared, kinds: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """The links that make sense: none, and nodes of these kinds."""
-    nodes = kinds[one.encoded.arrays["node_kind"]] & (one.create.size > 0)
-    return np.concatenate([[True], nodes])
 
 
 def _stacked(arrays: Sequence[NDArray[np.generic]], filler: int | bool) -> torch.Tensor:

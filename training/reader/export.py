@@ -1,4 +1,4 @@
-"""The trained reader as an ONNX file with weights in eight bits.
+"""The trained reader as an ONNX file with weights in eight bits, those of pieces in four.
 
 python -m training.reader.export OUT NAME PIECES reader.onnx
 """
@@ -21,19 +21,15 @@ from training.weights import Arrays, eight_bits, read_parts
 _DYNAMIC = {
     **{name: {0: "windows", 1: "length"} for name in marks.CHANNELS},
     "event_at": {0: "events", 1: "windows"},
-    "token_at": {0: "tokens"},
-    "token_line": {0: "tokens"},
     "mention_at": {0: "mentions"},
     "mention_kind": {0: "mentions"},
     "node_mentions": {0: "nodes"},
-    "node_kind": {0: "nodes"},
     "pairs": {0: "pairs"},
-    "pair_line": {0: "pairs"},
 }
 
 
 class EightBits(nn.Module):  # type: ignore[misc, unused-ignore]
-    """A table of pieces in eight bits, a scale for each row."""
+    """A table in eight bits, a scale for each row."""
 
     def __init__(self, table: Tensor) -> None:
         super().__init__()
@@ -43,6 +39,23 @@ class EightBits(nn.Module):  # type: ignore[misc, unused-ignore]
 
     def forward(self, ids: Tensor) -> Tensor:
         found: Tensor = self.values[ids].float() * self.scale[ids]
+        return found
+
+
+class FourBits(nn.Module):  # type: ignore[misc, unused-ignore]
+    """A table in four bits, a scale for each row; a byte holds one value of either half."""
+
+    def __init__(self, table: Tensor) -> None:
+        super().__init__()
+        values, scale = eight_bits(table.detach().numpy().astype(np.float32), axis=0, largest=7)
+        low, high = np.split(values.astype(np.int64) + 8, 2, axis=1)
+        self.register_buffer("values", torch.from_numpy((low + 16 * high).astype(np.uint8)))
+        self.register_buffer("scale", torch.from_numpy(scale))
+
+    def forward(self, ids: Tensor) -> Tensor:
+        both = self.values[ids].float()
+        high = (both / 16).floor()
+        found: Tensor = (torch.cat([both - 16 * high, high], -1) - 8) * self.scale[ids]
         return found
 
 
@@ -58,7 +71,7 @@ def export(reader: Reader, path: Path) -> None:
     """Writes the file; arithmetic of the layers is in whole numbers."""
     from onnxruntime.quantization import QuantType, quantize_dynamic
 
-    reader.pieces = EightBits(reader.pieces.weight)
+    reader.pieces = FourBits(reader.pieces.weight)
     reader.positions = EightBits(reader.positions.weight)
     with tempfile.TemporaryDirectory() as folder:
         full = Path(folder) / "reader.onnx"
@@ -86,14 +99,10 @@ def _sample() -> dict[str, Tensor]:
     ids = torch.full((2, 12), 5, dtype=torch.long)
     shapes = {
         "event_at": (3, 2),
-        "token_at": (7,),
-        "token_line": (7,),
         "mention_at": (4, 2),
         "mention_kind": (4,),
         "node_mentions": (3, marks.MENTIONS_OF_A_NODE),
-        "node_kind": (3,),
         "pairs": (5, 5),
-        "pair_line": (5,),
     }
     channels = {name: ids if name == "ids" else torch.zeros_like(ids) for name in marks.CHANNELS}
     others = {name: torch.ones(shape, dtype=torch.long) for name, shape in shapes.items()}

@@ -9,14 +9,12 @@ from datetime import timedelta
 
 from cal_ai.events import ContextEvent
 from cal_ai.extractors.reader.candidates import NONE, Candidates, find_candidates
+from cal_ai.extractors.reader.decide import DAY_KINDS, DELETE, KEEP, UPDATE, WHEN_KINDS
 from cal_ai.extractors.reader.mentions import Dialogue, read_dialogue
 from cal_ai.extractors.reader.patterns import words
 from cal_ai.extractors.reader.spans import changed_span, new_span
 from training.reader.conversations import Conversation, TrueEvent
 
-KEEP, DELETE, UPDATE = range(3)
-WHEN_KINDS = ("clock", "until", "part", "length", "shift")
-DAY_KINDS = ("day", "week")
 _EXACT, _NEAR, _WITHIN = timedelta(), timedelta(minutes=30), timedelta(hours=2)
 _WORD = re.compile(r"[\w&']+(?:[-:/.][\w&']+)*")
 _STOP = words(
@@ -37,8 +35,8 @@ class Labels:
 
     `creates` maps pairs to the title spans of their event, `ignored` are pairs that are neither
     right nor wrong; `actions` has one of KEEP, DELETE, UPDATE per calendar event, `whens` and
-    `days` the nodes (or NONE) that a moved event may be linked to; `missed` are true events that no
-    candidate gives.
+    `days` the nodes (or NONE) that a moved event may be linked to; `settled` and `changed` have
+    the lines that settle a pair and a change; `missed` are true events that no candidate gives.
     """
 
     creates: dict[int, list[TitleSpan]] = field(default_factory=dict)
@@ -47,6 +45,8 @@ class Labels:
     actions: list[int] = field(default_factory=list)
     whens: dict[int, list[int]] = field(default_factory=dict)
     days: dict[int, list[int]] = field(default_factory=dict)
+    settled: dict[int, tuple[int, ...]] = field(default_factory=dict)
+    changed: dict[int, tuple[int, ...]] = field(default_factory=dict)
     missed: list[TrueEvent] = field(default_factory=list)
 
 
@@ -72,8 +72,10 @@ def example(conversation: Conversation) -> Example:
             labels.missed.append(event)
         elif event.action == "delete":
             labels.actions[event.target] = DELETE
+            labels.changed[event.target] = event.lines
         else:
             labels.actions[event.target] = UPDATE
+            labels.changed[event.target] = event.lines
             _label_update(talk, candidates, event, event.target, labels)
     labels.ignored -= set(labels.creates)
     return Example(conversation.id, talk, candidates, labels)
@@ -101,10 +103,11 @@ def _label_create(talk: Dialogue, found: Candidates, event: TrueEvent, labels: L
         labels.missed.append(event)
         return
     best = min(rank for rank, _ in fits)
-    titles = title_spans(talk.lines, event.title, event.lines)
+    titles = title_spans(talk.lines, event.title)
     for rank, place in fits:
         if rank == best:
             labels.creates[place] = titles
+            labels.settled[place] = event.lines
             labels.late[place] = event.start.hour >= 12
         else:
             labels.ignored.add(place)
@@ -142,7 +145,7 @@ def _label_update(
     labels.days[target] = sorted({day for _, day in chosen})
 
 
-def title_spans(lines: Sequence[str], title: str, settled: Sequence[int]) -> list[TitleSpan]:
+def title_spans(lines: Sequence[str], title: str) -> list[TitleSpan]:
     """The places in the lines whose words are most like those of the title; none if nothing is."""
     wanted = [_stem(word) for word in _words(title) if word not in _STOP]
     if not wanted:

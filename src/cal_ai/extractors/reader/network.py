@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -25,18 +25,28 @@ FloatArray = npt.NDArray[np.float32]
 class Logits:
     """What the network says, before any decision.
 
-    `create` and `late` have a logit per pair, `action` three per event of the calendar (kept,
-    deleted, changed), `when` and `day` one per event and node, with "none of them" first, and the
-    titles one per pair and token.
+    `create` has a logit per pair, `action` three per event of the calendar (kept, deleted,
+    changed). The others are of second looks, a row for each: `verdict` says whether a pair is a new
+    event, whether it is after noon, and what becomes of an event (three); `words` has for each
+    token how likely a title begins and ends there, how likely an event is moved to the clock time
+    and to the day there (the first token stands for none), and how likely its line settles it.
     """
 
     create: FloatArray
-    late: FloatArray
     action: FloatArray
-    when: FloatArray
-    day: FloatArray
-    title_first: FloatArray
-    title_last: FloatArray
+    verdict: FloatArray
+    words: FloatArray
+
+
+class Scorer(Protocol):
+    """What reads the arrays of a talk."""
+
+    @property
+    def marker(self) -> Marker:
+        """What makes the arrays."""
+
+    def scores(self, arrays: Mapping[str, IntArray]) -> Logits:
+        """The scores for the arrays of one talk, or of second looks at it."""
 
 
 class Network:
@@ -55,7 +65,7 @@ class Network:
         self.marker = Marker(sentencepiece.SentencePieceProcessor(model_file=str(pieces)))
 
     def scores(self, arrays: Mapping[str, IntArray]) -> Logits:
-        """The scores for the arrays of one talk."""
+        """The scores for the arrays of one talk, or of second looks at it."""
         given: dict[str, Any] = {name: arrays[name] for name in self._inputs}
         return Logits(*self._session.run(None, given))
 

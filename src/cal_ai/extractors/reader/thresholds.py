@@ -1,5 +1,9 @@
 """Thresholds of the bundled model; `python -m training.reader.tuning` writes this file."""
 
-from cal_ai.extractors.reader.decide import Thresholds
+from cal_ai.extractors.reader.decide import Levels, Thresholds
 
-THRESHOLDS = Thresholds(create=0.93, update=0.5, delete=0.5, medium=0.708, high=0.946)
+THRESHOLDS = Thresholds(
+    create=Levels(found=0.9, medium=0.901, high=0.963),
+    update=Levels(found=0.6, medium=0.601, high=0.637),
+    delete=Levels(found=0.6, medium=0.687, high=0.785),
+)
