@@ -14,6 +14,7 @@ from cal_ai.calendars.caldav import CalDavAccount, CalDavCalendar
 from cal_ai.calendars.document import Document
 from cal_ai.calendars.protocol import (
     AccessRefused,
+    AlreadyThere,
     CalendarError,
     ChangedMeanwhile,
     Details,
@@ -73,6 +74,26 @@ def test_a_user_in_the_address_is_used_and_never_shown(radicale: Radicale) -> No
     assert calendar.name == f"caldav:{url}"
     assert PASSWORD not in calendar.identity + repr(CalDavAccount.at(secret, None, None))
     assert calendar.create("truemark01", LUNCH, "mark1").details == LUNCH
+    calendar.close()
+
+
+def test_a_refused_event_that_is_not_there_is_a_failure(radicale: Radicale) -> None:
+    url = radicale.new_calendar("short-lived")
+    calendar = open_calendar(url)
+    radicale.request("DELETE", url)
+    with pytest.raises(CalendarError, match="refuses the event, with status 409") as refused:
+        calendar.create("truemark01", LUNCH, "mark1")
+    assert not isinstance(refused.value, AlreadyThere)
+    calendar.close()
+
+
+def test_an_event_that_is_there_under_another_address_is_there(radicale: Radicale) -> None:
+    url = radicale.new_calendar("moved")
+    moved = vevent("truemark01", "Lunch", at(24, 12), at(24, 13), None)
+    radicale.request("PUT", f"{url}elsewhere.ics", vcalendar(moved))
+    calendar = open_calendar(url)
+    with pytest.raises(AlreadyThere):
+        calendar.create("truemark01", LUNCH, "mark1")
     calendar.close()
 
 

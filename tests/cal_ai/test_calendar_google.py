@@ -16,6 +16,7 @@ from cal_ai.calendars.google import GoogleAccount, GoogleCalendar
 from cal_ai.calendars.google_sign_in import SignIn
 from cal_ai.calendars.protocol import (
     AccessRefused,
+    AlreadyThere,
     CalendarError,
     Details,
     Entry,
@@ -44,6 +45,13 @@ def test_a_list_of_many_pages_is_read_to_its_end(backend: GoogleBackend) -> None
     backend.server.page_size = 3
     assert [entry.details.title for entry in coming(backend)] == list("0123456")
     assert backend.server.methods == ["GET"] * 3
+
+
+def test_a_refused_event_that_is_not_there_is_a_failure(backend: GoogleBackend) -> None:
+    backend.server.faults = [Fault(409), Fault(409)]
+    with pytest.raises(CalendarError, match="answered 409") as refused:
+        backend.calendar.create("truemark01", LUNCH, "mark1")
+    assert not isinstance(refused.value, AlreadyThere)
 
 
 @pytest.mark.parametrize(

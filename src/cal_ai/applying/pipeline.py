@@ -158,7 +158,7 @@ def _earlier(run: Conversation, transcript: str) -> Earlier:
         if not run.dry_run:
             with _forgetting_is_no_failure():
                 journal.set_damaged_aside()
-            note(f"warning: kept aside in {journal.path}{DAMAGED_SUFFIX}")
+                note(f"warning: kept aside in {journal.path}{DAMAGED_SUFFIX}")
     return earlier
 
 

@@ -43,6 +43,7 @@ _QUERY = f"""\
 """
 # What the library's parsers raise at an answer that is not what it should be.
 _NONSENSE = (SyntaxError, LookupError, ValueError, TypeError, AttributeError)
+_UID_CONFLICT = "no-uid-conflict"
 _ICALENDAR = {"Content-Type": "text/calendar; charset=utf-8"}
 
 
@@ -225,8 +226,22 @@ class CalDavCalendar:
                 self._address(uid), document.raw().decode(), {**_ICALENDAR, **condition}
             )
         if "If-None-Match" in condition and response.status in (409, 412):
-            raise AlreadyThere(f"{self.name}: has an event {uid} already")
+            if self._is_taken(uid, response):
+                raise AlreadyThere(f"{self.name}: has an event {uid} already")
+            raise CalendarError(
+                f"{self.name}: the server refuses the event, with status {response.status}"
+            )
         self._check(response)
+
+    def _is_taken(self, uid: str, refusal: DAVResponse) -> bool:
+        """Whether a refusal means that the event is there; it may just be too large."""
+        if _UID_CONFLICT in str(refusal.raw):  # there, under another address
+            return True
+        try:
+            self._fetch(uid)
+        except EventGone:
+            return False
+        return True
 
     def _document(self, text: str | bytes, budget: Budget | None = None) -> Document:
         data = text.encode() if isinstance(text, str) else text

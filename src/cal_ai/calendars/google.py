@@ -131,10 +131,16 @@ class GoogleCalendar:
         except AlreadyThere:
             # Google never forgets an id: that of a removed event is taken, and can be revived.
             event = {"calendarId": self._account.calendar_id, "eventId": uid}
-            if stands(self._call(self._events.get(**event))):
+            if stands(self._found(self._events.get(**event))):
                 raise
             body["status"] = "confirmed"
             return self._entry(self._call(self._events.update(**event, body=body)))
+
+    def _found(self, get: Any) -> Any:
+        try:
+            return self._call(get)
+        except AlreadyThere as nonsense:
+            raise CalendarError(f"{self.name}: the server answered 409") from nonsense
 
     def update(self, entry: Entry, details: Details, mark: str) -> Entry:
         patch = self._events.patch(
