@@ -261,6 +261,33 @@ def test_a_sentence_in_braces_is_no_json() -> None:
         read_answer("One.", {"end": 4})
 
 
+@pytest.mark.parametrize(
+    "item",
+    [
+        {"end": 4, "p": 10**400},
+        {"end": 10**400, "p": 0.5},
+        (10**5_000, 0.5),
+        (4, 10**5_000),
+        (4, float("nan")),
+        (-(10**5_000), 1),
+        10**5_000,
+        -1,
+        np.array([4, 9]),
+        (np.array([4, 9]), 0.5),
+        (4, np.array([0.5, 0.5])),
+        (4, "0.5"),
+        (4.0, 0.5),
+        (True, 0.5),
+        (4, True),
+    ],
+    ids=lambda item: type(item).__name__,
+)
+def test_numbers_that_cannot_be_are_an_answer_of_the_wrong_form(item: object) -> None:
+    with pytest.raises(AnswerError) as wrong:
+        read_answer("One.", [item])
+    assert len(str(wrong.value)) < 300
+
+
 def installed(name: str) -> bool:
     try:
         metadata.version(LIBRARIES[name].package)

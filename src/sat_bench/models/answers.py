@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import operator
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
@@ -150,11 +151,13 @@ def _scored(text: str, items: Sequence[object]) -> Probabilities:
             raise AnswerError(f"answers {shown(item)} at place {number}, expected {FORMS}")
         if not before <= end <= len(text):
             raise AnswerError(
-                f"answers the end {end} at place {number}, expected ends that ascend "
+                f"answers the end {shown(end)} at place {number}, expected ends that ascend "
                 f"and stay within the {len(text):,} characters of the text"
             )
         if not (0 <= probability <= 1 or probability == CERTAIN):
-            raise AnswerError(f"answers the probability {probability}, expected one from 0 to 1")
+            raise AnswerError(
+                f"answers the probability {shown(probability)}, expected one from 0 to 1"
+            )
         ends[number], values[number], before = end, probability, end
     return Probabilities(ends, values)
 
@@ -168,11 +171,17 @@ def _pair(item: object) -> tuple[int | None, float | None]:
 
 
 def _whole(value: object) -> int | None:
-    # Those of numpy count too.
-    index = getattr(value, "__index__", None)
-    return None if index is None or isinstance(value, bool) else int(index())
+    # Those of numpy count too; its arrays claim to be numbers, and are none.
+    try:
+        return None if isinstance(value, bool) else operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        return None
 
 
 def _number(value: object) -> float | None:
-    as_float = getattr(value, "__float__", None)
-    return None if as_float is None or isinstance(value, bool) else float(as_float())
+    if isinstance(value, bool | str | bytes):
+        return None
+    try:
+        return float(value)  # type: ignore[arg-type]  # what is none says so
+    except (TypeError, ValueError, OverflowError):
+        return None
