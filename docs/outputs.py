@@ -40,7 +40,9 @@ FLAG_SETS = {"sat-bench": FLAGS, "sat-bench import": IMPORT_FLAGS}
 
 _PRINTED = re.compile(r"(<!-- output of: ([^\n]+?) -->\n```text\n).*?(```\n)", re.DOTALL)
 _MEASURED = re.compile(
-    r"(?P<start><!-- output of: python -m (?P<command>benchmarks\.(?P<name>\w+)[^\n]*?) -->\n)"
+    r"(?P<start><!-- output of: python -m "
+    r"(?P<command>(?:benchmarks|tests\.hostile)\.(?P<name>\w+)[^\n]*?) -->\n)"
+    r"(?P<command>(?:benchmarks|tests\.hostile)\.(?P<name>\w+)[^\n]*?) -->\n)"
     r".*?(?P<end><!-- end of output -->\n)",
     re.DOTALL,
 )

@@ -68,11 +68,24 @@ def packed(body: bytes) -> bytes:
     return gzip.compress(body)
 
 
+@dataclass(frozen=True, slots=True)
+class Behind:
+    """A good server, to which the first `good` requests are passed on; the rest only if `all_`.
+
+    With `all_` the good server does what it is asked, and only its answers are lost.
+    """
+
+    port: int
+    good: int
+    all_: bool = False
+
+
 class HostileServer:
     """Serves the answer from background threads for the length of a `with` block."""
 
-    def __init__(self, answer: Answer) -> None:
+    def __init__(self, answer: Answer, behind: Behind | None = None) -> None:
         self.answer = answer
+        self.behind = behind
         self.requests: list[bytes] = []
         self._over = threading.Event()
         self._listener = socket.create_server(("127.0.0.1", 0), backlog=64)
@@ -104,7 +117,15 @@ class HostileServer:
 
     def _serve(self, connection: socket.socket) -> None:
         with connection, suppress(OSError):
-            self.requests.append(_request(connection))
+            request = _message(connection)
+            self.requests.append(request)
+            if self.behind is not None:
+                is_good = len(self.requests) <= self.behind.good
+                passed_on = is_good or self.behind.all_
+                answer = _passed_on(request, self.behind.port) if passed_on else b""
+                if is_good:
+                    connection.sendall(answer)
+                    return
             if self.answer.drops:
                 return
             if self.answer.silent:
@@ -118,8 +139,16 @@ class HostileServer:
                     time.sleep(self.answer.drip_s)
 
 
-def _request(connection: socket.socket) -> bytes:
-    """The request as it came, with its body where a length is given."""
+def _passed_on(request: bytes, port: int) -> bytes:
+    """What the server at the port answers, as an answer after which the connection ends."""
+    with socket.create_connection(("127.0.0.1", port)) as connection:
+        connection.sendall(request)
+        first, _, rest = _message(connection).partition(b"\r\n")
+        return first + b"\r\nConnection: close\r\n" + rest
+
+
+def _message(connection: socket.socket) -> bytes:
+    """A request or an answer as it came, with its body where a length is given."""
     data = b""
     while b"\r\n\r\n" not in data:
         piece = connection.recv(65_536)

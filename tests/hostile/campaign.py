@@ -1,9 +1,10 @@
 """The campaign: thousands of bad inputs and faults, kills, writers at once, full disks.
 
-    python -m tests.hostile.campaign [--seed N] [--only PART]
+    python -m tests.hostile.campaign [--seed N] [--only PART] [--write]
 
 Everything is generated from the seed. Each case runs in a process of its own and is held to the
-same criteria (`forked.complaints`); the exit status is 1 when one of them is not met.
+same criteria (`forked.complaints`); the exit status is 1 when one of them is not met, and what
+lay in the folder of a bad input is kept. `--write` puts the figures into docs/reliability.md.
 """
 
 from __future__ import annotations
@@ -11,73 +12,115 @@ from __future__ import annotations
 import argparse
 import multiprocessing
 import os
+import queue
+import random
+import resource
 import shutil
 import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    from tests.hostile.forked import Case
 
 T = TypeVar("T")
 SEED = 20260220
+PAGE = Path(__file__).parents[2] / "docs" / "reliability.md"
+WAITERS = 6  # processes for the part that does little but wait
 Finding = tuple[str, str, list[str]]
 
 
-def cases_part(seed: int) -> Iterator[Finding]:
-    """Every reader and every flag."""
+@dataclass(frozen=True, slots=True)
+class Share:
+    """The cases that fall to one process of several."""
+
+    number: int
+    of: int
+
+    def __call__(self, cases: Iterable[T]) -> Iterator[T]:
+        return (case for index, case in enumerate(cases) if index % self.of == self.number)
+
+
+def inputs_part(seed: int, own: Share, folder: str) -> Iterator[Finding]:
+    """Every reader, every answer of a server, every flag."""
+    from tests.hostile.flags import flag_cases
+    from tests.hostile.readers import made_files, readers
+    from tests.hostile.server_answers import answer_cases
+
+    place = Path(folder) / "case"
+    place.mkdir()
+    made = made_files(place)
+    for reader in readers(made):
+        yield from _checked(own(reader.cases(random.Random(f"{seed} {reader.kind}"))), place)
+    yield from _checked(own(answer_cases(random.Random(f"{seed} answers"))), place)
+    record = made["talks.run.json"]
+    yield from _checked(own(flag_cases(random.Random(f"{seed} flags"), record)), place)
+
+
+def _checked(cases: Iterable[Case], place: Path) -> Iterator[Finding]:
+    """Each case run in the same folder, emptied before; a bad one leaves a copy behind."""
     from tests.hostile.forked import complaints, run
-    from tests.hostile.generated import generated_cases
 
-    with _folders() as folder:
-        for case in _own(generated_cases(seed)):
-            place = Path(tempfile.mkdtemp(dir=folder))
-            outcome = run(case, place)
-            found = complaints(case, outcome, place)
-            if found:
-                found.append(outcome.err.decode("utf-8", "replace")[-300:])
-            shutil.rmtree(place, ignore_errors=True)
-            yield case.kind, case.name, found
-
-
-def servers_part(seed: int) -> Iterator[Finding]:
-    """Every fault of each of the four kinds of server."""
-    from tests.hostile.server_faults import server_cases
-
-    with _folders() as folder:
-        yield from server_cases(folder, _own)
+    for case in cases:
+        shutil.rmtree(place)
+        place.mkdir()
+        outcome = run(case, place)
+        found = complaints(case, outcome, place)
+        if found:
+            kept = tempfile.mkdtemp(prefix="hostile-finding-")
+            shutil.copytree(place, kept, dirs_exist_ok=True, symlinks=True)
+            found += [outcome.err.decode("utf-8", "replace")[-300:], kept]
+        yield case.kind, case.name, found
 
 
-def kills_part(seed: int) -> Iterator[Finding]:
+def servers_part(seed: int, own: Share, folder: str) -> Iterator[Finding]:
+    """Every fault of each of the four kinds of server, at once or on the way."""
+    from tests.hostile.server_faults import fault_cases, faults_on_the_way
+
+    yield from fault_cases(folder, own)
+    yield from faults_on_the_way(folder, own)
+
+
+def kills_part(seed: int, own: Share, folder: str) -> Iterator[Finding]:
     """Each command that writes, killed at random moments."""
     from tests.hostile.kills import kill_cases
 
-    with _folders() as folder:
-        yield from kill_cases(folder, seed, _own)
+    yield from kill_cases(folder, seed, own)
 
 
-def disks_part(seed: int) -> Iterator[Finding]:
+def interrupts_part(seed: int, own: Share, folder: str) -> Iterator[Finding]:
+    """Each command that writes, with Ctrl-C at random moments."""
+    from tests.hostile.kills import interrupt_cases
+
+    yield from interrupt_cases(folder, seed, own)
+
+
+def disks_part(seed: int, own: Share, folder: str) -> Iterator[Finding]:
     """Each command that writes, on a disk that is full, and with output that cannot be written."""
-    from tests.hostile.kills import full_disk_cases
+    from tests.hostile.disks import full_disk_cases, full_output_cases
 
-    with _folders() as folder:
-        yield from full_disk_cases(folder, seed, _own)
-
-
-def writers_part(seed: int) -> Iterator[Finding]:
-    """Four writers at once."""
-    from tests.hostile.kills import writer_cases
-
-    with _folders() as folder:
-        yield from writer_cases(folder, _own)
+    yield from full_disk_cases(folder, seed, own)
+    yield from full_output_cases(folder, own)
 
 
-PARTS: dict[str, Callable[[int], Iterator[Finding]]] = {
-    "inputs": cases_part,
+def writers_part(seed: int, own: Share, folder: str) -> Iterator[Finding]:
+    """Four at once of each command that writes."""
+    from tests.hostile.disks import writer_cases
+
+    yield from writer_cases(folder, own)
+
+
+PARTS: dict[str, Callable[[int, Share, str], Iterator[Finding]]] = {
     "servers": servers_part,
+    "inputs": inputs_part,
     "kills": kills_part,
+    "interrupts": interrupts_part,
     "disks": disks_part,
     "writers": writers_part,
 }
@@ -100,82 +143,104 @@ _IMPORTED = (
     "cal_ai.extractors.reader.extractor",
     "sat_bench.commands",
     "truemark.comparison",
+    "truemark.pages.report",
     "truemark.services.gemini",
     "truemark.services.openai",
     "truemark.sheets",
 )
-_share = (0, 1)
 
 
-def _own(cases: Iterable[T]) -> Iterator[T]:
-    """The cases that fall to this process."""
-    number, of = _share
-    return (case for index, case in enumerate(cases) if index % of == number)
-
-
-def _folders() -> tempfile.TemporaryDirectory[str]:
-    return tempfile.TemporaryDirectory(prefix="hostile", ignore_cleanup_errors=True)
-
-
-def _work(number: int, of: int, seed: int, parts: list[str], results: object) -> None:
-    global _share
-    _share = (number, of)
-    _import_all()
-    for part in parts:
-        for finding in PARTS[part](seed):
-            results.put((part, finding))  # type: ignore[attr-defined]  # a queue
-    results.put(None)  # type: ignore[attr-defined]  # likewise
-
-
-def _import_all() -> None:
+def import_all() -> None:
     """Imports what the commands import, so that each child starts at once."""
     for name in _IMPORTED:
         import_module(name)
 
 
-def main() -> int:
-    """The exit status; prints a line per kind, then what was not as it should be."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seed", type=int, default=SEED)
-    parser.add_argument("--only", choices=sorted(PARTS))
-    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
-    options = parser.parse_args()
-    parts = [options.only] if options.only else list(PARTS)
-    begun_s = time.monotonic()
-    counts: Counter[str] = Counter()
-    bad: list[tuple[str, str, list[str]]] = []
-    for part, (kind, name, found) in _results(options.jobs, options.seed, parts):
-        counts[f"{part}: {kind}"] += 1
-        if found:
-            bad.append((kind, name, found))
-            print(f"NOT AS IT SHOULD BE {kind}: {name}: {found}", file=sys.stderr, flush=True)
-    for label, count in sorted(counts.items()):
-        print(f"{count:6}  {label}")
-    print(
-        f"{sum(counts.values()):6}  in all, {len(bad)} not as they should be, "
-        f"{time.monotonic() - begun_s:.0f} s, seed {options.seed}"
-    )
-    return 1 if bad else 0
+def _work(share: Share, seed: int, parts: Sequence[str], results: Any) -> None:
+    import_all()
+    for part in parts:
+        with tempfile.TemporaryDirectory(prefix="hostile", ignore_cleanup_errors=True) as folder:
+            for finding in PARTS[part](seed, share, folder):
+                results.put((part, finding))
+    results.put(None)
 
 
-def _results(jobs: int, seed: int, parts: list[str]) -> Iterator[tuple[str, Finding]]:
+def findings(jobs: int, seed: int, parts: Sequence[str]) -> Iterator[tuple[str, Finding]]:
+    """What each case came to, with its part, from as many processes as there are jobs."""
     context = multiprocessing.get_context("fork")
     results = context.Queue()
+    busy = [part for part in parts if part != "servers"]
+    shares = [(Share(number, jobs), busy) for number in range(jobs) if busy]
+    if "servers" in parts:
+        shares += [(Share(number, WAITERS), ["servers"]) for number in range(WAITERS)]
     workers = [
-        context.Process(target=_work, args=(number, jobs, seed, parts, results))
-        for number in range(jobs)
+        context.Process(target=_work, args=(share, seed, own, results)) for share, own in shares
     ]
     for worker in workers:
         worker.start()
-    left = jobs
+    left = len(workers)
     while left:
-        result = results.get(timeout=600)
+        try:
+            result = results.get(timeout=5)
+        except queue.Empty:
+            if any(worker.exitcode for worker in workers):
+                raise RuntimeError("a process of the campaign itself has failed") from None
+            continue
         if result is None:
             left -= 1
         else:
             yield result
     for worker in workers:
         worker.join()
+
+
+def main() -> int:
+    """The exit status; prints the figures, and what was not as it should be as it happens."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seed", type=int, default=SEED)
+    parser.add_argument("--only", choices=sorted(PARTS))
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--write", action="store_true", help="put the figures into the page")
+    options = parser.parse_args()
+    parts = [options.only] if options.only else list(PARTS)
+    begun_s = time.monotonic()
+    counts: Counter[tuple[str, str]] = Counter()
+    bad: Counter[tuple[str, str]] = Counter()
+    for part, (kind, name, found) in findings(options.jobs, options.seed, parts):
+        counts[part, kind] += 1
+        if found:
+            bad[part, kind] += 1
+            print(f"NOT AS IT SHOULD BE {kind}: {name}: {found}", file=sys.stderr, flush=True)
+    printed = figures(counts, bad, time.monotonic() - begun_s, options.seed)
+    print(printed)
+    if options.write:
+        from docs import outputs
+
+        page = PAGE.read_text(encoding="utf-8")
+        PAGE.write_text(outputs.with_measurement(page, "campaign", printed), encoding="utf-8")
+    return 1 if bad else 0
+
+
+def figures(
+    counts: Counter[tuple[str, str]], bad: Counter[tuple[str, str]], seconds: float, seed: int
+) -> str:
+    """The campaign in numbers, as Markdown."""
+    from benchmarks.machine import machine
+
+    spent = resource.getrusage(resource.RUSAGE_CHILDREN)
+    lines = [f"{machine()}, seed {seed}", "", "| part | cases | failed | of which |"]
+    lines.append("| --- | ---: | ---: | --- |")
+    for part in PARTS:
+        kinds = sorted((kind, count) for (of, kind), count in counts.items() if of == part)
+        if kinds:
+            total = sum(count for _, count in kinds)
+            failed = sum(count for (of, _), count in bad.items() if of == part)
+            each = ", ".join(f"{kind} {count:,}" for kind, count in kinds)
+            lines.append(f"| {part} | {total:,} | {failed:,} | {each} |")
+    lines.append(f"| all | {counts.total():,} | {bad.total():,} | |")
+    processor_s = spent.ru_utime + spent.ru_stime
+    lines += ["", f"{seconds:,.0f} s, of which the processors worked {processor_s:,.0f} s."]
+    return "\n".join(lines)
 
 
 if __name__ == "__main__":

@@ -4,25 +4,29 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import resource
 import signal
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 LONGEST_S = 10.0
 LARGEST_MB = 500.0
-STATUSES = frozenset({0, 1, 2, 3, 130})
+DONE_OR_FAILED = frozenset({0, 1})
 Main = Callable[[Sequence[str]], int]
+# What else than an error is a reason for status 1: a part that failed, a goal that was missed.
+_EXPLAINED = re.compile("fail|fell short|below|no run record|nothing", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
     """One call of a command in a folder of its own; `files` lie there before.
 
-    `waits_s` is what it may wait in between: for a server that is asked again.
+    `statuses` are those that it may end with, `shows` is what it must print, and `waits_s` what it
+    may wait in between: for a server that is asked again.
     """
 
     kind: str
@@ -32,6 +36,8 @@ class Case:
     files: Mapping[str, bytes] = field(default_factory=dict)
     settings: Mapping[str, str] = field(default_factory=dict)
     secrets: tuple[str, ...] = ()
+    statuses: frozenset[int] = DONE_OR_FAILED
+    shows: str = ""
     largest_file: int | None = None
     kill_after_s: float | None = None
     waits_s: float = 0.0
@@ -49,22 +55,32 @@ class Outcome:
     megabytes: float
 
 
-def run(case: Case, folder: Path) -> Outcome:
-    """Runs the case in the folder, which must exist; ends it when it takes too long."""
+def put_files(case: Case, folder: Path) -> None:
+    """Writes the files that lie there before."""
     for name, content in case.files.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
-    streams = [
-        folder / f".{name}" if name in ("out", "err") else Path(name) for name in case.streams
-    ]
+
+
+def run(case: Case, folder: Path) -> Outcome:
+    """Runs the case in the folder, which must exist; ends it when it takes too long."""
+    put_files(case, folder)
+    names = [folder / f".{it}" if it in ("out", "err") else Path(it) for it in case.streams]
+    streams = [os.open(name, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600) for name in names]
+    before = [os.fstat(stream).st_size for stream in streams]
     begun_s = time.monotonic()
     child = os.fork()
     if child == 0:
         _child(case, folder, streams)
+    for stream in streams:
+        os.close(stream)
     status, usage = _wait(child, begun_s + (case.kill_after_s or longest_s() + case.waits_s + 1))
     seconds = time.monotonic() - begun_s
-    out, err = (path.read_bytes() if path.name.startswith(".") else b"" for path in streams)
+    out, err = (
+        name.read_bytes()[size:] if name.is_file() else b""
+        for name, size in zip(names, before, strict=True)
+    )
     code = os.waitstatus_to_exitcode(status)
     return Outcome(code, out, err, seconds, usage.ru_maxrss / 1024)
 
@@ -74,22 +90,19 @@ def longest_s() -> float:
     return LONGEST_S * max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
 
 
-def _child(case: Case, folder: Path, streams: Sequence[Path]) -> None:
+def _child(case: Case, folder: Path, streams: Sequence[int]) -> None:
     status = 99
     try:
         signal.signal(signal.SIGINT, signal.default_int_handler)
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         os.chdir(folder)
-        for number, path in enumerate(streams, start=1):
-            os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), number)
+        for number, stream in enumerate(streams, start=1):
+            os.dup2(stream, number)
         sys.stdout = os.fdopen(1, "w", encoding="utf-8")
         sys.stderr = os.fdopen(2, "w", encoding="utf-8", buffering=1)
         os.environ.clear()
-        os.environ.update({"PATH": "/usr/bin:/bin", "HOME": str(folder), "TZ": "Europe/Berlin"})
-        os.environ.update(
-            {f"XDG_{name}_HOME": str(folder / name) for name in ("DATA", "CONFIG", "CACHE")}
-        )
-        os.environ.update(case.settings)
+        os.environ.update(environment(case, folder))
+        time.tzset()
         if case.largest_file is not None:
             resource.setrlimit(resource.RLIMIT_FSIZE, (case.largest_file, case.largest_file))
         try:
@@ -101,11 +114,18 @@ def _child(case: Case, folder: Path, streams: Sequence[Path]) -> None:
 
             traceback.print_exc()
             status = 98
-        for stream in (sys.stdout, sys.stderr):
+        for text in (sys.stdout, sys.stderr):
             with contextlib.suppress(OSError, ValueError):
-                stream.flush()
+                text.flush()
     finally:
         os._exit(status)
+
+
+def environment(case: Case, folder: Path) -> dict[str, str]:
+    """What the command finds in its environment: homes in its folder, no network, its settings."""
+    homes = {f"XDG_{name}_HOME": str(folder / name) for name in ("DATA", "CONFIG", "CACHE")}
+    plain = {"PATH": "/usr/bin:/bin", "HOME": str(folder), "TZ": "Europe/Berlin"}
+    return {**plain, **homes, "HF_HUB_OFFLINE": "1", **case.settings}
 
 
 def _wait(child: int, until_s: float) -> tuple[int, resource.struct_rusage]:
@@ -128,18 +148,11 @@ def complaints(case: Case, outcome: Outcome, folder: Path) -> list[str]:
     printed = outcome.out + outcome.err
     if b"Traceback (most recent call last)" in printed or b"Exception ignored" in printed:
         found.append("traceback")
-    if outcome.status not in STATUSES:
-        found.append(f"status {outcome.status}")
     if outcome.seconds > longest_s() + case.waits_s:
         found.append(f"{outcome.seconds:.0f} s")
     if outcome.megabytes > LARGEST_MB:
         found.append(f"{outcome.megabytes:.0f} MB")
-    lines = outcome.err.decode("utf-8", "replace").splitlines()
-    errors = [line for line in lines if "error: " in line[:40]]
-    if len(errors) > 1:
-        found.append(f"{len(errors)} error lines")
-    if outcome.status == 2 and not errors:
-        found.append("wrong usage without a line about it")
+    found += _wrong_status(case, outcome)
     text = printed.decode("utf-8", "replace").replace("\r\n", "").replace("\n", "")
     if bad := sorted({char for char in text if _commands(char)}):
         found.append(f"prints {bad!r}")
@@ -147,6 +160,23 @@ def complaints(case: Case, outcome: Outcome, folder: Path) -> list[str]:
         found.append("too much on stderr")
     found += [f"secret in {place}" for place in _leaks(case, printed, folder)]
     return found
+
+
+def _wrong_status(case: Case, outcome: Outcome) -> Iterator[str]:
+    """What does not fit between the status and what was said."""
+    said = (outcome.out + outcome.err).decode("utf-8", "replace")
+    lines = outcome.err.decode("utf-8", "replace").splitlines()
+    errors = [line for line in lines if "error: " in line[:40]]
+    if outcome.status not in case.statuses:
+        yield f"status {outcome.status}"
+    if len(errors) > 1:
+        yield f"{len(errors)} error lines"
+    if errors and outcome.status == 0:
+        yield "an error, and status 0"
+    if outcome.status in (1, 2) and not errors and not _EXPLAINED.search(said):
+        yield f"status {outcome.status} without a word"
+    if case.shows not in said:
+        yield f"does not say {case.shows!r}"
 
 
 def _commands(char: str) -> bool:

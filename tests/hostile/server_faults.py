@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 import json
+import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
-from testing.hostile_server import Answer, HostileServer, gzip_bomb, packed
+from testing.hostile_server import Answer, Behind, HostileServer, gzip_bomb, packed
 from tests.hostile.forked import Case, complaints, run
-from tests.hostile.kinds import KINDS, SECRETS, TRANSCRIPT
+from tests.hostile.kinds import KINDS, SECRETS
+from tests.hostile.readers import CORPUS, SAID
+from tests.hostile.writers import Writer, servers, writers
 
 from cal_ai.cli import main as cal_ai
+from sat_bench.cli import main as sat_bench
+
+Own = Callable[[Iterable[Any]], Iterator[Any]]
+Finding = tuple[str, str, list[str]]
 
 TURNED = "\x1b]0;owned\x07\x1b[2J \u202eevil\u202c"
 ECHO = json.dumps({"error": {"message": f"{TURNED} {' '.join(SECRETS.values())}"}}).encode()
@@ -66,34 +75,94 @@ FAULTS: tuple[tuple[str, Answer], ...] = (
 )
 
 
-def server_cases(
-    folder: str, own: Callable[[Iterable[Any]], Iterator[Any]]
-) -> Iterator[tuple[str, str, list[str]]]:
-    """What was not as it should be, per fault and kind of server."""
-    for kind, (name, answer) in own((kind, fault) for fault in FAULTS for kind in KINDS):
+WAITS_S = 15.0  # five times, after 1, 2, 4 and 8 s
+GOOGLE_OWN = tuple(SECRETS[name] for name in ("google", "refresh", "client"))
+# What may befall a conversation that began well; the first also befalls an answer alone.
+ON_THE_WAY: tuple[tuple[str, Answer], ...] = (
+    ("drops", Answer(drops=True)),
+    ("silent", Answer(silent=True)),
+    ("cut", Answer(200, b"{", length=1_000)),
+    ("500", Answer(500, ECHO)),
+    ("401", Answer(401, ECHO)),
+    ("409", Answer(409, ECHO)),
+    ("html", Answer(200, b"<html>sign in</html>")),
+)
+
+
+def fault_cases(folder: str, own: Own) -> Iterator[Finding]:
+    """A server that never answers as it should, asked by each command that asks servers."""
+    plans = [(fault, kind) for fault in FAULTS for kind in KINDS]
+    for (name, answer), kind in own(plans):
         place = Path(tempfile.mkdtemp(dir=folder))
         with HostileServer(answer) as server:
-            settings = dict(kind.settings(server.url, place))
-            case = Case(
-                f"server {kind.name}",
-                name,
-                cal_ai,
-                ("talk.txt", "--timeout", "1", *kind.arguments(server.url)),
-                {"talk.txt": TRANSCRIPT.encode(), "config/truemark/google-token.json": b""}
-                if kind.name != "google"
-                else {"talk.txt": TRANSCRIPT.encode()},
-                settings,
-                () if kind.name == "google" else (SECRETS[kind.name],),
-                waits_s=15.0,  # five times, after 1, 2, 4 and 8 s
-            )
-            outcome = run(case, place)
-        found = complaints(case, outcome, place)
-        printed = outcome.out + outcome.err
-        own_secrets = [SECRETS[key] for key in ("google", "refresh", "client")]
-        if kind.name == "google" and any(secret.encode() in printed for secret in own_secrets):
-            found.append("secret in what is printed")
-        if outcome.status == 0:
-            found.append("status 0")
-        if found:
-            found.append(outcome.err.decode("utf-8", "replace")[-300:])
-        yield case.kind, name, found
+            arguments = ("talk.txt", "--timeout", "1", *kind.arguments(server.url))
+            case = Case(f"server {kind.name}", name, cal_ai, arguments, SAID, waits_s=WAITS_S)
+            yield _answered(case, dict(kind.settings(server.url, place)), kind.name, place)
+    segmented = ("-corpus", "corpus", "-timeout", "1", "-model")
+    for (name, answer), kind in own([(fault, it) for fault in FAULTS[::3] for it in KINDS[:2]]):
+        place = Path(tempfile.mkdtemp(dir=folder))
+        with HostileServer(answer) as server:
+            arguments = (*segmented, f"llm:{kind.name}:m")
+            case = Case(f"llm: {kind.name}", name, sat_bench, arguments, CORPUS, waits_s=WAITS_S)
+            yield _answered(case, dict(kind.settings(server.url, place)), kind.name, place)
+
+
+def _answered(case: Case, settings: dict[str, str], kind: str, place: Path) -> Finding:
+    secrets = GOOGLE_OWN if kind == "google" else (SECRETS[kind],)
+    token = "config/truemark/google-token.json"  # which `settings` has written
+    given = {**case.files, token: (place / token).read_bytes()} if kind == "google" else case.files
+    failing = frozenset({1})
+    case = replace(case, settings=settings, secrets=secrets, files=given, statuses=failing)
+    outcome = run(case, place)
+    found = complaints(case, outcome, place)
+    if found:
+        found.append(outcome.err.decode("utf-8", "replace")[-300:])
+    return case.kind, case.name, found
+
+
+def faults_on_the_way(folder: str, own: Own) -> Iterator[Finding]:
+    """Servers that fail after some requests, or do as asked and lose the answer; then are well."""
+    with servers() as asked:
+        by_name = {writer.name: writer for writer in writers(asked)}
+        ports = {
+            "cal_ai run caldav": _port(asked.radicale.url),
+            "cal_ai run google": _port(asked.google.url),
+            "cal_ai benchmark": _port(asked.llm.gemini_url),
+        }
+        plans = [
+            (by_name[name], port, good, lost, fault)
+            for name, port in ports.items()
+            for good in (1, 2, 3)
+            for lost in (False, True)
+            for fault in (ON_THE_WAY if not lost else ON_THE_WAY[:3])
+        ]
+        for writer, port, good, lost, (name, answer) in own(plans):
+            with HostileServer(answer, Behind(port, good, lost)) as server:
+                found = _then_well(_at(writer, port, server.url), server, folder)
+            what = f"{name} after {good}" + (", answers lost" if lost else "")
+            yield f"on the way {writer.name}", what, found
+
+
+def _then_well(writer: Writer, server: HostileServer, folder: str) -> list[str]:
+    place = writer.new_place(folder)
+    case = writer.case(place, waits_s=2 * WAITS_S)
+    case = replace(case, arguments=(*case.arguments, "--timeout", "1"))
+    outcome = run(case, place)
+    found = writer.check(place, outcome) + complaints(case, outcome, place)
+    server.behind = Behind(server.behind.port if server.behind else 0, sys.maxsize)
+    case = replace(case, statuses=frozenset({0}))
+    outcome = run(case, place)
+    found += writer.check(place, outcome) + complaints(case, outcome, place)
+    return found + ([outcome.err.decode("utf-8", "replace")[-300:]] if found else [])
+
+
+def _at(writer: Writer, port: int, url: str) -> Writer:
+    """The writer, asking the server at this address in place of the one at that port."""
+    old = f"http://127.0.0.1:{port}"
+    arguments = tuple(it.replace(old, url) for it in writer.arguments)
+    settings = {name: value.replace(old, url) for name, value in writer.settings.items()}
+    return replace(writer, arguments=arguments, settings=settings)
+
+
+def _port(url: str) -> int:
+    return urlsplit(url).port or 0

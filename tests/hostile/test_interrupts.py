@@ -7,8 +7,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.hostile.generated import TALK
 from tests.hostile.kinds import TRANSCRIPT
+from tests.hostile.readers import TALK
 from tests.truemark.runs_for_tests import made
 
 from sat_bench.models.runtimes import DEFAULT_RUNTIME
