@@ -10,7 +10,8 @@
 with `--write` it brings them up to date. The commands of a page follow each other in one new
 folder, in which `samples` and `testdata` lie. Dates and speeds, which are others every time, are
 blotted out, and a status other than 0 is told. Measurements take minutes and are others every
-time, so `python -m benchmarks.all --write` takes those.
+time, so `python -m benchmarks.all --write` takes those, and those of docs/reliability.md
+`python -m tests.hostile.campaign --write`.
 """
 
 from __future__ import annotations
@@ -41,7 +42,6 @@ FLAG_SETS = {"sat-bench": FLAGS, "sat-bench import": IMPORT_FLAGS}
 _PRINTED = re.compile(r"(<!-- output of: ([^\n]+?) -->\n```text\n).*?(```\n)", re.DOTALL)
 _MEASURED = re.compile(
     r"(?P<start><!-- output of: python -m "
-    r"(?P<command>(?:benchmarks|tests\.hostile)\.(?P<name>\w+)[^\n]*?) -->\n)"
     r"(?P<command>(?:benchmarks|tests\.hostile)\.(?P<name>\w+)[^\n]*?) -->\n)"
     r".*?(?P<end><!-- end of output -->\n)",
     re.DOTALL,
