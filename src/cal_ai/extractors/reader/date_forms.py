@@ -21,6 +21,10 @@ from cal_ai.extractors.reader.reckoning import (
     weekday_named,
 )
 
+_HOLIDAYS = {"christmas eve": (12, 24), "christmas": (12, 25), "boxing": (12, 26)}
+_HOLIDAYS |= {"new years eve": (12, 31), "new year": (1, 1), "valentine": (2, 14)}
+_HOLIDAYS |= {"patrick": (3, 17), "fourth of july": (7, 4), "halloween": (10, 31)}
+
 
 @dataclass(frozen=True, slots=True)
 class Day:
@@ -38,13 +42,6 @@ class Day:
     weekday: int | None = None
     offset: int | None = None
     past: bool = False
-    vague: bool = False
-
-    @property
-    def is_plain(self) -> bool:
-        """Whether nothing but the name of a weekday says which day it is."""
-        named = self.weekday is not None and self.day is not None and self.offset is None
-        return named and self.end - self.start <= len("wednesday")
 
 
 def nth_of(text: str) -> int:
@@ -56,7 +53,7 @@ def iso(m: re.Match[str], today: date) -> Day | None:
 
 
 def dated(m: re.Match[str], day: date | None, last: date | None = None) -> Day | None:
-    return None if day is None else Day(m.start(), m.end(), day=day, last=last)
+    return None if day is None else Day(*m.span(), day=day, last=last)
 
 
 def month_day(m: re.Match[str], today: date) -> Day | None:
@@ -78,37 +75,22 @@ def day_month(m: re.Match[str], today: date) -> Day | None:
     return dated(m, calendar_day(day.year, month, nth_of(m["first"])), last=day)
 
 
-def slashed(m: re.Match[str], today: date) -> Day | None:
+def numeric(m: re.Match[str], today: date) -> Day | None:
+    """Day and month in numbers: the day first before a dot ("17.06."), else what is nearer."""
     first, second = int(m[1]), int(m[2])
-    if (first, second) == (24, 7):
-        return None
-    # Month first or day first: whichever is nearer, as people make plans for the near future.
-    readings = [
-        (month, nth) for month, nth in ((first, second), (second, first)) if 1 <= month <= 12
+    orders = [(first, second)] if "/" in m[0] else []
+    year = int(m[3]) + (2000 if int(m[3]) < 100 else 0) if m[3] else None
+    days = [
+        calendar_day(year, month, nth) if year else next_dated(today, month, nth)
+        for month, nth in (*orders, (second, first))
     ]
-    if m[3]:
-        year = int(m[3]) + (2000 if int(m[3]) < 100 else 0)
-        days = [calendar_day(year, month, nth) for month, nth in readings]
-    else:
-        days = [next_dated(today, month, nth) for month, nth in readings]
-    near = [day for day in days if day is not None]
-    return dated(m, min(near, key=lambda day: (day < today, abs(day - today)))) if near else None
-
-
-def dotted(m: re.Match[str], today: date) -> Day | None:
-    """Day and month as much of Europe writes them ("17.06.")."""
-    nth, month = int(m[1]), int(m[2])
-    if not 1 <= month <= 12:
-        return None
-    year = int(m[3]) if m[3] else None
-    return dated(m, calendar_day(year, month, nth) if year else next_dated(today, month, nth))
+    near = (day for day in days if day is not None)
+    return dated(m, min(near, key=lambda day: (day < today, abs(day - today)), default=None))
 
 
 def nth(m: re.Match[str], today: date) -> Day | None:
     day = next_nth(today, nth_of(m["nth"]))
-    last = None
-    if day is not None and m["last"]:
-        last = next_nth(day, nth_of(m["last"]))
+    last = next_nth(day, nth_of(m["last"])) if day is not None and m["last"] else None
     if day is not None and m["next_month"]:
         day = calendar_day(*month_ahead(today, 1), day.day)
     return dated(m, day, last)
@@ -117,8 +99,7 @@ def nth(m: re.Match[str], today: date) -> Day | None:
 def ahead(m: re.Match[str], today: date) -> Day | None:
     """The day a number of days, weeks or months ahead ("two weeks from Friday")."""
     count, unit = number(m["count"]), m["unit"]
-    base = today
-    anchor = m["anchor"]
+    base, anchor = today, m["anchor"]
     if anchor == "tomorrow":
         base = today + timedelta(days=1)
     elif anchor and anchor not in ("today", "now"):
@@ -132,24 +113,17 @@ def relative_weekday(m: re.Match[str], today: date) -> Day | None:
     weekday = weekday_named(m["wd"])
     how, week = m["how"] or "", (m["before"] or "") + (m["week"] or "")
     next_week = monday_of(today) + timedelta(days=7)
-    if "after next" in week:
+    if "week after next" in week:
         day = next_week + timedelta(days=7 + weekday)
     elif "next week" in week or how == "next":
         day = next_week + timedelta(days=weekday)
     elif "this week" in week or how == "this":
         day = today + timedelta(days=(weekday - today.weekday()) % 7)
-    elif week:
-        day = coming(today, weekday) + timedelta(days=7)
     else:
-        free = how in ("", "on", "every", "each")
-        return Day(
-            m.start(), m.end(), day=coming(today, weekday), weekday=weekday if free else None
-        )
-    return Day(m.start(), m.end(), day=day)
-
-
-def after_next_weekday(m: re.Match[str], today: date) -> Day | None:
-    return dated(m, coming(today, weekday_named(m["wd"])) + timedelta(days=7))
+        day = coming(today, weekday) + timedelta(days=7 if week else 0)
+        if not week and how in ("", "on", "every", "each"):
+            return Day(*m.span(), day=day, weekday=weekday)
+    return Day(*m.span(), day=day)
 
 
 def weekend(m: re.Match[str], today: date) -> Day | None:
@@ -157,13 +131,13 @@ def weekend(m: re.Match[str], today: date) -> Day | None:
     saturday = monday_of(today) + timedelta(days=5 + ahead)
     if today.weekday() == 6 and not ahead:
         saturday = today
-    return Day(m.start(), m.end(), day=saturday, vague=True)
+    return Day(*m.span(), day=saturday)
 
 
 def week(m: re.Match[str], today: date) -> Day | None:
     said = m[0]
     ahead = 14 if "after next" in said else 0 if said.startswith(("this", "later")) else 7
-    return Day(m.start(), m.end(), week=monday_of(today) + timedelta(days=ahead))
+    return Day(*m.span(), week=monday_of(today) + timedelta(days=ahead))
 
 
 def end_of(m: re.Match[str], today: date) -> Day | None:
@@ -176,39 +150,26 @@ def end_of(m: re.Match[str], today: date) -> Day | None:
         day = monday_of(today) + timedelta(days=7 * ahead + (0 if start else 4))
         if day < today:
             day += timedelta(days=7)
-    return Day(m.start(), m.end(), day=day, vague=m["side"] != "last day")
+    return Day(*m.span(), day=day)
 
 
 def holiday(m: re.Match[str], today: date) -> Day | None:
     said = m[0].replace("'", "")
-    fixed = {
-        "christmas eve": (12, 24),
-        "christmas": (12, 25),
-        "boxing": (12, 26),
-        "new years eve": (12, 31),
-        "new year": (1, 1),
-        "valentine": (2, 14),
-        "halloween": (10, 31),
-        "patrick": (3, 17),
-        "fourth of july": (7, 4),
-    }
-    for name, (month, nth) in fixed.items():
-        if name in said:
-            return dated(m, next_dated(today, month, nth))
-    return None
+    month, nth = next(day for name, day in _HOLIDAYS.items() if name in said)
+    return dated(m, next_dated(today, month, nth))
 
 
 def fixed(days: int) -> Callable[[re.Match[str], date], Day | None]:
-    return lambda m, today: Day(m.start(), m.end(), day=today + timedelta(days=days))
+    return lambda m, today: Day(*m.span(), day=today + timedelta(days=days))
 
 
 def past(m: re.Match[str], today: date) -> Day | None:
-    return Day(m.start(), m.end(), past=True)
+    return Day(*m.span(), past=True)
 
 
 def offset(m: re.Match[str], today: date) -> Day | None:
     if m["wd"]:
-        return Day(m.start(), m.end(), weekday=weekday_named(m["wd"]), offset=0)
+        return Day(*m.span(), weekday=weekday_named(m["wd"]), offset=0)
     if m["same"]:
-        return Day(m.start(), m.end(), offset=0)
-    return Day(m.start(), m.end(), offset=-1 if "before" in m[0] else 1)
+        return Day(*m.span(), offset=0)
+    return Day(*m.span(), offset=-1 if "before" in m[0] else 1)

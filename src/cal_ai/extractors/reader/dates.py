@@ -13,19 +13,16 @@ from cal_ai.extractors.reader.patterns import found, overlaps, small, small_patt
 from cal_ai.extractors.reader.reckoning import MONTH, NUMBER, calendar_day, month_ahead
 
 _WD = (
-    r"(?:mondays?|tuesdays?|wednesdays?|thursdays?|fridays?|saturdays?|sundays?"
-    r"|mon|tues?|weds?|thurs?|thur?|fri"
-    r"|(?<!\bi )(?<!we )(?<!he )(?<!they )(?<!you )(?<!who )(?<!just )(?<!been )(?<!'ve )(?<!had )"
-    r"(?<!have )sat(?! (?:down|there|in|on|next|at (?:a|the)))"
-    r"|(?<!the )(?<!in )(?<!of )(?<!full )(?<!hot )(?<!no )"
-    r"sun(?! (?:is|was|cream|hat|rise|set|comes))|(?<=on )sun)"
-    r"(?![\w-]*\w)"
+    r"(?:mondays?|tuesdays?|wednesdays?|thursdays?|fridays?|saturdays?|sundays?|mon|tues?|weds?"
+    r"|thurs?|thur?|fri|(?<!\bi )(?<!we )(?<!he )(?<!they )(?<!you )(?<!who )(?<!just )(?<!been "
+    r")(?<!'ve )(?<!had )(?<!have )sat(?! (?:down|there|in|on|next|at (?:a|the)))|(?<!the )(?<!in "
+    r")(?<!of )(?<!full )(?<!hot )(?<!no )sun(?! (?:is|was|cream|hat|rise|set|comes))|(?<=on "
+    r")sun)(?![\w-]*\w)"
 )
 _D = r"(?:3[01]|[12]\d|0?[1-9])"
 _NOT_A_DAY = (
     r"(?!\s*(?:floor|street|st\b|ave|avenue|grade|time|place|graders?|birthday|anniversary|edition"
-    r"|round"
-    r"|quarter|draft|attempt|try|option|choice|row|street|&|and main|gen))"
+    r"|round|quarter|draft|attempt|try|option|choice|row|street|&|and main|gen))"
 )
 
 
@@ -42,10 +39,9 @@ _RULES: tuple[tuple[str, Callable[[re.Match[str], date], Day | None]], ...] = (
     ),
     (r"\b(\d{4})-(\d{1,2})-(\d{1,2})\b", forms.iso),
     (
-        rf"\b(?P<month>{MONTH}) (?:the )?(?P<day>{_ND})"
-        rf"(?:\s?(?:-|to|through|thru|until)\s?(?:the )?(?:(?P<last_month>{MONTH})"
-        rf" )?(?P<last>{_ND})(?!\s?(?::|am|pm)))?"
-        r"(?:,? (?P<year>20\d\d))?",
+        rf"\b(?P<month>{MONTH}) (?:the )?(?P<day>{_ND})(?:\s?(?:-|to|through|thru|until)\s?(?:the "
+        rf")?(?:(?P<last_month>{MONTH}) )?(?P<last>{_ND})(?!\s?(?::|am|pm)))?(?:,? "
+        r"(?P<year>20\d\d))?",
         forms.month_day,
     ),
     (
@@ -53,11 +49,11 @@ _RULES: tuple[tuple[str, Callable[[re.Match[str], date], Day | None]], ...] = (
         rf"(?:the )?(?P<day>{_D}(?:st|nd|rd|th)?) (?:of )?(?P<month>{MONTH})\b(?! i\b)",
         forms.day_month,
     ),
-    (r"(?<![\d.:])(?<!at )(\d{1,2})\.(\d{1,2})\.(\d{4}|(?!\d))", forms.dotted),
+    (r"(?<![\d.:])(?<!at )(\d{1,2})\.(\d{1,2})\.(\d{4}|(?!\d))", forms.numeric),
     (
-        r"(?<![\d/.:-])(\d{1,2})/(\d{1,2})(?:/(\d{2}|20\d\d))?(?![\d/])(?!\s*(?:of\b|an? hour"
-        r"|hours?|cup))",
-        forms.slashed,
+        r"(?<![\d/.:-])(?!24/7)(\d{1,2})/(\d{1,2})(?:/(\d{2}|20\d\d))?(?![\d/])(?!\s*(?:of\b"
+        r"|an? hour|hours?|cup))",
+        forms.numeric,
     ),
     (
         rf"\b(?P<count>{NUMBER}) (?P<unit>weeks?|days?|months?|fortnights?) (?:from|after|on)"
@@ -81,12 +77,10 @@ _RULES: tuple[tuple[str, Callable[[re.Match[str], date], Day | None]], ...] = (
         forms.fixed(0),
     ),
     (r"\btomorrow\b", forms.fixed(1)),
-    (rf"\b(?P<wd>{_WD}) after next\b", forms.after_next_weekday),
     (
-        rf"\b(?:(?P<before>next week|this week|the week after next|week after next),? (?:on )?"
-        rf"|(?P<how>this coming|this|next|coming|every|each|on) )?"
-        rf"(?P<wd>{_WD})(?P<week>,? (?:of |in )?(?:the )?(?:next week|this week|week after next)|"
-        rf" week\b)?",
+        r"\b(?:(?P<before>next week|this week|the week after next|week after next),? (?:on )?"
+        rf"|(?P<how>this coming|this|next|coming|every|each|on) )?(?P<wd>{_WD})(?P<week>,? (?:of "
+        r"|in )?(?:the )?(?:next week|this week|week after next)| week\b| after next\b)?",
         forms.relative_weekday,
     ),
     (r"\b(?:this|next|the|over the|this coming)? ?weekend\b", forms.weekend),
@@ -96,15 +90,13 @@ _RULES: tuple[tuple[str, Callable[[re.Match[str], date], Day | None]], ...] = (
     ),
     (
         r"\b(?:christmas eve|christmas(?: day)?|boxing day|new year'?s eve|new year'?s(?: day)?"
-        r"|valentine'?s(?: day)?"
-        r"|halloween|st\.? patrick'?s day|fourth of july)(?! (?:party|dinner|shopping|tree|cards?"
-        r"|gifts?|presents?))",
+        r"|valentine'?s(?: day)?|halloween|st\.? patrick'?s day|fourth of july)(?! (?:party|dinner"
+        r"|shopping|tree|cards?|gifts?|presents?))",
         forms.holiday,
     ),
     (
-        rf"\b(?:the |on )?(?P<nth>{_D}(?:st|nd|rd|th))\b{_NOT_A_DAY}"
-        rf"(?:\s?(?:-|to|through|thru|until)\s?(?:the )?(?P<last>{_D}(?:st|nd|rd"
-        rf"|th))\b)?(?P<next_month> of next month)?",
+        rf"\b(?:the |on )?(?P<nth>{_D}(?:st|nd|rd|th))\b{_NOT_A_DAY}(?:\s?(?:-|to|through|thru"
+        rf"|until)\s?(?:the )?(?P<last>{_D}(?:st|nd|rd|th))\b)?(?P<next_month> of next month)?",
         forms.nth,
     ),
     (
@@ -135,7 +127,10 @@ def find_days(text: str, today: date) -> list[Day]:
         for match in small_pattern(source).finditer(lower):
             if overlaps(days, *match.span()):
                 continue
-            day = _read_safely(read, match, today)
+            try:
+                day = read(match, today)
+            except (OverflowError, ValueError):  # past the year 9999
+                continue
             if day is not None:
                 days.append(day)
     days.sort(key=lambda day: day.start)
@@ -153,15 +148,6 @@ def _agreeing(days: list[Day], text: str) -> list[Day]:
         or day.day.weekday() in weekdays
         or not small_pattern(r"(?:on )?\d{1,2}(?:st|nd|rd|th)").fullmatch(text[day.start : day.end])
     ]
-
-
-def _read_safely(
-    read: Callable[[re.Match[str], date], Day | None], match: re.Match[str], today: date
-) -> Day | None:
-    try:
-        return read(match, today)
-    except (OverflowError, ValueError):  # past the year 9999
-        return None
 
 
 def _merged(days: list[Day], text: str) -> list[Day]:

@@ -12,7 +12,6 @@ import numpy as np
 import numpy.typing as npt
 
 from cal_ai.events import Action, Confidence, Event
-from cal_ai.extractors.reader.activities import SHARED
 from cal_ai.extractors.reader.candidates import NONE, Candidates, TimeOnDay, find_candidates
 from cal_ai.extractors.reader.marks import Encoded, IntArray, Look
 from cal_ai.extractors.reader.mentions import Dialogue
@@ -326,7 +325,7 @@ def _created(talk: Dialogue, new: _New) -> Found:
 
 def _with_whom(title: str, others: Sequence[str]) -> str:
     """The title, with the one other person where calendars name them ("Lunch with Bob")."""
-    if len(others) != 1 or kind_of(title).name not in SHARED or others[0].lower() in title.lower():
+    if len(others) != 1 or not kind_of(title).shared or others[0].lower() in title.lower():
         return title
     return f"{title} with {others[0]}"
 

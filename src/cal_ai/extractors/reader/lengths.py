@@ -31,9 +31,8 @@ class Shift:
 
 _AMOUNT = (
     rf"(?:(?P<count>{NUMBER}|half(?: an?)?|three[ -]quarters of an?|(?:a )?quarter of an|\d+\.5"
-    rf"|an? half)[ -]?(?P<unit>hours?|(?<=\d)h\b|minutes?"
-    rf"|(?<=\d)m\b|days?)(?P<half> and a half| and a quarter)?(?: (?:and )?(?P<extra>\d{{1,2}})"
-    rf" ?(?:minutes?|m\b)?)?)"
+    r"|an? half)[ -]?(?P<unit>hours?|(?<=\d)h\b|minutes?|(?<=\d)m\b|days?)(?P<half> and a half| "
+    rf"and a quarter)?(?: (?:and )?(?P<extra>\d{{1,2}}) ?(?:minutes?|m\b)?)?)"
 )
 _ONE_HALF = rf"(?:(?P<count2>{NUMBER}) and a half hours?)"
 _LENGTH = rf"(?<![\w.])(?:{_ONE_HALF}|{_AMOUNT})"
@@ -121,9 +120,8 @@ def find_lengths(text: str) -> list[Length]:
         ):
             continue
         if found(
-            r"\b(?:in|every|last|past|next|within|took|after|waited|been|drive"
-            r"|(?<!'s )(?<!be )(?<!takes )only|at"
-            r" least)\s*(?:about |around |the )?$",
+            r"\b(?:in|every|last|past|next|within|took|after|waited|been|drive|(?<!'s )(?<!be "
+            r")(?<!takes )only|at least)\s*(?:about |around |the )?$",
             before,
         ):
             continue

@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import Literal
 
 from cal_ai.extractors.protocol import Request
-from cal_ai.extractors.reader.clauses import clauses
 from cal_ai.extractors.reader.date_forms import Day
-from cal_ai.extractors.reader.moments import find_moments
-from cal_ai.extractors.reader.reckoning import coming
+from cal_ai.extractors.reader.dates import find_days
+from cal_ai.extractors.reader.lengths import Length, Shift, find_from_now, find_lengths, find_shifts
+from cal_ai.extractors.reader.patterns import overlaps, pattern
+from cal_ai.extractors.reader.reckoning import coming, minute_of
 from cal_ai.extractors.reader.spelling import plain
-from cal_ai.extractors.reader.times import Clock
+from cal_ai.extractors.reader.times import Clock, DayPart, find_clocks, find_parts
 
 MentionKind = Literal["day", "week", "clock", "until", "part", "length", "shift"]
 Value = date | int | str | tuple[int, int]
+Moment = Day | Clock | DayPart | Length | Shift
 # Longer than anybody speaks in one go; what follows in such a line is not read.
 _LONGEST_LINE = 1500
+# What nobody says in one breath is cut, since the search for times should stay quick.
+_LONGEST_SENTENCE = 500
+_SENTENCE_ENDS = (
+    r"(?<=[.!?])[\"')\]]*\s+|(?<=[a-z]{3})\.(?=[A-Z])|[;\n]|\s+-{1,2}\s+|\s*—\s*|\s–\s"
+    r"|\.{2,}\s*|\s*[\U0001F300-\U0001FAFF]\s*(?=\w)|,?\s+(?:but|because|though)\s+|:\s+"
+)
 # How many lines a named week goes on to be meant by the weekdays that follow it.
 _WEEK_LASTS = 3
 
@@ -59,10 +67,51 @@ class Dialogue:
 def read_dialogue(request: Request) -> Dialogue:
     """The conversation of a request, with every time that is mentioned in it."""
     lines = tuple(plain(each.words)[:_LONGEST_LINE] for each in request.transcript.utterances)
-    mentions = _Days(request.now.date()).resolved(lines, request.now.replace(tzinfo=None))
+    days = _Days(request.now.date())
+    now = request.now.replace(tzinfo=None)
+    mentions = [
+        mention
+        for number, text in enumerate(lines)
+        for at, sentence in _sentences(text)
+        for moment in find_moments(sentence, now)
+        if (mention := days.mention(number, at, moment)) is not None
+    ]
     return Dialogue(
         request, lines, tuple(sorted(mentions, key=lambda it: (it.line, it.start, it.kind)))
     )
+
+
+def _sentences(text: str) -> Iterator[tuple[int, str]]:
+    """The sentences of a text, each with its place."""
+    at = 0
+    for part in pattern(_SENTENCE_ENDS).split(text):
+        sentence = part.strip(" ,")[:_LONGEST_SENTENCE]
+        if sentence.strip(".!?"):
+            at = text.index(sentence, at)
+            yield at, sentence
+            at += len(sentence)
+
+
+def find_moments(text: str, now: datetime) -> list[Moment]:
+    """What a sentence, said at `now`, says about time: days first, each kind in order."""
+    days = find_days(text, now.date())
+    clocks = find_clocks(text, frozenset(day.end for day in days))
+    clocks = [clock for clock in clocks if not overlaps(days, clock.start, clock.end)]
+    for ahead in find_from_now(text):
+        at = now + timedelta(minutes=ahead.minutes)
+        days.append(Day(ahead.start, ahead.end, day=at.date()))
+        clocks.append(Clock(ahead.start, ahead.end, minute_of(at)))
+    taken: list[Moment] = [*days, *clocks]
+    shifts = [it for it in find_shifts(text) if not overlaps(taken, it.start, it.end)]
+    taken += shifts
+    lengths = [it for it in find_lengths(text) if not overlaps(taken, it.start, it.end)]
+    clocks = [clock for clock in clocks if not _starts_in(clock, lengths)]
+    parts = [part for part in find_parts(text) if not _starts_in(part, clocks)]
+    return [*days, *clocks, *parts, *lengths, *shifts]
+
+
+def _starts_in(moment: Moment, others: Iterable[Moment]) -> bool:
+    return any(each.start <= moment.start < each.end for each in others)
 
 
 class _Days:
@@ -73,38 +122,30 @@ class _Days:
         self._last = today
         self._week: tuple[date, int] | None = None
 
-    def resolved(self, lines: Sequence[str], now: datetime) -> Iterator[Mention]:
-        for number, text in enumerate(lines):
-            at = 0
-            for clause in clauses(text):
-                at = max(text.find(clause, at), 0)
-                found = find_moments(clause, now)
-                for day in found.days:
-                    if (mention := self._day(number, at, day)) is not None:
-                        yield mention
-                yield from (_clock(number, at, clock) for clock in found.clocks)
-                for part in found.parts:
-                    yield Mention(number, at + part.start, at + part.end, "part", part.part)
-                for length in found.lengths:
-                    value = (length.minutes, int(length.change))
-                    yield Mention(number, at + length.start, at + length.end, "length", value)
-                for shift in found.shifts:
-                    value = (shift.minutes, shift.days)
-                    yield Mention(number, at + shift.start, at + shift.end, "shift", value)
-                at += len(clause)
-
-    def _day(self, line: int, at: int, day: Day) -> Mention | None:
-        start, end = at + day.start, at + day.end
-        if day.past:
-            return None
-        if day.week is not None:
-            self._week = (day.week, line)
-            return Mention(line, start, end, "week", day.week)
-        value = self._date(line, day)
-        if value is None:
-            return None
-        self._last = value
-        return Mention(line, start, end, "day", value, last=day.last)
+    def mention(self, line: int, at: int, moment: Moment) -> Mention | None:
+        """What a moment in the sentence that begins at `at` mentions; None for what is past."""
+        place = line, at + moment.start, at + moment.end
+        match moment:
+            case Day(past=True):
+                return None
+            case Day(week=date() as week):
+                self._week = (week, line)
+                return Mention(*place, "week", week)
+            case Day():
+                value = self._date(line, moment)
+                self._last = value or self._last
+                return Mention(*place, "day", value, last=moment.last) if value else None
+            case Clock(minute=None):
+                return Mention(*place, "until", (moment.until or 0) % 720, clock=moment)
+            case Clock():
+                minute = (moment.minute or 0) % (1440 if moment.certain else 720)
+                return Mention(*place, "clock", minute, clock=moment)
+            case DayPart():
+                return Mention(*place, "part", moment.part)
+            case Length():
+                return Mention(*place, "length", (moment.minutes, int(moment.change)))
+            case Shift():
+                return Mention(*place, "shift", (moment.minutes, moment.days))
 
     def _date(self, line: int, day: Day) -> date | None:
         if day.offset is not None:
@@ -116,11 +157,3 @@ class _Days:
             if in_week > self._today:
                 return in_week
         return day.day
-
-
-def _clock(line: int, at: int, clock: Clock) -> Mention:
-    start, end = at + clock.start, at + clock.end
-    if clock.minute is None:
-        return Mention(line, start, end, "until", (clock.until or 0) % 720, clock=clock)
-    minute = clock.minute if clock.certain else clock.minute % 720
-    return Mention(line, start, end, "clock", minute, clock=clock)

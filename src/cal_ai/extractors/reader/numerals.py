@@ -85,12 +85,11 @@ _RANGE = (
 )
 _LED = (
     r"\b(at|around|about|by|until|till|til|before|after|from|say,?|make it|make that|it's|to"
-    r"|between|how about|what about|do|maybe|like|@|and|or|is|for|that's|not)"
-    rf" ({_WORD})\b"
-    r"(?=\s*(?:$|[?.!,;]|am\b|pm\b|o'?clock|ish|sharp|instead|works?|on\b|or\b|to\b|and\b|today|I'm"
-    r"|tonight|tomorrow|in the (?:morning|afternoon|evening)|mon|tue|wed|thu|fri|sat|sun|at night"
-    r"|then\b|would|is (?:good|fine|ok|better|perfect)|if|at the|for|this|next|sounds|eastern"
-    r"|pacific|central|here\b|with you|(?:my|your|our) time))"
+    r"|between|how about|what about|do|maybe|like|@|and|or|is|for|that's|not) "
+    rf"({_WORD})\b(?=\s*(?:$|[?.!,;]|am\b|pm\b|o'?clock|ish|sharp|instead|works?|on\b|or\b|to\b"
+    r"|and\b|today|I'm|tonight|tomorrow|in the (?:morning|afternoon|evening)|mon|tue|wed|thu|fri"
+    r"|sat|sun|at night|then\b|would|is (?:good|fine|ok|better|perfect)|if|at the|for|this|next"
+    r"|sounds|eastern|pacific|central|here\b|with you|(?:my|your|our) time))"
 )
 _AT = (
     rf"\b(at|@) ({_WORD})\b(?![- ](?:of|different|other|points?|places?|locations?|years?|months?"

@@ -13,9 +13,8 @@ from cal_ai.extractors.reader.mentions import Dialogue, Mention
 from cal_ai.extractors.reader.patterns import small, small_pattern
 from cal_ai.extractors.reader.reckoning import minute_of
 from cal_ai.extractors.reader.times import Clock
-from cal_ai.extractors.reader.zones import minutes_between, zone_named
+from cal_ai.extractors.reader.zones import minutes_ahead
 
-_OTHER = Kind("other")
 _PART_HOURS = {"morning": 9, "lunchtime": 12, "afternoon": 14, "evening": 18, "night": 19}
 _DAY = 1440
 
@@ -32,7 +31,7 @@ class Slot:
 def kind_of(title: str) -> Kind:
     """What is usual for an activity of this title: the last word that names one decides."""
     found = [match["noun"] for match in small_pattern(noun_pattern()).finditer(small(title))]
-    return kinds().get(found[-1], _OTHER) if found else _OTHER
+    return kinds()[found[-1]] if found else Kind()
 
 
 def new_span(
@@ -75,7 +74,7 @@ def _on_day(day: Mention | None, kind: Kind) -> Slot | None:
     assert isinstance(day.value, date)
     if kind.all_day or day.last:
         return Slot(_at(day.value, 0), _at(day.last or day.value, _DAY))
-    start = _at(day.value, int((kind.hour if kind.hour is not None else 9) * 60))
+    start = _at(day.value, 60 * (9 if kind.hour is None else kind.hour))
     length = timedelta(minutes=kind.minutes)
     return Slot(start, start + length, ("no time of day was said: it is given the usual hour",))
 
@@ -97,7 +96,7 @@ def changed_span(
         minute, shift, length = _moved(talk, when, day, minute, length)
     begins = _at(date_, minute) + shift
     if when is not None and when.clock is not None and when.clock.until is not None:
-        end = _next(begins, when.clock.until, certain=when.clock.until_certain)
+        end = _next(begins, when.clock.until, certain=when.clock.certain)
     return Slot(begins, end or begins + length)
 
 
@@ -130,10 +129,10 @@ def _present(event: ContextEvent, request: Request) -> tuple[datetime, timedelta
 
 
 def _part_minute(part: str, kind: Kind) -> int:
-    hour: float = _PART_HOURS[part]
+    hour = _PART_HOURS[part]
     if kind.hour is not None and hour - 3 <= kind.hour < hour + 4:
         hour = kind.hour
-    return int(hour * 60)
+    return hour * 60
 
 
 def _clock_minute(talk: Dialogue, when: Mention, day: Mention | None, *, late: bool) -> int:
@@ -167,17 +166,13 @@ def _part_nearby(mentions: Iterable[Mention], *near: Mention | None) -> str | No
 
 
 def _zone_shift(talk: Dialogue, clock: Clock, day: Mention | None) -> int:
-    own = talk.request.now.tzinfo
-    zone = zone_named(clock.zone) if clock.zone else None
-    if zone is None or own is None:
-        return 0
     date_ = day.value if day and isinstance(day.value, date) else talk.now.date()
-    return minutes_between(zone, own, date_) or 0
+    return minutes_ahead(talk.request.now.tzinfo, clock.zone, date_)
 
 
 def _said_end(talk: Dialogue, start: datetime, when: Mention) -> datetime | None:
     if when.clock is not None and when.clock.until is not None:
-        return _next(start, when.clock.until, certain=when.clock.until_certain)
+        return _next(start, when.clock.until, certain=when.clock.certain)
     near = [
         it
         for it in talk.mentions

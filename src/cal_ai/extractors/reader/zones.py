@@ -22,26 +22,23 @@ _NAMES = {
     "Australia/Sydney": "aest, aedt, sydney, melbourne",
 }
 _ZONE_OF = {name: zone for zone, names in _NAMES.items() for name in names.split(", ")}
-ZONE = rf"(?:{any_of(_ZONE_OF)})(?: standard| daylight)?(?: time)?\b"
-OWN_ZONE = (
-    r"(?:(?:my|our|your|local) time(?: zone)?|(?:for|over) (?:me|you)\b(?! to)|(?:my|your) end)"
+ZONE = (
+    rf"(?:{any_of(_ZONE_OF)})(?: standard| daylight)?(?: time)?\b"
+    r"|(?:(?:my|our|your|local) time(?: zone)?|(?:for|over) (?:me|you)\b(?! to)|(?:my|your) end)"
 )
 
 
-def zone_named(words: str) -> str | None:
-    """The IANA key of a zone named as ZONE matches it."""
-    name = pattern(r"(?: standard| daylight)?(?: time)?$").sub("", words.strip().lower())
-    return _ZONE_OF.get(name)
-
-
-def minutes_between(source: str, target: tzinfo | str, day: date) -> int | None:
-    """What to add to a time in `source` on `day` to get that in `target`; None if unknown."""
+def minutes_ahead(own: tzinfo | None, named: str, day: date) -> int:
+    """What to add on `day` to a time in a zone, named as ZONE matches it, to get the own time."""
     from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+    zone = _ZONE_OF.get(pattern(r"(?: standard| daylight)?(?: time)?$").sub("", named))
+    if zone is None or own is None:
+        return 0
     try:
-        here = datetime(day.year, day.month, day.day, 12, tzinfo=ZoneInfo(source))
-        there = here.astimezone(ZoneInfo(target) if isinstance(target, str) else target)
+        there = datetime(day.year, day.month, day.day, 12, tzinfo=ZoneInfo(zone))
+        here = there.astimezone(own)
     except (ZoneInfoNotFoundError, OverflowError):
-        return None
-    shift = (there.utcoffset() or timedelta()) - (here.utcoffset() or timedelta())
+        return 0
+    shift = (here.utcoffset() or timedelta()) - (there.utcoffset() or timedelta())
     return int(shift.total_seconds() // 60)
