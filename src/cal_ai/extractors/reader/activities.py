@@ -24,42 +24,39 @@ class Kind:
 
 # Minutes, the hour if there is a usual one, what else is so; then the nouns.
 _KINDS = """
-    30 shared = call, phone call, video call, zoom, zoom call, facetime, skype, conference call,
-        video chat, phone chat, phone screen, 1:1, sync, sync-up, syncup, huddle;
+    30 shared = call, phone call, video call, zoom, facetime, skype, video chat, phone chat,
+        phone screen, 1:1, sync, sync-up, syncup, huddle;
     60 shared = meeting, meet-up, meetup, get-together, hangout, catch-up, catchup, check-in,
         checkin, touch base, discussion, chat, working session;
     60 8 shared = breakfast;
     60 10 shared = coffee, coffee chat, coffee date, tea, cuppa;
     60 12 shared = lunch, lunch date;
     90 11 shared = brunch;
-    120 19 shared = dinner, supper, dinner date, date night, happy hour, drinks, beers, a beer,
-        a drink, cocktails, pizza, sushi, tacos, ramen, karaoke, poker, trivia, date;
+    120 19 shared = dinner, supper, date night, happy hour, drinks, beers, a beer, a drink,
+        cocktails, pizza, sushi, tacos, ramen, karaoke, poker, trivia, date;
     15 9 = standup, stand-up, daily, scrum;
-    60 = review, retro, retrospective, demo, presentation, planning, planning session, kickoff,
-        kick-off, brainstorm, brainstorming, brainstorming session, debrief, walkthrough,
-        walk-through, all-hands, all hands, town hall, training, onboarding, webinar, pitch,
-        handoff, hand-off, handover, postmortem, post-mortem, office hours, seminar, lecture,
-        panel, orientation, grooming, triage, talk, assessment, evaluation, drill, fire drill,
-        assembly, readout, sign-off, signing, stocktake, induction, appraisal, refresher, critique,
-        read-through, dry run, run-through, briefing, roundtable, q&a, strategy session, session,
-        consultation, launch, deployment, photoshoot, photo shoot, screening, tasting, fitting,
-        testing, standoff, hearing, audit, interview, class, lesson, tutoring, tutoring session,
-        yoga, yoga class, pilates, spin class, spin, study session, study group, practice,
-        rehearsal, exam, midterm, quiz, driving test, recital, tutorial, open house,
-        parent-teacher conference, parent teacher conference, parent-teacher meeting, school play,
-        parents' evening, parents evening, course, test, swimming lesson, piano lesson,
-        appointment, dentist, dental cleaning, doctor, doctor's, checkup, check-up, physical,
-        physical therapy, physio, therapy, therapy session, therapist, vet, haircut, massage,
-        manicure, eye exam, cleaning, blood test, vaccination, orthodontist, oil change,
-        car service, hair salon, nail salon, tire change, inspection, viewing, tour, ultrasound,
-        mri, x-ray, optometrist, dermatologist, chiropractor, pediatrician, acupuncture, closing,
-        delivery, plumber, electrician, repair, installation, follow-up, barber, hairdresser,
-        technician, contractor, handyman, eye test, hearing test, boiler service, boiler check,
-        jab, vaccine, scan, measurement, hygienist, optician, physiotherapist, mechanic, gym,
-        workout, gym session, training session, swim, tennis, squash, badminton, basketball,
-        soccer, football, volleyball, pickleball, climbing, bouldering, golf, crossfit,
-        dance class, zumba, racquetball, pickup game, pickup, pick-up, drop-off, dropoff,
-        airport run, carpool;
+    60 = review, retro, retrospective, demo, presentation, planning, kickoff, kick-off, brainstorm,
+        brainstorming, debrief, walkthrough, walk-through, all-hands, all hands, town hall,
+        training, onboarding, webinar, pitch, handoff, hand-off, handover, postmortem, post-mortem,
+        office hours, seminar, lecture, panel, orientation, grooming, triage, talk, assessment,
+        evaluation, drill, fire drill, assembly, readout, sign-off, signing, stocktake, induction,
+        appraisal, refresher, critique, read-through, dry run, run-through, briefing, roundtable,
+        q&a, strategy session, session, consultation, launch, deployment, photoshoot, photo shoot,
+        screening, tasting, fitting, testing, standoff, hearing, audit, interview, class, lesson,
+        tutoring, yoga, pilates, spin, study session, study group, practice, rehearsal, exam,
+        midterm, quiz, driving test, recital, tutorial, open house, parent-teacher conference,
+        parent teacher conference, parent-teacher meeting, school play, parents' evening,
+        parents evening, course, test, swimming lesson, piano lesson, appointment, dentist,
+        dental cleaning, doctor, doctor's, checkup, check-up, physical, physio, therapy, therapist,
+        vet, haircut, massage, manicure, eye exam, cleaning, blood test, vaccination, orthodontist,
+        oil change, car service, hair salon, nail salon, tire change, inspection, viewing, tour,
+        ultrasound, mri, x-ray, optometrist, dermatologist, chiropractor, pediatrician,
+        acupuncture, closing, delivery, plumber, electrician, repair, installation, follow-up,
+        barber, hairdresser, technician, contractor, handyman, eye test, boiler service,
+        boiler check, jab, vaccine, scan, measurement, hygienist, optician, physiotherapist,
+        mechanic, gym, workout, swim, tennis, squash, badminton, basketball, soccer, football,
+        volleyball, pickleball, climbing, bouldering, golf, crossfit, dance class, zumba,
+        racquetball, pickup game, pickup, pick-up, drop-off, dropoff, airport run, carpool;
     60 8 = run, jog, bike ride, ride, hike, walk, farmers market, farmers' market, fishing;
     60 17 = deadline;
     120 9 = workshop, bootcamp, masterclass;
@@ -75,8 +72,8 @@ _KINDS = """
         ceremony, funeral, memorial, museum, zoo, beach day, playdate, play date, garage sale,
         yard sale, volunteering, bake sale, fair, parade, festival, escape room, exhibition,
         christening, baptism, moving day, work day, workday, sleepover, braai, seed swap, regatta;
-    1440 all-day = trip, vacation, conference, offsite, off-site, retreat, camping trip, camping,
-        road trip, day off, pto, staycation, hackathon
+    1440 all-day = trip, vacation, conference, offsite, off-site, retreat, camping, road trip,
+        day off, pto, staycation, hackathon
 """
 
 

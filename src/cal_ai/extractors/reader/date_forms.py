@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from calendar import monthrange
-from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date, timedelta
 
+from cal_ai.extractors.reader.patterns import Span
 from cal_ai.extractors.reader.reckoning import (
     add_months,
     calendar_day,
@@ -27,15 +27,13 @@ _HOLIDAYS |= {"patrick": (3, 17), "fourth of july": (7, 4), "halloween": (10, 31
 
 
 @dataclass(frozen=True, slots=True)
-class Day:
+class Day(Span):
     """A day named at text[start:end].
 
     `day` is None for a whole week (`week` is then its Monday), for a past day, and for a day that
     counts from another one (`offset` days after it, or its following `weekday`).
     """
 
-    start: int
-    end: int
     day: date | None = None
     last: date | None = None
     week: date | None = None
@@ -46,10 +44,6 @@ class Day:
 
 def nth_of(text: str) -> int:
     return int(text.rstrip("stndrh"))
-
-
-def iso(m: re.Match[str], today: date) -> Day | None:
-    return dated(m, calendar_day(int(m[1]), int(m[2]), int(m[3])))
 
 
 def dated(m: re.Match[str], day: date | None, last: date | None = None) -> Day | None:
@@ -157,14 +151,6 @@ def holiday(m: re.Match[str], today: date) -> Day | None:
     said = m[0].replace("'", "")
     month, nth = next(day for name, day in _HOLIDAYS.items() if name in said)
     return dated(m, next_dated(today, month, nth))
-
-
-def fixed(days: int) -> Callable[[re.Match[str], date], Day | None]:
-    return lambda m, today: Day(*m.span(), day=today + timedelta(days=days))
-
-
-def past(m: re.Match[str], today: date) -> Day | None:
-    return Day(*m.span(), past=True)
 
 
 def offset(m: re.Match[str], today: date) -> Day | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import date
+from datetime import date, timedelta
 
 from cal_ai.extractors.reader import date_forms as forms
 from cal_ai.extractors.reader.date_forms import Day
@@ -35,9 +35,12 @@ _RULES: tuple[tuple[str, Callable[[re.Match[str], date], Day | None]], ...] = (
         r"|(?:\w+ )?(?:days?|weeks?|months?|years?|hours?|minutes?) (?:ago|back)\b|back in (?:"
         + MONTH
         + r"|\d{4}))",
-        forms.past,
+        lambda m, _: Day(*m.span(), past=True),
     ),
-    (r"\b(\d{4})-(\d{1,2})-(\d{1,2})\b", forms.iso),
+    (
+        r"\b(\d{4})-(\d{1,2})-(\d{1,2})\b",
+        lambda m, _: forms.dated(m, calendar_day(int(m[1]), int(m[2]), int(m[3]))),
+    ),
     (
         rf"\b(?P<month>{MONTH}) (?:the )?(?P<day>{_ND})(?:\s?(?:-|to|through|thru|until)\s?(?:the "
         rf")?(?:(?P<last_month>{MONTH}) )?(?P<last>{_ND})(?!\s?(?::|am|pm)))?(?:,? "
@@ -70,13 +73,15 @@ _RULES: tuple[tuple[str, Callable[[re.Match[str], date], Day | None]], ...] = (
         r" )?(?P<unit>month|week)\b",
         forms.end_of,
     ),
-    (r"\b(?:the )?day after tomorrow\b", forms.fixed(2)),
     (
         r"\b(?:today|tonight|this (?:morning|afternoon|evening|arvo)|later on today|eod|end of"
         r" (?:the )?day)\b",
-        forms.fixed(0),
+        forms.dated,
     ),
-    (r"\btomorrow\b", forms.fixed(1)),
+    (
+        r"\b(?:(?P<more>(?:the )?day after )?tomorrow)\b",
+        lambda m, today: forms.dated(m, today + timedelta(days=2 if m["more"] else 1)),
+    ),
     (
         r"\b(?:(?P<before>next week|this week|the week after next|week after next),? (?:on )?"
         rf"|(?P<how>this coming|this|next|coming|every|each|on) )?(?P<wd>{_WD})(?P<week>,? (?:of "

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -13,25 +12,16 @@ import numpy.typing as npt
 
 from cal_ai.events import Action, Confidence, Event
 from cal_ai.extractors.reader.candidates import NONE, Candidates, TimeOnDay, find_candidates
-from cal_ai.extractors.reader.marks import Encoded, IntArray, Look
+from cal_ai.extractors.reader.marks import Encoded, Look
 from cal_ai.extractors.reader.mentions import Dialogue
 from cal_ai.extractors.reader.network import Logits, Scorer
-from cal_ai.extractors.reader.patterns import small, words
-from cal_ai.extractors.reader.spans import Slot, changed_span, kind_of, new_span
+from cal_ai.extractors.reader.spans import Slot, changed_span, new_span
+from cal_ai.extractors.reader.titles import FAR, FloatArray, alike, log_softmax, named, with_whom
 
 KEEP, DELETE, UPDATE = range(3)
 WHEN_KINDS = ("clock", "until", "part", "length", "shift")
 DAY_KINDS = ("day", "week")
-_FIRST, _LAST, _WHEN, _DAY, _SETTLES = range(5)  # the rows of a look's words
-_LONGEST_TITLE = 9
-_ARTICLE = re.compile(
-    r"^(?:(?:the|a|an|our|my|your|his|her|their|that|this|for|at|on|to)\s+)+", re.I
-)
-_SMALL_WORDS = words("a an the of to for with at on in and my your our his her their")
-_UNNAMED = "Appointment"
-FloatArray = npt.NDArray[np.float64]
-_FAR = -1e9
-_TITLES = 12  # so many beginnings of a title are weighed, and ends for each
+_WHEN, _DAY, _SETTLES = range(2, 5)  # of the rows of a look's words; titles have the first
 _WORTH_A_LOOK = 0.06
 _MOST_LOOKS = 8
 _FIRST_COUNTS = 0.4  # the weight of the first reading, against that of the second look
@@ -46,12 +36,6 @@ class Levels:
     found: float = 0.5
     medium: float = 0.6
     high: float = 0.8
-
-    def word(self, probability: float) -> Confidence:
-        """The probability in a word."""
-        if probability >= self.high:
-            return "high"
-        return "medium" if probability >= self.medium else "low"
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,23 +102,12 @@ def read_twice(network: Scorer, talk: Dialogue) -> Reading:
 def _proposals(found: Candidates, encoded: Encoded, scores: Logits) -> tuple[Proposal, ...]:
     new = 1 / (1 + np.exp(-np.clip(scores.create.astype(np.float64), -_SUREST, _SUREST)))
     changed = np.clip(1 - _softmax(scores.action)[:, KEEP], 0, 1 - np.exp(-_SUREST))
-    events = len(encoded.events) - 1
-    ranked = sorted(
-        [
-            *((float(new[it]), it, True) for it in range(len(found.pairs))),
-            *((float(changed[it]), it, False) for it in range(events)),
-        ],
-        reverse=True,
-    )
+    pairs = [(float(new[it]), it, True) for it in range(len(found.pairs))]
+    events = [(float(changed[it]), it, False) for it in range(len(encoded.events) - 1)]
     return tuple(
-        Proposal(
-            chance,
-            place,
-            is_pair,
-            encoded.at_pair(found, place) if is_pair else encoded.at_event(place),
-        )
-        for chance, place, is_pair in ranked[:_MOST_LOOKS]
-        if chance >= _WORTH_A_LOOK
+        Proposal(*it, encoded.at_pair(found, it[1]) if it[2] else encoded.at_event(it[1]))
+        for it in sorted(pairs + events, reverse=True)[:_MOST_LOOKS]
+        if it[0] >= _WORTH_A_LOOK
     )
 
 
@@ -150,7 +123,9 @@ def decide(reading: Reading, thresholds: Thresholds) -> list[Found]:
 def confidence(found: Found, thresholds: Thresholds) -> Confidence:
     """How sure an event is, in a word."""
     levels: Levels = getattr(thresholds, found.event.action)
-    return levels.word(found.probability)
+    if found.probability >= levels.high:
+        return "high"
+    return "medium" if found.probability >= levels.medium else "low"
 
 
 def _looked(reading: Reading, *, pairs: bool) -> Iterator[tuple[Proposal, FloatArray, FloatArray]]:
@@ -197,21 +172,21 @@ def _links(reading: Reading, look: Look, said: FloatArray) -> tuple[int, int, fl
     whens = _by_node(reading, look, said[_WHEN], WHEN_KINDS)
     days = _by_node(reading, look, said[_DAY], DAY_KINDS)
     both = whens[:, None] + days[None, :]
-    both[0, 0] = _FAR
+    both[0, 0] = FAR
     when, day = divmod(int(both.argmax()), both.shape[1])
     return when - 1, day - 1, float(np.exp(both[when, day]))
 
 
 def _by_node(reading: Reading, look: Look, said: FloatArray, kinds: Sequence[str]) -> FloatArray:
     """The logarithm of the chance of no node, then of each, all its mentions together."""
-    scores = np.full(len(reading.candidates.nodes) + 1, _FAR)
+    scores = np.full(len(reading.candidates.nodes) + 1, FAR)
     scores[0] = said[0]
     for number, node in enumerate(reading.candidates.nodes, 1):
         spans = (reading.encoded.span(look.window, it) for it in node.mentions)
         heard = [said[span[0]] for span in spans if span is not None]
         if heard and node.kind in kinds:
             scores[number] = np.logaddexp.reduce(heard)
-    return _log_softmax(scores)
+    return log_softmax(scores)
 
 
 def _settling(encoded: Encoded, look: Look, said: FloatArray) -> tuple[int, ...]:
@@ -227,7 +202,9 @@ def _new_events(reading: Reading, threshold: float) -> Iterator[_New]:
     talk, candidates = reading.talk, reading.candidates
     for proposal, verdict, said in _looked(reading, pairs=True):
         pair = candidates.pairs[proposal.place]
-        title, surely = _named(reading, proposal.look, said)
+        title, surely = named(
+            reading.talk.lines, reading.encoded.origins[proposal.look.window], said
+        )
         chance = surely * _chance(proposal, float(verdict[0]))
         if chance < threshold:
             continue
@@ -236,51 +213,6 @@ def _new_events(reading: Reading, threshold: float) -> Iterator[_New]:
         if span is not None:
             lines = _settling(reading.encoded, proposal.look, said)
             yield _New(pair, chance, title, lines, span)
-
-
-def _named(reading: Reading, look: Look, said: FloatArray) -> tuple[str, float]:
-    """The title that agrees with most of what the title may be, and how much that is."""
-    found: dict[str, float] = {}
-    for first, last, chance in _spans(reading.encoded.origins[look.window], said):
-        line, start, _ = reading.encoded.origins[look.window][first]
-        end = reading.encoded.origins[look.window][last][2]
-        title = _as_title(reading.talk.lines[line][start:end])
-        found[title] = found.get(title, 0.0) + chance
-    if not found:
-        return _UNNAMED, 0.0
-    most = max(found.values())
-    agreed = {
-        title: sum(other for told, other in found.items() if _agree(title, told))
-        for title, chance in found.items()
-        if chance >= most / 3
-    }
-    best = max(agreed, key=lambda it: (agreed[it], found[it]))
-    return best, min(1.0, agreed[best] / sum(found.values()))
-
-
-def _spans(origins: IntArray, said: FloatArray) -> Iterator[tuple[int, int, float]]:
-    """The likeliest first and last tokens of a title, with their chance."""
-    spoken = origins[:, 1] >= 0
-    first = _log_softmax(np.where(spoken, said[_FIRST, : len(spoken)], _FAR))
-    last = _log_softmax(np.where(spoken, said[_LAST, : len(spoken)], _FAR))
-    for start in map(int, np.argsort(-first)[:_TITLES]):
-        if spoken[start]:
-            stop = start + _LONGEST_TITLE
-            ends = np.where(origins[start:stop, 0] == origins[start, 0], last[start:stop], _FAR)
-            for end in map(int, np.argsort(-ends)[:3]):
-                if ends[end] > _FAR:
-                    yield start, start + end, float(np.exp(first[start] + ends[end]))
-
-
-def _as_title(said: str) -> str:
-    title = _ARTICLE.sub("", said.strip(" ,.;:?!-\"'()")).strip()
-    return (title[:1].upper() + title[1:]) or _UNNAMED
-
-
-def _agree(one: str, other: str) -> bool:
-    """Whether two titles say the same, one perhaps more than the other."""
-    telling, others = (set(small(it).split()) - _SMALL_WORDS for it in (one, other))
-    return telling <= others or others <= telling
 
 
 def _chosen(found: Iterable[_New]) -> list[_New]:
@@ -305,29 +237,17 @@ def _same(one: _New, other: _New) -> bool:
     if partly and (
         one.pair.when == other.pair.when != NONE or one.pair.day == other.pair.day != NONE
     ):
-        return _alike(one.title, other.title) or one.pair.when == other.pair.when != NONE
+        return alike(one.title, other.title) or one.pair.when == other.pair.when != NONE
     doubtful = one.probability < 0.6
     shares = one.pair.when == other.pair.when or one.pair.day == other.pair.day
-    return doubtful and shares and _alike(one.title, other.title)
-
-
-def _alike(one: str, other: str) -> bool:
-    words, others = (set(small(it).split()) for it in (one, other))
-    return bool(words & others)
+    return doubtful and shares and alike(one.title, other.title)
 
 
 def _created(talk: Dialogue, new: _New) -> Found:
     mentions = [talk.mentions[it] for it in new.pair.near if it != NONE]
     others = _others(talk, sorted({*new.lines, *(it.line for it in mentions)}))
-    event = _timed("create", _with_whom(new.title, others), new.span, talk)
+    event = _timed("create", with_whom(new.title, others), new.span, talk)
     return Found(replace(event, attendees=others), new.probability, new.lines)
-
-
-def _with_whom(title: str, others: Sequence[str]) -> str:
-    """The title, with the one other person where calendars name them ("Lunch with Bob")."""
-    if len(others) != 1 or not kind_of(title).shared or others[0].lower() in title.lower():
-        return title
-    return f"{title} with {others[0]}"
 
 
 def _others(talk: Dialogue, lines: Sequence[int]) -> tuple[str, ...]:
@@ -346,11 +266,5 @@ def _timed(action: Action, title: str, span: Slot, talk: Dialogue) -> Event:
     return Event(action, title, start, end, assumptions=span.assumptions)
 
 
-def _softmax(scores: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
-    return np.exp(np.apply_along_axis(_log_softmax, -1, scores.astype(np.float64)))
-
-
-def _log_softmax(scores: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    shifted = scores - scores.max()
-    result: npt.NDArray[np.float64] = shifted - np.log(np.exp(shifted).sum())
-    return result
+def _softmax(scores: npt.NDArray[Any]) -> FloatArray:
+    return np.exp(log_softmax(scores.astype(np.float64)))

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
+from textwrap import shorten
 
 from cal_ai.events import ContextEvent, Event
 from cal_ai.extractors.answers import render_answer
@@ -89,12 +90,6 @@ def _with_few_events(request: Request) -> Request:
 
 
 def _quoted(talk: Dialogue, lines: tuple[int, ...]) -> str:
-    said = talk.request.transcript.utterances
-    quotes = (f"{said[it].speaker}: {_shortened(said[it].words)}" for it in lines)
+    said = (talk.request.transcript.utterances[it] for it in lines)
+    quotes = (f"{it.speaker}: {shorten(it.words, _LONGEST_QUOTE, placeholder=' …')}" for it in said)
     return " / ".join(quotes) or "no single line says so"
-
-
-def _shortened(words: str) -> str:
-    if len(words) <= _LONGEST_QUOTE:
-        return words
-    return words[:_LONGEST_QUOTE].rsplit(" ", 1)[0] + " …"

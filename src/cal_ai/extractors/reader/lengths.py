@@ -3,44 +3,38 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-from cal_ai.extractors.reader.patterns import found, overlaps, small, small_pattern
+from cal_ai.extractors.reader.patterns import Span, found, overlaps, small, small_pattern
 from cal_ai.extractors.reader.reckoning import NUMBER, number
 
 
 @dataclass(frozen=True, slots=True)
-class Length:
+class Length(Span):
     """A duration; `change` is True where it is added to the one there is ("an extra hour")."""
 
-    start: int
-    end: int
     minutes: int
     change: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Shift:
+class Shift(Span):
     """How far to move a time, in minutes or whole days ("an hour later", "up 30 minutes")."""
 
-    start: int
-    end: int
     minutes: int = 0
     days: int = 0
 
 
-_AMOUNT = (
-    rf"(?:(?P<count>{NUMBER}|half(?: an?)?|three[ -]quarters of an?|(?:a )?quarter of an|\d+\.5"
-    r"|an? half)[ -]?(?P<unit>hours?|(?<=\d)h\b|minutes?|(?<=\d)m\b|days?)(?P<half> and a half| "
-    rf"and a quarter)?(?: (?:and )?(?P<extra>\d{{1,2}}) ?(?:minutes?|m\b)?)?)"
+_LENGTH = (
+    rf"(?<![\w.])(?:(?P<count>{NUMBER}|half(?: an?)?|three[ -]quarters of an?|(?:a )?quarter of an"
+    r"|\d+\.5|an? half)(?P<before> and a half)?[ -]?(?P<unit>hours?|(?<=\d)h\b|minutes?"
+    r"|(?<=\d)m\b|days?)(?P<half> and a half| and a quarter)?(?: (?:and )?(?P<extra>\d{1,2})"
+    r" ?(?:minutes?|m\b)?)?)"
 )
-_ONE_HALF = rf"(?:(?P<count2>{NUMBER}) and a half hours?)"
-_LENGTH = rf"(?<![\w.])(?:{_ONE_HALF}|{_AMOUNT})"
 _UNIT = r"hour|minute|day|week|\d ?[hm]\b"
 _LATER = r"(?:later|back|out|after(?: that)?|behind)"
 _EARLIER = r"(?:earlier|sooner|forward|ahead|up)"
-
-
 _BEFORE = rf"\b(?P<way>{_LATER}|{_EARLIER})(?: by)? (?:about |around )?{_LENGTH}"
 _AFTER = rf"{_LENGTH} (?P<way>{_LATER}|{_EARLIER})\b"
 _BY = (
@@ -55,81 +49,72 @@ _WEEKS = (
 _AHEAD = rf"\bin (?:about |around |like )?{_LENGTH}\b(?! (?:meeting|call))"
 
 
-def minutes_of(match: re.Match[str]) -> int:
+# What says, before or after, that a length is how far away or how long ago something is.
+_AWAY_BEFORE = (
+    r"\b(?:in|every|last|past|next|within|took|after|waited|been|drive"
+    r"|(?<!'s )(?<!be )(?<!takes )only|at least)\s*(?:about |around |the )?$"
+)
+_AWAY_AFTER = (
+    r"^\s*(?:ago|later|earlier|before|after|from|away|back|drive|walk|flight|notice|late|into"
+    r"|straight|left)\b"
+)
+_ADDED_BEFORE = (
+    r"\b(?:extra|another|additional|extend(?:ed)?(?: \w+){0,4} by|add|lengthen(?: \w+){0,3} by)\s*"
+    r"(?:an? )?$"
+)
+_ADDED_AFTER = r"^\s*(?:longer|more|extra)\b"
+
+
+def _matches(source: str, text: str) -> Iterator[re.Match[str]]:
+    if found(_UNIT, text):
+        yield from small_pattern(source).finditer(small(text))
+
+
+def _minutes(match: re.Match[str]) -> int:
     """The minutes that a match of _LENGTH stands for."""
-    if match["count2"]:
-        return number(match["count2"]) * 60 + 30
     said, unit = match["count"], match["unit"]
     if "half" in said:
         amount = 0.5
     elif "quarter" in said:
         amount = 0.75 if said.startswith("three") else 0.25
-    elif "." in said:
-        amount = float(said)
     else:
-        amount = float(number(said))
+        amount = float(said) if "." in said else number(said)
+    more = (match["before"] or "") + (match["half"] or "")
+    amount += 0.5 if "half" in more else 0.25 if more else 0
     per = 24 * 60 if unit.startswith("d") else 60 if unit.startswith("h") else 1
-    minutes = int(amount * per)
-    if match["half"]:
-        minutes += per // 2 if "half" in match["half"] else per // 4
-    return minutes + int(match["extra"] or 0)
+    return int(amount * per) + int(match["extra"] or 0)
 
 
 def find_shifts(text: str) -> list[Shift]:
     """How far a time is moved, where a distance is named instead of a new time."""
     shifts: list[Shift] = []
-    if not found(_UNIT, text):
-        return shifts
-    text = small(text)
-    for match in small_pattern(_WEEKS).finditer(text):
+    for match in _matches(_WEEKS, text):
         days = number(match["count"] or match["count2"]) * (7 if "week" in match[0] else 1)
         sign = -1 if found(rf"\b{_EARLIER}\b", match[0]) else 1
-        shifts.append(Shift(match.start(), match.end(), days=sign * days))
+        shifts.append(Shift(*match.span(), days=sign * days))
     for source in (_AFTER, _BEFORE, _BY):
-        for match in small_pattern(source).finditer(text):
-            if overlaps(shifts, *match.span()):
-                continue
-            sign = -1 if found(rf"^{_EARLIER}$", match["way"]) else 1
-            shifts.append(Shift(match.start(), match.end(), minutes=sign * minutes_of(match)))
+        for match in _matches(source, text):
+            if not overlaps(shifts, *match.span()):
+                sign = -1 if found(rf"^{_EARLIER}$", match["way"]) else 1
+                shifts.append(Shift(*match.span(), minutes=sign * _minutes(match)))
     return shifts
 
 
 def find_from_now(text: str) -> list[Length]:
     """Minutes from the time of speaking ("in half an hour")."""
-    if not found(_UNIT, text):
-        return []
     return [
-        Length(match.start(), match.end(), minutes_of(match))
-        for match in small_pattern(_AHEAD).finditer(small(text))
-        if not (match["unit"] or "h").startswith("d")
+        Length(*match.span(), _minutes(match))
+        for match in _matches(_AHEAD, text)
+        if not match["unit"].startswith("d")
     ]
 
 
 def find_lengths(text: str) -> list[Length]:
     """Durations ("for an hour and a half", "a 30-minute call", "half an hour")."""
-    lengths: list[Length] = []
-    if not found(_UNIT, text):
-        return lengths
-    text = small(text)
-    for match in small_pattern(_LENGTH).finditer(text):
-        before, after = text[: match.start()], text[match.end() :]
-        if found(
-            r"^\s*(?:ago|later|earlier|before|after|from|away|back|drive|walk|flight|notice|late"
-            r"|into|straight|left)\b",
-            after,
-        ):
-            continue
-        if found(
-            r"\b(?:in|every|last|past|next|within|took|after|waited|been|drive|(?<!'s )(?<!be "
-            r")(?<!takes )only|at least)\s*(?:about |around |the )?$",
-            before,
-        ):
-            continue
-        change = found(r"^\s*(?:longer|more|extra)\b", after)
-        change = change or found(
-            r"\b(?:extra|another|additional|extend(?:ed)?(?: \w+){0,4} by|add|lengthen(?:"
-            r" \w+){0,3} by)\s*(?:an? )?$",
-            before,
-        )
-        lengths.append(Length(match.start(), match.end(), minutes_of(match), change))
+    lengths = []
+    for match in _matches(_LENGTH, text):
+        before, after = match.string[: match.start()], match.string[match.end() :]
+        if not found(_AWAY_AFTER, after) and not found(_AWAY_BEFORE, before):
+            added = found(_ADDED_AFTER, after) or found(_ADDED_BEFORE, before)
+            lengths.append(Length(*match.span(), _minutes(match), added))
     return lengths

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import TYPE_CHECKING, Any
@@ -18,6 +18,7 @@ from cal_ai.extractors.reader.candidates import NONE, Candidates
 from cal_ai.extractors.reader.mentions import Dialogue, Mention
 from cal_ai.extractors.reader.patterns import small, small_pattern, words
 from cal_ai.extractors.reader.reckoning import minute_of
+from cal_ai.extractors.reader.windows import owners_of, split_lines
 
 if TYPE_CHECKING:
     from sentencepiece import SentencePieceProcessor
@@ -34,7 +35,6 @@ MENTIONS_OF_A_NODE = 6
 MOST_EVENTS = 8  # that have a mark of their own
 MOST_READ = 12  # of a longer calendar those that are most likely spoken of
 APART = 6  # lines, more are counted as so many
-_OVERLAP = 0.25
 # Together with a calendar of MOST_READ events the longest line still fits into a window.
 _LONGEST_NAME, _LONGEST_LINE, _LONGEST_EVENT = 6, 176, 30
 _WORD = re.compile(r"\w{3,}")
@@ -130,7 +130,7 @@ class Marker:
         """The arrays of a talk; lists that would be empty have one entry that means nothing."""
         head, events = self._head(talk)
         lines = self._lines(talk)
-        windows = list(_windows([len(line.rows) for line in lines], WINDOW - len(head)))
+        windows = list(split_lines([len(line.rows) for line in lines], WINDOW - len(head)))
         length = len(head) + max(sum(len(lines[it].rows) for it in window) for window in windows)
         rows = np.zeros((len(windows), length, len(CHANNELS)), np.int64)
         rows[:, :, 0] = PAD
@@ -149,7 +149,7 @@ class Marker:
                     origins[number, at + found.offset : end, 1:] = found.spans
                 begins[number, line] = at
                 at = end
-        owners = _owners(windows)
+        owners = owners_of(windows)
         event_rows = [[window * length + at for window in range(len(windows))] for at in events]
         arrays = {name: rows[:, :, place].copy() for place, name in enumerate(CHANNELS)}
         arrays["event_at"] = _filled(event_rows, len(windows))
@@ -181,22 +181,20 @@ class Marker:
         by_line: dict[int, list[tuple[int, Mention]]] = {}
         for place, mention in enumerate(talk.mentions):
             by_line.setdefault(mention.line, []).append((place, mention))
-        lines = []
-        for number, text in enumerate(talk.lines):
-            speaker = talk.request.transcript.utterances[number].speaker
-            role = OWNER if _is_owner(speaker, talk.request.owner) else OTHER
-            lines.append(self._line(speaker, role, text, by_line.get(number, []), titles, talk))
-        return lines
+        return [
+            self._line(talk, number, by_line.get(number, ()), titles)
+            for number in range(len(talk.lines))
+        ]
 
     def _line(
         self,
-        speaker: str,
-        role: int,
-        text: str,
+        talk: Dialogue,
+        number: int,
         mentions: Sequence[tuple[int, Mention]],
         titles: Sequence[frozenset[str]],
-        talk: Dialogue,
     ) -> _Line:
+        text, speaker = talk.lines[number], talk.request.transcript.utterances[number].speaker
+        role = OWNER if _is_owner(speaker, talk.request.owner) else OTHER
         name = self._split(f"{speaker}:")[-_LONGEST_NAME:]
         said = self._split(text)[:_LONGEST_LINE]
         rows = [(SEPARATOR, role, 0, 0, 0, 0), *((piece, role, 0, 0, 0, 0) for piece, _ in name)]
@@ -206,11 +204,10 @@ class Marker:
             first, last = _covered(line.spans, *match.span())
             marks[first:last, 0] = NOUN
         for match in _WORD.finditer(text.lower()):
-            for number, known in enumerate(titles, 1):
-                if _stem(match[0]) in known:
-                    first, last = _covered(line.spans, *match.span())
-                    marks[first:last, 3] = min(number, MOST_EVENTS)
-                    break
+            known = next((it for it, title in enumerate(titles, 1) if _stem(match[0]) in title), 0)
+            if known:
+                first, last = _covered(line.spans, *match.span())
+                marks[first:last, 3] = min(known, MOST_EVENTS)
         for place, mention in mentions:
             first, last = _covered(line.spans, mention.start, mention.end)
             if first < last:
@@ -276,48 +273,16 @@ def _event_marks(event: ContextEvent, number: int, now: datetime) -> tuple[int, 
 
 
 def _mention_marks(mention: Mention, today: date) -> tuple[int, int, int]:
-    kind = MENTION_KINDS.index(mention.kind) + 1
-    if isinstance(mention.value, date):
-        return kind, _day_mark(mention.value, today), 0
-    if mention.kind in ("clock", "until"):
-        assert isinstance(mention.value, int)
-        return kind, 0, _hour_mark(mention.value)
-    return kind, 0, 0
+    value, is_clock = mention.value, mention.kind in ("clock", "until")
+    day = _day_mark(value, today) if isinstance(value, date) else 0
+    hour = _hour_mark(value) if is_clock and isinstance(value, int) else 0
+    return MENTION_KINDS.index(mention.kind) + 1, day, hour
 
 
 def _covered(spans: Sequence[tuple[int, int]], start: int, end: int) -> tuple[int, int]:
     """The first of the spans that shares a character with start:end, and the one after the last."""
     inside = [place for place, (left, right) in enumerate(spans) if left < end and right > start]
     return (inside[0], inside[-1] + 1) if inside else (0, 0)
-
-
-def _windows(sizes: Sequence[int], room: int) -> Iterator[range]:
-    """Runs of lines that fit into the room; each shares its first quarter with the one before."""
-    first = 0
-    while True:
-        last, total = first, 0
-        while last < len(sizes) and (total + sizes[last] <= room or last == first):
-            total += sizes[last]
-            last += 1
-        yield range(first, last)
-        if last >= len(sizes):
-            return
-        back, shared = last, 0
-        while back - 1 > first and shared + sizes[back - 1] <= _OVERLAP * total:
-            back -= 1
-            shared += sizes[back]
-        first = back
-
-
-def _owners(windows: Sequence[range]) -> dict[int, int]:
-    """The window of each line in which it is farthest from the edges."""
-    owners: dict[int, tuple[int, int]] = {}
-    for number, window in enumerate(windows):
-        for line in window:
-            inner = min(line - window.start, window.stop - 1 - line)
-            if line not in owners or inner > owners[line][0]:
-                owners[line] = (inner, number)
-    return {line: number for line, (_, number) in owners.items()}
 
 
 def _places(
@@ -327,7 +292,11 @@ def _places(
     begins: Mapping[int, int],
 ) -> dict[str, IntArray]:
     at = [[begins[line] + first, begins[line] + last] for line, first, last in mentions]
-    nodes = [_latest(node.mentions) for node in candidates.nodes]
+    none = (NONE,) * MENTIONS_OF_A_NODE
+    nodes = [
+        (*node.mentions[-MENTIONS_OF_A_NODE:], *none)[:MENTIONS_OF_A_NODE]
+        for node in candidates.nodes
+    ]
     pairs = [
         [it.when + 1, it.day + 1, it.near[0] + 1, it.near[1] + 1, min(it.apart, APART)]
         for it in candidates.pairs
@@ -338,11 +307,6 @@ def _places(
         "node_mentions": _filled(nodes, MENTIONS_OF_A_NODE),
         "pairs": _filled(pairs, 5),
     }
-
-
-def _latest(mentions: Sequence[int]) -> list[int]:
-    kept = list(mentions[-MENTIONS_OF_A_NODE:])
-    return kept + [NONE] * (MENTIONS_OF_A_NODE - len(kept))
 
 
 def _filled(rows: Sequence[Sequence[int]], width: int) -> IntArray:

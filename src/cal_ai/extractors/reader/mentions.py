@@ -11,7 +11,7 @@ from cal_ai.extractors.protocol import Request
 from cal_ai.extractors.reader.date_forms import Day
 from cal_ai.extractors.reader.dates import find_days
 from cal_ai.extractors.reader.lengths import Length, Shift, find_from_now, find_lengths, find_shifts
-from cal_ai.extractors.reader.patterns import overlaps, pattern
+from cal_ai.extractors.reader.patterns import Span, overlaps, pattern
 from cal_ai.extractors.reader.reckoning import coming, minute_of
 from cal_ai.extractors.reader.spelling import plain
 from cal_ai.extractors.reader.times import Clock, DayPart, find_clocks, find_parts
@@ -101,7 +101,7 @@ def find_moments(text: str, now: datetime) -> list[Moment]:
         at = now + timedelta(minutes=ahead.minutes)
         days.append(Day(ahead.start, ahead.end, day=at.date()))
         clocks.append(Clock(ahead.start, ahead.end, minute_of(at)))
-    taken: list[Moment] = [*days, *clocks]
+    taken: list[Span] = [*days, *clocks]
     shifts = [it for it in find_shifts(text) if not overlaps(taken, it.start, it.end)]
     taken += shifts
     lengths = [it for it in find_lengths(text) if not overlaps(taken, it.start, it.end)]
@@ -110,7 +110,7 @@ def find_moments(text: str, now: datetime) -> list[Moment]:
     return [*days, *clocks, *parts, *lengths, *shifts]
 
 
-def _starts_in(moment: Moment, others: Iterable[Moment]) -> bool:
+def _starts_in(moment: Span, others: Iterable[Span]) -> bool:
     return any(each.start <= moment.start < each.end for each in others)
 
 

@@ -9,22 +9,19 @@ from cal_ai.extractors.reader.reckoning import MONTH, ONE_TO_TEN
 
 _HOURS = {word: hour for hour, word in enumerate((*ONE_TO_TEN, "eleven", "twelve"), 1)}
 _TENS = {"twenty": 20, "thirty": 30, "forty": 40, "fifty": 50}
-_MINUTES = {"five": 5, "ten": 10, "fifteen": 15, "quarter": 15, "a quarter": 15, "half": 30}
-_MINUTES |= _TENS
+_FRACTIONS = {"five": 5, "quarter": 15, "a quarter": 15, "half": 30}
+_MINUTES = {"ten": 10, "fifteen": 15} | _FRACTIONS | _TENS
 _MINUTES |= {f"{ten}{gap}five": _TENS[ten] + 5 for ten in _TENS for gap in "- "}
-_NTH_WORDS = {
-    word: nth
-    for nth, word in enumerate(
-        (
-            *("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth"),
-            *("tenth", "eleventh", "twelfth", "thirteenth", "fourteenth", "fifteenth", "sixteenth"),
-            *("seventeenth", "eighteenth", "nineteenth", "twentieth"),
-        ),
-        1,
-    )
-}
-_NTH = dict(_NTH_WORDS) | {"thirtieth": 30, "thirty-first": 31, "thirty first": 31}
-_NTH |= {f"twenty{gap}{word}": 20 + _NTH_WORDS[word] for word in list(_NTH)[:9] for gap in "- "}
+_NTHS = re.findall(
+    r"\w+",
+    """
+    first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth
+    fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth twentieth
+    """,
+)
+_NTH = {word: nth for nth, word in enumerate(_NTHS, 1)}
+_NTH |= {f"twenty{gap}{word}": 20 + _NTH[word] for word in _NTHS[:9] for gap in "- "}
+_NTH |= {"thirtieth": 30, "thirty-first": 31, "thirty first": 31}
 
 _WORD = any_of(_HOURS)
 _HOUR = rf"(?:{_WORD}|1[0-2]|[1-9])"
@@ -51,22 +48,13 @@ _HUNDRED = (
     rf"\b(?:(?:zero|oh|o)[ -])?({any_of(_ALL_DAY)})[ -]hundred\b(?:[ -](?:hours|hrs))?"
     r"(?! (?:and|people|guests|euros?|pounds?|dollars?|metres|miles|per))"
 )
-_LATE_MINUTES = any_of(
-    word for word in _MINUTES if word not in ("half", "five", "quarter", "a quarter")
-)
 _LATE_MINUTE = (
-    rf"\b({any_of(_LATE)})[ -](oh[ -]five|{_LATE_MINUTES})\b"
+    rf"\b({any_of(_LATE)})[ -](oh[ -]five|{any_of(_MINUTES.keys() - _FRACTIONS.keys())})\b"
     r"(?! (?:people|minutes?|dollars|percent|euros|pounds))"
 )
-_BEFORE_FOUR_DIGITS = "|".join(
-    rf"(?<={lead})"
-    for lead in (
-        *(r"\bat ", "day ", "day, ", ", ", "from ", "until ", "till ", "by ", "to ", "week "),
-        *("week, ", r"week\. ", "th ", "or ", "is "),
-    )
-)
 _FOUR_DIGITS = (
-    rf"(?:{_BEFORE_FOUR_DIGITS}|^)"
+    r"(?:^|(?<=\bat )|(?<=day )|(?<=, )|(?<=from )|(?<=until )|(?<=till )|(?<=by )|(?<=to )"
+    r"|(?<=week )|(?<=week\. )|(?<=th )|(?<=or )|(?<=is ))"
     r"(?!20[2-9]\d\b(?! ?(?:hours|hrs)))([01]\d|2[0-3])([0-5]\d)\b"
     r"(?! ?(?:euros?|pounds|dollars|people|kg|calories|steps|words))(?: ?(?:hours|hrs)\b)?"
 )
@@ -96,15 +84,15 @@ _AT = (
     r"|weeks?|days?|hours?|minutes?|percent|times|dollars|euros|pounds|per|and a half|hundred)\b)"
 )
 _AFTER_DAY = rf"\b({_DAY}(?: (?:morning|afternoon|evening|night))?,? )({_WORD})\b{_SELF_CONTAINED}"
-_IN_PART = rf"()\b({_WORD})(?=(?:[ -]?ish)? {_PART})"
-_CLOCK = rf"()\b({_WORD})(?=\s?(?:am|pm|o'?clock|ish)\b|-ish\b)"
+_FOLLOWED = (
+    rf"()\b({_WORD})(?=\s?(?:am|pm|o'?clock|ish)\b|-ish\b|(?:[ -]?ish)? {_PART}"
+    rf"|'s {_FINE}\b| (?:is|sounds|works) (?:{_FINE}|for me)\b)"
+)
 _ALONE = (
     r"((?:^|(?<=[.!?] ))(?!no one\b)(?:(?:ok|yes|yeah|sure|maybe|no|wait|actually|hmm|then|perfect"
     r"|great|so|exactly|right|and|say|again|well|oh|fine|lovely),? )*)"
     rf"({_WORD})\b(?! (?:would be|on the|of))(?!,? \w+ (?:is|are|was)\b){_SELF_CONTAINED}"
 )
-_VERDICT = rf"()\b({_WORD})(?='s {_FINE}\b| (?:is|sounds|works) (?:{_FINE}|for me)\b)"
-
 _NOT_A_DAY = (
     r"(?! (?:of (?!next)|floor|street|grade|time|place|graders?|birthday|anniversary|edition|round"
     r"|quarter|draft|attempt|try|option|choice|row|one|person|week|month|year|day|half|slot|date))"
@@ -119,7 +107,6 @@ _DATES = (
     rf"(\bthe )(?!(?:first|second|third)\b)({any_of(_NTH)})\b"
     rf"(?=\W*$|[,.;:?!]|'s\b| {_AFTER_DATE}\b){_NOT_A_DAY}",
 )
-
 
 _LOOKALIKES = str.maketrans("\N{LATIN CAPITAL LETTER I WITH DOT ABOVE}ıſ\N{KELVIN SIGN}", "IisK")
 # Most clauses name no number at all, and need no closer look.
@@ -139,7 +126,7 @@ def in_digits(text: str) -> str:
     text = pattern(_HALF_HOUR).sub(lambda m: f"{_HOURS[_small(m[1])]}:30", text)
     text = pattern(_HOUR_MINUTE).sub(_hour_minute, text)
     text = pattern(_RANGE).sub(lambda m: f"{_digits(m[1])} {m[2]} {_digits(m[3])}", text)
-    for source in (_CLOCK, _IN_PART, _VERDICT, _AFTER_DAY):
+    for source in (_FOLLOWED, _AFTER_DAY):
         text = pattern(source).sub(lambda m: f"{m[1]}{_digits(m[2])}", text)
     # Twice: in "two or three" the second word follows one that the first match ended with.
     for source in (_LED, _LED, _AT):

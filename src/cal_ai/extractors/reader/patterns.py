@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import cache
-from typing import Protocol
 
 
 @cache
@@ -36,11 +36,8 @@ def small_pattern(source: str) -> re.Pattern[str]:
 
     What is looked for is English: words are of ASCII letters, which saves a tenth of the time.
     """
-    return re.compile(re.sub(r"\\.|\(\?P|[A-Z]", lambda part: _lowered(part[0]), source), re.ASCII)
-
-
-def _lowered(part: str) -> str:
-    return part.lower() if len(part) == 1 else part
+    lowered = re.sub(r"(\\.|\(\?P)|[A-Z]", lambda part: part[1] or part[0].lower(), source)
+    return re.compile(lowered, re.ASCII)
 
 
 def any_of(words: Iterable[str]) -> str:
@@ -53,18 +50,14 @@ def words(block: str) -> frozenset[str]:
     return frozenset(block.split())
 
 
-class Placed(Protocol):
-    """What has a place in a text, such as a day that is mentioned."""
+@dataclass(frozen=True, slots=True)
+class Span:
+    """What stands at text[start:end]."""
 
-    @property
-    def start(self) -> int:
-        """The offset of its first character."""
-
-    @property
-    def end(self) -> int:
-        """The offset after its last character."""
+    start: int
+    end: int
 
 
-def overlaps(mentions: Iterable[Placed], start: int, end: int) -> bool:
+def overlaps(mentions: Iterable[Span], start: int, end: int) -> bool:
     """Whether any of the mentions shares a character with text[start:end]."""
     return any(start < mention.end and mention.start < end for mention in mentions)

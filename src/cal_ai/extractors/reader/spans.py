@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 
@@ -12,8 +11,7 @@ from cal_ai.extractors.reader.activities import Kind, kinds, noun_pattern
 from cal_ai.extractors.reader.mentions import Dialogue, Mention
 from cal_ai.extractors.reader.patterns import small, small_pattern
 from cal_ai.extractors.reader.reckoning import minute_of
-from cal_ai.extractors.reader.times import Clock
-from cal_ai.extractors.reader.zones import minutes_ahead
+from cal_ai.extractors.reader.times import Clock, minutes_ahead
 
 _PART_HOURS = {"morning": 9, "lunchtime": 12, "afternoon": 14, "evening": 18, "night": 19}
 _DAY = 1440
@@ -44,11 +42,12 @@ def new_span(
     kind = kind_of(title)
     if when is None:
         return _on_day(day, kind)
-    if when.kind == "part":
+    if when.clock is None:
         minute = _part_minute(str(when.value), kind)
     else:
-        assert when.clock is not None
-        minute = _clock_minute(talk, when, day, late=late)
+        said_minute = when.clock.minute or 0
+        minute = said_minute if when.clock.certain else said_minute % 720 + 720 * late
+        minute += _zone_shift(talk, when.clock, day)
     now = talk.now
     date_ = day.value if day else now.date() + timedelta(days=minute <= minute_of(now))
     assert isinstance(date_, date)
@@ -90,14 +89,11 @@ def changed_span(
         date_ = day.value
         if day.kind == "week":
             date_ += timedelta(days=start.weekday())
-    end: datetime | None = None
     shift = timedelta()
     if when is not None:
         minute, shift, length = _moved(talk, when, day, minute, length)
     begins = _at(date_, minute) + shift
-    if when is not None and when.clock is not None and when.clock.until is not None:
-        end = _next(begins, when.clock.until, certain=when.clock.certain)
-    return Slot(begins, end or begins + length)
+    return Slot(begins, (when and _clock_end(begins, when.clock)) or begins + length)
 
 
 def _moved(
@@ -112,11 +108,7 @@ def _moved(
         case "shift", (int(minutes), int(days)):
             return minute, timedelta(minutes=minutes, days=days), length
         case "length", (int(minutes), int(added)):
-            return (
-                minute,
-                timedelta(),
-                timedelta(minutes=minutes) + (length if added else timedelta()),
-            )
+            return minute, timedelta(), timedelta(minutes=minutes) + length * added
     return minute, timedelta(), length
 
 
@@ -135,34 +127,20 @@ def _part_minute(part: str, kind: Kind) -> int:
     return hour * 60
 
 
-def _clock_minute(talk: Dialogue, when: Mention, day: Mention | None, *, late: bool) -> int:
-    clock = when.clock
-    assert clock is not None
-    assert clock.minute is not None
-    minute = clock.minute if clock.certain else clock.minute % 720 + (720 if late else 0)
-    return minute + _zone_shift(talk, clock, day)
-
-
 def _clock_near(talk: Dialogue, when: Mention, day: Mention | None, before: int) -> int:
     """The minute of the day that is meant when something at `before` is moved to a clock time."""
     clock = when.clock
     assert clock is not None
-    assert clock.minute is not None
-    minute = clock.minute
+    minute = clock.minute or 0
     if not clock.certain:
         halves = (minute % 720, minute % 720 + 720)
-        part = _part_nearby(talk.mentions, when, day)
-        if part:
-            minute = halves[part != "morning"]
+        parts = {it.line: it.value for it in talk.mentions if it.kind == "part"}
+        said = [parts[it.line] for it in (when, day) if it is not None and it.line in parts]
+        if said:
+            minute = halves[said[0] != "morning"]
         else:
             minute = min(halves, key=lambda it: (it < 420 <= before, abs(it - before), it))
     return minute + _zone_shift(talk, clock, day)
-
-
-def _part_nearby(mentions: Iterable[Mention], *near: Mention | None) -> str | None:
-    lines = [it.line for it in near if it is not None]
-    parts = {it.line: str(it.value) for it in mentions if it.kind == "part"}
-    return next((parts[line] for line in lines if line in parts), None)
 
 
 def _zone_shift(talk: Dialogue, clock: Clock, day: Mention | None) -> int:
@@ -171,24 +149,23 @@ def _zone_shift(talk: Dialogue, clock: Clock, day: Mention | None) -> int:
 
 
 def _said_end(talk: Dialogue, start: datetime, when: Mention) -> datetime | None:
-    if when.clock is not None and when.clock.until is not None:
-        return _next(start, when.clock.until, certain=when.clock.certain)
-    near = [
-        it
+    """The end by the clock, or by the length that is said nearest."""
+    lengths = [
+        (abs(it.line - when.line), abs(it.start - when.start), it.value[0])
         for it in talk.mentions
-        if it.kind == "length" and abs(it.line - when.line) <= 1 and it.value[1] == 0  # type: ignore[index]
+        if it.kind == "length" and isinstance(it.value, tuple) and not it.value[1]
     ]
-    if near:
-        nearest = min(near, key=lambda it: (abs(it.line - when.line), abs(it.start - when.start)))
-        assert isinstance(nearest.value, tuple)
-        return start + timedelta(minutes=nearest.value[0])
-    return None
+    lines, _, minutes = min(lengths, default=(2, 0, 0))
+    by_length = start + timedelta(minutes=minutes) if lines <= 1 else None
+    return _clock_end(start, when.clock) or by_length
 
 
-def _next(start: datetime, minute: int, *, certain: bool) -> datetime:
-    """The first such time of day after `start`; in either half of the day unless it is certain."""
-    step = _DAY if certain else 720
-    end = _at(start.date(), minute % step)
+def _clock_end(start: datetime, clock: Clock | None) -> datetime | None:
+    """The first such end after `start`; in either half of the day unless that was said."""
+    if clock is None or clock.until is None:
+        return None
+    step = _DAY if clock.certain else 720
+    end = _at(start.date(), clock.until % step)
     while end <= start:
         end += timedelta(minutes=step)
     return end

@@ -11,7 +11,7 @@ from cal_ai.extractors.reader.patterns import found, pattern
 _SHORTHAND = """
     u = you; ur = your; r = are; yall y'all = you all;
     tmrw tmr tmw tmrow tomoz tomm 2moro 2morrow 2mrw = tomorrow; 2nite tonite = tonight;
-    2day tdy = today; pls plz = please; k kk okay okie okey mkay = ok; yea yeh yah ye = yeah;
+    2day tdy = today; pls plz = please; k kk okay okie okey mkay = ok; ya yea yeh yah ye = yeah;
     yess yesss yas = yes; suree = sure; gonna gunna = going to; wanna = want to; gotta = got to;
     hafta = have to; lemme = let me; gimme = give me; cuz coz bc = because; w = with; b4 = before;
     l8r = later; cya = see you; def defo = definitely; prob probs prolly = probably;
@@ -42,30 +42,15 @@ _MISSPELT = (
 )
 _NOT_TYPOS = {"mourning", "melting"}
 
-_FILLER = (
-    r"(?:\b(?:u+h+m*|u+m+|e+r+m*|h+m+|m+h*m+|a+h+)\b(?!\s*,?\s*(?:no|yes)\b),?\s*|\byou know,\s*)"
-)
-_LIKE = (
-    r"\b(like|kinda|sorta|around like|approximately|roughly)\s+(?=\d|noon\b|one\b|two\b"
-    r"|three\b|four\b)"
-)
-
-
+_FILLER = r"\b(?:u+h+m*|u+m+|e+r+m*|h+m+|m+h*m+|a+h+)\b(?!\s*,?\s*(?:no|yes)\b),?\s*|\byou know,\s*"
+_LIKE = r"\b(like|kinda|sorta|approximately|roughly)\s+(?=\d|(?:noon|one|two|three|four)\b)"
 # Rewritten in this order, before single words are looked up.
 _REWRITTEN = (
     (r"\b([ap])\. ?m\b\.?", r"\1m"),
     (r"\b(dr|mr|mrs|ms|st|vs|prof|approx|jr|sr)\.", r"\1"),
     (r"(?<=\d)\s?[–—]\s?(?=\d)", "-"),
-    (
-        r"[*(\[](?:laugh|chuckl|sigh|pause|giggl|cough|typing|inaudible|crosstalk)\w*[^*)\]]*[*)\]]",
-        " ",
-    ),
     (r"(?<=\d) ?(?:clock|o clock|bells)\b", " o'clock"),
-    (r"\bw/\s?(?!o)", "with "),
     (r"\bone[ -]on[ -]one\b", "1:1"),
-    (r"\b(?:no probs?|np|nw)\b", "no problem"),
-    (r"(?<!\d)\+1\b", "same here"),
-    (r"\bya\b(?! (?:free|want|think|there|know))", "yeah"),
     (r"\b(free|up|time|around) 4 (?=[a-z])", r"\1 for "),
     (r"^(\d{1,2})\.([0-5][05])(?=\W*$)", r"\1:\2"),
     (r"\b(make it|say|maybe|about|ok|k) (\d{1,2})\.([0-5][05])\b", r"\1 \2:\3"),
@@ -107,16 +92,10 @@ def _corrected(word: str) -> str | None:
     if word in _MISSPELT or word in _NOT_TYPOS:
         return None
     for known in _MISSPELT:
-        if (
-            word[0] != known[0]
-            or abs(len(word) - len(known)) > 2
-            or word in (known + "s", known + "ly")
-        ):
-            continue
-        if len(known) <= 6:
-            allowed = 1 if sorted(word) == sorted(known) else 0
-        else:
-            allowed = 2 if len(known) >= 8 else 1
-        if allowed and OSA.distance(word, known) <= allowed:
-            return known
+        if word[0] == known[0] and word not in (known + "s", known + "ly"):
+            allowed = 1 + (len(known) >= 8)
+            if len(known) <= 6 and sorted(word) != sorted(known):
+                allowed = 0
+            if OSA.distance(word, known, score_cutoff=allowed) <= allowed:
+                return known
     return None

@@ -1,28 +1,34 @@
-"""Clock times and parts of the day named in a text."""
+"""Clock times, with their zones, and parts of the day named in a text."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import date, datetime, timedelta, tzinfo
 from typing import Literal
 
-from cal_ai.extractors.reader.patterns import found, overlaps, small, small_pattern
-from cal_ai.extractors.reader.zones import ZONE
+from cal_ai.extractors.reader.patterns import (
+    Span,
+    any_of,
+    found,
+    overlaps,
+    pattern,
+    small,
+    small_pattern,
+)
 
 Part = Literal["morning", "lunchtime", "afternoon", "evening", "night"]
 
 
 @dataclass(frozen=True, slots=True)
-class Clock:
+class Clock(Span):
     """A time of day at text[start:end], in minutes after midnight.
 
     `certain` is False where am or pm was not said; `minute` is None where only the end was
     ("until 5").
     """
 
-    start: int
-    end: int
     minute: int | None
     certain: bool = True
     until: int | None = None
@@ -30,12 +36,30 @@ class Clock:
 
 
 @dataclass(frozen=True, slots=True)
-class DayPart:
-    start: int
-    end: int
+class DayPart(Span):
     part: Part
 
 
+_ZONES = {
+    "America/New_York": "eastern, et, est, edt, east coast, new york, nyc, boston, toronto,"
+    " atlanta",
+    "America/Chicago": "central, ct, cst, cdt, chicago, austin, dallas, houston",
+    "America/Denver": "mountain, mt, mst, mdt, denver, boulder",
+    "America/Los_Angeles": "pacific, pt, pst, pdt, west coast, sf, san francisco, seattle, la,"
+    " los angeles, california, portland",
+    "UTC": "utc, gmt, zulu",
+    "Europe/London": "bst, uk, london, british",
+    "Europe/Paris": "cet, cest, central european, berlin, paris, madrid, amsterdam, munich, rome",
+    "Asia/Kolkata": "ist, india, bangalore, mumbai, delhi",
+    "Asia/Tokyo": "jst, tokyo, japan",
+    "Asia/Singapore": "sgt, singapore",
+    "Australia/Sydney": "aest, aedt, sydney, melbourne",
+}
+_ZONE_OF = {name: zone for zone, names in _ZONES.items() for name in names.split(", ")}
+_ZONE = (
+    rf"(?:{any_of(_ZONE_OF)})(?: standard| daylight)?(?: time)?\b"
+    r"|(?:(?:my|our|your|local) time(?: zone)?|(?:for|over) (?:me|you)\b(?! to)|(?:my|your) end)"
+)
 _UNITS = (
     r"(?!\d|[:/%$]\d|\.\d|%|(?:st|nd|rd|th)\b|\s*-?\s*(?:people|persons?|ppl|of (?:us|them|you|my"
     r"|the)|guys|folks|pax|minutes?|hours?|h\b|days?|weeks?|months?|years?|yrs?|times\b|percent"
@@ -60,7 +84,7 @@ _FIRM = (
 _LOOSE = rf"(?:1[0-2]|[1-9]){_UNITS}"
 _ANY = rf"(?:{_FIRM}|{_LOOSE})"
 _IN_PART = r"(?:\s(?:in the|at|this|that) (?P<part>morning|afternoon|evening|night)\b)"
-_TAIL = rf"(?:\s?-?ish\b)?(?: sharp| on the dot)?{_IN_PART}?(?:\s\(?(?P<zone>{ZONE})\)?)?"
+_TAIL = rf"(?:\s?-?ish\b)?(?: sharp| on the dot)?{_IN_PART}?(?:\s\(?(?P<zone>{_ZONE})\)?)?"
 _RANGE = (
     rf"(?P<lead>\b(?:from|between|at|around)\s+)?(?<![\d:.$#/+-])(?P<a>{_ANY})\s?(?P<joint>-|to"
     rf"|till?|'til|until|through|and)\s?(?:around |about )?(?P<b>{_ANY}){_TAIL}"
@@ -86,7 +110,7 @@ _FOLLOWED = (
     r"|this (?:after|even|morn)|in the (?:morning|afternoon|evening)|at night|then\b|it is\b"
     r"|would (?:be|work)|(?:eastern|pacific|central|mountain|et|pt|est|pst)\b|(?:mon|tues|wednes"
     r"|thurs|fri|satur|sun)day|or \d|ok\b|for (?:lunch|dinner|drinks|coffee|brunch"
-    rf"|breakfast))){_IN_PART}?(?:\s(?P<zone>{ZONE}))?"
+    rf"|breakfast))){_IN_PART}?(?:\s(?P<zone>{_ZONE}))?"
 )
 _ALONE = (
     rf"(?:^\W*|,\s+(?=\d{{1,2}}\s?\?))(?:(?:and|so|ok|yes|yeah|yep|yup|sure|perfect|great|cool|no"
@@ -213,3 +237,19 @@ def find_parts(text: str) -> list[DayPart]:
             if not greeting and not overlaps(parts, *match.span()):
                 parts.append(DayPart(*match.span(), part))
     return sorted(parts, key=lambda part: part.start)
+
+
+def minutes_ahead(own: tzinfo | None, named: str, day: date) -> int:
+    """What to add on `day` to a time in a zone, named as _ZONE matches it, to get the own time."""
+    from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+    zone = _ZONE_OF.get(pattern(r"(?: standard| daylight)?(?: time)?$").sub("", named))
+    if zone is None or own is None:
+        return 0
+    try:
+        there = datetime(day.year, day.month, day.day, 12, tzinfo=ZoneInfo(zone))
+        here = there.astimezone(own)
+    except (ZoneInfoNotFoundError, OverflowError):
+        return 0
+    shift = (here.utcoffset() or timedelta()) - (there.utcoffset() or timedelta())
+    return int(shift.total_seconds() // 60)
