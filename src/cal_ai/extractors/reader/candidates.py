@@ -93,9 +93,5 @@ def _pair(mentions: Sequence[Mention], nodes: Sequence[Node], when: int, day: in
 
 def _says(mention: Mention) -> tuple[bool, bool, bool, int]:
     clock = mention.clock
-    return (
-        mention.last is not None,
-        clock is not None and clock.certain,
-        clock is not None and clock.until is not None,
-        mention.line,
-    )
+    certain, ends = (clock.certain, clock.until is not None) if clock else (False, False)
+    return mention.last is not None, certain, ends, mention.line

@@ -3,14 +3,151 @@
 from __future__ import annotations
 
 import re
+from calendar import monthrange
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
 
-from cal_ai.extractors.reader import date_forms as forms
-from cal_ai.extractors.reader.date_forms import Day
-from cal_ai.extractors.reader.patterns import found, overlaps, small, small_pattern
-from cal_ai.extractors.reader.reckoning import MONTH, NUMBER, calendar_day, month_ahead
+from cal_ai.extractors.reader import reckoning
+from cal_ai.extractors.reader.patterns import Span, found, overlaps, small, small_pattern
+from cal_ai.extractors.reader.reckoning import MONTH, NUMBER
+
+_HOLIDAYS = {"christmas eve": (12, 24), "christmas": (12, 25), "boxing": (12, 26)}
+_HOLIDAYS |= {"new years eve": (12, 31), "new year": (1, 1), "valentine": (2, 14)}
+_HOLIDAYS |= {"patrick": (3, 17), "fourth of july": (7, 4), "halloween": (10, 31)}
+
+
+@dataclass(frozen=True, slots=True)
+class Day(Span):
+    """A day named at text[start:end].
+
+    `day` is None for a whole week (`week` is then its Monday), for a past day, and for a day that
+    counts from another one (`offset` days after it, or its following `weekday`).
+    """
+
+    day: date | None = None
+    last: date | None = None
+    week: date | None = None
+    weekday: int | None = None
+    offset: int | None = None
+    past: bool = False
+
+
+def _nth_of(text: str) -> int:
+    return int(text.rstrip("stndrh"))
+
+
+def _dated(m: re.Match[str], day: date | None, last: date | None = None) -> Day | None:
+    return None if day is None else Day(*m.span(), day=day, last=last)
+
+
+def _month_day(m: re.Match[str], today: date) -> Day | None:
+    month, nth = reckoning.month_named(m["month"]), _nth_of(m["day"])
+    day = reckoning.next_dated(today, month, nth, year=int(m["year"] or 0))
+    last = None
+    if day is not None and m["last"]:
+        last_month = reckoning.month_named(m["last_month"] or m["month"])
+        year = day.year + (last_month < month)
+        last = reckoning.calendar_day(year, last_month, _nth_of(m["last"]))
+    return _dated(m, day, last)
+
+
+def _day_month(m: re.Match[str], today: date) -> Day | None:
+    month = reckoning.month_named(m["month"])
+    day = reckoning.next_dated(today, month, _nth_of(m["day"]))
+    if day is None or not m["first"]:
+        return _dated(m, day)
+    return _dated(m, reckoning.calendar_day(day.year, month, _nth_of(m["first"])), last=day)
+
+
+def _numeric(m: re.Match[str], today: date) -> Day | None:
+    """Day and month in numbers: the day first before a dot ("17.06."), else what is nearer."""
+    first, second = int(m[1]), int(m[2])
+    orders = [(first, second)] if "/" in m[0] else []
+    year = int(m[3]) + (2000 if int(m[3]) < 100 else 0) if m[3] else 0
+    days = (reckoning.next_dated(today, *it, year=year) for it in (*orders, (second, first)))
+    near = (day for day in days if day is not None)
+    return _dated(m, min(near, key=lambda day: (day < today, abs(day - today)), default=None))
+
+
+def _nth(m: re.Match[str], today: date) -> Day | None:
+    day = reckoning.next_nth(today, _nth_of(m["nth"]))
+    last = reckoning.next_nth(day, _nth_of(m["last"])) if day is not None and m["last"] else None
+    if day is not None and m["next_month"]:
+        day = reckoning.calendar_day(*reckoning.month_ahead(today, 1), day.day)
+    return _dated(m, day, last)
+
+
+def _ahead(m: re.Match[str], today: date) -> Day | None:
+    """The day a number of days, weeks or months ahead ("two weeks from Friday")."""
+    count, unit = reckoning.number(m["count"]), m["unit"]
+    base, anchor = today, m["anchor"]
+    if anchor == "tomorrow":
+        base = today + timedelta(days=1)
+    elif anchor and anchor not in ("today", "now"):
+        base = reckoning.coming(today, reckoning.weekday_named(anchor))
+    if unit.startswith("month"):
+        return _dated(m, reckoning.add_months(base, min(count, 120)))
+    return _dated(m, base + timedelta(days=count * {"d": 1, "w": 7, "f": 14}[unit[0]]))
+
+
+def _relative_weekday(m: re.Match[str], today: date) -> Day | None:
+    weekday = reckoning.weekday_named(m["wd"])
+    how, week = m["how"] or "", (m["before"] or "") + (m["week"] or "")
+    next_week = reckoning.monday_of(today) + timedelta(days=7)
+    if "week after next" in week:
+        day = next_week + timedelta(days=7 + weekday)
+    elif "next week" in week or how == "next":
+        day = next_week + timedelta(days=weekday)
+    elif "this week" in week or how == "this":
+        day = today + timedelta(days=(weekday - today.weekday()) % 7)
+    else:
+        day = reckoning.coming(today, weekday) + timedelta(days=7 if week else 0)
+        if not week and how in ("", "on", "every", "each"):
+            return Day(*m.span(), day=day, weekday=weekday)
+    return Day(*m.span(), day=day)
+
+
+def _weekend(m: re.Match[str], today: date) -> Day | None:
+    ahead = 7 if "next" in m[0] else 0
+    saturday = reckoning.monday_of(today) + timedelta(days=5 + ahead)
+    if today.weekday() == 6 and not ahead:
+        saturday = today
+    return Day(*m.span(), day=saturday)
+
+
+def _week(m: re.Match[str], today: date) -> Day | None:
+    said = m[0]
+    ahead = 14 if "after next" in said else 0 if said.startswith(("this", "later")) else 7
+    return Day(*m.span(), week=reckoning.monday_of(today) + timedelta(days=ahead))
+
+
+def _end_of(m: re.Match[str], today: date) -> Day | None:
+    ahead = 1 if m["next"] else 0
+    start = m["side"] in ("beginning", "start", "first")
+    if m["unit"] == "month":
+        year, month = reckoning.month_ahead(today, 1 if start else ahead)
+        day = date(year, month, 1 if start else monthrange(year, month)[1])
+    else:
+        day = reckoning.monday_of(today) + timedelta(days=7 * ahead + (0 if start else 4))
+        if day < today:
+            day += timedelta(days=7)
+    return Day(*m.span(), day=day)
+
+
+def _holiday(m: re.Match[str], today: date) -> Day | None:
+    said = m[0].replace("'", "")
+    month, nth = next(day for name, day in _HOLIDAYS.items() if name in said)
+    return _dated(m, reckoning.next_dated(today, month, nth))
+
+
+def _offset(m: re.Match[str], today: date) -> Day | None:
+    if m["wd"]:
+        return Day(*m.span(), weekday=reckoning.weekday_named(m["wd"]), offset=0)
+    if m["same"]:
+        return Day(*m.span(), offset=0)
+    return Day(*m.span(), offset=-1 if "before" in m[0] else 1)
+
 
 _WD = (
     r"(?:mondays?|tuesdays?|wednesdays?|thursdays?|fridays?|saturdays?|sundays?|mon|tues?|weds?"
@@ -39,81 +176,81 @@ _RULES: tuple[tuple[str, Callable[[re.Match[str], date], Day | None]], ...] = (
     ),
     (
         r"\b(\d{4})-(\d{1,2})-(\d{1,2})\b",
-        lambda m, _: forms.dated(m, calendar_day(int(m[1]), int(m[2]), int(m[3]))),
+        lambda m, _: _dated(m, reckoning.calendar_day(int(m[1]), int(m[2]), int(m[3]))),
     ),
     (
         rf"\b(?P<month>{MONTH}) (?:the )?(?P<day>{_ND})(?:\s?(?:-|to|through|thru|until)\s?(?:the "
         rf")?(?:(?P<last_month>{MONTH}) )?(?P<last>{_ND})(?!\s?(?::|am|pm)))?(?:,? "
         r"(?P<year>20\d\d))?",
-        forms.month_day,
+        _month_day,
     ),
     (
         rf"\b(?:(?:the )?(?P<first>{_D}(?:st|nd|rd|th)?)\s?(?:-|to|until|till)\s?)?"
         rf"(?:the )?(?P<day>{_D}(?:st|nd|rd|th)?) (?:of )?(?P<month>{MONTH})\b(?! i\b)",
-        forms.day_month,
+        _day_month,
     ),
-    (r"(?<![\d.:])(?<!at )(\d{1,2})\.(\d{1,2})\.(\d{4}|(?!\d))", forms.numeric),
+    (r"(?<![\d.:])(?<!at )(\d{1,2})\.(\d{1,2})\.(\d{4}|(?!\d))", _numeric),
     (
         r"(?<![\d/.:-])(?!24/7)(\d{1,2})/(\d{1,2})(?:/(\d{2}|20\d\d))?(?![\d/])(?!\s*(?:of\b"
         r"|an? hour|hours?|cup))",
-        forms.numeric,
+        _numeric,
     ),
     (
         rf"\b(?P<count>{NUMBER}) (?P<unit>weeks?|days?|months?|fortnights?) (?:from|after|on)"
         rf" (?P<anchor>today|now|tomorrow|{_WD})",
-        forms.ahead,
+        _ahead,
     ),
     (
         rf"\bin (?P<count>{NUMBER}) (?P<unit>weeks?|days?|months?|fortnights?)\b(?P<anchor>)(?:'?"
         rf" time)?",
-        forms.ahead,
+        _ahead,
     ),
     (
         r"\b(?P<side>end|beginning|start|first|last day) (?:of )?(?:the |this )?(?P<next>next"
         r" )?(?P<unit>month|week)\b",
-        forms.end_of,
+        _end_of,
     ),
     (
         r"\b(?:today|tonight|this (?:morning|afternoon|evening|arvo)|later on today|eod|end of"
         r" (?:the )?day)\b",
-        forms.dated,
+        _dated,
     ),
     (
         r"\b(?:(?P<more>(?:the )?day after )?tomorrow)\b",
-        lambda m, today: forms.dated(m, today + timedelta(days=2 if m["more"] else 1)),
+        lambda m, today: _dated(m, today + timedelta(days=2 if m["more"] else 1)),
     ),
     (
         r"\b(?:(?P<before>next week|this week|the week after next|week after next),? (?:on )?"
         rf"|(?P<how>this coming|this|next|coming|every|each|on) )?(?P<wd>{_WD})(?P<week>,? (?:of "
         r"|in )?(?:the )?(?:next week|this week|week after next)| week\b| after next\b)?",
-        forms.relative_weekday,
+        _relative_weekday,
     ),
-    (r"\b(?:this|next|the|over the|this coming)? ?weekend\b", forms.weekend),
+    (r"\b(?:this|next|the|over the|this coming)? ?weekend\b", _weekend),
     (
         r"\b(?:the )?week after next|next week|this week|later this week|the following week\b",
-        forms.week,
+        _week,
     ),
     (
         r"\b(?:christmas eve|christmas(?: day)?|boxing day|new year'?s eve|new year'?s(?: day)?"
         r"|valentine'?s(?: day)?|halloween|st\.? patrick'?s day|fourth of july)(?! (?:party|dinner"
         r"|shopping|tree|cards?|gifts?|presents?))",
-        forms.holiday,
+        _holiday,
     ),
     (
         rf"\b(?:the |on )?(?P<nth>{_D}(?:st|nd|rd|th))\b{_NOT_A_DAY}(?:\s?(?:-|to|through|thru"
         rf"|until)\s?(?:the )?(?P<last>{_D}(?:st|nd|rd|th))\b)?(?P<next_month> of next month)?",
-        forms.nth,
+        _nth,
     ),
     (
         rf"\b(?:the (?:(?:next|following) day|day (?:after|before)|following (?P<wd>{_WD}))"
         r"|(?P<same>(?:(?:that|the) )?same (?:day|(?=morning|afternoon|evening|night))"
         r"|that (?:day|(?=morning|afternoon|evening|night))))(?:\b|(?<= ))",
-        forms.offset,
+        _offset,
     ),
 )
 
 
-# Most clauses name no day at all, and need no closer look.
+# Most sentences name no day at all, and need no closer look.
 _ANY_DAY = (
     r"\d|day|night|morrow|week|month|year|morning|noon|evening|ago\b|back\b|last\b|past\b|arvo"
     r"|\b(?:mon|tue|wed|thu|fri|sat|sun|eod|jan|feb|mar|apr|may|jun|jul|aug|sept?|oct|nov|dec)\b"
@@ -139,20 +276,7 @@ def find_days(text: str, today: date) -> list[Day]:
             if day is not None:
                 days.append(day)
     days.sort(key=lambda day: day.start)
-    return _agreeing(_merged(days, text), lower)
-
-
-def _agreeing(days: list[Day], text: str) -> list[Day]:
-    """The days without a bare number ("on 5th") that is no such weekday as is named beside it."""
-    weekdays = {day.weekday for day in days if day.weekday is not None}
-    return [
-        day
-        for day in days
-        if not weekdays
-        or day.day is None
-        or day.day.weekday() in weekdays
-        or not small_pattern(r"(?:on )?\d{1,2}(?:st|nd|rd|th)").fullmatch(text[day.start : day.end])
-    ]
+    return _merged(days, text)
 
 
 def _merged(days: list[Day], text: str) -> list[Day]:
@@ -162,7 +286,7 @@ def _merged(days: list[Day], text: str) -> list[Day]:
         before = merged[-1] if merged else None
         gap = text[before.end : day.start].strip(" ,(") if before else ""
         if before and before.weekday is not None and _is_dated(day) and gap in ("", "the"):
-            merged[-1] = replace(_on_weekday(day, before.weekday, text), start=before.start)
+            merged[-1] = replace(day, start=before.start)
         elif before and day.weekday is not None and _is_dated(before) and gap == "":
             merged[-1] = replace(before, end=day.end)
         else:
@@ -172,13 +296,3 @@ def _merged(days: list[Day], text: str) -> list[Day]:
 
 def _is_dated(day: Day) -> bool:
     return day.day is not None and day.weekday is None
-
-
-def _on_weekday(day: Day, weekday: int, text: str) -> Day:
-    """`day` in the next month in which it is such a weekday, if no month was named."""
-    said = text[day.start : day.end]
-    if day.day is None or day.day.weekday() == weekday or small_pattern(MONTH).search(said):
-        return day
-    later = (calendar_day(*month_ahead(day.day, ahead), day.day.day) for ahead in range(1, 6))
-    fitting = next((other for other in later if other and other.weekday() == weekday), None)
-    return replace(day, day=fitting) if fitting is not None and "/" not in said else day

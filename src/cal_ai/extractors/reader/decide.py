@@ -202,9 +202,8 @@ def _new_events(reading: Reading, threshold: float) -> Iterator[_New]:
     talk, candidates = reading.talk, reading.candidates
     for proposal, verdict, said in _looked(reading, pairs=True):
         pair = candidates.pairs[proposal.place]
-        title, surely = named(
-            reading.talk.lines, reading.encoded.origins[proposal.look.window], said
-        )
+        origins = reading.encoded.origins[proposal.look.window]
+        title, surely = named(talk.lines, origins, said)
         chance = surely * _chance(proposal, float(verdict[0]))
         if chance < threshold:
             continue

@@ -315,10 +315,6 @@ def _filled(rows: Sequence[Sequence[int]], width: int) -> IntArray:
 
 
 # The arrays of a second look, which has no lists of candidates.
-_NOTHING = {
-    "event_at": _filled([], 1),
-    "mention_at": _filled([], 2),
-    "mention_kind": _filled([], 1)[:, 0],
-    "node_mentions": _filled([], MENTIONS_OF_A_NODE),
-    "pairs": _filled([], 5),
-}
+_WIDTHS = {"event_at": 1, "mention_at": 2, "node_mentions": MENTIONS_OF_A_NODE, "pairs": 5}
+_NOTHING = {name: _filled([], width) for name, width in _WIDTHS.items()}
+_NOTHING["mention_kind"] = np.zeros(1, np.int64)

@@ -8,8 +8,7 @@ from datetime import date, datetime, timedelta
 from typing import Literal
 
 from cal_ai.extractors.protocol import Request
-from cal_ai.extractors.reader.date_forms import Day
-from cal_ai.extractors.reader.dates import find_days
+from cal_ai.extractors.reader.dates import Day, find_days
 from cal_ai.extractors.reader.lengths import Length, Shift, find_from_now, find_lengths, find_shifts
 from cal_ai.extractors.reader.patterns import Span, overlaps, pattern
 from cal_ai.extractors.reader.reckoning import coming, minute_of
@@ -76,9 +75,8 @@ def read_dialogue(request: Request) -> Dialogue:
         for moment in find_moments(sentence, now)
         if (mention := days.mention(number, at, moment)) is not None
     ]
-    return Dialogue(
-        request, lines, tuple(sorted(mentions, key=lambda it: (it.line, it.start, it.kind)))
-    )
+    mentions.sort(key=lambda it: (it.line, it.start, it.kind))
+    return Dialogue(request, lines, tuple(mentions))
 
 
 def _sentences(text: str) -> Iterator[tuple[int, str]]:

@@ -49,8 +49,10 @@ def calendar_day(year: int, month: int, day: int) -> date | None:
         return None
 
 
-def next_dated(today: date, month: int, day: int) -> date | None:
-    """The next such date; one up to a month back is meant as this year's, not next year's."""
+def next_dated(today: date, month: int, day: int, *, year: int = 0) -> date | None:
+    """Such a date of the year, else the next; one up to a month back is meant as this year's."""
+    if year:
+        return calendar_day(year, month, day)
     this_year = calendar_day(today.year, month, day)
     if this_year is not None and this_year >= today - timedelta(days=31):
         return this_year

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from cal_ai.extractors.reader.numerals import in_digits
-from cal_ai.extractors.reader.patterns import found, pattern
+from cal_ai.extractors.reader.patterns import any_of, found, pattern
+from cal_ai.extractors.reader.reckoning import MONTH, ONE_TO_TEN
 
 _SHORTHAND = """
     u = you; ur = your; r = are; yall y'all = you all;
@@ -68,7 +68,7 @@ def plain(words: str) -> str:
     text = pattern(r"[\w'-]+").sub(_respelt, text)
     text = pattern(_FILLER).sub("", text)
     text = pattern(_LIKE).sub("around ", text)
-    return in_digits(" ".join(text.split()))
+    return _in_digits(" ".join(text.split()))
 
 
 _QUOTES = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"', "…": "...", "\u00a0": " "})
@@ -99,3 +99,160 @@ def _corrected(word: str) -> str | None:
             if OSA.distance(word, known, score_cutoff=allowed) <= allowed:
                 return known
     return None
+
+
+# Clock times and days of the month said in words.
+_HOURS = {word: hour for hour, word in enumerate((*ONE_TO_TEN, "eleven", "twelve"), 1)}
+_TENS = {"twenty": 20, "thirty": 30, "forty": 40, "fifty": 50}
+_FRACTIONS = {"five": 5, "quarter": 15, "a quarter": 15, "half": 30}
+_MINUTES = {"ten": 10, "fifteen": 15} | _FRACTIONS | _TENS
+_MINUTES |= {f"{ten}{gap}five": _TENS[ten] + 5 for ten in _TENS for gap in "- "}
+_NTH_WORDS = """
+    first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth
+    fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth twentieth
+"""
+_NTH = {word: nth for nth, word in enumerate(_NTH_WORDS.split(), 1)}
+_NTH |= {f"twenty{gap}{word}": 20 + _NTH[word] for word in list(_NTH)[:9] for gap in "- "}
+_NTH |= {"thirtieth": 30, "thirty-first": 31, "thirty first": 31}
+
+_WORD = any_of(_HOURS)
+_HOUR = rf"(?:{_WORD}|1[0-2]|[1-9])"
+_TIME = rf"(?:{_WORD}|(?:1[0-2]|[1-9])(?::[0-5]\d)?)"
+_DAY = (
+    r"(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?|mon|tues?|weds?|thurs?|fri|today|tomorrow"
+    r"|tonight|\d{1,2}(?:st|nd|rd|th))"
+)
+_PART = r"(?:in the (?:morning|afternoon|evening)|at night|tonight|tomorrow)"
+_FINE = r"(?:a bit|fine|good|great|ok|better|best|perfect|lovely|ideal|tight|late|early|too)"
+# What may follow an hour in words that stands on its own.
+_SELF_CONTAINED = (
+    rf"(?=\s*(?:$|[?.!,;]|instead|{_PART}|works|'s {_FINE}|is {_FINE}|sounds|it is|then|would|I can"
+    rf"|I'm|suits|on {_DAY}|for me|(?:my|your|our|local|\w+) time\b|here\b|please|sharp|ish"
+    r"|at (?:the|my|your|our|[A-Z])))"
+)
+
+# The twenty-four hours as radio operators and timetables say them ("zero nine hundred").
+_TEENS = ("thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen")
+_LATE = {word: hour for hour, word in enumerate((*_TEENS, "twenty"), 13)}
+_LATE |= {f"twenty{gap}{ONE_TO_TEN[ones]}": 21 + ones for ones in range(3) for gap in "- "}
+_ALL_DAY = _HOURS | _LATE
+_HUNDRED = (
+    rf"\b(?:(?:zero|oh|o)[ -])?({any_of(_ALL_DAY)})[ -]hundred\b(?:[ -](?:hours|hrs))?"
+    r"(?! (?:and|people|guests|euros?|pounds?|dollars?|metres|miles|per))"
+)
+_LATE_MINUTE = (
+    rf"\b({any_of(_LATE)})[ -](oh[ -]five|{any_of(_MINUTES.keys() - _FRACTIONS.keys())})\b"
+    r"(?! (?:people|minutes?|dollars|percent|euros|pounds))"
+)
+_FOUR_DIGITS = (
+    r"(?:^|(?<=\bat )|(?<=day )|(?<=, )|(?<=from )|(?<=until )|(?<=till )|(?<=by )|(?<=to )"
+    r"|(?<=week )|(?<=week\. )|(?<=th )|(?<=or )|(?<=is ))"
+    r"(?!20[2-9]\d\b(?! ?(?:hours|hrs)))([01]\d|2[0-3])([0-5]\d)\b"
+    r"(?! ?(?:euros?|pounds|dollars|people|kg|calories|steps|words))(?: ?(?:hours|hrs)\b)?"
+)
+
+_PAST_TO = rf"\b({any_of(_MINUTES)})(?: minutes)? (past|after|to|till|before|of) ({_HOUR})\b"
+_HALF_HOUR = rf"\bhalf ({_WORD})\b"
+_HOUR_MINUTE = (
+    rf"(?<!twenty[ -])(?<!thirty[ -])\b({_WORD})[ -]"
+    rf"(oh[ -]five|{any_of(word for word in _MINUTES if word not in ('half', 'five'))})\b(?!-)"
+    r"(?! (?:people|minutes?|dollars|percent|bucks|years|days|pages|guests|past|to|hours?|euros"
+    r"|pounds|thousand|hundred|inch|inches|miles|metres|meters|kilos))"
+)
+_RANGE = (
+    rf"(?<!the )(?<!little )(?<!that )(?<!this )(?<![\d:])\b({_TIME}) (to|till|til|until)"
+    rf" ({_TIME})\b(?! (?:people|times|of us))"
+)
+_LED = (
+    r"\b(at|around|about|by|until|till|til|before|after|from|say,?|make it|make that|it's|to"
+    r"|between|how about|what about|do|maybe|like|@|and|or|is|for|that's|not) "
+    rf"({_WORD})\b(?=\s*(?:$|[?.!,;]|am\b|pm\b|o'?clock|ish|sharp|instead|works?|on\b|or\b|to\b"
+    r"|and\b|today|I'm|tonight|tomorrow|in the (?:morning|afternoon|evening)|mon|tue|wed|thu|fri"
+    r"|sat|sun|at night|then\b|would|is (?:good|fine|ok|better|perfect)|if|at the|for|this|next"
+    r"|sounds|eastern|pacific|central|here\b|with you|(?:my|your|our) time))"
+)
+_AT = (
+    rf"\b(at|@) ({_WORD})\b(?![- ](?:of|different|other|points?|places?|locations?|years?|months?"
+    r"|weeks?|days?|hours?|minutes?|percent|times|dollars|euros|pounds|per|and a half|hundred)\b)"
+)
+_AFTER_DAY = rf"\b({_DAY}(?: (?:morning|afternoon|evening|night))?,? )({_WORD})\b{_SELF_CONTAINED}"
+_FOLLOWED = (
+    rf"()\b({_WORD})(?=\s?(?:am|pm|o'?clock|ish)\b|-ish\b|(?:[ -]?ish)? {_PART}"
+    rf"|'s {_FINE}\b| (?:is|sounds|works) (?:{_FINE}|for me)\b)"
+)
+_ALONE = (
+    r"((?:^|(?<=[.!?] ))(?!no one\b)(?:(?:ok|yes|yeah|sure|maybe|no|wait|actually|hmm|then|perfect"
+    r"|great|so|exactly|right|and|say|again|well|oh|fine|lovely),? )*)"
+    rf"({_WORD})\b(?! (?:would be|on the|of))(?!,? \w+ (?:is|are|was)\b){_SELF_CONTAINED}"
+)
+_NOT_A_DAY = (
+    r"(?! (?:of (?!next)|floor|street|grade|time|place|graders?|birthday|anniversary|edition|round"
+    r"|quarter|draft|attempt|try|option|choice|row|one|person|week|month|year|day|half|slot|date))"
+)
+_AFTER_DATE = (
+    r"(?:is|was|at|works?|then|instead|from|or|and|I|I'm|I've|we|we're|if|in|for|to|would|will|as"
+    r"|with|suits|till|until|it|before|after|please|free|now|also|too|not|of next month)"
+)
+_DATES = (
+    rf"(\b{_DAY},? (?:the )?|\b{MONTH} (?:the )?|\bon the )({any_of(_NTH)})\b{_NOT_A_DAY}",
+    rf"(\b(?:the )?)({any_of(_NTH)})(?= of {MONTH}\b)",
+    rf"(\bthe )(?!(?:first|second|third)\b)({any_of(_NTH)})\b"
+    rf"(?=\W*$|[,.;:?!]|'s\b| {_AFTER_DATE}\b){_NOT_A_DAY}",
+)
+
+_LOOKALIKES = str.maketrans("\N{LATIN CAPITAL LETTER I WITH DOT ABOVE}ıſ\N{KELVIN SIGN}", "IisK")
+# Most sentences name no number at all, and need no closer look.
+_ANY_NUMBER = rf"\b(?:{any_of(_ALL_DAY)}|half|quarter|{any_of(_NTH)})\b"
+
+
+def _in_digits(text: str) -> str:
+    """`text` with clock times and days of the month in digits, where words mean those."""
+    text = pattern(_FOUR_DIGITS).sub(r"\1:\2", text)
+    if not found(_ANY_NUMBER, text):
+        return text
+    for source in _DATES:
+        text = pattern(source).sub(lambda m: f"{m[1]}{_ordinal(_NTH[_small(m[2])])}", text)
+    text = pattern(_HUNDRED).sub(lambda m: f"{_ALL_DAY[_small(m[1])]:02d}:00", text)
+    text = pattern(_LATE_MINUTE).sub(_hour_minute, text)
+    text = pattern(_PAST_TO).sub(_past_or_to, text)
+    text = pattern(_HALF_HOUR).sub(lambda m: f"{_HOURS[_small(m[1])]}:30", text)
+    text = pattern(_HOUR_MINUTE).sub(_hour_minute, text)
+    text = pattern(_RANGE).sub(lambda m: f"{_digits(m[1])} {m[2]} {_digits(m[3])}", text)
+    for source in (_FOLLOWED, _AFTER_DAY):
+        text = pattern(source).sub(lambda m: f"{m[1]}{_digits(m[2])}", text)
+    # Twice: in "two or three" the second word follows one that the first match ended with.
+    for source in (_LED, _LED, _AT):
+        text = pattern(source).sub(lambda m: f"{m[1]} {_digits(m[2])}", text)
+    return pattern(_ALONE).sub(lambda m: f"{m[1]}{_digits(m[2])}", text)
+
+
+def _small(said: str) -> str:
+    """Small letters of ASCII, also for the few others that match them when case is ignored."""
+    return said.translate(_LOOKALIKES).lower()
+
+
+def _digits(said: str) -> str:
+    return str(_HOURS.get(_small(said), said))
+
+
+def _ordinal(nth: int) -> str:
+    ending = {1: "st", 2: "nd", 3: "rd"}.get(nth % 10, "th") if nth not in (11, 12, 13) else "th"
+    return f"{nth}{ending}"
+
+
+def _past_or_to(match: re.Match[str]) -> str:
+    minutes = _MINUTES[_small(match[1])]
+    said, side = _small(match[3]), _small(match[2])
+    hour = _HOURS.get(said) or int(said)
+    if side in ("past", "after"):
+        return f"{hour}:{minutes:02d}"
+    quarter = _small(match[1]) in ("quarter", "a quarter", "twenty", "twenty-five", "twenty five")
+    before = match.string[: match.start()].rstrip().lower()
+    if not quarter and not before.endswith(("at", "by", "around", "about", "until", "till")):
+        return match[0]  # "five to six people", "from ten to six"
+    return f"{(hour - 2) % 12 + 1}:{60 - minutes:02d}"
+
+
+def _hour_minute(match: re.Match[str]) -> str:
+    said = _small(match[2])
+    return f"{_ALL_DAY[_small(match[1])]}:{5 if said.startswith('oh') else _MINUTES[said]:02d}"

@@ -136,7 +136,7 @@ _PARTS: tuple[tuple[str, Part], ...] = (
     (rf"{_WHOLE}\bevenings?\b|\bafter (?:work|dinner|school)\b", "evening"),
     (r"\btonight\b|(?<=day )nights?\b|(?<=tomorrow )night\b|\b(?:at|this) night\b", "night"),
 )
-# Most clauses name no part of the day, and need no closer look.
+# Most sentences name no part of the day, and need no closer look.
 _ANY_PART = r"morning|noon|evening|night|lunch|first thing|after (?:work|dinner|school)"
 _GREETING = r"\b(?:good|nice|great|lovely) $"
 
