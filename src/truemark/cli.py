@@ -162,7 +162,7 @@ def _check_arguments(own: argparse.ArgumentParser) -> None:
 
 
 def _check(options: argparse.Namespace) -> int:
-    from truemark.files import write_atomically
+    from truemark.files import append_text, write_atomically
     from truemark.gate import Criteria, check, junit
     from truemark.record_files import load_run
     from truemark.sheets import gate_json, gate_sheet, gate_summary, show_sheet
@@ -183,13 +183,8 @@ def _check(options: argparse.Namespace) -> int:
     if options.junit:
         write_atomically(options.junit, junit(gate))
     if page := os.environ.get("GITHUB_STEP_SUMMARY"):
-        _append(Path(page), gate_summary(gate))
+        append_text(page, gate_summary(gate))
     return _STATUS[gate.outcome]
-
-
-def _append(path: Path, text: str) -> None:
-    with path.open("a", encoding="utf-8", errors="backslashreplace") as file:
-        file.write(text)
 
 
 def _add_format(own: argparse.ArgumentParser) -> None:

@@ -30,6 +30,7 @@ _ADVICE = {
     errno.EISDIR: "name a file",
     errno.ENOTDIR: "a part of the path is a file, not a folder",
     errno.EEXIST: "a part of the path is a file, not a folder",
+    errno.ENXIO: "nobody reads from this pipe",
     errno.ENAMETOOLONG: "choose a shorter name",
 }
 
@@ -57,7 +58,16 @@ def write_atomically(path: str | os.PathLike[str], data: str | bytes) -> None:
             _replace(target, content, mode)
         else:
             # A pipe or a device such as /dev/stdout is written to, not replaced.
-            target.write_bytes(content)
+            _write_to(target, content, os.O_WRONLY)
+    except OSError as error:
+        raise write_error(path, error) from error
+
+
+def append_text(path: str | os.PathLike[str], text: str) -> None:
+    """Adds the text, as UTF-8, to what is at `path`; a new file is for its owner alone."""
+    try:
+        content = text.encode("utf-8", "backslashreplace")
+        _write_to(Path(path), content, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
     except OSError as error:
         raise write_error(path, error) from error
 
@@ -79,6 +89,14 @@ def _replace(target: Path, content: bytes, mode: int | None) -> None:
             temporary.unlink()
         raise
     sync_folder(target.parent)
+
+
+def _write_to(target: Path, content: bytes, flags: int) -> None:
+    # Without waiting: nobody may ever open the other end of a pipe.
+    descriptor = os.open(target, flags | os.O_NONBLOCK | os.O_CLOEXEC, PRIVATE)
+    os.set_blocking(descriptor, True)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(content)
 
 
 def _remove_leftovers(target: Path) -> None:

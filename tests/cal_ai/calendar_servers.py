@@ -99,6 +99,11 @@ class Fault:
     kind: Literal["status", "drop", "hang"] = "status"
 
 
+class _QuietServer(ThreadingHTTPServer):
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Nothing: a client that is killed leaves its connection open."""
+
+
 class GoogleServer:
     """Google's calendar and token endpoints, for the length of a `with` block.
 
@@ -118,7 +123,7 @@ class GoogleServer:
         self.refreshed = 0
         self.page_size = 250
         self._version = 0
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
+        self._server = _QuietServer(("127.0.0.1", 0), _handler(self))
         self._server.daemon_threads = True
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,))
         self.released = threading.Event()

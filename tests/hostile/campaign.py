@@ -64,18 +64,18 @@ def inputs_part(seed: int, own: Share, folder: str) -> Iterator[Finding]:
 
 
 def _checked(cases: Iterable[Case], place: Path) -> Iterator[Finding]:
-    """Each case run in the same folder, emptied before; a bad one leaves a copy behind."""
+    """Each case run in a folder of the same name; that of a bad one is kept."""
     from tests.hostile.forked import complaints, run
 
     for case in cases:
-        shutil.rmtree(place)
+        shutil.rmtree(place, ignore_errors=True)
         place.mkdir()
         outcome = run(case, place)
         found = complaints(case, outcome, place)
         if found:
-            kept = tempfile.mkdtemp(prefix="hostile-finding-")
-            shutil.copytree(place, kept, dirs_exist_ok=True, symlinks=True)
-            found += [outcome.err.decode("utf-8", "replace")[-300:], kept]
+            kept = Path(tempfile.mkdtemp(prefix="hostile-finding-")) / "case"
+            place.rename(kept)
+            found += [outcome.err.decode("utf-8", "replace")[-300:], str(kept)]
         yield case.kind, case.name, found
 
 
@@ -103,10 +103,11 @@ def interrupts_part(seed: int, own: Share, folder: str) -> Iterator[Finding]:
 
 def disks_part(seed: int, own: Share, folder: str) -> Iterator[Finding]:
     """Each command that writes, on a disk that is full, and with output that cannot be written."""
-    from tests.hostile.disks import full_disk_cases, full_output_cases
+    from tests.hostile.disks import full_disk_cases, full_output_cases, odd_output_cases
 
     yield from full_disk_cases(folder, seed, own)
     yield from full_output_cases(folder, own)
+    yield from odd_output_cases(folder, own)
 
 
 def writers_part(seed: int, own: Share, folder: str) -> Iterator[Finding]:

@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from tests.hostile.forked import Case, Outcome, complaints, put_files, run
+from tests.hostile.forked import ODD, Case, Outcome, complaints, put_files, run
 from tests.hostile.kinds import TRANSCRIPT
 from tests.hostile.writers import Writer, servers, writers
 
@@ -27,6 +27,7 @@ SIZES = 20
 AT_ONCE = 4
 _NEW_NAMES = 0x00020000 | 0x10000000  # mounts and users of its own
 _PRIVATE = 0x40000 | 0x4000
+JOURNAL, HISTORY = "DATA/truemark/applied.jsonl", "reports/benchmark_history.jsonl"
 _NO_WORDS = ("/dev/null", "/dev/null")
 
 
@@ -101,6 +102,34 @@ def in_another_process(work: Callable[[], Left]) -> Left:
         status, found = json.loads(pipe.read())
     os.waitpid(child, 0)
     return status, found
+
+
+OUTPUTS = {
+    "cal_ai run": ("c.ics", "c.ics.lock", "DATA", *(f"{JOURNAL}{it}" for it in ("", ".lock"))),
+    "cal_ai run caldav": (JOURNAL,),
+    "cal_ai run google": ("CONFIG/truemark/google-token.json",),
+    "cal_ai benchmark": ("reports", HISTORY, f"{HISTORY}.lock"),
+    "sat-bench -cache": ("cache", "cache/CACHEDIR.TAG"),
+    "sat-bench -record": ("out.run.json",),
+    "sat-bench -quantize": ("CACHE", "CACHE/truemark/models"),
+    "sat-bench import": ("o.txt",),
+    "truemark report": ("page.html",),
+    "truemark history": ("page.html",),
+    "truemark check": ("j.xml", "summary.md"),
+}
+
+
+def odd_output_cases(folder: str, own: Own) -> Iterator[Finding]:
+    """Each thing that a command writes, where there is something that is no file."""
+    with servers() as asked:
+        every = [
+            (it, name, kind) for it in writers(asked) for name in OUTPUTS[it.name] for kind in ODD
+        ]
+        for writer, name, kind in own(every):
+            place = writer.new_place(folder)
+            case = writer.case(place, odd={name: kind})
+            found = complaints(case, run(case, place), place)
+            yield "odd output", f"{writer.name}: {name} is {kind}", found
 
 
 def full_output_cases(folder: str, own: Own) -> Iterator[Finding]:

@@ -16,6 +16,15 @@ from pathlib import Path
 LONGEST_S = 10.0
 LARGEST_MB = 500.0
 DONE_OR_FAILED = frozenset({0, 1})
+ODD: Mapping[str, Callable[[Path], object]] = {
+    "a pipe": os.mkfifo,
+    "a folder": Path.mkdir,
+    "zeros without end": lambda path: path.symlink_to("/dev/zero"),
+    "nothing": lambda path: path.symlink_to("/dev/null"),
+    "a full device": lambda path: path.symlink_to("/dev/full"),
+    "a link to itself": lambda path: path.symlink_to(path),
+    "a link to nowhere": lambda path: path.symlink_to(path.with_name("nowhere")),
+}
 Main = Callable[[Sequence[str]], int]
 # What else than an error is a reason for status 1: a part that failed, a goal that was missed.
 _EXPLAINED = re.compile("fail|fell short|below|no run record|nothing", re.IGNORECASE)
@@ -24,6 +33,8 @@ _EXPLAINED = re.compile("fail|fell short|below|no run record|nothing", re.IGNORE
 @dataclass(frozen=True, slots=True)
 class Case:
     """One call of a command in a folder of its own; `files` lie there before.
+
+    `odd` are the names of what is no file there, and what it is instead: one of `ODD`.
 
     `statuses` are those that it may end with, `shows` is what it must print, and `waits_s` what it
     may wait in between: for a server that is asked again.
@@ -36,6 +47,7 @@ class Case:
     files: Mapping[str, bytes] = field(default_factory=dict)
     settings: Mapping[str, str] = field(default_factory=dict)
     secrets: tuple[str, ...] = ()
+    odd: Mapping[str, str] = field(default_factory=dict)
     statuses: frozenset[int] = DONE_OR_FAILED
     shows: str = ""
     largest_file: int | None = None
@@ -61,6 +73,11 @@ def put_files(case: Case, folder: Path) -> None:
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
+    for name, kind in case.odd.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.unlink(missing_ok=True)
+        ODD[kind](path)
 
 
 def run(case: Case, folder: Path) -> Outcome:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from tests.cal_ai.calendar_texts import REAL_WORLD
 from tests.cal_ai.sample_folders import GOT_LUNCH, LUNCH
-from tests.hostile.forked import Case, Main, run
+from tests.hostile.forked import ODD, Case, Main, run
 from tests.hostile.kinds import SECRETS, TRANSCRIPT
 from tests.hostile.mutations import Mutation, mutated
 
@@ -69,7 +69,10 @@ BY_PROGRAM = ("--extractor", "cmd:cat answer.json")
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """One input of a command; `shows` is printed only when a good one was read."""
+    """One input of a command; `shows` is printed only when a good one was read.
+
+    What is not read by us is opened by a user's own code, which may do what it likes.
+    """
 
     kind: str
     count: int
@@ -83,9 +86,10 @@ class Reader:
     spoil: Mutation = mutated
     statuses: frozenset[int] = frozenset({0, 1})
     shows: str = ""
+    read_by_us: bool = True
 
     def cases(self, dice: random.Random) -> Iterator[Case]:
-        """The good one, which must be taken, then as many that were spoilt."""
+        """The good one, which must be taken, then what is no file, and as many that were spoilt."""
         case = Case(
             self.kind,
             f"{self.kind}, good",
@@ -94,14 +98,16 @@ class Reader:
             {**self.beside, self.name: self.good},
             self.settings,
             self.secrets,
-            frozenset({0}),
-            self.shows,
+            statuses=frozenset({0}),
+            shows=self.shows,
         )
         yield case
+        case = replace(case, statuses=self.statuses, shows="")
+        for kind in ODD if self.read_by_us else ():
+            yield replace(case, name=f"{self.kind}, {kind}", odd={self.name: kind})
         for number in range(self.count):
             files = {**self.beside, self.name: self.spoil(self.good, dice)}
-            name = f"{self.kind} {number}"
-            yield replace(case, name=name, files=files, statuses=self.statuses, shows="")
+            yield replace(case, name=f"{self.kind} {number}", files=files)
 
 
 def made_files(place: Path) -> Mapping[str, bytes]:
@@ -174,7 +180,7 @@ def _systems() -> Iterator[Reader]:
     pairs = json.dumps([[12, 0.9], [25, 0.8]]).encode()
     sweep = ("-corpus", "corpus", "-model", "py:mine:given", "-sweep")
     beside = {**CORPUS, "mine.py": RETURNS}
-    yield Reader("py: ends", 50, "answer.json", pairs, sat_bench, sweep, beside)
+    yield Reader("py: ends", 50, "answer.json", pairs, sat_bench, sweep, beside, read_by_us=False)
     one = json.dumps([GOT_LUNCH]).encode()
     for kind, good, extractor in (
         ("cal_ai cmd:", EVENTS, "cmd:cat answer.json"),
@@ -182,7 +188,8 @@ def _systems() -> Iterator[Reader]:
     ):
         arguments = ("talk.txt", *DRY, "--extractor", extractor, "--timeout", "2")
         beside = {**SAID, "mine.py": RETURNS}
-        yield Reader(kind, 90, "answer.json", good, cal_ai, arguments, beside)
+        ours = extractor.startswith("cmd:")
+        yield Reader(kind, 90, "answer.json", good, cal_ai, arguments, beside, read_by_us=ours)
 
 
 def _models() -> Iterator[Reader]:

@@ -3,6 +3,7 @@ import signal
 import stat
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from truemark.errors import TruemarkError
-from truemark.files import read_bytes, read_text, write_atomically
+from truemark.files import append_text, read_bytes, read_text, write_atomically
 
 
 def entries(folder: Path) -> list[str]:
@@ -97,6 +98,35 @@ def test_the_longest_file_name_can_be_written(tmp_path: Path) -> None:
     name = "ü" * 127
     write_atomically(tmp_path / name, "x")
     assert entries(tmp_path) == [name]
+
+
+def test_a_pipe_is_written_to_if_somebody_reads(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with pytest.raises(TruemarkError) as nobody:
+        write_atomically(pipe, "x")
+    assert str(nobody.value) == (
+        f"{pipe}: cannot be written: No such device or address; nobody reads from this pipe"
+    )
+    with pytest.raises(TruemarkError, match="nobody reads from this pipe"):
+        append_text(pipe, "x")
+    read: list[bytes] = []
+    reader = threading.Thread(target=lambda: read.append(pipe.read_bytes()))
+    opened = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)  # so that there is one from the beginning
+    reader.start()
+    write_atomically(pipe, "x" * 1_000_000)
+    os.close(opened)
+    reader.join(timeout=10)
+    assert read == [b"x" * 1_000_000]
+    assert pipe.is_fifo()
+
+
+def test_text_is_added_to_what_is_there(tmp_path: Path) -> None:
+    path = tmp_path / "summary.md"
+    append_text(path, "one\n")
+    append_text(path, "two \ud83d\n")
+    assert path.read_text() == "one\ntwo \\ud83d\n"
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
 def test_a_device_is_written_to_and_not_replaced() -> None:

@@ -11,7 +11,7 @@ from typing import Literal, get_args
 
 from sat_bench.models import WINDOW_TOKENS
 from truemark.errors import TruemarkError
-from truemark.files import read_text
+from truemark.files import open_regular, read_text
 
 MARKS = 2  # <s> and </s> stand around a window
 # RoBERTa sets two rows of its table aside, so that 514 are 512 positions.
@@ -91,8 +91,11 @@ def _facts(path: Path) -> dict[str, str]:
 
 def longest_window(model: Path) -> int:
     """The tokens that a model file has positions for; 510 where it does not tell."""
-    with suppress(OSError, ValueError, IndexError):
-        with model.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as view:
+    with suppress(OSError, ValueError, IndexError, TruemarkError):
+        with (
+            open_regular(model) as file,
+            mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as view,
+        ):
             rows = _rows_of_positions(view)
         if rows:
             return min(WINDOW_TOKENS, rows - rows % ROWS_ALIGNED - MARKS)
