@@ -1,10 +1,14 @@
 from __future__ import annotations
 
+import hashlib
 import os
 import subprocess
 import sys
+import tracemalloc
+import zlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +23,7 @@ from sat_bench.corpus.loading import BUNDLED_CORPUS, Corpus
 from sat_bench.evaluation import Measurement, measure_model
 from sat_bench.models.boundaries import Probabilities
 from sat_bench.models.finding import find_model
-from sat_bench.running.cache import CachedModel, ProbabilityCache, decoded, encoded
+from sat_bench.running.cache import MAGIC, CachedModel, ProbabilityCache, decoded, encoded
 from sat_bench.running.inference import Inference
 from truemark.errors import TruemarkError
 from truemark.signature import Signature
@@ -69,7 +73,7 @@ def test_what_is_read_back_is_what_was_kept_to_the_last_bit(
         data.draw(arrays.arrays(np.float32, len(steps), elements=st.floats(0, 1, width=32))),
         seconds=data.draw(st.none() | st.floats(0, 1e6)),
     )
-    found = decoded(KEY, encoded(KEY, kept))
+    found = decoded(KEY, encoded(KEY, kept), 10_000)
     assert found
     assert (found.ends.dtype, found.values.dtype) == (kept.ends.dtype, kept.values.dtype)
     assert found.ends.tolist() == kept.ends.tolist()
@@ -175,6 +179,57 @@ DAMAGES: dict[str, Callable[[Path], object]] = {
 }
 
 
+def with_content(file: Path, change: Callable[[bytes, bytes, bytes], bytes]) -> None:
+    """Gives the entry another content, and the checksum that is right for it."""
+    whole = file.read_bytes()[len(MAGIC) + 32 :]
+    content = change(whole[:32], whole[32:72], zlib.decompress(whole[72:]))
+    file.write_bytes(MAGIC + hashlib.sha256(content).digest() + content)
+
+
+SPOILT: dict[str, Callable[[bytes, bytes, bytes], bytes]] = {
+    "no columns": lambda key, facts, columns: key + facts,
+    "short facts": lambda key, facts, columns: key + facts[:7],
+    "another key": lambda key, facts, columns: b"x" * 32 + facts + zlib.compress(columns),
+    "not packed": lambda key, facts, columns: key + facts + columns,
+    "half a number": lambda key, facts, columns: key + facts + zlib.compress(columns[:-3]),
+    "a bomb": lambda key, facts, columns: key + facts + zlib.compress(bytes(300_000_000), 1),
+    "a large one": lambda key, facts, columns: key + facts + zlib.compress(bytes(80_000_000), 1),
+    "no probabilities": lambda key, facts, columns: (
+        key + facts + zlib.compress(columns[: len(columns) // 2] + b"\xff" * (len(columns) // 2))
+    ),
+    "steps back": lambda key, facts, columns: (
+        key + facts + zlib.compress(b"\xff" * (len(columns) // 2) + columns[len(columns) // 2 :])
+    ),
+}
+DAMAGES |= {what: partial(with_content, change=change) for what, change in SPOILT.items()}
+
+
+def test_an_entry_that_unpacks_to_more_than_its_text_has_takes_no_memory(
+    measured: Callable[[], Measurement], tmp_path: Path
+) -> None:
+    measured()
+    file = entries(tmp_path)[2]
+    with_content(file, SPOILT["a large one"])
+    tracemalloc.start()
+    try:
+        measured()
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 40_000_000
+
+
+def test_a_pipe_in_the_cache_costs_the_cache(
+    measured: Callable[[], Measurement], tmp_path: Path, notes: list[str]
+) -> None:
+    whole = measured()
+    file = entries(tmp_path)[2]
+    file.unlink()
+    os.mkfifo(file)
+    assert measured() == whole
+    assert any("nobody reads from this pipe" in note for note in notes)
+
+
 @pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
 def test_a_damaged_entry_is_computed_again(
     measured: Callable[[], Measurement],
@@ -191,7 +246,7 @@ def test_a_damaged_entry_is_computed_again(
     assert "5 of 6 talks" in notes[-1]
     # Only the seconds are other ones.
     key = bytes.fromhex(file.stem)
-    again, before = (decoded(key, one) for one in (file.read_bytes(), content))
+    again, before = (decoded(key, one, 10**6) for one in (file.read_bytes(), content))
     assert again
     assert before
     assert again.ends.tolist() == before.ends.tolist()

@@ -23,7 +23,8 @@ from truemark.signature import Signature
 # Names the layout below; a file of another layout is taken for damaged.
 MAGIC = b"truemark probabilities 3\n"
 _DIGEST_BYTES = 32
-_LARGEST_COLUMNS = 200_000_000
+_BYTES_PER_CHARACTER = 32  # of columns, at most: four tokens end at each
+_LEAST_BYTES = 1_000
 _FACTS = struct.Struct("<4Qd")
 _TAG = "CACHEDIR.TAG"
 _TAG_TEXT = """\
@@ -41,11 +42,14 @@ class ProbabilityCache:
         if not (folder / _TAG).is_file():
             write_atomically(folder / _TAG, _TAG_TEXT)
 
-    def load(self, key: bytes) -> Probabilities | None:
-        """What is kept under the key; nothing where there is no file, or a damaged one."""
-        path = self._path(key)
+    def load(self, key: bytes, characters: int) -> Probabilities | None:
+        """What is kept under the key for a text of so many characters.
+
+        Nothing where there is no file, or a damaged one.
+        """
+        path, most = self._path(key), _LEAST_BYTES + _BYTES_PER_CHARACTER * characters
         try:
-            return decoded(key, read_bytes(path)) if path.exists() else None
+            return decoded(key, read_bytes(path, most), most) if path.exists() else None
         except TruemarkError:
             return None
 
@@ -96,7 +100,7 @@ class CachedModel:
         self._texts += 1
         content = hashlib.sha256(text.encode("utf-8", "surrogatepass"))
         key = hashlib.sha256(self._identity + content.digest()).digest()
-        found = self._cache.load(key)
+        found = self._cache.load(key, len(text))
         if found is not None and len(found.ends) and found.ends[-1] > len(text):
             found = None  # of another text, or made up
         return text, key, found
@@ -127,15 +131,18 @@ def encoded(key: bytes, probabilities: Probabilities) -> bytes:
     return MAGIC + hashlib.sha256(content).digest() + content
 
 
-def decoded(key: bytes, file: bytes) -> Probabilities | None:
-    """The probabilities of a file; nothing when it is damaged or belongs to another key."""
+def decoded(key: bytes, file: bytes, most: int) -> Probabilities | None:
+    """The probabilities of a file, in columns of at most so many bytes.
+
+    Nothing when it is damaged or belongs to another key.
+    """
     start = len(MAGIC) + _DIGEST_BYTES
     content = file[start:]
     if file[:start] != MAGIC + hashlib.sha256(content).digest() or not content.startswith(key):
         return None
     try:
         *loss, seconds = _FACTS.unpack_from(content, len(key))
-        columns = _unpacked(content[len(key) + _FACTS.size :])
+        columns = _unpacked(content[len(key) + _FACTS.size :], most)
         planes = np.frombuffer(columns, np.uint8).reshape(2, 4, -1)
     except (struct.error, zlib.error, ValueError):
         return None
@@ -148,10 +155,10 @@ def decoded(key: bytes, file: bytes) -> Probabilities | None:
     return Probabilities(ends, found, Loss(*loss), seconds if 0 <= seconds < inf else None)
 
 
-def _unpacked(packed: bytes) -> bytes:
-    """The columns; `ValueError` for what unpacks to more than columns ever do."""
+def _unpacked(packed: bytes, most: int) -> bytes:
+    """The columns; `ValueError` for what unpacks to more than so many bytes."""
     unpacking = zlib.decompressobj()
-    columns = unpacking.decompress(packed, _LARGEST_COLUMNS)
+    columns = unpacking.decompress(packed, most)
     if not unpacking.eof:
         raise ValueError("the columns are too large, or break off")
     return columns
