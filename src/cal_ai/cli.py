@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from cal_ai.extractors.choosing import EMBEDDED, EXTRACTORS
-from truemark.command import WRONG_USE, Parser, ended, note
+from truemark.command import WRONG_USE, Parser, ended, note, tell
 from truemark.errors import TruemarkError
 from truemark.text import clipped, one_line
 
@@ -54,19 +54,19 @@ def _dispatch(given: list[str]) -> int:
             note(line)
         return WRONG_USE
     if given[0] in ("-h", "--help"):
-        print(help_text(), end="")
+        tell(help_text())
         return 0
     if given[0] == "--version":
         from truemark import __version__
 
-        print(f"cal-ai {__version__}")
+        tell(f"cal-ai {__version__}\n")
         return 0
     command, rest = (given[0], given[1:]) if given[0] in COMMANDS else ("run", given)
     if command == "prompt":
         prompt_parser().parse_args(rest)
         from cal_ai.extractors.prompt import BUILT_IN
 
-        print(BUILT_IN, end="")
+        tell(str(BUILT_IN))
         return 0
     if command == "run":
         options = run_parser().parse_args(rest)

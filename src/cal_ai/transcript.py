@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+LARGEST_TRANSCRIPT = 5_000_000
+"""Bytes; more than a hundred hours of talk."""
 # Marks of writing direction, which editors put in front of a line in Hebrew or Arabic, and a BOM.
 _INVISIBLE = "\u200b\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff"
 _SPEAKER = re.compile(rf"[\s{_INVISIBLE}]*\[([^\[\]]+)\][\s{_INVISIBLE}]*[:：]")
@@ -70,4 +72,4 @@ def load_transcript(path: Path) -> Transcript:
     """The conversation in a UTF-8 file."""
     from truemark.files import read_text
 
-    return parse_transcript(read_text(path))
+    return parse_transcript(read_text(path, LARGEST_TRANSCRIPT))

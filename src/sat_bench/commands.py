@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
@@ -21,16 +22,18 @@ from sat_bench.results import MeasuredRun, Report, results_of, shown_threshold
 from sat_bench.running.inference import Inference
 from sat_bench.running.watching import ProgressBar, on_a_terminal, watch_reading
 from truemark import __version__
-from truemark.command import DONE, FAILED, note
+from truemark.command import DONE, FAILED, note, tell
+from truemark.text import one_line
 
 Talks = Corpus | ConditionedCorpus
+_WORD = re.compile(r"\S+")
 
 
 def measure(arguments: Sequence[str]) -> int:
     """Measures what the flags describe, and prints it; 1 when a model failed."""
     options = parse_options(arguments)
     if options is None:
-        print(f"sat-bench (truemark {__version__})")
+        tell(f"sat-bench (truemark {__version__})\n")
         return DONE
     for line in options.without_effect:
         note(line)
@@ -52,7 +55,7 @@ def measure(arguments: Sequence[str]) -> int:
         results=tuple(results_of(outcomes, setup)),
         per_talk=options.per_talk,
     )
-    print(show(report, options.format), end="")
+    tell(show(report, options.format))
     for line in notes(
         report, sweeps=options.sweeps, timed=options.compare and options.format == "text"
     ):
@@ -182,6 +185,6 @@ def import_talk(arguments: Sequence[str]) -> int:
     """Writes the corpus file that the flags describe."""
     options = parse_import_options(arguments)
     path, talk = import_transcript(options.file, options.out, options.header, force=options.force)
-    words = len(talk.text.split())
-    print(f"Wrote {path}: {len(talk.sentences)} sentences, {words} words")
+    words = sum(1 for _ in _WORD.finditer(talk.text))
+    tell(f"Wrote {one_line(str(path))}: {len(talk.sentences)} sentences, {words} words\n")
     return DONE

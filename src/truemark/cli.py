@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
-from truemark.command import DONE, FAILED, INCONCLUSIVE, WRONG_USE, Parser, ended, say
+from truemark.command import DONE, FAILED, INCONCLUSIVE, WRONG_USE, Parser, ended, say, tell
 
 if TYPE_CHECKING:
     from truemark.record_files import Timeline
@@ -78,9 +78,9 @@ def _compare(options: argparse.Namespace) -> int:
         _refuse("compare needs two records or more")
     comparison = compare([load_run(path) for path in options.runs], anyway=options.anyway)
     if options.format == "json":
-        print(comparison_json(comparison), end="")
+        tell(comparison_json(comparison))
     else:
-        print(show_sheet(comparison_sheet(comparison), options.format), end="")
+        tell(show_sheet(comparison_sheet(comparison), options.format))
     return DONE
 
 
@@ -121,9 +121,9 @@ def _history(options: argparse.Namespace) -> int:
     for warning in timeline.warnings:
         say(NAME, warning)
     if options.format == "json":
-        print(timeline_json(timeline), end="")
+        tell(timeline_json(timeline))
     else:
-        print(show_sheet(timeline_sheet(timeline), options.format), end="")
+        tell(show_sheet(timeline_sheet(timeline), options.format))
     if options.output:
         _write_history(timeline, options)
     return DONE if timeline.runs else FAILED
@@ -177,9 +177,9 @@ def _check(options: argparse.Namespace) -> int:
     baseline = load_run(options.against) if options.against else None
     gate = check(load_run(options.run), baseline, criteria, anyway=options.anyway)
     if options.format == "json":
-        print(gate_json(gate), end="")
+        tell(gate_json(gate))
     else:
-        print(show_sheet(gate_sheet(gate), options.format), end="")
+        tell(show_sheet(gate_sheet(gate), options.format))
     if options.junit:
         write_atomically(options.junit, junit(gate))
     if page := os.environ.get("GITHUB_STEP_SUMMARY"):

@@ -20,7 +20,7 @@ from importlib import import_module
 from typing import Any, Final, NoReturn, TextIO
 
 from truemark.errors import TruemarkError, os_reason
-from truemark.text import clipped, one_line
+from truemark.text import clipped, one_line, printable
 
 DONE: Final = 0
 FAILED: Final = 1
@@ -137,6 +137,11 @@ def _where(error: OSError) -> str:
     if error.filename is not None:
         return f"{error.filename}: "
     return "output cannot be written: "
+
+
+def tell(text: str) -> None:
+    """Results on standard output, as they are but for what a terminal would take for a command."""
+    sys.stdout.write(printable(text))
 
 
 def say(name: str, text: str) -> None:

@@ -15,9 +15,12 @@ _TAGS = range(0xE0000, 0xE0080)
 
 def printable(text: str) -> str:
     """Text whose characters a terminal shows and takes for no command; line breaks stay."""
-    if text.isprintable():
-        return text
-    return "".join(char if char in "\n\r\t" else _visible(char) for char in text)
+    return "\n".join(
+        line
+        if line.isprintable()
+        else "".join(char if char in "\r\t" else _visible(char) for char in line)
+        for line in text.split("\n")
+    )
 
 
 def one_line(text: str) -> str:

@@ -185,12 +185,35 @@ def test_a_change_sends_what_differs_and_no_more(backend: GoogleBackend) -> None
     }
 
 
+UNREADABLE = {
+    "deep list": "[" * 100_000,
+    "deep object": '{"a":' * 50_000,
+    "digits": "9" * 10_000,
+    "numbers": json.dumps(dict.fromkeys(("token", "refresh_token", "installed"), 5)),
+    "lists": json.dumps({"token": [], "installed": []}),
+    "no address": json.dumps(
+        dict.fromkeys(("token", "refresh_token", "client_id", "client_secret"), "x")
+        | {"token_uri": "http://[::1", "installed": {"client_id": 5}}
+    ),
+}
+
+
 @pytest.mark.parametrize(
     ("saved", "client", "message"),
     [
         pytest.param("{}", None, "token.json: is not a saved sign-in; remove it", id="token-empty"),
         pytest.param("no", None, "token.json: is not a saved sign-in; remove it", id="token-text"),
         pytest.param("[]", None, "token.json: is not a saved sign-in; remove it", id="token-list"),
+        *(
+            pytest.param(text, None, "token.json: is not a saved sign-in; remove it", id=f"{what}")
+            for what, text in UNREADABLE.items()
+        ),
+        *(
+            pytest.param(
+                None, text, "credentials.json: is not the JSON of an OAuth", id=f"c {what}"
+            )
+            for what, text in UNREADABLE.items()
+        ),
         pytest.param(None, None, "credentials.json: no such file; make an OAuth", id="no-client"),
         pytest.param(None, "{}", "credentials.json: is not the JSON of an OAuth", id="client"),
         pytest.param(None, "no", "credentials.json: is not the JSON of an OAuth", id="client-text"),

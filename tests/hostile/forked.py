@@ -176,6 +176,7 @@ def complaints(case: Case, outcome: Outcome, folder: Path) -> list[str]:
     if len(outcome.err) > 100_000:
         found.append("too much on stderr")
     found += [f"secret in {place}" for place in _leaks(case, printed, folder)]
+    found += [f"{path.name} is open to others" for path in _open_to_others(case, folder)]
     return found
 
 
@@ -200,6 +201,18 @@ def _commands(char: str) -> bool:
     code = ord(char)
     turns = 0x202A <= code <= 0x202E or 0x2066 <= code <= 0x2069
     return (code < 32 and char != "\t") or 127 <= code < 160 or turns
+
+
+def _open_to_others(case: Case, folder: Path) -> list[Path]:
+    """New files that others than their owner may read; what only says that it is taken may be."""
+    written = (Path(root) / name for root, _, names in os.walk(folder) for name in names)
+    given = {folder / name for name in (*case.files, *case.odd)}
+    return [
+        path
+        for path in written
+        if path not in given and path.suffix not in (".lock", ".pyc") and path.is_file()
+        if path.stat().st_mode & 0o077
+    ]
 
 
 def _leaks(case: Case, printed: bytes, folder: Path) -> list[str]:

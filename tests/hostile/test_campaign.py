@@ -17,14 +17,16 @@ from tests.hostile.server_answers import answer_cases
 from truemark.command import note
 
 
-def test_every_reader_takes_a_good_input(tmp_path: Path) -> None:
+def test_every_reader_takes_a_good_input_and_waits_for_no_pipe(tmp_path: Path) -> None:
     place = tmp_path / "case"
     place.mkdir()
     made = made_files(place)
-    cases = [next(reader.cases(random.Random(1))) for reader in readers(made)]
-    assert len(cases) > 30
-    assert all(case.name.endswith("good") for case in cases)
-    bad = [finding for finding in campaign._checked(cases, place) if finding[2]]
+    every = [list(reader.cases(random.Random(1))) for reader in readers(made)]
+    good = [cases[0] for cases in every]
+    pipes = [case for cases in every for case in cases if "a pipe" in case.odd.values()]
+    assert len(good) > len(pipes) > 30
+    assert all(case.name.endswith("good") for case in good)
+    bad = [finding for finding in campaign._checked([*good, *pipes], place) if finding[2]]
     assert bad == []
 
 
@@ -41,11 +43,12 @@ def _fails(arguments: Sequence[str]) -> int:
     raise LookupError("nobody expects this")
 
 
-def _says(text: str, status: int) -> Case:
+def _says(text: str, status: int, mode: int = 0o600) -> Case:
     def main(arguments: Sequence[str]) -> int:
         print(text)
         if "error" in text:
             note(text)
+        Path("written").touch(mode)
         Path("written").write_text(text)
         return status
 
@@ -63,6 +66,7 @@ def _says(text: str, status: int) -> Case:
         (_says("all is well", 3), ["status 3"]),
         (_says("\x1b[2J", 0), ["prints ['\\x1b']"]),
         (_says("\u202e", 0), ["prints ['\\u202e']"]),
+        (_says("all is well", 0, 0o644), ["written is open to others"]),
         (_says("canary", 0), ["secret in what is printed", "secret in written"]),
     ],
     ids=lambda value: "" if isinstance(value, Case) else str(value),

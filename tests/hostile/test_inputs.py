@@ -6,6 +6,7 @@ import json
 import os
 import stat
 import time
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from tests.cal_ai.sample_folders import GOT_LUNCH, CommandLine, write_samples
 from tests.hostile.kinds import TRANSCRIPT
 
 from sat_bench.cli import main as sat_bench
+from truemark.cli import main as truemark
 from truemark.files import write_atomically
 from truemark.history import DAMAGED_SUFFIX
 
@@ -55,9 +57,8 @@ def test_a_clock_that_cannot_be_is_told(
     finally:
         monkeypatch.delenv("TZ")
         time.tzset()
-    assert ran.status in (0, 1)
-    if ran.status:
-        assert "TZ is 'UTC+99', not a time zone such as Europe/Berlin" in ran.err
+    assert (ran.status, ran.out) == (1, "")
+    assert "TZ is 'UTC+99', not a time zone such as Europe/Berlin" in ran.err
 
 
 def test_settings_that_double_are_taken_as_they_stand(cal_ai: CommandLine, talk: Path) -> None:
@@ -181,3 +182,66 @@ def test_what_a_killed_writer_left_is_removed_in_time(tmp_path: Path) -> None:
         os.utime(path, (0, 0))
     write_atomically(tmp_path / "out", "whole")
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted([new.name, other.name, "out"])
+
+
+NAMES = ("\x1b]0;owned\x07\x1b[2J", "\u202elive\u202c", "\x9b31m", "a\nerror: b", "\u2028")
+
+
+@pytest.mark.parametrize("name", NAMES, ids=ascii)
+def test_no_name_of_a_file_commands_the_terminal(
+    cal_ai: CommandLine, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    folder = cal_ai.folder / name
+    write_samples(folder / name, 1)
+    (folder / name / "crud" / f"{name}.txt").write_text(TRANSCRIPT)
+    (folder / name / "crud" / f"{name}.expected.json").write_text("{")
+    (folder / f"{name}.txt").write_text("# Source: here\n\nOne. Two.\n")
+    (folder / f"{name}.ics").write_text("no calendar")
+    (folder / f"{name}.run.json").write_text("{}")
+    printed = []
+    for arguments in (
+        ("benchmark", folder / name, "-v", "--output", folder / "out"),
+        ("benchmark", folder / name, "--extractor", f"replay:{folder / name}"),
+        (folder / f"{name}.txt",),
+        (folder / name / "crud" / f"{name}.txt", "--calendar", f"ics:{folder / name}.ics"),
+        (folder / f"missing {name}",),
+    ):
+        ran = cal_ai(*arguments)
+        printed.append(ran.out + ran.err)
+    for main, words in (
+        (sat_bench, ["-corpus", str(folder), "-model", "nano", "-per-talk"]),
+        (sat_bench, ["import", str(folder / f"{name}.txt"), "-o", str(folder / f"{name} 2.txt")]),
+        (sat_bench, ["-corpus", str(folder), "-model", str(folder / f"{name}.ics")]),
+        (truemark, ["history", str(folder)]),
+        (truemark, ["compare", str(folder / f"{name}.run.json"), str(folder / name)]),
+    ):
+        main(words)
+        streams = capsys.readouterr()
+        printed.append(streams.out + streams.err)
+    assert all(len(text) > 20 for text in printed)
+    assert [text for text in printed if not text.replace("\n", "").isprintable()] == []
+    assert [text for text in printed if "\nerror: b" in text] == []
+
+
+def test_a_long_line_takes_little_more_memory_than_itself(tmp_path: Path) -> None:
+    path = tmp_path / "long.txt"
+    path.write_text("word " * 800_000)
+    tracemalloc.start()
+    try:
+        assert sat_bench(["import", str(path), "-o", str(tmp_path / "out.txt")]) == 0
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 8 * path.stat().st_size
+
+
+def test_what_is_too_large_is_refused_with_its_size(cal_ai: CommandLine, talk: Path) -> None:
+    for name, size in (("long.txt", 6_000_000), ("large.ics", 60_000_000)):
+        with (cal_ai.folder / name).open("wb") as file:
+            file.truncate(size)
+    ran = cal_ai("long.txt", "--dry-run")
+    assert (ran.status, ran.out) == (1, "")
+    assert "long.txt: is too large: 6 MB, expected at most 5 MB" in ran.err
+    ran = cal_ai(talk, "--calendar", "ics:large.ics")
+    assert (ran.status, ran.out) == (1, "")
+    assert "large.ics: is too large: 60 MB, expected at most 50 MB" in ran.err

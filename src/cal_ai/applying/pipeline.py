@@ -25,7 +25,7 @@ from cal_ai.extractors.prompt import context_lines
 from cal_ai.extractors.protocol import ExtractionFailed, Extractor, Request
 from cal_ai.settings import load_settings
 from cal_ai.transcript import Transcript, load_transcript
-from truemark.command import note
+from truemark.command import note, tell
 from truemark.errors import TruemarkError
 from truemark.history import DAMAGED_SUFFIX
 from truemark.services.calls import model_policy
@@ -93,9 +93,9 @@ def run_command(options: argparse.Namespace) -> int:
             "dry_run": run.dry_run,
             "apply": run.apply,
         }
-        print(outcomes_json(outcomes, heading), end="")
+        tell(outcomes_json(outcomes, heading))
     else:
-        print(outcomes_text(outcomes, dry_run=run.dry_run, command=_command(options)), end="")
+        tell(outcomes_text(outcomes, dry_run=run.dry_run, command=_command(options)))
     return 1 if any(outcome.result == "failed" for outcome in outcomes) else 0
 
 

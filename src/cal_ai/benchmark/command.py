@@ -24,7 +24,7 @@ from cal_ai.extractors.language_model import LanguageModelExtractor, cost_usd
 from cal_ai.extractors.protocol import Extractor, Usage
 from cal_ai.extractors.replay import Recording, ReplayExtractor
 from cal_ai.settings import Settings, load_settings
-from truemark.command import note
+from truemark.command import note, tell
 from truemark.comparison import compare
 from truemark.errors import TruemarkError
 from truemark.jsontext import to_json
@@ -66,7 +66,7 @@ def benchmark_command(options: argparse.Namespace) -> int:
             _warn([f"{options.baseline}: no sample in common with this run"])
         outcomes.append(outcome)
         status = max(status, _status(outcome, options.fail_under))
-    print(_shown(outcomes, options.format, several=len(models) > 1), end="")
+    tell(_shown(outcomes, options.format, several=len(models) > 1))
     return status
 
 

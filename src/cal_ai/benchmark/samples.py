@@ -14,7 +14,7 @@ from cal_ai.benchmark.sidecar import (
 )
 from cal_ai.extractors.protocol import Request
 from cal_ai.settings import DEFAULT_OWNER
-from cal_ai.transcript import Transcript, parse_transcript
+from cal_ai.transcript import LARGEST_TRANSCRIPT, Transcript, parse_transcript
 from truemark.errors import TruemarkError
 from truemark.files import read_text
 from truemark.signature import data_hash
@@ -104,11 +104,11 @@ def sidecar_path(transcript_path: Path) -> Path:
 
 
 def _load_sample(folder: Path, stem: str, category: str, name: str, *, has_sidecar: bool) -> Sample:
-    text = read_text(f"{folder}/{stem}.txt")
+    text = read_text(f"{folder}/{stem}.txt", LARGEST_TRANSCRIPT)
     sidecar = None
     if has_sidecar:
         path = f"{folder}/{stem}{SIDECAR_SUFFIX}"
-        sidecar = parse_sidecar(read_text(path), path)
+        sidecar = parse_sidecar(read_text(path, LARGEST_TRANSCRIPT), path)
     digest = data_hash(stem, text, "" if sidecar is None else repr(sidecar))
     return Sample(category, name, parse_transcript(text), sidecar, digest)
 

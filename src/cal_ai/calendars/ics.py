@@ -13,7 +13,7 @@ from zoneinfo import ZoneInfo
 from cal_ai.calendars.document import EMPTY, Document
 from cal_ai.calendars.protocol import CalendarError, Details, Entry, Listing
 from cal_ai.calendars.reading import Moment
-from truemark.files import read_bytes, write_atomically, write_error
+from truemark.files import LARGEST_TEXT, read_bytes, write_atomically, write_error
 
 LOCK_WAIT_S = 30.0
 _IDENTITY = "X-WR-RELCALID"
@@ -77,7 +77,7 @@ class IcsCalendar:
         """Nothing is held open."""
 
     def _read(self) -> Document:
-        data = read_bytes(self._path) if os.path.lexists(self._path) else EMPTY
+        data = read_bytes(self._path, LARGEST_TEXT) if os.path.lexists(self._path) else EMPTY
         return Document.parse(data, str(self._path), self._zone)
 
     @contextmanager

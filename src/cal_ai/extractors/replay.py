@@ -154,7 +154,7 @@ def _recorded(record: Mapping[str, object]) -> Recorded | None:
         } if 0 <= latency_s < _LONGEST_LATENCY_S and 0 <= attempts < _MOST_ATTEMPTS:
             usage, repeat = _usage(record.get("usage")), record.get("repeat", 0)
             took = (float(latency_s), attempts)
-            if isinstance(repeat, int) and 0 <= repeat < MOST_REPEATS:
+            if type(repeat) is int and 0 <= repeat < MOST_REPEATS:  # true is no number
                 who = _identity(record.get("identity"))
                 return Recorded(
                     sample, fingerprint, extractor, model, raw, usage, *took, repeat, who

@@ -16,6 +16,7 @@ _HEADER_LINE = re.compile(r"#\s*(?P<name>[A-Za-z]+)\s*:\s*(?P<value>.*)")
 _CLOCK = r"(?:\d{1,2}:)?\d{1,2}:\d{2}"
 _TIMESTAMP_LINE = re.compile(rf"\s*[\[(]?{_CLOCK}[\])]?\s*")
 _LEADING_TIMESTAMP = re.compile(rf"\s*[\[(]{_CLOCK}[\])]\s*")
+_SPACES = re.compile(r"\s{2,}|[^\S ]")  # all but single ones, which are most
 
 
 def parse_transcript(path: Path, content: str, rule: TruthRule) -> Talk:
@@ -126,11 +127,13 @@ def _read(file: Path) -> tuple[dict[str, str], str]:
 
 def _paragraphs(body: str) -> str:
     """The text without timestamps, a line per paragraph; blank lines part paragraphs."""
+    # Not word by word: a list of the words of a long line takes ten times the line.
     paragraphs: list[list[str]] = [[]]
     for line in body.split("\n"):
         if _TIMESTAMP_LINE.fullmatch(line):
             continue
         if not line.strip():
             paragraphs.append([])
-        paragraphs[-1].extend(_LEADING_TIMESTAMP.sub("", line, count=1).split())
-    return "\n\n".join(" ".join(words) for words in paragraphs if words)
+        elif said := _SPACES.sub(" ", _LEADING_TIMESTAMP.sub("", line, count=1)).strip():
+            paragraphs[-1].append(said)
+    return "\n\n".join(" ".join(lines) for lines in paragraphs if lines)
