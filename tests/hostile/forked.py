@@ -15,6 +15,7 @@ from pathlib import Path
 
 LONGEST_S = 10.0
 LARGEST_MB = 500.0
+_LIBRARIES_MB = 150.0  # what the commands' libraries take; what a parent holds beyond is not theirs
 DONE_OR_FAILED = frozenset({0, 1})
 ODD: Mapping[str, Callable[[Path], object]] = {
     "a pipe": os.mkfifo,
@@ -86,6 +87,7 @@ def run(case: Case, folder: Path) -> Outcome:
     names = [folder / f".{it}" if it in ("out", "err") else Path(it) for it in case.streams]
     streams = [os.open(name, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600) for name in names]
     before = [os.fstat(stream).st_size for stream in streams]
+    inherited_mb = max(0.0, _held_mb() - _LIBRARIES_MB)
     begun_s = time.monotonic()
     child = os.fork()
     if child == 0:
@@ -99,7 +101,13 @@ def run(case: Case, folder: Path) -> Outcome:
         for name, size in zip(names, before, strict=True)
     )
     code = os.waitstatus_to_exitcode(status)
-    return Outcome(code, out, err, seconds, usage.ru_maxrss / 1024)
+    return Outcome(code, out, err, seconds, usage.ru_maxrss / 1024 - inherited_mb)
+
+
+def _held_mb() -> float:
+    """The memory of this process, which a child begins with."""
+    pages = int(Path("/proc/self/statm").read_text("ascii").split()[1])
+    return pages * resource.getpagesize() / 2**20
 
 
 def longest_s() -> float:
