@@ -58,7 +58,7 @@ $(VENV)/.peers: $(READY) benchmarks/requirements.txt
 	@$(BIN)/python -m pip install --quiet --requirement benchmarks/requirements.txt
 	@touch $@
 
-bench: $(VENV)/.peers ## measure speed side by side with peers, under ten minutes
+bench: $(VENV)/.peers ## measure speed side by side with peers, ten minutes on an idle machine
 	$(BIN)/python -m benchmarks.all
 
 hostile: $(READY) ## bad input, faults, kills and full disks by the thousand, under 15 minutes

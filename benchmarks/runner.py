@@ -56,7 +56,7 @@ PACED = 15
 PLAIN = "from benchmarks.runner import plain_script; plain_script({client!r}, {url!r})"
 CALLS = 300
 ROUNDS = 12
-WHOLE_ROUNDS = 3
+WHOLE_ROUNDS = 2
 EVENT = {
     "action": "create",
     "title": "Lunch with Bob",

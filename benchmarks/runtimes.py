@@ -12,7 +12,7 @@ from __future__ import annotations
 import argparse
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -23,7 +23,7 @@ from benchmarks.segmentation_speed import agreement, models, talk_text
 from benchmarks.timing import fastest
 from sat_bench.models.boundaries import scored_positions
 from sat_bench.models.finding import ModelFiles
-from sat_bench.models.runtimes import DEFAULT_RUNTIME, RUNTIMES
+from sat_bench.models.runtimes import DEFAULT_RUNTIME, RUNTIMES, Runtime, open_session
 from sat_bench.models.segmenter import Segmenter
 from truemark.errors import TruemarkError
 from truemark.tables import Table, render
@@ -42,19 +42,30 @@ COLUMNS = (
 FORMATS = (None, ",.0f", ".2f", ".2%", ".2%", None, ".3f")
 
 
-def rows(files: ModelFiles, text: str, repeat: int) -> Iterator[tuple[object, ...]]:
-    """A row for each runtime that is there besides the default."""
-    usual = Segmenter(files.model, files.tokenizer)
-    expected = usual.probabilities(text)
-    positions = scored_positions(text, expected)
+def there(model: Path) -> list[Runtime]:
+    """The runtimes besides the default that are installed; a line tells of those that are not."""
+    found: list[Runtime] = []
     for runtime in RUNTIMES:
         if runtime == DEFAULT_RUNTIME:
             continue
         try:
-            other = Segmenter(files.model, files.tokenizer, runtime=runtime)
+            open_session(model, runtime)
         except TruemarkError as error:
             print(f"{runtime} is left out: {error}", file=sys.stderr)
-            continue
+        else:
+            found.append(runtime)
+    return found
+
+
+def rows(
+    files: ModelFiles, runtimes: Sequence[Runtime], text: str, repeat: int
+) -> Iterator[tuple[object, ...]]:
+    """A row for each runtime."""
+    usual = Segmenter(files.model, files.tokenizer)
+    expected = usual.probabilities(text)
+    positions = scored_positions(text, expected)
+    for runtime in runtimes:
+        other = Segmenter(files.model, files.tokenizer, runtime=runtime)
         found = other.probabilities(text)
         scored = scored_positions(text, found)
         shares = [agreement(scored.above(at), positions.above(at)) for at in THRESHOLDS]
@@ -81,7 +92,10 @@ def main() -> None:
     text = talk_text(CHARACTERS)
     with tempfile.TemporaryDirectory() as temporary:
         large, bundled = models(Path(temporary))
-        found = tuple(row for files in (large, *bundled) for row in rows(files, text, repeat))
+        runtimes = there(bundled[0].model)
+        found = tuple(
+            row for files in (large, *bundled) for row in rows(files, runtimes, text, repeat)
+        )
     print(f"{machine()}\n")
     print(render(Table(COLUMNS, found, FORMATS), "markdown"), end="")
 

@@ -38,7 +38,8 @@ from truemark.tables import Table, render
 PEER_STRIDE = 64  # how far wtpsplit-lite's windows advance unless told otherwise
 # Long enough for a second of work, short enough for eight times that by the peer.
 CHARACTERS = {"nano": 120_000, "small": 60_000, "base": 30_000}
-SHORTEST = 20_000
+SHORTEST = 12_000
+AGREEMENT_CHARACTERS = 20_000
 BARE = "bare onnxruntime loop"
 PEER = f"wtpsplit-lite, stride {PEER_STRIDE} (default)"
 
@@ -190,7 +191,7 @@ def models(folder: Path) -> tuple[ModelFiles, list[ModelFiles]]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--repeat", type=int, default=5, help="runs of each, the fastest counts")
+    parser.add_argument("--repeat", type=int, default=4, help="runs of each, the fastest counts")
     parser.add_argument("--memory", type=int, default=20, help="largest text in MB")
     parser.add_argument("--memory-of", nargs=3, help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -206,7 +207,7 @@ def main() -> None:
         print(f"{machine()}\n")
         tables = [
             *(whole_text_table(files, folder, options.repeat) for files in (large, *small)),
-            agreement_table(small, folder, talk_text(SHORTEST)),
+            agreement_table(small, folder, talk_text(AGREEMENT_CHARACTERS)),
             memory_table(folder, large.tokenizer, (options.memory // 4, options.memory)),
         ]
         for table in filter(None, tables):
