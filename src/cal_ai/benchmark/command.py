@@ -33,14 +33,15 @@ from truemark.sheets import comparison_json, comparison_sheet, show_sheet
 
 _TOO_MANY = f"{HTTPStatus.TOO_MANY_REQUESTS} {HTTPStatus.TOO_MANY_REQUESTS.phrase}"
 
+# Samples and results live to the end, so looking through them for garbage is in vain.
+GARBAGE_THRESHOLDS = (100_000, 50, 50)
 # Of English prose; tokenizers differ by a fifth or so.
 _CHARACTERS_PER_TOKEN = 4
 
 
 def benchmark_command(options: argparse.Namespace) -> int:
     """Runs the benchmark that the flags describe; 1 when a sample failed or F1 is too low."""
-    # Samples and results live to the end, so looking through them for garbage is in vain.
-    gc.set_threshold(100_000, 50, 50)
+    gc.set_threshold(*GARBAGE_THRESHOLDS)
     samples = load_samples(options.folder or default_folder())
     settings = load_settings(os.environ)
     models: list[str | None] = list(dict.fromkeys(options.models)) or [None]
