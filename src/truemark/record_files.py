@@ -6,7 +6,7 @@ import io
 import json
 import os
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -89,20 +89,27 @@ def finding_counts(run: Run) -> tuple[FindingCount, ...]:
 
 
 def _with_texts_that_fit(units: tuple[Unit, ...], caps: Caps) -> tuple[Unit, ...]:
-    left = caps.all_texts
-    without: set[tuple[str, int]] = set()
-    for unit in sorted(units, key=lambda one: -(one.fp + one.fn)):
-        size = len(unit.text or "")
-        if size > min(left, caps.unit_text):
-            without.add(unit.key)
-        else:
-            left -= size
-    if not without:
+    sizes = ((unit.key, unit.fp + unit.fn, len(unit.text or "")) for unit in units)
+    if not (without := texts_left_out(sizes, caps)):
         return units
     return tuple(
         replace(unit, text=None, marks=(), text_left_out=True) if unit.key in without else unit
         for unit in units
     )
+
+
+def texts_left_out(
+    sizes: Iterable[tuple[tuple[str, int], int, int]], caps: Caps = DEFAULT_CAPS
+) -> set[tuple[str, int]]:
+    """Which texts do not fit, of units by key, number of mistakes and characters of the text."""
+    left = caps.all_texts
+    without: set[tuple[str, int]] = set()
+    for key, _, size in sorted(sizes, key=lambda one: -one[1]):
+        if size > min(left, caps.unit_text):
+            without.add(key)
+        else:
+            left -= size
+    return without
 
 
 def write_run(path: str | os.PathLike[str], run: Run, caps: Caps = DEFAULT_CAPS) -> None:

@@ -22,7 +22,7 @@ from truemark import __version__, records
 from truemark.calibration import LevelAccuracy, per_level
 from truemark.comparison import Comparison, compare
 from truemark.errors import TruemarkError
-from truemark.record_files import SUFFIX, load_run
+from truemark.record_files import SUFFIX, load_run, texts_left_out
 from truemark.record_parts import reliability_of_levels
 from truemark.signature import Signature, data_hash
 
@@ -117,11 +117,13 @@ def _notes(run: BenchmarkRun) -> Iterator[str]:
 
 
 def _units(results: Sequence[Result], price: Price) -> Iterator[records.Unit]:
-    for result in results:
-        if isinstance(result, Unscored):
-            continue
+    kept = [result for result in results if not isinstance(result, Unscored)]
+    # Those of a large run are not even made: together they would be larger than all else.
+    without = texts_left_out(map(_size_of_text, kept))
+    for result in kept:
         spent, transcript = result.spent, result.sample.transcript
         counts = result.counts if isinstance(result, Scored) else None
+        left_out = (result.sample.id, result.repeat) in without
         yield records.Unit(
             id=result.sample.id,
             repeat=result.repeat,
@@ -134,9 +136,16 @@ def _units(results: Sequence[Result], price: Price) -> Iterator[records.Unit]:
             cost=None if spent.usage is None else price(spent.usage),
             tokens=_tokens(spent.usage),
             replayed=spent.replayed,
-            text=transcript.as_text(),
-            marks=excerpt(transcript, _quoted(result), None).marks,
+            text=None if left_out else transcript.as_text(),
+            marks=() if left_out else excerpt(transcript, _quoted(result), None).marks,
+            text_left_out=left_out,
         )
+
+
+def _size_of_text(result: Scored | Failed) -> tuple[tuple[str, int], int, int]:
+    mistakes = result.counts.fp + result.counts.fn if isinstance(result, Scored) else 0
+    key = result.sample.id, result.repeat
+    return key, mistakes, len(result.sample.transcript.as_text())
 
 
 def _quoted(result: Result) -> frozenset[int]:
