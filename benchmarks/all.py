@@ -7,25 +7,27 @@ Ratios are compared with those of benchmarks/ratios.json, and what fell by more 
 command that fails leaves its block as it is.
 
 Where others take more than a twentieth of the processor, nothing is measured: it waits for a minute
-and then refuses. A measurement during which others took that much is repeated, twice at most, and
-does not count if none was left alone. `--busy` measures all the same, and stores nothing.
+and then refuses. A call that others disturb is made again, and a measurement whose calls are all
+disturbed fails. `--busy` measures all the same, and stores nothing.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import shlex
 import subprocess
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from docs import outputs
 
 from benchmarks.machine import MOST_BY_OTHERS, Moment
 from benchmarks.ratios import falls, missing, ratios_of, read_stored, store
+from benchmarks.timing import BUSY
 from truemark.files import write_atomically
 
 ROOT = Path(__file__).parents[1]
@@ -33,48 +35,28 @@ PAGES = (ROOT / "docs" / "performance.md", ROOT / "README.md")
 LOOK_S = 2.0
 LOOKS = 12
 PAUSE_S = 3.0
-RUNS = 3
 
 
 def say(line: str) -> None:
     print(line, file=sys.stderr, flush=True)
 
 
-@dataclass(frozen=True, slots=True)
-class Taken:
-    """What a measurement printed, and the share of the processor that others took meanwhile."""
-
-    printed: str
-    by_others: float
-
-
-def take(command: str) -> Taken | None:
-    """The measurement of a command; none when it fails."""
-    begun = Moment.now()
+def output(command: str, *, busy: bool = False) -> str | None:
+    """What the command prints, or nothing when it fails."""
+    begun_s = time.perf_counter()
     done = subprocess.run(
         [sys.executable, "-m", *shlex.split(command)],
         cwd=ROOT,
+        env=os.environ | ({BUSY: "1"} if busy else {}),
         stdout=subprocess.PIPE,
         text=True,
         check=False,
     )
-    ended = Moment.now()
-    say(f"python -m {command}: {ended.at_s - begun.at_s:.0f} s")
+    say(f"python -m {command}: {time.perf_counter() - begun_s:.0f} s")
     if done.returncode:
         say(f"python -m {command}: failed, status {done.returncode}")
         return None
-    return Taken(done.stdout, begun.by_others(ended))
-
-
-def undisturbed(command: str, take: Callable[[str], Taken | None] = take) -> Taken | None:
-    """The first of a few measurements that others left alone; none where there is none."""
-    for number in range(1, RUNS + 1):
-        taken = take(command)
-        if taken is None or taken.by_others <= MOST_BY_OTHERS:
-            return taken
-        next_step = "it does not count" if number == RUNS else "once more"
-        say(f"python -m {command}: others took {taken.by_others:.0%} of the processor; {next_step}")
-    return None
+    return done.stdout
 
 
 def share_of_others() -> float:
@@ -114,12 +96,12 @@ def main() -> int:
         parser.error("argument --busy: figures of a busy machine are not stored; leave out --write")
     if not options.busy and not wait_for_quiet():
         return 1
-    measured = take if options.busy else undisturbed
+    measured = partial(output, busy=options.busy)
     return max(measure(path, options.only, measured, write=options.write) for path in PAGES)
 
 
 def measure(
-    path: Path, only: str | None, measured: Callable[[str], Taken | None], *, write: bool
+    path: Path, only: str | None, measured: Callable[[str], str | None], *, write: bool
 ) -> int:
     """Takes the measurements of a page, or just the one of that name; 1 when one failed or fell."""
     page = path.read_text(encoding="utf-8")
@@ -128,14 +110,14 @@ def measure(
     for name, command in outputs.measurements(page):
         if only not in (None, name):
             continue
-        taken = measured(command)
-        if taken is None:
+        printed = measured(command)
+        if printed is None:
             status = 1
             continue
-        print(f"python -m {command}\n\n{taken.printed.strip()}\n", flush=True)
-        found = ratios_of(name, taken.printed)
+        print(f"python -m {command}\n\n{printed.strip()}\n", flush=True)
+        found = ratios_of(name, printed)
         status = max(status, tell_falls(name, stored, found))
-        page = outputs.with_measurement(page, name, taken.printed)
+        page = outputs.with_measurement(page, name, printed)
         if write:
             write_atomically(path, page)
             store(name, found)

@@ -6,7 +6,6 @@ minute it is timed on a tenth of the data and counted ten times.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -15,6 +14,7 @@ import numpy as np
 
 from benchmarks import plain_core as plain
 from benchmarks.machine import machine
+from benchmarks.timing import fastest
 from truemark.assignment import match_by_cost
 from truemark.matching import match_positions
 from truemark.sweep import ScoredPositions, exact_curve, grid, sweep, sweep_groups
@@ -44,16 +44,6 @@ class Job:
     goal_s: float | None = None
     before: Callable[[], object] | None = None
     times: int = 1  # how often `before` would have to run for the same amount of work
-
-
-def seconds(work: Callable[[], object], repeats: int = REPEATS) -> float:
-    """The shortest of a few runs: the one least disturbed by other work on the machine."""
-    durations = []
-    for _ in range(repeats):
-        start = time.perf_counter()
-        work()
-        durations.append(time.perf_counter() - start)
-    return min(durations)
 
 
 def positions(generator: np.random.Generator, count: int, span: int) -> Ints:
@@ -146,8 +136,8 @@ def measured() -> list[tuple[object, ...]]:
     """Each job with its goal, its time and the plain way's in seconds, and their ratio."""
     rows: list[tuple[object, ...]] = []
     for job in jobs():
-        taken = seconds(job.work)
-        before = seconds(job.before, 1) * job.times if job.before else None
+        taken = fastest({job.name: job.work}, REPEATS)[job.name]
+        before = fastest({job.name: job.before}, 1)[job.name] * job.times if job.before else None
         rows.append((job.name, job.goal_s, taken, before, before / taken if before else None))
     return rows
 

@@ -15,11 +15,13 @@ import subprocess
 import sys
 import tempfile
 import time
+from functools import partial
 from pathlib import Path
 
 from testing.onnx_models import write_terminator_model
 
 from benchmarks.machine import machine
+from benchmarks.timing import undisturbed
 from sat_bench.corpus.loading import BUNDLED_CORPUS
 from sat_bench.models.finding import find_model
 from truemark.tables import Table, render
@@ -84,7 +86,8 @@ def main() -> None:
             folder = Path(name) / str(count)
             folder.mkdir()
             write_talks(folder, count, kilobytes * 1_000)
-            seconds, peak_mb = measured(folder, model, tokenizer)
+            work = partial(measured, folder, model, tokenizer)
+            seconds, peak_mb = undisturbed(work, f"{count} files")
             rows.append((count, count * kilobytes / 1_000, seconds, peak_mb))
     print(f"A sweep over files of {kilobytes} kB on {machine()}\n")
     columns = ("files", "corpus, MB", "seconds", "peak of memory, MB")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import platform
-import resource
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,6 +13,8 @@ MOST_BY_OTHERS = 0.05
 """The share of the processor that others may take before the machine counts as busy."""
 
 _IDLE, _WAITING, _GUEST = 3, 4, 8  # columns of /proc/stat; guests' time is in that of users too
+_PARENT, _TIMES = 1, slice(11, 15)  # of /proc/PID/stat, counted behind the name
+_TICKS = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100
 
 
 def machine() -> str:
@@ -36,22 +38,42 @@ class Moment:
     at_s: float
     by_all_s: float
     by_us_s: float
+    cores: int = 1
 
     @classmethod
     def now(cls) -> Moment:
-        """The time spent by the whole machine, and by this process with those it has ended."""
+        """The time spent by the whole machine, and by this process with all that it started."""
         line = Path("/proc/stat").read_text(encoding="ascii").splitlines()[0]
         ticks = [int(word) for word in line.split()[1:]][:_GUEST]
         busy = sum(ticks) - ticks[_IDLE] - ticks[_WAITING]
-        used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-        ours_s = sum(one.ru_utime + one.ru_stime for one in used)
-        return cls(time.perf_counter(), busy / os.sysconf("SC_CLK_TCK"), ours_s)
+        return cls(time.perf_counter(), busy / _TICKS, _spent_s(os.getpid()), os.cpu_count() or 1)
 
-    def by_others(self, later: Moment, cores: int | None = None) -> float:
+    def available_s(self, later: Moment) -> float:
+        """The processor time that there is from this moment to a later one."""
+        return (later.at_s - self.at_s) * self.cores
+
+    def by_others(self, later: Moment) -> float:
         """The share of the processor that others took from this moment to a later one, 0 to 1."""
         others_s = (later.by_all_s - self.by_all_s) - (later.by_us_s - self.by_us_s)
-        available_s = (later.at_s - self.at_s) * (cores or os.cpu_count() or 1)
+        available_s = self.available_s(later)
         return min(1.0, max(0.0, others_s / available_s)) if available_s > 0 else 0.0
+
+
+def _spent_s(root: int) -> float:
+    """The processor time of a process, of those it has ended and of those that it still runs."""
+    spent: dict[int, int] = {}
+    parents: dict[int, int] = {}
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):  # it ended meanwhile
+            # The name, in brackets, may hold anything; what follows it is numbers.
+            fields = path.read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
+            pid = int(path.parent.name)
+            parents[pid] = int(fields[_PARENT])
+            spent[pid] = sum(map(int, fields[_TIMES]))
+    ours = {root}
+    while grown := {pid for pid, parent in parents.items() if parent in ours} - ours:
+        ours |= grown
+    return sum(spent.get(pid, 0) for pid in ours) / _TICKS
 
 
 def _cores() -> int | None:

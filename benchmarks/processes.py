@@ -10,6 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchmarks.timing import undisturbed
+
 _KEPT_FROM_USERS = ("PYTHONDONTWRITEBYTECODE", "PYTHONUNBUFFERED")
 
 
@@ -26,9 +28,14 @@ def cost_of(
     arguments: Sequence[str],
     settings: Mapping[str, str] | None = None,
     folder: Path | None = None,
-    accepted: Sequence[int] = (0,),
 ) -> Cost:
-    """What Python with these arguments costs; the program may end with any accepted status."""
+    """What Python with these arguments costs, where others leave the processor to it."""
+    return undisturbed(lambda: _cost(arguments, settings, folder), " ".join(arguments))
+
+
+def _cost(
+    arguments: Sequence[str], settings: Mapping[str, str] | None, folder: Path | None
+) -> Cost:
     begun_s = time.perf_counter()
     process = subprocess.Popen(
         [sys.executable, *arguments],
@@ -40,7 +47,7 @@ def cost_of(
     _, status, used = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     wall_s = time.perf_counter() - begun_s
-    if process.returncode not in accepted:
+    if process.returncode:
         raise SystemExit(f"{' '.join(arguments)}: failed with status {process.returncode}")
     return Cost(wall_s, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024)
 

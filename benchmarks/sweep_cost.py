@@ -13,10 +13,12 @@ import tempfile
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from benchmarks.machine import machine
 from benchmarks.segmentation_speed import models
+from benchmarks.timing import undisturbed
 from sat_bench.corpus.loading import BUNDLED_CORPUS, Corpus, load_corpus
 from sat_bench.evaluation import DEFAULTS, measure
 from sat_bench.models.finding import ModelFiles, find_model
@@ -48,7 +50,8 @@ def row(files: ModelFiles, corpus: Corpus, rounds: int) -> tuple[object, ...]:
         for number in range(rounds):
             # Neither is always the first of a round.
             for thresholds in (single, full) if number % 2 else (full, single):
-                costs[thresholds].append(cost(model, corpus, thresholds))
+                taken = undisturbed(partial(cost, model, corpus, thresholds), files.name)
+                costs[thresholds].append(taken)
     wall_s = [min(one.wall_s for one in costs[key]) for key in (single, full)]
     processor_s = [min(one.processor_s for one in costs[key]) for key in (single, full)]
     return files.name, *wall_s, wall_s[1] / wall_s[0], processor_s[1] / processor_s[0]

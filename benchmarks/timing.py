@@ -1,9 +1,25 @@
-"""Times of jobs that are compared with each other."""
+"""Times of jobs that are compared with each other, and what counts of them on a shared machine.
+
+A call during which other processes took more than a twentieth of the processor does not count and
+is made again. With the environment variable BENCHMARK_BUSY every call counts.
+"""
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable
+from typing import TypeVar
+
+from benchmarks.machine import MOST_BY_OTHERS, Moment
+
+BUSY = "BENCHMARK_BUSY"
+TRIES = 8
+PAUSE_S = 2.0
+LEAST_S = 0.02
+"""What others may always take: the kernel counts their time in ticks of a hundredth of a second."""
+
+T = TypeVar("T")
 
 
 def fastest(jobs: dict[str, Callable[[], object]], repeat: int) -> dict[str, float]:
@@ -11,7 +27,39 @@ def fastest(jobs: dict[str, Callable[[], object]], repeat: int) -> dict[str, flo
     times: dict[str, list[float]] = {name: [] for name in jobs}
     for _ in range(repeat):
         for name, job in jobs.items():
-            start = time.perf_counter()
-            job()
-            times[name].append(time.perf_counter() - start)
+            times[name].append(undisturbed(lambda job=job: seconds(job), name))  # type: ignore[misc]
     return {name: min(taken) for name, taken in times.items()}
+
+
+def seconds(job: Callable[[], object]) -> float:
+    """How long the job takes."""
+    begun_s = time.perf_counter()
+    job()
+    return time.perf_counter() - begun_s
+
+
+def undisturbed(
+    work: Callable[[], T],
+    name: str,
+    *,
+    now: Callable[[], Moment] = Moment.now,
+    pause: Callable[[float], None] = time.sleep,
+) -> T:
+    """What the work returns the first time that others leave the processor to it."""
+    for number in range(1, TRIES + 1):
+        begun = now()
+        result = work()
+        ended = now()
+        if BUSY in os.environ or is_quiet(begun, ended):
+            return result
+        pause(number * PAUSE_S)
+    raise SystemExit(
+        f"{name}: others took {begun.by_others(ended):.0%} of the processor the last of {TRIES} "
+        f"times, expected at most {MOST_BY_OTHERS:.0%}; run it again when the machine is idle"
+    )
+
+
+def is_quiet(begun: Moment, ended: Moment) -> bool:
+    """Whether others took little enough between two moments."""
+    share = begun.by_others(ended)
+    return share <= MOST_BY_OTHERS or share * begun.available_s(ended) <= LEAST_S

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import json
 import re
+import sys
+import time
+from functools import partial
 from pathlib import Path
+from subprocess import PIPE, Popen
 
 import pytest
 from benchmarks import all as bench
 from benchmarks import ratios
-from benchmarks.all import Taken, undisturbed, wait_for_quiet
-from benchmarks.machine import MOST_BY_OTHERS, Moment
+from benchmarks.all import wait_for_quiet
+from benchmarks.machine import Moment
+from benchmarks.timing import BUSY, TRIES, fastest, undisturbed
 from docs import outputs
 
 PRINTED = """\
@@ -96,7 +101,7 @@ def page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_a_measurement_that_fell_is_named_and_ends_with_status_1(
     page: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    status = bench.measure(page, None, lambda _: Taken(PRINTED, 0.0), write=False)
+    status = bench.measure(page, None, lambda _: PRINTED, write=False)
     told = capsys.readouterr().err.splitlines()
     assert status == 1
     assert told == [
@@ -109,10 +114,10 @@ def test_a_measurement_that_fell_is_named_and_ends_with_status_1(
 def test_what_is_written_is_the_measure_of_the_next_time(
     page: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    bench.measure(page, None, lambda _: Taken(PRINTED, 0.0), write=True)
+    bench.measure(page, None, lambda _: PRINTED, write=True)
     capsys.readouterr()
     assert PRINTED in page.read_text(encoding="utf-8")
-    assert bench.measure(page, None, lambda _: Taken(PRINTED, 0.0), write=False) == 0
+    assert bench.measure(page, None, lambda _: PRINTED, write=False) == 0
     assert not capsys.readouterr().err
 
 
@@ -131,37 +136,72 @@ def test_a_measurement_that_fails_is_not_written(page: Path) -> None:
     ],
 )
 def test_others_take_what_the_machine_spent_and_we_did_not(later: Moment, share: float) -> None:
-    assert Moment(0.0, 0.0, 0.0).by_others(later, cores=2) == pytest.approx(share)
+    assert Moment(0.0, 0.0, 0.0, cores=2).by_others(later) == pytest.approx(share)
 
 
-def test_our_own_work_is_not_that_of_others() -> None:
+def test_our_time_is_that_of_this_process_and_of_those_it_started() -> None:
+    spin = "import time\nwhile time.process_time() < 0.3: pass\nprint(flush=True)\ninput()"
     begun = Moment.now()
-    while (now := Moment.now()).by_us_s < begun.by_us_s + 0.3:
-        pass
-    assert now.by_all_s - begun.by_all_s >= 0.25
-    assert 0 <= begun.by_others(now) <= 1
+    with Popen([sys.executable, "-c", spin], stdin=PIPE, stdout=PIPE) as child:
+        assert child.stdout
+        child.stdout.readline()
+        running = Moment.now()
+        child.communicate(b"\n")
+    ended = Moment.now()
+    assert running.by_us_s - begun.by_us_s >= 0.25
+    assert ended.by_us_s >= running.by_us_s
+    assert ended.by_all_s - begun.by_all_s >= 0.25
 
 
-def test_a_disturbed_measurement_is_repeated_until_one_is_left_alone(
-    capsys: pytest.CaptureFixture[str],
+class Clock:
+    """Moments a second apart on one core, of which others take these shares."""
+
+    def __init__(self, *shares: float) -> None:
+        at_s = by_others_s = 0.0
+        self._moments: list[Moment] = []
+        for share in shares:
+            self._moments.append(Moment(at_s, by_others_s, 0.0))
+            at_s, by_others_s = at_s + 1.0, by_others_s + share
+            self._moments.append(Moment(at_s, by_others_s, 0.0))
+
+    def __call__(self) -> Moment:
+        return self._moments.pop(0)
+
+
+def test_a_disturbed_call_is_made_again_until_one_is_left_alone() -> None:
+    calls = iter(["first", "second", "third"])
+    pauses: list[float] = []
+    found = undisturbed(lambda: next(calls), "job", now=Clock(0.4, 0.05, 0.0), pause=pauses.append)
+    assert found == "second"
+    assert len(pauses) == 1
+
+
+def test_a_call_that_is_always_disturbed_ends_the_measurement() -> None:
+    clock = Clock(*[0.4] * TRIES)
+    expected = f"job: others took 40% of the processor the last of {TRIES} times"
+    with pytest.raises(SystemExit, match=expected):
+        undisturbed(lambda: None, "job", now=clock, pause=lambda _: None)
+
+
+def test_every_call_counts_where_the_machine_may_be_busy(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(BUSY, "1")
+    assert undisturbed(lambda: "done", "job", now=Clock(0.9)) == "done"
+
+
+def test_jobs_take_turns_and_the_shortest_time_of_each_counts(
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    taken = iter([Taken("first", 0.4), Taken("second", MOST_BY_OTHERS), Taken("third", 0.0)])
-    found = undisturbed("benchmarks.one", lambda _: next(taken))
-    assert found == Taken("second", MOST_BY_OTHERS)
-    told = "python -m benchmarks.one: others took 40% of the processor; once more\n"
-    assert capsys.readouterr().err == told
+    monkeypatch.setenv(BUSY, "1")
+    order: list[str] = []
+    naps = {"one": iter([0.03, 0.0]), "two": iter([0.0, 0.03])}
 
+    def job(name: str) -> None:
+        order.append(name)
+        time.sleep(next(naps[name]))
 
-def test_a_measurement_that_is_always_disturbed_does_not_count(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    assert undisturbed("benchmarks.one", lambda _: Taken("printed", 0.4)) is None
-    lines = capsys.readouterr().err.splitlines()
-    assert [line.rpartition("; ")[2] for line in lines] == [
-        "once more",
-        "once more",
-        "it does not count",
-    ]
+    times = fastest({name: partial(job, name) for name in naps}, 2)
+    assert order == ["one", "two", "one", "two"]
+    assert max(times.values()) < 0.03
 
 
 def test_a_busy_machine_is_waited_for(capsys: pytest.CaptureFixture[str]) -> None:
