@@ -23,6 +23,7 @@ COLUMNS = {
     "times faster": True,
     "times as fast as one worker": True,
     "times onnx": True,
+    "times the first": True,
     "ratio": False,
     "times the plain loop": False,
 }

@@ -24,7 +24,7 @@ from testing.onnx_models import write_terminator_model, write_transformer
 
 from benchmarks import wtpsplit_peer
 from benchmarks.machine import machine, peak_memory
-from benchmarks.timing import fastest
+from benchmarks.timing import fastest, undisturbed
 from benchmarks.wtpsplit_peer import WtpsplitPeer
 from sat_bench.corpus.loading import BUNDLED_CORPUS
 from sat_bench.models.finding import BUNDLED_MODELS, ModelFiles, find_model
@@ -148,14 +148,16 @@ def memory_table(folder: Path, tokenizer: Path, megabytes: Sequence[int]) -> Tab
     command = (sys.executable, "-m", "benchmarks.segmentation_speed", "--memory-of")
     rows = []
     for size in megabytes:
-        done = subprocess.run(
+        work = partial(
+            subprocess.run,
             [*command, str(size), str(model), str(tokenizer)],
             capture_output=True,
             text=True,
             check=True,
             cwd=Path(__file__).parents[1],
         )
-        grown, tokens, seconds = map(float, done.stdout.split())
+        printed = undisturbed(work, f"{size} MB of text").stdout
+        grown, tokens, seconds = map(float, printed.split())
         rows.append((size, tokens / 1e6, 8 * tokens / 1e6, grown / 1e6, seconds))
     return Table(
         ("text, MB", "tokens, M", "ends and probabilities, MB", "memory grown by, MB", "seconds"),

@@ -14,6 +14,7 @@ import pytest
 from benchmarks import all as bench
 from benchmarks import ratios
 from benchmarks.all import wait_for_quiet
+from benchmarks.first_models import from_history
 from benchmarks.machine import Moment
 from benchmarks.timing import BUSY, TRIES, fastest, undisturbed
 from docs import outputs
@@ -217,3 +218,9 @@ def test_a_machine_that_stays_busy_is_refused(capsys: pytest.CaptureFixture[str]
     last = capsys.readouterr().err.splitlines()[-1]
     assert last.startswith("error: the machine is busy: others take 50% of its processor")
     assert "--busy" in last
+
+
+def test_a_clone_without_history_is_told_what_to_fetch(tmp_path: Path) -> None:
+    with pytest.raises(SystemExit, match="not in this repository; expected its whole history"):
+        from_history("0" * 40, tmp_path / "model.onnx")
+    assert not list(tmp_path.iterdir())
