@@ -29,6 +29,16 @@ class Transcript:
         """The conversation with one `[Speaker]: words` line per utterance."""
         return "\n".join([f"[{speaker}]: {words}" for speaker, words, _ in self.utterances])
 
+    @property
+    def length(self) -> int:
+        """The characters of all that is said, and of who says it."""
+        return sum(len(speaker) + len(words) for speaker, words, _ in self.utterances)
+
+    def halves(self) -> tuple[Transcript, Transcript]:
+        """The first half of the utterances, and the second."""
+        middle = len(self.utterances) // 2
+        return Transcript(self.utterances[:middle]), Transcript(self.utterances[middle:])
+
 
 def parse_transcript(text: str) -> Transcript:
     """The utterances of a conversation, and the lines before its first speaker.

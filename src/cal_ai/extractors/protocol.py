@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Protocol, runtime_checkable
 
@@ -29,6 +30,7 @@ __all__ = [
     "LanguageModel",
     "RefusedRequestError",
     "Request",
+    "TooLong",
     "Usage",
     "identity_of",
     "token_count",
@@ -38,6 +40,10 @@ __all__ = [
 # The names that these have where calls are made for events.
 ExtractionFailed = CallFailed
 FatalExtractorError = FatalCallError
+
+
+class TooLong(Exception):  # noqa: N818  # a reason to read less at once
+    """A conversation has more in it than is read at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +59,39 @@ class Request:
     now: datetime
     context: tuple[ContextEvent, ...] = ()
     repeat: int = 0
+
+    def halves(self) -> tuple[Request, Request]:
+        """The same about the first half of the conversation, and about the second."""
+        first, second = self.transcript.halves()
+        return replace(self, transcript=first), replace(self, transcript=second)
+
+    def within(self, most: int) -> Request:
+        """The same, unless there are more characters to read."""
+        if self.transcript.length > most:
+            raise TooLong
+        return self
+
+    def refused(self, most: int) -> ExtractionFailed:
+        """What says that the conversation is more than an extractor reads."""
+        length, lines = self.transcript.length, len(self.transcript.utterances)
+        return ExtractionFailed(
+            f"the conversation is too long: {length:,} characters in {lines:,} lines, expected"
+            f" about {most:,} at most: give a part, or take an --extractor that reads more"
+        )
+
+    def with_few_events(self, most: int) -> Request:
+        """The same with the events of the calendar that are most likely spoken of, in order."""
+        if len(self.context) <= most:
+            return self
+        spoken = set(re.findall(r"\w{3,}", self.transcript.as_text().lower()))
+
+        def rank(event: ContextEvent) -> tuple[int, float]:
+            shared = len(spoken & set(re.findall(r"\w{3,}", event.summary.lower())))
+            start, now = (it.replace(tzinfo=None) for it in (event.start, self.now))
+            return -shared, abs((start - now).total_seconds())
+
+        chosen = {event.id for event in sorted(self.context, key=rank)[:most]}
+        return replace(self, context=tuple(it for it in self.context if it.id in chosen))
 
 
 @dataclass(frozen=True, slots=True)

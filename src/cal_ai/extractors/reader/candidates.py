@@ -6,12 +6,13 @@ from collections import defaultdict
 from collections.abc import Container, Sequence
 from dataclasses import dataclass
 
+from cal_ai.extractors.protocol import TooLong
 from cal_ai.extractors.reader.mentions import Dialogue, Mention, MentionKind, Value
 
 NONE = -1
 # A time and a day that are never named within this many lines of each other are no pair.
 _FARTHEST = 14
-_MOST_PAIRS = 600
+_MOST_PAIRS, _MOST_MENTIONS = 600, 800
 _TIMES = ("clock", "part")
 
 
@@ -53,6 +54,8 @@ class Candidates:
 
 def find_candidates(talk: Dialogue) -> Candidates:
     """The candidates of a talk."""
+    if len(talk.mentions) > _MOST_MENTIONS:  # each time is paired with each day
+        raise TooLong
     places: dict[tuple[MentionKind, Value], list[int]] = defaultdict(list)
     certain = {it.value for it in talk.mentions if it.clock is not None and it.clock.certain}
     for place, mention in enumerate(talk.mentions):

@@ -161,8 +161,6 @@ _NOT_A_DAY = (
     r"(?!\s*(?:floor|street|st\b|ave|avenue|grade|time|place|graders?|birthday|anniversary|edition"
     r"|round|quarter|draft|attempt|try|option|choice|row|street|&|and main|gen))"
 )
-
-
 _ND = rf"(?:{_D}(?:st|nd|rd|th)?)\b"
 _RULES: tuple[tuple[str, Callable[[re.Match[str], date], Day | None]], ...] = (
     (
@@ -248,7 +246,6 @@ _RULES: tuple[tuple[str, Callable[[re.Match[str], date], Day | None]], ...] = (
         _offset,
     ),
 )
-
 
 # Most sentences name no day at all, and need no closer look.
 _ANY_DAY = (

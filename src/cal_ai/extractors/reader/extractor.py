@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
 from textwrap import shorten
 
-from cal_ai.events import ContextEvent, Event
+from cal_ai.events import Event
 from cal_ai.extractors.answers import render_answer
-from cal_ai.extractors.protocol import Extraction, Request
+from cal_ai.extractors.protocol import Extraction, Request, TooLong
 from cal_ai.extractors.reader.mentions import Dialogue, read_dialogue
 
+LONGEST_TALK, _MOST_PARTS = 100_000, 16
+"""Characters, some two hours of talk, and the parts of it that two processors read in 10 s."""
 _LONGEST_QUOTE = 160
 # Days are counted from the reference time, which must not leave the calendar.
 _YEARS = range(2, 9990)
@@ -56,37 +57,34 @@ def read_events(request: Request) -> tuple[Event, ...]:
     """What the conversation changes in the owner's calendar."""
     if not request.transcript.utterances or request.now.year not in _YEARS:
         return ()
+    try:
+        return tuple(_read(request.within(LONGEST_TALK), _MOST_PARTS).values())
+    except TooLong:
+        raise request.refused(LONGEST_TALK) from None
+
+
+def _read(request: Request, parts: int) -> dict[object, Event]:
+    """The events by what they change or when they begin; what is too long is read in halves."""
     from cal_ai.extractors.reader.decide import confidence, decide, read_twice
+    from cal_ai.extractors.reader.marks import MOST_READ
     from cal_ai.extractors.reader.network import shared_network
     from cal_ai.extractors.reader.thresholds import THRESHOLDS
 
-    talk = read_dialogue(_with_few_events(request))
-    reading = read_twice(shared_network(), talk)
-    return tuple(
-        replace(
-            found.event,
-            confidence=confidence(found, THRESHOLDS),
-            reasoning=_quoted(talk, found.lines),
+    talk = read_dialogue(request.with_few_events(MOST_READ))
+    try:
+        found = decide(read_twice(shared_network(), talk), THRESHOLDS)
+    except TooLong:
+        if parts == 1:
+            raise
+        first, second = (_read(it, parts // 2) for it in request.halves())
+        # Of two about the same the later one counts; changes of the calendar come first.
+        return dict(sorted((first | second).items(), key=lambda it: it[1].action == "create"))
+    return {
+        it.event.existing_event_id or it.event.start_time: replace(
+            it.event, confidence=confidence(it, THRESHOLDS), reasoning=_quoted(talk, it.lines)
         )
-        for found in decide(reading, THRESHOLDS)
-    )
-
-
-def _with_few_events(request: Request) -> Request:
-    """The request with the events of its calendar that are most likely spoken of, in order."""
-    from cal_ai.extractors.reader.marks import MOST_READ
-
-    if len(request.context) <= MOST_READ:
-        return request
-    spoken = set(re.findall(r"\w{3,}", request.transcript.as_text().lower()))
-
-    def rank(event: ContextEvent) -> tuple[int, float]:
-        shared = len(spoken & set(re.findall(r"\w{3,}", event.summary.lower())))
-        start, now = (it.replace(tzinfo=None) for it in (event.start, request.now))
-        return -shared, abs((start - now).total_seconds())
-
-    chosen = {event.id for event in sorted(request.context, key=rank)[:MOST_READ]}
-    return replace(request, context=tuple(it for it in request.context if it.id in chosen))
+        for it in found
+    }
 
 
 def _quoted(talk: Dialogue, lines: tuple[int, ...]) -> str:

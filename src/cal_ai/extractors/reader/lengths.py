@@ -48,7 +48,6 @@ _WEEKS = (
 )
 _AHEAD = rf"\bin (?:about |around |like )?{_LENGTH}\b(?! (?:meeting|call))"
 
-
 # What says, before or after, that a length is how far away or how long ago something is.
 _AWAY_BEFORE = (
     r"\b(?:in|every|last|past|next|within|took|after|waited|been|drive"

@@ -19,7 +19,7 @@ MentionKind = Literal["day", "week", "clock", "until", "part", "length", "shift"
 Value = date | int | str | tuple[int, int]
 Moment = Day | Clock | DayPart | Length | Shift
 # Longer than anybody speaks in one go; what follows in such a line is not read.
-_LONGEST_LINE = 1500
+_LONGEST_LINE, _LONGEST_SPELT = 1500, 4500
 # What nobody says in one breath is cut, since the search for times should stay quick.
 _LONGEST_SENTENCE = 500
 _SENTENCE_ENDS = (
@@ -65,7 +65,8 @@ class Dialogue:
 
 def read_dialogue(request: Request) -> Dialogue:
     """The conversation of a request, with every time that is mentioned in it."""
-    lines = tuple(plain(each.words)[:_LONGEST_LINE] for each in request.transcript.utterances)
+    said = (each.words[:_LONGEST_SPELT] for each in request.transcript.utterances)
+    lines = tuple(plain(words)[:_LONGEST_LINE] for words in said)
     days = _Days(request.now.date())
     now = request.now.replace(tzinfo=None)
     mentions = [

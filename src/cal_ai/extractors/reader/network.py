@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from cal_ai.extractors.protocol import TooLong
 from cal_ai.extractors.reader.marks import IntArray, Marker
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 FOLDER = Path(__file__).parent / "model"
 MODEL, PIECES = FOLDER / "reader.onnx", FOLDER / "pieces.model"
 FloatArray = npt.NDArray[np.float32]
+MOST_WINDOWS = 12  # at once: what is kept of each while they are read takes some 30 MB
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +60,7 @@ class Network:
 
         options = onnxruntime.SessionOptions()
         options.log_severity_level = 3
+        options.enable_mem_pattern = False  # would hold the memory of each shape once more
         self._session: InferenceSession = onnxruntime.InferenceSession(
             str(model), options, providers=["CPUExecutionProvider"]
         )
@@ -66,6 +69,8 @@ class Network:
 
     def scores(self, arrays: Mapping[str, IntArray]) -> Logits:
         """The scores for the arrays of one talk, or of second looks at it."""
+        if len(arrays["ids"]) > MOST_WINDOWS:
+            raise TooLong
         given: dict[str, Any] = {name: arrays[name] for name in self._inputs}
         return Logits(*self._session.run(None, given))
 
