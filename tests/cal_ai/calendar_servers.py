@@ -51,42 +51,61 @@ class Radicale:
 @contextmanager
 def radicale_server(folder: Path) -> Iterator[Radicale]:
     """Serve an empty Radicale from a folder for the length of a `with` block."""
-    users = folder / "users"
-    users.write_text(f"{USER}:{PASSWORD}\n")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    options = {
-        "config": "",
-        "server-hosts": f"127.0.0.1:{port}",
-        "auth-type": "htpasswd",
-        "auth-htpasswd-filename": str(users),
-        "auth-htpasswd-encryption": "plain",
-        "auth-delay": "0",
-        "storage-filesystem-folder": str(folder / "collections"),
-    }
-    arguments = [part for name, value in options.items() for part in (f"--{name}", value)]
-    command = [sys.executable, "-m", "radicale", *arguments]
-    with (folder / "log").open("wb") as log:
-        process = subprocess.Popen(command, stdout=log, stderr=log)
+    process, port = _started(folder)
     try:
-        _wait_for(port, process)
         yield Radicale(f"http://127.0.0.1:{port}", process)
     finally:
-        process.terminate()
-        process.wait(timeout=10)
+        _ended(process)
 
 
-def _wait_for(port: int, process: subprocess.Popen[bytes]) -> None:
-    deadline = time.monotonic() + 20
+def _started(folder: Path, attempts: int = 5) -> tuple[subprocess.Popen[bytes], int]:
+    """A Radicale that listens, and where; it chooses no port, and one that was free may be taken.
+
+    It is believed by its own word: whoever tries to connect before it listens may reach another
+    server at that port, or itself.
+    """
+    users, log = folder / "users", folder / "log"
+    users.write_text(f"{USER}:{PASSWORD}\n")
+    for _ in range(attempts):
+        port = _free_port()
+        options = {
+            "config": "",
+            "server-hosts": f"127.0.0.1:{port}",
+            "auth-type": "htpasswd",
+            "auth-htpasswd-filename": str(users),
+            "auth-htpasswd-encryption": "plain",
+            "auth-delay": "0",
+            "storage-filesystem-folder": str(folder / "collections"),
+        }
+        arguments = [part for name, value in options.items() for part in (f"--{name}", value)]
+        with log.open("wb") as said:
+            command = [sys.executable, "-m", "radicale", *arguments]
+            process = subprocess.Popen(command, stdout=said, stderr=said)
+        if _listens(process, log):
+            return process, port
+        _ended(process)
+    raise RuntimeError(f"Radicale did not start: {log.read_text()[-500:]}")
+
+
+def _free_port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return int(free.getsockname()[1])
+
+
+def _listens(process: subprocess.Popen[bytes], log: Path) -> bool:
+    """Whether it says so; not if it has ended."""
+    deadline = time.monotonic() + 60
     while time.monotonic() < deadline and process.poll() is None:
-        try:
-            socket.create_connection(("127.0.0.1", port), timeout=1).close()
-        except OSError:
-            time.sleep(0.02)
-        else:
-            return
-    raise RuntimeError("Radicale did not start")
+        if b"Listening on " in log.read_bytes():
+            return True
+        time.sleep(0.02)
+    return False
+
+
+def _ended(process: subprocess.Popen[bytes]) -> None:
+    process.terminate()
+    process.wait(timeout=10)
 
 
 @dataclass(frozen=True, slots=True)

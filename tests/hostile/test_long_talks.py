@@ -43,7 +43,7 @@ def test_a_talk_of_thousands_of_lines_takes_little_memory(tmp_path: Path, line: 
 
 @pytest.fixture
 def reading(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A network that reads 100 lines at once, and finds an event in each line that names an hour."""
+    """A network that reads 100 lines at once, and finds events where "=" is said."""
 
     def read_twice(network: object, talk: Dialogue) -> Dialogue:
         if len(talk.lines) > 100:
