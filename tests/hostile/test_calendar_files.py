@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
@@ -79,3 +80,15 @@ def test_components_nested_without_end_are_refused_in_a_line(tmp_path: Path) -> 
     deep = "BEGIN:VEVENT\r\n" * 3_000 + "END:VEVENT\r\n" * 3_000
     with pytest.raises(CalendarError, match="expected no more than 20 components in each other"):
         opened(tmp_path, deep).coming(at(23, 0), at(31, 0))
+
+
+def test_time_grows_with_the_events_of_a_day_and_not_with_their_square(tmp_path: Path) -> None:
+    def seconds(events: int) -> float:
+        one = [vevent(f"e{it}", f"Event {it}", at(24, 9), at(24, 10), None) for it in range(events)]
+        calendar = opened(tmp_path, *one)
+        begun_s = time.process_time()
+        assert len(calendar.coming(at(23, 0), at(31, 0)).entries) == events
+        return time.process_time() - begun_s
+
+    seconds(10)
+    assert seconds(4_000) < 10 * max(seconds(1_000), 0.05)

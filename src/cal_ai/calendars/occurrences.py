@@ -37,6 +37,7 @@ class Budget:
 
     steps: int = 3 * MOST_STEPS
     plain_events: int = 500
+    """Recurring ones; those that do not recur are found at once, however many they are."""
 
     def occurrences(self, parsed: Any, start: datetime, end: datetime) -> list[Any]:
         """The occurrences of the events in `parsed` that overlap the window.
@@ -48,8 +49,9 @@ class Budget:
         def find() -> list[Any]:
             return list(recurring_ical_events.of(parsed).between(start, end))
 
-        self.plain_events -= 1
-        watched = self.plain_events < 0 or not _is_plain(parsed)
+        recurs = any("RRULE" in event or "RDATE" in event for event in parsed.subcomponents)
+        self.plain_events -= recurs
+        watched = recurs and (self.plain_events < 0 or not _is_plain(parsed))
         found = self._watched(find) if watched else find()
         if len(found) > MOST_OCCURRENCES:
             raise BeyondBoundsError(f"it occurs more than {MOST_OCCURRENCES} times in these days")
