@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +13,7 @@ from tests.hostile.kinds import TRANSCRIPT
 from tests.hostile.readers import TALK
 from tests.truemark.runs_for_tests import made
 
+import truemark
 from truemark.record_files import write_run
 
 COMMANDS = {
@@ -93,3 +95,15 @@ def test_a_standard_error_that_takes_nothing_costs_the_message_only(
     done = started(folder, command, redirected)
     assert (done.returncode, done.stderr) == (plain.returncode, "")
     assert bool(done.stdout) == bool(plain.stdout)
+
+
+def test_one_module_alone_writes_to_the_terminal() -> None:
+    source = Path(truemark.__file__).parents[1]
+    writing = re.compile(r"\bprint\(|std(?:out|err)\.(?:buffer\.)?write|os\.write\((?:1|2),")
+    found = {
+        str(path.relative_to(source))
+        for path in source.rglob("*.py")
+        if writing.search(path.read_text(encoding="utf-8"))
+    }
+    # What starts a worker tells it the address of its scheduler, which nobody else reads.
+    assert found == {"truemark/command.py", "sat_bench/running/workers.py"}
