@@ -1,5 +1,7 @@
 """Scoring core: precision and recall under a tolerance, and the records of runs."""
 
+import os
+
 TYPE_CHECKING = False  # that of typing takes time to import, while Ctrl-C is not answered
 if TYPE_CHECKING:
     from truemark.assignment import match_by_cost
@@ -13,6 +15,10 @@ if TYPE_CHECKING:
     from truemark.summary import summarise
 
 __version__ = "0.1.0"
+
+# Nothing leaves this machine unasked: onnxruntime would tell its makers of every use, unless it
+# knows before it is imported.
+os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
 
 __all__ = [
     "Counts",

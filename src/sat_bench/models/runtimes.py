@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -29,6 +30,8 @@ _PROVIDERS: dict[Runtime, str] = {"onnx": "CPUExecutionProvider", "cuda": "CUDAE
 _CODE = re.compile(r"^\[ONNXRuntimeError\] : \d+ : \w+ : (Load model from .*? failed: ?)?")
 _SOURCE_POSITION = re.compile(r"\S+\.(?:cc|h|hpp|cpp):\d+:? ?(?:.*\)|\S+:?) ")
 _OPENVINO_TYPES = {"f16": "float16", "f32": "float", "i64": "int64", "i32": "int32"}
+# OpenVINO tells its makers of every import, unless what it does that with is not there.
+sys.modules.setdefault("openvino_telemetry", None)  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True, slots=True)
