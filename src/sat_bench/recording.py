@@ -24,7 +24,7 @@ from sat_bench.models.systems import System
 from truemark import __version__
 from truemark.counts import Weights
 from truemark.errors import TruemarkError, os_reason
-from truemark.record_files import SUFFIX
+from truemark.record_files import SUFFIX, is_record
 from truemark.record_parts import held_out_of, position_blocks
 from truemark.records import HeldOut, Run, ScoringRules, Unit
 from truemark.records import System as RunSystem
@@ -223,6 +223,8 @@ def record_paths(path: Path, models: Sequence[str]) -> tuple[Path, ...]:
             ) from error
         if file.is_dir():
             raise TruemarkError(f"{file}: is a folder; expected a place for a run record")
+        if file.is_file() and file.stat().st_size and not is_record(file):
+            raise TruemarkError(f"{file}: is no run record, and would be lost; name another file")
     return found
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from truemark.command import DONE, FAILED, INCONCLUSIVE, WRONG_USE, Parser, ended, say, tell
+from truemark.errors import TruemarkError
 
 if TYPE_CHECKING:
     from truemark.record_files import Timeline
@@ -101,6 +102,7 @@ def _report(options: argparse.Namespace) -> int:
     from truemark.pages.report import report_page
     from truemark.record_files import load_run
 
+    _spare_records(options.output)
     runs = [load_run(path) for path in options.runs]
     write_atomically(options.output, report_page(runs, anyway=options.anyway))
     say(NAME, f"page: {options.output}")
@@ -117,6 +119,7 @@ def _history(options: argparse.Namespace) -> int:
     from truemark.record_files import read_timeline
     from truemark.sheets import show_sheet, timeline_json, timeline_sheet
 
+    _spare_records(options.output)
     timeline = read_timeline(options.folder)
     for warning in timeline.warnings:
         say(NAME, warning)
@@ -174,6 +177,7 @@ def _check(options: argparse.Namespace) -> int:
         _refuse("check needs --fail-under, --fail-under-lower or --fail-if-worse")
     if criteria.fail_if_worse and options.against is None:
         _refuse("--fail-if-worse needs --against BASELINE")
+    _spare_records(options.junit)
     baseline = load_run(options.against) if options.against else None
     gate = check(load_run(options.run), baseline, criteria, anyway=options.anyway)
     if options.format == "json":
@@ -185,6 +189,14 @@ def _check(options: argparse.Namespace) -> int:
     if page := os.environ.get("GITHUB_STEP_SUMMARY"):
         append_text(page, gate_summary(gate))
     return _STATUS[gate.outcome]
+
+
+def _spare_records(output: str | None) -> None:
+    """Refuses to write a page where a run record lies, such as the one that it is about."""
+    from truemark.record_files import is_record
+
+    if output and is_record(output):
+        raise TruemarkError(f"{output}: is a run record; name another file to write")
 
 
 def _add_format(own: argparse.ArgumentParser) -> None:

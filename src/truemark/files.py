@@ -53,12 +53,13 @@ def write_atomically(path: str | os.PathLike[str], data: str | bytes) -> None:
     try:
         target = Path(os.path.realpath(path))
         target.parent.mkdir(parents=True, exist_ok=True)
-        mode = target.stat().st_mode if target.exists() else None
+        # What /dev/stdout leads to need have no path of its own.
+        mode = Path(path).stat().st_mode if Path(path).exists() else None
         if mode is None or stat.S_ISREG(mode):
             _replace(target, content, mode)
         else:
             # A pipe or a device such as /dev/stdout is written to, not replaced.
-            _write_to(target, content, os.O_WRONLY)
+            _write_to(Path(path), content, os.O_WRONLY)
     except OSError as error:
         raise write_error(path, error) from error
 

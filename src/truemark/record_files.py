@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from truemark.errors import TruemarkError
-from truemark.files import read_error, read_text, write_atomically
+from truemark.files import open_regular, read_error, read_text, write_atomically
 from truemark.jsontext import decoded, encoded, to_json
 from truemark.records import FORMAT, Finding, FindingCount, Run, Unit
 from truemark.signature import data_hash
@@ -20,6 +20,7 @@ from truemark.summary import Summary, summarise
 from truemark.uncertainty import DEFAULT_DRAWS, Draws
 
 SUFFIX = ".run.json"
+_HEAD = 100  # bytes, in which a record says what it is
 _BARS = "▁▂▃▄▅▆▇█"
 
 
@@ -151,6 +152,15 @@ def load_run(path: str | os.PathLike[str]) -> Run:
     if found != FORMAT and not found.startswith(FORMAT + "."):
         raise TruemarkError(f"{path}: format {found!r} is newer than {FORMAT!r}; update truemark")
     return decoded(Run, content, str(path))
+
+
+def is_record(path: str | os.PathLike[str]) -> bool:
+    """Whether a file begins as a run record does."""
+    try:
+        with open_regular(path) as file:
+            return FORMAT.partition("/")[0].encode() in file.read(_HEAD)
+    except TruemarkError:
+        return False
 
 
 def schema() -> dict[str, object]:

@@ -370,6 +370,19 @@ def test_a_record_that_cannot_be_written_is_told_before_anything_is_measured(
     assert "error: taken/out: no folder for run records can be made here" in printed.err
 
 
+def test_no_record_is_written_over_a_talk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    talk = '{"text": "One. Two.", "boundaries": [4, 9]}'
+    Path("talk.json").write_text(talk, encoding="utf-8")
+    measured = ["-corpus", "talk.json", "-model", "nano", "-record"]
+    assert main([*measured, "talk.json"]) == 1
+    assert "talk.json: is no run record, and would be lost" in capsys.readouterr().err
+    assert Path("talk.json").read_text(encoding="utf-8") == talk
+    assert [main([*measured, "new.json"]) for _ in range(2)] == [0, 0]
+
+
 def test_the_defaults_are_those_of_the_setup() -> None:
     assert DEFAULTS.tolerance == SETUP.tolerance
     assert str(SETUP.signature).startswith("sat-bench:")

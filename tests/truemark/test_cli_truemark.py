@@ -233,3 +233,32 @@ def test_an_interrupt_is_130_while_imports_run(folder: Path) -> None:
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (128 + signal.SIGINT, "truemark: interrupted\n")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["report", "old.run.json", "-o", "old.run.json"],
+        ["report", "old.run.json", "-o", "link.html"],
+        ["history", ".", "-o", "old.run.json"],
+        ["check", "new.run.json", "--fail-under", "0", "--junit", "old.run.json"],
+    ],
+    ids=lambda words: " ".join(words[:1] + words[-1:]),
+)
+def test_no_record_is_written_over(
+    folder: Path, capsys: pytest.CaptureFixture[str], arguments: list[str]
+) -> None:
+    (folder / "link.html").symlink_to("old.run.json")
+    before = (folder / "old.run.json").read_bytes()
+    assert main(arguments) == 1
+    streams = capsys.readouterr()
+    assert streams.err == (
+        f"truemark: error: {arguments[-1]}: is a run record; name another file to write\n"
+    )
+    assert (folder / "old.run.json").read_bytes() == before
+
+
+def test_a_page_can_be_written_to_a_pipe(folder: Path) -> None:
+    command = [sys.executable, "-m", "truemark", "report", "old.run.json", "-o", "/dev/stdout"]
+    done = subprocess.run(command, capture_output=True, check=False)
+    assert (done.returncode, done.stdout.rstrip()[-7:]) == (0, b"</html>")
