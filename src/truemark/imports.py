@@ -89,6 +89,6 @@ def _module(module: str) -> object:
                 f"no module {module} in the working folder or among the installed ones"
             ) from None
         raise CallableError(f"{module} needs {error.name}, which is missing") from error
-    except Exception as error:
+    except (Exception, SystemExit) as error:  # a script that does its work when it is imported
         said = f"{type(error).__name__}: {error}".rstrip(": ")
         raise CallableError(f"{module} cannot be imported: {said}") from error

@@ -67,6 +67,20 @@ def half(request):
 
 def sleeps(request):
     time.sleep(30)
+
+def leaves(request):
+    raise SystemExit(0)
+
+async def leaves_later(request):
+    raise SystemExit("enough")
+
+def stumbles(request):
+    yield {"action": "create", "title": "Lunch"}
+    raise KeyError("title")
+
+def endless(request):
+    while True:
+        yield {"action": "create", "title": "Lunch"}
 """
 PROGRAM = """
 import json, sys
@@ -124,6 +138,10 @@ def test_no_events_are_an_answer(folder: Path, name: str) -> None:
         ("objects", "returned what is no event: object is not part of an event"),
         ("half", "unusable answer: events[0].title is missing"),
         ("sleeps", "no answer within 0.3 s"),
+        ("leaves", "raised SystemExit: 0"),
+        ("leaves_later", "raised SystemExit: enough"),
+        ("stumbles", "raised KeyError: 'title'"),
+        ("endless", "returned more than 10,000 events"),
     ],
 )
 def test_a_callable_that_fails_fails_that_sample_alone(

@@ -49,6 +49,17 @@ def raises(text):
 def wrong(text):
     return 42
 
+def leaves(text):
+    raise SystemExit(0)
+
+def stumbles(text):
+    yield "One."
+    raise ValueError("out of luck")
+
+def endless(text):
+    while True:
+        yield "One."
+
 def one_text(text):
     return text
 
@@ -80,8 +91,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     (tmp_path / "own_splits.py").write_text(CALLABLES, encoding="utf-8")
     (tmp_path / "broken_splits.py").write_text("import nowhere_to_be_found\n", encoding="utf-8")
     (tmp_path / "raising_splits.py").write_text("1 / 0\n", encoding="utf-8")
+    (tmp_path / "leaving_splits.py").write_text("raise SystemExit(0)\n", encoding="utf-8")
     yield tmp_path
-    for name in ("own_splits", "broken_splits", "raising_splits"):
+    for name in ("own_splits", "broken_splits", "raising_splits", "leaving_splits"):
         sys.modules.pop(name, None)
 
 
@@ -139,6 +151,9 @@ def test_a_callable_with_probabilities_is_swept(folder: Path) -> None:
 
 FAULTS = [
     ("py:own_splits:raises", "fails on a text of 9 characters: ValueError: out of luck"),
+    ("py:own_splits:leaves", "fails on a text of 9 characters: SystemExit: 0"),
+    ("py:own_splits:stumbles", "fails on a text of 9 characters: ValueError: out of luck"),
+    ("py:own_splits:endless", "answers more than 10 sentences to a text of 9 characters"),
     ("py:own_splits:wrong", "answers 42, expected a list of sentences"),
     ("py:own_splits:one_text", "answers 'One. Two.', expected a list"),
     ("py:own_splits:shuffled", "answers the end 3 at place 1, expected ends that ascend"),
@@ -149,6 +164,7 @@ FAULTS = [
     ("py:absent_splits:split", "no module absent_splits"),
     ("py:broken_splits:split", "broken_splits needs nowhere_to_be_found, which is missing"),
     ("py:raising_splits:split", "cannot be imported: ZeroDivisionError: division by zero"),
+    ("py:leaving_splits:split", "leaving_splits cannot be imported: SystemExit: 0"),
     ("lib:nosuch", "no such library; known are blingfire"),
     ("lib:absent", "not installed: pip install absent-package"),
     ("lib:cracked", "does not start: RuntimeError: cracked"),

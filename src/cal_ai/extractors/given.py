@@ -11,8 +11,9 @@ import asyncio
 import inspect
 import json
 import threading
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from datetime import date
+from itertools import islice
 from typing import TypeVar
 
 from cal_ai.events import Event, event_fields
@@ -31,6 +32,7 @@ from truemark.programs import (
 from truemark.text import one_line
 
 T = TypeVar("T")
+_MOST_EVENTS = 10_000
 
 
 class CallableExtractor:
@@ -64,7 +66,7 @@ class CallableExtractor:
             raise ExtractionFailed(f"no answer within {self._timeout_s:g} s") from None
         except (ExtractionFailed, TruemarkError):
             raise
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             said = one_line(f"{type(error).__name__}: {error}".rstrip(": "))
             raise ExtractionFailed(f"{self._name} raised {said}") from error
         return _extraction(_as_answer(self._name, returned))
@@ -76,7 +78,7 @@ class CallableExtractor:
         if inspect.iscoroutinefunction(self._function):
             return await self._function(request)
         async with self._turn:
-            returned = await _in_thread(lambda: self._function(request))
+            returned = await _in_thread(lambda: _taken(self._name, self._function(request)))
         return await returned if isinstance(returned, Awaitable) else returned
 
 
@@ -139,6 +141,16 @@ def request_fields(request: Request) -> dict[str, object]:
     }
 
 
+def _taken(name: str, returned: object) -> object:
+    """What was returned; what is made while it is read is read here, in the time it may take."""
+    if not isinstance(returned, Iterator):
+        return returned
+    items = list(islice(returned, _MOST_EVENTS + 1))
+    if len(items) > _MOST_EVENTS:
+        raise ExtractionFailed(f"{name} returned more than {_MOST_EVENTS:,} events")
+    return items
+
+
 def _as_answer(name: str, returned: object) -> str:
     if isinstance(returned, str):
         return returned
@@ -177,7 +189,7 @@ async def _in_thread(work: Callable[[], T]) -> T:
     loop = asyncio.get_running_loop()
     result: asyncio.Future[T] = loop.create_future()
 
-    def tell(value: T | None, error: Exception | None) -> None:
+    def tell(value: T | None, error: BaseException | None) -> None:
         if result.done():
             return
         if error:
@@ -186,10 +198,11 @@ async def _in_thread(work: Callable[[], T]) -> T:
             result.set_result(value)  # type: ignore[arg-type]  # None only where T has it
 
     def run() -> None:
-        value, problem = None, None
+        value: T | None = None
+        problem: BaseException | None = None
         try:
             value = work()
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             problem = error
         if not loop.is_closed():
             loop.call_soon_threadsafe(tell, value, problem)

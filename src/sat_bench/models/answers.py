@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import operator
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from sat_bench.models.finding import ModelError
@@ -68,10 +69,10 @@ class TextModel:
         """The answer to one text; what goes wrong in the system is an error of one line."""
         begun = time.perf_counter()
         try:
-            answer = self.split(text)
-        except TruemarkError as error:
+            answer = _taken(text, self.split(text))
+        except (TruemarkError, AnswerError) as error:
             raise ModelError(f"{self.system.name}: {error}") from error
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise ModelError(
                 f"{self.system.name}: fails on a text of {len(text):,} characters: {_said(error)}"
             ) from error
@@ -82,7 +83,20 @@ class TextModel:
         return replace(found, seconds=time.perf_counter() - begun)
 
 
-def _said(error: Exception) -> str:
+def _taken(text: str, answer: object) -> object:
+    """The answer; one that is made while it is read is read here, where its failures count."""
+    if isinstance(answer, Sized) or not isinstance(answer, Iterable):
+        return answer
+    most = len(text) + 1
+    items = list(islice(answer, most + 1))
+    if len(items) > most:
+        raise AnswerError(
+            f"answers more than {most:,} sentences to a text of {len(text):,} characters"
+        )
+    return items
+
+
+def _said(error: BaseException) -> str:
     return one_line(f"{type(error).__name__}: {error}".rstrip(": "))
 
 
