@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from cal_ai.extractors.choosing import EMBEDDED, EXTRACTORS
-from truemark.command import WRONG_USE, Parser, ended, note, tell
+from truemark.command import LONGEST_WAIT_S, WRONG_USE, Parser, ended, note, tell
 from truemark.errors import TruemarkError
 from truemark.text import clipped, one_line
 
@@ -109,7 +109,9 @@ def run_parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--dry-run", action="store_true", help="show each decision and change nothing"
     )
-    parser.add_argument("--owner", metavar="NAME", help="whose calendar it is (default: Alice)")
+    parser.add_argument(
+        "--owner", metavar="NAME", type=_name, help="whose calendar it is (default: Alice)"
+    )
     parser.add_argument(
         "--calendar",
         metavar="WHERE",
@@ -240,7 +242,7 @@ def _add_extractor_flags(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--timeout",
         metavar="S",
-        type=_positive_number,
+        type=_seconds,
         help="seconds to wait for one answer (default: 120 for a model's, 30 for a calendar's)",
     )
 
@@ -276,9 +278,16 @@ def _path(text: str) -> Path:
     return Path(text)
 
 
+def _name(text: str) -> str:
+    if not text.strip():
+        raise argparse.ArgumentTypeError(f"{text!r} is nobody's name")
+    return text
+
+
 def _whole_number(text: str) -> int:
     if not text.strip().isdecimal() or len(text) > _MOST_DIGITS or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of 1 or more")
+        most = 10**_MOST_DIGITS - 1
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1 to {most}")
     return int(text)
 
 
@@ -294,6 +303,11 @@ def _number(text: str, fits: Callable[[float], bool], expected: str) -> float:
 
 def _positive_number(text: str) -> float:
     return _number(text, lambda number: number > 0, "a number above 0")
+
+
+def _seconds(text: str) -> float:
+    expected = f"a number above 0, and at most {LONGEST_WAIT_S}"
+    return _number(text, lambda number: 0 < number <= LONGEST_WAIT_S, expected)
 
 
 def _share(text: str) -> float:

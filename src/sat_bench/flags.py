@@ -16,7 +16,7 @@ from sat_bench.corpus.conditions import CONDITIONS, WRITTEN, Condition
 from sat_bench.corpus.loading import BUNDLED_CORPUS
 from sat_bench.models import LARGEST_OVERLAP
 from sat_bench.models.finding import expanded
-from truemark.command import Parser
+from truemark.command import LONGEST_WAIT_S, Parser
 
 _TRUTH = {"true": True, "1": True, "t": True, "false": False, "0": False, "f": False}
 _NEGATIVE_NUMBER = re.compile(r"-\.?\d.*")
@@ -236,9 +236,10 @@ probability = _number(0, 1, "a number from 0 to 1")
 
 
 def seconds(value: str) -> float:
-    number = _number(0, math.inf, "a number of seconds above 0")(value)
+    expected = f"a number of seconds above 0, at most {LONGEST_WAIT_S}"
+    number = _number(0, LONGEST_WAIT_S, expected)(value)
     if number == 0:
-        raise ArgumentTypeError(f"must be a number of seconds above 0, got {value!r}")
+        raise ArgumentTypeError(f"must be {expected}, got {value!r}")
     return number
 
 

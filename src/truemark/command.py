@@ -28,6 +28,9 @@ WRONG_USE: Final = 2
 INCONCLUSIVE: Final = 3
 INTERRUPTED: Final = 130
 
+LONGEST_WAIT_S: Final = 1_000_000
+"""The most that a flag may ask to wait: eleven days, which every clock can count."""
+
 _SOON_S = 0.01
 _LONGEST_LINE = 4_000
 _LONGEST_COMPLAINT = 400

@@ -138,12 +138,12 @@ def test_a_model_that_fails_in_run_is_one_clear_line(gemini: CommandLine, llm: L
         pytest.param((), "a FILE or benchmark is missing", id="nothing"),
         pytest.param(
             ("benchmark", "--concurrency", "0"),
-            "argument --concurrency: '0' is not a whole number of 1 or more",
+            "argument --concurrency: '0' is not a whole number from 1 to 999999",
             id="concurrency",
         ),
         pytest.param(
             ("benchmark", "--concurrency", "two"),
-            "argument --concurrency: 'two' is not a whole number of 1 or more",
+            "argument --concurrency: 'two' is not a whole number from 1 to 999999",
             id="concurrency-word",
         ),
         pytest.param(
@@ -154,6 +154,12 @@ def test_a_model_that_fails_in_run_is_one_clear_line(gemini: CommandLine, llm: L
             "argument --timeout: 'inf' is not a number above 0",
             id="timeout",
         ),
+        pytest.param(
+            ("talk.txt", "--timeout", "1e300", "--calendar", "caldav:http://127.0.0.1:1/"),
+            "argument --timeout: '1e300' is not a number above 0, and at most 1000000",
+            id="timeout-without-end",
+        ),
+        pytest.param(("talk.txt", "--owner", " "), "argument --owner: ' ' is nobody", id="owner"),
         pytest.param(
             ("benchmark", "--fail-under", "1.5"),
             "argument --fail-under: '1.5' is not a number from 0 to 1",

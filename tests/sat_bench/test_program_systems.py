@@ -197,6 +197,7 @@ def test_callables_libraries_and_programs_run_on_workers(splitter: str) -> None:
     assert "ended with status 1" in absent.reason
 
 
-def test_a_timeout_is_a_number_above_zero(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["-timeout", "0"]) == 2
+@pytest.mark.parametrize("value", ["0", "1e300", "nan"])
+def test_a_timeout_is_a_number_above_zero(value: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["-timeout", value]) == 2
     assert "a number of seconds above 0" in capsys.readouterr().err
