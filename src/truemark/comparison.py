@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Literal
 from truemark.counts import Counts
 from truemark.errors import TruemarkError
 from truemark.records import Run, Unit
-from truemark.summary import Summary, block_rows, group_values, scoring_of, summarise
+from truemark.summary import Summary, block_rows, by_group, scoring_of, summarise
+from truemark.text import clipped
 from truemark.uncertainty import (
     DEFAULT_DRAWS,
     MEASURES,
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 Verdict = Literal["better", "worse", "not distinguishable"]
 LEVEL = 0.05
 WORTH_SEEING = 0.02
+LONGEST_NAME = 200  # of a system, where it is told; longer ones lose their middle
 Pair = tuple[Unit, Unit]
 
 
@@ -139,10 +141,10 @@ def compare(
 
 def _names(runs: Sequence[Run]) -> tuple[str, ...]:
     """The systems' names; where they are equal, with the start of the run or its number."""
-    plain = [run.system.name for run in runs]
+    plain = [clipped(run.system.name, LONGEST_NAME) for run in runs]
     if len(set(plain)) == len(plain):
         return tuple(plain)
-    dated = [f"{run.system.name} {run.started}" for run in runs]
+    dated = [f"{name} {run.started}" for name, run in zip(plain, runs, strict=True)]
     if len(set(dated)) == len(dated):
         return tuple(dated)
     return tuple(f"{name} #{number}" for number, name in enumerate(plain, start=1))
@@ -235,8 +237,7 @@ def _group_differences(
 ) -> tuple[GroupDifference, ...]:
     f1 = scoring_of(run.scoring, "f1")
     found = []
-    for name, value in group_values([before for before, _ in pairs]):
-        own = [pair for pair in pairs if pair[0].group.get(name) == value]
+    for name, value, own in by_group(pairs, lambda pair: pair[0].group):
         before, after = _paired_tables(own)
         p_value = paired_test(after, before, f1, draws).p_value
         found.append((name, value, len(own), paired_interval(after, before, f1, draws), p_value))

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, pvariance
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from truemark.counts import Counts, total
 from truemark.records import Run, ScoringRules, Unit
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     Ints = NDArray[np.int64]
 
+T = TypeVar("T")
 Block = tuple[str, int]
 
 
@@ -85,11 +86,17 @@ def scoring_of(rules: ScoringRules, measure: Measure) -> Scoring:
     return Scoring(measure, rules.empty, rules.weights)
 
 
-def group_values(units: Sequence[Unit]) -> list[tuple[str, str]]:
-    """Every (name, value) by which the units can be broken down, in order of appearance."""
-    found = dict.fromkeys(pair for unit in units for pair in unit.group.items())
-    names = dict.fromkeys(name for name, _ in found)
-    return [(name, value) for name in names for own, value in found if own == name]
+def by_group(
+    items: Iterable[T], group_of: Callable[[T], Mapping[str, str]]
+) -> Iterator[tuple[str, str, list[T]]]:
+    """Every name and value by which the items can be broken down, in order, and those it is of."""
+    found: dict[str, dict[str, list[T]]] = {}
+    for item in items:
+        for name, value in group_of(item).items():
+            found.setdefault(name, {}).setdefault(value, []).append(item)
+    for name, values in found.items():
+        for value, own in values.items():
+            yield name, value, own
 
 
 def block_rows(unit: Unit) -> list[tuple[Block, tuple[int, ...]]]:
@@ -120,8 +127,7 @@ def _intervals(units: Sequence[Unit], rules: ScoringRules, draws: Draws) -> dict
 
 def _groups(units: Sequence[Unit], f1: Scoring, draws: Draws) -> list[GroupScore]:
     found = []
-    for name, value in group_values(units):
-        own = [unit for unit in units if unit.group.get(name) == value]
+    for name, value, own in by_group(units, lambda unit: unit.group):
         (interval,) = intervals_of(cluster_table(own), (f1,), draws)
         found.append(
             GroupScore(name, value, total(unit.counts for unit in own), len(own), interval)

@@ -206,6 +206,8 @@ def test_mistakes_are_fixed_broken_or_in_both_by_kind_and_place() -> None:
         pytest.param(0.941, Scale(0.94, 1.0, 0.01), id="near one"),
         pytest.param(0.52, Scale(0.5, 1.0, 0.1), id="middling"),
         pytest.param(0.0, Scale(0.0, 1.0, 0.2), id="whole range"),
+        pytest.param(1.0, Scale(0.99, 1.0, 0.01), id="no width"),
+        pytest.param(1 - 1e-13, Scale(0.99, 1.0, 0.01), id="hardly a width"),
     ],
 )
 def test_scores_are_shown_from_a_round_number_to_one(low: float, expected: Scale) -> None:
@@ -213,6 +215,18 @@ def test_scores_are_shown_from_a_round_number_to_one(low: float, expected: Scale
     assert scale.low == pytest.approx(expected.low)
     assert scale.step == expected.step
     assert scale.ticks[-1] == 1.0
+
+
+def test_runs_without_a_mistake_have_a_page() -> None:
+    best = made("best", {f"u{number}": (5, 0, 0) for number in range(30)})
+    assert "</html>" in report_page([best], draws=Draws(resamples=20))
+    assert "</html>" in report_page([best, best], draws=Draws(resamples=20))
+
+
+def test_a_name_without_end_fills_no_page() -> None:
+    runs = [made("x" * 200_000, {"u": (1, 0, 0)}), made("y", {"u": (1, 0, 0)})]
+    for shown in (runs[:1], runs, runs[::-1]):
+        assert report_page(shown, draws=Draws(resamples=20)).count("x" * 1_000) <= 1
 
 
 def test_differences_are_shown_equally_far_to_both_sides() -> None:

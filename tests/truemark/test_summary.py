@@ -1,10 +1,11 @@
+import time
 from dataclasses import replace
 
 import pytest
 from tests.truemark.runs_for_tests import made
 
 from truemark.records import Unit
-from truemark.summary import repeats_of
+from truemark.summary import by_group, repeats_of
 
 RIGHT, WRONG = (2, 0, 0), (1, 1, 1)
 
@@ -53,3 +54,25 @@ def test_units_with_missing_repeats_are_left_out() -> None:
     assert found is not None
     assert found.right_in_all.value == pytest.approx(1.0)
     assert found.right_in_all.count == 1
+
+
+def test_units_are_broken_down_in_order_of_appearance() -> None:
+    groups = [{"a": "1", "b": "x"}, {"b": "y", "a": "1"}, {"c": "1"}, {"a": "2"}]
+    found = [(name, value, own) for name, value, own in by_group(groups, lambda group: group)]
+    assert found == [
+        ("a", "1", groups[:2]),
+        ("a", "2", groups[3:]),
+        ("b", "x", groups[:1]),
+        ("b", "y", groups[1:2]),
+        ("c", "1", groups[2:3]),
+    ]
+
+
+def test_time_grows_with_the_groups_and_not_with_their_square() -> None:
+    def seconds(count: int) -> float:
+        groups = [{"part": f"{number}"} for number in range(count)]
+        begun_s = time.process_time()
+        assert len(list(by_group(groups, lambda group: group))) == count
+        return time.process_time() - begun_s
+
+    assert seconds(100_000) < 40 * max(seconds(10_000), 0.01)

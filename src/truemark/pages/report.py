@@ -9,12 +9,13 @@ from dataclasses import dataclass
 from statistics import median, quantiles
 from typing import Protocol
 
-from truemark.comparison import WORTH_SEEING, Comparison, Versus, compare
+from truemark.comparison import LONGEST_NAME, WORTH_SEEING, Comparison, Versus, compare
 from truemark.pages.document import document, payload_of, signed
 from truemark.pages.figures import COLORS, Figure, Series, figures_of
 from truemark.record_files import PastRun, Timeline, finding_counts
 from truemark.records import Run
 from truemark.summary import GroupScore, Summary, summarise
+from truemark.text import clipped
 from truemark.uncertainty import DEFAULT_DRAWS, MEASURES, Draws
 
 MOST_UNITS = 40  # beyond which the list of units is no overview
@@ -63,7 +64,8 @@ def report_page(runs: Sequence[Run], *, anyway: bool = False, draws: Draws = DEF
     if comparison is not None:
         names, summaries = comparison.names, comparison.summaries
     else:
-        names, summaries = (runs[0].system.name,), (summarise(runs[0], draws),)
+        names = (clipped(runs[0].system.name, LONGEST_NAME),)
+        summaries = (summarise(runs[0], draws),)
     figures = figures_of(runs, names)
     shown = [one for own in summaries for one in own.intervals.values()]
     return document(
@@ -289,7 +291,8 @@ def score_scale(shown: Iterable[Ranged]) -> Scale:
     """From a round number below every interval up to 1."""
     lowest = min((one.low for one in shown), default=0.0)
     step = _step(1 - lowest)
-    return Scale(max(0.0, math.floor(lowest / step + 1e-9) * step), 1.0, step)
+    below = min(math.floor(lowest / step + 1e-9), round(1 / step) - 1)  # 1 itself is no width
+    return Scale(max(0.0, below * step), 1.0, step)
 
 
 def difference_scale(shown: Iterable[Ranged]) -> Scale:
