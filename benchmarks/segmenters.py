@@ -12,13 +12,13 @@ import argparse
 import csv
 import io
 import json
-import os
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from docs import outputs
@@ -26,6 +26,7 @@ from training.corruption import join
 from training.documents import GOLD_ENDING, Document, read_gold_folder
 
 from benchmarks.machine import machine
+from benchmarks.timing import undisturbed
 from sat_bench.corpus.loading import BUNDLED_CORPUS
 from sat_bench.models.finding import BUNDLED_MODELS
 from sat_bench.models.libraries import LIBRARIES
@@ -96,9 +97,9 @@ def measured(name: str, corpus: Path) -> Measured:
         "-format": "csv",
     }
     words = (word for flag in flags.items() for word in flag)
-    done = subprocess.run(
-        [sys.executable, "-m", "sat_bench", *words], capture_output=True, text=True, check=False
-    )
+    command = [sys.executable, "-m", "sat_bench", *words]
+    run = partial(subprocess.run, command, capture_output=True, text=True, check=False)
+    done = undisturbed(run, name)
     if not done.stdout:
         raise TruemarkError(f"{name}: sat-bench failed: {done.stderr.strip()}")
     return Measured(name, tuple(csv.DictReader(io.StringIO(done.stdout))))
@@ -140,11 +141,10 @@ def _speed(sets: Sequence[Measured], system: str) -> float:
 
 def report(gold: Path | None) -> str:
     """The machine, the table and what is left out, as markdown."""
-    load = os.getloadavg()[0]
     with corpora(gold) as found:
         sets = [measured(name, corpus) for name, corpus in found.items()]
     parts = [
-        f"{machine()}; load {load:.1f} before the start.",
+        machine(),
         render(table(sets), "markdown").rstrip(),
         "\n".join(f"- left out: {line}" for line in sets[0].failed),
     ]

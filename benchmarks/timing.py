@@ -16,6 +16,8 @@ from benchmarks.machine import MOST_BY_OTHERS, Moment
 BUSY = "BENCHMARK_BUSY"
 TRIES = 8
 PAUSE_S = 2.0
+REST_S = 0.1
+"""Between two jobs: onnxruntime's threads look out for more work for half of that."""
 LEAST_S = 0.02
 """What others may always take: the kernel counts their time in ticks of a hundredth of a second."""
 
@@ -27,6 +29,7 @@ def fastest(jobs: dict[str, Callable[[], object]], repeat: int) -> dict[str, flo
     times: dict[str, list[float]] = {name: [] for name in jobs}
     for _ in range(repeat):
         for name, job in jobs.items():
+            time.sleep(REST_S)
             times[name].append(undisturbed(lambda job=job: seconds(job), name))  # type: ignore[misc]
     return {name: min(taken) for name, taken in times.items()}
 
