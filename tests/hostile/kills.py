@@ -18,7 +18,7 @@ from tests.hostile.writers import Writer, servers, writers
 import truemark
 
 KILLS = 200
-INTERRUPTS = 25
+INTERRUPTS = 16
 LIVES = 8  # in one folder, before a run that is let be
 Own = Callable[[Iterable[Any]], Iterator[Any]]
 Finding = tuple[str, str, list[str]]

@@ -155,12 +155,12 @@ def _talks() -> Iterator[Reader]:
     contents = {".txt": TALK, ".json": GOLD, ".conllu": CONLLU, ".srt": SRT, ".vtt": VTT}
     for (ending, good), form in zip(contents.items(), formats, strict=True):
         flags = (*NANO, "-format", form)
-        yield Reader(ending, 90, f"corpus/talk{ending}", good, sat_bench, flags)
+        yield Reader(ending, 60, f"corpus/talk{ending}", good, sat_bench, flags)
     conditions = (*NANO, "-conditions", "bare,asr", "-per-talk", "-record", "out.run.json")
-    yield Reader("-conditions", 40, "corpus/talk.txt", TALK, sat_bench, conditions)
+    yield Reader("-conditions", 25, "corpus/talk.txt", TALK, sat_bench, conditions)
     for ending, good in ((".txt", TALK), (".srt", SRT), (".vtt", VTT)):
         arguments = ("import", f"in{ending}", "-o", "out.txt")
-        yield Reader(f"import {ending}", 50, f"in{ending}", good, sat_bench, arguments)
+        yield Reader(f"import {ending}", 32, f"in{ending}", good, sat_bench, arguments)
 
 
 def _systems() -> Iterator[Reader]:
@@ -176,11 +176,11 @@ def _systems() -> Iterator[Reader]:
         ("py: module", "mine.py", MODULE, "py:mine:split"),
     ):
         flags = ("-corpus", "corpus", "-model", model, "-timeout", "2", "-record", "out.run.json")
-        yield Reader(kind, 50, name, good, sat_bench, flags, CORPUS)
+        yield Reader(kind, 32, name, good, sat_bench, flags, CORPUS)
     pairs = json.dumps([[12, 0.9], [25, 0.8]]).encode()
     sweep = ("-corpus", "corpus", "-model", "py:mine:given", "-sweep")
     beside = {**CORPUS, "mine.py": RETURNS}
-    yield Reader("py: ends", 50, "answer.json", pairs, sat_bench, sweep, beside, read_by_us=False)
+    yield Reader("py: ends", 32, "answer.json", pairs, sat_bench, sweep, beside, read_by_us=False)
     one = json.dumps([GOT_LUNCH]).encode()
     for kind, good, extractor in (
         ("cal_ai cmd:", EVENTS, "cmd:cat answer.json"),
@@ -189,7 +189,7 @@ def _systems() -> Iterator[Reader]:
         arguments = ("talk.txt", *DRY, "--extractor", extractor, "--timeout", "2")
         beside = {**SAID, "mine.py": RETURNS}
         ours = extractor.startswith("cmd:")
-        yield Reader(kind, 90, "answer.json", good, cal_ai, arguments, beside, read_by_us=ours)
+        yield Reader(kind, 60, "answer.json", good, cal_ai, arguments, beside, read_by_us=ours)
 
 
 def _models() -> Iterator[Reader]:
@@ -199,10 +199,10 @@ def _models() -> Iterator[Reader]:
     whole = {**CORPUS, "m.onnx": onnx, "m.md": card, "t.model": pieces}
     flags = ("-corpus", "corpus", "-model", "m.onnx", "-tokenizer", "t.model")
     for kind, name, good in (("ONNX", "m.onnx", onnx), ("SentencePiece", "t.model", pieces)):
-        yield Reader(kind, 50, name, good, sat_bench, flags, whole, spoil=_spoilt_model)
-    yield Reader("model card", 50, "m.md", card, sat_bench, flags, whole)
+        yield Reader(kind, 32, name, good, sat_bench, flags, whole, spoil=_spoilt_model)
+    yield Reader("model card", 32, "m.md", card, sat_bench, flags, whole)
     int8 = (*flags, "-quantize")
-    yield Reader("-quantize", 20, "m.onnx", onnx, sat_bench, int8, whole, spoil=_spoilt_model)
+    yield Reader("-quantize", 15, "m.onnx", onnx, sat_bench, int8, whole, spoil=_spoilt_model)
 
 
 def _spoilt_model(content: bytes, dice: random.Random) -> bytes:
@@ -216,12 +216,12 @@ def _spoilt_model(content: bytes, dice: random.Random) -> bytes:
 
 
 def _calendar_files(made: Mapping[str, bytes]) -> Iterator[Reader]:
-    yield Reader("transcript", 150, "talk.txt", TRANSCRIPT.encode(), cal_ai, ("talk.txt", *DRY))
+    yield Reader("transcript", 100, "talk.txt", TRANSCRIPT.encode(), cal_ai, ("talk.txt", *DRY))
     into = ("talk.txt", "--calendar", "ics:c.ics")
-    yield Reader(".ics", 220, "c.ics", REAL_WORLD, cal_ai, into, SAID)
+    yield Reader(".ics", 150, "c.ics", REAL_WORLD, cal_ai, into, SAID)
     key = SECRETS["caldav"]
     good = DOTENV + f"CALDAV_PASSWORD={key}\n".encode()
-    yield Reader(".env", 90, ".env", good, cal_ai, ("talk.txt", *DRY), SAID, secrets=(key,))
+    yield Reader(".env", 60, ".env", good, cal_ai, ("talk.txt", *DRY), SAID, secrets=(key,))
     name, journal = _found(made, "applied.jsonl")
     beside = {
         **SAID,
@@ -230,25 +230,25 @@ def _calendar_files(made: Mapping[str, bytes]) -> Iterator[Reader]:
     }
     again = (*into, *BY_PROGRAM)
     applied = "unchanged: applied on"
-    yield Reader("journal", 120, name, journal, cal_ai, again, beside, shows=applied)
+    yield Reader("journal", 80, name, journal, cal_ai, again, beside, shows=applied)
 
 
 def _benchmark_files(made: Mapping[str, bytes]) -> Iterator[Reader]:
     plain = ("benchmark", "samples", "--no-summary", "--extractor", "reader")
     sidecar = "samples/crud/one.expected.json"
-    yield Reader(".expected.json", 220, sidecar, SIDECAR, cal_ai, plain, SAMPLE)
+    yield Reader(".expected.json", 150, sidecar, SIDECAR, cal_ai, plain, SAMPLE)
     _, answers = _found(made, ".answers.jsonl")
     replay = ("benchmark", "samples", "--extractor", "replay:r.jsonl")
-    yield Reader(".answers.jsonl", 120, "r.jsonl", answers * 2, cal_ai, replay, SAMPLE)
+    yield Reader(".answers.jsonl", 80, "r.jsonl", answers * 2, cal_ai, replay, SAMPLE)
     based = (*plain, "--baseline", "b.answers.jsonl")
-    yield Reader("--baseline answers", 60, "b.answers.jsonl", answers, cal_ai, based, SAMPLE)
+    yield Reader("--baseline answers", 40, "b.answers.jsonl", answers, cal_ai, based, SAMPLE)
     beside = {**SAMPLE, "answer.json": EVENTS}
     resumed = ("benchmark", "samples", "--resume", *BY_PROGRAM)
     name, _ = _found(made, ".answers.jsonl")
     taken = "resuming"
-    yield Reader("--resume", 60, name, answers, cal_ai, resumed, beside, shows=taken)
+    yield Reader("--resume", 40, name, answers, cal_ai, resumed, beside, shows=taken)
     name, history = _found(made, "benchmark_history.jsonl")
-    yield Reader("history", 60, name, history, cal_ai, plain, SAMPLE)
+    yield Reader("history", 40, name, history, cal_ai, plain, SAMPLE)
 
 
 def _records(made: Mapping[str, bytes]) -> Iterator[Reader]:
@@ -265,18 +265,18 @@ def _records(made: Mapping[str, bytes]) -> Iterator[Reader]:
         ):
             name = f"record {arguments[0]} {kind}"
             yield Reader(
-                name, 35, "a.run.json", record, truemark, arguments, beside, statuses=statuses
+                name, 22, "a.run.json", record, truemark, arguments, beside, statuses=statuses
             )
     based = ("benchmark", "samples", "--no-summary", "--extractor", "reader")
     flags = (*based, "--baseline", "b.run.json")
-    yield Reader("--baseline record", 60, "b.run.json", records["reports"], cal_ai, flags, SAMPLE)
+    yield Reader("--baseline record", 40, "b.run.json", records["reports"], cal_ai, flags, SAMPLE)
 
 
 def _caches(made: Mapping[str, bytes]) -> Iterator[Reader]:
     name, entry = _found(made, ".probabilities")
     flags, spoil = (*NANO, "-cache", "cache"), _spoilt_entry
     taken = "1 of 1 talks taken from the cache"
-    yield Reader("cache", 60, name, entry, sat_bench, flags, CORPUS, spoil=spoil, shows=taken)
+    yield Reader("cache", 40, name, entry, sat_bench, flags, CORPUS, spoil=spoil, shows=taken)
 
 
 def _spoilt_entry(entry: bytes, dice: random.Random) -> bytes:

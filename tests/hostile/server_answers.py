@@ -91,11 +91,11 @@ def _envelopes(url: str) -> Iterator[Reader]:
     keys = {"GEMINI_API_KEY": SECRETS["gemini"], "GOOGLE_GEMINI_BASE_URL": url}
     good = json.dumps(GEMINI).encode()
     secrets = (SECRETS["gemini"],)
-    yield Reader("gemini answer", 80, ANSWER, good, cal_ai, GEMINI_FLAGS, SAID, keys, secrets)
+    yield Reader("gemini answer", 50, ANSWER, good, cal_ai, GEMINI_FLAGS, SAID, keys, secrets)
     keys = {"OPENAI_API_KEY": SECRETS["openai"], "OPENAI_BASE_URL": url}
     good = json.dumps(OPENAI).encode()
     secrets = (SECRETS["openai"],)
-    yield Reader("openai answer", 80, ANSWER, good, cal_ai, OPENAI_FLAGS, SAID, keys, secrets)
+    yield Reader("openai answer", 50, ANSWER, good, cal_ai, OPENAI_FLAGS, SAID, keys, secrets)
     token = {
         "token": SECRETS["google"],
         "refresh_token": SECRETS["refresh"],
@@ -116,7 +116,7 @@ def _envelopes(url: str) -> Iterator[Reader]:
     good = json.dumps(GOOGLE).encode()
     tokens = tuple(SECRETS[name] for name in ("google", "refresh", "client"))
     endpoint = {"GOOGLE_CALENDAR_ENDPOINT": url}
-    yield Reader("google answer", 80, ANSWER, good, cal_ai, arguments, beside, endpoint, tokens)
+    yield Reader("google answer", 50, ANSWER, good, cal_ai, arguments, beside, endpoint, tokens)
 
 
 def _caldav(url: str) -> Reader:
@@ -124,22 +124,22 @@ def _caldav(url: str) -> Reader:
     arguments = ("talk.txt", "--dry-run", "--calendar", address, "--timeout", "2")
     keys = {"CALDAV_USERNAME": "alice", "CALDAV_PASSWORD": SECRETS["caldav"]}
     good, secrets = CALDAV.encode(), (SECRETS["caldav"],)
-    return Reader("caldav answer", 80, ANSWER, good, cal_ai, arguments, SAID, keys, secrets)
+    return Reader("caldav answer", 50, ANSWER, good, cal_ai, arguments, SAID, keys, secrets)
 
 
 def _texts(llm: LoopbackLLM) -> Iterator[Reader]:
     gemini = {"GEMINI_API_KEY": SECRETS["gemini"], "GOOGLE_GEMINI_BASE_URL": llm.gemini_url}
     secrets = (SECRETS["gemini"],)
-    yield Reader("model text", 80, ANSWER, EVENTS, cal_ai, GEMINI_FLAGS, SAID, gemini, secrets)
+    yield Reader("model text", 50, ANSWER, EVENTS, cal_ai, GEMINI_FLAGS, SAID, gemini, secrets)
     flags = ("-corpus", "corpus", "-model", "llm:gemini:m", "-timeout", "2", "-per-talk")
-    yield Reader("llm: text", 80, ANSWER, SENTENCES, sat_bench, flags, CORPUS, gemini, secrets)
+    yield Reader("llm: text", 50, ANSWER, SENTENCES, sat_bench, flags, CORPUS, gemini, secrets)
 
 
 def _prompt(llm: LoopbackLLM) -> Reader:
     keys = {"OPENAI_API_KEY": SECRETS["openai"], "OPENAI_BASE_URL": llm.openai_url}
     good, secrets = str(BUILT_IN).encode(), (SECRETS["openai"],)
     arguments = (*OPENAI_FLAGS, "--prompt", "p.txt")
-    return Reader("prompt", 60, "p.txt", good, cal_ai, arguments, SAID, keys, secrets)
+    return Reader("prompt", 40, "p.txt", good, cal_ai, arguments, SAID, keys, secrets)
 
 
 def _token(google: GoogleServer) -> Reader:
@@ -148,4 +148,4 @@ def _token(google: GoogleServer) -> Reader:
     good = json.dumps(google.token()).encode()
     secrets = ("client-secret-55", google.refresh_token)
     name = "CONFIG/truemark/google-token.json"
-    return Reader("token", 60, name, good, cal_ai, arguments, SAID, endpoint, secrets)
+    return Reader("token", 40, name, good, cal_ai, arguments, SAID, endpoint, secrets)

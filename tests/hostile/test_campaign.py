@@ -13,6 +13,7 @@ from tests.hostile import campaign, forked
 from tests.hostile.forked import Case, complaints, run
 from tests.hostile.readers import made_files, readers
 from tests.hostile.server_answers import answer_cases
+from tests.hostile.writers import Servers, Writer, writers
 
 from truemark.command import note
 
@@ -91,3 +92,20 @@ def test_the_page_shows_the_campaign() -> None:
     printed = campaign.figures(counts, Counter({("kills", "one"): 3}), 60.0, 1)
     assert "| kills | 200 | 3 | one 200 |" in printed
     assert printed in outputs.with_measurement(page, "campaign", printed)
+
+
+@pytest.mark.parametrize("part", sorted(set(campaign.PARTS) - {"servers", "inputs"}))
+def test_a_small_campaign_finds_nothing(
+    part: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("kills.KILLS", "kills.INTERRUPTS", "disks.SIZES"):
+        monkeypatch.setattr(f"tests.hostile.{name}", 1)
+    monkeypatch.setattr("tests.hostile.kills.writers", _quick_writers)
+    monkeypatch.setattr("tests.hostile.disks.writers", _quick_writers)
+    every = list(campaign.PARTS[part](1, campaign.Share(0, 1), str(tmp_path)))
+    assert len(every) >= 2
+    assert [finding for finding in every if finding[2]] == []
+
+
+def _quick_writers(asked: Servers) -> tuple[Writer, ...]:
+    return tuple(it for it in writers(asked) if it.name in ("sat-bench import", "truemark report"))
