@@ -32,9 +32,12 @@ class Batch(NamedTuple):  # which the compiler of networks takes apart, unlike a
 
 
 def batches(
-    folder: Path, size: int, shares: Sequence[float], device: str, seed: int
+    folder: Path, size: int, shares: Sequence[float], device: str, seed: int, repeats: int = 1
 ) -> Iterator[Batch]:
-    """Batches of cut windows, pass after pass, waiting for those still being written."""
+    """Batches of cut windows, pass after pass, waiting for those still being written.
+
+    Each pass is drawn so often, in another order, before the next.
+    """
     rng = random.Random(seed)
     shuffle = torch.Generator().manual_seed(seed)
     number = 0
@@ -50,12 +53,21 @@ def batches(
         ids, labels, trust = (
             torch.from_numpy(shard[k]).to(device) for k in ("ids", "labels", "trust")
         )
-        order = torch.randperm(len(ids), generator=shuffle).to(device)
-        for start in range(0, len(ids) - size + 1, size):
-            rows = order[start : start + size]
-            parts = rng.choices(PARTS[: len(shares)], shares)[0]
-            yield as_batch(ids[rows], labels[rows], trust[rows], parts)
+        for _ in range(repeats):
+            order = torch.randperm(len(ids), generator=shuffle).to(device)
+            for start in range(0, len(ids) - size + 1, size):
+                rows = order[start : start + size]
+                parts = rng.choices(PARTS[: len(shares)], shares)[0]
+                yield as_batch(ids[rows], labels[rows], trust[rows], parts)
         number += 1
+
+
+def with_gaps(batch: Batch, share: float) -> Batch:
+    """The batch with this share of its pieces, chosen at random, made unknown ones."""
+    if not share:
+        return batch
+    gone = torch.rand(batch.ids.shape, device=batch.ids.device) < share
+    return batch._replace(ids=torch.where(gone & (batch.ids > UNK_ID), UNK_ID, batch.ids))
 
 
 def made_up_batch(size: int, device: str) -> Batch:

@@ -1,4 +1,4 @@
-"""The mean of two networks of the same shape, one of which went on from the other.
+"""Means of networks: of two of the same shape, one of which went on from the other, or of a course.
 
 python -m training.mean work/teacher1/teacher work/second/base work/base --share 0.7 --pieces 0.3
 
@@ -9,13 +9,35 @@ with what it was before keeps what it learned of the language.
 from __future__ import annotations
 
 import argparse
+from copy import deepcopy
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from training.weights import Arrays, read_parts, write_parts, write_small
+from training.weights import Arrays, read_parts, read_small, write_parts, write_small
 
-READ_FIRST = ("pieces.", "neighbours")
+if TYPE_CHECKING:
+    from training.network import Network
+
+READ_FIRST = ("pieces.", "kinds.", "neighbours")
+
+
+class RunningMean:
+    """The mean of a network at several steps of its course."""
+
+    def __init__(self, network: Network) -> None:
+        self.network = deepcopy(network).requires_grad_(False)
+        self.count = 0
+
+    def add(self, network: Network) -> None:
+        """Take in the network as it is now."""
+        import torch
+
+        self.count += 1
+        own, others = list(self.network.parameters()), list(network.parameters())
+        with torch.no_grad():
+            torch._foreach_lerp_(own, others, 1 / self.count)
 
 
 def mean(first: Arrays, second: Arrays, share: float, pieces: float) -> Arrays:
@@ -29,14 +51,19 @@ def mean(first: Arrays, second: Arrays, share: float, pieces: float) -> Arrays:
     }
 
 
+def read_network(path: Path) -> Arrays:
+    """The network in a file `NAME.small.npz`, or in the parts of FOLDER/NAME."""
+    return read_small(path) if path.suffix == ".npz" else read_parts(path.parent, path.name)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     for name in ("first", "second", "out"):
-        parser.add_argument(name, type=Path, help="FOLDER/NAME of a network")
+        parser.add_argument(name, type=Path, help="FOLDER/NAME of a network, or its .small.npz")
     parser.add_argument("--share", type=float, default=0.5, help="of the second network")
     parser.add_argument("--pieces", type=float, help="share of its pieces, if it is another one")
     options = parser.parse_args()
-    first, second = (read_parts(it.parent, it.name) for it in (options.first, options.second))
+    first, second = read_network(options.first), read_network(options.second)
     pieces = options.share if options.pieces is None else options.pieces
     arrays = mean(first, second, options.share, pieces)
     options.out.parent.mkdir(parents=True, exist_ok=True)

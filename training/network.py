@@ -56,6 +56,7 @@ class Network(nn.Module):  # type: ignore[misc, unused-ignore]
         self.shape = shape
         self.dropout = dropout
         self.rounds_pieces = False  # as a table of four bits will
+        self.has_kinds = False  # without, a single row would take the gradients of all tokens
         self.pieces = nn.Embedding(shape.vocabulary, shape.embedding)
         self.kinds = nn.Embedding(KINDS, shape.embedding)
         self.register_buffer("kind_of", torch.zeros(shape.vocabulary).long(), persistent=False)
@@ -89,7 +90,9 @@ class Network(nn.Module):  # type: ignore[misc, unused-ignore]
 
     def embed(self, ids: Tensor, mask: Tensor | None = None) -> Tensor:
         """What the first layer reads."""
-        x = self.pieces(ids) + self.kinds(self.kind_of[ids])
+        x = self.pieces(ids)
+        if self.has_kinds:
+            x = x + self.kinds(self.kind_of[ids])
         x = self.widen(rounded(x) if self.rounds_pieces else x)
         if mask is not None:
             x = x * mask[..., None]  # so that padding is no neighbour
@@ -113,6 +116,7 @@ class Network(nn.Module):  # type: ignore[misc, unused-ignore]
         for name, values in arrays.items():
             if name == "kinds":
                 self.kind_of.copy_(torch.from_numpy(values.astype(np.int64)))
+                self.has_kinds = True
             elif name in own:
                 own[name].copy_(torch.from_numpy(values[: len(own[name])]))
             else:

@@ -1,7 +1,7 @@
 """Train networks on the windows, alone or towards what an earlier one says.
 
 python -m training.train WINDOWS OUT teacher --pretrained minilm.npz --steps 3789 --parts 0.85,0.15
-python -m training.train WINDOWS OUT base,small,nano --teacher base.onnx --steps 8000
+python -m training.train WINDOWS OUT base --teacher base.onnx --steps 7000 --repeats 2
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ import torch
 import torch.nn.functional as F  # noqa: N812
 from torch import Tensor
 
-from training.batches import Batch, batches, made_up_batch
+from training.batches import Batch, batches, made_up_batch, with_gaps
+from training.mean import READ_FIRST, RunningMean
 from training.network import Network, load
 from training.prepare import SEED
 from training.shapes import SHAPES
@@ -42,32 +43,36 @@ UNPUNCTUATED_TILT = 1.3
 # With a teacher, whom they learn most from, doubtful sources count as much as those cut by rule.
 TAUGHT_TRUST, DOUBTFUL_SHARE = 0.5, 0.95
 WARMUP = 200
-# How far the teacher moves towards the first student at each step, if it is of its shape.
-FOLLOWS = 0.001
-TIMED_FROM, TIMED_TO = 20, 120
-FRESH = ("pieces.", "kinds.", "widen.", "neighbours", "boundary.", "marks.", "hint.")
+TIMED_FROM, TIMED_EVERY, REPORTED_EVERY = 20, 100, 500
+# The mean of a course is that of its steps after this part of it, one in so many.
+MEAN_FROM, MEAN_EVERY = 0.3, 10
+FRESH = ("widen.", "boundary.", "marks.", "hint.")
 
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
     """How a network learns: `fresh_rate` is for what MiniLM did not have.
 
+    `piece_rate`, if it is another one, is for what is read first, which learns by heart soonest.
     `taught` is how much a teacher counts beside gold labels, and beside labels set by rule; with
-    `every` above 1, only each second, third … batch is learned from.
+    `every` above 1, only each second, third … batch is learned from. `unread` is the share of
+    tokens that are hidden from the network, though not from its teacher.
     """
 
     shape: str
     body_rate: float
     fresh_rate: float
+    piece_rate: float | None = None
     dropout: float = 0.0
     taught: tuple[float, float] = (0.6, 0.85)
     rounds_pieces: bool = False
     every: int = 1
+    unread: float = 0.0
 
 
 RECIPES = {
     "teacher": Recipe("base", 3e-4, 1e-3, dropout=0.1),
-    "base": Recipe("base", 4e-4, 1.2e-3, dropout=0.05, taught=(0.5, 0.75)),
+    "base": Recipe("base", 3e-4, 1.2e-3, 4e-4, dropout=0.1, taught=(0.6, 0.75), unread=0.06),
     "small": Recipe("small", 6e-4, 1.5e-3, rounds_pieces=True, every=2),
     "nano": Recipe("nano", 2e-3, 3e-3, rounds_pieces=True),
 }
@@ -82,12 +87,13 @@ class Schedule:
     timed_from: float = 0.0
 
     def note(self, step: int, now: float) -> None:
-        """Shorten the schedule once the pace is known; from then on its steps are fixed."""
+        """Shorten the schedule to the steps that fit at the pace so far, if they are fewer."""
         if step == TIMED_FROM:
             self.timed_from = now
-        elif step == TIMED_TO and self.deadline < math.inf:
-            pace = (TIMED_TO - TIMED_FROM) / (now - self.timed_from)
-            self.steps = int(min(self.steps, step + (self.deadline - now) * pace))
+        elif self.deadline < math.inf:
+            pace = (step - TIMED_FROM) / (now - self.timed_from)
+            fit = step + max(0.0, self.deadline - now) * pace
+            self.steps = int(min(self.steps, fit))
 
     def rate_at(self, step: int) -> float:
         """A linear rise, then half a cosine down to nothing."""
@@ -153,12 +159,6 @@ class Teacher:
         hidden = self.network(ids)
         return self.network.boundary(hidden)[..., 0].float(), hidden
 
-    def follow(self, student: Network) -> None:
-        """Move towards a student of the same shape: the mean of its last steps is the better."""
-        with torch.no_grad():
-            own, others = list(self.network.parameters()), list(student.parameters())
-            torch._foreach_lerp_(own, others, FOLLOWS)
-
 
 class Student:
     """A network being trained, with its optimizer."""
@@ -170,13 +170,16 @@ class Student:
         # One as wide as its teacher, and as deep, begins with all that a hint could tell it.
         self.hinted = recipe.shape != "base"
         self._run = _fast(self._loss, device)
-        fresh = [p for n, p in network.named_parameters() if n.startswith(FRESH)]
-        body = [p for n, p in network.named_parameters() if not n.startswith(FRESH)]
+        self.mean = RunningMean(network)
+        piece_rate = recipe.fresh_rate if recipe.piece_rate is None else recipe.piece_rate
+        tops: dict[str | tuple[str, ...], float]
+        tops = {FRESH: recipe.fresh_rate, READ_FIRST: piece_rate, "": recipe.body_rate}
+        groups: dict[float, list[Tensor]] = {top: [] for top in tops.values()}
+        for name_of, parameter in network.named_parameters():
+            top = next(top for begins, top in tops.items() if name_of.startswith(begins))
+            groups[top].append(parameter)
         self.optimizer = torch.optim.AdamW(
-            [
-                {"params": fresh, "top": recipe.fresh_rate * rate},
-                {"params": body, "top": recipe.body_rate * rate},
-            ],
+            [{"params": some, "top": top * rate} for top, some in groups.items()],
             betas=(0.9, 0.98),
             weight_decay=0.02,
             fused=device == "cuda",
@@ -186,7 +189,7 @@ class Student:
         self, batch: Batch, said: Tensor | None, hint: Tensor | None, hint_share: Tensor
     ) -> Tensor:
         """The loss on a batch, whose gradient is taken."""
-        loss: Tensor = self._run(batch, said, hint, hint_share)
+        loss: Tensor = self._run(with_gaps(batch, self.recipe.unread), said, hint, hint_share)
         loss.backward()
         return loss.detach()
 
@@ -233,20 +236,21 @@ def train(
 ) -> int:
     """Train the networks side by side on one stream; the number of steps they took."""
     step = 0
-    while step < schedule.steps:
+    while step < schedule.steps and time.monotonic() - STARTED < schedule.deadline:
         hint_share = HINT_LOSS * (1 - step / schedule.steps)
         learning = [student for student in students if (step + 1) % student.recipe.every == 0]
         losses = learn_together(learning, teacher, next(stream), hint_share)
         for student in learning:
             student.step(schedule.rate_at(step))
-        if teacher and teacher.network.shape == students[0].network.shape:
-            teacher.follow(students[0].network)
+            if step >= MEAN_FROM * schedule.steps and step % MEAN_EVERY == 0:
+                student.mean.add(student.network)
         step += 1
-        if step in (TIMED_FROM, TIMED_TO) or step % 500 == 0:
+        if step == TIMED_FROM or step % TIMED_EVERY == 0:
             said = ", ".join(f"{float(loss):.4f}" for loss in losses)  # waits for the device
             now = time.monotonic() - STARTED
             schedule.note(step, now)
-            report(f"step {step} of {schedule.steps}: loss {said}, {now:.0f} s")
+            if step in (TIMED_FROM, TIMED_EVERY) or step % REPORTED_EVERY == 0:
+                report(f"step {step} of {schedule.steps}: loss {said}, {now:.0f} s")
     return step
 
 
@@ -272,6 +276,13 @@ def begun(name: str, start: Arrays, earlier: Path | None) -> Network:
     return network
 
 
+def finished(student: Student) -> Iterator[tuple[str, Network]]:
+    """A student under its name, and the mean of its course under another."""
+    yield student.name, student.network
+    if student.mean.count:
+        yield f"{student.name}-mean", student.mean.network
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("windows", type=Path)
@@ -287,6 +298,7 @@ def main() -> None:
     parser.add_argument("--rate", type=float, default=1.0, help="times the rates of the recipe")
     parser.add_argument("--deadline", type=float, default=math.inf, help="seconds from the start")
     parser.add_argument("--batch", type=int, default=128, help="windows of 508 tokens in a step")
+    parser.add_argument("--repeats", type=int, default=1, help="how often a pass is drawn")
     parser.add_argument("--parts", default="1", help="shares of halves, quarters of windows")
     parser.add_argument("--seed", type=int, default=SEED, help="of the order of windows")
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
@@ -308,15 +320,15 @@ def main() -> None:
         student.optimizer.zero_grad(set_to_none=True)
     steps = train(
         students,
-        batches(options.windows, options.batch, shares, device, options.seed),
+        batches(options.windows, options.batch, shares, device, options.seed, options.repeats),
         teacher,
         Schedule(options.steps, options.deadline),
         lambda line: print(f"{options.names} {line}", flush=True),
     )
     for student in students:
-        arrays = student.network.finished()
-        write_parts(arrays, options.out, student.name)
-        write_small(arrays, options.out / f"{student.name}.small.npz")
+        for name, network in finished(student):
+            write_parts(network.finished(), options.out, name)
+            write_small(network.finished(), options.out / f"{name}.small.npz")
     facts = {"names": options.names, "steps": steps, "batch": options.batch}
     (options.out / f"{students[0].name}.json").write_text(json.dumps(facts) + "\n")
 

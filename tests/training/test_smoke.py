@@ -7,6 +7,7 @@ import pytest
 
 from sat_bench import Segmenter
 from sat_bench.models.finding import BUNDLED_FOLDER
+from sat_bench.models.tokenizer import UNK_ID
 
 torch = pytest.importorskip(
     "torch", reason="PyTorch is not installed: make test-training installs it and runs this"
@@ -83,12 +84,16 @@ def test_learning_lowers_the_loss_on_a_batch_seen_again(windows: Path) -> None:
 
 
 def test_a_deadline_shortens_the_schedule_to_the_steps_that_fit() -> None:
-    from training.train import TIMED_FROM, TIMED_TO, Schedule
+    from training.train import TIMED_FROM, Schedule
 
     schedule = Schedule(steps=9000, deadline=60)
     schedule.note(TIMED_FROM, now=28.0)
-    schedule.note(TIMED_TO, now=30.0)  # fifty steps a second
-    assert schedule.steps == TIMED_TO + 30 * 50
+    schedule.note(TIMED_FROM + 100, now=30.0)  # fifty steps a second
+    assert schedule.steps == TIMED_FROM + 100 + 30 * 50
+    schedule.note(TIMED_FROM + 500, now=48.0)  # and then twenty-five
+    assert schedule.steps == TIMED_FROM + 500 + 12 * 25
+    schedule.note(TIMED_FROM + 600, now=48.1)  # a schedule never grows again
+    assert schedule.steps == TIMED_FROM + 500 + 12 * 25
     assert schedule.rate_at(schedule.steps) == pytest.approx(0)
 
 
@@ -101,7 +106,7 @@ def test_the_exported_file_computes_what_the_network_computes(name: str) -> None
 
     torch.manual_seed(2)
     network = Network(SHAPES[name]).eval()
-    network.kind_of.copy_(torch.arange(len(network.kind_of)) % 4)
+    network.take({"kinds": np.arange(len(network.kind_of)) % 4})
     with torch.no_grad():
         for parameter in (network.neighbours, network.kinds.weight, network.boundary.weight):
             torch.nn.init.normal_(parameter)
@@ -151,16 +156,56 @@ def test_what_ships_can_be_gone_on_from(tmp_path: Path) -> None:
         assert torch.allclose(again.logits(ids), network.logits(ids), atol=0.05)
 
 
-def test_a_teacher_follows_the_student_of_its_shape() -> None:
-    from training.network import Network, load
+def test_the_mean_of_a_course_is_that_of_the_networks_it_was_given() -> None:
+    from training.mean import RunningMean
+    from training.network import Network
     from training.shapes import SHAPES
-    from training.train import FOLLOWS, Teacher
 
     torch.manual_seed(5)
-    shape = SHAPES["smoke"]
-    first, student = Network(shape).finished(), Network(shape)
-    teacher = Teacher(load(shape, first), "cpu")
-    teacher.follow(student)
-    for name, values in student.finished().items():
-        expected = first[name] + FOLLOWS * (values - first[name])
-        assert teacher.network.finished()[name] == pytest.approx(expected, abs=1e-6)
+    networks = [Network(SHAPES["smoke"]) for _ in range(3)]
+    mean = RunningMean(networks[0])
+    for network in networks:
+        mean.add(network)
+    assert mean.count == 3
+    for name, values in mean.network.finished().items():
+        expected = np.mean([network.finished()[name] for network in networks], axis=0)
+        assert values == pytest.approx(expected, abs=1e-6)
+
+
+def test_gaps_hide_a_share_of_pieces_and_nothing_else(windows: Path) -> None:
+    from training.batches import batches, with_gaps
+
+    batch = next(batches(windows, 4, (1.0,), "cpu", seed=1))
+    gappy = with_gaps(batch, 0.25)
+    changed = gappy.ids != batch.ids
+    assert (gappy.ids[changed] == UNK_ID).all()
+    assert not changed[:, [0, -1]].any()  # the marks of windows
+    assert changed.float().mean() == pytest.approx(0.25, abs=0.05)
+    assert all(a is b for a, b in zip(gappy[1:], batch[1:], strict=True))
+    assert with_gaps(batch, 0.0) is batch
+
+
+def test_a_pass_is_drawn_as_often_as_asked_before_the_next(windows: Path, tmp_path: Path) -> None:
+    from itertools import islice
+
+    from training.batches import batches
+
+    for number in range(2):
+        some = {key: values[:2] for key, values in np.load(windows / "pass_00.npz").items()}
+        np.savez(tmp_path / f"pass_{number:02d}.npz", **{**some, "ids": some["ids"] * 0 + number})
+    drawn = islice(batches(tmp_path, 1, (1.0,), "cpu", seed=1, repeats=3), 12)
+    assert [int(batch.ids[0, 5]) for batch in drawn] == [0] * 6 + [1] * 6
+
+
+def test_pieces_learn_at_their_own_rate() -> None:
+    from training.network import Network
+    from training.shapes import SHAPES
+    from training.train import Recipe, Student
+
+    network = Network(SHAPES["smoke"])
+    student = Student("x", network, Recipe("smoke", 1e-3, 2e-3, 3e-3), "cpu", rate=2)
+    rates = {id(p): it["top"] for it in student.optimizer.param_groups for p in it["params"]}
+    found = {name: rates[id(p)] for name, p in network.named_parameters()}
+    assert found["layers.0.feed_in.weight"] == found["positions.weight"] == 2e-3
+    assert found["boundary.weight"] == found["marks.bias"] == 4e-3
+    assert found["pieces.weight"] == found["neighbours"] == 6e-3
