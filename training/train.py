@@ -16,32 +16,19 @@ from pathlib import Path
 from typing import Any
 
 import torch
-import torch.nn.functional as F  # noqa: N812
 from torch import Tensor
 
 from training.batches import Batch, batches, made_up_batch, with_gaps
+from training.losses import HINT_LOSS, MARKS_LOSS, boundary_loss, hint_loss, marks_loss, target
 from training.mean import READ_FIRST, RunningMean
 from training.network import Network, load
 from training.prepare import SEED
 from training.shapes import SHAPES
 from training.shipped import read_onnx
 from training.students import beginning
-from training.weights import (
-    Arrays,
-    has_parts,
-    read_parts,
-    read_small,
-    write_parts,
-    write_small,
-)
+from training.weights import Arrays, has_parts, read_parts, read_small, write_parts, write_small
 
 STARTED = time.monotonic()
-MARKS_LOSS = 0.8
-HINT_LOSS = 0.2
-# F1 on text without punctuation is best below even odds; leaning there lets one threshold serve.
-UNPUNCTUATED_TILT = 1.3
-# With a teacher, whom they learn most from, doubtful sources count as much as those cut by rule.
-TAUGHT_TRUST, DOUBTFUL_SHARE = 0.5, 0.95
 WARMUP = 200
 TIMED_FROM, TIMED_EVERY, REPORTED_EVERY = 20, 100, 500
 # The mean of a course is that of its steps after this part of it, one in so many.
@@ -99,42 +86,6 @@ class Schedule:
         """A linear rise, then half a cosine down to nothing."""
         rise = min(1.0, (step + 1) / WARMUP)
         return rise * 0.5 * (1 + math.cos(math.pi * min(1, step / self.steps)))
-
-
-def target(batch: Batch, said: Tensor | None, recipe: Recipe) -> tuple[Tensor, Tensor]:
-    """The labels, mixed with the probability of a teacher, and the weight of each token."""
-    if said is None:
-        return batch.ends, batch.trust
-    taught = torch.sigmoid(said)
-    # A teacher is tilted already where punctuation was removed: undo it, the loss tilts again.
-    odds = taught / UNPUNCTUATED_TILT
-    taught = torch.where(batch.unpunctuated, odds / (odds + 1 - taught), taught)
-    gold, rule = recipe.taught
-    share = torch.where(batch.trust > 0.99, gold, rule)
-    share = torch.where(batch.trust < TAUGHT_TRUST - 0.1, DOUBTFUL_SHARE, share)
-    share = torch.where(batch.certain, 0.0, share)
-    weight = torch.where(batch.trust > 0, batch.trust.clamp(min=TAUGHT_TRUST), 0.0)
-    return share * taught + (1 - share) * batch.ends, weight
-
-
-def boundary_loss(logits: Tensor, batch: Batch, wanted: Tensor, weight: Tensor) -> Tensor:
-    """Binary cross-entropy, weighted by trust and tilted where punctuation was removed."""
-    tilt = torch.where(batch.unpunctuated, UNPUNCTUATED_TILT, 1.0)
-    each = -(tilt * wanted * F.logsigmoid(logits) + (1 - wanted) * F.logsigmoid(-logits))
-    return (each * weight).sum() / weight.sum()
-
-
-def marks_loss(network: Network, hidden: Tensor, batch: Batch) -> Tensor:
-    """Loss on the marks that were removed, where some were."""
-    guesses = network.marks(hidden).float().flatten(0, 1)
-    return F.cross_entropy(guesses, batch.marks.flatten(), reduction="sum") / batch.marks.numel()
-
-
-def hint_loss(network: Network, hidden: Tensor, hint: Tensor) -> Tensor:
-    """How far a guess from the hidden states is from a teacher's."""
-    size = hint.shape[-1:]
-    guess = F.layer_norm(network.hint(hidden).float(), size)
-    return F.mse_loss(guess, F.layer_norm(hint.float(), size))
 
 
 def _fast(function: Any, device: str) -> Any:
@@ -196,7 +147,7 @@ class Student:
     def _loss(
         self, batch: Batch, said: Tensor | None, hint: Tensor | None, hint_share: Tensor
     ) -> Tensor:
-        wanted, weight = target(batch, said, self.recipe)
+        wanted, weight = target(batch, said, self.recipe.taught)
         hidden = self.network(batch.ids)
         logits = self.network.boundary(hidden)[..., 0].float()
         loss = boundary_loss(logits, batch, wanted, weight)
