@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 SEED = 20260220
 PAGE = Path(__file__).parents[2] / "docs" / "reliability.md"
-WAITERS = 6  # processes for the part that does little but wait
+WAITERS = 6  # processes for the parts that do little but wait, for servers that are asked again
+WAITING = ("servers", "answers")
 Finding = tuple[str, str, list[str]]
 
 
@@ -48,17 +49,15 @@ class Share:
 
 
 def inputs_part(seed: int, own: Share, folder: str) -> Iterator[Finding]:
-    """Every reader, every answer of a server, every flag."""
+    """Every reader, every flag."""
     from tests.hostile.flags import flag_cases
     from tests.hostile.readers import made_files, readers
-    from tests.hostile.server_answers import answer_cases
 
     place = Path(folder) / "case"
     place.mkdir()
     made = made_files(place)
     for reader in readers(made):
         yield from _checked(own(reader.cases(random.Random(f"{seed} {reader.kind}"))), place)
-    yield from _checked(own(answer_cases(random.Random(f"{seed} answers"))), place)
     record = made["talks.run.json"]
     yield from _checked(own(flag_cases(random.Random(f"{seed} flags"), record)), place)
 
@@ -77,6 +76,14 @@ def _checked(cases: Iterable[Case], place: Path) -> Iterator[Finding]:
             place.rename(kept)
             found += [outcome.err.decode("utf-8", "replace")[-300:], str(kept)]
         yield case.kind, case.name, found
+
+
+def answers_part(seed: int, own: Share, folder: str) -> Iterator[Finding]:
+    """Every answer of a server, nearly as it should be."""
+    from tests.hostile.server_answers import answer_cases
+
+    place = Path(folder) / "case"
+    yield from _checked(own(answer_cases(random.Random(f"{seed} answers"))), place)
 
 
 def servers_part(seed: int, own: Share, folder: str) -> Iterator[Finding]:
@@ -119,6 +126,7 @@ def writers_part(seed: int, own: Share, folder: str) -> Iterator[Finding]:
 
 PARTS: dict[str, Callable[[int, Share, str], Iterator[Finding]]] = {
     "servers": servers_part,
+    "answers": answers_part,
     "inputs": inputs_part,
     "kills": kills_part,
     "interrupts": interrupts_part,
@@ -170,10 +178,10 @@ def findings(jobs: int, seed: int, parts: Sequence[str]) -> Iterator[tuple[str, 
     """What each case came to, with its part, from as many processes as there are jobs."""
     context = multiprocessing.get_context("fork")
     results = context.Queue()
-    busy = [part for part in parts if part != "servers"]
+    busy = [part for part in parts if part not in WAITING]
+    idle = [part for part in parts if part in WAITING]
     shares = [(Share(number, jobs), busy) for number in range(jobs) if busy]
-    if "servers" in parts:
-        shares += [(Share(number, WAITERS), ["servers"]) for number in range(WAITERS)]
+    shares += [(Share(number, WAITERS), idle) for number in range(WAITERS) if idle]
     workers = [
         context.Process(target=_work, args=(share, seed, own, results)) for share, own in shares
     ]

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from tests.cal_ai.calendar_backends import BERLIN, at, vcalendar, vevent
+from tests.cal_ai.calendar_texts import REAL_WORLD
 
 from cal_ai.calendars.ics import IcsCalendar
 from cal_ai.calendars.protocol import CalendarError
@@ -63,6 +64,28 @@ def test_properties_that_are_not_known_are_kept_and_ignored(tmp_path: Path, line
 def test_a_time_zone_with_an_endless_rule_is_read(tmp_path: Path, rule: str) -> None:
     listing = opened(tmp_path, zone(rule=rule), GOOD, HERE).coming(at(23, 0), at(31, 0))
     assert [entry.uid for entry in listing.entries] == ["good", "here"]
+
+
+def test_a_time_zone_of_thousands_of_rules_takes_no_time(tmp_path: Path) -> None:
+    rule = b"RRULE:FREQ=YEARLY;INTERVAL=1;BYDAY=-1SU;BYMONTH=3\r\n"
+    assert rule in REAL_WORLD
+    path = tmp_path / "calendar.ics"
+    path.write_bytes(REAL_WORLD)
+    plain = IcsCalendar(path, BERLIN).coming(at(23, 0), at(31, 0)).entries
+    path.write_bytes(REAL_WORLD.replace(rule, rule * 2_000))
+    begun_s = time.process_time()
+    assert IcsCalendar(path, BERLIN).coming(at(23, 0), at(31, 0)).entries == plain
+    assert time.process_time() - begun_s < 3
+
+
+def test_a_time_zone_of_thousands_of_changes_is_read(tmp_path: Path) -> None:
+    one = zone()
+    change = one[one.index("BEGIN:STANDARD") : one.index("END:VTIMEZONE")]
+    calendar = opened(tmp_path, one.replace(change, change * 3_000), GOOD, HERE)
+    begun_s = time.process_time()
+    listing = calendar.coming(at(23, 0), at(31, 0))
+    assert [entry.uid for entry in listing.entries] == ["good", "here"]
+    assert time.process_time() - begun_s < 3
 
 
 @pytest.mark.parametrize(

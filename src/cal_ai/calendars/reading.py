@@ -30,6 +30,7 @@ _ZONE_PROPERTIES = frozenset({"TZID", "DTSTART", "TZOFFSETFROM", "TZOFFSETTO", "
 _YEARLY = re.compile(
     r"RRULE:(?=.*FREQ=YEARLY)(?!.*INTERVAL=0*(;|$))(?!.*BY(SETPOS|SECOND|MINUTE)).*"
 )
+_MOST_CHANGES = 300  # of the clocks in a zone; the oldest beyond are forgotten
 _ESSENTIAL = frozenset({"DTSTART", "DTEND", "DURATION", "RRULE", "RDATE", "EXDATE"})
 
 Moment = date | datetime
@@ -168,16 +169,22 @@ def _essentials(zone: Component) -> Component:
     """A time zone without what nobody needs to know the time, such as TZUNTIL of RFC 7808.
 
     The library knows some properties of later standards, and refuses the calendar for them. Rules
-    other than yearly ones, which no zone has, would be expanded second by second.
+    other than yearly ones, which no zone has, would be expanded second by second, and each one of
+    many for each event.
     """
     kept: list[Line | Component] = []
+    rules = 0
     for part in zone.parts:
         if isinstance(part, Component):
             kept.append(_essentials(part))
         elif part.name == "RRULE":
-            kept += [part] if _YEARLY.fullmatch(part.text.upper()) else []
+            rules += 1
+            kept += [part] if rules == 1 and _YEARLY.fullmatch(part.text.upper()) else []
         elif part.name in _ZONE_PROPERTIES:
             kept.append(part)
+    changes = [part for part in kept if isinstance(part, Component)]
+    too_many = set(map(id, changes[:-_MOST_CHANGES]))
+    kept = [part for part in kept if id(part) not in too_many]
     return Component(zone.name, zone.begin, kept, zone.end)
 
 
