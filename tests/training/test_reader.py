@@ -44,8 +44,8 @@ def test_a_few_steps_lower_the_cost() -> None:
     torch.manual_seed(3)
     readers = [Reader(TINY, dropout=0.0), Reader(TINY, dropout=0.0)]
     before = [cost(it) for it in readers]
-    told = batches(some(), PIECES, 1, 4, 0, (1.0, 1.0))
-    train(readers, told, Course(steps=25, body=2e-3, heads=2e-3, trust=0.4))
+    told = batches(some(), PIECES, 1, 4, 0)
+    train([readers], told, Course(steps=25, body=2e-3, heads=2e-3, trust=0.4))
     assert all(cost(it) < was for it, was in zip(readers, before, strict=True))
 
 

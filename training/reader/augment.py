@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from multiprocessing import Pool
 
 from cal_ai.events import ContextEvent
 from cal_ai.extractors.protocol import Request
@@ -44,7 +45,7 @@ class Augmenter:
     """Changes conversations at random; whatever makes an event unfindable is taken back."""
 
     def __init__(self, pool: Sequence[Conversation], shares: Shares | None = None) -> None:
-        self._pool = pool
+        self.pool = pool
         self._shares = shares or Shares()
         self._by_id = {each.id: each for each in pool}
         self._missed: dict[str, int] = {}
@@ -54,6 +55,12 @@ class Augmenter:
         for each in pool:
             if not _DATED.search(_text(each)) and len(each.request.transcript.utterances) < 30:
                 self._by_weekday.setdefault(each.request.now.weekday(), []).append(each)
+
+    def prepare(self, workers: int) -> None:
+        """Looks once for what no candidate of a conversation gives, all cores together."""
+        with Pool(max(1, workers)) as pool:
+            found = pool.map(_missed, self.pool, chunksize=32)
+        self._missed = dict(zip(self._by_id, found, strict=True))
 
     def changed(self, conversation: Conversation, chance: random.Random) -> Example:
         """The example of a changed conversation."""
@@ -80,7 +87,7 @@ class Augmenter:
         """Whether no more events are out of reach than in the conversations it was made of."""
         for identity in told.id.split("+"):
             if identity not in self._missed:
-                self._missed[identity] = len(example(self._by_id[identity]).labels.missed)
+                self._missed[identity] = _missed(self._by_id[identity])
         allowed = sum(self._missed[identity] for identity in told.id.split("+"))
         return len(found.labels.missed) <= allowed
 
@@ -124,7 +131,7 @@ class Augmenter:
             if place in touched or chance.random() < 0.85
         ]
         chance.shuffle(kept)
-        foreign = chance.choice(self._pool)
+        foreign = chance.choice(self.pool)
         days = one.request.now.date() - foreign.request.now.date()
         added = [
             replace(it, start=it.start + days, end=it.end and it.end + days)
@@ -154,6 +161,10 @@ class Augmenter:
                 replace(it, lines=tuple(n + (n >= at) for n in it.lines)) for it in events
             )
         return _with(one, lines=tuple(lines), events=events)
+
+
+def _missed(conversation: Conversation) -> int:
+    return len(example(conversation).labels.missed)
 
 
 def _idle_lines(conversation: Conversation) -> list[str]:

@@ -17,7 +17,10 @@ from cal_ai.extractors.reader.marks import Encoded, IntArray, Look, Marker
 from training.reader.labels import Example, Labels
 from training.reader.network import Batch
 
-_PAIRS, _CHANGES, _LOOKS = (2, 2), (2, 1), 5  # right and wrong ones, and at most so many in all
+_PAIRS, _CHANGES = (4, 8), (4, 4)  # right and wrong ones that may be looked at again
+_WHOLE = 64  # lengths are multiples of this: few shapes are fast
+LOOKED = frozenset("window focus talk place is_pair right late words begins counts".split())
+"""What a target has for each second look."""
 Bools = NDArray[np.bool_]
 
 
@@ -25,12 +28,13 @@ Bools = NDArray[np.bool_]
 class Looked:
     """A second look and what it should say.
 
-    `right` is 0 or 1 for a pair and an action for an event of the calendar; `words` has a row of
+    `place` is that of the pair, or of the event of the calendar; `right` is 0 or 1 for a pair and an action for an event of the calendar; `words` has a row of
     truths for each of `network.WORDS`, `begins` says where lines begin, `counts`
     which of those rows there is a truth for.
     """
 
     look: Look
+    place: int
     is_pair: bool
     right: int
     late: int
@@ -47,7 +51,6 @@ class Prepared:
     """
 
     arrays: Mapping[str, IntArray]
-    again: Mapping[str, IntArray]
     create: NDArray[np.int64]
     action: NDArray[np.int64]
     looked: tuple[Looked, ...]
@@ -55,21 +58,19 @@ class Prepared:
 
 
 def prepared(marker: Marker, example: Example, chance: random.Random) -> Prepared:
-    """The arrays of an example, with second looks at some of its candidates."""
+    """The arrays of an example, with the second looks that are to choose from."""
     encoded = marker.encode(example.talk, example.candidates)
     labels, found = example.labels, example.candidates
     create = np.full(max(1, len(found.pairs)), -1 if not found.pairs else 0, np.int64)
     create[list(labels.ignored)] = -1
     create[list(labels.creates)] = 1
     action = np.array(labels.actions or [-1], np.int64)
-    looked = [
+    looked = (
         *(_at_pair(encoded, found, labels, pair) for pair in _some_pairs(create, chance)),
         *(_at_event(encoded, found, labels, it) for it in _some_events(labels.actions, chance)),
-    ]
-    looked = chance.sample(looked, min(_LOOKS, len(looked)))
-    again = encoded.looks([it.look for it in looked]) if looked else {}
+    )
     luck = random.Random(example.id.split("+")[0].rstrip("bc")).random()
-    return Prepared(encoded.arrays, again, create, action, tuple(looked), luck)
+    return Prepared(encoded.arrays, create, action, looked, luck)
 
 
 def _some_pairs(create: NDArray[np.int64], chance: random.Random) -> Iterator[int]:
@@ -97,7 +98,8 @@ def _at_pair(encoded: Encoded, found: Candidates, labels: Labels, pair: int) -> 
         own = (line == number) & (start >= 0)
         words[0] |= own & (start <= first) & (end > first)
         words[1] |= own & (start < last) & (end >= last)
-    return _looked(look, words, encoded, labels.settled.get(pair, ()), right, labels.late.get(pair))
+    settled, late = labels.settled.get(pair, ()), labels.late.get(pair)
+    return _looked(look, pair, words, encoded, settled, right, late)
 
 
 def _at_event(encoded: Encoded, found: Candidates, labels: Labels, event: int) -> Looked:
@@ -110,11 +112,12 @@ def _at_event(encoded: Encoded, found: Candidates, labels: Labels, event: int) -
                 if (span := encoded.span(look.window, place)) is not None:
                     words[row, span[0]] = True
     settled = labels.changed.get(event, ())
-    return _looked(look, words, encoded, settled, labels.actions[event], None)
+    return _looked(look, event, words, encoded, settled, labels.actions[event], None)
 
 
 def _looked(
     look: Look,
+    place: int,
     words: Bools,
     encoded: Encoded,
     settled: Sequence[int],
@@ -128,32 +131,36 @@ def _looked(
     counts[4] |= not right
     is_pair = look.focus[0] == marks.PAIR
     late_or_not = -1 if late is None else int(late)
-    return Looked(look, bool(is_pair), int(right), late_or_not, words, begins, counts)
+    return Looked(look, place, bool(is_pair), int(right), late_or_not, words, begins, counts)
 
 
 def collated(examples: Sequence[Prepared]) -> tuple[Batch, Batch]:
-    """Input and target of several examples at once: first all windows, then all second looks."""
+    """Input and target of several examples at once.
+
+    Windows of all talks follow each other, and so do the second looks, each with its `window`,
+    `focus`, `talk` and `place`; what they should say is in the target.
+    """
     length = max(it.arrays["ids"].shape[1] for it in examples)
+    length = -(-length // _WHOLE) * _WHOLE
     source: dict[str, list[IntArray]] = {name: [] for name in marks.CHANNELS}
     others: dict[str, list[IntArray]] = {}
+    windows: list[int] = []
     begin = 0
     for one in examples:
-        windows, own_length = one.arrays["ids"].shape
+        count, own_length = one.arrays["ids"].shape
         for name, array in one.arrays.items():
             if name in marks.CHANNELS:
                 source[name].append(_wide(name, array, length))
             elif name.endswith("_at"):
-                moved = begin + array // own_length * length + array % own_length
+                moved = (begin + array // own_length) * length + array % own_length
                 others.setdefault(name, []).append(moved)
             else:
                 others.setdefault(name, []).append(array)
-        begin += windows * length
-    for one in examples:
-        for name in marks.CHANNELS if one.looked else ():
-            source[name].append(_wide(name, one.again[name], length))
+        windows += [begin + it.look.window for it in one.looked]
+        begin += count
     batch = {name: torch.from_numpy(np.concatenate(it)) for name, it in source.items()}
     batch |= {name: _stacked(it, -1) for name, it in others.items()}
-    return batch, _targets(examples, length)
+    return batch, _targets(examples, windows, length)
 
 
 def _wide(name: str, array: IntArray, length: int) -> IntArray:
@@ -161,16 +168,26 @@ def _wide(name: str, array: IntArray, length: int) -> IntArray:
     return np.pad(array, ((0, 0), (0, length - array.shape[1])), constant_values=filler)
 
 
-def _targets(examples: Sequence[Prepared], length: int) -> Batch:
+def _targets(examples: Sequence[Prepared], windows: Sequence[int], length: int) -> Batch:
     looked = [look for it in examples for look in it.looked]
     words = np.zeros((len(looked), 5, length), bool)
     begins = np.zeros((len(looked), length), bool)
+    focus = np.zeros((len(looked), length), np.uint8)
     for row, one in enumerate(looked):
-        words[row, :, : one.words.shape[1]] = one.words
-        begins[row, : one.words.shape[1]] = one.begins
+        own = one.words.shape[1]
+        words[row, :, :own], begins[row, :own], focus[row, :own] = (
+            one.words,
+            one.begins,
+            one.look.focus,
+        )
+    talks = [talk for talk, it in enumerate(examples) for _ in it.looked]
     return {
         "create": _stacked([it.create for it in examples], -1),
         "action": _stacked([it.action for it in examples], -1),
+        "window": torch.tensor(windows, dtype=torch.long),
+        "focus": torch.from_numpy(focus),
+        "talk": torch.tensor(talks, dtype=torch.long),
+        "place": torch.tensor([it.place for it in looked], dtype=torch.long),
         "is_pair": torch.tensor([it.is_pair for it in looked], dtype=torch.bool),
         "right": torch.tensor([it.right for it in looked], dtype=torch.long),
         "late": torch.tensor([it.late for it in looked], dtype=torch.long),

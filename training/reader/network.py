@@ -99,9 +99,13 @@ class Reader(nn.Module):  # type: ignore[misc, unused-ignore]
             x = layer(x, bias.to(x.dtype))
         return x
 
-    def forward(self, batch: Batch, first: int = 0) -> dict[str, Tensor]:
-        """What the windows propose, and what those from the first on say at a second look."""
+    def forward(self, batch: Batch) -> dict[str, Tensor]:
+        """What the windows propose, and what they say as second looks."""
         found = self.encode(batch)
+        return {**self.proposed(batch, found), **self.looked(found, batch["focus"])}
+
+    def proposed(self, batch: Batch, found: Tensor) -> dict[str, Tensor]:
+        """Logits of new events, and of what becomes of those of the calendar."""
         hidden = found.flatten(0, 1)
         at = _spread(batch["mention_at"], len(hidden))
         mentions = F.gelu(
@@ -110,11 +114,7 @@ class Reader(nn.Module):  # type: ignore[misc, unused-ignore]
         )
         nodes, events = self._joined(batch, mentions, self._events(batch, hidden))
         pairs = self._pairs(batch, mentions, nodes)
-        return {
-            "create": self.create(F.gelu(pairs))[..., 0],
-            "action": self.action(events),
-            **self.looked(found[first:], batch["focus"][first:]),
-        }
+        return {"create": self.create(F.gelu(pairs))[..., 0], "action": self.action(events)}
 
     def looked(self, hidden: Tensor, focus: Tensor) -> dict[str, Tensor]:
         """Verdicts on what is in focus, and logits of tokens for each of WORDS."""

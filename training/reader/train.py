@@ -22,8 +22,9 @@ from torch import Tensor
 from torch.utils.data import DataLoader, IterableDataset, get_worker_info
 
 from cal_ai.extractors.reader import marks
+from cal_ai.extractors.reader.decide import KEEP
 from training.reader.augment import Augmenter
-from training.reader.batches import Prepared, collated, prepared
+from training.reader.batches import LOOKED, Prepared, collated, prepared
 from training.reader.conversations import Conversation, is_dev, read_conversations
 from training.reader.labels import example
 from training.reader.network import ENCODER, Batch, Reader
@@ -31,8 +32,9 @@ from training.weights import read_small, write_parts
 
 _WARM_UP = 0.05
 _UNREAD = 0.06  # share of tokens that are hidden
-_SORTED = 128  # examples that are put in order of size
+_SORTED = 256  # examples that are put in order of size
 _MOST_WINDOWS = 6
+_LOOKS = 2.6  # second ones for each talk: as many as readers ask for
 _WEIGHTS = (0.8, 0.8, 0.7, 0.7)  # of the words of titles and of links
 _SETTLES = 0.15
 _KNOWS = 0.2  # the part of the course after which readers fully listen to each other
@@ -44,8 +46,8 @@ class Course:
     """How long, how fast, and how much of it from each other."""
 
     steps: int
-    body: float = 1.5e-4
-    heads: float = 7e-4
+    body: float = 2.5e-4
+    heads: float = 1e-3
     seconds: float = math.inf  # the schedule is shortened where the steps would take longer
     trust: float = 0.0  # in the other readers once they know something, the rest in the labels
 
@@ -53,20 +55,19 @@ class Course:
 class Examples(IterableDataset[Prepared]):  # type: ignore[misc, unused-ignore]
     """Changed conversations without end, in another order for every worker."""
 
-    def __init__(self, conversations: Sequence[Conversation], pieces: Path, seed: int) -> None:
-        self._conversations, self._pieces, self._seed = conversations, pieces, seed
+    def __init__(self, augmenter: Augmenter, pieces: Path, seed: int) -> None:
+        self._augmenter, self._pieces, self._seed = augmenter, pieces, seed
 
     def __iter__(self) -> Iterator[Prepared]:
         torch.set_num_threads(1)
         worker = get_worker_info()
         chance = random.Random(f"{self._seed} {worker.id if worker else 0}")
-        marker = marker_of(self._pieces)
-        augmenter = Augmenter(self._conversations)
+        marker, changed = marker_of(self._pieces), self._augmenter.changed
         while True:
-            order = list(self._conversations)
+            order = list(self._augmenter.pool)
             chance.shuffle(order)
             for first in range(0, len(order), _SORTED):
-                some = (augmenter.changed(it, chance) for it in order[first : first + _SORTED])
+                some = (changed(it, chance) for it in order[first : first + _SORTED])
                 ready = [prepared(marker, it, chance) for it in some]
                 # Talks of like size share a batch: little is filled up.
                 ready.sort(key=lambda it: it.arrays["ids"].shape[1])
@@ -109,37 +110,47 @@ class _Learner:
             self.mean = 0.7 * self.mean + 0.3 * said if self.mean else said
 
 
-def train(readers: Sequence[Reader], batches: Iterator[Told], course: Course) -> int:
-    """The number of steps taken: those of the course, if there was time."""
-    device = next(readers[0].parameters()).device
-    learners = [_Learner(reader, course) for reader in readers]
+def train(groups: Sequence[Sequence[Reader]], batches: Iterator[Told], course: Course) -> int:
+    """The number of steps taken: those of the course, if there was time.
+
+    The readers of a group are told the same and teach each other; each group has its own batch.
+    """
+    learners = [[_Learner(reader, course) for reader in group] for group in groups]
     begun, step, done = time.monotonic(), 0, 0.0
     while done < 1:
         pace = min(1.0, (step + 1) / (_WARM_UP * course.steps))
         pace *= 0.5 * (1 + math.cos(math.pi * done))
-        told = [
-            (it, _moved(source, device), _moved(target, device))
-            for it, (source, target) in zip(learners, next(batches), strict=True)
-            if source
-        ]
-        answers = [_answers(it.reader, _with_gaps(source), target) for it, source, target in told]
         trust = course.trust * min(1.0, done / _KNOWS)
-        for place, (learner, _, target) in enumerate(told):
-            loss = total(label_losses(answers[place], target))
-            if trust:
-                others = [_heard(it) for other, it in enumerate(answers) if other != place]
-                taught = total(teacher_losses(answers[place], others, target))
-                loss = (1 - trust) * loss + trust * taught
-            learner.learn(loss / len(target["action"]), pace, heard=step % 50 == 0)
+        for group, (source, target) in zip(learners, next(batches), strict=True):
+            if source:
+                costs = _costs([it.reader for it in group], source, target, trust)
+                for learner, loss in zip(group, costs, strict=True):
+                    learner.learn(loss / len(target["action"]), pace, heard=step % 50 == 0)
         step += 1
         taken = time.monotonic() - begun
         done = max(step / course.steps, taken / course.seconds)
         if step % 250 == 1 or done >= 1:
-            costs = " ".join(f"{it.mean:.3f}" for it in learners)
-            print(f"step {step} loss {costs} {taken:.0f} s", flush=True)
-    for reader in readers:
-        reader.eval()
+            told = " ".join(f"{it.mean:.3f}" for group in learners for it in group)
+            print(f"step {step} loss {told} {taken:.0f} s", flush=True)
+    for group in groups:
+        for reader in group:
+            reader.eval()
     return step
+
+
+def _costs(readers: Sequence[Reader], source: Batch, target: Batch, trust: float) -> list[Tensor]:
+    """What each of some readers is off by, in part from the labels, in part from the others."""
+    device = next(readers[0].parameters()).device
+    source, target = _moved(source, device), _moved(target, device)
+    answers, target = _answers(readers, source, target, chance=True)
+    costs = []
+    for place, own in enumerate(answers):
+        loss = total(label_losses(own, target))
+        if trust:
+            others = [_heard(it) for other, it in enumerate(answers) if other != place]
+            loss = (1 - trust) * loss + trust * total(teacher_losses(own, others, target))
+        costs.append(loss)
+    return costs
 
 
 def _heard(answers: Batch) -> Batch:
@@ -162,16 +173,51 @@ def total(losses: Mapping[str, Tensor]) -> Tensor:
     return torch.stack(list(losses.values())).sum()
 
 
-def _answers(reader: Reader, source: Batch, target: Batch) -> Batch:
-    """What the reader says; what fills windows up is no word."""
-    first = len(source["ids"]) - len(target["right"])
+def _answers(
+    readers: Sequence[Reader], source: Batch, target: Batch, *, chance: bool
+) -> tuple[list[Batch], Batch]:
+    """What the readers say, and what they should; the likeliest candidates are looked at again.
+
+    With chance some words are hidden, and some candidates that are less likely looked at.
+    """
     on_gpu = source["ids"].is_cuda
     with torch.autocast(source["ids"].device.type, torch.bfloat16, enabled=on_gpu):
-        found = reader(source, first)
-    answers = {name: it.float() for name, it in found.items()}
-    filled = source["ids"][first:] == marks.PAD
-    answers["words"] = answers["words"].masked_fill(filled[:, None], -1e4)
-    return answers
+        firsts = []
+        for it in readers:
+            told = _with_gaps(source) if chance else source
+            firsts.append(_float(it.proposed(told, it.encode(told))))
+        looks = _likely(firsts, target, chance=chance)
+        target = {name: it[looks] if name in LOOKED else it for name, it in target.items()}
+        again = {name: source[name][target["window"]] for name in marks.CHANNELS}
+        again["focus"] = target["focus"].long()
+        answers = []
+        for it, first in zip(readers, firsts, strict=True):
+            told = _with_gaps(again) if chance else again
+            second = _float(it.looked(it.encode(told), told["focus"]))
+            # What fills windows up is no word.
+            second["words"].masked_fill_((again["ids"] == marks.PAD)[:, None], -1e4)
+            answers.append(first | second)
+    return answers, target
+
+
+def _float(found: Batch) -> Batch:
+    return {name: it.float() for name, it in found.items()}
+
+
+def _likely(firsts: Sequence[Batch], target: Batch, *, chance: bool) -> Tensor:
+    """The looks that are right and, of the others, those that the readers find likeliest."""
+    talk, place, is_pair = target["talk"], target["place"], target["is_pair"]
+    likely = torch.zeros(len(talk), device=talk.device)
+    for first in firsts:
+        create, action = first["create"].detach(), first["action"].detach()
+        new = torch.sigmoid(create[talk, place.clamp(max=create.shape[1] - 1)])
+        kept = action.softmax(-1)[talk, place.clamp(max=action.shape[1] - 1), KEEP]
+        likely += torch.where(is_pair, new, 1 - kept) / len(firsts)
+    score = likely.logit(1e-4)
+    if chance:
+        score += torch.rand_like(score).logit(1e-4)
+    score += 100.0 * (target["right"] > 0)
+    return score.topk(min(len(score), round(_LOOKS * len(target["action"])))).indices
 
 
 def label_losses(answers: Batch, target: Batch) -> dict[str, Tensor]:
@@ -263,7 +309,8 @@ def dev_losses(
         some = [prepared(marker, example(it), chance) for it in conversations[first : first + 16]]
         source, target = (_moved(it, device) for it in collated(some))
         with torch.no_grad():
-            losses = label_losses(_answers(reader, source, target), target)
+            answers, target = _answers([reader], source, target, chance=False)
+            losses = label_losses(answers[0], target)
         sums.update({name: float(it) for name, it in losses.items()})
     return {name: it / max(1, len(conversations)) for name, it in sums.items()}
 
@@ -291,8 +338,11 @@ def batches(
     shares: Sequence[float] = (1.0,),
 ) -> Iterator[Told]:
     """Batches without end, one for each share."""
+    augmenter = Augmenter(conversations)
+    if workers:
+        augmenter.prepare(workers)
     loader = DataLoader(
-        Examples(conversations, pieces, seed),
+        Examples(augmenter, pieces, seed),
         batch_size=talks,
         num_workers=workers,
         collate_fn=Shared(shares),
@@ -301,11 +351,18 @@ def batches(
     return iter(loader)
 
 
-def started(start: Path, name: str, vocabulary: int) -> Reader:
+def started(start: Path, name: str) -> Reader:
     """A reader whose encoder, or all of it, starts from stored weights."""
-    reader = Reader(replace(ENCODER, vocabulary=vocabulary))
-    reader.take(read_small(start / f"{name}.npz"))
+    arrays = read_small(start / f"{name}.npz")
+    reader = Reader(replace(ENCODER, vocabulary=len(arrays["pieces.weight"])))
+    reader.take(arrays)
     return reader
+
+
+def compile_layers(reader: Reader) -> None:
+    """Joins the many small operations of the layers."""
+    for layer in reader.layers:
+        layer.compile(dynamic=True)
 
 
 def main() -> None:
@@ -313,13 +370,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     for name in ("conversations", "pieces", "start", "out"):
         parser.add_argument(name, type=Path)
-    parser.add_argument("--from", dest="initial", default="minilm")
+    parser.add_argument("--from", dest="initial", default="minilm", help="one, or one for each")
     parser.add_argument("--names", required=True)
     parser.add_argument("--shares", help="of the conversations, one for each name")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--steps", type=int, default=5000)
     parser.add_argument("--seconds", type=float, default=math.inf)
-    parser.add_argument("--talks", type=int, default=16)
+    parser.add_argument("--talks", type=int, default=128)
     parser.add_argument("--workers", type=int, default=4)
     parser.add_argument("--mutual", action="store_true", help="readers teach each other")
     asked = parser.parse_args()
@@ -331,12 +388,18 @@ def main() -> None:
     chosen = [it for it in everything if not is_dev(it)]
     names = asked.names.split(",")
     shares = [float(it) for it in asked.shares.split(",")] if asked.shares else [1.0] * len(names)
-    told = batches(chosen, asked.pieces, asked.seed, asked.talks, asked.workers, shares)
-    vocabulary = len(read_small(asked.start / f"{asked.initial}.npz")["pieces.weight"])
-    readers = [started(asked.start, asked.initial, vocabulary).to(device) for _ in names]
+    told_shares = [1.0] if asked.mutual else shares
+    told = batches(chosen, asked.pieces, asked.seed, asked.talks, asked.workers, told_shares)
+    starts = asked.initial.split(",")
+    starts = starts if len(starts) == len(names) else starts * len(names)
+    readers = [started(asked.start, start).to(device) for start in starts]
+    if device == "cuda":
+        for reader in readers:
+            compile_layers(reader)
     course = Course(asked.steps, seconds=asked.seconds, trust=0.4 if asked.mutual else 0.0)
     print(f"{asked.names}: {len(chosen)} conversations, {asked.steps} steps, {device}", flush=True)
-    steps = train(readers, told, course)
+    groups = [readers] if asked.mutual else [[it] for it in readers]
+    steps = train(groups, told, course)
     for name, share, reader in zip(names, shares, readers, strict=True):
         state = {k: v.float().cpu().numpy() for k, v in reader.state_dict().items()}
         write_parts(state, asked.out, name)
