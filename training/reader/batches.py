@@ -19,7 +19,9 @@ from training.reader.network import Batch
 
 _PAIRS, _CHANGES = (4, 8), (4, 4)  # right and wrong ones that may be looked at again
 _WHOLE = 64  # lengths are multiples of this: few shapes are fast
-LOOKED = frozenset("window focus talk place is_pair right late words begins counts".split())
+LOOKED = frozenset(
+    ("window", "focus", "talk", "place", "is_pair", "right", "late", "words", "begins", "counts")
+)
 """What a target has for each second look."""
 Bools = NDArray[np.bool_]
 
@@ -28,9 +30,9 @@ Bools = NDArray[np.bool_]
 class Looked:
     """A second look and what it should say.
 
-    `place` is that of the pair, or of the event of the calendar; `right` is 0 or 1 for a pair and an action for an event of the calendar; `words` has a row of
-    truths for each of `network.WORDS`, `begins` says where lines begin, `counts`
-    which of those rows there is a truth for.
+    `place` is that of the pair, or of the event of the calendar; `right` is 0 or 1 for a pair and
+    an action for an event; `words` has a row of truths for each of `network.WORDS`, `begins` says
+    where lines begin, `counts` which of those rows there is a truth for.
     """
 
     look: Look

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from itertools import product
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from cal_ai.events import Action, Confidence, Event
+from cal_ai.events import Action, Confidence, ContextEvent, Event
 from cal_ai.extractors.reader.candidates import NONE, Candidates, TimeOnDay, find_candidates
 from cal_ai.extractors.reader.marks import Encoded, Look
 from cal_ai.extractors.reader.mentions import Dialogue
@@ -26,6 +26,7 @@ _WORTH_A_LOOK = 0.12
 _MOST_LOOKS = 8
 _FIRST_COUNTS = 0.4  # the weight of the first reading, against that of the second look
 _SUREST = 9.0  # a logit beyond which nothing is surer
+_UNHEARD = -7.0  # the logarithm of a chance that does not count
 _MOST_LINES = 4  # that are quoted
 
 
@@ -148,12 +149,11 @@ def _changes(reading: Reading, thresholds: Thresholds) -> Iterator[Found]:
             event = Event("delete", calendar.summary, existing_event_id=calendar.id)
             yield Found(event, float(delete), lines)
         elif update >= thresholds.update.found:
-            when, day, surely = _links(reading, proposal.look, said)
-            at, on = (reading.candidates.spoken(talk, it) for it in (when, day))
-            event = _timed("update", calendar.summary, changed_span(talk, calendar, at, on), talk)
-            yield Found(
-                replace(event, existing_event_id=calendar.id), float(update) * surely**0.5, lines
-            )
+            span, surely = _moved(reading, calendar, proposal.look, said)
+            if update * surely >= thresholds.update.found:
+                event = _timed("update", calendar.summary, span, talk)
+                event = replace(event, existing_event_id=calendar.id)
+                yield Found(event, float(update) * surely, lines)
 
 
 def _chance(proposal: Proposal, second: float) -> float:
@@ -167,14 +167,20 @@ def _is_not(scores: FloatArray, one: int) -> float:
     return float(np.logaddexp.reduce(np.delete(scores, one)) - scores[one])
 
 
-def _links(reading: Reading, look: Look, said: FloatArray) -> tuple[int, int, float]:
-    """The clock and the day an event is moved to, one of which may be NONE, and how surely."""
+def _moved(
+    reading: Reading, event: ContextEvent, look: Look, said: FloatArray
+) -> tuple[Slot, float]:
+    """When an event is moved to, and how surely; what leaves it where it is does not count."""
+    talk, spoken = reading.talk, reading.candidates.spoken
     whens = _by_node(reading, look, said[_WHEN], WHEN_KINDS)
     days = _by_node(reading, look, said[_DAY], DAY_KINDS)
-    both = whens[:, None] + days[None, :]
-    both[0, 0] = FAR
-    when, day = divmod(int(both.argmax()), both.shape[1])
-    return when - 1, day - 1, float(np.exp(both[when, day]))
+    present = changed_span(talk, event, None, None)
+    chances = {present: 0.0}
+    for when, day in product(*(np.flatnonzero(it > _UNHEARD).tolist() for it in (whens, days))):
+        span = changed_span(talk, event, spoken(talk, when - 1), spoken(talk, day - 1))
+        chances[span] = chances.get(span, 0.0) + float(np.exp(whens[when] + days[day]))
+    chances[present] = 0.0
+    return max(chances.items(), key=lambda it: it[1])
 
 
 def _by_node(reading: Reading, look: Look, said: FloatArray, kinds: Sequence[str]) -> FloatArray:
@@ -200,6 +206,8 @@ def _settling(encoded: Encoded, look: Look, said: FloatArray) -> tuple[int, ...]
 
 def _new_events(reading: Reading, threshold: float) -> Iterator[_New]:
     talk, candidates = reading.talk, reading.candidates
+    # What begins with an event of the calendar is that event, called otherwise.
+    known = {changed_span(talk, it, None, None).start for it in talk.request.context}
     for proposal, verdict, said in _looked(reading, pairs=True):
         pair = candidates.pairs[proposal.place]
         origins = reading.encoded.origins[proposal.look.window]
@@ -209,7 +217,7 @@ def _new_events(reading: Reading, threshold: float) -> Iterator[_New]:
             continue
         when, day = candidates.spoken(talk, pair.when), candidates.spoken(talk, pair.day)
         span = new_span(talk, when, day, title, late=bool(verdict[1] > 0))
-        if span is not None:
+        if span is not None and span.start not in known:
             lines = _settling(reading.encoded, proposal.look, said)
             yield _New(pair, chance, title, lines, span)
 
@@ -217,29 +225,18 @@ def _new_events(reading: Reading, threshold: float) -> Iterator[_New]:
 def _chosen(found: Iterable[_New]) -> list[_New]:
     """Of readings that contradict each other the likeliest."""
     kept: list[_New] = []
-    for one in sorted(found, key=_rank):
+    for one in sorted(found, key=lambda it: (-it.probability, it.span.start)):
         if not any(_same(one, other) for other in kept):
             kept.append(one)
     return sorted(kept, key=lambda it: it.span.start)
 
 
-def _rank(new: _New) -> tuple[float, datetime]:
-    """The likeliest first; a time with its day before a slightly likelier one without."""
-    partly = NONE in (new.pair.when, new.pair.day)
-    return -new.probability * (0.8 if partly else 1.0), new.span.start
-
-
 def _same(one: _New, other: _New) -> bool:
+    """Whether two begin together, or have a clock time or day and a word of the title in common."""
     if one.span.start == other.span.start:
         return True
-    partly = NONE in (one.pair.when, one.pair.day) or NONE in (other.pair.when, other.pair.day)
-    if partly and (
-        one.pair.when == other.pair.when != NONE or one.pair.day == other.pair.day != NONE
-    ):
-        return alike(one.title, other.title) or one.pair.when == other.pair.when != NONE
-    doubtful = one.probability < 0.6
-    shares = one.pair.when == other.pair.when or one.pair.day == other.pair.day
-    return doubtful and shares and alike(one.title, other.title)
+    shares_time = one.pair.when == other.pair.when != NONE or one.pair.day == other.pair.day != NONE
+    return shares_time and alike(one.title, other.title)
 
 
 def _created(talk: Dialogue, new: _New) -> Found:

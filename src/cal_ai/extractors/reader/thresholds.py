@@ -3,7 +3,7 @@
 from cal_ai.extractors.reader.decide import Levels, Thresholds
 
 THRESHOLDS = Thresholds(
-    create=Levels(found=0.9, medium=0.901, high=0.963),
-    update=Levels(found=0.6, medium=0.601, high=0.637),
-    delete=Levels(found=0.6, medium=0.687, high=0.785),
+    create=Levels(found=0.6, medium=0.883, high=0.98),
+    update=Levels(found=0.3, medium=0.3, high=0.646),
+    delete=Levels(found=0.8, medium=0.8, high=0.8),
 )
