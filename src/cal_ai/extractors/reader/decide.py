@@ -223,9 +223,9 @@ def _new_events(reading: Reading, threshold: float) -> Iterator[_New]:
 
 
 def _chosen(found: Iterable[_New]) -> list[_New]:
-    """Of readings that contradict each other the likeliest."""
+    """Of readings that contradict each other the likeliest, before those of half a time."""
     kept: list[_New] = []
-    for one in sorted(found, key=lambda it: (-it.probability, it.span.start)):
+    for one in sorted(found, key=lambda it: (-it.probability, NONE in it.pair.near)):
         if not any(_same(one, other) for other in kept):
             kept.append(one)
     return sorted(kept, key=lambda it: it.span.start)
