@@ -165,6 +165,29 @@ def test_what_was_moved_to_a_time_is_not_created_there_as_well() -> None:
     assert starts.count(datetime(2026, 3, 5, 16, 0)) == 1
 
 
+def test_an_event_that_stays_where_it_is_was_not_moved() -> None:
+    network = ByHand(actions=MOVED, changed=MOVED, moved_to="clock")
+    assert decided(network.read("Sync at 3 pm, then?", "As always.", context=(SYNC,))) == []
+
+
+def test_what_begins_with_an_event_of_the_calendar_is_that_event() -> None:
+    lines = ("A review on Thursday at 3 pm?", "Fine.")
+    title = tokens_of(ByHand().encode(*lines), 0, 2, 8)
+    assert decided(ByHand(pairs=LIKELY, title=title).read(*lines))
+    title = tokens_of(ByHand().encode(*lines, context=(SYNC,)), 0, 2, 8)
+    network = ByHand(pairs=LIKELY, title=title)
+    starts = [it.event.start_time for it in decided(network.read(*lines, context=(SYNC,)))]
+    assert datetime(2026, 3, 5, 15, 0) not in starts
+
+
+def test_one_matter_at_one_hour_of_two_days_is_one_event() -> None:
+    lines = ("The review on Thursday at 3 pm, or on Friday at 3 pm?", "Friday.")
+    title = tokens_of(ByHand().encode(*lines), 0, 4, 10)
+    found = decided(ByHand(pairs=LIKELY, title=title).read(*lines))
+    starts = [it.event.start_time for it in found if it.event.start_time]
+    assert [it.hour for it in starts].count(15) == 1
+
+
 def test_confidence_is_the_probability_in_a_word_for_each_action() -> None:
     limits = Thresholds(delete=Levels(0.5, 0.6, 0.8), create=Levels(0.5, 0.8, 0.9))
     told = [
