@@ -14,6 +14,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 
 import torch
@@ -130,11 +131,10 @@ def train(groups: Sequence[Sequence[Reader]], batches: Iterator[Told], course: C
         taken = time.monotonic() - begun
         done = max(step / course.steps, taken / course.seconds)
         if step % 250 == 1 or done >= 1:
-            told = " ".join(f"{it.mean:.3f}" for group in learners for it in group)
+            told = " ".join(f"{it.mean:.3f}" for it in chain.from_iterable(learners))
             print(f"step {step} loss {told} {taken:.0f} s", flush=True)
-    for group in groups:
-        for reader in group:
-            reader.eval()
+    for learner in chain.from_iterable(learners):
+        learner.reader.eval()
     return step
 
 
