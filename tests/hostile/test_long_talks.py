@@ -38,7 +38,8 @@ def test_a_talk_of_thousands_of_lines_takes_little_memory(tmp_path: Path, line: 
     talk = (line * (16_000 // len(line))).encode()
     arguments = ("talk.txt", "--dry-run", "--calendar", "ics:none.ics")
     case = Case("long", "long", cal_ai_main, arguments, {"talk.txt": talk})
-    assert complaints(case, run(case, tmp_path), tmp_path) == []
+    found = complaints(case, run(case, tmp_path), tmp_path)
+    assert [it for it in found if not it.endswith(" s")] == []  # how long depends on the machine
 
 
 @pytest.fixture
