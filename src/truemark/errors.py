@@ -11,6 +11,11 @@ class TruemarkError(Exception):
         super().__init__(one_line(message))
 
 
+def foreign_reason(error: BaseException) -> str:
+    """What someone else's code raised, in one line: the kind, and its words if there are any."""
+    return one_line(f"{type(error).__name__}: {error}".rstrip(": "))
+
+
 def os_reason(error: OSError) -> str:
     """The operating system's words for `error`, without file names or numbers."""
     return error.strerror or str(error) or type(error).__name__

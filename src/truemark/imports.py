@@ -9,7 +9,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
-from truemark.errors import TruemarkError
+from truemark.errors import TruemarkError, foreign_reason
 from truemark.signature import checksum
 
 
@@ -90,5 +90,4 @@ def _module(module: str) -> object:
             ) from None
         raise CallableError(f"{module} needs {error.name}, which is missing") from error
     except (Exception, SystemExit) as error:  # a script that does its work when it is imported
-        said = f"{type(error).__name__}: {error}".rstrip(": ")
-        raise CallableError(f"{module} cannot be imported: {said}") from error
+        raise CallableError(f"{module} cannot be imported: {foreign_reason(error)}") from error

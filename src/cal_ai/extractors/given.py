@@ -19,7 +19,7 @@ from typing import TypeVar
 from cal_ai.events import Event, event_fields
 from cal_ai.extractors.answers import AnswerError, parse_answer
 from cal_ai.extractors.protocol import Extraction, ExtractionFailed, Request
-from truemark.errors import TruemarkError
+from truemark.errors import TruemarkError, foreign_reason
 from truemark.imports import import_callable, source_checksum
 from truemark.programs import (
     Limits,
@@ -29,7 +29,6 @@ from truemark.programs import (
     require_program,
     started,
 )
-from truemark.text import one_line
 
 T = TypeVar("T")
 _MOST_EVENTS = 10_000
@@ -67,8 +66,7 @@ class CallableExtractor:
         except (ExtractionFailed, TruemarkError):
             raise
         except (Exception, SystemExit) as error:
-            said = one_line(f"{type(error).__name__}: {error}".rstrip(": "))
-            raise ExtractionFailed(f"{self._name} raised {said}") from error
+            raise ExtractionFailed(f"{self._name} raised {foreign_reason(error)}") from error
         return _extraction(_as_answer(self._name, returned))
 
     async def close(self) -> None:

@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING
 
 from sat_bench.models.finding import ModelError
 from sat_bench.models.protocol import CERTAIN
-from truemark.errors import TruemarkError
+from truemark.errors import TruemarkError, foreign_reason
 from truemark.jsontext import shown
-from truemark.text import one_line
 
 if TYPE_CHECKING:
     from sat_bench.models.boundaries import Probabilities
@@ -50,7 +49,7 @@ class TextSystem:
             except TruemarkError as error:
                 raise ModelError(f"{self.name}: {error}") from error
             except Exception as error:
-                raise ModelError(f"{self.name}: does not start: {_said(error)}") from error
+                raise ModelError(f"{self.name}: does not start: {foreign_reason(error)}") from error
             yield TextModel(self, split)
 
 
@@ -74,7 +73,8 @@ class TextModel:
             raise ModelError(f"{self.system.name}: {error}") from error
         except (Exception, SystemExit) as error:
             raise ModelError(
-                f"{self.system.name}: fails on a text of {len(text):,} characters: {_said(error)}"
+                f"{self.system.name}: fails on a text of {len(text):,} characters: "
+                f"{foreign_reason(error)}"
             ) from error
         try:
             found = read_answer(text, answer, self.system.least_kept)
@@ -94,10 +94,6 @@ def _taken(text: str, answer: object) -> object:
             f"answers more than {most:,} sentences to a text of {len(text):,} characters"
         )
     return items
-
-
-def _said(error: BaseException) -> str:
-    return one_line(f"{type(error).__name__}: {error}".rstrip(": "))
 
 
 class AnswerError(ValueError):
