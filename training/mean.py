@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from training.weights import Arrays, read_parts, read_small, write_parts, write_small
+from training.weights import Arrays, read_network, write_parts, write_small
 
 if TYPE_CHECKING:
     from training.network import Network
@@ -49,11 +49,6 @@ def mean(first: Arrays, second: Arrays, share: float, pieces: float) -> Arrays:
         name: (1 - shares[name]) * values + shares[name] * second[name]
         for name, values in first.items()
     }
-
-
-def read_network(path: Path) -> Arrays:
-    """The network in a file `NAME.small.npz`, or in the parts of FOLDER/NAME."""
-    return read_small(path) if path.suffix == ".npz" else read_parts(path.parent, path.name)
 
 
 def main() -> None:

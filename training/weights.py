@@ -74,3 +74,8 @@ def read_parts(folder: Path, name: str) -> Arrays:
     return {
         key: values.astype(np.float32) for path in paths for key, values in np.load(path).items()
     }
+
+
+def read_network(path: Path) -> Arrays:
+    """The network in a file `NAME.small.npz`, or in the parts of FOLDER/NAME."""
+    return read_small(path) if path.suffix == ".npz" else read_parts(path.parent, path.name)

@@ -20,8 +20,8 @@ from training.reader.conversations import Conversation, is_dev, read_conversatio
 from training.reader.export import export
 from training.reader.labels import example
 from training.reader.network import ENCODER, INPUTS, Exported, Reader
-from training.reader.train import Course, batches, dev_losses, marker_of, train
-from training.weights import Arrays
+from training.reader.train import Course, batches, dev_losses, marker_of, started, train
+from training.weights import Arrays, write_parts
 
 from cal_ai.extractors.reader.network import MOST_WINDOWS, PIECES, Network
 
@@ -47,6 +47,14 @@ def test_a_few_steps_lower_the_cost() -> None:
     told = batches(some(), PIECES, 1, 4, 0)
     train([readers], told, Course(steps=25, body=2e-3, heads=2e-3, trust=0.4))
     assert all(cost(it) < was for it, was in zip(readers, before, strict=True))
+
+
+def test_a_course_goes_on_from_where_another_ended(tmp_path: Path) -> None:
+    reader = Reader(replace(ENCODER, vocabulary=40))
+    write_parts({k: v.numpy() for k, v in reader.state_dict().items()}, tmp_path, "reader")
+    again = started(tmp_path, "reader").state_dict()
+    for name, values in reader.state_dict().items():
+        assert torch.allclose(values, again[name], atol=2e-3), name
 
 
 def test_a_share_of_the_data_is_a_share_of_the_conversations() -> None:
