@@ -39,9 +39,8 @@ def _caldav(url: str, folder: Path) -> Mapping[str, str]:
     return {"CALDAV_USERNAME": "alice", "CALDAV_PASSWORD": SECRETS["caldav"]}
 
 
-def _google(url: str, folder: Path) -> Mapping[str, str]:
-    config = folder / "config"
-    (config / "truemark").mkdir(parents=True, exist_ok=True)
+def google_token(url: str) -> bytes:
+    """A stored token that is renewed at the server."""
     token = {
         "token": SECRETS["google"],
         "refresh_token": SECRETS["refresh"],
@@ -50,7 +49,13 @@ def _google(url: str, folder: Path) -> Mapping[str, str]:
         "client_secret": SECRETS["client"],
         "expiry": "2999-01-01T00:00:00",
     }
-    (config / "truemark" / "google-token.json").write_text(json.dumps(token))
+    return json.dumps(token).encode()
+
+
+def _google(url: str, folder: Path) -> Mapping[str, str]:
+    config = folder / "config"
+    (config / "truemark").mkdir(parents=True, exist_ok=True)
+    (config / "truemark" / "google-token.json").write_bytes(google_token(url))
     return {"GOOGLE_CALENDAR_ENDPOINT": url, "XDG_CONFIG_HOME": str(config)}
 
 

@@ -13,7 +13,7 @@ from tests.cal_ai.calendar_servers import GoogleServer
 from tests.cal_ai.calendar_texts import REAL_WORLD
 from tests.cal_ai.sample_folders import GOT_LUNCH
 from tests.hostile.forked import Case
-from tests.hostile.kinds import SECRETS
+from tests.hostile.kinds import SECRETS, google_token
 from tests.hostile.readers import CORPUS, DRY, EVENTS, SAID, SENTENCES, Reader
 
 from cal_ai.cli import main as cal_ai
@@ -96,17 +96,9 @@ def _envelopes(url: str) -> Iterator[Reader]:
     good = json.dumps(OPENAI).encode()
     secrets = (SECRETS["openai"],)
     yield Reader("openai answer", 50, ANSWER, good, cal_ai, OPENAI_FLAGS, SAID, keys, secrets)
-    token = {
-        "token": SECRETS["google"],
-        "refresh_token": SECRETS["refresh"],
-        "token_uri": f"{url}/token",
-        "client_id": "someone",
-        "client_secret": SECRETS["client"],
-        "expiry": "2999-01-01T00:00:00",
-    }
     beside = {
         **SAID,
-        "CONFIG/truemark/google-token.json": json.dumps(token).encode(),
+        "CONFIG/truemark/google-token.json": google_token(url),
         "none.json": b'{"events": []}',  # a server that knows one answer can only be asked once
     }
     arguments = (

@@ -7,12 +7,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.hostile.kinds import TRANSCRIPT
-from tests.hostile.readers import TALK
-from tests.truemark.runs_for_tests import made
 
 from sat_bench.models.runtimes import DEFAULT_RUNTIME
-from truemark.record_files import write_run
 
 # Runs a command as `python -m` does, after what a test does to the interpreter.
 STARTED = """
@@ -41,15 +37,6 @@ COMMANDS = {
     "sat_bench": ("-corpus", "corpus", "-model", "nano"),
     "truemark": ("history", "."),
 }
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    (tmp_path / "talk.txt").write_text(TRANSCRIPT)
-    (tmp_path / "corpus").mkdir()
-    (tmp_path / "corpus" / "talk.txt").write_bytes(TALK)
-    write_run(tmp_path / "a.run.json", made("s", {"a": (1, 0, 1)}))
-    return tmp_path
 
 
 def started(folder: Path, module: str, prepared: str) -> subprocess.CompletedProcess[str]:

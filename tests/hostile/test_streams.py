@@ -9,12 +9,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.hostile.kinds import TRANSCRIPT
-from tests.hostile.readers import TALK
-from tests.truemark.runs_for_tests import made
 
 import truemark
-from truemark.record_files import write_run
 
 COMMANDS = {
     "cal_ai": ("talk.txt", "--dry-run", "--calendar", "ics:c.ics"),
@@ -30,15 +26,6 @@ COMMANDS = {
     "truemark --version": (),
 }
 EVERY_COMMAND = pytest.mark.parametrize("command", COMMANDS)
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    (tmp_path / "talk.txt").write_text(TRANSCRIPT)
-    (tmp_path / "corpus").mkdir()
-    (tmp_path / "corpus" / "talk.txt").write_bytes(TALK)
-    write_run(tmp_path / "a.run.json", made("s", {"a": (1, 0, 1)}))
-    return tmp_path
 
 
 def started(folder: Path, command: str, redirected: str = "") -> subprocess.CompletedProcess[str]:
