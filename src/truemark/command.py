@@ -9,6 +9,7 @@ A process calls that through `run_main`, so that an interrupt during imports end
 from __future__ import annotations
 
 import argparse
+import gc
 import io
 import os
 import signal
@@ -65,6 +66,7 @@ def run_main(module: str) -> int:
         status = INTERRUPTED
         note("interrupted")
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    gc.freeze()  # or all there is would be searched for garbage on the way out
     return status
 
 
