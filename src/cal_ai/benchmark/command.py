@@ -11,10 +11,8 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from http import HTTPStatus
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from cal_ai.benchmark.figures import mistakes, progress_line, text_summary
-from cal_ai.benchmark.overview import Finished, json_summary
-from cal_ai.benchmark.record import Baseline, open_baseline
 from cal_ai.benchmark.run import Plan, fingerprints, run_benchmark
 from cal_ai.benchmark.samples import Sample, SampleSet, default_folder, load_samples
 from cal_ai.benchmark.scoring import Result, Scored
@@ -25,11 +23,13 @@ from cal_ai.extractors.protocol import Extractor, Usage
 from cal_ai.extractors.replay import Recording, ReplayExtractor
 from cal_ai.settings import Settings, load_settings
 from truemark.command import note, tell
-from truemark.comparison import compare
 from truemark.errors import TruemarkError
 from truemark.jsontext import to_json
 from truemark.services.calls import Prompt, model_policy
-from truemark.sheets import comparison_json, comparison_sheet, show_sheet
+
+if TYPE_CHECKING:
+    from cal_ai.benchmark.overview import Finished
+    from cal_ai.benchmark.record import Baseline
 
 _TOO_MANY = f"{HTTPStatus.TOO_MANY_REQUESTS} {HTTPStatus.TOO_MANY_REQUESTS.phrase}"
 
@@ -48,7 +48,7 @@ def benchmark_command(options: argparse.Namespace) -> int:
     # All of them before the first call: what is missing is said before anything is paid for.
     extractors = [_extractor(options, model, settings) for model in models]
     require_writable(options.output)
-    baseline = open_baseline(options.baseline, samples.samples) if options.baseline else None
+    baseline = _baseline(options.baseline, samples)
     outcomes: list[Finished] = []
     status = 0
     for number, (model, extractor) in enumerate(zip(models, extractors, strict=True)):
@@ -71,6 +71,14 @@ def benchmark_command(options: argparse.Namespace) -> int:
     return status
 
 
+def _baseline(file: Path | None, samples: SampleSet) -> Baseline | None:
+    if file is None:
+        return None
+    from cal_ai.benchmark.record import open_baseline
+
+    return open_baseline(file, samples.samples)
+
+
 def _extractor(options: argparse.Namespace, model: str | None, settings: Settings) -> Extractor:
     return choose_extractor(
         options.extractor,
@@ -84,6 +92,11 @@ def _extractor(options: argparse.Namespace, model: str | None, settings: Setting
 
 def _shown(outcomes: Sequence[Finished], format: str, *, several: bool) -> str:
     """Each run, and where there are several, how they compare with the first."""
+    from cal_ai.benchmark.figures import text_summary
+    from cal_ai.benchmark.overview import json_summary
+    from truemark.comparison import compare
+    from truemark.sheets import comparison_json, comparison_sheet, show_sheet
+
     show = json_summary if format == "json" else text_summary
     shown = [show(one) for one in outcomes]
     if not several:
@@ -151,6 +164,8 @@ def _run(plan: Plan, *, verbose: bool) -> Finished:
     ended = 0
 
     def tell(result: Result) -> None:
+        from cal_ai.benchmark.figures import mistakes, progress_line
+
         nonlocal ended
         ended += 1
         note(progress_line(ended, plan.answers, result))

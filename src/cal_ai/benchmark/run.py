@@ -1,4 +1,8 @@
-"""A benchmark run: every sample put to the extractor and scored; record, report, history."""
+"""A benchmark run: every sample put to the extractor and scored; record, report, history.
+
+What comes after the answers is imported by the functions that need it, so that the first calls go
+out without it; it is loaded while they are under way.
+"""
 
 from __future__ import annotations
 
@@ -11,18 +15,8 @@ from datetime import datetime
 from functools import partial
 from importlib import import_module
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from cal_ai.benchmark.narrative import Narrative, NoNarrative, narrate
-from cal_ai.benchmark.overview import Finished, Overview, append_history, look_over, with_summary
-from cal_ai.benchmark.record import (
-    Baseline,
-    BenchmarkRun,
-    Price,
-    compared,
-    record_of,
-    run_signature,
-)
-from cal_ai.benchmark.report import markdown_report
 from cal_ai.benchmark.samples import Sample, SampleSet
 from cal_ai.benchmark.scoring import Failed, Result, Spent, score
 from cal_ai.benchmark.store import AnswerStore, create_new
@@ -42,11 +36,17 @@ from cal_ai.extractors.replay import Recorded, ReplayExtractor, request_fingerpr
 from truemark import __version__
 from truemark.errors import TruemarkError
 from truemark.files import write_atomically
-from truemark.record_files import SUFFIX, write_run
-from truemark.records import Run, System
+
+if TYPE_CHECKING:
+    from cal_ai.benchmark.narrative import Narrative, NoNarrative
+    from cal_ai.benchmark.overview import Finished, Overview
+    from cal_ai.benchmark.record import Baseline, BenchmarkRun, Price
+    from truemark.records import Run, System
 
 OnResult = Callable[[Result], None]
 _CALLS_ARE_OUT_S = 0.1
+# All that is imported after the last answer; the rest comes with these.
+_NEEDED_LAST = ("cal_ai.benchmark.report", "truemark.resampling", "numpy.random")
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +80,16 @@ async def run_benchmark(plan: Plan, on_result: OnResult) -> Finished:
         run = await measure(plan, on_result)
     finally:
         loading.cancel()
+    return await _conclude(plan, run, price)
+
+
+async def _conclude(plan: Plan, run: BenchmarkRun, price: Price) -> Finished:
+    from cal_ai.benchmark.narrative import Narrative
+    from cal_ai.benchmark.overview import Finished, append_history, look_over, with_summary
+    from cal_ai.benchmark.record import compared
+    from cal_ai.benchmark.report import markdown_report
+    from truemark.record_files import SUFFIX, write_run
+
     overview = look_over(run, price)
     if plan.baseline is not None:
         baseline = await _baseline_record(plan, plan.baseline)
@@ -104,7 +114,8 @@ async def _load_ahead(plan: Plan, price: Price) -> None:
     if not isinstance(plan.extractor, LanguageModel):
         return
     await asyncio.sleep(_CALLS_ARE_OUT_S)
-    for load in (partial(import_module, "truemark.resampling"), partial(price, Usage(0, 0, 0, 0))):
+    loads = [partial(import_module, name) for name in _NEEDED_LAST]
+    for load in (*loads, partial(price, Usage(0, 0, 0, 0))):
         with suppress(ImportError, TruemarkError):  # told at the end, where it is needed
             await asyncio.to_thread(load)
 
@@ -113,6 +124,9 @@ async def measure(plan: Plan, on_result: OnResult) -> BenchmarkRun:
     """The plan carried out, and nothing written but the answers as they come."""
     begun_s = time.perf_counter()
     results = await extract_all(plan, on_result)
+    wall_s = time.perf_counter() - begun_s
+    from cal_ai.benchmark.record import BenchmarkRun, run_signature
+
     return BenchmarkRun(
         started=plan.started,
         folder=plan.samples.folder,
@@ -121,7 +135,7 @@ async def measure(plan: Plan, on_result: OnResult) -> BenchmarkRun:
         system=system_of(plan.extractor),
         signature=run_signature(plan.samples.samples),
         results=results,
-        wall_s=time.perf_counter() - begun_s,
+        wall_s=wall_s,
         recording=plan.store.path if plan.store else None,
         repeats=plan.repeats,
     )
@@ -136,6 +150,8 @@ def price_of(extractor: Extractor) -> Price:
 
 def system_of(extractor: Extractor) -> System:
     """What was measured, by all that changes its answers; replayed answers are their maker's."""
+    from truemark.records import System
+
     maker = extractor.recorded_by if isinstance(extractor, ReplayExtractor) else extractor.name
     identity = {"extractor": maker}
     if extractor.model is not None:
@@ -148,8 +164,10 @@ def system_of(extractor: Extractor) -> System:
 
 async def _baseline_record(plan: Plan, baseline: Baseline) -> Run:
     """The record of the baseline; stored answers are scored on the samples of this run."""
-    if isinstance(baseline, Run):
+    if not isinstance(baseline, ReplayExtractor):
         return baseline
+    from cal_ai.benchmark.record import record_of
+
     started = datetime.fromtimestamp(baseline.path.stat().st_mtime).astimezone()
     asked = replace(plan, extractor=baseline, started=started, store=None, repeats=baseline.repeats)
     run = replace(await measure(asked, lambda _: None), wall_s=0.0)
@@ -157,6 +175,8 @@ async def _baseline_record(plan: Plan, baseline: Baseline) -> Run:
 
 
 async def _narrative(plan: Plan, overview: Overview) -> Narrative | NoNarrative:
+    from cal_ai.benchmark.narrative import NoNarrative, narrate
+
     if not plan.summary:
         return NoNarrative("turned off by --no-summary")
     return await narrate(overview, plan.extractor)
