@@ -53,8 +53,7 @@ def _cheapest_columns(cost: Costs, allowed: Allowed) -> list[int]:
     """Per row its column: the most allowed pairs, then the least cost; needs columns enough."""
     height, width = len(cost), len(cost[0])
     if height == 1:
-        edges = _exact(cost, allowed, [list(range(width))])
-        return [min(edges[0], key=lambda edge: edge[1])[0]]
+        return [min(range(width), key=lambda column: (not allowed[0][column], cost[0][column]))]
     if height * width >= _LARGE:
         candidates = _tight(cost, allowed)
         if candidates is not None:

@@ -40,6 +40,8 @@ def to_json(value: object, *, indent: int | None = None) -> str:
         text = _ON_ONE_LINE.encode(plain)
     else:
         text = json.dumps(plain, ensure_ascii=False, allow_nan=False, indent=indent)
+    if text.isascii() and "\x7f" not in text:  # most texts need none of what follows
+        return text
     text = _UNSEEN.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
     try:
         text.encode()
@@ -56,7 +58,7 @@ def _plain(value: object) -> object:
         return value if math.isfinite(value) else None
     if type(value) is list:
         return [_plain(item) for item in value]
-    if isinstance(value, Mapping):
+    if type(value) is dict or isinstance(value, Mapping):
         return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, Integral):
         return int(value)
