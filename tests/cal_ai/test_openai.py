@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
+import ssl
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from datetime import datetime
 
 import pytest
@@ -20,7 +22,8 @@ from cal_ai.extractors.protocol import (
     Usage,
 )
 from cal_ai.transcript import parse_transcript
-from truemark.services.calls import Caller, CallPolicy
+from truemark.services.answers import trust_for
+from truemark.services.calls import Caller, CallPolicy, Prompt, Tally, Turn
 
 REQUEST = Request(parse_transcript("[Alice]: Hello."), "Alice", datetime(2026, 2, 20, 10, 0))
 
@@ -68,6 +71,65 @@ def test_the_request_asks_for_the_schema_in_strict_mode(llm: LoopbackLLM) -> Non
     }
     assert [message["role"] for message in call.body["messages"]] == ["system", "user"]
     assert call.body["messages"][0]["content"] == BUILT_IN.system
+
+
+def test_every_prompt_is_sent_with_its_own_schema(llm: LoopbackLLM) -> None:
+    schemas: list[Mapping[str, object] | None] = [{"type": "object"}, {"type": "array"}, None]
+    prompts = [
+        Prompt(None, (Turn("user", "Ciao: è vero?"),), schema, name)
+        for schema in schemas
+        for name in ("first", "second")
+    ]
+
+    async def run() -> None:
+        client = OpenAIClient("m", base_url=llm.openai_url)
+        for prompt in (*prompts, prompts[0]):
+            await client.ask(prompt, Tally())
+        await client.close()
+
+    asyncio.run(run())
+
+    sent = [call.body.get("response_format", {}).get("json_schema", {}) for call in llm.calls]
+    expected = [(prompt.schema_name, prompt.schema) for prompt in (*prompts[:4], prompts[0])]
+    assert [(it["name"], it["schema"]) for it in (*sent[:4], sent[6])] == expected
+    assert sent[4:6] == [{}, {}]
+    assert {call.prompt for call in llm.calls} == {"Ciao: è vero?"}
+
+
+@pytest.mark.parametrize(("at_once", "connections"), [(False, 1), (True, 5)])
+def test_a_connection_is_taken_again_as_soon_as_it_is_free(
+    llm: LoopbackLLM, connections: int, *, at_once: bool
+) -> None:
+    llm.set_script([replace(answer(), delay_s=0.1)])
+
+    extract(llm, times=5, at_once=at_once)
+
+    assert (len(llm.calls), llm.connections) == (5, connections)
+
+
+@pytest.mark.parametrize(
+    ("address", "proxies", "trusts"),
+    [
+        ("http://127.0.0.1:11434/v1", {}, False),
+        ("http://127.0.0.1:11434/v1", {"https": "https://proxy.example"}, True),
+        ("https://api.openai.com/v1", {}, True),
+        (None, {}, True),
+    ],
+)
+def test_certificates_are_loaded_where_someone_has_to_show_one(
+    address: str | None,
+    proxies: Mapping[str, str],
+    monkeypatch: pytest.MonkeyPatch,
+    *,
+    trusts: bool,
+) -> None:
+    monkeypatch.setattr("truemark.services.answers.getproxies", lambda: proxies)
+
+    trust = trust_for(address)
+
+    assert trust.verify_mode is ssl.CERT_REQUIRED
+    assert trust.check_hostname
+    assert (type(trust) is not ssl.SSLContext or trust.cert_store_stats()["x509"] > 0) == trusts
 
 
 @pytest.mark.parametrize(

@@ -7,12 +7,14 @@ connection means for the run is told here as well: wait, drop the sample, or sto
 
 from __future__ import annotations
 
+import ssl
 import threading
 import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, TypeVar
+from urllib.request import getproxies
 
 from truemark.services.calls import (
     CallFailed,
@@ -71,10 +73,38 @@ class Unpacker:
         return piece
 
 
-def bounded_client(headers: Mapping[str, str] | None = None) -> httpx2.AsyncClient:
+def trust_for(url: str | None) -> ssl.SSLContext:
+    """Whom to trust in calls to an address: nobody where nobody has to prove who they are.
+
+    To load the certificates that are trusted otherwise takes longer than to load the HTTP client.
+    """
+    import httpx2
+
+    # A proxy may have to prove it, wherever the call goes in the end.
+    if url is not None and url.startswith("http://") and not getproxies():
+        return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    return httpx2.create_ssl_context()
+
+
+async def read_whole(response: httpx2.Response) -> bytes:
+    """The content of an answer; raises `UnfitAnswerError` where it is beyond the bounds."""
+    import httpx2
+
+    assert isinstance(response.stream, httpx2.AsyncByteStream)
+    try:
+        unpacker = Unpacker(response.headers.get("content-encoding"))
+        return b"".join([unpacker.unpack(piece) async for piece in response.stream])
+    finally:
+        await response.aclose()
+
+
+def bounded_client(
+    trust: ssl.SSLContext, headers: Mapping[str, str] | None = None
+) -> httpx2.AsyncClient:
     """An HTTP client that reads no answer beyond the bounds; it raises `UnfitAnswerError`.
 
-    It has no timeout and no ceiling on connections of its own: the caller has both.
+    Who asks for a stream has to read it within the bounds himself. It has no timeout and no ceiling
+    on connections of its own: the caller has both.
     """
     import httpx2
 
@@ -83,24 +113,23 @@ def bounded_client(headers: Mapping[str, str] | None = None) -> httpx2.AsyncClie
             self, request: httpx2.Request, *, stream: bool = False, **options: Any
         ) -> httpx2.Response:
             response = await super().send(request, stream=True, **options)
-            try:
-                unpacker = Unpacker(response.headers.get("content-encoding"))
-                pieces = [unpacker.unpack(piece) async for piece in response.aiter_raw()]
-            finally:
-                await response.aclose()
+            if stream:
+                return response
+            content = await read_whole(response)
             kept = [
                 (name, value)
                 for name, value in response.headers.multi_items()
                 if name.lower() not in ("content-encoding", "content-length", "transfer-encoding")
             ]
             return httpx2.Response(
-                response.status_code, headers=kept, content=b"".join(pieces), request=request
+                response.status_code, headers=kept, content=content, request=request
             )
 
     return Client(
         headers={"Accept-Encoding": "gzip, deflate", **(headers or {})},
         limits=httpx2.Limits(max_connections=None, max_keepalive_connections=None),
         timeout=None,
+        verify=trust,
     )
 
 

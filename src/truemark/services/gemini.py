@@ -11,7 +11,13 @@ import os
 import warnings
 from typing import TYPE_CHECKING
 
-from truemark.services.answers import Fault, Provider, UnfitAnswerError, bounded_client
+from truemark.services.answers import (
+    Fault,
+    Provider,
+    UnfitAnswerError,
+    bounded_client,
+    trust_for,
+)
 from truemark.services.calls import (
     Caller,
     CallFailed,
@@ -49,11 +55,15 @@ class GeminiModel(LanguageModelClient):
         super().__init__(model, caller or Caller())
         self._provider = Provider("Gemini", model, "GEMINI_API_KEY", api_key)
         # Given a client, the SDK never switches to aiohttp, whose errors are different ones.
-        self._http = bounded_client()
+        trust = trust_for(base_url)
+        self._http = bounded_client(trust)
         options = types.HttpOptions(
             base_url=base_url,
             api_version=os.environ.get("GOOGLE_GENAI_API_VERSION") or _API_VERSION,
             httpx_async_client=self._http,
+            # For clients that are not used here; the SDK would load certificates for each of them.
+            client_args={"verify": trust},
+            async_client_args={"ssl": trust},
         )
         self._models = genai.Client(
             vertexai=False, api_key=api_key, http_options=options

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 
-from truemark.services.answers import Fault, Provider, UnfitAnswerError, bounded_client
+from truemark.services.answers import (
+    Fault,
+    Provider,
+    UnfitAnswerError,
+    bounded_client,
+    read_whole,
+    trust_for,
+)
 from truemark.services.calls import (
     Caller,
     CallFailed,
@@ -72,35 +81,53 @@ class OpenAIModel(LanguageModelClient):
     ) -> None:
         super().__init__(model, caller or Caller())
         self._provider = Provider("the OpenAI endpoint", model, "OPENAI_API_KEY", api_key)
-        self._http = bounded_client({"Authorization": f"Bearer {api_key}"} if api_key else None)
-        self._url = f"{base_url.rstrip('/')}/chat/completions"
+        headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
+        self._open_client = partial(
+            bounded_client, trust_for(base_url), {"Content-Type": "application/json", **headers}
+        )
+        # Each has a connection of its own, and the last one back is the first to be taken again:
+        # a client with many looks at all of them before and after each call.
+        self._clients = [self._open_client()]
+        self._url: httpx2.URL | str = f"{base_url.rstrip('/')}/chat/completions"
         self._options = _Options()
+        self._form: tuple[object, bytes] | None = None
 
     async def close(self) -> None:
-        await self._http.aclose()
+        for client in self._clients:
+            await client.aclose()
 
     async def _call_api(self, prompt: Prompt) -> LLMCallResult:
         import httpx2
 
         options = self._options
-        body = {
-            "model": self.model,
-            "messages": _messages(prompt),
-            **options.body(prompt),
-        }
+        body = self._body(prompt, options)
+        client = self._clients.pop() if self._clients else self._open_client()
         try:
-            response = await self._http.post(self._url, json=body)
+            self._url = httpx2.URL(self._url)  # once: to take an address apart takes its time
+            request = client.build_request("POST", self._url, content=body)
+            response = await client.send(request, stream=True)
+            content = await read_whole(response)
         except (httpx2.HTTPError, httpx2.InvalidURL) as error:
             raise self._provider.fault_of_transport(error) from error
         except UnfitAnswerError as error:
             raise CallFailed(f"the reply is not read: {error}") from error
+        finally:
+            self._clients.append(client)
         if response.status_code != HTTPStatus.OK:
-            raise self._fault(response, options)
-        return self._result(response)
+            raise self._fault(response, content, options)
+        return self._result(response, content)
 
-    def _fault(self, response: httpx2.Response, options: _Options) -> Fault:
+    def _body(self, prompt: Prompt, options: _Options) -> bytes:
+        """The request in JSON; what is the same in one after the other is written once."""
+        form = options, prompt.schema, prompt.schema_name
+        if self._form is None or self._form[0] != form:
+            same = {"model": self.model, **options.body(prompt)}
+            self._form = form, _encoded(same).removesuffix(b"}")
+        return b'%s,"messages":%s}' % (self._form[1], _encoded(_messages(prompt)))
+
+    def _fault(self, response: httpx2.Response, content: bytes, options: _Options) -> Fault:
         status = response.status_code
-        message, kinds = _error(response)
+        message, kinds = _error(response, content)
         if status in (HTTPStatus.BAD_REQUEST, HTTPStatus.UNPROCESSABLE_ENTITY):
             if kinds & _TOO_LONG:
                 return CallFailed(self._provider.quote(message))
@@ -113,13 +140,13 @@ class OpenAIModel(LanguageModelClient):
         asked_s = parse_retry_after(response.headers.get("retry-after"))
         return self._provider.fault_of_status(status, message, retry_after_s=asked_s)
 
-    def _result(self, response: httpx2.Response) -> LLMCallResult:
-        reply = _json(response)
+    def _result(self, response: httpx2.Response, content: bytes) -> LLMCallResult:
+        reply = _json(content)
         usage = _usage(_inner(reply, "usage"))
         choices = reply.get("choices")
         choice = choices[0] if isinstance(choices, list) and choices else None
         if not isinstance(choice, dict):
-            said = self._provider.quote(_error(response)[0]) or "a web page"
+            said = self._provider.quote(_error(response, content)[0]) or "a web page"
             raise CallFailed(f"the reply has no choices: {said}", usage=usage)
         message = _inner(choice, "message")
         text = message.get("content")
@@ -132,15 +159,19 @@ class OpenAIModel(LanguageModelClient):
         return LLMCallResult(self._provider.without_key(text), usage)
 
 
+def _encoded(content: object) -> bytes:
+    return json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode()
+
+
 def _messages(prompt: Prompt) -> list[dict[str, str]]:
     roles = {"user": "user", "model": "assistant"}
     system = [] if prompt.system is None else [{"role": "system", "content": prompt.system}]
     return system + [{"role": roles[turn.role], "content": turn.text} for turn in prompt.turns]
 
 
-def _json(response: httpx2.Response) -> dict[str, object]:
+def _json(content: bytes) -> dict[str, object]:
     try:
-        reply = response.json()
+        reply = json.loads(content)
     except (ValueError, RecursionError):
         reply = None
     return reply if isinstance(reply, dict) else {}
@@ -151,13 +182,14 @@ def _inner(reply: Mapping[str, object], key: str) -> dict[str, object]:
     return value if isinstance(value, dict) else {}
 
 
-def _error(response: httpx2.Response) -> tuple[str, frozenset[str]]:
+def _error(response: httpx2.Response, content: bytes) -> tuple[str, frozenset[str]]:
     """The message of an error reply, or its text, and the names it gives the error."""
-    error = _inner(_json(response), "error")
+    error = _inner(_json(content), "error")
     message = error.get("message")
     kinds = (error.get("code"), error.get("type"))
-    text = message if isinstance(message, str) else response.text
-    return text, frozenset(kind for kind in kinds if isinstance(kind, str))
+    if not isinstance(message, str):
+        message = content.decode(response.encoding or "utf-8", "replace")
+    return message, frozenset(kind for kind in kinds if isinstance(kind, str))
 
 
 def _usage(counts: Mapping[str, object]) -> Usage | None:
