@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import subprocess
+import sys
 import threading
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
@@ -268,3 +270,15 @@ def test_what_the_end_needs_is_loaded_while_the_first_answers_are_on_their_way(
     )
     finished = asyncio.run(run_benchmark(plan, lambda result: None))
     assert not finished.overview.failed
+
+
+def test_calls_go_out_before_what_comes_after_the_answers_is_imported() -> None:
+    script = "import sys, cal_ai.benchmark.command; print(*sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    loaded = set(done.stdout.split())
+    assert "cal_ai.benchmark.run" in loaded
+    later = {"figures", "mistakes", "narrative", "overview", "record", "report"}
+    assert loaded & {f"cal_ai.benchmark.{name}" for name in later} == set()
+    assert loaded & {"numpy", "truemark.comparison", "truemark.records"} == set()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 OnResult = Callable[[Result], None]
 _CALLS_ARE_OUT_S = 0.1
 # All that is imported after the last answer; the rest comes with these.
-_NEEDED_LAST = ("cal_ai.benchmark.report", "truemark.resampling", "numpy.random")
+_NEEDED_LAST = ("cal_ai.benchmark.report", "truemark.resampling", "numpy.random", "numpy.ma")
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,8 +114,9 @@ async def _load_ahead(plan: Plan, price: Price) -> None:
     if not isinstance(plan.extractor, LanguageModel):
         return
     await asyncio.sleep(_CALLS_ARE_OUT_S)
-    loads = [partial(import_module, name) for name in _NEEDED_LAST]
-    for load in (*loads, partial(price, Usage(0, 0, 0, 0))):
+    loads: list[Callable[[], object]] = [partial(import_module, name) for name in _NEEDED_LAST]
+    loads.append(partial(price, Usage(0, 0, 0, 0)))
+    for load in loads:
         with suppress(ImportError, TruemarkError):  # told at the end, where it is needed
             await asyncio.to_thread(load)
 
@@ -258,11 +259,15 @@ class _Refusals:
 
 @dataclass(frozen=True, slots=True)
 class _Question:
-    """A sample to be asked about, how often that was done before, and where its answer is kept."""
+    """A sample to be asked about, how often that was done before, and where its answer is kept.
+
+    `identity` is what the answer depends on besides the model.
+    """
 
     sample: Sample
     repeat: int
     fingerprint: str
+    identity: Mapping[str, str]
 
     @property
     def request(self) -> Request:
@@ -274,9 +279,10 @@ def _questions(plan: Plan) -> Iterator[_Question]:
     samples = plan.samples.samples
     # All at once, before the first call: one at a time between calls takes more than twice as long.
     stored_under = fingerprints(samples, plan.extractor) if plan.store else [""] * len(samples)
+    identity = identity_of(plan.extractor)
     for repeat in range(plan.repeats):
         for sample, fingerprint in zip(samples, stored_under, strict=True):
-            yield _Question(sample, repeat, fingerprint)
+            yield _Question(sample, repeat, fingerprint, identity)
 
 
 def fingerprints(samples: Sequence[Sample], extractor: Extractor) -> list[str]:
@@ -331,7 +337,7 @@ async def _extraction(question: _Question, plan: Plan) -> Extraction:
         latency_s=extraction.latency_s or 0.0,
         attempts=extraction.attempts,
         repeat=question.repeat,
-        identity=identity_of(extractor),
+        identity=question.identity,
     )
     store.keep(answer)
     return extraction
