@@ -24,6 +24,7 @@ from testing.onnx_models import (
 )
 
 from sat_bench.models.finding import BUNDLED_MODELS, find_model
+from sat_bench.models.reach import Weighting
 from sat_bench.models.segmenter import Segmenter, _Work
 from truemark.errors import TruemarkError
 
@@ -165,6 +166,24 @@ def test_probabilities_do_not_depend_on_company_or_threads(
         np.testing.assert_array_equal(a.ends, b.ends)
         np.testing.assert_allclose(a.values, b.values, atol=1e-5)
         np.testing.assert_array_equal(b.values, c.values)
+
+
+@pytest.mark.parametrize("weighting", ["hat", "uniform"])
+def test_a_short_text_has_the_probabilities_that_it_has_in_a_list(
+    encoder_path: Path, tokenizer_path: Path, weighting: Weighting
+) -> None:
+    with Segmenter(encoder_path, tokenizer_path, window=40, weighting=weighting) as segmenter:
+
+        @given(st.one_of(ANY_TEXT, st.sampled_from(SENTENCES), st.just(" ".join(SENTENCES))))
+        @settings(derandomize=True, deadline=None)
+        def both_are_the_same(text: str) -> None:
+            (listed,) = segmenter.probabilities_many([text])
+            found = segmenter.probabilities(text)
+            np.testing.assert_array_equal(found.ends, listed.ends)
+            np.testing.assert_array_equal(found.values, listed.values)
+            assert found.seconds is not None
+
+        both_are_the_same()
 
 
 def test_threads_can_share_a_segmenter(encoder_path: Path, tokenizer_path: Path) -> None:

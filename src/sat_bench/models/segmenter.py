@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
@@ -36,6 +36,8 @@ BATCH_TOKENS = 256
 # Small enough that the model starts while the rest of a list of short texts is read.
 POOL_TOKENS = 4_096
 POOLS_AHEAD = 8
+# Fewer than in most texts: one of no more characters than this for each token is one window.
+CHARACTERS_A_TOKEN = 3
 
 _Span = tuple[float, float]  # when a piece of work began and ended
 
@@ -133,6 +135,7 @@ class Segmenter:
         self.texts_run = 0
         self._closed = False
         self._window, self._overlap, self._weighting = window, overlap, weighting
+        self._short = window * CHARACTERS_A_TOKEN
         self._batch_tokens = batch_tokens
         self.tokenizer = Tokenizer(tokenizer)
         self._threads = threads or available_cores()
@@ -179,7 +182,9 @@ class Segmenter:
 
     def probabilities(self, text: str) -> Probabilities:
         """For each token of the text its end and the probability that a sentence ends there."""
-        return next(self.probabilities_many([text]))
+        self._check_open()
+        found = self._in_one_run(text) if len(text) <= self._short else None
+        return next(self.probabilities_many([text])) if found is None else found
 
     def probabilities_many(self, texts: Iterable[str]) -> Iterator[Probabilities]:
         """`probabilities` of each text, in order; texts are read as they are needed."""
@@ -190,9 +195,34 @@ class Segmenter:
         probability = last_probability(text, self.probabilities(text))
         return probability > self.threshold, probability
 
-    def _read(self, texts: Iterable[str]) -> Iterator[tuple[str, Probabilities]]:
+    def _check_open(self) -> None:
         if self._closed:
             raise ValueError("the segmenter is closed")
+
+    def _in_one_run(self, text: str) -> Probabilities | None:
+        """The probabilities of a text of one window, run by this thread; none where that cannot be.
+
+        What `_read` finds, without its threads and queues, which take as long as a small model.
+        """
+        # Of several callers one runs here; those beside it share the threads.
+        if not self._running_here.acquire(blocking=False):
+            return None
+        try:
+            begun = time.perf_counter()
+            tokens = self.tokenizer.encode(text)
+            if not 1 <= len(tokens) <= self._window:
+                return None
+            (logits,) = self.network.logits([tokens.ids], spread=self._threads > 1)
+            seconds = time.perf_counter() - begun
+        finally:
+            self._running_here.release()
+        self._count_text()
+        average = WindowAverage(self._weighting)
+        average.add(0, logits)
+        return Probabilities(tokens.ends, average.finish(), seconds=seconds)
+
+    def _read(self, texts: Iterable[str]) -> Iterator[tuple[str, Probabilities]]:
+        self._check_open()
         order: deque[_Reading] = deque()
         pools: deque[_Pool] = deque()
         try:
@@ -251,33 +281,21 @@ class Segmenter:
         together = list(batches(lengths, self._batch_tokens))
         # What leaves cores without a window is quicker with all of them on each.
         logits = partial(self.network.logits, spread=alone and len(together) < self._threads)
-        # A lone run need not wait for another thread to wake up; of several callers one runs here.
-        here = alone and len(together) == 1 and self._running_here.acquire(blocking=False)
-        try:
-            start = _run_here if here else self._executor.submit
-            runs = [
-                (batch, start(_timed, logits, [members[index][1].ids for index in batch]))
-                for batch in together
-            ]
-        finally:
-            if here:
-                self._running_here.release()
+        runs = [
+            (batch, self._executor.submit(_timed, logits, [members[i][1].ids for i in batch]))
+            for batch in together
+        ]
         return _Pool(members, runs)
 
     def _finished(self, order: deque[_Reading]) -> Iterator[tuple[str, Probabilities]]:
         while order and order[0].read and not order[0].waiting:
             reading = order.popleft()
-            with self._lock:
-                self.texts_run += 1
+            self._count_text()
             yield reading.text, reading.probabilities()
 
-
-def _run_here(
-    work: Callable[..., tuple[list[FloatArray], _Span]], *arguments: Any
-) -> Future[tuple[list[FloatArray], _Span]]:
-    done: Future[tuple[list[FloatArray], _Span]] = Future()
-    done.set_result(work(*arguments))
-    return done
+    def _count_text(self) -> None:
+        with self._lock:
+            self.texts_run += 1
 
 
 def _timed(

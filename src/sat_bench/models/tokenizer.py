@@ -89,19 +89,24 @@ class Tokenizer:
             # SentencePiece takes UTF-8, which has no form for a lone surrogate.
             part = _SURROGATES.sub("\ufffd", part)
         encoded = self._processor.encode(part, return_type="offset_mapping")
-        offsets = encoded["offsets"]
+        found, offsets = encoded["ids"], encoded["offsets"]
         spans = np.fromiter(
             chain.from_iterable(offsets), dtype=np.int32, count=2 * len(offsets)
         ).reshape(-1, 2)
-        ids = np.array(encoded["ids"], dtype=np.int32)
-        ids = np.where(ids == self._unknown, UNK_ID, ids + ID_SHIFT).astype(np.int32)
+        ids = np.array(found, dtype=np.int32)
+        ids += ID_SHIFT
+        if self._unknown in found:
+            ids[ids == self._unknown + ID_SHIFT] = UNK_ID
         # The usual normalisation expands no ASCII character; where one does so, as with line breaks
         # that become a piece and a space, there are pieces without characters of their own.
-        if not ascii_only or (spans[1:, 0] == spans[1:, 1]).any():
+        bare = spans[:, 0] == spans[:, 1]
+        some_bare = bare.any()
+        if expanded := not ascii_only or (some_bare and bare[1:].any()):
             self._complete_expansions(part, encoded["pieces"], spans)
-        self._complete_beginnings(part, ids, encoded["pieces"], spans)
-        ends = _ends_of_covered_characters(spans)
-        first = int(np.searchsorted(ends, before, side="right"))
+        if self._lone_beginning - ID_SHIFT in found:
+            self._complete_beginnings(part, ids, encoded["pieces"], spans)
+        ends = _ends_of_covered_characters(spans) if expanded or some_bare else spans[:, 1]
+        first = int(ends.searchsorted(before, side="right"))
         shift = start - before
         return Tokens(
             ids=ids[first:],

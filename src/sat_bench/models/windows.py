@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Generic, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
+from sat_bench.models import WINDOW_TOKENS
 from sat_bench.models.network import FloatArray
 from sat_bench.models.reach import Weighting
 from sat_bench.models.tokenizer import IntArray
@@ -50,34 +52,47 @@ def windows(chunks: Iterable[IntArray], size: int, overlap: int) -> Iterator[Win
         yield Window(held_from + len(held) - len(last), last)
 
 
+@lru_cache(maxsize=2 * WINDOW_TOKENS)
 def window_weights(length: int, weighting: Weighting) -> FloatArray:
-    """How much each token of a window counts in the average: the same, or less near its edges."""
-    if weighting == "uniform":
-        return np.ones(length, np.float32)
+    """How much each token of a window counts in the average: the same, or less near its edges.
+
+    Read-only, since all windows of that length share it.
+    """
     ramp = np.arange(1, length + 1, dtype=np.float32)
-    hat: FloatArray = np.minimum(ramp, ramp[::-1])
-    return hat
+    weights = np.ones_like(ramp) if weighting == "uniform" else np.minimum(ramp, ramp[::-1])
+    weights.setflags(write=False)
+    return weights
 
 
 class GrowingArray(Generic[Number]):
-    """An array that is appended to in place: what it holds is never there twice."""
+    """An array that is appended to in place: of what it holds only the first is ever copied.
+
+    What is appended first must not be changed afterwards: for most texts nothing follows.
+    """
 
     def __init__(self, dtype: type[Number]) -> None:
-        self._room = np.empty(1024, dtype)
+        self._room = np.empty(0, dtype)
         self._length = 0
+        self._is_own = True
 
     def append(self, values: npt.NDArray[Number]) -> None:
         """Appends the values."""
         length = self._length + len(values)
-        if length > len(self._room):
-            # Large arrays are extended where they are, and room takes no memory until it is used.
-            self._room.resize(2 * length, refcheck=False)
-        self._room[self._length : length] = values
+        if not self._length:
+            self._room, self._is_own = values, False
+        else:
+            if not self._is_own:
+                self._room, self._is_own = self._room.copy(), True
+            if length > len(self._room):
+                # Large arrays are extended where they are; room takes no memory until it is used.
+                self._room.resize(length + length // 2, refcheck=False)
+            self._room[self._length : length] = values
         self._length = length
 
     def finish(self) -> npt.NDArray[Number]:
         """All values; nothing can be appended afterwards."""
-        self._room.resize(self._length, refcheck=False)
+        if self._is_own:
+            self._room.resize(self._length, refcheck=False)
         return self._room
 
 
@@ -107,8 +122,10 @@ class WindowAverage:
         self._settle(settled)
         weights = window_weights(len(logits), self._weighting)
         sums, shared = logits * weights, len(self._sums) - settled
-        sums[:shared] += self._sums[settled:]
-        weights[:shared] += self._weights[settled:]
+        if shared:
+            sums[:shared] += self._sums[settled:]
+            weights = weights.copy()
+            weights[:shared] += self._weights[settled:]
         self._sums = sums.astype(self._kind, copy=False)
         self._weights = weights.astype(self._kind, copy=False)
         self._open_from = start
