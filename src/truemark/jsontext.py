@@ -35,11 +35,10 @@ Reader = Callable[[object, str], Any]
 
 def to_json(value: object, *, indent: int | None = None) -> str:
     """`value` as JSON; numbers keep every digit, those that JSON lacks (NaN, infinity) are null."""
-    plain = _plain(value)
-    if indent is None:
-        text = _ON_ONE_LINE.encode(plain)
-    else:
-        text = json.dumps(plain, ensure_ascii=False, allow_nan=False, indent=indent)
+    try:
+        text = _written(value, indent)
+    except (TypeError, ValueError):  # what JSON lacks, or has only something like
+        text = _written(_plain(value), indent)
     if text.isascii() and "\x7f" not in text:  # most texts need none of what follows
         return text
     text = _UNSEEN.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
@@ -47,8 +46,14 @@ def to_json(value: object, *, indent: int | None = None) -> str:
         text.encode()
     except UnicodeEncodeError:
         # Half a surrogate pair has no UTF-8 form; escaped, it survives.
-        return json.dumps(plain, ensure_ascii=True, allow_nan=False, indent=indent)
+        return json.dumps(_plain(value), ensure_ascii=True, allow_nan=False, indent=indent)
     return text
+
+
+def _written(value: object, indent: int | None) -> str:
+    if indent is None:
+        return _ON_ONE_LINE.encode(value)
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, indent=indent)
 
 
 def _plain(value: object) -> object:
