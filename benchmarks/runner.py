@@ -4,8 +4,9 @@ Run from the root of the repository: python -m benchmarks.runner
 
 1. The whole command, 45 samples against a server that takes 1 s per answer, 15 calls in flight,
    beside a plain script that loads the same client and makes the same calls.
-2. The same with --rpm 60 and fewer samples: the server counts the calls.
-3. A server that answers at once: the runner, with its prompts, parsing, storing, scoring and
+2. What of that the start of Python and of the client takes by itself.
+3. The same with --rpm 60 and fewer samples: the server counts the calls.
+4. A server that answers at once: the runner, with its prompts, parsing, storing, scoring and
    progress, against a plain asyncio loop around the same calls of the same client: httpx2 for
    `openai`, the google-genai SDK for `gemini`. They take turns; the fastest of each counts.
 """
@@ -16,18 +17,18 @@ import asyncio
 import gc
 import multiprocessing
 import tempfile
-from collections.abc import Callable, Coroutine, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import pairwise
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeVar
 
 from testing.loopback import LoopbackLLM, answer
 
 from benchmarks.machine import machine
+from benchmarks.plain_calls import CLIENTS, CONCURRENCY, LOOPS, MODEL, Client
 from benchmarks.processes import cost_of
 from benchmarks.timing import fastest
 from cal_ai.benchmark.command import GARBAGE_THRESHOLDS
@@ -37,28 +38,18 @@ from cal_ai.benchmark.samples import Sample, SampleSet, bundled_folder, load_sam
 from cal_ai.benchmark.scoring import Result
 from cal_ai.benchmark.store import AnswerStore
 from cal_ai.extractors.language_model import GeminiClient, OpenAIClient
-from cal_ai.extractors.prompt import RESPONSE_SCHEMA, build_prompt
 from truemark.tables import Table, render
 
-if TYPE_CHECKING:
-    import httpx2
-    from google.genai import types
-
-T = TypeVar("T")
-
-Client = Literal["openai", "gemini"]
-CLIENTS: tuple[Client, ...] = ("openai", "gemini")
-MODEL = "gemini-2.5-pro"
 SAMPLES = 45
-CONCURRENCY = 15
 COMMAND_GOAL_S = 3.45
 RUNNER_GOAL = 1.2
 RPM = 60
 PACED = 15
-PLAIN = "from benchmarks.runner import plain_script; plain_script({client!r}, {url!r})"
 CALLS = 300
-ROUNDS = 12
-WHOLE_ROUNDS = 2
+ROUNDS = 20
+WHOLE_ROUNDS = 3
+STARTS = ("pass", "import httpx2", "import google.genai")
+START_ROUNDS = 5
 EVENT = {
     "action": "create",
     "title": "Lunch with Bob",
@@ -118,12 +109,6 @@ def command_seconds(client: Client, url: str, folder: Path, *flags: str) -> floa
     return cost_of(command, settings[client]).wall_s
 
 
-def plain_script(client: Client, url: str) -> None:
-    """The calls of the command and nothing else, for a process of its own."""
-    samples = load_samples(bundled_folder()).samples[:SAMPLES]
-    asyncio.run(LOOPS[client](url, samples))
-
-
 def copy_samples(folder: Path, count: int) -> None:
     """As many of the bundled samples as asked for."""
     for sample in load_samples(bundled_folder()).samples[:count]:
@@ -131,88 +116,6 @@ def copy_samples(folder: Path, count: int) -> None:
             target = folder / "samples" / f"{sample.id}{suffix}"
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes((bundled_folder() / f"{sample.id}{suffix}").read_bytes())
-
-
-async def httpx_loop(url: str, samples: Sequence[Sample]) -> None:
-    """The same requests by the same HTTP client, with nothing around them but as many tasks."""
-    import httpx2
-
-    format = {"name": "events", "schema": RESPONSE_SCHEMA, "strict": True}
-    bodies = [
-        {
-            "model": MODEL,
-            "messages": [{"role": "system", "content": prompt.system}]
-            + [{"role": "user", "content": turn.text} for turn in prompt.turns],
-            "temperature": 0,
-            "response_format": {"type": "json_schema", "json_schema": format},
-        }
-        for prompt in (build_prompt(sample.request) for sample in samples)
-    ]
-    async with httpx2.AsyncClient(limits=_unlimited(), timeout=120) as http:
-
-        async def ask(body: dict[str, object]) -> None:
-            response = await http.post(f"{url}/chat/completions", json=body)
-            assert response.json()["choices"][0]["message"]["content"]
-
-        await _in_flight(ask, bodies)
-
-
-async def sdk_loop(url: str, samples: Sequence[Sample]) -> None:
-    """The same calls of the same SDK, with nothing around them but as many tasks."""
-    import httpx2
-    from google import genai
-    from google.genai import types
-
-    http = httpx2.AsyncClient(limits=_unlimited())
-    options = types.HttpOptions(
-        base_url=url, api_version="v1beta", timeout=120_000, httpx_async_client=http
-    )
-    client = genai.Client(vertexai=False, api_key="loopback", http_options=options)
-    config = types.GenerateContentConfig(
-        temperature=0.0,
-        automatic_function_calling=types.AutomaticFunctionCallingConfig(disable=True),
-        system_instruction=build_prompt(samples[0].request).system,
-        response_mime_type="application/json",
-        response_json_schema=RESPONSE_SCHEMA,
-    )
-
-    async def ask(contents: types.ContentListUnion) -> None:
-        response = await client.aio.models.generate_content(
-            model=MODEL, contents=contents, config=config
-        )
-        assert response.text
-        assert response.usage_metadata
-
-    await _in_flight(ask, [_contents(sample) for sample in samples])
-    await http.aclose()
-
-
-LOOPS: dict[Client, Callable[[str, Sequence[Sample]], Coroutine[None, None, None]]] = {
-    "openai": httpx_loop,
-    "gemini": sdk_loop,
-}
-
-
-def _unlimited() -> httpx2.Limits:
-    import httpx2
-
-    return httpx2.Limits(max_connections=None, max_keepalive_connections=None)
-
-
-async def _in_flight(ask: Callable[[T], Coroutine[None, None, None]], given: Sequence[T]) -> None:
-    """Asks about all that is given, as many at a time as the runner does."""
-    waiting = iter(given)
-
-    async def work() -> None:
-        for one in waiting:
-            await ask(one)
-
-    await asyncio.gather(*(work() for _ in range(CONCURRENCY)))
-
-
-def _contents(sample: Sample) -> types.ContentListUnion:
-    turns = build_prompt(sample.request).turns
-    return [{"role": turn.role, "parts": [{"text": turn.text}]} for turn in turns]
 
 
 async def runner_loop(client: Client, url: str, samples: Sequence[Sample], output: Path) -> None:
@@ -269,11 +172,16 @@ def whole_command(client: Client, url: str, folder: Path) -> tuple[object, ...]:
     """The goal, seconds of a plain script and of the command, and the second over the first."""
     times_s: dict[str, list[float]] = {"plain": [], "command": []}
     for _ in range(WHOLE_ROUNDS):
-        script = PLAIN.format(client=client, url=url)
-        times_s["plain"].append(cost_of(["-c", script]).wall_s)
+        script = ["-m", "benchmarks.plain_calls", client, url, str(folder / "samples")]
+        times_s["plain"].append(cost_of(script).wall_s)
         times_s["command"].append(command_seconds(client, url, folder))
     plain_s, command_s = min(times_s["plain"]), min(times_s["command"])
     return f"--extractor {client}", COMMAND_GOAL_S, plain_s, command_s, command_s / plain_s
+
+
+def start(script: str) -> tuple[object, ...]:
+    """Seconds from the start of Python to its end with nothing but this done."""
+    return f"python -c '{script}'", min(cost_of(["-c", script]).wall_s for _ in range(START_ROUNDS))
 
 
 def pacing(server: Server, folder: Path) -> tuple[object, ...]:
@@ -301,6 +209,9 @@ def main() -> None:
     first = f"{SAMPLES} samples, 1 s per answer, {CONCURRENCY} in flight, whole command"
     show(Table((first, "goal, s", *compared[1:]), tuple(whole), formats))
     show(Table((f"{CALLS} calls answered at once", *compared), tuple(added), formats))
+    show(
+        Table(("the start of a client alone", "seconds"), tuple(map(start, STARTS)), (None, ".2f"))
+    )
     columns = (f"samples with --rpm {RPM}", "seconds", "shortest time between two calls, s")
     show(Table(columns, (paced,), ("d", ".2f", ".2f")))
 
