@@ -10,22 +10,19 @@ from __future__ import annotations
 
 import json
 import tempfile
-from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 
-from testing.answers import recorded_answer
+from testing.answers import record_answers, recorded_answer
 
 from benchmarks.machine import machine
 from benchmarks.processes import Cost, cost_of
 from cal_ai.benchmark.samples import Sample, bundled_folder, load_samples
-from cal_ai.extractors.protocol import Usage
-from cal_ai.extractors.replay import Recorded, request_fingerprint
 from truemark.tables import Table, render
 
 FEW = 100
 SAMPLES = 10_000
 PADDING = 20_000
-MODEL = "gemini-2.5-pro"
 
 
 def write_samples(folder: Path, count: int) -> None:
@@ -41,24 +38,12 @@ def write_samples(folder: Path, count: int) -> None:
         target.with_suffix(".expected.json").write_text(beside, encoding="utf-8")
 
 
-def write_recording(path: Path, folder: Path, samples: tuple[Sample, ...], padding: str) -> None:
-    """The recorded answer of every sample, as a run would have stored it."""
-    with path.open("w", encoding="utf-8") as file:
-        for number, sample in enumerate(samples):
-            answer = json.loads(recorded_answer(folder / f"{sample.id}.txt") or '{"events": []}')
-            for event in answer["events"]:
-                event["reasoning"] += padding
-            line = Recorded(
-                sample=sample.id,
-                fingerprint=request_fingerprint(sample.request, "gemini", MODEL),
-                extractor="gemini",
-                model=MODEL,
-                raw=json.dumps(answer),
-                usage=Usage(900 + number, 200 + number % 97, 50, 1150 + number + number % 97),
-                latency_s=1.0,
-                attempts=1,
-            )
-            file.write(json.dumps(asdict(line)) + "\n")
+def padded_answer(folder: Path, padding: str, sample: Sample) -> str:
+    """The recorded answer of a sample, with so much more to read in its reasons."""
+    answer = json.loads(recorded_answer(folder / f"{sample.id}.txt") or '{"events": []}')
+    for event in answer["events"]:
+        event["reasoning"] += padding
+    return json.dumps(answer)
 
 
 def rescore(work: Path, folder: str, recording: Path) -> Cost:
@@ -77,9 +62,9 @@ def main() -> None:
             folder = f"samples_{count}"
             if not (work / folder).is_dir():
                 write_samples(work / folder, count)
-            samples = load_samples(work / folder).samples
             recording = work / f"recorded_{count}_{padding}.jsonl"
-            write_recording(recording, work / folder, samples, "x" * padding)
+            answer_of = partial(padded_answer, work / folder, "x" * padding)
+            record_answers(recording, load_samples(work / folder).samples, answer_of)
             cost = rescore(work, folder, recording)
             least_mb = least_mb or cost.peak_mb
             each_kb = 1_000 * (cost.peak_mb - least_mb) / (count - FEW) if count > FEW else None

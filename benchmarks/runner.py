@@ -128,7 +128,7 @@ async def runner_loop(client: Client, url: str, samples: Sequence[Sample], outpu
     started = datetime.now(UTC)
     ended = 0
 
-    def tell(result: Result) -> None:
+    def tell(_: int, result: Result) -> None:
         nonlocal ended
         ended += 1
         print(progress_line(ended, len(samples), result), file=sink, flush=True)
@@ -143,9 +143,9 @@ async def runner_loop(client: Client, url: str, samples: Sequence[Sample], outpu
             concurrency=CONCURRENCY,
             summary=False,
         )
-        results = await extract_all(plan, tell)
+        await extract_all(plan, tell)
     await extractor.close()
-    assert len(results) == len(samples)
+    assert ended == len(samples)
 
 
 def overhead(client: Client, url: str, output: Path) -> tuple[object, ...]:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from cal_ai.benchmark.samples import sidecar_path
-from cal_ai.extractors.replay import Recorded, recorded_fields
+from cal_ai.benchmark.samples import Sample, sidecar_path
+from cal_ai.extractors.protocol import Usage
+from cal_ai.extractors.replay import Recorded, recorded_fields, request_fingerprint
 from truemark import history
 from truemark.files import read_text
+
+MODEL = "gemini-2.5-pro"
 
 
 def recorded_answer(transcript_path: Path) -> str | None:
@@ -23,3 +27,22 @@ def recorded_answer(transcript_path: Path) -> str | None:
 def store_answer(path: Path, answer: Recorded) -> None:
     """Adds one answer to a recording."""
     history.append(path, recorded_fields(answer))
+
+
+def record_answers(
+    path: Path, samples: Iterable[Sample], answer_of: Callable[[Sample], str]
+) -> None:
+    """A recording with the answer of one model to every sample, as a run would have stored it."""
+    with history.Appender(path) as file:
+        for number, sample in enumerate(samples):
+            line = Recorded(
+                sample=sample.id,
+                fingerprint=request_fingerprint(sample.request, "gemini", MODEL),
+                extractor="gemini",
+                model=MODEL,
+                raw=answer_of(sample),
+                usage=Usage(900 + number, 200 + number % 97, 50, 1150 + number + number % 97),
+                latency_s=1.0,
+                attempts=1,
+            )
+            file.write(recorded_fields(line))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -66,7 +67,8 @@ def run_benchmark(
         repeats=repeats,
     )
     run = asyncio.run(_measured(plan))
-    return record_of(run, partial(cost_usd, model=run.model))
+    record = record_of(run, partial(cost_usd, model=run.model))
+    return replace(record, findings=tuple(record.findings))
 
 
 def _chosen(extractor: Extractor | str | None) -> Extractor:
@@ -84,6 +86,6 @@ async def _extracted(extractor: Extractor, request: Request) -> tuple[Event, ...
 
 async def _measured(plan: Plan) -> BenchmarkRun:
     try:
-        return await measure(plan, lambda _: None)
+        return await measure(plan, lambda *_: None)
     finally:
         await plan.extractor.close()

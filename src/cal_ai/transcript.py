@@ -48,21 +48,35 @@ def parse_transcript(text: str) -> Transcript:
     """
     spoken: list[tuple[str, list[str], int]] = []
     names: dict[str, str] = {}  # one string for all that a speaker says
-    skipped: list[int] = []
-    for number, line in enumerate(_lines(text), start=1):
+    lines = _lines(text)
+    for number, line in enumerate(lines, start=1):
         match = _SPEAKER.match(line)
         if match and (speaker := match[1].strip()):
             spoken.append((names.setdefault(speaker, speaker), [line[match.end() :]], number))
         elif spoken:
             spoken[-1][1].append(line)
-        elif _bare(line):
-            skipped.append(number)
     utterances = [
         Utterance(speaker, words, number)
-        for speaker, lines, number in spoken
-        if (words := _words(lines))
+        for speaker, own, number in spoken
+        if (words := _words(own))
     ]
-    return Transcript(tuple(utterances), tuple(skipped))
+    return Transcript(tuple(utterances), _before_speakers(lines))
+
+
+def lines_before_speakers(text: str) -> tuple[int, ...]:
+    """The lines before the first speaker of a conversation, blank ones left out."""
+    return _before_speakers(_lines(text))
+
+
+def _before_speakers(lines: list[str]) -> tuple[int, ...]:
+    found: list[int] = []
+    for number, line in enumerate(lines, start=1):
+        match = _SPEAKER.match(line)
+        if match and match[1].strip():
+            break
+        if _bare(line):
+            found.append(number)
+    return tuple(found)
 
 
 def _lines(text: str) -> list[str]:

@@ -1,4 +1,7 @@
-"""Reading and writing whole files, so that nothing is misread or left half-written."""
+"""Reading and writing whole files, so that nothing is misread or left half-written.
+
+A `Spool` is a file too: it holds what would take too much memory, for as long as a process runs.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,9 @@ import os
 import secrets
 import stat
 import time
+import weakref
+from array import array
+from collections.abc import Iterable
 from contextlib import suppress
 from io import FileIO
 from pathlib import Path
@@ -19,6 +25,9 @@ LARGEST_FILE = 2_000 * MEGABYTE
 LARGEST_TEXT = 50 * MEGABYTE
 PRIVATE = 0o600
 """The mode of new files: conversations, answers and calendars concern nobody else."""
+
+SPOOLED_IN_MEMORY = 250_000
+"""Bytes of a spool up to which it needs no file; those of a usual run stay below."""
 
 _LEFT_BEHIND_S = 3600.0  # no writer takes that long
 _ADVICE = {
@@ -42,14 +51,17 @@ def write_error(path: str | os.PathLike[str], error: OSError) -> TruemarkError:
     return TruemarkError(f"{path}: cannot be written: {reason}" + (f"; {advice}" if advice else ""))
 
 
-def write_atomically(path: str | os.PathLike[str], data: str | bytes) -> None:
+def write_atomically(path: str | os.PathLike[str], data: str | bytes | Iterable[str]) -> None:
     """Puts `data` (text as UTF-8) at `path`, whole or not at all, making parent folders.
 
     Whoever reads meanwhile sees the old content or the new. A new file is for its owner alone, an
     existing one keeps its permissions, and a link keeps pointing to the file that is replaced.
+    A text may come in pieces, so that a long one need not be in memory.
     """
-    # Half a surrogate pair (models do answer with one) must not lose a whole report.
-    content = data.encode("utf-8", "backslashreplace") if isinstance(data, str) else data
+    if isinstance(data, bytes):
+        content: Iterable[bytes] = (data,)
+    else:
+        content = map(_encoded, (data,) if isinstance(data, str) else data)
     try:
         target = Path(os.path.realpath(path))
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -59,21 +71,25 @@ def write_atomically(path: str | os.PathLike[str], data: str | bytes) -> None:
             _replace(target, content, mode)
         else:
             # A pipe or a device such as /dev/stdout is written to, not replaced.
-            _write_to(Path(path), content, os.O_WRONLY)
+            _write_to(Path(path), b"".join(content), os.O_WRONLY)
     except OSError as error:
         raise write_error(path, error) from error
+
+
+def _encoded(text: str) -> bytes:
+    # Half a surrogate pair (models do answer with one) must not lose a whole report.
+    return text.encode("utf-8", "backslashreplace")
 
 
 def append_text(path: str | os.PathLike[str], text: str) -> None:
     """Adds the text, as UTF-8, to what is at `path`; a new file is for its owner alone."""
     try:
-        content = text.encode("utf-8", "backslashreplace")
-        _write_to(Path(path), content, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+        _write_to(Path(path), _encoded(text), os.O_WRONLY | os.O_APPEND | os.O_CREAT)
     except OSError as error:
         raise write_error(path, error) from error
 
 
-def _replace(target: Path, content: bytes, mode: int | None) -> None:
+def _replace(target: Path, content: Iterable[bytes], mode: int | None) -> None:
     _remove_leftovers(target)
     temporary = target.with_name(f".{target.name[:40]}.{secrets.token_hex(6)}.tmp")
     try:
@@ -81,7 +97,7 @@ def _replace(target: Path, content: bytes, mode: int | None) -> None:
         with os.fdopen(descriptor, "wb") as file:
             if mode is not None:
                 temporary.chmod(stat.S_IMODE(mode))
-            file.write(content)
+            file.writelines(content)
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(target)
@@ -180,3 +196,41 @@ def read_text(path: str | os.PathLike[str], largest: int = LARGEST_TEXT) -> str:
         raise TruemarkError(
             f"{path}:{line}: not UTF-8 text (found {found}); save the file as UTF-8"
         ) from error
+
+
+class Spool:
+    """Pieces that need not be in memory, by number: few are, many are in a file without a name."""
+
+    def __init__(self) -> None:
+        from tempfile import SpooledTemporaryFile, gettempdir
+
+        self._file = SpooledTemporaryFile(SPOOLED_IN_MEMORY)  # noqa: SIM115  # closed with this
+        self._where = gettempdir()
+        self._ends = array("q", [0])
+        self._at_end = True
+        weakref.finalize(self, self._file.close)
+
+    def __len__(self) -> int:
+        return len(self._ends) - 1
+
+    def add(self, piece: bytes) -> int:
+        """The number that the piece has from now on."""
+        try:
+            if not self._at_end:
+                self._file.seek(self._ends[-1])
+            self._at_end = False
+            self._file.write(piece)
+            self._at_end = True
+        except OSError as error:
+            raise write_error(self._where, error) from error
+        self._ends.append(self._ends[-1] + len(piece))
+        return len(self) - 1
+
+    def __getitem__(self, number: int) -> bytes:
+        begin, end = self._ends[number], self._ends[number + 1]
+        self._at_end = False
+        try:
+            self._file.seek(begin)
+            return self._file.read(end - begin)
+        except OSError as error:  # the disk may be full when the last pieces go there
+            raise write_error(self._where, error) from error

@@ -1,9 +1,9 @@
 """JSON, written and read: text that every reader accepts, objects by field, dataclasses whole.
 
 Dataclasses are written field by field, defaults left out, and read back with unknown fields kept:
-text, `Literal` texts, numbers, true and false, `X | None`, `tuple[X, ...]`, `Mapping[str, X]`,
-`object` for any JSON value, and further dataclasses. A dataclass that has a field called `extra`
-keeps what it does not know there, and writes it back.
+text, `Literal` texts, numbers, true and false, `X | None`, `tuple[X, ...]` and `Sequence[X]`,
+`Mapping[str, X]`, `object` for any JSON value, and further dataclasses. A dataclass with a field
+called `extra` keeps what it does not know there, and writes it back.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import json
 import math
 import re
 import types
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
 from functools import cache
 from numbers import Integral, Real
@@ -163,15 +163,21 @@ def encoded(value: object) -> object:
     if isinstance(value, list | tuple):
         return [encoded(item) for item in value]
     if is_dataclass(value) and not isinstance(value, type):
-        content = {
-            name: encoded(own)
-            for name, default in _defaults(type(value))
-            if name != _EXTRA and (own := getattr(value, name)) != default
-        }
-        return content | dict(getattr(value, _EXTRA, {}))
+        return {name: encoded(own) for name, own in present_fields(value).items()}
     if isinstance(value, Mapping):
         return {key: encoded(item) for key, item in value.items()}
     return value
+
+
+def present_fields(value: object) -> dict[str, object]:
+    """The fields of a dataclass that are not at their defaults, and what it keeps in `extra`."""
+    kind: Any = type(value)
+    content = {
+        name: own
+        for name, default in _defaults(kind)
+        if name != _EXTRA and (own := getattr(value, name)) != default
+    }
+    return content | dict(getattr(value, _EXTRA, {}))
 
 
 def decoded(kind: type[T], value: object, where: str) -> T:
@@ -203,7 +209,7 @@ def _reader(kind: Any) -> Reader:
         return lambda value, where: None if value is None else present(value, where)
     if origin is Literal:
         return _choice_reader(arguments)
-    if origin is tuple:
+    if origin in (tuple, Sequence):
         return _tuple_reader(_reader(arguments[0]))
     if origin is Mapping:
         return _mapping_reader(_reader(arguments[1]))

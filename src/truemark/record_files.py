@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import io
 import json
 import os
+from array import array
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import overload
 
 from truemark.errors import TruemarkError
-from truemark.files import open_regular, read_error, read_text, write_atomically
-from truemark.jsontext import decoded, encoded, to_json
+from truemark.files import Spool, open_regular, read_error, read_text, write_atomically
+from truemark.jsontext import decoded, encoded, present_fields, to_json
 from truemark.records import FORMAT, Finding, FindingCount, Run, Unit
 from truemark.signature import data_hash
 from truemark.summary import Summary, summarise
@@ -38,6 +39,83 @@ class Caps:
 DEFAULT_CAPS = Caps()
 
 
+class FindingLog:
+    """The findings of a run as they come, each as JSON and out of memory."""
+
+    def __init__(self) -> None:
+        self._texts = Spool()
+        self._places = array("q")
+        self._lengths = array("q")
+        self._kinds: dict[tuple[str, bool], int] = {}
+        self._kind_of = array("q")
+
+    def add(self, place: int, finding: Finding) -> None:
+        """Notes a finding of the unit that stands at that place in the run."""
+        self._texts.add(to_json(encoded(finding)).encode())
+        self._places.append(place)
+        self._lengths.append(len(finding.text))
+        kind = finding.kind, finding.mistake
+        self._kind_of.append(self._kinds.setdefault(kind, len(self._kinds)))
+
+    def in_order(self) -> LoggedFindings:
+        """The findings in the order of their units, whichever came first."""
+        order = sorted(range(len(self._places)), key=self._places.__getitem__)
+        return LoggedFindings(self, array("q", order))
+
+    def heads(self, numbers: Iterable[int]) -> Iterator[tuple[int, str, bool]]:
+        """Of these findings the place of the unit, the kind, and whether it is a mistake."""
+        kinds = list(self._kinds)
+        for number in numbers:
+            yield self._places[number], *kinds[self._kind_of[number]]
+
+    def text(self, number: int, longest: int | None) -> str:
+        """A finding as JSON, the end of its text cut where that is too long."""
+        if longest is None or self._lengths[number] <= longest:
+            return self._texts[number].decode()
+        return to_json(encoded(_short(self.finding(number), longest)))
+
+    def finding(self, number: int) -> Finding:
+        return decoded(Finding, json.loads(self._texts[number]), "finding")
+
+
+@dataclass(frozen=True, slots=True)
+class LoggedFindings(Sequence[Finding]):
+    """Findings of a log by their numbers there; each is read when it is asked for."""
+
+    log: FindingLog
+    numbers: array[int]
+    longest: int | None = None
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    @overload
+    def __getitem__(self, place: int) -> Finding: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[Finding]: ...
+    def __getitem__(self, place: int | slice) -> Finding | Sequence[Finding]:
+        if isinstance(place, slice):
+            return replace(self, numbers=self.numbers[place])
+        found = self.log.finding(self.numbers[place])
+        return found if self.longest is None else _short(found, self.longest)
+
+    @property
+    def heads(self) -> Iterator[tuple[int, str, bool]]:
+        """Of each finding the place of its unit, its kind, and whether it is a mistake."""
+        return self.log.heads(self.numbers)
+
+    @property
+    def texts(self) -> Iterator[str]:
+        """Each finding as JSON."""
+        return (self.log.text(number, self.longest) for number in self.numbers)
+
+    def kept(self, caps: Caps) -> LoggedFindings:
+        """Those that a record has room for."""
+        places = _sampled([kind for _, kind, _ in self.heads], caps)
+        chosen = array("q", (self.numbers[place] for place in places))
+        return LoggedFindings(self.log, chosen, caps.finding_text)
+
+
 def capped(run: Run, caps: Caps = DEFAULT_CAPS) -> Run:
     """The run with at most so many findings per kind, their true numbers beside them.
 
@@ -46,24 +124,32 @@ def capped(run: Run, caps: Caps = DEFAULT_CAPS) -> Run:
     """
     return replace(
         run,
-        findings=_sampled([_short(one, caps.finding_text) for one in run.findings], caps),
+        findings=_kept(run.findings, caps),
         finding_counts=finding_counts(run),
         units=_with_texts_that_fit(run.units, caps),
     )
 
 
-def _sampled(findings: Sequence[Finding], caps: Caps) -> tuple[Finding, ...]:
+def _kept(findings: Sequence[Finding], caps: Caps) -> Sequence[Finding]:
+    if findings and isinstance(findings, LoggedFindings):
+        return findings.kept(caps)
+    places = _sampled([one.kind for one in findings], caps)
+    return tuple(_short(findings[place], caps.finding_text) for place in places)
+
+
+def _sampled(kinds: Sequence[str], caps: Caps) -> list[int]:
+    """The places of the findings that are kept, by the kind of each."""
     import random
 
     places: dict[str, list[int]] = {}
-    for place, one in enumerate(findings):
-        places.setdefault(one.kind, []).append(place)
+    for place, kind in enumerate(kinds):
+        places.setdefault(kind, []).append(place)
     chosen: list[int] = []
     for kind, own in places.items():
         if len(own) > caps.findings_per_kind:
             own = random.Random(f"{caps.seed} {kind}").sample(own, caps.findings_per_kind)
         chosen += own
-    return tuple(findings[place] for place in sorted(chosen))
+    return sorted(chosen)
 
 
 def _short(finding: Finding, longest: int) -> Finding:
@@ -90,24 +176,22 @@ def finding_counts(run: Run) -> tuple[FindingCount, ...]:
 
 
 def _with_texts_that_fit(units: tuple[Unit, ...], caps: Caps) -> tuple[Unit, ...]:
-    sizes = ((unit.key, unit.fp + unit.fn, len(unit.text or "")) for unit in units)
+    sizes = ((unit.fp + unit.fn, len(unit.text or "")) for unit in units)
     if not (without := texts_left_out(sizes, caps)):
         return units
     return tuple(
-        replace(unit, text=None, marks=(), text_left_out=True) if unit.key in without else unit
-        for unit in units
+        replace(unit, text=None, marks=(), text_left_out=True) if place in without else unit
+        for place, unit in enumerate(units)
     )
 
 
-def texts_left_out(
-    sizes: Iterable[tuple[tuple[str, int], int, int]], caps: Caps = DEFAULT_CAPS
-) -> set[tuple[str, int]]:
-    """Which texts do not fit, of units by key, number of mistakes and characters of the text."""
+def texts_left_out(sizes: Iterable[tuple[int, int]], caps: Caps = DEFAULT_CAPS) -> set[int]:
+    """The places of the texts that do not fit, of units by mistakes and characters of the text."""
     left = caps.all_texts
-    without: set[tuple[str, int]] = set()
-    for key, _, size in sorted(sizes, key=lambda one: -one[1]):
+    without: set[int] = set()
+    for place, (_, size) in sorted(enumerate(sizes), key=lambda one: -one[1][0]):
         if size > min(left, caps.unit_text):
-            without.add(key)
+            without.add(place)
         else:
             left -= size
     return without
@@ -118,25 +202,31 @@ def write_run(path: str | os.PathLike[str], run: Run, caps: Caps = DEFAULT_CAPS)
     write_atomically(path, dumped(run, caps))
 
 
-def dumped(run: Run, caps: Caps = DEFAULT_CAPS) -> bytes:
-    """The capped record as JSON in UTF-8."""
-    content = encoded(capped(run, caps))
-    assert isinstance(content, dict)
-    # Item by item: a single string of all, four bytes a character for the sake of one emoji,
-    # would be most of the memory that a large run takes.
-    written = io.BytesIO()
-    for key, value in ({"format": run.format} | content).items():
-        written.write(b", " if written.tell() else b"{")
-        written.write(f"{to_json(key)}: ".encode())
-        if not isinstance(value, list):
-            written.write(to_json(value).encode())
-            continue
-        for number, item in enumerate(value):
-            written.write(b", " if number else b"[")
-            written.write(to_json(item).encode())
-        written.write(b"]" if value else b"[]")
-    written.write(b"}\n")
-    return written.getvalue()
+def dumped(run: Run, caps: Caps = DEFAULT_CAPS) -> Iterator[str]:
+    """The capped record as JSON, item by item.
+
+    A single string of all, four bytes a character for the sake of one emoji, would be most of the
+    memory that a large run takes.
+    """
+    content = {"format": run.format} | present_fields(capped(run, caps))
+    for number, (key, value) in enumerate(content.items()):
+        yield f"{', ' if number else '{'}{to_json(key)}: "
+        if isinstance(value, LoggedFindings):
+            yield from _listed(value.texts)
+        elif isinstance(value, list | tuple):
+            yield from _listed(to_json(encoded(item)) for item in value)
+        else:
+            yield to_json(encoded(value))
+    yield "}\n"
+
+
+def _listed(items: Iterable[str]) -> Iterator[str]:
+    before = "["
+    for item in items:
+        yield before
+        yield item
+        before = ", "
+    yield "[]" if before == "[" else "]"
 
 
 def load_run(path: str | os.PathLike[str]) -> Run:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from truemark.counts import EQUAL_WEIGHTS, Counts, Weights
@@ -256,7 +256,7 @@ class Run:
     scoring: ScoringRules
     units: tuple[Unit, ...]
     seconds: float | None = None
-    findings: tuple[Finding, ...] = ()
+    findings: Sequence[Finding] = ()
     finding_counts: tuple[FindingCount, ...] = ()
     curve: CurveColumns | None = None
     tolerances: CurveColumns | None = None

@@ -24,6 +24,7 @@ ONE_BY_ONE = 5_000  # groups up to which each is drawn by itself
 EXACT_KINDS = 500
 _BITS = 64
 _CELLS_AT_ONCE = 1_000_000
+_DRAWN_AT_ONCE = 100_000  # cells that fit into the cache of a processor
 
 
 def resampled_sums(rows: Ints, resamples: int, generator: np.random.Generator) -> Floats:
@@ -83,12 +84,35 @@ def _kinds(rows: Ints) -> tuple[Ints, Ints]:
 
 
 def _drawn_one_by_one(rows: Ints, resamples: int, generator: np.random.Generator) -> Floats:
-    columns = np.ascontiguousarray(rows.T, dtype=np.float64)
-    parts = []
-    for size in _portions(resamples, len(rows)):
+    numbers, fields = _side_by_side(rows)
+    drawn = np.empty((resamples, rows.shape[1]))
+    done = 0
+    for size in _portions(resamples, len(rows), _DRAWN_AT_ONCE):
         chosen = generator.integers(0, len(rows), (size, len(rows)), dtype=np.int64)
-        parts.append(np.stack([column.take(chosen).sum(axis=1) for column in columns], axis=1))
-    return np.concatenate(parts)
+        sums = [each.take(chosen).sum(axis=1) for each in numbers]
+        for column, (which, shift, mask) in enumerate(fields):
+            drawn[done : done + size, column] = sums[which] >> shift & mask
+        done += size
+    return drawn
+
+
+def _side_by_side(rows: Ints) -> tuple[Ints, list[tuple[int, int, int]]]:
+    """Columns as parts of the same numbers, so that one sum adds up several of them.
+
+    Of each column the number that it is in, where it begins there, and a mask of its sum's bits.
+    """
+    fields: list[tuple[int, int, int]] = []
+    which, used = -1, _BITS
+    for most in rows.max(axis=0).tolist():
+        width = (most * len(rows)).bit_length()
+        if used + width >= _BITS:
+            which, used = which + 1, 0
+        fields.append((which, used, (1 << width) - 1))
+        used += width
+    numbers = np.zeros((which + 1, len(rows)), dtype=np.int64)
+    for column, (number, shift, _) in zip(rows.T, fields, strict=True):
+        numbers[number] += column << shift
+    return numbers, fields
 
 
 def _picked(sizes: Ints, draws: int, generator: np.random.Generator) -> Floats:
@@ -129,9 +153,9 @@ def _root(covariance: Floats) -> Floats:
     return root
 
 
-def _portions(draws: int, width: int) -> Iterator[int]:
+def _portions(draws: int, width: int, cells: int = _CELLS_AT_ONCE) -> Iterator[int]:
     """Sizes that add up to `draws`, each small enough to hold its table of draws in memory."""
-    portion = max(1, _CELLS_AT_ONCE // max(1, width))
+    portion = max(1, cells // max(1, width))
     while draws > 0:
         yield min(portion, draws)
         draws -= portion

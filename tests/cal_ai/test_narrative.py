@@ -1,9 +1,9 @@
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
-from pathlib import Path
+from datetime import datetime, timedelta
 
 import pytest
+from tests.cal_ai.made_runs import overview_of
 
 from cal_ai.benchmark.narrative import (
     SECTIONS,
@@ -11,17 +11,12 @@ from cal_ai.benchmark.narrative import (
     estimated_tokens,
     narrative_prompt,
     parse_sections,
-    worst_samples,
 )
-from cal_ai.benchmark.overview import Overview, look_over
-from cal_ai.benchmark.record import BenchmarkRun
 from cal_ai.benchmark.samples import Sample
 from cal_ai.benchmark.scoring import Result, Spent, score
 from cal_ai.benchmark.sidecar import ExpectedEvent, Sidecar
 from cal_ai.events import Event
 from cal_ai.transcript import Transcript
-from truemark.records import System
-from truemark.signature import Signature
 
 NOON = datetime(2026, 2, 23, 12, 0)
 
@@ -34,23 +29,9 @@ def result(name: str, expected: int, matched: int, wrong: int = 0, title: str = 
     return score(sample, events, Spent(1.0, 1, None))
 
 
-def overview(*results: Result) -> Overview:
-    run = BenchmarkRun(
-        started=datetime(2026, 2, 23, tzinfo=UTC),
-        folder=Path("samples"),
-        extractor="gemini",
-        model="gemini-2.5-pro",
-        system=System("gemini-2.5-pro", "gemini", {"model": "gemini-2.5-pro"}),
-        signature=Signature((("version", "1"),)),
-        results=results,
-        wall_s=1.0,
-    )
-    return look_over(run, lambda usage: None)
-
-
 def test_the_prompt_shows_scores_categories_calibration_and_the_worst_samples() -> None:
     prompt = narrative_prompt(
-        overview(result("a/fine", 2, 2), result("b/bad", 2, 1, wrong=2), result("b/none", 1, 0))
+        overview_of(result("a/fine", 2, 2), result("b/bad", 2, 1, wrong=2), result("b/none", 1, 0))
     )
     assert "3 samples: 3 scored, 0 failed, 0 without sidecar." in prompt
     assert "Overall: 3 right, 2 wrong, 2 missed, precision 0.600, recall 0.600" in prompt
@@ -66,7 +47,7 @@ def test_the_prompt_shows_scores_categories_calibration_and_the_worst_samples() 
 def test_the_worst_samples_are_five_by_f1_then_by_mistakes() -> None:
     results = [result(f"a/s{n}", 10, n, wrong=10 - n) for n in range(8)]
     results += [result("a/worst", 30, 0), result("a/fine", 1, 1)]
-    worst = worst_samples(overview(*results).scored)
+    worst = overview_of(*results).run.gathered.tally.worst
     assert [it.sample.id for it in worst] == ["a/worst", "a/s0", "a/s1", "a/s2", "a/s3"]
 
 
@@ -76,7 +57,7 @@ def test_the_prompt_stays_below_its_limit_whatever_the_samples_are_called(title:
         result(f"{'category' * 20}{n}/{title[:200]}{n}", 9, 1, wrong=4, title=title)
         for n in range(40)
     ]
-    prompt = narrative_prompt(overview(*results))
+    prompt = narrative_prompt(overview_of(*results))
     assert estimated_tokens(prompt) < TOKEN_LIMIT
     assert len(prompt) < 4 * TOKEN_LIMIT
 

@@ -9,17 +9,17 @@ import html
 import json
 import os
 import re
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.cal_ai.made_runs import made_run, overview_of
 
 from cal_ai.benchmark.figures import progress_line, text_summary
 from cal_ai.benchmark.narrative import Narrative, NoNarrative
-from cal_ai.benchmark.overview import Finished, Overview, json_summary, look_over
-from cal_ai.benchmark.record import BenchmarkRun
+from cal_ai.benchmark.overview import Finished, Overview, json_summary
 from cal_ai.benchmark.report import escaped, markdown_report
 from cal_ai.benchmark.samples import Sample
 from cal_ai.benchmark.scoring import Failed, Result, Spent, score
@@ -27,8 +27,6 @@ from cal_ai.benchmark.sidecar import ExpectedEvent, Sidecar
 from cal_ai.events import ContextEvent, Event
 from cal_ai.extractors.protocol import Usage
 from cal_ai.transcript import Transcript
-from truemark.records import System
-from truemark.signature import Signature
 from truemark.tables import Table, render
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -80,18 +78,12 @@ def results() -> tuple[Result, ...]:
 
 @pytest.fixture
 def overview() -> Overview:
-    run = BenchmarkRun(
-        started=datetime(2026, 2, 23, 9, 30, tzinfo=UTC),
-        folder=Path("samples"),
-        extractor="gemini",
-        model="gemini-2.5-pro",
-        system=System("gemini-2.5-pro", "gemini", {"model": "gemini-2.5-pro"}),
-        signature=Signature((("version", "0.1.0"), ("samples", "0123456789ab"))),
-        results=results(),
-        wall_s=4.25,
-        recording=Path("reports/benchmark_2026-02-23T09-30-00.answers.jsonl"),
-    )
-    return look_over(run, lambda usage: 0.001)
+    return overview_of(*results(), price=lambda usage: 0.001)
+
+
+def page_of(overview: Overview, narrative: Narrative | NoNarrative) -> str:
+    _, parts = made_run(*results())
+    return "".join(markdown_report(overview, narrative, parts))
 
 
 def compare_with_golden(name: str, text: str) -> None:
@@ -103,7 +95,7 @@ def compare_with_golden(name: str, text: str) -> None:
 
 def test_the_report_is_as_in_the_golden_file(overview: Overview) -> None:
     narrative = Narrative(((f"Well: {NASTY}",), (), ("High is right.",), ("Do this.",)), None)
-    compare_with_golden("report.md", markdown_report(overview, narrative))
+    compare_with_golden("report.md", page_of(overview, narrative))
 
 
 def test_the_figures_are_as_in_the_golden_file(overview: Overview) -> None:
@@ -111,7 +103,7 @@ def test_the_figures_are_as_in_the_golden_file(overview: Overview) -> None:
 
 
 def test_nothing_that_a_model_wrote_can_script_or_break_the_page(overview: Overview) -> None:
-    page = markdown_report(overview, NoNarrative(NASTY))
+    page = page_of(overview, NoNarrative(NASTY))
     assert not re.search(r"</?(script|td)|\]\((?!#[a-z0-9-]+\))|`|javascript:b\)\s*<|!\[", page)
     assert set(re.findall(r"<[^>]*>", page)) <= {f'<a id="sample-{n}">' for n in range(9)} | {
         "</a>"
@@ -122,7 +114,7 @@ def test_nothing_that_a_model_wrote_can_script_or_break_the_page(overview: Overv
 
 
 def test_the_worst_samples_come_first_and_mistakes_first_within_one(overview: Overview) -> None:
-    page = markdown_report(overview, NoNarrative("none"))
+    page = page_of(overview, NoNarrative("none"))
     order = re.findall(r"^### (\S+)", page, re.MULTILINE)
     assert order == [
         "adversarial/nasty",
@@ -140,13 +132,13 @@ def test_the_worst_samples_come_first_and_mistakes_first_within_one(overview: Ov
 
 
 def test_every_link_of_the_contents_leads_somewhere(overview: Overview) -> None:
-    page = markdown_report(overview, NoNarrative("none"))
+    page = page_of(overview, NoNarrative("none"))
     headings = re.findall(r"^## (.+)$", page, re.MULTILINE)
     anchors = set(re.findall(r'<a id="([^"]+)">', page))
     anchors |= {heading.lower().replace(" ", "-") for heading in headings}
     links = re.findall(r"\]\(#([^)]+)\)", page)
     assert set(links) == anchors
-    assert len(links) == len(headings) + len(overview.run.results)
+    assert len(links) == len(headings) + len(overview.run.answers)
 
 
 def test_json_has_every_number_in_full(overview: Overview) -> None:
@@ -184,12 +176,12 @@ def test_json_has_every_number_in_full(overview: Overview) -> None:
         (5, "[7/9] new/unlabelled... no sidecar (1.5s)"),
     ],
 )
-def test_the_line_of_a_sample(overview: Overview, index: int, expected: str) -> None:
-    assert progress_line(7, 9, overview.run.results[index]) == expected
+def test_the_line_of_a_sample(index: int, expected: str) -> None:
+    assert progress_line(7, 9, results()[index]) == expected
 
 
-def test_the_line_of_a_failed_sample_is_one_line(overview: Overview) -> None:
-    line = progress_line(7, 9, overview.run.results[4])
+def test_the_line_of_a_failed_sample_is_one_line() -> None:
+    line = progress_line(7, 9, results()[4])
     assert line.startswith("[7/9] crud/refused... FAILED (Gemini gave no answer: x | y")
     assert line.endswith(") (3.0s)")
     assert "\n" not in line

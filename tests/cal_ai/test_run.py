@@ -28,6 +28,7 @@ from cal_ai.extractors.protocol import (
 )
 from truemark.errors import TruemarkError
 from truemark.services.calls import LLMCallResult
+from truemark.signature import Signature
 
 STARTED = datetime(2026, 2, 23, 9, 30, tzinfo=UTC)
 Script = Callable[[str], Awaitable[Extraction]]
@@ -74,7 +75,7 @@ def run(
     folder: Path, script: Script, *, concurrency: int = 4
 ) -> tuple[tuple[Result, ...], list[str], Scripted]:
     """The results, the samples in the order in which they ended, and the extractor."""
-    extractor, ended = Scripted(script), list[str]()
+    extractor, ended = Scripted(script), dict[int, Result]()
     plan = Plan(
         samples=load_samples(folder / "samples"),
         extractor=extractor,
@@ -84,8 +85,9 @@ def run(
         concurrency=concurrency,
         summary=False,
     )
-    results = asyncio.run(extract_all(plan, lambda result: ended.append(result.sample.id)))
-    return results, ended, extractor
+    asyncio.run(extract_all(plan, ended.__setitem__))
+    results = tuple(result for _, result in sorted(ended.items(), key=lambda one: one[0]))
+    return results, [result.sample.id for result in ended.values()], extractor
 
 
 def stored_lines(folder: Path) -> int:
@@ -134,7 +136,7 @@ def test_an_answer_is_on_disk_before_the_sample_is_said_to_have_ended(tmp_path: 
         concurrency=1,
         summary=False,
     )
-    asyncio.run(extract_all(plan, lambda _: seen.append(stored_lines(tmp_path))))
+    asyncio.run(extract_all(plan, lambda *_: seen.append(stored_lines(tmp_path))))
     assert seen == [1, 2, 3, 4, 5]
 
 
@@ -204,7 +206,7 @@ def test_a_full_disk_stops_the_run_with_an_error_for_the_user(tmp_path: Path) ->
         summary=False,
     )
     with pytest.raises(TruemarkError, match="cannot be written"):
-        asyncio.run(extract_all(plan, lambda _: None))
+        asyncio.run(extract_all(plan, lambda *_: None))
 
 
 def test_the_extractors_own_clock_counts_where_it_has_one(tmp_path: Path) -> None:
@@ -230,11 +232,15 @@ def test_new_files_of_the_same_second_get_names_of_their_own(tmp_path: Path) -> 
 
 def test_the_signature_follows_the_samples(tmp_path: Path) -> None:
     write_samples(tmp_path / "samples", 2)
-    first = run_signature(load_samples(tmp_path / "samples").samples)
+    first = signature(tmp_path)
     assert [name for name, _ in first.parts] == ["samples", "tolerance"]
-    assert run_signature(load_samples(tmp_path / "samples").samples) == first
+    assert signature(tmp_path) == first
     write_sample(tmp_path / "samples", "crud/s001", tolerance="strict")
-    assert run_signature(load_samples(tmp_path / "samples").samples) != first
+    assert signature(tmp_path) != first
+
+
+def signature(folder: Path) -> Signature:
+    return run_signature(sample.digest for sample in load_samples(folder / "samples").samples)
 
 
 class Completing(Scripted):

@@ -138,6 +138,20 @@ def test_a_folder_without_samples_is_refused(tmp_path: Path, name: str, expected
     assert str(caught.value) == f"{tmp_path / name}: {expected}"
 
 
+def test_samples_are_as_they_were_when_they_were_read(tmp_path: Path) -> None:
+    truth = json.dumps({"expected_events": []})
+    write(tmp_path, {f"{name}.txt": f"[A]: {name}" for name in "abc"} | {"b.expected.json": truth})
+    found = load_samples(tmp_path).samples
+    before = tuple(found)
+    write(tmp_path, {"a.txt": "[A]: something else", "b.expected.json": "no longer JSON"})
+    (tmp_path / "c.txt").unlink()
+    assert tuple(found) == before
+    assert [it.transcript.utterances[0].words for it in before] == ["a", "b", "c"]
+    assert (found[-1], tuple(found[1:])) == (before[2], before[1:])
+    with pytest.raises(IndexError):
+        found[3]
+
+
 def test_the_digest_follows_the_transcript_and_the_truth_but_not_the_notes(tmp_path: Path) -> None:
     def digest(text: str, **fields: object) -> str:
         truth = json.dumps({"expected_events": [], **fields})

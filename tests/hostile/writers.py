@@ -35,7 +35,7 @@ APPLY = ("--extractor", "gemini", "--apply", "medium", "--calendar")
 SAID = {"talk.txt": TRANSCRIPT.encode()}
 CORPUS = {f"corpus/t{number}.txt": TALK + b"More. " * number for number in range(6)}
 NANO = ("-corpus", "corpus", "-model", "nano")
-RECORDS = {name: dumped(many(name, 1)) for name in ("a.run.json", "b.run.json")}
+RECORDS = {name: "".join(dumped(many(name, 1))).encode() for name in ("a.run.json", "b.run.json")}
 Check = Callable[[Path, Outcome], list[str]]
 
 

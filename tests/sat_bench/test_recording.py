@@ -83,7 +83,7 @@ def bundled() -> tuple[Run, Measured]:
 
 
 def test_a_record_follows_its_schema(bundled: tuple[Run, Measured]) -> None:
-    jsonschema.validate(json.loads(dumped(bundled[0])), schema())
+    jsonschema.validate(json.loads("".join(dumped(bundled[0]))), schema())
 
 
 def test_units_are_the_talks_with_blocks_that_add_up(bundled: tuple[Run, Measured]) -> None:

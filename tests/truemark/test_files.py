@@ -3,15 +3,18 @@ import signal
 import stat
 import subprocess
 import sys
+import tempfile
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from truemark import files
 from truemark.errors import TruemarkError
-from truemark.files import append_text, read_bytes, read_text, write_atomically
+from truemark.files import Spool, append_text, read_bytes, read_text, write_atomically
 
 
 def entries(folder: Path) -> list[str]:
@@ -25,9 +28,14 @@ def entries(folder: Path) -> list[str]:
         pytest.param(b"\x00\xff", b"\x00\xff", id="bytes"),
         pytest.param("", b"", id="nothing"),
         pytest.param("a\ud83db", b"a\\ud83db", id="half a surrogate pair is escaped"),
+        pytest.param(
+            ["Bre", "", "n\u00e9 ", "\ud83d"], b"Bren\xc3\xa9 \\ud83d", id="pieces of text"
+        ),
     ],
 )
-def test_a_file_is_written_whole(tmp_path: Path, data: str | bytes, content: bytes) -> None:
+def test_a_file_is_written_whole(
+    tmp_path: Path, data: str | bytes | list[str], content: bytes
+) -> None:
     write_atomically(tmp_path / "out", data)
     assert (tmp_path / "out").read_bytes() == content
     assert entries(tmp_path) == ["out"]
@@ -270,3 +278,49 @@ def test_what_is_written_reads_back_the_same(
 
 def test_a_message_is_one_line_whatever_it_quotes() -> None:
     assert str(TruemarkError("a\nb.txt: no such file")) == "a b.txt: no such file"
+
+
+def test_pieces_that_break_off_leave_the_old_file_and_nothing_else(tmp_path: Path) -> None:
+    def pieces() -> Iterator[str]:
+        yield "x" * 100_000
+        raise KeyError("broke off")
+
+    (tmp_path / "out").write_text("old")
+    with pytest.raises(KeyError):
+        write_atomically(tmp_path / "out", pieces())
+    assert (tmp_path / "out").read_text() == "old"
+    assert entries(tmp_path) == ["out"]
+
+
+@pytest.mark.parametrize("in_memory", [1, 100, 10**6])
+@given(st.lists(st.one_of(st.binary(max_size=90), st.integers(0, 99)), max_size=30))
+def test_a_spool_gives_back_every_piece_whenever_it_is_asked(
+    in_memory: int, steps: list[bytes | int]
+) -> None:
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(files, "SPOOLED_IN_MEMORY", in_memory)
+        spool, added = Spool(), list[bytes]()
+    for step in steps:
+        if isinstance(step, bytes):
+            assert spool.add(step) == len(added)
+            added.append(step)
+        elif added:
+            assert spool[step % len(added)] == added[step % len(added)]
+    assert len(spool) == len(added)
+    assert [spool[number] for number in range(len(spool))] == added
+
+
+def test_a_spool_leaves_no_file_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    spool = Spool()
+    spool.add(b"x" * 2 * files.SPOOLED_IN_MEMORY)
+    assert spool[0].startswith(b"xx")
+    assert entries(tmp_path) == []
+
+
+def test_a_spool_that_cannot_be_written_is_said_in_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "gone"))
+    with pytest.raises(TruemarkError, match="gone: cannot be written: No such file or directory"):
+        Spool().add(b"x" * 2 * files.SPOOLED_IN_MEMORY)

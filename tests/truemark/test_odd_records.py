@@ -48,7 +48,7 @@ def changed(content: object, at: Path_, odd: object) -> object:
     return whole
 
 
-CONTENT = json.loads(dumped(FULL))
+CONTENT = json.loads("".join(dumped(FULL)))
 PLACES = list(paths(CONTENT))
 COUNTED = {"units", "scoring", "system", "signature", "held_out", "tool"}
 
@@ -77,7 +77,7 @@ def test_a_record_with_an_odd_value_is_read_or_refused(odd: object, tmp_path: Pa
             assert "\n" not in text
         else:
             read += 1
-            dumped(run)
+            "".join(dumped(run))
         assert "\x1b" not in text
         assert "\u202e" not in text
     assert read

@@ -1,4 +1,5 @@
 import json
+from collections.abc import Sequence
 from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
 
@@ -12,7 +13,16 @@ from truemark.calibration import per_level
 from truemark.counts import Counts, Weights, best_row
 from truemark.errors import TruemarkError
 from truemark.matching import match_positions
-from truemark.record_files import Caps, capped, dumped, load_run, schema, write_run
+from truemark.record_files import (
+    Caps,
+    FindingLog,
+    capped,
+    dumped,
+    finding_counts,
+    load_run,
+    schema,
+    write_run,
+)
 from truemark.record_parts import (
     CURVE_POINTS,
     curve_columns,
@@ -108,12 +118,12 @@ def test_a_record_comes_back_as_it_was_written(run: Run, tmp_path: Path) -> None
 
 @pytest.mark.parametrize("run", [SMALL, FULL], ids=["small", "full"])
 def test_written_records_satisfy_the_schema(run: Run) -> None:
-    jsonschema.Draft202012Validator(schema()).validate(json.loads(dumped(run)))
+    jsonschema.Draft202012Validator(schema()).validate(json.loads("".join(dumped(run))))
 
 
 def test_the_schema_is_valid_and_refuses_what_is_no_record() -> None:
     jsonschema.Draft202012Validator.check_schema(schema())
-    content = json.loads(dumped(FULL))
+    content = json.loads("".join(dumped(FULL)))
     content["units"][0]["tp"] = "four"
     assert not jsonschema.Draft202012Validator(schema()).is_valid(content)
 
@@ -147,7 +157,7 @@ def test_the_schema_names_every_field_and_no_other() -> None:
 
 
 def test_fields_of_later_versions_are_kept(tmp_path: Path) -> None:
-    content = json.loads(dumped(FULL))
+    content = json.loads("".join(dumped(FULL)))
     content["colour"] = "blue"
     content["format"] = "truemark.run/1.7"
     content["units"][0]["mood"] = ["good"]
@@ -158,7 +168,7 @@ def test_fields_of_later_versions_are_kept(tmp_path: Path) -> None:
 
 
 def test_fields_at_their_default_are_not_written() -> None:
-    content = json.loads(dumped(SMALL))
+    content = json.loads("".join(dumped(SMALL)))
     assert content["units"][1] == {"id": "b", "failed": "timed out"}
     assert "curve" not in content
 
@@ -198,7 +208,7 @@ def test_what_is_no_record_is_refused_in_one_line(
     change: dict[str, object], message: str, tmp_path: Path
 ) -> None:
     path = tmp_path / "a.run.json"
-    path.write_text(json.dumps(json.loads(dumped(SMALL)) | change))
+    path.write_text(json.dumps(json.loads("".join(dumped(SMALL))) | change))
     with pytest.raises(TruemarkError, match=message):
         load_run(path)
 
@@ -261,6 +271,27 @@ def test_a_long_text_of_a_finding_is_cut_and_its_marks_with_it() -> None:
     (finding,) = capped(run, Caps(finding_text=10)).findings
     assert finding.text == "x" * 10
     assert [(mark.start, mark.end) for mark in finding.marks] == [(2, 5), (8, 10)]
+
+
+def logged(run: Run, order: Sequence[int]) -> Run:
+    """The run with its findings in a log, to which they came in another order."""
+    log = FindingLog()
+    for place in order:
+        log.add(place, run.findings[place])
+    return replace(run, findings=log.in_order())
+
+
+@pytest.mark.parametrize("caps", [Caps(), Caps(findings_per_kind=3, finding_text=4)], ids=str)
+@given(data=st.data(), run=st.sampled_from([FULL, SMALL, many_findings(40, 7)]))
+def test_findings_of_a_log_are_written_as_those_in_memory(
+    caps: Caps, data: st.DataObject, run: Run
+) -> None:
+    run = replace(run, finding_counts=finding_counts(run))
+    other = logged(run, data.draw(st.permutations(range(len(run.findings)))))
+    assert tuple(other.findings) == run.findings
+    assert tuple(other.findings[1:3]) == run.findings[1:3]
+    assert "".join(dumped(other, caps)) == "".join(dumped(run, caps))
+    assert tuple(capped(other, caps).findings) == capped(run, caps).findings
 
 
 def test_texts_of_units_are_kept_while_they_fit_worst_units_first() -> None:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 _TOO_MANY = f"{HTTPStatus.TOO_MANY_REQUESTS} {HTTPStatus.TOO_MANY_REQUESTS.phrase}"
 
-# Samples and results live to the end, so looking through them for garbage is in vain.
+# What is kept of samples and results lives to the end: looking there for garbage is in vain.
 GARBAGE_THRESHOLDS = (100_000, 50, 50)
 # Of English prose; tokenizers differ by a fifth or so.
 _CHARACTERS_PER_TOKEN = 4

@@ -38,12 +38,12 @@ def _told(difference: Difference) -> str:
 
 def sample_counts(overview: Overview) -> str:
     run = overview.run
-    samples = f"{len(run.results) // run.repeats} samples"
+    samples = f"{len(run.answers) // run.repeats} samples"
     if run.repeats > 1:
-        samples += f", {run.repeats} repeats, {len(run.results)} answers"
+        samples += f", {run.repeats} repeats, {len(run.answers)} answers"
     return (
-        f"{samples}: {len(overview.scored)} scored, "
-        f"{len(overview.failed)} failed, {len(overview.unscored)} without sidecar"
+        f"{samples}: {overview.scored} scored, "
+        f"{len(overview.failed)} failed, {overview.unscored} without sidecar"
     )
 
 
@@ -67,7 +67,7 @@ def category_table(overview: Overview, shown: Callable[[str], str] = str) -> Tab
 
 
 def _overall_row(overview: Overview) -> tuple[object, ...]:
-    scored, failed = len(overview.scored), len(overview.failed)
+    scored, failed = overview.scored, len(overview.failed)
     return _score_row("overall", scored, failed, overview.counts, overview.summary.intervals)
 
 
@@ -224,7 +224,7 @@ def replayed_facts(overview: Overview) -> Iterator[tuple[str, str]]:
     """What replayed answers took when they were given; nothing where none is replayed."""
     if (it := overview.replayed) is None:
         return
-    yield "replayed", f"{it.count} of {len(overview.run.results)} answers, not asked for again"
+    yield "replayed", f"{it.count} of {len(overview.run.answers)} answers, not asked for again"
     yield "tokens then", tokens_line(it.usage)
     yield "cost then", cost_line(it.cost_usd)
     yield "latency then", "unknown" if it.latency is None else _latency(it.latency)
@@ -268,7 +268,7 @@ def text_summary(finished: Finished) -> str:
         ("model", run.model or "none"),
         ("signature", run.signature.short),
     ]
-    facts += [("failed", f"{it.sample.id}: {it.reason}") for it in overview.failed[:_FAILURES]]
+    facts += [("failed", f"{it.sample}: {it.reason}") for it in overview.failed[:_FAILURES]]
     if len(overview.failed) > _FAILURES:
         facts += [("failed", f"and {len(overview.failed) - _FAILURES} more, see the report")]
     facts += [("answers", str(run.recording))] if run.recording else []

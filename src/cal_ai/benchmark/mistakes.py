@@ -22,7 +22,7 @@ from cal_ai.benchmark.pairing import (
     texts_alike,
     time_within,
 )
-from cal_ai.benchmark.scoring import Scored
+from cal_ai.benchmark.scoring import Result, Scored
 from cal_ai.benchmark.sidecar import ExpectedEvent
 from cal_ai.events import Event
 
@@ -72,6 +72,21 @@ class Match:
     extracted: Event
     differences: tuple[Difference, ...]
     remarks: tuple[Difference, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A result with what is wrong with it and what is right; worked out once for all who tell."""
+
+    result: Result
+    mistakes: tuple[Mistake, ...] = ()
+    matches: tuple[Match, ...] = ()
+
+
+def judged(result: Result) -> Judged:
+    if not isinstance(result, Scored):
+        return Judged(result)
+    return Judged(result, mistakes_of(result), tuple(matches_of(result)))
 
 
 def mistakes_of(result: Scored) -> tuple[Mistake, ...]:

@@ -36,7 +36,6 @@ Name samples and numbers. Claim nothing that the results do not show.
 
 Results
 """
-_WORST_SAMPLES = 5
 _REASONS_PER_SAMPLE = 4
 _CATEGORIES = 12
 _REASON_LENGTH = 160
@@ -87,7 +86,7 @@ def narrative_prompt(overview: Overview) -> str:
     """
     lines = [_INSTRUCTIONS.format(headings="\n".join(SECTIONS)), *_numbers(overview)]
     room = TOKEN_LIMIT - estimated_tokens("\n".join(lines))
-    for line in _worst_lines(overview.scored):
+    for line in _worst_lines(overview.run.gathered.tally.worst):
         room -= estimated_tokens(line + "\n")
         if room <= 0:
             break
@@ -146,18 +145,11 @@ def _numbers(overview: Overview) -> Iterator[str]:
     yield "Worst samples:"
 
 
-def _worst_lines(scored: Sequence[Scored]) -> Iterator[str]:
-    for result in worst_samples(scored):
+def _worst_lines(worst: Sequence[Scored]) -> Iterator[str]:
+    for result in worst:
         yield f"{shortened(one_line(result.sample.id), _NAME_LENGTH)}: {_told(result.counts)}"
         for reason in list(mistakes(result))[:_REASONS_PER_SAMPLE]:
             yield f"- {shortened(reason, _REASON_LENGTH)}"
-
-
-def worst_samples(scored: Sequence[Scored]) -> tuple[Scored, ...]:
-    """The imperfect samples of lowest F1, those with more mistakes first among equals."""
-    flawed = [result for result in scored if result.counts.fp or result.counts.fn]
-    flawed.sort(key=lambda it: (event_scores(it.counts).f1, -it.counts.fp - it.counts.fn))
-    return tuple(flawed[:_WORST_SAMPLES])
 
 
 def _category_f1(category: Category) -> float:

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from cal_ai.benchmark.record import BenchmarkRun, Price, record_of, stated_confidence
-from cal_ai.benchmark.scoring import Failed, Result, Scored, Unscored, event_scores
+from cal_ai.benchmark.scoring import Answered, event_scores
 from cal_ai.extractors.protocol import Usage, total_usage
 from truemark import history, records
 from truemark.calibration import LevelAccuracy
@@ -57,9 +57,9 @@ class Overview:
     run: BenchmarkRun
     record: records.Run = field(repr=False)
     summary: Summary = field(repr=False)
-    scored: tuple[Scored, ...] = field(repr=False)
-    failed: tuple[Failed, ...] = field(repr=False)
-    unscored: tuple[Unscored, ...] = field(repr=False)
+    scored: int
+    failed: tuple[Answered, ...] = field(repr=False)
+    unscored: int
     categories: tuple[Category, ...]
     calibration: tuple[LevelAccuracy, ...]
     targets: Share | None
@@ -80,11 +80,12 @@ class Overview:
     @property
     def kinds(self) -> Counter[tuple[str, str]]:
         """How many mistakes there are by kind and category, in all samples."""
-        categories = {unit.key: unit.group["category"] for unit in self.record.units}
         return Counter(
-            (one.kind, categories[one.unit, one.repeat])
-            for one in self.record.findings
-            if one.mistake
+            {
+                (one.kind, one.group["category"]): one.count
+                for one in self.record.finding_counts
+                if one.mistake
+            }
         )
 
     @property
@@ -108,19 +109,21 @@ class Finished:
 def look_over(run: BenchmarkRun, price: Price) -> Overview:
     """The numbers of a run, without those of its AI summary."""
     record = record_of(run, price)
-    scored = tuple(result for result in run.results if isinstance(result, Scored))
-    fresh = [result for result in run.results if not result.spent.replayed]
-    old = [result for result in run.results if result.spent.replayed]
+    summary = summarise(record, by_group=False)
+    failed = tuple(it for it in run.answers if it.status == "failed")
+    fresh = [it for it in run.answers if not it.spent.replayed]
+    old = [it for it in run.answers if it.spent.replayed]
+    targets = run.gathered.tally.targets
     return Overview(
         run=run,
         record=record,
-        summary=summarise(record, by_group=False),
-        scored=scored,
-        failed=tuple(result for result in run.results if isinstance(result, Failed)),
-        unscored=tuple(result for result in run.results if isinstance(result, Unscored)),
-        categories=tuple(_categories(record, run.results)),
-        calibration=stated_confidence(scored),
-        targets=_target_accuracy(scored),
+        summary=summary,
+        scored=summary.scored,
+        failed=failed,
+        unscored=len(run.answers) - summary.scored - len(failed),
+        categories=tuple(_categories(record, run.answers)),
+        calibration=stated_confidence(run),
+        targets=wilson(targets[True], targets.total()),
         latency=_latency(fresh),
         usage=Usage(0, 0, 0, 0) if old and not fresh else _usage(fresh),
         cost_usd=_cost(fresh, price) if fresh else 0.0,
@@ -128,7 +131,7 @@ def look_over(run: BenchmarkRun, price: Price) -> Overview:
     )
 
 
-def _replayed(old: Sequence[Result], price: Price) -> Replayed | None:
+def _replayed(old: Sequence[Answered], price: Price) -> Replayed | None:
     if not old:
         return None
     return Replayed(len(old), _usage(old), _cost(old, price), _latency(old))
@@ -145,32 +148,26 @@ def with_summary(overview: Overview, usage: Usage | None, price: Price) -> Overv
     )
 
 
-def _usage(results: Iterable[Result]) -> Usage | None:
-    return total_usage(result.spent.usage for result in results)
+def _usage(answers: Iterable[Answered]) -> Usage | None:
+    return total_usage(it.spent.usage for it in answers)
 
 
-def _cost(results: Sequence[Result], price: Price) -> float | None:
+def _cost(answers: Sequence[Answered], price: Price) -> float | None:
     """The sum over all calls; unknown as soon as an answer came without its token counts."""
-    if any(result.spent.usage is None for result in results if not isinstance(result, Failed)):
+    if any(it.spent.usage is None for it in answers if it.status != "failed"):
         return None
-    usages = [result.spent.usage for result in results if result.spent.usage is not None]
+    usages = [it.spent.usage for it in answers if it.spent.usage is not None]
     costs = [price(usage) for usage in usages]
     known = [cost for cost in costs if cost is not None]
     return sum(known) if known and len(known) == len(costs) else None
 
 
-def _categories(record: records.Run, results: Sequence[Result]) -> Iterator[Category]:
-    for name in sorted({result.sample.category for result in results}):
+def _categories(record: records.Run, answers: Sequence[Answered]) -> Iterator[Category]:
+    for name in sorted({it.category for it in answers}):
         own = tuple(unit for unit in record.units if unit.group["category"] == name)
         summary = summarise(replace(record, units=own), by_group=False)
         failed = len(summary.failed)
         yield Category(name, summary.scored, failed, summary.counts, summary.intervals)
-
-
-def _target_accuracy(scored: Sequence[Scored]) -> Share | None:
-    """Of the paired updates and deletes the share that name the right event of the calendar."""
-    hits = [hit for result in scored for hit in result.targets]
-    return wilson(sum(hits), len(hits))
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,9 +180,8 @@ class Latency:
     p95_s: float
 
 
-def _latency(results: Iterable[Result]) -> Latency | None:
-    answered = [result for result in results if not isinstance(result, Failed)]
-    return summarise_latency([result.spent.latency_s for result in answered])
+def _latency(answers: Iterable[Answered]) -> Latency | None:
+    return summarise_latency([it.spent.latency_s for it in answers if it.status != "failed"])
 
 
 def summarise_latency(seconds: Sequence[float]) -> Latency | None:
@@ -222,8 +218,8 @@ def history_record(overview: Overview) -> dict[str, object]:
         "timestamp": run.started.isoformat(timespec="seconds"),
         "model": run.model,
         "extractor": run.extractor,
-        "sample_count": len(run.results) // run.repeats,
-        "scored_count": len(overview.scored),
+        "sample_count": len(run.answers) // run.repeats,
+        "scored_count": overview.scored,
         "failed_count": len(overview.failed),
         "precision": scores.precision if scores else None,
         "recall": scores.recall if scores else None,
@@ -257,11 +253,11 @@ def json_summary(finished: Finished) -> str:
                 "model": run.model,
                 "signature": run.signature.short,
                 "system": overview.record.system_id,
-                "samples": len(run.results) // run.repeats,
+                "samples": len(run.answers) // run.repeats,
                 "repeats": run.repeats,
-                "scored": len(overview.scored),
+                "scored": overview.scored,
                 "failed": len(overview.failed),
-                "unscored": len(overview.unscored),
+                "unscored": overview.unscored,
                 "overall": _score_fields(overview.counts, overview.scores),
                 "intervals": {name: asdict(it) for name, it in intervals.items()},
                 "baseline": overview.baseline and json.loads(comparison_json(overview.baseline)),
@@ -288,7 +284,7 @@ def json_summary(finished: Finished) -> str:
                 "latency": overview.latency and asdict(overview.latency),
                 "replayed": overview.replayed and asdict(overview.replayed),
                 "wall_s": run.wall_s,
-                "results": [_result_fields(result) for result in run.results],
+                "results": [_result_fields(it) for it in run.answers],
                 "answers": run.recording,
                 "record": finished.record,
                 "report": finished.report,
@@ -315,20 +311,16 @@ def _score_fields(counts: Counts, scores: Scores | None) -> dict[str, object]:
     }
 
 
-def _result_fields(result: Result) -> dict[str, object]:
-    fields: dict[str, object] = {"sample": result.sample.id, "repeat": result.repeat}
-    if isinstance(result, Scored):
-        counts = result.counts
-        fields |= {"status": "scored"} | _score_fields(counts, event_scores(counts))
-    elif isinstance(result, Failed):
-        fields |= {"status": "failed", "reason": result.reason}
-    else:
-        fields |= {"status": "unscored"}
-    spent = result.spent
-    usage = spent.usage and asdict(spent.usage)
+def _result_fields(it: Answered) -> dict[str, object]:
+    fields = {"sample": it.sample, "repeat": it.repeat, "status": it.status}
+    if it.status == "scored":
+        fields |= _score_fields(it.counts, event_scores(it.counts))
+    elif it.status == "failed":
+        fields |= {"reason": it.reason}
+    spent = it.spent
     return fields | {
         "latency_s": spent.latency_s,
         "replayed": spent.replayed,
         "attempts": spent.attempts,
-        "tokens": usage,
+        "tokens": spent.usage and asdict(spent.usage),
     }

@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
-from typing import get_args
+from typing import Any, TypeVar, get_args
 
-from cal_ai.benchmark.mistakes import Difference, Match, Mistake, matches_of, mistakes_of
+from cal_ai.benchmark.mistakes import Difference, Judged, Match, Mistake, judged
 from cal_ai.benchmark.pairing import TOLERANCES, Terms, meant_event
-from cal_ai.benchmark.samples import Sample
-from cal_ai.benchmark.scoring import EMPTY, Failed, Result, Scored, Unscored
+from cal_ai.benchmark.samples import Sample, SampleSet
+from cal_ai.benchmark.scoring import (
+    EMPTY,
+    Answered,
+    Failed,
+    Result,
+    Scored,
+    Status,
+    Tally,
+    Unscored,
+)
 from cal_ai.benchmark.sidecar import ExpectedEvent, Sidecar
 from cal_ai.events import Confidence, Event
 from cal_ai.extractors.protocol import Usage
@@ -21,10 +31,13 @@ from cal_ai.transcript import Transcript
 from truemark import __version__, records
 from truemark.calibration import LevelAccuracy, per_level
 from truemark.comparison import Comparison, compare
+from truemark.counts import Counts
 from truemark.errors import TruemarkError
-from truemark.record_files import SUFFIX, load_run, texts_left_out
+from truemark.record_files import SUFFIX, FindingLog, load_run, texts_left_out
 from truemark.record_parts import reliability_of_levels
 from truemark.signature import Signature, data_hash
+
+T = TypeVar("T")
 
 TOOL = "cal_ai"
 SCORING = records.ScoringRules(empty=EMPTY)
@@ -46,38 +59,77 @@ _LEAST_LETTERS = 6  # shorter words stand in too many lines
 
 Baseline = records.Run | ReplayExtractor
 
+_STATUS: Mapping[type, Status] = {Scored: "scored", Failed: "failed", Unscored: "unscored"}
+
+
+class Gathered:
+    """What a run keeps of its results: a few numbers of each, and the findings out of memory."""
+
+    def __init__(self, answers: int) -> None:
+        self.tally = Tally(answers)
+        self.findings = FindingLog()
+        self._known: dict[object, Any] = {}
+
+    def add(self, place: int, result: Result) -> Judged:
+        """Keeps what is needed of a result by its place in the order of samples and repeats."""
+        one, transcript = judged(result), result.sample.transcript
+        quoted: dict[str, frozenset[int]] = {}
+        if isinstance(result, Scored):
+            reasons = {event.reasoning for event in result.extracted}
+            quoted = {reason: quoted_lines(transcript, reason) for reason in reasons}
+            for finding in findings_of(one, result, quoted):
+                self.findings.add(place, finding)
+        answered = Answered(
+            sample=result.sample.id,
+            digest=result.sample.digest,
+            category=self._same(result.sample.category),
+            repeat=result.repeat,
+            status=_STATUS[type(result)],
+            counts=self._same(result.counts if isinstance(result, Scored) else Counts.zero),
+            reason=result.reason if isinstance(result, Failed) else "",
+            spent=result.spent,
+            length=len(transcript.as_text()),
+            quoted=self._same(tuple(sorted(frozenset().union(*quoted.values())))),
+            kinds=self._same(tuple(mistake.kind for mistake in one.mistakes)),
+        )
+        self.tally.add(place, answered, result)
+        return one
+
+    def _same(self, value: T) -> T:
+        """The value as it is known already: most results share their counts and categories."""
+        known: T = self._known.setdefault(value, value)
+        return known
+
 
 @dataclass(frozen=True, slots=True)
 class BenchmarkRun:
-    """What was run, on what, and what became of each sample, in the order of the samples."""
+    """What was run, on what, and what became of it."""
 
     started: datetime
-    folder: Path
+    samples: SampleSet
     extractor: str
     model: str | None
     system: records.System
     signature: Signature
-    # asyncio and signal write out what a task returns, and that can be all of this.
-    results: tuple[Result, ...] = field(repr=False)
+    answers: tuple[Answered, ...] = field(repr=False)
+    gathered: Gathered
     wall_s: float
     recording: Path | None = None
     repeats: int = 1
 
 
-def run_signature(samples: Sequence[Sample]) -> Signature:
+def run_signature(digests: Iterable[str]) -> Signature:
     """What makes two runs comparable: the samples and the rules, and nothing of the system."""
     tolerances = ";".join(f"{level}={tolerance}" for level, tolerance in TOLERANCES.items())
-    return Signature(
-        (
-            ("samples", data_hash(*(sample.digest for sample in samples))),
-            ("tolerance", data_hash(tolerances)),
-        )
-    )
+    return Signature((("samples", data_hash(*digests)), ("tolerance", data_hash(tolerances))))
 
 
 def record_of(run: BenchmarkRun, price: Price) -> records.Run:
     """The record of the run; samples without a sidecar are in none of its units."""
-    scored = [result for result in run.results if isinstance(result, Scored)]
+    findings = run.gathered.findings.in_order()
+    counts = Counter(
+        (kind, run.answers[place].category, mistake) for place, kind, mistake in findings.heads
+    )
     return records.Run(
         tool=TOOL,
         version=__version__,
@@ -86,73 +138,61 @@ def record_of(run: BenchmarkRun, price: Price) -> records.Run:
         system=run.system,
         signature=dict(run.signature.parts),
         scoring=SCORING,
-        units=tuple(_units(run.results, price)),
-        findings=tuple(finding for result in scored for finding in findings_of(result)),
-        reliability=reliability_of_levels(stated_confidence(scored)),
+        units=tuple(_units(run, price)),
+        findings=findings,
+        finding_counts=tuple(
+            records.FindingCount(kind, count, {"category": category}, mistake)
+            for (kind, category, mistake), count in counts.items()
+        ),
+        reliability=reliability_of_levels(stated_confidence(run)),
         words=WORDS,
         notes=tuple(_notes(run)),
     )
 
 
-def stated_confidence(scored: Sequence[Scored]) -> tuple[LevelAccuracy, ...]:
+def stated_confidence(run: BenchmarkRun) -> tuple[LevelAccuracy, ...]:
     """Per level of confidence the events that claimed it, and how many were right."""
-    return per_level(_claims(scored), get_args(Confidence))
-
-
-def _claims(scored: Sequence[Scored]) -> Iterator[tuple[Confidence, bool]]:
-    for result in scored:
-        right = {pair.extracted for pair in result.pairs if pair.is_match}
-        for index, event in enumerate(result.extracted):
-            yield event.confidence, index in right
+    return per_level(run.gathered.tally.claims.elements(), get_args(Confidence))
 
 
 def _notes(run: BenchmarkRun) -> Iterator[str]:
-    without = sum(isinstance(result, Unscored) for result in run.results)
+    without = sum(it.status == "unscored" for it in run.answers)
     if without:
         yield f"{without} without sidecar, extracted and not scored"
-    replayed = sum(result.spent.replayed for result in run.results)
+    replayed = sum(it.spent.replayed for it in run.answers)
     if replayed:
-        answers = f"{replayed} of {len(run.results)} answers"
+        answers = f"{replayed} of {len(run.answers)} answers"
         yield f"{answers} are replayed: nothing was spent on them now"
 
 
-def _units(results: Sequence[Result], price: Price) -> Iterator[records.Unit]:
-    kept = [result for result in results if not isinstance(result, Unscored)]
+def _units(run: BenchmarkRun, price: Price) -> Iterator[records.Unit]:
+    kept = [(place, it) for place, it in enumerate(run.answers) if it.status != "unscored"]
     # Those of a large run are not even made: together they would be larger than all else.
-    without = texts_left_out(map(_size_of_text, kept))
-    for result in kept:
-        spent, transcript = result.spent, result.sample.transcript
-        counts = result.counts if isinstance(result, Scored) else None
-        left_out = (result.sample.id, result.repeat) in without
+    without = texts_left_out((it.counts.fp + it.counts.fn, it.length) for _, it in kept)
+    groups = {it.category: {"category": it.category} for _, it in kept}
+    samples = run.samples.samples
+    for number, (place, it) in enumerate(kept):
+        left_out, spent = number in without, it.spent
+        whole = None
+        if not left_out:
+            transcript = samples[place % len(samples)].transcript
+            whole = excerpt(transcript, frozenset(it.quoted), None)
         yield records.Unit(
-            id=result.sample.id,
-            repeat=result.repeat,
-            tp=counts.tp if counts else 0,
-            fp=counts.fp if counts else 0,
-            fn=counts.fn if counts else 0,
-            group={"category": result.sample.category},
-            failed=result.reason if isinstance(result, Failed) else None,
+            id=it.sample,
+            repeat=it.repeat,
+            tp=it.counts.tp,
+            fp=it.counts.fp,
+            fn=it.counts.fn,
+            group=groups[it.category],
+            failed=it.reason if it.status == "failed" else None,
             seconds=spent.latency_s,
             cost=None if spent.usage is None else price(spent.usage),
             tokens=_tokens(spent.usage),
             replayed=spent.replayed,
-            text=None if left_out else transcript.as_text(),
-            marks=() if left_out else excerpt(transcript, _quoted(result), None).marks,
+            text=whole.text if whole else None,
+            marks=whole.marks if whole else (),
             text_left_out=left_out,
         )
-
-
-def _size_of_text(result: Scored | Failed) -> tuple[tuple[str, int], int, int]:
-    mistakes = result.counts.fp + result.counts.fn if isinstance(result, Scored) else 0
-    key = result.sample.id, result.repeat
-    return key, mistakes, len(result.sample.transcript.as_text())
-
-
-def _quoted(result: Result) -> frozenset[int]:
-    """The lines that any event of the sample is based on."""
-    events = result.extracted if isinstance(result, Scored) else ()
-    lines = (quoted_lines(result.sample.transcript, event.reasoning) for event in events)
-    return frozenset().union(*lines)
 
 
 def _tokens(usage: Usage | None) -> dict[str, int]:
@@ -162,18 +202,25 @@ def _tokens(usage: Usage | None) -> dict[str, int]:
     return {name: count for name, count in named.items() if count is not None}
 
 
-def findings_of(result: Scored) -> Iterator[records.Finding]:
-    """Every mistake of the sample, and every match with a remark, beside what was said."""
-    for mistake in mistakes_of(result):
-        yield _finding(result, mistake.kind, mistake)
-    for match in matches_of(result):
+def findings_of(
+    one: Judged, result: Scored, quoted: Mapping[str, frozenset[int]]
+) -> Iterator[records.Finding]:
+    """Every mistake of the sample, and every match with a remark, beside what was said.
+
+    `quoted` are the lines that each reason is about.
+    """
+    for mistake in one.mistakes:
+        yield _finding(result, mistake.kind, mistake, quoted)
+    for match in one.matches:
         if match.kind is not None:
-            yield _finding(result, match.kind, match)
+            yield _finding(result, match.kind, match, quoted)
 
 
-def _finding(result: Scored, kind: str, one: Mistake | Match) -> records.Finding:
+def _finding(
+    result: Scored, kind: str, one: Mistake | Match, quoted: Mapping[str, frozenset[int]]
+) -> records.Finding:
     got, transcript = one.extracted, result.sample.transcript
-    quoting = excerpt(transcript, quoted_lines(transcript, "" if got is None else got.reasoning))
+    quoting = excerpt(transcript, frozenset() if got is None else quoted[got.reasoning])
     return records.Finding(
         kind=kind,
         unit=result.sample.id,
@@ -289,9 +336,8 @@ def open_baseline(path: Path, samples: Sequence[Sample]) -> Baseline:
     if not path.name.endswith(SUFFIX):
         return ReplayExtractor(path)
     found = load_run(path)
-    mine = replace(
-        found, tool=TOOL, signature=dict(run_signature(samples).parts), scoring=SCORING, units=()
-    )
+    signature = run_signature(sample.digest for sample in samples)
+    mine = replace(found, tool=TOOL, signature=dict(signature.parts), scoring=SCORING, units=())
     for part, expected in mine.comparison_key.items():
         if (value := found.comparison_key.get(part)) != expected:
             raise TruemarkError(

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from array import array
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
 from cal_ai.benchmark.figures import (
@@ -24,20 +25,21 @@ from cal_ai.benchmark.figures import (
     targets_line,
     tokens_line,
 )
-from cal_ai.benchmark.mistakes import NOTHING, Difference, matches_of, mistakes_of, shown_time
+from cal_ai.benchmark.mistakes import NOTHING, Difference, Judged, shown_time
 from cal_ai.benchmark.narrative import SECTIONS, Narrative, NoNarrative
 from cal_ai.benchmark.overview import Overview
 from cal_ai.benchmark.scoring import (
+    Answered,
     Failed,
     Result,
     Scored,
     Unscored,
     event_scores,
-    overall_counts,
 )
 from cal_ai.benchmark.sidecar import ExpectedEvent
 from cal_ai.events import Event
-from truemark.counts import Counts
+from truemark.counts import total
+from truemark.files import Spool
 from truemark.sheets import show_sheet
 from truemark.tables import Table, render
 from truemark.text import one_line, shortened
@@ -51,10 +53,27 @@ _SPECIAL = re.compile(
 EVENT_COLUMNS = ("", "expected", "extracted", "differs")
 
 
-def markdown_report(overview: Overview, narrative: Narrative | NoNarrative) -> str:
+class AnswerParts:
+    """What the report says of each answer, written as it comes and kept out of memory."""
+
+    def __init__(self, answers: int) -> None:
+        self._texts = Spool()
+        self._numbers = array("q", [0]) * answers
+
+    def add(self, place: int, one: Judged) -> None:
+        """Writes about a result that stands at that place in the order of samples and repeats."""
+        text = "\n\n".join(part.rstrip("\n") for part in _answer_parts(one))
+        self._numbers[place] = self._texts.add(text.encode())
+
+    def __getitem__(self, place: int) -> str:
+        return self._texts[self._numbers[place]].decode()
+
+
+def markdown_report(
+    overview: Overview, narrative: Narrative | NoNarrative, answers: AnswerParts
+) -> Iterator[str]:
     """The whole page: summary tables, then every sample, worst first, then the AI summary."""
-    samples = worst_first(overview.run.results)
-    sections = [
+    before = [
         ("Scores", _scores(overview)),
         ("Kinds of mistakes", _kinds(overview)),
         ("Categories", [render(category_table(overview, escaped), "markdown")]),
@@ -64,18 +83,28 @@ def markdown_report(overview: Overview, narrative: Narrative | NoNarrative) -> s
         ("Against the baseline", [show_sheet(baseline_sheet(overview), "markdown")]),
         ("Cost and latency", [_costs(overview)]),
         ("Failed samples", _failures(overview)),
-        (
-            "Samples",
-            [contents_table(samples), *(part for it in samples for part in sample_parts(it))],
-        ),
-        ("AI summary", _narrative(narrative)),
     ]
-    filled = [(title, kept) for title, parts in sections if (kept := list(filter(None, parts)))]
-    parts = ["# Calendar extraction benchmark", _facts(overview)]
-    parts.append("\n".join(f"- [{title}](#{_slug(title)})" for title, _ in filled))
+    filled = [(title, kept) for title, parts in before if (kept := list(filter(None, parts)))]
+    titles = [*(title for title, _ in filled), "Samples", "AI summary"]
+    yield "# Calendar extraction benchmark"
+    yield from _apart([_facts(overview)])
+    yield from _apart(["\n".join(f"- [{title}](#{_slug(title)})" for title in titles)])
     for title, section in filled:
-        parts += [f"## {title}", *section]
-    return "\n\n".join(part.rstrip("\n") for part in parts) + "\n"
+        yield from _apart([f"## {title}", *section])
+    given, repeats = overview.run.answers, overview.run.repeats
+    yield from _apart(["## Samples", ""])
+    yield from contents_table(worst_first(given, repeats))
+    for sample in worst_first(given, repeats):
+        yield from _apart(_section_parts(sample, answers))
+    yield from _apart(["## AI summary", *_narrative(narrative)])
+    yield "\n"
+
+
+def _apart(parts: Iterable[str]) -> Iterator[str]:
+    """The parts, each after an empty line."""
+    for part in parts:
+        yield "\n\n"
+        yield part.rstrip("\n")
 
 
 def _slug(title: str) -> str:
@@ -110,7 +139,7 @@ def _facts(overview: Overview) -> str:
     rows = (
         ("started", run.started.isoformat(" ", "seconds")),
         *replayed,
-        ("samples", f"{sample_counts(overview)}, from {escaped(str(run.folder))}"),
+        ("samples", f"{sample_counts(overview)}, from {escaped(str(run.samples.folder))}"),
         ("extractor", escaped(extractor_line(overview))),
         ("model", escaped(run.model or "none")),
         ("system", f"{overview.record.system_id} ({escaped(_identity(overview))})"),
@@ -136,7 +165,7 @@ def _costs(overview: Overview) -> str:
 def _failures(overview: Overview) -> Iterator[str]:
     if overview.failed:
         yield "They got no usable answer, so they are in none of the scores."
-        rows = tuple((result_name(it), escaped(it.reason)) for it in overview.failed)
+        rows = tuple((answer_name(it), escaped(it.reason)) for it in overview.failed)
         yield render(Table(("sample", "reason"), rows), "markdown")
 
 
@@ -151,75 +180,79 @@ def _narrative(narrative: Narrative | NoNarrative) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """One sample with the results of all its repeats, and where it stands on the page."""
+    """One sample with the answers of all its repeats, and where these and it itself stand."""
 
     anchor: str
-    results: tuple[Result, ...]
+    places: range
+    answers: Sequence[Answered]
 
     @property
-    def counts(self) -> Counts:
-        return overall_counts(it for it in self.results if isinstance(it, Scored))
-
-    @property
-    def rank(self) -> tuple[int, float, int]:
-        """Worst first: lowest F1, most mistakes; then failed, without sidecar, fine."""
-        counts = self.counts
-        wrong = counts.fp + counts.fn
-        if wrong:
-            return 0, event_scores(counts).f1, -wrong
-        for place, kind in enumerate((Failed, Unscored), start=1):
-            if any(isinstance(it, kind) for it in self.results):
-                return place, 0.0, 0
-        return 3, 0.0, 0
+    def name(self) -> str:
+        return escaped(self.answers[0].sample)
 
 
-def worst_first(results: tuple[Result, ...]) -> list[Section]:
-    by_sample: dict[str, list[Result]] = {}
-    for result in results:
-        by_sample.setdefault(result.sample.id, []).append(result)
-    found = sorted((Section("", tuple(own)) for own in by_sample.values()), key=lambda it: it.rank)
-    return [replace(it, anchor=f"sample-{number}") for number, it in enumerate(found, start=1)]
+def worst_first(answers: Sequence[Answered], repeats: int) -> Iterator[Section]:
+    """The samples, those of which most is wrong first."""
+    samples = len(answers) // repeats
+    order = sorted(range(samples), key=lambda first: _rank(answers[first::samples]))
+    for number, first in enumerate(order, start=1):
+        places = range(first, len(answers), samples)
+        yield Section(f"sample-{number}", places, answers[first::samples])
 
 
-def contents_table(sections: Sequence[Section]) -> str:
+def _rank(answers: Sequence[Answered]) -> tuple[int, float, int]:
+    """Worst first: lowest F1, most mistakes; then failed, without sidecar, fine."""
+    counts = total(it.counts for it in answers)
+    if wrong := counts.fp + counts.fn:
+        return 0, event_scores(counts).f1, -wrong
+    statuses = [it.status for it in answers]
+    for place, status in enumerate(("failed", "unscored"), start=1):
+        if status in statuses:
+            return place, 0.0, 0
+    return 3, 0.0, 0
+
+
+def contents_table(sections: Iterable[Section]) -> Iterator[str]:
     """Every sample with a link to its place, its counts and the kinds of its mistakes."""
-    lines = [
-        "| sample | f1 | tp | fp | fn | mistakes |",
-        "| --- | ---: | ---: | ---: | ---: | --- |",
-    ]
+    yield "| sample | f1 | tp | fp | fn | mistakes |"
+    yield "\n| --- | ---: | ---: | ---: | ---: | --- |"
     for section in sections:
-        counts, scored = section.counts, [it for it in section.results if isinstance(it, Scored)]
-        kinds = Counter(one.kind for it in scored for one in mistakes_of(it))
+        counts = total(it.counts for it in section.answers)
+        statuses = [it.status for it in section.answers]
+        kinds = Counter(kind for it in section.answers for kind in it.kinds)
         told = [f"{count} {kind}" for kind, count in kinds.most_common()]
-        if failed := sum(isinstance(it, Failed) for it in section.results):
-            told.append("FAILED" if len(section.results) == 1 else f"{failed} FAILED")
-        name = f"[{escaped(section.results[0].sample.id)}](#{section.anchor})"
-        f1 = f"{event_scores(counts).f1:.3f}" if scored else "-"
+        if failed := statuses.count("failed"):
+            told.append("FAILED" if len(statuses) == 1 else f"{failed} FAILED")
+        f1 = f"{event_scores(counts).f1:.3f}" if "scored" in statuses else "-"
         numbers = f"{f1} | {counts.tp} | {counts.fp} | {counts.fn}"
-        lines.append(f"| {name} | {numbers} | {', '.join(told)} |")
-    return "\n".join(lines)
+        name = f"[{section.name}](#{section.anchor})"
+        yield f"\n| {name} | {numbers} | {', '.join(told)} |"
 
 
-def sample_parts(section: Section) -> Iterator[str]:
+def _section_parts(section: Section, texts: AnswerParts) -> Iterator[str]:
     yield f'<a id="{section.anchor}"></a>'
-    yield f"### {escaped(section.results[0].sample.id)}"
-    for result in section.results:
-        if len(section.results) > 1:
-            yield f"**Repeat {result.repeat + 1}**"
-        yield _sample_facts(result)
-        if isinstance(result, Scored):
-            rows = tuple(_event_rows(result))
-            nothing = "Nothing was expected and nothing was extracted."
-            yield render(Table(EVENT_COLUMNS, rows), "markdown") if rows else nothing
-        elif isinstance(result, Unscored):
-            rows = tuple(("", "", _extracted(event), "") for event in result.extracted)
-            nothing = "Nothing was extracted."
-            yield render(Table(EVENT_COLUMNS, rows), "markdown") if rows else nothing
+    yield f"### {section.name}"
+    for place, answer in zip(section.places, section.answers, strict=True):
+        if len(section.places) > 1:
+            yield f"**Repeat {answer.repeat + 1}**"
+        yield texts[place]
 
 
-def result_name(result: Result) -> str:
-    number = f" #{result.repeat + 1}" if result.repeat else ""
-    return f"{escaped(result.sample.id)}{number}"
+def _answer_parts(one: Judged) -> Iterator[str]:
+    yield _sample_facts(one.result)
+    if isinstance(one.result, Scored):
+        rows = tuple(_event_rows(one))
+        nothing = "Nothing was expected and nothing was extracted."
+        yield render(Table(EVENT_COLUMNS, rows), "markdown") if rows else nothing
+    elif isinstance(one.result, Unscored):
+        rows = tuple(("", "", _extracted(event), "") for event in one.result.extracted)
+        nothing = "Nothing was extracted."
+        yield render(Table(EVENT_COLUMNS, rows), "markdown") if rows else nothing
+
+
+def answer_name(it: Answered) -> str:
+    number = f" #{it.repeat + 1}" if it.repeat else ""
+    return f"{escaped(it.sample)}{number}"
 
 
 def _sample_facts(result: Result) -> str:
@@ -245,9 +278,9 @@ def _sample_facts(result: Result) -> str:
     return " · ".join(facts)
 
 
-def _event_rows(result: Scored) -> Iterator[tuple[str, str, str, str]]:
+def _event_rows(one: Judged) -> Iterator[tuple[str, str, str, str]]:
     """The events of a sample side by side, mistakes first and matches last."""
-    for mistake in mistakes_of(result):
+    for mistake in one.mistakes:
         differs = [_difference(it) for it in mistake.differences]
         differs += [f"{_difference(it)}, not counted" for it in mistake.remarks]
         yield (
@@ -256,7 +289,7 @@ def _event_rows(result: Scored) -> Iterator[tuple[str, str, str, str]]:
             NOTHING if mistake.extracted is None else _extracted(mistake.extracted, reasons=True),
             "; ".join(differs),
         )
-    for match in matches_of(result):
+    for match in one.matches:
         differs = [f"{_difference(it)}, within tolerance" for it in match.differences]
         differs += [f"{_difference(it)}, not counted" for it in match.remarks]
         yield "match", _expected(match.expected), _extracted(match.extracted), "; ".join(differs)

@@ -1,7 +1,7 @@
 """A benchmark run: every sample put to the extractor and scored; record, report, history.
 
-What comes after the answers is imported by the functions that need it, so that the first calls go
-out without it; it is loaded while they are under way.
+What comes after an answer is imported by the functions that need it, so that the first calls go out
+without it; it is loaded while they are under way.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import partial
+from functools import cache, partial
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -38,14 +38,17 @@ from truemark.errors import TruemarkError
 from truemark.files import write_atomically
 
 if TYPE_CHECKING:
+    from cal_ai.benchmark.mistakes import Judged
     from cal_ai.benchmark.narrative import Narrative, NoNarrative
     from cal_ai.benchmark.overview import Finished, Overview
-    from cal_ai.benchmark.record import Baseline, BenchmarkRun, Price
+    from cal_ai.benchmark.record import Baseline, BenchmarkRun, Gathered, Price
+    from cal_ai.benchmark.report import AnswerParts
     from truemark.records import Run, System
 
-OnResult = Callable[[Result], None]
+OnResult = Callable[[int, Result], None]
+"""Hears of a result and of its place in the order of samples and repeats."""
 _CALLS_ARE_OUT_S = 0.1
-# All that is imported after the last answer; the rest comes with these.
+# All that is imported after the first answer; the rest comes with these.
 _NEEDED_LAST = ("cal_ai.benchmark.report", "truemark.resampling", "numpy.random", "numpy.ma")
 
 
@@ -72,18 +75,29 @@ class Plan:
         return len(self.samples.samples) * self.repeats
 
 
-async def run_benchmark(plan: Plan, on_result: OnResult) -> Finished:
+async def run_benchmark(plan: Plan, on_result: Callable[[Result], None]) -> Finished:
     """Extract, score, report; the history gets its line when all else is done."""
     price = price_of(plan.extractor)
+
+    @cache
+    def parts() -> AnswerParts:
+        from cal_ai.benchmark.report import AnswerParts
+
+        return AnswerParts(plan.answers)
+
+    def told(place: int, one: Judged) -> None:
+        parts().add(place, one)
+        on_result(one.result)
+
     loading = asyncio.create_task(_load_ahead(plan, price))
     try:
-        run = await measure(plan, on_result)
+        run = await measure(plan, told)
     finally:
         loading.cancel()
-    return await _conclude(plan, run, price)
+    return await _conclude(plan, run, parts(), price)
 
 
-async def _conclude(plan: Plan, run: BenchmarkRun, price: Price) -> Finished:
+async def _conclude(plan: Plan, run: BenchmarkRun, parts: AnswerParts, price: Price) -> Finished:
     from cal_ai.benchmark.narrative import Narrative
     from cal_ai.benchmark.overview import Finished, append_history, look_over, with_summary
     from cal_ai.benchmark.record import compared
@@ -101,7 +115,7 @@ async def _conclude(plan: Plan, run: BenchmarkRun, price: Price) -> Finished:
     record = report.with_suffix(SUFFIX)
     try:
         write_run(record, overview.record)
-        write_atomically(report, markdown_report(overview, narrative))
+        write_atomically(report, markdown_report(overview, narrative, parts))
     except BaseException:
         report.unlink(missing_ok=True)
         raise
@@ -121,21 +135,30 @@ async def _load_ahead(plan: Plan, price: Price) -> None:
             await asyncio.to_thread(load)
 
 
-async def measure(plan: Plan, on_result: OnResult) -> BenchmarkRun:
+async def measure(plan: Plan, on_judged: Callable[[int, Judged], None]) -> BenchmarkRun:
     """The plan carried out, and nothing written but the answers as they come."""
     begun_s = time.perf_counter()
-    results = await extract_all(plan, on_result)
+
+    @cache
+    def gathered() -> Gathered:
+        from cal_ai.benchmark.record import Gathered
+
+        return Gathered(plan.answers)
+
+    await extract_all(plan, lambda place, result: on_judged(place, gathered().add(place, result)))
     wall_s = time.perf_counter() - begun_s
     from cal_ai.benchmark.record import BenchmarkRun, run_signature
 
+    answers = gathered().tally.answers
     return BenchmarkRun(
         started=plan.started,
-        folder=plan.samples.folder,
+        samples=plan.samples,
         extractor=plan.extractor.name,
         model=plan.extractor.model,
         system=system_of(plan.extractor),
-        signature=run_signature(plan.samples.samples),
-        results=results,
+        signature=run_signature(it.digest for it in answers[: len(plan.samples.samples)]),
+        answers=answers,
+        gathered=gathered(),
         wall_s=wall_s,
         recording=plan.store.path if plan.store else None,
         repeats=plan.repeats,
@@ -171,7 +194,7 @@ async def _baseline_record(plan: Plan, baseline: Baseline) -> Run:
 
     started = datetime.fromtimestamp(baseline.path.stat().st_mtime).astimezone()
     asked = replace(plan, extractor=baseline, started=started, store=None, repeats=baseline.repeats)
-    run = replace(await measure(asked, lambda _: None), wall_s=0.0)
+    run = replace(await measure(asked, lambda *_: None), wall_s=0.0)
     return record_of(run, price_of(baseline))
 
 
@@ -183,20 +206,18 @@ async def _narrative(plan: Plan, overview: Overview) -> Narrative | NoNarrative:
     return await narrate(overview, plan.extractor)
 
 
-async def extract_all(plan: Plan, on_result: OnResult) -> tuple[Result, ...]:
-    """The result of every sample and repeat, in their order; `on_result` hears of each at its end.
+async def extract_all(plan: Plan, on_result: OnResult) -> None:
+    """Puts every sample to the extractor as often as asked; `on_result` hears of each at its end.
 
     Raises the `FatalExtractorError` of a call that shows all others to be futile.
     """
-    asked = list(_questions(plan))
-    results: list[Result | None] = [None] * len(asked)
-    waiting = iter(list(enumerate(asked)))
+    waiting = enumerate(_questions(plan))
     makes_calls = isinstance(plan.extractor, LanguageModel)
-    concurrency = min(plan.concurrency, len(asked))
+    concurrency = min(plan.concurrency, plan.answers)
     refusals = _Refusals(concurrency, answered=plan.store is not None and plan.store.resumes)
 
     async def work() -> None:
-        for index, question in waiting:
+        for place, question in waiting:
             if not makes_calls:
                 await _let_others_run()
             try:
@@ -207,8 +228,7 @@ async def extract_all(plan: Plan, on_result: OnResult) -> tuple[Result, ...]:
                 result = Failed(question.sample, str(refusal), spent, question.repeat)
             if not isinstance(result, Failed):
                 refusals.answered()
-            results[index] = result
-            on_result(result)
+            on_result(place, result)
         refusals.one_less()
 
     try:
@@ -220,7 +240,6 @@ async def extract_all(plan: Plan, on_result: OnResult) -> tuple[Result, ...]:
     finally:
         if plan.store is not None:
             await plan.store.close()
-    return tuple(result for result in results if result is not None)
 
 
 class _Refusals:

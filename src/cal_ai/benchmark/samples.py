@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import marshal
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import overload
 
 from cal_ai.benchmark.sidecar import (
     DEFAULT_REFERENCE,
@@ -14,9 +16,14 @@ from cal_ai.benchmark.sidecar import (
 )
 from cal_ai.extractors.protocol import Request
 from cal_ai.settings import DEFAULT_OWNER
-from cal_ai.transcript import LARGEST_TRANSCRIPT, Transcript, parse_transcript
+from cal_ai.transcript import (
+    LARGEST_TRANSCRIPT,
+    Transcript,
+    lines_before_speakers,
+    parse_transcript,
+)
 from truemark.errors import TruemarkError
-from truemark.files import read_text
+from truemark.files import Spool, read_text
 from truemark.signature import data_hash
 
 UNCATEGORIZED = "uncategorized"
@@ -54,12 +61,53 @@ class Sample:
         )
 
 
+class StoredSamples(Sequence[Sample]):
+    """Samples as they were when their files were read; each is made when it is asked for.
+
+    The texts of many are not in memory, and what is written to the files later changes nothing.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._texts = Spool()
+
+    def add(self, stem: str, text: str, sidecar_text: str | None, fault: str | None = None) -> None:
+        """Adds the sample in the files that are called so below the folder."""
+        self._texts.add(marshal.dumps((stem, text, sidecar_text, fault)))
+
+    def __len__(self) -> int:
+        return len(self._texts)
+
+    @overload
+    def __getitem__(self, place: int) -> Sample: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[Sample]: ...
+    def __getitem__(self, place: int | slice) -> Sample | Sequence[Sample]:
+        places = range(len(self))[place]
+        if isinstance(places, range):
+            return tuple(self[one] for one in places)
+        return self._sample(*marshal.loads(self._texts[places]))
+
+    def _sample(self, stem: str, text: str, sidecar_text: str | None, fault: str | None) -> Sample:
+        category, _, name = stem.partition("/") if "/" in stem else (UNCATEGORIZED, "", stem)
+        sidecar = None
+        if sidecar_text is not None and fault is None:
+            try:
+                sidecar = parse_sidecar(sidecar_text, f"{self._folder}/{stem}{SIDECAR_SUFFIX}")
+            except TruemarkError as error:
+                fault = str(error)
+        if fault is not None:
+            return Sample(category, name, Transcript(()), None, data_hash(stem, fault), fault)
+        digest = data_hash(stem, text, "" if sidecar is None else repr(sidecar))
+        return Sample(category, name, parse_transcript(text), sidecar, digest)
+
+
 @dataclass(frozen=True, slots=True)
 class SampleSet:
     """The samples below one folder in the order of their names, and what looked odd there."""
 
     folder: Path
-    samples: tuple[Sample, ...]
+    samples: Sequence[Sample]
     warnings: tuple[str, ...]
 
 
@@ -81,36 +129,29 @@ def load_samples(folder: Path) -> SampleSet:
     transcripts, sidecars = _stems(folder)
     if not transcripts:
         raise TruemarkError(f"{folder}: no .txt transcripts in it or below it")
-    samples: list[Sample] = []
+    samples = StoredSamples(folder)
     warnings = [
         f"{folder}/{stem}{SIDECAR_SUFFIX}: no transcript {stem.rpartition('/')[2]}.txt beside it, "
         "left out"
         for stem in sorted(sidecars - transcripts)
     ]
     for stem in sorted(transcripts):
-        category, _, name = stem.partition("/") if "/" in stem else (UNCATEGORIZED, "", stem)
+        path, truth = f"{folder}/{stem}.txt", None
         try:
-            sample = _load_sample(folder, stem, category, name, has_sidecar=stem in sidecars)
-            warnings.extend(_remarks(f"{folder}/{stem}.txt", sample))
+            text = read_text(path, LARGEST_TRANSCRIPT)
+            if stem in sidecars:
+                truth = read_text(f"{folder}/{stem}{SIDECAR_SUFFIX}", LARGEST_TRANSCRIPT)
         except TruemarkError as error:
-            fault = str(error)
-            sample = Sample(category, name, Transcript(()), None, data_hash(stem, fault), fault)
-        samples.append(sample)
-    return SampleSet(folder, tuple(samples), tuple(warnings))
+            samples.add(stem, "", None, str(error))
+            continue
+        samples.add(stem, text, truth)
+        if truth is None or lines_before_speakers(text):
+            warnings.extend(_remarks(path, samples[-1]))
+    return SampleSet(folder, samples, tuple(warnings))
 
 
 def sidecar_path(transcript_path: Path) -> Path:
     return transcript_path.with_name(transcript_path.stem + SIDECAR_SUFFIX)
-
-
-def _load_sample(folder: Path, stem: str, category: str, name: str, *, has_sidecar: bool) -> Sample:
-    text = read_text(f"{folder}/{stem}.txt", LARGEST_TRANSCRIPT)
-    sidecar = None
-    if has_sidecar:
-        path = f"{folder}/{stem}{SIDECAR_SUFFIX}"
-        sidecar = parse_sidecar(read_text(path, LARGEST_TRANSCRIPT), path)
-    digest = data_hash(stem, text, "" if sidecar is None else repr(sidecar))
-    return Sample(category, name, parse_transcript(text), sidecar, digest)
 
 
 def _stems(folder: Path) -> tuple[set[str], set[str]]:
@@ -138,6 +179,8 @@ def _stems(folder: Path) -> tuple[set[str], set[str]]:
 
 
 def _remarks(path: str, sample: Sample) -> Iterator[str]:
+    if sample.fault is not None:
+        return
     if sample.sidecar is None:
         sidecar = sidecar_path(Path(path)).name
         yield f"{path}: no sidecar {sidecar} beside it, extracted but not scored"

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from bisect import insort
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from cal_ai.benchmark.pairing import (
     Pair,
@@ -13,10 +16,12 @@ from cal_ai.benchmark.pairing import (
 )
 from cal_ai.benchmark.samples import Sample
 from cal_ai.benchmark.sidecar import ExpectedEvent, Sidecar
-from cal_ai.events import Event
+from cal_ai.events import Confidence, Event
 from cal_ai.extractors.protocol import Usage
 from truemark.counts import Counts, Scores, scores, total
 from truemark.text import shortened
+
+Status = Literal["scored", "failed", "unscored"]
 
 EMPTY = 1.0
 """What precision is when nothing was extracted, and recall when nothing was expected."""
@@ -24,6 +29,7 @@ EMPTY = 1.0
 _KEPT_CHARACTERS = 300
 _KEPT_REASONING = 1_000
 _KEPT_ATTENDEES = 20
+_WORST = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +140,63 @@ def overall_counts(scored: Iterable[Scored]) -> Counts:
 def event_scores(counts: Counts) -> Scores:
     """Scores in which an empty ratio is 1: nothing wrong was said, nothing true was missed."""
     return scores(counts, empty=EMPTY)
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """What is kept of a result to the end of the run: numbers and names, and none of its events.
+
+    `length` is that of the conversation in characters, `quoted` are the lines of it that the events
+    are based on, `kinds` the kinds of the mistakes.
+    """
+
+    sample: str
+    digest: str
+    category: str
+    repeat: int
+    status: Status
+    counts: Counts
+    reason: str
+    spent: Spent
+    length: int
+    quoted: tuple[int, ...]
+    kinds: tuple[str, ...]
+
+
+class Tally:
+    """All results of a run together, added up as they come, in whatever order."""
+
+    def __init__(self, answers: int) -> None:
+        self._answers: list[Answered | None] = [None] * answers
+        self._worst: list[tuple[float, int, int, Scored]] = []
+        self.claims: Counter[tuple[Confidence, bool]] = Counter()
+        """Stated confidences, and whether the event was right, with how often that was."""
+        self.targets: Counter[bool] = Counter()
+        """How many updates and deletes name the right event, and how many another."""
+
+    @property
+    def answers(self) -> tuple[Answered, ...]:
+        """What is kept of the results, in the order of samples and repeats."""
+        return tuple(it for it in self._answers if it is not None)
+
+    @property
+    def worst(self) -> tuple[Scored, ...]:
+        """The imperfect samples of lowest F1, those with more mistakes first among equals."""
+        return tuple(result for *_, result in self._worst)
+
+    def add(self, place: int, answered: Answered, result: Result) -> None:
+        """Counts a result that stands at that place in the order of samples and repeats."""
+        self._answers[place] = answered
+        if not isinstance(result, Scored):
+            return
+        right = {pair.extracted for pair in result.pairs if pair.is_match}
+        self.claims.update(
+            (event.confidence, index in right) for index, event in enumerate(result.extracted)
+        )
+        self.targets.update(result.targets)
+        if wrong := answered.counts.fp + answered.counts.fn:
+            insort(self._worst, (event_scores(answered.counts).f1, -wrong, place, result))
+            del self._worst[_WORST:]
 
 
 def _clipped(event: Event) -> Event:

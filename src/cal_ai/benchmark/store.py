@@ -90,7 +90,7 @@ def latest_recording(output: Path, fingerprints: Iterable[str]) -> Recording | N
     asked = frozenset(fingerprints)
     for path in sorted(output.glob(f"benchmark_*{ANSWERS_SUFFIX}"), reverse=True):
         recording = open_recording(path)
-        if not asked.isdisjoint(fingerprint for fingerprint, _ in recording.offsets):
+        if not all(map(asked.isdisjoint, recording.offsets.values())):
             return recording
     return None
 

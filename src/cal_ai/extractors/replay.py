@@ -88,12 +88,13 @@ def recorded_fields(answer: Recorded) -> dict[str, object]:
 class Recording:
     """The answers in a file, by fingerprint; the answers themselves stay there until asked for.
 
+    `offsets` are those of their lines, for each repeat by question and by conversation.
     `identities` are what the answers depend on besides the model, such as the prompt; `repeats` is
     how often a question was asked, at most.
     """
 
     path: Path
-    offsets: Mapping[tuple[str, int], int]
+    offsets: Mapping[int, Mapping[str, int]]
     makers: frozenset[tuple[str, str | None]]
     identities: tuple[Mapping[str, str], ...]
     repeats: int
@@ -101,24 +102,25 @@ class Recording:
 
     def has(self, fingerprint: str, repeat: int = 0) -> bool:
         """Whether exactly this question was answered that often before."""
-        return (fingerprint, repeat) in self.offsets
+        return fingerprint in self.offsets.get(repeat, ())
 
     def find(self, fingerprint: str, repeat: int = 0) -> Recorded | None:
         """The answer to exactly this question, put to the same model in the same words."""
-        return self._at(self.offsets.get((fingerprint, repeat)))
+        return self._at(fingerprint, repeat)
 
     def find_conversation(self, fingerprint: str, repeat: int = 0) -> Recorded | None:
         """The answer for the same conversation, whoever was asked, in whatever words."""
-        return self._at(self.offsets.get((_conversation(fingerprint), repeat)))
+        return self._at(_conversation(fingerprint), repeat)
 
-    def _at(self, offset: int | None) -> Recorded | None:
+    def _at(self, key: str, repeat: int) -> Recorded | None:
+        offset = self.offsets.get(repeat, {}).get(key)
         record = None if offset is None else history.record_at(self.path, offset)
         return None if record is None else _recorded(record)
 
 
 def open_recording(path: Path) -> Recording:
     """An index of the file; where it answers a question twice, the later answer counts."""
-    offsets: dict[tuple[str, int], int] = {}
+    offsets: dict[int, dict[str, int]] = {}
     makers: set[tuple[str, str | None]] = set()
     identities: dict[str, Mapping[str, str]] = {}
     warnings: list[str] = []
@@ -127,11 +129,11 @@ def open_recording(path: Path) -> Recording:
         if answer is None:
             warnings.append(f"{path}: the line at byte {offset} is no stored answer, skipped")
             continue
-        for key in (answer.fingerprint, _conversation(answer.fingerprint)):
-            offsets[key, answer.repeat] = offset
+        own = offsets.setdefault(answer.repeat, {})
+        own[answer.fingerprint] = own[_conversation(answer.fingerprint)] = offset
         makers.add((answer.extractor, answer.model))
         identities.setdefault(str(sorted(answer.identity.items())), answer.identity)
-    repeats = 1 + max((repeat for _, repeat in offsets), default=0)
+    repeats = 1 + max(offsets, default=0)
     return Recording(
         path, offsets, frozenset(makers), tuple(identities.values()), repeats, tuple(warnings)
     )
