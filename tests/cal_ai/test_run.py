@@ -278,12 +278,26 @@ def test_what_the_end_needs_is_loaded_while_the_first_answers_are_on_their_way(
     assert not finished.overview.failed
 
 
-def test_calls_go_out_before_what_comes_after_the_answers_is_imported() -> None:
-    script = "import sys, cal_ai.benchmark.command; print(*sys.modules)"
-    done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=True
-    )
-    loaded = set(done.stdout.split())
+NOTES_WHAT_IS_LOADED = """
+import sys
+from pathlib import Path
+
+def extract(request):
+    Path("loaded").write_text("\\n".join(sys.modules))
+    return []
+"""
+
+
+def test_the_first_call_goes_out_before_what_comes_after_an_answer_is_imported(
+    tmp_path: Path,
+) -> None:
+    write_samples(tmp_path / "samples", 1)
+    (tmp_path / "notes.py").write_text(NOTES_WHAT_IS_LOADED)
+    command = [sys.executable, "-m", "cal_ai", "benchmark", "samples"]
+
+    subprocess.run([*command, "--extractor", "py:notes:extract"], cwd=tmp_path, check=True)
+
+    loaded = set((tmp_path / "loaded").read_text().split())
     assert "cal_ai.benchmark.run" in loaded
     later = {"figures", "mistakes", "narrative", "overview", "record", "report"}
     assert loaded & {f"cal_ai.benchmark.{name}" for name in later} == set()
