@@ -1,18 +1,23 @@
-"""Boundary F1 of finished model files on gold documents, through `sat_bench`, at one threshold.
+"""Boundary F1 of finished models on gold documents at one threshold.
 
 python -m training.evaluate GOLD_DIR base small nano --threshold 0.4
+python -m training.evaluate GOLD_DIR work/language/language.small.npz --threshold 0.44
+
+Model files run in `sat_bench`; networks of the width of `base`, and language models, in PyTorch.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
+from typing import Protocol
 
 import numpy as np
 
-from sat_bench.models.boundaries import scored_positions
+from sat_bench.models.boundaries import Probabilities, scored_positions
 from sat_bench.models.finding import find_model
 from sat_bench.models.segmenter import Segmenter
 from training.corruption import MarkedText, bare, join
@@ -24,6 +29,7 @@ from truemark.tables import Table, render
 
 COLUMNS = ("model", "documents", "text", "threshold", "F1", "best F1", "at", "calibration error")
 FORMATS = (None, None, None, ".3f", ".4f", ".4f", ".3f", ".4f")
+UNSET_THRESHOLD = 0.025
 Row = tuple[str, str, str, float, float, float, float, float]
 
 
@@ -34,7 +40,27 @@ KINDS: dict[str, Callable[[Sequence[str]], MarkedText]] = {
 }
 
 
-def evaluate(segmenter: Segmenter, texts: Sequence[MarkedText], threshold: float) -> list[float]:
+class Asked(Protocol):
+    """Something that says where sentences end."""
+
+    def probabilities_many(self, texts: Iterable[str]) -> Iterator[Probabilities]: ...
+
+
+@contextmanager
+def opened(name: str) -> Iterator[tuple[Asked, float]]:
+    """A network's file or a model by name, ready to be asked, and its threshold."""
+    if name.endswith(".npz"):
+        from training.finished import AskedNetwork, finished_network, started
+
+        network = finished_network(started(Path(name)))
+        yield AskedNetwork(network, find_model("base").tokenizer), UNSET_THRESHOLD
+        return
+    files = find_model(name)
+    with Segmenter(files.model, files.tokenizer) as segmenter:
+        yield segmenter, files.threshold or UNSET_THRESHOLD
+
+
+def evaluate(segmenter: Asked, texts: Sequence[MarkedText], threshold: float) -> list[float]:
     """F1 at the threshold, the best F1, its threshold, and the calibration error over tokens."""
     probabilities = segmenter.probabilities_many(marked.text for marked in texts)
     groups = [
@@ -65,9 +91,8 @@ def table_of(gold: Path, models: Sequence[str], threshold: float | None = None) 
 def rows(gold: Path, models: Sequence[str], threshold: float | None) -> Iterable[Row]:
     """A row for each model, gold file and kind of text; without a threshold, the model card's."""
     for name in models:
-        files = find_model(name)
-        used = threshold if threshold is not None else files.threshold or 0.025
-        with Segmenter(files.model, files.tokenizer) as segmenter:
+        with opened(name) as (segmenter, own_threshold):
+            used = own_threshold if threshold is None else threshold
             for documents_name, documents in read_gold_folder(gold).items():
                 for kind, text in KINDS.items():
                     f1, top, at, error = evaluate(

@@ -7,6 +7,7 @@ import torch.nn.functional as F  # noqa: N812
 from torch import Tensor
 
 from training.batches import Batch
+from training.finished import AnyNetwork
 from training.network import Network
 
 MARKS_LOSS = 0.8
@@ -18,16 +19,15 @@ TAUGHT_TRUST, DOUBTFUL_SHARE = 0.5, 0.95
 
 
 def target(batch: Batch, said: Tensor | None, shares: tuple[float, float]) -> tuple[Tensor, Tensor]:
-    """The labels, mixed with the probability of a teacher, and the weight of each token.
+    """The labels, mixed with the probabilities that a teacher said, and the weight of each token.
 
     `shares` are those of the teacher beside gold labels, and beside labels set by rule.
     """
     if said is None:
         return batch.ends, batch.trust
-    taught = torch.sigmoid(said)
     # A teacher is tilted already where punctuation was removed: undo it, the loss tilts again.
-    odds = taught / UNPUNCTUATED_TILT
-    taught = torch.where(batch.unpunctuated, odds / (odds + 1 - taught), taught)
+    odds = said / UNPUNCTUATED_TILT
+    taught = torch.where(batch.unpunctuated, odds / (odds + 1 - said), said)
     gold, rule = shares
     share = torch.where(batch.trust > 0.99, gold, rule)
     share = torch.where(batch.trust < TAUGHT_TRUST - 0.1, DOUBTFUL_SHARE, share)
@@ -43,7 +43,7 @@ def boundary_loss(logits: Tensor, batch: Batch, wanted: Tensor, weight: Tensor) 
     return (each * weight).sum() / weight.sum()
 
 
-def marks_loss(network: Network, hidden: Tensor, batch: Batch) -> Tensor:
+def marks_loss(network: AnyNetwork, hidden: Tensor, batch: Batch) -> Tensor:
     """Loss on the marks that were removed, where some were."""
     guesses = network.marks(hidden).float().flatten(0, 1)
     return F.cross_entropy(guesses, batch.marks.flatten(), reduction="sum") / batch.marks.numel()

@@ -18,7 +18,7 @@ import numpy as np
 from training.weights import Arrays, read_network, write_parts, write_small
 
 if TYPE_CHECKING:
-    from training.network import Network
+    from training.finished import AnyNetwork
 
 READ_FIRST = ("pieces.", "kinds.", "neighbours")
 
@@ -26,11 +26,11 @@ READ_FIRST = ("pieces.", "kinds.", "neighbours")
 class RunningMean:
     """The mean of a network at several steps of its course."""
 
-    def __init__(self, network: Network) -> None:
+    def __init__(self, network: AnyNetwork) -> None:
         self.network = deepcopy(network).requires_grad_(False)
         self.count = 0
 
-    def add(self, network: Network) -> None:
+    def add(self, network: AnyNetwork) -> None:
         """Take in the network as it is now."""
         import torch
 

@@ -24,6 +24,22 @@ class Shape:
     positions: int = 256
 
 
+@dataclass(frozen=True, slots=True)
+class LanguageShape:
+    """Everything that fixes the size of a language model; its `keys` serve several heads each."""
+
+    width: int
+    layers: int
+    heads: int
+    keys: int
+    feed_forward: int
+    vocabulary: int = 16_001
+    positions: int = 256
+    epsilon: float = 1e-5
+    turn_base: float = 100_000.0
+
+
+LANGUAGE = LanguageShape(width=576, layers=30, heads=9, keys=3, feed_forward=1536)
 SHAPES = {
     "base": Shape(width=384, layers=6, heads=12, feed_forward=1536, embedding=384),
     "small": Shape(width=384, layers=4, heads=12, feed_forward=1024, embedding=192),

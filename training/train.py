@@ -1,7 +1,8 @@
-"""Train networks on the windows, alone or towards what an earlier one says.
+"""Train networks on the windows, alone or towards what earlier ones say.
 
 python -m training.train WINDOWS OUT teacher --pretrained minilm.npz --steps 3789 --parts 0.85,0.15
-python -m training.train WINDOWS OUT base --teacher base.onnx --steps 7000 --repeats 2
+python -m training.train WINDOWS OUT language --pretrained smollm2.npz --teacher base.onnx
+python -m training.train WINDOWS OUT base --teacher base.onnx,language.small.npz --steps 7000
 """
 
 from __future__ import annotations
@@ -19,14 +20,16 @@ import torch
 from torch import Tensor
 
 from training.batches import Batch, batches, made_up_batch, with_gaps
+from training.finished import AnyNetwork, finished_network, started
+from training.language import LanguageModel
 from training.losses import HINT_LOSS, MARKS_LOSS, boundary_loss, hint_loss, marks_loss, target
 from training.mean import READ_FIRST, RunningMean
-from training.network import Network, load
+from training.network import Network
 from training.prepare import SEED
-from training.shapes import SHAPES
-from training.shipped import read_onnx
+from training.recipes import RECIPES, Recipe
+from training.shapes import LANGUAGE, SHAPES
 from training.students import beginning
-from training.weights import Arrays, has_parts, read_parts, read_small, write_parts, write_small
+from training.weights import Arrays, has_parts, read_parts, write_parts, write_small
 
 STARTED = time.monotonic()
 WARMUP = 200
@@ -34,35 +37,6 @@ TIMED_FROM, TIMED_EVERY, REPORTED_EVERY = 20, 100, 500
 # The mean of a course is that of its steps after this part of it, one in so many.
 MEAN_FROM, MEAN_EVERY = 0.3, 10
 FRESH = ("widen.", "boundary.", "marks.", "hint.")
-
-
-@dataclass(frozen=True, slots=True)
-class Recipe:
-    """How a network learns: `fresh_rate` is for what MiniLM did not have.
-
-    `piece_rate`, if it is another one, is for what is read first, which learns by heart soonest.
-    `taught` is how much a teacher counts beside gold labels, and beside labels set by rule; with
-    `every` above 1, only each second, third … batch is learned from. `unread` is the share of
-    tokens that are hidden from the network, though not from its teacher.
-    """
-
-    shape: str
-    body_rate: float
-    fresh_rate: float
-    piece_rate: float | None = None
-    dropout: float = 0.0
-    taught: tuple[float, float] = (0.6, 0.85)
-    rounds_pieces: bool = False
-    every: int = 1
-    unread: float = 0.0
-
-
-RECIPES = {
-    "teacher": Recipe("base", 3e-4, 1e-3, dropout=0.1),
-    "base": Recipe("base", 3e-4, 1.2e-3, 4e-4, dropout=0.1, taught=(0.6, 0.75), unread=0.06),
-    "small": Recipe("small", 6e-4, 1.5e-3, rounds_pieces=True, every=2),
-    "nano": Recipe("nano", 2e-3, 3e-3, rounds_pieces=True),
-}
 
 
 @dataclass(slots=True)
@@ -93,35 +67,55 @@ def _fast(function: Any, device: str) -> Any:
     return torch.compile(function, dynamic=False) if device == "cuda" else function
 
 
-class Teacher:
-    """A finished network that is asked."""
+def _fast_network(network: AnyNetwork, function: Any, device: str) -> Any:
+    """The function compiled whole, but for a language model, of which the layers are."""
+    if not isinstance(network, LanguageModel):
+        return _fast(function, device)
+    if device == "cuda":
+        network.compile_layers()
+    return function
 
-    def __init__(self, network: Network, device: str) -> None:
-        self.network = network.to(device)
-        self._ask = _fast(self._answer, device)
+
+class Teacher:
+    """Finished networks that are asked; what they say counts by their shares."""
+
+    def __init__(
+        self, networks: Sequence[AnyNetwork], shares: Sequence[float], device: str
+    ) -> None:
+        self.networks = [network.to(device) for network in networks]
+        self.shares = shares
+        self._ask = [_fast_network(network, self._answer, device) for network in networks]
 
     def __call__(self, ids: Tensor) -> tuple[Tensor, Tensor]:
-        """The logit of each token, and the last hidden states."""
+        """The mean probability of each token, and the last hidden states of the first network."""
         with torch.no_grad():
-            logits, hidden = self._ask(ids)
-        return logits, hidden
+            asked = zip(self._ask, self.networks, strict=True)
+            answers = [ask(network, ids) for ask, network in asked]
+            shares = zip(self.shares, answers, strict=True)
+            return sum(share * said for share, (said, _) in shares), answers[0][1]
 
-    def _answer(self, ids: Tensor) -> tuple[Tensor, Tensor]:
-        hidden = self.network(ids)
-        return self.network.boundary(hidden)[..., 0].float(), hidden
+    @staticmethod
+    def _answer(network: AnyNetwork, ids: Tensor) -> tuple[Tensor, Tensor]:
+        hidden = network(ids)
+        return torch.sigmoid(network.boundary(hidden)[..., 0].float()), hidden
 
 
 class Student:
     """A network being trained, with its optimizer."""
 
     def __init__(
-        self, name: str, network: Network, recipe: Recipe, device: str, rate: float = 1.0
+        self,
+        name: str,
+        network: AnyNetwork,
+        recipe: Recipe,
+        device: str,
+        rate: float = 1.0,
     ) -> None:
         self.name, self.network, self.recipe = name, network.to(device).train(), recipe
         # One as wide as its teacher, and as deep, begins with all that a hint could tell it.
-        self.hinted = recipe.shape != "base"
-        self._run = _fast(self._loss, device)
+        self.hinted = recipe.shape not in ("base", "language")
         self.mean = RunningMean(network)
+        self._run = _fast_network(network, self._loss, device)
         piece_rate = recipe.fresh_rate if recipe.piece_rate is None else recipe.piece_rate
         tops: dict[str | tuple[str, ...], float]
         tops = {FRESH: recipe.fresh_rate, READ_FIRST: piece_rate, "": recipe.body_rate}
@@ -193,7 +187,7 @@ def train(
         losses = learn_together(learning, teacher, next(stream), hint_share)
         for student in learning:
             student.step(schedule.rate_at(step))
-            if step >= MEAN_FROM * schedule.steps and step % MEAN_EVERY == 0:
+            if step >= MEAN_FROM * schedule.steps and (step + 1) % MEAN_EVERY == 0:
                 student.mean.add(student.network)
         step += 1
         if step == TIMED_FROM or step % TIMED_EVERY == 0:
@@ -205,19 +199,18 @@ def train(
     return step
 
 
-def started(path: Path) -> Arrays:
-    """The weights to begin with, from a file of `training.weights` or a shipped `base.onnx`."""
-    return read_onnx(path, SHAPES["base"]) if path.suffix == ".onnx" else read_small(path)
-
-
-def begun(name: str, start: Arrays, earlier: Path | None) -> Network:
+def begun(name: str, start: Arrays, earlier: Path | None) -> AnyNetwork:
     """The named network as its training begins: from an earlier one of its name, or from `start`.
 
-    `start` are the arrays of MiniLM under our pieces, or of a teacher.
+    `start` are the arrays of MiniLM or SmolLM2 under our pieces, or of a teacher.
     """
     recipe = RECIPES[name]
-    shape = SHAPES[recipe.shape]
     torch.manual_seed(SEED)
+    if recipe.shape == "language":
+        model = LanguageModel(LANGUAGE, recipe.dropout)
+        model.take(start)
+        return model
+    shape = SHAPES[recipe.shape]
     network = Network(shape, recipe.dropout, hint_width=start["pieces.weight"].shape[1])
     network.rounds_pieces = recipe.rounds_pieces
     if earlier and has_parts(earlier, name):
@@ -227,23 +220,26 @@ def begun(name: str, start: Arrays, earlier: Path | None) -> Network:
     return network
 
 
-def finished(student: Student) -> Iterator[tuple[str, Network]]:
+def finished(student: Student) -> Iterator[tuple[str, AnyNetwork]]:
     """A student under its name, and the mean of its course under another."""
     yield student.name, student.network
     if student.mean.count:
         yield f"{student.name}-mean", student.mean.network
 
 
-def main() -> None:
+def parsed() -> argparse.Namespace:
+    """The options of the command line; teachers and their shares as lists, shares that sum to 1."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("windows", type=Path)
     parser.add_argument("out", type=Path)
     parser.add_argument("names", help=f"from {', '.join(RECIPES)}, separated by commas")
-    start = parser.add_mutually_exclusive_group(required=True)
-    start.add_argument("--pretrained", type=Path, help="what training.pretrained wrote")
-    start.add_argument(
-        "--teacher", type=Path, help="a finished network, or base.onnx, to go on from"
+    parser.add_argument(
+        "--pretrained", type=Path, help="weights to begin with, if not the first teacher's"
     )
+    parser.add_argument(
+        "--teacher", help="finished networks, or base.onnx, to learn from, separated by commas"
+    )
+    parser.add_argument("--shares", help="how much each teacher counts; without, all the same")
     parser.add_argument("--earlier", type=Path, help="folder of networks to go on from")
     parser.add_argument("--steps", type=int, default=6000)
     parser.add_argument("--rate", type=float, default=1.0, help="times the rates of the recipe")
@@ -254,24 +250,38 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=SEED, help="of the order of windows")
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
     options = parser.parse_args()
+    if not options.pretrained and not options.teacher:
+        parser.error("give --pretrained or --teacher, where the networks begin")
+    options.teachers = [Path(path) for path in (options.teacher or "").split(",") if path]
+    counted = [float(share) for share in (options.shares or "").split(",") if share]
+    counted = counted or [1.0] * len(options.teachers)
+    if len(counted) != len(options.teachers):
+        parser.error(f"--shares: give one number a teacher, got {options.shares}")
+    options.shares = [share / sum(counted) for share in counted]
+    return options
+
+
+def main() -> None:
+    options = parsed()
     options.out.mkdir(parents=True, exist_ok=True)
     torch.set_float32_matmul_precision("high")
-    start_arrays = started(options.teacher or options.pretrained)
     device = options.device
-    teacher = Teacher(load(SHAPES["base"], start_arrays), device) if options.teacher else None
+    networks = [finished_network(started(path)) for path in options.teachers]
+    teacher = Teacher(networks, options.shares, device) if networks else None
+    start_arrays = started(options.pretrained or options.teachers[0])
     students = [
         Student(
             name, begun(name, start_arrays, options.earlier), RECIPES[name], device, options.rate
         )
         for name in options.names.split(",")
     ]
-    shares = [float(share) for share in options.parts.split(",")]
+    parts = [float(share) for share in options.parts.split(",")]
     learn_together(students, teacher, made_up_batch(options.batch, device), HINT_LOSS)
     for student in students:
         student.optimizer.zero_grad(set_to_none=True)
     steps = train(
         students,
-        batches(options.windows, options.batch, shares, device, options.seed, options.repeats),
+        batches(options.windows, options.batch, parts, device, options.seed, options.repeats),
         teacher,
         Schedule(options.steps, options.deadline),
         lambda line: print(f"{options.names} {line}", flush=True),

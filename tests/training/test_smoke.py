@@ -38,9 +38,10 @@ def test_a_few_steps_make_a_file_that_the_loader_runs(windows: Path, tmp_path: P
     from training.batches import batches
     from training.export import Form, build
     from training.network import Network, load
+    from training.recipes import Recipe
     from training.shapes import SHAPES
     from training.students import beginning
-    from training.train import Recipe, Schedule, Student, Teacher, train
+    from training.train import Schedule, Student, Teacher, train
 
     torch.manual_seed(1)
     shape, small = SHAPES["smoke"], SHAPES["smoke-small"]
@@ -52,7 +53,9 @@ def test_a_few_steps_make_a_file_that_the_loader_runs(windows: Path, tmp_path: P
     networks = [Network(shape), Network(small, hint_width=shape.width)]
     networks[1].take(beginning(arrays, small))
     students = [Student("student", network, recipe, "cpu") for network in networks]
-    train(students, stream, Teacher(load(shape, arrays), "cpu"), Schedule(20), lines.append)
+    train(
+        students, stream, Teacher([load(shape, arrays)], [1.0], "cpu"), Schedule(20), lines.append
+    )
     assert len(lines) == 2
 
     model = tmp_path / "model.onnx"
@@ -69,8 +72,9 @@ def test_learning_lowers_the_loss_on_a_batch_seen_again(windows: Path) -> None:
 
     from training.batches import batches
     from training.network import Network
+    from training.recipes import Recipe
     from training.shapes import SHAPES
-    from training.train import Recipe, Schedule, Student, train
+    from training.train import Schedule, Student, train
 
     torch.manual_seed(1)
     batch = next(batches(windows, 1, (0.0, 1.0), "cpu", seed=1))
@@ -199,8 +203,9 @@ def test_a_pass_is_drawn_as_often_as_asked_before_the_next(windows: Path, tmp_pa
 
 def test_pieces_learn_at_their_own_rate() -> None:
     from training.network import Network
+    from training.recipes import Recipe
     from training.shapes import SHAPES
-    from training.train import Recipe, Student
+    from training.train import Student
 
     network = Network(SHAPES["smoke"])
     student = Student("x", network, Recipe("smoke", 1e-3, 2e-3, 3e-3), "cpu", rate=2)
