@@ -6,6 +6,9 @@ One text per call is what an application does; lists are what a program gives th
 programs take turns, and the fastest round of each counts. Beside the speed stands how many texts
 are split alike at 0.5. The model of SaT-3l's shape has random weights, which take the same time as
 trained ones; its probabilities lie so close to a half that the last bits decide.
+
+The last tables tell what bounds the ratios: the time of the network alone, with nothing around it,
+the tokens that both let it read, and how much of a run is products of matrices.
 """
 
 from __future__ import annotations
@@ -22,6 +25,7 @@ from pathlib import Path
 from benchmarks import wtpsplit_peer
 from benchmarks.machine import machine
 from benchmarks.segmentation_speed import models, peer_of, talk_text
+from benchmarks.short_bounds import network_alone, product_table, runs_of, tokens_read
 from benchmarks.timing import fastest
 from benchmarks.wtpsplit_peer import WtpsplitPeer
 from sat_bench.models.finding import BUNDLED_MODELS, ModelFiles
@@ -91,34 +95,87 @@ def runtimes_for(files: ModelFiles) -> tuple[Runtime, ...]:
     return ("onnx", "openvino") if with_openvino else ("onnx",)
 
 
-def rows(files: ModelFiles, folder: Path, text: str, repeat: int) -> list[tuple[object, ...]]:
-    """For each work its goal, the times of both per text, their ratio, and the splits alike."""
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """A work with one model: rows of its speed, and the row of what bounds it."""
+
+    speed: list[tuple[object, ...]]
+    bound: tuple[object, ...]
+
+
+def measure(
+    work: Work,
+    files: ModelFiles,
+    peer: WtpsplitPeer,
+    segmenters: dict[Runtime, Segmenter],
+    repeat: int,
+) -> Measured:
+    """The goal, the times of all per text, their ratio, and the splits alike; tokens and bound."""
+    with peer.counting_tokens() as tokens:
+        theirs = by_peer(peer, work)
+    ours = {runtime: by_segmenter(one, work) for runtime, one in segmenters.items()}
+    plain = segmenters["onnx"]
+    lists = [work.texts] if work.as_list else [(text,) for text in work.texts]
+    calls = [runs_of(plain, files, texts) for texts in lists]
+    jobs: dict[str, Callable[[], object]] = {
+        "peer": partial(by_peer, peer, work),
+        "network": network_alone(plain, calls),
+    }
+    for runtime, one in segmenters.items():
+        jobs[runtime] = partial(by_segmenter, one, work)
+    times = fastest(jobs, repeat if work.as_list else MORE * repeat)
+    each = {job: 1_000 * taken / len(work.texts) for job, taken in times.items()}
+    speed: list[tuple[object, ...]] = []
+    for runtime in segmenters:
+        name = work.name if runtime == "onnx" else f"{work.name}, {runtime}"
+        ratio = times["peer"] / times[runtime]
+        same = alike(ours[runtime], theirs)
+        speed.append((name, work.goal, each["peer"], each[runtime], ratio, same))
+    most = times["peer"] / times["network"]
+    name = f"{files.name}: {work.name}"
+    return Measured(speed, (name, sum(tokens), tokens_read(calls), each["network"], most))
+
+
+def measure_all(files: ModelFiles, folder: Path, text: str, repeat: int) -> list[Measured]:
+    """All works with a model, on every runtime that it is measured with."""
     peer = peer_of(files, folder)
     if peer is None:
         raise SystemExit(f"wtpsplit-lite is not installed: {wtpsplit_peer.INSTALL}")
-    runtimes = runtimes_for(files)
     segmenters = {
         runtime: Segmenter(files.model, files.tokenizer, THRESHOLD, runtime=runtime)
-        for runtime in runtimes
+        for runtime in runtimes_for(files)
     }
     for segmenter in segmenters.values():
         # The second call with a lone window opens the session that all cores share.
-        segmenter.segment_many(["A short text."])
-        segmenter.segment_many(["A short text."])
-    found: list[tuple[object, ...]] = []
-    for work in works(text):
-        theirs = by_peer(peer, work)
-        ours = {runtime: by_segmenter(one, work) for runtime, one in segmenters.items()}
-        jobs: dict[str, Callable[[], object]] = {"peer": partial(by_peer, peer, work)}
-        for runtime, one in segmenters.items():
-            jobs[runtime] = partial(by_segmenter, one, work)
-        times = fastest(jobs, repeat if work.as_list else MORE * repeat)
-        for runtime in segmenters:
-            name = work.name if runtime == "onnx" else f"{work.name}, {runtime}"
-            each = [1_000 * times[job] / len(work.texts) for job in ("peer", runtime)]
-            ratio = times["peer"] / times[runtime]
-            found.append((name, work.goal, *each, ratio, alike(ours[runtime], theirs)))
-    return found
+        segmenter.segment("A short text.")
+        segmenter.segment("A short text.")
+    return [measure(work, files, peer, segmenters, repeat) for work in works(text)]
+
+
+def speed_table(name: str, measured: Sequence[Measured]) -> Table:
+    """The rows of speed with one model."""
+    columns = (
+        name,
+        "goal",
+        "wtpsplit-lite, ms a text",
+        "Segmenter, ms a text",
+        "times wtpsplit-lite",
+        "split alike",
+    )
+    found = tuple(row for one in measured for row in one.speed)
+    return Table(columns, found, (None, ".1f", ".2f", ".2f", ".2f", ".1%"))
+
+
+def bound_table(measured: Sequence[Measured]) -> Table:
+    """What can be reached on onnxruntime, for every work with every model."""
+    columns = (
+        "what bounds it",
+        "tokens, wtpsplit-lite",
+        "tokens, Segmenter",
+        "network alone, ms a text",
+        "at most times wtpsplit-lite",
+    )
+    return Table(columns, tuple(one.bound for one in measured), (None, ",d", ",d", ".2f", ".2f"))
 
 
 def main() -> None:
@@ -129,21 +186,16 @@ def main() -> None:
     text = talk_text(60_000)
     print(f"{machine()}\n")
     with tempfile.TemporaryDirectory() as temporary:
-        large, bundled = models(Path(temporary))
-        for files in (large, *bundled):
-            if options.only not in (None, files.name):
-                continue
-            columns = (
-                files.name,
-                "goal",
-                "wtpsplit-lite, ms a text",
-                "Segmenter, ms a text",
-                "times wtpsplit-lite",
-                "split alike",
-            )
-            found = tuple(rows(files, Path(temporary), text, options.repeat))
-            formats = (None, ".1f", ".2f", ".2f", ".2f", ".1%")
-            print(render(Table(columns, found, formats), "markdown"), flush=True)
+        folder = Path(temporary)
+        large, bundled = models(folder)
+        chosen = [one for one in (large, *bundled) if options.only in (None, one.name)]
+        measured: list[Measured] = []
+        for files in chosen:
+            found = measure_all(files, folder, text, options.repeat)
+            print(render(speed_table(files.name, found), "markdown"), flush=True)
+            measured += found
+        print(render(bound_table(measured), "markdown"))
+        print(render(product_table(chosen, folder), "markdown"))
 
 
 if __name__ == "__main__":

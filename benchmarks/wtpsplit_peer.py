@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -51,6 +52,26 @@ class WtpsplitPeer:
         """`boundaries` of each text, given to wtpsplit-lite as one list."""
         found = self._sat.split(list(texts), threshold=threshold, block_size=self._window)
         return [ends(sentences) for sentences in found]
+
+    @contextmanager
+    def counting_tokens(self) -> Iterator[list[int]]:
+        """The tokens of every run of the network meanwhile, marks and padding included."""
+        network: Any = self._sat.model
+        counted = _CountingSession(network.ort_session)
+        network.ort_session = counted
+        try:
+            yield counted.tokens
+        finally:
+            network.ort_session = counted.session
+
+
+class _CountingSession:
+    def __init__(self, session: onnxruntime.InferenceSession) -> None:
+        self.session, self.tokens = session, list[int]()
+
+    def run(self, names: list[str], inputs: dict[str, Any]) -> Any:
+        self.tokens.append(inputs["input_ids"].size)
+        return self.session.run(names, inputs)
 
 
 def ends(sentences: Sequence[str]) -> list[int]:

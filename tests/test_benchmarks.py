@@ -10,14 +10,17 @@ from functools import partial
 from pathlib import Path
 from subprocess import PIPE, Popen
 
+import numpy as np
 import pytest
 from benchmarks import all as bench
 from benchmarks import ratios
 from benchmarks.all import wait_for_quiet
 from benchmarks.first_models import from_history
 from benchmarks.machine import Moment
+from benchmarks.short_bounds import TOKENS, products_in, tokens_read
 from benchmarks.timing import BUSY, TRIES, fastest, undisturbed
 from docs import outputs
+from testing.onnx_models import write_transformer
 
 PRINTED = """\
 AMD EPYC, 2 cores
@@ -218,6 +221,21 @@ def test_a_machine_that_stays_busy_is_refused(capsys: pytest.CaptureFixture[str]
     last = capsys.readouterr().err.splitlines()[-1]
     assert last.startswith("error: the machine is busy: others take 50% of its processor")
     assert "--busy" in last
+
+
+def test_tokens_are_counted_with_marks_and_padding() -> None:
+    five, three = np.zeros(5, np.int32), np.zeros(3, np.int32)
+    assert tokens_read([[[five, three], [three]], [[five]]]) == 2 * 7 + 5 + 7
+
+
+def test_every_product_of_a_run_is_counted(tmp_path: Path) -> None:
+    model = write_transformer(tmp_path / "model.onnx", layers=2, width=32, heads=2, vocabulary=50)
+    found = products_in(model, tmp_path)
+    with_weights = 2 * (4 * 32 * 32 + 2 * 32 * 4 * 32) + 32
+    in_attention = 2 * 2 * TOKENS * 32
+    assert found.operations == 2 * TOKENS * (with_weights + in_attention)
+    assert 0 < found.product_s < found.run_s
+    assert not found.whole_numbers
 
 
 def test_a_clone_without_history_is_told_what_to_fetch(tmp_path: Path) -> None:
