@@ -290,7 +290,8 @@ class _Question:
 
     @property
     def request(self) -> Request:
-        return replace(self.sample.request, repeat=self.repeat)
+        request = self.sample.request
+        return replace(request, repeat=self.repeat) if self.repeat else request
 
 
 def _questions(plan: Plan) -> Iterator[_Question]:

@@ -42,6 +42,7 @@ _ABOUT_JSON = re.compile(r"response_format|json.?(schema|object|mode)|grammar|st
 _ABOUT_TEMPERATURE = re.compile("temperature", re.I)
 _TOO_LONG = frozenset({"context_length_exceeded", "exceed_context_size_error"})
 _NO_MONEY = "insufficient_quota"
+_ROLES = {"user": "user", "model": "assistant"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,11 +120,13 @@ class OpenAIModel(LanguageModelClient):
 
     def _body(self, prompt: Prompt, options: _Options) -> bytes:
         """The request in JSON; what is the same in one after the other is written once."""
-        form = options, prompt.schema, prompt.schema_name
+        form = options, prompt.system, prompt.schema, prompt.schema_name
         if self._form is None or self._form[0] != form:
-            same = {"model": self.model, **options.body(prompt)}
-            self._form = form, _encoded(same).removesuffix(b"}")
-        return b'%s,"messages":%s}' % (self._form[1], _encoded(_messages(prompt)))
+            told = [] if prompt.system is None else [{"role": "system", "content": prompt.system}]
+            same = {"model": self.model, **options.body(prompt), "messages": told}
+            self._form = form, _encoded(same).removesuffix(b"]}") + b"," * len(told)
+        turns = [{"role": _ROLES[turn.role], "content": turn.text} for turn in prompt.turns]
+        return b"%s%s}" % (self._form[1], _encoded(turns).removeprefix(b"["))
 
     def _fault(self, response: httpx2.Response, content: bytes, options: _Options) -> Fault:
         status = response.status_code
@@ -161,12 +164,6 @@ class OpenAIModel(LanguageModelClient):
 
 def _encoded(content: object) -> bytes:
     return json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode()
-
-
-def _messages(prompt: Prompt) -> list[dict[str, str]]:
-    roles = {"user": "user", "model": "assistant"}
-    system = [] if prompt.system is None else [{"role": "system", "content": prompt.system}]
-    return system + [{"role": roles[turn.role], "content": turn.text} for turn in prompt.turns]
 
 
 def _json(content: bytes) -> dict[str, object]:
