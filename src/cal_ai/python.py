@@ -86,6 +86,6 @@ async def _extracted(extractor: Extractor, request: Request) -> tuple[Event, ...
 
 async def _measured(plan: Plan) -> BenchmarkRun:
     try:
-        return await measure(plan, lambda *_: None)
+        return await measure(plan)
     finally:
         await plan.extractor.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -46,19 +47,13 @@ def parse_transcript(text: str) -> Transcript:
     Blank lines are skipped, a line without a speaker continues the utterance before it, and a
     speaker who says nothing leaves no utterance.
     """
-    spoken: list[tuple[str, list[str], int]] = []
-    names: dict[str, str] = {}  # one string for all that a speaker says
     lines = _lines(text)
-    for number, line in enumerate(lines, start=1):
-        match = _SPEAKER.match(line)
-        if match and (speaker := match[1].strip()):
-            spoken.append((names.setdefault(speaker, speaker), [line[match.end() :]], number))
-        elif spoken:
-            spoken[-1][1].append(line)
+    starts = list(_starts(lines))
+    ends = [place for place, _, _ in starts[1:]] + [len(lines)]
     utterances = [
-        Utterance(speaker, words, number)
-        for speaker, own, number in spoken
-        if (words := _words(own))
+        Utterance(speaker, words, place + 1)
+        for (place, speaker, said), end in zip(starts, ends, strict=False)
+        if (words := _words(said, lines[place + 1 : end]))
     ]
     return Transcript(tuple(utterances), _before_speakers(lines))
 
@@ -69,14 +64,17 @@ def lines_before_speakers(text: str) -> tuple[int, ...]:
 
 
 def _before_speakers(lines: list[str]) -> tuple[int, ...]:
-    found: list[int] = []
-    for number, line in enumerate(lines, start=1):
+    first = next((place for place, _, _ in _starts(lines)), len(lines))
+    return tuple(number for number, line in enumerate(lines[:first], start=1) if _bare(line))
+
+
+def _starts(lines: list[str]) -> Iterator[tuple[int, str, str]]:
+    """Where someone begins to speak, who it is, and what is said on that line."""
+    names: dict[str, str] = {}  # one string for all that a speaker says
+    for place, line in enumerate(lines):
         match = _SPEAKER.match(line)
-        if match and match[1].strip():
-            break
-        if _bare(line):
-            found.append(number)
-    return tuple(found)
+        if match and (speaker := match[1].strip()):
+            yield place, names.setdefault(speaker, speaker), line[match.end() :]
 
 
 def _lines(text: str) -> list[str]:
@@ -84,8 +82,8 @@ def _lines(text: str) -> list[str]:
     return text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
 
 
-def _words(lines: list[str]) -> str:
-    return _bare(lines[0]) if len(lines) == 1 else " ".join(filter(None, map(_bare, lines)))
+def _words(said: str, more: list[str]) -> str:
+    return " ".join(filter(None, map(_bare, (said, *more)))) if more else _bare(said)
 
 
 def _bare(line: str) -> str:

@@ -15,8 +15,9 @@ import weakref
 from array import array
 from collections.abc import Iterable
 from contextlib import suppress
-from io import FileIO
+from io import BytesIO, FileIO
 from pathlib import Path
+from typing import IO
 
 from truemark.errors import TruemarkError, os_reason
 
@@ -202,28 +203,28 @@ class Spool:
     """Pieces that need not be in memory, by number: few are, many are in a file without a name."""
 
     def __init__(self) -> None:
-        from tempfile import SpooledTemporaryFile, gettempdir
-
-        self._file = SpooledTemporaryFile(SPOOLED_IN_MEMORY)  # noqa: SIM115  # closed with this
-        self._where = gettempdir()
-        self._ends = array("q", [0])
+        self._file: IO[bytes] = BytesIO()
+        self._in_memory = True
         self._at_end = True
-        weakref.finalize(self, self._file.close)
+        self._ends = array("q", [0])
 
     def __len__(self) -> int:
         return len(self._ends) - 1
 
     def add(self, piece: bytes) -> int:
         """The number that the piece has from now on."""
+        end = self._ends[-1]
+        if self._in_memory and end + len(piece) > SPOOLED_IN_MEMORY:
+            self._move_to_file()
         try:
             if not self._at_end:
-                self._file.seek(self._ends[-1])
+                self._file.seek(end)
             self._at_end = False
             self._file.write(piece)
             self._at_end = True
         except OSError as error:
-            raise write_error(self._where, error) from error
-        self._ends.append(self._ends[-1] + len(piece))
+            raise _spool_error(error) from error
+        self._ends.append(end + len(piece))
         return len(self) - 1
 
     def __getitem__(self, number: int) -> bytes:
@@ -233,4 +234,22 @@ class Spool:
             self._file.seek(begin)
             return self._file.read(end - begin)
         except OSError as error:  # the disk may be full when the last pieces go there
-            raise write_error(self._where, error) from error
+            raise _spool_error(error) from error
+
+    def _move_to_file(self) -> None:
+        from tempfile import TemporaryFile
+
+        try:
+            file = TemporaryFile()  # noqa: SIM115  # closed when nobody has the spool any more
+            weakref.finalize(self, file.close)
+            self._file.seek(0)
+            file.write(self._file.read())
+        except OSError as error:
+            raise _spool_error(error) from error
+        self._file, self._in_memory, self._at_end = file, False, True
+
+
+def _spool_error(error: OSError) -> TruemarkError:
+    from tempfile import gettempdir
+
+    return write_error(gettempdir(), error)

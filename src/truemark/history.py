@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import weakref
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -193,14 +194,23 @@ def set_aside(path: str | os.PathLike[str], whole: Callable[[Mapping[str, object
         return len(damaged)
 
 
-def record_at(path: str | os.PathLike[str], offset: int) -> dict[str, object] | None:
-    """The record whose line begins at an offset that `scan` gave; None when it is gone."""
-    try:
-        with BufferedReader(open_regular(path)) as lines:
-            lines.seek(offset)
-            return _parsed(lines.readline(LONGEST_LINE))
-    except OSError as error:
-        raise read_error(path, error) from error
+class RecordReader:
+    """The records of a file by the offsets that `scan` gave; opened once and kept open."""
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self._path = path
+        self._lines: BufferedReader | None = None
+
+    def at(self, offset: int) -> dict[str, object] | None:
+        """The record whose line begins there; None when it is gone."""
+        try:
+            if self._lines is None:
+                self._lines = BufferedReader(open_regular(self._path))
+                weakref.finalize(self, self._lines.close)
+            self._lines.seek(offset)
+            return _parsed(self._lines.readline(LONGEST_LINE))
+        except OSError as error:
+            raise read_error(self._path, error) from error
 
 
 def _parsed(line: bytes) -> dict[str, object] | None:

@@ -116,7 +116,14 @@ class Fields:
 
     def optional(self, key: str, convert: Callable[[object], T], otherwise: T) -> T:
         """Like `read`, with `otherwise` for a key that is absent or null as well."""
-        return otherwise if self.values.get(key) is None else self.read(key, convert, otherwise)
+        value = self.values.get(key)
+        if value is None:
+            return otherwise
+        try:
+            return convert(value)
+        except UnfitError as unfit:
+            self.wrong(key, str(unfit))
+            return otherwise
 
     def objects(self, key: str, known: Collection[str]) -> Iterator[Fields]:
         """The objects of a list, one after the other; an absent list has none."""
@@ -160,12 +167,12 @@ def encoded(value: object) -> object:
     """`value` with every dataclass in it as a mapping of its fields, without the defaults."""
     if type(value) in _SIMPLE:  # most values of a record; the questions below take their time
         return value
+    if isinstance(value, dict | Mapping):
+        return {key: encoded(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [encoded(item) for item in value]
     if is_dataclass(value) and not isinstance(value, type):
         return {name: encoded(own) for name, own in present_fields(value).items()}
-    if isinstance(value, Mapping):
-        return {key: encoded(item) for key, item in value.items()}
     return value
 
 

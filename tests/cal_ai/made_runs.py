@@ -19,8 +19,8 @@ STARTED = datetime(2026, 2, 23, 9, 30, tzinfo=UTC)
 def made_run(*results: Result) -> tuple[BenchmarkRun, AnswerParts]:
     """A run in which these results came in this order, and what the report says of them."""
     gathered, parts = Gathered(len(results)), AnswerParts(len(results))
-    for place, result in enumerate(results):
-        parts.add(place, gathered.add(place, result))
+    for place, one in enumerate(gathered.add(list(enumerate(results)))):
+        parts.add(place, one)
     run = BenchmarkRun(
         started=STARTED,
         samples=SampleSet(Path("samples"), tuple(it.sample for it in results), ()),

@@ -70,9 +70,15 @@ class Gathered:
         self.findings = FindingLog()
         self._known: dict[object, Any] = {}
 
-    def add(self, place: int, result: Result) -> Judged:
-        """Keeps what is needed of a result by its place in the order of samples and repeats."""
-        one, transcript = judged(result), result.sample.transcript
+    def add(self, results: Sequence[tuple[int, Result]]) -> list[Judged]:
+        """Keeps what is needed of results by their places in the order of samples and repeats."""
+        found = [judged(result) for _, result in results]
+        for (place, _), one in zip(results, found, strict=True):
+            self._keep(place, one)
+        return found
+
+    def _keep(self, place: int, one: Judged) -> None:
+        result, transcript = one.result, one.result.sample.transcript
         quoted: dict[str, frozenset[int]] = {}
         if isinstance(result, Scored):
             reasons = {event.reasoning for event in result.extracted}
@@ -93,7 +99,6 @@ class Gathered:
             kinds=self._same(tuple(mistake.kind for mistake in one.mistakes)),
         )
         self.tally.add(place, answered, result)
-        return one
 
     def _same(self, value: T) -> T:
         """The value as it is known already: most results share their counts and categories."""
@@ -285,14 +290,13 @@ class Excerpt:
 def quoted_lines(transcript: Transcript, reason: str) -> frozenset[int]:
     """The utterances, by place, that a reason names by number or quotes word for word."""
     numbers = {number for span in _NUMBERED.findall(reason) for number in _span(*span)}
-    found = {
-        place for place, one in enumerate(transcript.utterances) if numbers and one.line in numbers
-    }
+    said = transcript.utterances
+    found = {place for place, one in enumerate(said if numbers else ()) if one.line in numbers}
     quotes = [_plain("".join(parts)).strip(".,;:!?…") for parts in _QUOTED.findall(reason)]
     quotes = [quote for quote in quotes if len(quote) >= _LEAST_LETTERS]
-    for place, one in enumerate(transcript.utterances if quotes else ()):
-        said = one.words.casefold()
-        if any(quote in said for quote in quotes):
+    for place, one in enumerate(said if quotes else ()):
+        words = one.words.casefold()
+        if any(quote in words for quote in quotes):
             found.add(place)
     return frozenset(found)
 
@@ -309,11 +313,13 @@ def excerpt(
 
     Empty where a long conversation has no quoted line; `longest` None means all of any length.
     """
-    lines = transcript.as_text().split("\n")
+    text = transcript.as_text()
+    too_long = longest is not None and len(text) + 1 > longest
+    if not quoted:
+        return Excerpt("" if too_long else text, 0, ())
+    lines = text.split("\n")
     first, last = 0, len(lines)
-    if longest is not None and sum(map(len, lines)) + len(lines) > longest:
-        if not quoted:
-            return Excerpt("", 0, ())
+    if too_long:
         first, last = max(0, min(quoted) - _AROUND), min(len(lines), max(quoted) + _AROUND + 1)
     offset = sum(len(line) + 1 for line in lines[:first])
     marks, at = [], 0

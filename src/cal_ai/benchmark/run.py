@@ -17,7 +17,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cal_ai.benchmark.samples import Sample, SampleSet
+from cal_ai.benchmark.samples import TOGETHER, Sample, SampleSet
 from cal_ai.benchmark.scoring import Failed, Result, Spent, score
 from cal_ai.benchmark.store import AnswerStore, create_new
 from cal_ai.extractors.choosing import EMBEDDED, is_embedded
@@ -85,13 +85,9 @@ async def run_benchmark(plan: Plan, on_result: Callable[[Result], None]) -> Fini
 
         return AnswerParts(plan.answers)
 
-    def told(place: int, one: Judged) -> None:
-        parts().add(place, one)
-        on_result(one.result)
-
     loading = asyncio.create_task(_load_ahead(plan, price))
     try:
-        run = await measure(plan, told)
+        run = await measure(plan, on_result, lambda *judged: parts().add(*judged))
     finally:
         loading.cancel()
     return await _conclude(plan, run, parts(), price)
@@ -135,9 +131,21 @@ async def _load_ahead(plan: Plan, price: Price) -> None:
             await asyncio.to_thread(load)
 
 
-async def measure(plan: Plan, on_judged: Callable[[int, Judged], None]) -> BenchmarkRun:
-    """The plan carried out, and nothing written but the answers as they come."""
+def _ignore(*_: object) -> None:
+    """What is done with results that nobody wants to hear of."""
+
+
+async def measure(
+    plan: Plan,
+    on_result: Callable[[Result], None] = _ignore,
+    on_judged: Callable[[int, Judged], None] = _ignore,
+) -> BenchmarkRun:
+    """The plan carried out, and nothing written but the answers as they come.
+
+    `on_result` hears of each result at once, `on_judged` of a few together.
+    """
     begun_s = time.perf_counter()
+    waiting: list[tuple[int, Result]] = []
 
     @cache
     def gathered() -> Gathered:
@@ -145,7 +153,20 @@ async def measure(plan: Plan, on_judged: Callable[[int, Judged], None]) -> Bench
 
         return Gathered(plan.answers)
 
-    await extract_all(plan, lambda place, result: on_judged(place, gathered().add(place, result)))
+    def take(place: int, result: Result) -> None:
+        on_result(result)
+        waiting.append((place, result))
+        if len(waiting) == TOGETHER:
+            gather()
+
+    def gather() -> None:
+        found = gathered().add(waiting)
+        for (place, _), one in zip(waiting, found, strict=True):
+            on_judged(place, one)
+        waiting.clear()
+
+    await extract_all(plan, take)
+    gather()
     wall_s = time.perf_counter() - begun_s
     from cal_ai.benchmark.record import BenchmarkRun, run_signature
 
@@ -194,7 +215,7 @@ async def _baseline_record(plan: Plan, baseline: Baseline) -> Run:
 
     started = datetime.fromtimestamp(baseline.path.stat().st_mtime).astimezone()
     asked = replace(plan, extractor=baseline, started=started, store=None, repeats=baseline.repeats)
-    run = replace(await measure(asked, lambda *_: None), wall_s=0.0)
+    run = replace(await measure(asked), wall_s=0.0)
     return record_of(run, price_of(baseline))
 
 

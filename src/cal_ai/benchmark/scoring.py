@@ -79,11 +79,11 @@ class Scored:
 
     def target(self, pair: Pair) -> bool | None:
         """Whether an update or delete names the right event; None where that is no question."""
-        meant = meant_event(self.sidecar.expected_events[pair.expected], Terms.of(self.sidecar))
         extracted = self.extracted[pair.extracted]
-        if meant is None or extracted.action == "create":
+        if extracted.action == "create":
             return None
-        return extracted.existing_event_id == meant.id
+        meant = meant_event(self.sidecar.expected_events[pair.expected], Terms.of(self.sidecar))
+        return None if meant is None else extracted.existing_event_id == meant.id
 
     @property
     def missed(self) -> tuple[ExpectedEvent, ...]:

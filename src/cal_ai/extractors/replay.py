@@ -36,6 +36,7 @@ class Recorded:
 # Beyond these a line is damaged; numbers of thousands of digits are valid JSON.
 _LONGEST_LATENCY_S = 1e9
 _MOST_ATTEMPTS = 10**6
+_TEXTS = ("sample", "fingerprint", "extractor", "raw")
 _CONTEXT_ENCODER = json.JSONEncoder(default=str)
 _constant_hash = cache(data_hash)  # for what is the same for all samples of a run
 
@@ -94,6 +95,7 @@ class Recording:
     """
 
     path: Path
+    lines: history.RecordReader
     offsets: Mapping[int, Mapping[str, int]]
     makers: frozenset[tuple[str, str | None]]
     identities: tuple[Mapping[str, str], ...]
@@ -114,7 +116,7 @@ class Recording:
 
     def _at(self, key: str, repeat: int) -> Recorded | None:
         offset = self.offsets.get(repeat, {}).get(key)
-        record = None if offset is None else history.record_at(self.path, offset)
+        record = None if offset is None else self.lines.at(offset)
         return None if record is None else _recorded(record)
 
 
@@ -135,7 +137,13 @@ def open_recording(path: Path) -> Recording:
         identities.setdefault(str(sorted(answer.identity.items())), answer.identity)
     repeats = 1 + max(offsets, default=0)
     return Recording(
-        path, offsets, frozenset(makers), tuple(identities.values()), repeats, tuple(warnings)
+        path=path,
+        lines=history.RecordReader(path),
+        offsets=offsets,
+        makers=frozenset(makers),
+        identities=tuple(identities.values()),
+        repeats=repeats,
+        warnings=tuple(warnings),
     )
 
 
@@ -144,24 +152,26 @@ def _conversation(fingerprint: str) -> str:
 
 
 def _recorded(record: Mapping[str, object]) -> Recorded | None:
-    match record:
-        case {
-            "sample": str(sample),
-            "fingerprint": str(fingerprint),
-            "extractor": str(extractor),
-            "model": (str() | None) as model,
-            "raw": str(raw),
-            "latency_s": (int() | float()) as latency_s,
-            "attempts": int(attempts),
-        } if 0 <= latency_s < _LONGEST_LATENCY_S and 0 <= attempts < _MOST_ATTEMPTS:
-            usage, repeat = _usage(record.get("usage")), record.get("repeat", 0)
-            took = (float(latency_s), attempts)
-            if type(repeat) is int and 0 <= repeat < MOST_REPEATS:  # true is no number
-                who = _identity(record.get("identity"))
-                return Recorded(
-                    sample, fingerprint, extractor, model, raw, usage, *took, repeat, who
-                )
-    return None
+    sample, fingerprint, extractor, raw = map(record.get, _TEXTS)
+    model, latency_s, attempts = map(record.get, ("model", "latency_s", "attempts"))
+    repeat = record.get("repeat", 0)
+    if not (
+        isinstance(sample, str)
+        and isinstance(fingerprint, str)
+        and isinstance(extractor, str)
+        and isinstance(raw, str)
+        and ("model" in record and (model is None or isinstance(model, str)))
+        and isinstance(latency_s, int | float)
+        and 0 <= latency_s < _LONGEST_LATENCY_S
+        and isinstance(attempts, int)
+        and 0 <= attempts < _MOST_ATTEMPTS
+        and type(repeat) is int  # true is no number
+        and 0 <= repeat < MOST_REPEATS
+    ):
+        return None
+    usage, who = _usage(record.get("usage")), _identity(record.get("identity"))
+    took = (float(latency_s), attempts)
+    return Recorded(sample, fingerprint, extractor, model, raw, usage, *took, repeat, who)
 
 
 def _identity(value: object) -> dict[str, str]:
@@ -251,4 +261,4 @@ class ReplayExtractor:
         return Extraction(events, answer.usage, answer.attempts, answer.raw, answer.latency_s)
 
     async def close(self) -> None:
-        """Nothing is held open between calls."""
+        """The file is closed when nobody has the recording any more."""
