@@ -118,7 +118,7 @@ def _cell(value: object, spec: str | None) -> str:
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool)
+    return not isinstance(value, str | bool) and isinstance(value, Real)  # text is told fastest
 
 
 def _numeric(table: Table) -> list[bool]:

@@ -48,6 +48,7 @@ if TYPE_CHECKING:
 OnResult = Callable[[int, Result], None]
 """Hears of a result and of its place in the order of samples and repeats."""
 _CALLS_ARE_OUT_S = 0.1
+_HEARS_EVERY_S = 0.01
 # All that is imported after the first answer; the rest comes with these.
 _NEEDED_LAST = ("cal_ai.benchmark.report", "truemark.resampling", "numpy.random", "numpy.ma")
 
@@ -232,15 +233,14 @@ async def extract_all(plan: Plan, on_result: OnResult) -> None:
 
     Raises the `FatalExtractorError` of a call that shows all others to be futile.
     """
-    waiting = enumerate(_questions(plan))
+    waiting, heard_s = enumerate(_questions(plan)), time.perf_counter()
     makes_calls = isinstance(plan.extractor, LanguageModel)
     concurrency = min(plan.concurrency, plan.answers)
     refusals = _Refusals(concurrency, answered=plan.store is not None and plan.store.resumes)
 
     async def work() -> None:
+        nonlocal heard_s
         for place, question in waiting:
-            if not makes_calls:
-                await _let_others_run()
             try:
                 result = await _result(question, plan)
             except RefusedRequestError as refusal:
@@ -250,6 +250,9 @@ async def extract_all(plan: Plan, on_result: OnResult) -> None:
             if not isinstance(result, Failed):
                 refusals.answered()
             on_result(place, result)
+            if not makes_calls and time.perf_counter() - heard_s > _HEARS_EVERY_S:
+                await _let_others_run()
+                heard_s = time.perf_counter()
         refusals.one_less()
 
     try:
