@@ -138,6 +138,20 @@ def test_a_folder_without_samples_is_refused(tmp_path: Path, name: str, expected
     assert str(caught.value) == f"{tmp_path / name}: {expected}"
 
 
+def test_two_transcripts_of_one_name_are_refused_before_anything_is_paid_for(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "uncategorized").mkdir()
+    for path in (tmp_path / "x.txt", tmp_path / "uncategorized" / "x.txt"):
+        path.write_text("[Ann]: Lunch on Friday?\n")
+    with pytest.raises(TruemarkError) as refused:
+        load_samples(tmp_path)
+    assert str(refused.value) == (
+        f"{tmp_path}/x.txt: would be called uncategorized/x, as "
+        f"{tmp_path}/uncategorized/x.txt is: rename one of them"
+    )
+
+
 def test_samples_are_as_they_were_when_they_were_read(tmp_path: Path) -> None:
     truth = json.dumps({"expected_events": []})
     write(tmp_path, {f"{name}.txt": f"[A]: {name}" for name in "abc"} | {"b.expected.json": truth})

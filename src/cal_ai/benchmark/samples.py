@@ -136,6 +136,7 @@ def load_samples(folder: Path) -> SampleSet:
     transcripts, sidecars = _stems(folder)
     if not transcripts:
         raise TruemarkError(f"{folder}: no .txt transcripts in it or below it")
+    _refuse_two_of_a_name(folder, transcripts)
     samples = StoredSamples(folder)
     warnings = [
         f"{folder}/{stem}{SIDECAR_SUFFIX}: no transcript {stem.rpartition('/')[2]}.txt beside it, "
@@ -155,6 +156,16 @@ def load_samples(folder: Path) -> SampleSet:
         if truth is None or lines_before_speakers(text):
             warnings.extend(_remarks(path, samples[-1]))
     return SampleSet(folder, samples, tuple(warnings))
+
+
+def _refuse_two_of_a_name(folder: Path, stems: set[str]) -> None:
+    """A transcript outside of any category has the name of one in the category of that name."""
+    for stem in sorted(stems):
+        if "/" not in stem and f"{UNCATEGORIZED}/{stem}" in stems:
+            raise TruemarkError(
+                f"{folder}/{stem}.txt: would be called {UNCATEGORIZED}/{stem}, as "
+                f"{folder}/{UNCATEGORIZED}/{stem}.txt is: rename one of them"
+            )
 
 
 def sidecar_path(transcript_path: Path) -> Path:
