@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import threading
 import weakref
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
@@ -195,22 +196,28 @@ def set_aside(path: str | os.PathLike[str], whole: Callable[[Mapping[str, object
 
 
 class RecordReader:
-    """The records of a file by the offsets that `scan` gave; opened once and kept open."""
+    """The records of a file by the offsets that `scan` gave; opened once and kept open.
+
+    Threads may share it.
+    """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self._path = path
         self._lines: BufferedReader | None = None
+        self._reading = threading.Lock()
 
     def at(self, offset: int) -> dict[str, object] | None:
         """The record whose line begins there; None when it is gone."""
         try:
-            if self._lines is None:
-                self._lines = BufferedReader(open_regular(self._path))
-                weakref.finalize(self, self._lines.close)
-            self._lines.seek(offset)
-            return _parsed(self._lines.readline(LONGEST_LINE))
+            with self._reading:
+                if self._lines is None:
+                    self._lines = BufferedReader(open_regular(self._path))
+                    weakref.finalize(self, self._lines.close)
+                self._lines.seek(offset)
+                line = self._lines.readline(LONGEST_LINE)
         except OSError as error:
             raise read_error(self._path, error) from error
+        return _parsed(line)
 
 
 def _parsed(line: bytes) -> dict[str, object] | None:

@@ -1,6 +1,7 @@
 import json
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,22 @@ def test_records_come_back_in_the_order_they_were_appended(tmp_path: Path) -> No
     assert read.records[0] == {"run": 0, "f1": 0.1 + 0.2, "model": "Brené\nx"}
     assert read.warnings == ()
     assert len(file.read_bytes().splitlines()) == 3
+
+
+def test_threads_that_share_a_reader_get_the_records_they_ask_for(tmp_path: Path) -> None:
+    file = tmp_path / "answers.jsonl"
+    file.write_text(
+        "".join(f'{{"run": {number}, "text": "{"x" * 9000}"}}\n' for number in range(40))
+    )
+    offsets = [offset for offset, _ in history.scan(file, [])]
+    reader = history.RecordReader(file)
+
+    def wrong(_: int) -> list[int]:
+        found = [reader.at(offset) for offset in offsets]
+        return [n for n, record in enumerate(found) if record is None or record["run"] != n]
+
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(wrong, range(24))) == [[]] * 24
 
 
 def test_without_a_file_there_is_no_history(tmp_path: Path) -> None:
