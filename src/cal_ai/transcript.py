@@ -55,17 +55,19 @@ def parse_transcript(text: str) -> Transcript:
         for (place, speaker, said), end in zip(starts, ends, strict=False)
         if (words := _words(said, lines[place + 1 : end]))
     ]
-    return Transcript(tuple(utterances), _before_speakers(lines))
+    first = starts[0][0] if starts else len(lines)
+    return Transcript(tuple(utterances), _not_blank(lines[:first]))
 
 
 def lines_before_speakers(text: str) -> tuple[int, ...]:
     """The lines before the first speaker of a conversation, blank ones left out."""
-    return _before_speakers(_lines(text))
-
-
-def _before_speakers(lines: list[str]) -> tuple[int, ...]:
+    lines = _lines(text)
     first = next((place for place, _, _ in _starts(lines)), len(lines))
-    return tuple(number for number, line in enumerate(lines[:first], start=1) if _bare(line))
+    return _not_blank(lines[:first])
+
+
+def _not_blank(lines: list[str]) -> tuple[int, ...]:
+    return tuple(number for number, line in enumerate(lines, start=1) if _bare(line))
 
 
 def _starts(lines: list[str]) -> Iterator[tuple[int, str, str]]:
