@@ -19,7 +19,7 @@ from sat_bench.results import (
 )
 from truemark.counts import Weights
 from truemark.jsontext import to_json
-from truemark.sheets import verdict_lines
+from truemark.sections import verdict_sentences
 from truemark.tables import Format, render
 from truemark.text import one_line
 
@@ -182,7 +182,7 @@ def notes(report: Report, *, sweeps: bool, timed: bool = False) -> Iterator[str]
             yield f"{label}: {line}"
         if result.versus:
             where = f"{result.condition}: " if result.condition else ""
-            for line in verdict_lines(first[result.condition], result.versus):
+            for line in verdict_sentences(first[result.condition], result.versus):
                 yield f"{where}{line}"
 
 

@@ -73,15 +73,12 @@ def _compare_arguments(own: argparse.ArgumentParser) -> None:
 def _compare(options: argparse.Namespace) -> int:
     from truemark.comparison import compare
     from truemark.record_files import load_run
-    from truemark.sheets import comparison_json, comparison_sheet, show_sheet
+    from truemark.sections import comparison_sections, show
 
     if len(options.runs) < 2:
         _refuse("compare needs two records or more")
     comparison = compare([load_run(path) for path in options.runs], anyway=options.anyway)
-    if options.format == "json":
-        tell(comparison_json(comparison))
-    else:
-        tell(show_sheet(comparison_sheet(comparison), options.format))
+    tell(show(comparison_sections(comparison), options.format))
     return DONE
 
 
@@ -117,16 +114,13 @@ def _history_arguments(own: argparse.ArgumentParser) -> None:
 
 def _history(options: argparse.Namespace) -> int:
     from truemark.record_files import read_timeline
-    from truemark.sheets import show_sheet, timeline_json, timeline_sheet
+    from truemark.sections import show, timeline_sections
 
     _spare_records(options.output)
     timeline = read_timeline(options.folder)
     for warning in timeline.warnings:
         say(NAME, warning)
-    if options.format == "json":
-        tell(timeline_json(timeline))
-    else:
-        tell(show_sheet(timeline_sheet(timeline), options.format))
+    tell(show(timeline_sections(timeline), options.format))
     if options.output:
         _write_history(timeline, options)
     return DONE if timeline.runs else FAILED
@@ -168,7 +162,7 @@ def _check(options: argparse.Namespace) -> int:
     from truemark.files import append_text, write_atomically
     from truemark.gate import Criteria, check, junit
     from truemark.record_files import load_run
-    from truemark.sheets import gate_json, gate_sheet, gate_summary, show_sheet
+    from truemark.sections import gate_sections, gate_summary, show
 
     criteria = Criteria(
         options.fail_under, options.fail_under_lower, options.fail_if_worse, options.max_failed
@@ -180,10 +174,7 @@ def _check(options: argparse.Namespace) -> int:
     _spare_records(options.junit)
     baseline = load_run(options.against) if options.against else None
     gate = check(load_run(options.run), baseline, criteria, anyway=options.anyway)
-    if options.format == "json":
-        tell(gate_json(gate))
-    else:
-        tell(show_sheet(gate_sheet(gate), options.format))
+    tell(show(gate_sections(gate), options.format))
     if options.junit:
         write_atomically(options.junit, junit(gate))
     if page := os.environ.get("GITHUB_STEP_SUMMARY"):

@@ -11,13 +11,26 @@ from __future__ import annotations
 import json
 import math
 import re
+import sys
 import types
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
+from datetime import datetime
 from functools import cache
 from numbers import Integral, Real
 from pathlib import PurePath
-from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import (
+    Annotated,
+    Any,
+    Literal,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
+
+import msgspec
 
 from truemark.errors import TruemarkError
 
@@ -27,9 +40,22 @@ _UNSEEN = re.compile("[\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 _ON_ONE_LINE = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
 _LONGEST_SHOWN = 80
 _EXTRA = "extra"
+_PATH_KEY = re.compile(r"\[[^\]]*\]|\.[^.\[]+")
+_MISSING_FIELD = re.compile("Object missing required field `(.*)`")
+_EXPECTED_TYPE = re.compile("Expected `([^`]*)`(.*?)(?:, got .*)?$")
+_WORDS = {
+    "array": "a list",
+    "bool": "true or false",
+    "float": "a number",
+    "int": "a whole number",
+    "object": "an object",
+    "str": "a text",
+}
 _SIMPLE = frozenset({str, int, float, bool, type(None)})
 
 T = TypeVar("T")
+Number = Annotated[float, msgspec.Meta(ge=-sys.float_info.max, le=sys.float_info.max)]
+"""A number that is neither NaN nor infinite, as the type of a field that is read from JSON."""
 Reader = Callable[[object, str], Any]
 
 
@@ -75,6 +101,115 @@ def _plain(value: object) -> object:
     if isinstance(value, PurePath):
         return str(value)
     raise ValueError(f"value must be text, a number, a list or a mapping, got {value!r}")
+
+
+def parse_json(content: str | bytes, where: str, *, unique_keys: bool = False) -> Any:
+    """Parse JSON; of a key that appears twice the last one counts, unless `unique_keys` is set."""
+    try:
+        return json.loads(content, object_pairs_hook=_with_unique_keys if unique_keys else None)
+    except json.JSONDecodeError as error:
+        place = f"line {error.lineno} column {error.colno}"
+        raise TruemarkError(f"{where}: not valid JSON: {error.msg} at {place}") from None
+    except _RepeatedKeyError as error:
+        raise TruemarkError(f"{where}: key {error} appears twice in one object") from None
+    except UnicodeDecodeError:
+        raise TruemarkError(f"{where}: not valid JSON: not UTF-8") from None
+    except RecursionError:
+        raise TruemarkError(f"{where}: not readable JSON: nested too deeply") from None
+    except ValueError:  # Python reads no integer of more than 4,300 digits
+        raise TruemarkError(
+            f"{where}: not readable JSON: it has a number of too many digits"
+        ) from None
+
+
+class _RepeatedKeyError(Exception):
+    pass
+
+
+def _with_unique_keys(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    fields = dict(pairs)
+    if len(fields) < len(pairs):
+        keys = [key for key, _ in pairs]
+        raise _RepeatedKeyError(shown(next(key for key in keys if keys.count(key) > 1)))
+    return fields
+
+
+def read_json(kind: type[T], content: str | bytes, where: str) -> T:
+    """Read JSON into a dataclass or another type that msgspec knows; unknown fields are ignored.
+
+    >>> read_json(tuple[int, ...], "[1, 2, true]", "numbers.json")
+    Traceback (most recent call last):
+        ...
+    truemark.errors.TruemarkError: numbers.json: [2] is true, not a whole number
+    """
+    return read_value(kind, parse_json(content, where), where)
+
+
+def read_value(kind: type[T], value: object, where: str) -> T:
+    """Read parsed JSON into a type, as `read_json` does.
+
+    A dataclass may check its values: a `ValueError` from it is reported with its place.
+    """
+    try:
+        return msgspec.convert(value, kind)
+    except msgspec.ValidationError as error:
+        raise TruemarkError(f"{where}: {_mismatch(kind, value, error)}") from error
+
+
+def _mismatch(kind: Any, value: Any, error: msgspec.ValidationError) -> str:
+    """Say which value does not fit, and what belongs there."""
+    message, _, path = str(error).partition(" - at `$")
+    place = ""
+    for key in _PATH_KEY.findall(path.removesuffix("`")):
+        kind = _without_none(kind)
+        if key == "[...]":  # msgspec does not say which key of a mapping it is
+            kind = get_args(kind)[1]
+            name = next(name for name, item in value.items() if not _fits(kind, item))
+            place, value = f"{place}.{name}", value[name]
+        elif key.startswith("["):
+            kind, value = get_args(kind)[0], value[int(key[1:-1])]
+            place += key
+        else:
+            kind, value = get_type_hints(kind, include_extras=True)[key[1:]], value[key[1:]]
+            place += key
+    place = place.removeprefix(".")
+    if isinstance(error.__cause__, ValueError):
+        return f"{place}: {message}" if place else message
+    if missing := _MISSING_FIELD.fullmatch(message):
+        return f"{place}.{missing[1]} is missing".removeprefix(".")
+    found = f"{place} is {shown(value)}" if place else shown(value)
+    return f"{found}, not {_expected(_without_none(kind), message)}"
+
+
+def _without_none(kind: Any) -> Any:
+    """Unwrap `X | None` and `Annotated[X, ...]`."""
+    if get_origin(kind) in (Union, types.UnionType):
+        present = [choice for choice in get_args(kind) if choice is not types.NoneType]
+        return _without_none(present[0]) if len(present) == 1 else kind
+    return _without_none(get_args(kind)[0]) if get_origin(kind) is Annotated else kind
+
+
+def _fits(kind: Any, value: object) -> bool:
+    try:
+        msgspec.convert(value, kind)
+    except msgspec.ValidationError:
+        return False
+    return True
+
+
+def _expected(kind: Any, message: str) -> str:
+    """Put what msgspec expects into words."""
+    if get_origin(kind) is Literal:
+        return f"one of {', '.join(map(str, get_args(kind)))}"
+    if message == "Number out of range" or f"{sys.float_info.max}" in message:
+        return "a number of ordinary size"
+    if kind is datetime:
+        return "an ISO 8601 date-time"
+    wanted = _EXPECTED_TYPE.match(message)
+    if wanted is None:
+        return f"as expected: {message}"
+    names = [_WORDS.get(name, name) for name in wanted[1].split(" | ") if name != "null"]
+    return " or ".join(names) + wanted[2].replace(">=", "of at least").replace("<=", "of at most")
 
 
 class UnfitError(Exception):

@@ -155,7 +155,7 @@ _IMPORTED = (
     "truemark.pages.report",
     "truemark.services.gemini",
     "truemark.services.openai",
-    "truemark.sheets",
+    "truemark.sections",
 )
 
 

@@ -14,7 +14,7 @@ from truemark.errors import TruemarkError
 from truemark.gate import Criteria, check, junit
 from truemark.record_files import dumped, load_run
 from truemark.records import Run
-from truemark.sheets import comparison_json, comparison_sheet, gate_json, gate_sheet, show_sheet
+from truemark.sections import as_json, as_text, comparison_sections, gate_sections
 from truemark.uncertainty import Draws
 
 QUICK = Draws(resamples=20)
@@ -58,9 +58,10 @@ def shown(run: Run) -> str:
     comparison = compare([run, run], draws=QUICK)
     gate = check(run, run, Criteria(fail_under=0.5, fail_if_worse=True), draws=QUICK)
     Xml.fromstring(junit(gate))
-    assert json.loads(comparison_json(comparison))
-    assert json.loads(gate_json(gate))
-    return show_sheet(comparison_sheet(comparison), "text") + show_sheet(gate_sheet(gate), "text")
+    compared, checked = comparison_sections(comparison), gate_sections(gate)
+    assert json.loads(as_json(compared))
+    assert json.loads(as_json(checked))
+    return as_text(compared) + as_text(checked)
 
 
 @pytest.mark.parametrize("odd", ODD, ids=lambda odd: ascii(odd)[:20])

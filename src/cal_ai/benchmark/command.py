@@ -95,7 +95,7 @@ def _shown(outcomes: Sequence[Finished], format: str, *, several: bool) -> str:
     from cal_ai.benchmark.figures import text_summary
     from cal_ai.benchmark.overview import json_summary
     from truemark.comparison import compare
-    from truemark.sheets import comparison_json, comparison_sheet, show_sheet
+    from truemark.sections import all_facts, as_text, comparison_sections
 
     show = json_summary if format == "json" else text_summary
     shown = [show(one) for one in outcomes]
@@ -104,10 +104,10 @@ def _shown(outcomes: Sequence[Finished], format: str, *, several: bool) -> str:
     compared = compare([one.overview.record for one in outcomes]) if len(outcomes) > 1 else None
     if format == "json":
         runs = [json.loads(one) for one in shown]
-        against = compared and json.loads(comparison_json(compared))
+        against = compared and all_facts(comparison_sections(compared))
         return to_json({"runs": runs, "comparison": against}, indent=2) + "\n"
     if compared:
-        shown.append(show_sheet(comparison_sheet(compared), "text"))
+        shown.append(as_text(comparison_sections(compared)))
     return "\n".join(shown)
 
 

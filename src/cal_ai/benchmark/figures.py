@@ -10,7 +10,7 @@ from cal_ai.benchmark.scoring import Failed, Result, Scored, event_scores
 from cal_ai.extractors.protocol import Usage
 from truemark.calibration import LevelAccuracy
 from truemark.counts import Counts
-from truemark.sheets import Sheet, comparison_sheet
+from truemark.sections import comparison_sections
 from truemark.tables import Table, render
 from truemark.text import one_line
 from truemark.uncertainty import Interval, Measure, Share, wilson
@@ -148,17 +148,11 @@ def kinds_line(overview: Overview) -> str:
     return ", ".join(f"{count} {kind}" for kind, count in counted) or "none"
 
 
-def baseline_sheet(overview: Overview) -> Sheet:
-    """How the run compares with its baseline; empty when there is none or nothing in common."""
-    return comparison_sheet(overview.baseline) if overview.baseline else ()
-
-
 def verdict_lines(overview: Overview) -> Iterator[str]:
-    """What the comparison with the baseline comes to: the sentences above its other tables."""
-    for part in baseline_sheet(overview)[1:]:
-        if not isinstance(part, str):
-            return
-        yield one_line(part)
+    """How the run compares with its baseline, where there is one."""
+    if overview.baseline:
+        _, versus, *_ = comparison_sections(overview.baseline)
+        yield from map(one_line, versus.sentences)
 
 
 def repeat_lines(overview: Overview) -> Iterator[str]:

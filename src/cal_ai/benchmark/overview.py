@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -16,7 +15,7 @@ from truemark.calibration import LevelAccuracy
 from truemark.comparison import Comparison
 from truemark.counts import Counts, Scores
 from truemark.jsontext import to_json
-from truemark.sheets import comparison_json
+from truemark.sections import all_facts, comparison_sections
 from truemark.summary import Summary, summarise
 from truemark.uncertainty import Interval, Measure, Share, wilson
 
@@ -260,7 +259,7 @@ def json_summary(finished: Finished) -> str:
                 "unscored": overview.unscored,
                 "overall": _score_fields(overview.counts, overview.scores),
                 "intervals": {name: asdict(it) for name, it in intervals.items()},
-                "baseline": overview.baseline and json.loads(comparison_json(overview.baseline)),
+                "baseline": overview.baseline and all_facts(comparison_sections(overview.baseline)),
                 "repeated": overview.summary.repeats and asdict(overview.summary.repeats),
                 "categories": {
                     it.name: {"scored": it.scored, "failed": it.failed}

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from cal_ai.benchmark.figures import (
-    baseline_sheet,
     calibration_table,
     category_table,
     cost_line,
@@ -40,7 +39,7 @@ from cal_ai.benchmark.sidecar import ExpectedEvent
 from cal_ai.events import Event
 from truemark.counts import total
 from truemark.files import Spool
-from truemark.sheets import show_sheet
+from truemark.sections import as_markdown, comparison_sections
 from truemark.tables import Table, render
 from truemark.text import one_line, shortened
 
@@ -80,7 +79,7 @@ def markdown_report(
         ("Calibration", _calibration(overview)),
         ("Events of the calendar", [f"{targets_line(overview)}."]),
         ("Repeats", ["\n".join(f"- {escaped(it, limit=600)}" for it in repeat_lines(overview))]),
-        ("Against the baseline", [show_sheet(baseline_sheet(overview), "markdown")]),
+        ("Against the baseline", _against(overview)),
         ("Cost and latency", [_costs(overview)]),
         ("Failed samples", _failures(overview)),
     ]
@@ -150,6 +149,11 @@ def _facts(overview: Overview) -> str:
 
 def _identity(overview: Overview) -> str:
     return ", ".join(f"{name} {value}" for name, value in overview.run.system.identity.items())
+
+
+def _against(overview: Overview) -> list[str]:
+    baseline = overview.baseline
+    return [as_markdown(comparison_sections(baseline))] if baseline else []
 
 
 def _costs(overview: Overview) -> str:

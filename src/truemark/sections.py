@@ -1,0 +1,340 @@
+"""What is shown of runs: sections of sentences and tables, as text, Markdown or JSON.
+
+    sections = [
+        Section("Speed", ["2 talks in 0.4 s"], facts={"seconds": 0.4}),
+        Section(tables=[Table(("talk", "f1"), (("a", 0.91), ("b", 0.87)), (None, ".3f"))]),
+    ]
+    print(show(sections, "markdown"))
+
+Text and Markdown show headings, sentences and tables; JSON shows the facts of all sections as one
+object, with every number whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Literal
+
+from truemark.comparison import WORTH_SEEING, Change, Comparison, Versus
+from truemark.counts import Counts
+from truemark.gate import Gate
+from truemark.jsontext import to_json
+from truemark.record_files import Timeline
+from truemark.summary import Summary
+from truemark.tables import Table, escape_markdown, render
+from truemark.text import one_line
+from truemark.uncertainty import MEASURES, Interval, PairedInterval
+
+Form = Literal["text", "markdown", "json"]
+MOST_LISTED = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A heading, sentences below it, tables below those; and the same for programs as facts."""
+
+    heading: str = ""
+    sentences: Sequence[str] = ()
+    tables: Sequence[Table] = ()
+    facts: Mapping[str, object] = field(default_factory=dict)
+
+
+def show(sections: Iterable[Section], form: Form) -> str:
+    """Render the sections in one of the three forms."""
+    if form == "json":
+        return as_json(sections)
+    return as_markdown(sections) if form == "markdown" else as_text(sections)
+
+
+def as_text(sections: Iterable[Section]) -> str:
+    """Render headings, sentences and tables for a terminal, with an empty line between them."""
+    parts: list[str] = []
+    for section in sections:
+        headings = [section.heading] if section.heading else []
+        parts += [one_line(sentence) + "\n" for sentence in (*headings, *section.sentences)]
+        parts += [render(table, "text") for table in section.tables]
+    return "\n".join(parts)
+
+
+def as_markdown(sections: Iterable[Section], level: int = 2) -> str:
+    """Render headings, sentences and tables as Markdown; `level` is that of the headings."""
+    parts: list[str] = []
+    for section in sections:
+        if section.heading:
+            parts.append(f"{'#' * level} {escape_markdown(section.heading)}\n")
+        parts += [escape_markdown(sentence) + "\n" for sentence in section.sentences]
+        parts += [render(table, "markdown") for table in section.tables]
+    return "\n".join(parts)
+
+
+def as_json(sections: Iterable[Section]) -> str:
+    """Render the facts of all sections as one JSON object."""
+    return to_json(all_facts(sections), indent=2) + "\n"
+
+
+def all_facts(sections: Iterable[Section]) -> dict[str, object]:
+    """Join the facts of all sections."""
+    return {name: fact for section in sections for name, fact in section.facts.items()}
+
+
+def comparison_sections(comparison: Comparison) -> list[Section]:
+    """Show scores, verdicts, differences, groups, and the units that were broken and fixed."""
+    basis = _basis(comparison)
+    draws = comparison.draws
+    how = f"{draws.confidence:.0%} intervals in brackets, {draws.resamples} resamples"
+    sections = [_scores_section(comparison, basis)]
+    for versus in comparison.against:
+        sections += _versus_sections(comparison.names[0], versus, basis)
+    facts = {
+        "against_the_first": [_versus_facts(versus) for versus in comparison.against],
+        "differing": list(comparison.differing),
+        **asdict(draws),
+    }
+    sentence = f"{how} and permutations, seed {draws.seed}{basis}"
+    return [*sections, Section(sentences=[sentence], facts=facts)]
+
+
+def _basis(comparison: Comparison) -> str:
+    """Say on what basis runs are compared that are not comparable; every line ends with it."""
+    if not comparison.differing:
+        return ""
+    return f" (units in common only; {', '.join(comparison.differing)} differ)"
+
+
+def _table(
+    columns: tuple[str, ...],
+    rows: Sequence[tuple[object, ...]],
+    formats: tuple[str | None, ...],
+    basis: str,
+) -> Table:
+    if not basis:
+        return Table(columns, tuple(rows), formats)
+    return Table(
+        (*columns, "basis"), tuple((*row, basis.strip(" ()")) for row in rows), (*formats, None)
+    )
+
+
+_SCORE_COLUMNS = ("units", "failed", *MEASURES, "clusters")
+
+
+def _scores_section(comparison: Comparison, basis: str) -> Section:
+    named = list(zip(comparison.names, comparison.summaries, strict=True))
+    rows = [(name, *_score_row(summary)) for name, summary in named]
+    runs = [{"name": name, **summary_facts(summary)} for name, summary in named]
+    table = _table(("system", *_SCORE_COLUMNS), rows, (None,) * 7, basis)
+    return Section(tables=[table], facts={"runs": runs})
+
+
+def _score_row(summary: Summary) -> tuple[object, ...]:
+    scores = [
+        _score(summary.intervals[measure]) if summary.intervals else None for measure in MEASURES
+    ]
+    clusters = summary.intervals["f1"].clusters if summary.intervals else None
+    return summary.scored, len(summary.failed), *scores, clusters
+
+
+def _score(interval: Interval) -> str:
+    return f"{interval.value:.3f} ({_range(interval)})"
+
+
+def _range(interval: Interval) -> str:
+    return f"{interval.low:.3f} to {interval.high:.3f}"
+
+
+def _signed_range(interval: PairedInterval) -> str:
+    return f"{interval.low:+.3f} to {interval.high:+.3f}"
+
+
+def _versus_sections(baseline: str, versus: Versus, basis: str) -> list[Section]:
+    sentences = [sentence + basis for sentence in verdict_sentences(baseline, versus)]
+    tables = [_differences_table(versus, basis)]
+    if versus.groups:
+        tables.append(_groups_table(versus, basis))
+    sections = [Section(sentences=sentences, tables=tables)]
+    for title, changes in (("broken", versus.broken), ("fixed", versus.fixed)):
+        if changes:
+            sentence = f"{_units(len(changes))} {title} by {versus.name}{basis}"
+            sections.append(Section(sentences=[sentence], tables=[_changes_table(changes, basis)]))
+    return sections
+
+
+def verdict_sentences(baseline: str, versus: Versus) -> list[str]:
+    """Say how a system compares with the baseline and, where that is open, what could be seen."""
+    f1 = versus.differences["f1"]
+    sentences = [
+        f"{versus.name} against {baseline}: {versus.verdict}, f1 {f1.value:+.4f}"
+        f" (95% interval {f1.low:+.4f} to {f1.high:+.4f}), p {versus.p_value:.4f},"
+        f" {_units(versus.units)} in both, {versus.clusters} clusters"
+    ]
+    if versus.verdict != "not distinguishable":
+        return sentences
+    if versus.power is None:
+        sentences.append("no spread between the two: what could have been seen is not known")
+        return sentences
+    sentences.append(
+        f"smallest difference that could have been seen (80% power): "
+        f"{versus.power.smallest_difference:.3f}; a difference of {WORTH_SEEING} would need"
+        f" {versus.needed} clusters like these"
+    )
+    return sentences
+
+
+def _differences_table(versus: Versus, basis: str) -> Table:
+    rows = [
+        (measure, difference.value, _signed_range(difference))
+        for measure, difference in versus.differences.items()
+    ]
+    return _table(("measure", "difference", "95% interval"), rows, (None, "+.4f", None), basis)
+
+
+def _groups_table(versus: Versus, basis: str) -> Table:
+    rows = [
+        (
+            f"{group.name}: {group.value}",
+            group.units,
+            group.difference.value,
+            _signed_range(group.difference),
+            group.p_value,
+        )
+        for group in versus.groups
+    ]
+    columns = ("group", "units", "f1 difference", "95% interval", "p")
+    return _table(columns, rows, (None, None, "+.4f", None, ".4f"), basis)
+
+
+def _changes_table(changes: Sequence[Change], basis: str) -> Table:
+    rows: list[tuple[object, ...]] = [
+        (change.unit, change.mistakes, _mistakes(change.before), _mistakes(change.after))
+        for change in changes[:MOST_LISTED]
+    ]
+    if len(changes) > MOST_LISTED:
+        rest = changes[MOST_LISTED:]
+        rows.append((f"{len(rest)} more", sum(change.mistakes for change in rest), None, None))
+    columns = ("unit", "change in mistakes", "before", "after")
+    return _table(columns, rows, (None, "+d", None, None), basis)
+
+
+def _units(count: int) -> str:
+    return f"{count} unit{'s' * (count != 1)}"
+
+
+def _mistakes(counts: Counts) -> int:
+    return counts.fp + counts.fn
+
+
+def _versus_facts(versus: Versus) -> dict[str, object]:
+    return {
+        **asdict(versus),
+        "verdict": versus.verdict,
+        "clusters": versus.clusters,
+        "clusters_needed": versus.needed,
+        "fixed": [_change_facts(change) for change in versus.fixed],
+        "broken": [_change_facts(change) for change in versus.broken],
+    }
+
+
+def _change_facts(change: Change) -> dict[str, object]:
+    return {**asdict(change), "mistakes": change.mistakes}
+
+
+def summary_facts(summary: Summary) -> dict[str, object]:
+    """Give the numbers of one run for JSON."""
+    return {
+        "counts": asdict(summary.counts),
+        "scored": summary.scored,
+        "failed": [{"unit": unit.id, "reason": unit.failed} for unit in summary.failed],
+        "intervals": {name: asdict(interval) for name, interval in summary.intervals.items()},
+        "groups": [asdict(group) for group in summary.groups],
+        "held_out_f1": summary.held_out,
+        "repeats": asdict(summary.repeats) if summary.repeats else None,
+    }
+
+
+def timeline_sections(timeline: Timeline) -> list[Section]:
+    """Show the runs of a folder, newest last, and a small trend per system."""
+    columns = ("started", "tool", "system", "data", "f1", "95% interval", "clusters", "failed")
+    rows, runs = [], []
+    for past in timeline.runs:
+        run, summary = past.run, past.summary
+        f1 = summary.intervals.get("f1")
+        scores = (f1.value, _range(f1), f1.clusters) if f1 else (None, None, None)
+        named = (run.started, run.tool, run.system.name)
+        rows.append((*named, past.data[:6], *scores, len(summary.failed)))
+        runs.append(
+            {
+                "path": past.path,
+                **dict(zip(("started", "tool", "system"), named, strict=True)),
+                "data": past.data,
+                **summary_facts(summary),
+            }
+        )
+    trends = [
+        (
+            f"{trend.system} ({trend.tool})",
+            trend.data[:6],
+            trend.picture,
+            trend.scores[0],
+            trend.scores[-1],
+        )
+        for trend in timeline.trends
+    ]
+    return [
+        Section(
+            tables=[Table(columns, tuple(rows), (*(None,) * 4, ".3f", None, None, None))],
+            facts={"runs": runs},
+        ),
+        Section(
+            sentences=["scores are comparable where data is the same"],
+            tables=[
+                Table(
+                    ("system", "data", "trend of f1", "first", "last"),
+                    tuple(trends),
+                    (None, None, None, ".3f", ".3f"),
+                )
+            ],
+            facts={"trends": [asdict(trend) for trend in timeline.trends]},
+        ),
+    ]
+
+
+def gate_sections(gate: Gate) -> list[Section]:
+    """Show the outcome first, then what was asked and found, then the comparison."""
+    versus = gate.comparison.against[0] if gate.comparison else None
+    facts = {
+        "outcome": gate.outcome,
+        "doubt": gate.doubt,
+        "requirements": [asdict(requirement) for requirement in gate.requirements],
+        "run": {"name": gate.run.system.name, **summary_facts(gate.summary)},
+        "verdict": versus.verdict if versus else None,
+        "broken": [_change_facts(change) for change in gate.broken],
+    }
+    sections = [Section(sentences=[_gate_title(gate)], facts=facts)]
+    if gate.requirements:
+        rows = [
+            (requirement.asked, requirement.found, "yes" if requirement.holds else "no")
+            for requirement in gate.requirements
+        ]
+        sections.append(Section(tables=[Table(("asked", "found", "holds"), tuple(rows))]))
+    if gate.comparison is not None:
+        # A program that wants the whole comparison asks for it.
+        sections += [replace(part, facts={}) for part in comparison_sections(gate.comparison)]
+    else:
+        sections.append(Section(tables=[Table(_SCORE_COLUMNS, (_score_row(gate.summary),))]))
+    if gate.summary.failed:
+        failures = tuple((unit.id, unit.failed) for unit in gate.summary.failed[:MOST_LISTED])
+        sentence = f"{_units(len(gate.summary.failed))} failed"
+        sections.append(Section("", [sentence], [Table(("unit", "reason"), failures)]))
+    return sections
+
+
+def _gate_title(gate: Gate) -> str:
+    title = f"{gate.run.tool} {gate.run.system.name}: {gate.outcome}"
+    return f"{title}; {gate.doubt}" if gate.doubt else title
+
+
+def gate_summary(gate: Gate) -> str:
+    """Give a few lines of Markdown for the page of a build."""
+    _, *sections = gate_sections(gate)
+    titled = replace(sections[0], heading=_gate_title(gate))
+    return as_markdown([titled, *sections[1:3]], level=3) + "\n"
