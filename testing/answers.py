@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from cal_ai.benchmark.samples import Sample, sidecar_path
-from cal_ai.extractors.protocol import Usage
 from cal_ai.extractors.replay import Recorded, recorded_fields, request_fingerprint
 from truemark import history
 from truemark.files import read_text
+from truemark.services.calls import Usage
 
 MODEL = "gemini-2.5-pro"
 

@@ -4,8 +4,9 @@ TYPE_CHECKING = False  # that of typing takes time to import, while Ctrl-C is no
 if TYPE_CHECKING:
     from cal_ai.events import Event
     from cal_ai.extractors.language_model import GeminiClient, OpenAIClient
-    from cal_ai.extractors.protocol import Extraction, LLMCallResult, Request
+    from cal_ai.extractors.protocol import Extraction, Request
     from cal_ai.python import extract_events, run_benchmark
+    from truemark.services.calls import LLMCallResult
 
 __all__ = [
     "Event",

@@ -15,11 +15,11 @@ from cal_ai.benchmark.run import Plan, measure
 from cal_ai.benchmark.samples import default_folder, load_samples
 from cal_ai.events import ContextEvent, Event
 from cal_ai.extractors.choosing import choose_extractor
-from cal_ai.extractors.language_model import cost_usd
 from cal_ai.extractors.protocol import Extractor, Request
 from cal_ai.settings import load_settings
 from cal_ai.transcript import parse_transcript
 from truemark.records import Run
+from truemark.services.pricing import cost_usd
 
 CALLS_AT_ONCE = 4
 
@@ -35,7 +35,7 @@ def extract_events(
     """The calendar changes that the owner of a conversation agreed to.
 
     The extractor is one of your own, or a name that `--extractor` takes; settings come from the
-    environment and `.env`. Raises an `ExtractionFailed` or a `TruemarkError` where there are none.
+    environment and `.env`. Raises an `CallFailed` or a `TruemarkError` where there are none.
     """
     settings = load_settings(os.environ, owner=owner)
     request = Request(

@@ -17,7 +17,7 @@ from cal_ai.calendars.google import GoogleAccount, GoogleCalendar
 from cal_ai.calendars.google_sign_in import SignIn
 from cal_ai.calendars.ics import IcsCalendar
 from cal_ai.calendars.protocol import Calendar
-from truemark.services.calls import CallPolicy
+from truemark.services.retry import CallPolicy
 
 BERLIN = ZoneInfo("Europe/Berlin")
 QUICK = CallPolicy(timeout_s=5, attempts=3, backoff_s=0.01, longest_wait_s=5)

@@ -30,7 +30,7 @@ from tests.cal_ai.sample_folders import (
 )
 
 from cal_ai.extractors.choosing import EMBEDDED
-from truemark.services.calls import CallPolicy
+from truemark.services.retry import CallPolicy
 
 
 @pytest.fixture

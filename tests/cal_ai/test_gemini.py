@@ -12,10 +12,11 @@ from testing.loopback import LoopbackLLM, Reply, Tokens, answer, says
 from cal_ai.extractors.choosing import choose_extractor
 from cal_ai.extractors.language_model import GeminiClient
 from cal_ai.extractors.prompt import BUILT_IN, RESPONSE_SCHEMA
-from cal_ai.extractors.protocol import Extraction, ExtractionFailed, LLMCallResult, Request, Usage
+from cal_ai.extractors.protocol import Extraction, Request
 from cal_ai.settings import load_settings
 from cal_ai.transcript import parse_transcript
-from truemark.services.calls import Caller, plain_prompt
+from truemark.services.calls import CallFailed, LLMCallResult, Usage, plain_prompt
+from truemark.services.retry import Caller
 
 KEY = "gemini-loopback-key"
 REQUEST = Request(parse_transcript("[Alice]: Hello."), "Alice", datetime(2026, 2, 20, 10, 0))
@@ -85,7 +86,7 @@ def test_the_delay_in_the_body_of_a_429_is_waited_for(llm: LoopbackLLM) -> None:
 def test_a_reason_newer_than_the_sdk_is_reported_all_the_same(llm: LoopbackLLM) -> None:
     llm.set_script([Reply(text=None, finish="STARS_MISALIGNED")])
 
-    with pytest.raises(ExtractionFailed, match="finish_reason STARS_MISALIGNED"):
+    with pytest.raises(CallFailed, match="finish_reason STARS_MISALIGNED"):
         extract(llm)
 
 
@@ -93,7 +94,7 @@ def test_an_answer_cut_at_the_token_limit_is_never_a_part_of_its_events(llm: Loo
     whole = '{"events": [{"action": "create", "title": "Lunch"}, {"action": "create", "title'
     llm.set_script([says(whole, finish="length")])
 
-    with pytest.raises(ExtractionFailed, match="twice: the JSON breaks off"):
+    with pytest.raises(CallFailed, match="twice: the JSON breaks off"):
         extract(llm)
 
 

@@ -16,11 +16,12 @@ from cal_ai.cli import main
 from cal_ai.events import ContextEvent, Event
 from cal_ai.extractors.choosing import choose_extractor
 from cal_ai.extractors.given import request_fields
-from cal_ai.extractors.protocol import Extraction, ExtractionFailed, Request, identity_of
+from cal_ai.extractors.protocol import Extraction, Request, identity_of
 from cal_ai.settings import Settings
 from cal_ai.transcript import parse_transcript
 from truemark.errors import TruemarkError
-from truemark.services.calls import CallPolicy
+from truemark.services.calls import CallFailed
+from truemark.services.retry import CallPolicy
 
 NOON = datetime(2026, 2, 23, 12, 0)
 REQUEST = Request(
@@ -147,7 +148,7 @@ def test_no_events_are_an_answer(folder: Path, name: str) -> None:
 def test_a_callable_that_fails_fails_that_sample_alone(
     folder: Path, name: str, reason: str
 ) -> None:
-    with pytest.raises(ExtractionFailed) as caught:
+    with pytest.raises(CallFailed) as caught:
         extract(f"py:own_extractors:{name}", 0.3 if name == "sleeps" else 30.0)
     assert reason in caught.value.reason
 
@@ -169,7 +170,7 @@ def test_a_program_reads_the_request_and_prints_events(folder: Path) -> None:
 def test_a_program_that_fails_fails_that_sample_alone(
     folder: Path, command: str, reason: str
 ) -> None:
-    with pytest.raises(ExtractionFailed) as caught:
+    with pytest.raises(CallFailed) as caught:
         extract(f"cmd:{command.format(python=sys.executable)}", 0.3 if "within" in reason else 30.0)
     assert reason in caught.value.reason
 

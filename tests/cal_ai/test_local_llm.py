@@ -15,9 +15,10 @@ from testing.local_llm import served_model
 
 from cal_ai.events import Event
 from cal_ai.extractors.language_model import OpenAIClient
-from cal_ai.extractors.protocol import Extraction, ExtractionFailed, Request
+from cal_ai.extractors.protocol import Extraction, Request
 from cal_ai.transcript import parse_transcript
-from truemark.services.calls import Caller, CallPolicy
+from truemark.services.calls import CallFailed
+from truemark.services.retry import Caller, CallPolicy
 
 T = TypeVar("T")
 
@@ -52,10 +53,10 @@ def _ask(url: str, question: Callable[[OpenAIClient], Awaitable[T]]) -> T:
     return asyncio.run(ask())
 
 
-def _outcome(url: str) -> Extraction | ExtractionFailed:
+def _outcome(url: str) -> Extraction | CallFailed:
     try:
         return _ask(url, lambda client: client.extract_events(REQUEST))
-    except ExtractionFailed as failure:
+    except CallFailed as failure:
         return failure
 
 
@@ -70,7 +71,7 @@ def test_a_local_model_gives_valid_events_or_an_honest_failure(model_url: str) -
     assert outcome.attempts in (1, 2)
     assert outcome.latency_s is not None
     assert outcome.latency_s > 0
-    if isinstance(outcome, ExtractionFailed):
+    if isinstance(outcome, CallFailed):
         assert outcome.reason.startswith("unusable answer, twice: ")
         assert outcome.raw
     else:

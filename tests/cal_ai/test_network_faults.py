@@ -30,19 +30,13 @@ from testing.loopback import (
 
 from cal_ai.events import Event
 from cal_ai.extractors.language_model import GeminiClient, LanguageModelExtractor, OpenAIClient
-from cal_ai.extractors.protocol import (
-    Extraction,
-    ExtractionFailed,
-    FatalExtractorError,
-    LanguageModel,
-    Request,
-    Usage,
-)
+from cal_ai.extractors.protocol import Extraction, LanguageModel, Request
 from cal_ai.transcript import parse_transcript
-from truemark.services.calls import Caller, CallPolicy, RateLimiter
+from truemark.services.calls import CallFailed, FatalCallError, Usage
+from truemark.services.retry import Caller, CallPolicy, RateLimiter
 
 T = TypeVar("T")
-Outcome = Extraction | ExtractionFailed | FatalExtractorError
+Outcome = Extraction | CallFailed | FatalCallError
 
 KEY = "sk-loopback-0123456789abcdef"
 REQUEST = Request(
@@ -79,7 +73,7 @@ def using(extractor: LanguageModelExtractor, task: Callable[[], Awaitable[T]]) -
 async def attempt(extractor: LanguageModelExtractor) -> Outcome:
     try:
         return await extractor.extract_events(REQUEST)
-    except (ExtractionFailed, FatalExtractorError) as error:
+    except (CallFailed, FatalCallError) as error:
         return error
 
 
@@ -164,7 +158,7 @@ def test_a_lasting_fault_fails_the_sample_with_its_reason(
 ) -> None:
     result = outcome(provider, llm, [fault])
 
-    assert isinstance(result, ExtractionFailed)
+    assert isinstance(result, CallFailed)
     assert reason in result.reason
     assert result.reason.endswith("; gave up after 3 attempts")
     assert (result.attempts, result.usage, len(llm.calls)) == (3, None, 3)
@@ -177,7 +171,7 @@ def test_a_refusal_that_every_sample_would_meet_stops_the_run_at_once(
 ) -> None:
     result = outcome(provider, llm, [status(code, "No.")])
 
-    assert isinstance(result, FatalExtractorError)
+    assert isinstance(result, FatalCallError)
     assert f"answered {code} " in str(result)
     assert "; check " in str(result)
     assert "\n" not in str(result)
@@ -192,7 +186,7 @@ def test_a_refused_key_says_which_setting_to_check(provider: str, llm: LoopbackL
 def test_an_unusual_refusal_fails_only_its_sample(provider: str, llm: LoopbackLLM) -> None:
     result = outcome(provider, llm, [status(413, "Too large")])
 
-    assert isinstance(result, ExtractionFailed)
+    assert isinstance(result, CallFailed)
     assert result.reason.endswith("answered 413 Request Entity Too Large: Too large")
     assert len(llm.calls) == 1
 
@@ -217,7 +211,7 @@ def test_a_withheld_answer_fails_with_the_provider_s_reason(
 ) -> None:
     result = outcome(provider, llm, [blocked("SAFETY")])
 
-    assert isinstance(result, ExtractionFailed)
+    assert isinstance(result, CallFailed)
     assert "gave no answer: " in result.reason
     assert "SAFETY" in result.reason
     assert (len(llm.calls), result.attempts) == (1, 1)
@@ -228,7 +222,7 @@ def test_a_withheld_answer_fails_with_the_provider_s_reason(
 def test_an_answer_without_text_names_how_it_ended(provider: str, llm: LoopbackLLM) -> None:
     result = outcome(provider, llm, [Reply(text=None, finish="MAX_TOKENS")])
 
-    assert isinstance(result, ExtractionFailed)
+    assert isinstance(result, CallFailed)
     assert result.reason.endswith("gave no answer: finish_reason MAX_TOKENS")
 
 
@@ -272,7 +266,7 @@ def test_an_unusable_answer_is_shown_to_the_model_once(
 def test_a_second_unusable_answer_fails_the_sample(provider: str, llm: LoopbackLLM) -> None:
     result = outcome(provider, llm, [says('{"events": [{"acti')])
 
-    assert isinstance(result, ExtractionFailed)
+    assert isinstance(result, CallFailed)
     assert result.reason.startswith("unusable answer, twice: the JSON breaks off at line 1")
     assert result.raw == '{"events": [{"acti'
     assert (result.attempts, len(llm.calls)) == (2, 2)
@@ -284,7 +278,7 @@ def test_a_second_unusable_answer_fails_the_sample(provider: str, llm: LoopbackL
 def test_a_reply_of_another_form_fails_the_sample(
     provider: str, llm: LoopbackLLM, body: bytes
 ) -> None:
-    assert isinstance(outcome(provider, llm, [Reply(body=body)]), ExtractionFailed)
+    assert isinstance(outcome(provider, llm, [Reply(body=body)]), CallFailed)
 
 
 def test_half_a_surrogate_pair_does_no_harm(provider: str, llm: LoopbackLLM) -> None:
@@ -309,7 +303,7 @@ def test_a_server_that_is_not_there_fails_the_sample(provider: str) -> None:
 
     result = using(extractor, lambda: attempt(extractor))
 
-    assert isinstance(result, ExtractionFailed)
+    assert isinstance(result, CallFailed)
     assert "connection to " in result.reason
 
 
@@ -344,7 +338,7 @@ def test_one_sample_s_fault_leaves_the_others_alone(provider: str, llm: Loopback
     results = using(extractor, run)
 
     assert [isinstance(result, Extraction) for result in results] == [False, True] * 3
-    assert all(isinstance(result, ExtractionFailed) for result in results[::2])
+    assert all(isinstance(result, CallFailed) for result in results[::2])
 
 
 def test_calls_at_the_same_time_share_one_ceiling(provider: str, llm: LoopbackLLM) -> None:

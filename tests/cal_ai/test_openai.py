@@ -14,16 +14,12 @@ from testing.loopback import Call, LoopbackLLM, Reply, answer, status
 
 from cal_ai.extractors.language_model import OpenAIClient
 from cal_ai.extractors.prompt import BUILT_IN, RESPONSE_SCHEMA
-from cal_ai.extractors.protocol import (
-    Extraction,
-    ExtractionFailed,
-    FatalExtractorError,
-    Request,
-    Usage,
-)
+from cal_ai.extractors.protocol import Extraction, Request
 from cal_ai.transcript import parse_transcript
-from truemark.services.answers import trust_for
-from truemark.services.calls import Caller, CallPolicy, Prompt, Tally, Turn
+from truemark.services.bounded_http import certificates_for
+from truemark.services.calls import CallFailed, FatalCallError, Prompt, Tally, Turn, Usage
+from truemark.services.openai import OpenAIModel
+from truemark.services.retry import Caller, CallPolicy
 
 REQUEST = Request(parse_transcript("[Alice]: Hello."), "Alice", datetime(2026, 2, 20, 10, 0))
 
@@ -82,7 +78,7 @@ def test_every_prompt_is_sent_with_its_own_schema(llm: LoopbackLLM) -> None:
     ]
 
     async def run() -> None:
-        client = OpenAIClient("m", base_url=llm.openai_url)
+        client = OpenAIModel("m", base_url=llm.openai_url)
         for prompt in (*prompts, prompts[0]):
             await client.ask(prompt, Tally())
         await client.close()
@@ -123,9 +119,9 @@ def test_certificates_are_loaded_where_someone_has_to_show_one(
     *,
     trusts: bool,
 ) -> None:
-    monkeypatch.setattr("truemark.services.answers.getproxies", lambda: proxies)
+    monkeypatch.setattr("truemark.services.bounded_http.getproxies", lambda: proxies)
 
-    trust = trust_for(address)
+    trust = certificates_for(address)
 
     assert trust.verify_mode is ssl.CERT_REQUIRED
     assert trust.check_hostname
@@ -185,7 +181,7 @@ def test_a_refused_temperature_is_left_to_the_server(llm: LoopbackLLM) -> None:
 def test_a_400_about_anything_else_is_not_tried_again(llm: LoopbackLLM) -> None:
     llm.set_script([status(400, "messages: must not be empty")])
 
-    with pytest.raises(FatalExtractorError, match="messages: must not be empty"):
+    with pytest.raises(FatalCallError, match="messages: must not be empty"):
         extract(llm)
     assert len(llm.calls) == 1
 
@@ -200,7 +196,7 @@ def test_a_conversation_too_long_for_the_model_fails_only_its_sample(
 ) -> None:
     llm.set_script([error(code, kind, "exceeds the context of 4096 tokens", 400)])
 
-    with pytest.raises(ExtractionFailed, match="exceeds the context of 4096 tokens"):
+    with pytest.raises(CallFailed, match="exceeds the context of 4096 tokens"):
         extract(llm)
     assert len(llm.calls) == 1
 
@@ -208,7 +204,7 @@ def test_a_conversation_too_long_for_the_model_fails_only_its_sample(
 def test_an_empty_account_stops_the_run_though_it_is_a_429(llm: LoopbackLLM) -> None:
     llm.set_script([error("insufficient_quota", "insufficient_quota", "You exceeded", 429)])
 
-    with pytest.raises(FatalExtractorError, match="You exceeded; check the balance"):
+    with pytest.raises(FatalCallError, match="You exceeded; check the balance"):
         extract(llm)
     assert len(llm.calls) == 1
 
@@ -264,5 +260,5 @@ def test_thinking_is_counted_once(
 def test_an_error_inside_a_successful_reply_is_told(llm: LoopbackLLM) -> None:
     llm.set_script([Reply(body=b'{"error": {"message": "upstream is down"}}')])
 
-    with pytest.raises(ExtractionFailed, match="the reply has no choices: upstream is down"):
+    with pytest.raises(CallFailed, match="the reply has no choices: upstream is down"):
         extract(llm)

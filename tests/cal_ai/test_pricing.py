@@ -4,8 +4,8 @@ from contextlib import suppress
 
 import pytest
 
-from cal_ai.extractors.language_model import cost_usd
-from cal_ai.extractors.protocol import Usage
+from truemark.services.calls import Usage
+from truemark.services.pricing import cost_usd
 
 MILLION = 1_000_000
 SELLERS = ("google", "openai")

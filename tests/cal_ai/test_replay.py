@@ -11,10 +11,11 @@ from testing.answers import store_answer
 
 from cal_ai.events import ContextEvent, Event
 from cal_ai.extractors.answers import render_answer
-from cal_ai.extractors.protocol import Extraction, ExtractionFailed, Request, Usage
+from cal_ai.extractors.protocol import Extraction, Request
 from cal_ai.extractors.replay import Recorded, ReplayExtractor, open_recording, request_fingerprint
 from cal_ai.transcript import parse_transcript
 from truemark.errors import TruemarkError
+from truemark.services.calls import CallFailed, Usage
 
 NOW = datetime(2026, 2, 20, 10, 0)
 REQUEST = Request(parse_transcript("[Alice]: Lunch at noon.\n[Bob]: Yes."), "Alice", NOW)
@@ -87,7 +88,7 @@ def test_another_question_has_another_fingerprint(tmp_path: Path, other: Request
     file = tmp_path / "run.jsonl"
     store_answer(file, recorded())
 
-    with pytest.raises(ExtractionFailed, match=r"^no stored answer in .*run\.jsonl$"):
+    with pytest.raises(CallFailed, match=r"^no stored answer in .*run\.jsonl$"):
         replayed(file, other)
 
 
@@ -103,7 +104,7 @@ def test_an_answer_that_cannot_be_read_fails_with_its_reason(tmp_path: Path) -> 
     file = tmp_path / "run.jsonl"
     store_answer(file, recorded(raw="I found nothing."))
 
-    with pytest.raises(ExtractionFailed, match="unusable answer: the answer is 'I found") as failed:
+    with pytest.raises(CallFailed, match="unusable answer: the answer is 'I found") as failed:
         replayed(file)
     assert (failed.value.usage, failed.value.attempts) == (SPENT, 2)
 

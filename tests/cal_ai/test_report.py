@@ -25,8 +25,8 @@ from cal_ai.benchmark.samples import Sample
 from cal_ai.benchmark.scoring import Failed, Result, Spent, score
 from cal_ai.benchmark.sidecar import ExpectedEvent, Sidecar
 from cal_ai.events import ContextEvent, Event
-from cal_ai.extractors.protocol import Usage
 from cal_ai.transcript import Transcript
+from truemark.services.calls import Usage
 from truemark.tables import Table, render
 
 GOLDEN = Path(__file__).parent / "golden"

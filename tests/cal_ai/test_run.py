@@ -19,15 +19,9 @@ from cal_ai.benchmark.samples import load_samples
 from cal_ai.benchmark.scoring import Failed, Result, Scored
 from cal_ai.benchmark.store import AnswerStore, create_new
 from cal_ai.events import Event
-from cal_ai.extractors.protocol import (
-    Extraction,
-    ExtractionFailed,
-    FatalExtractorError,
-    Request,
-    Usage,
-)
+from cal_ai.extractors.protocol import Extraction, Request
 from truemark.errors import TruemarkError
-from truemark.services.calls import LLMCallResult
+from truemark.services.calls import CallFailed, FatalCallError, LLMCallResult, Usage
 from truemark.signature import Signature
 
 STARTED = datetime(2026, 2, 23, 9, 30, tzinfo=UTC)
@@ -145,7 +139,7 @@ def test_one_sample_failing_leaves_the_others_alone(tmp_path: Path) -> None:
 
     async def script(name: str) -> Extraction:
         if "s001" in name:
-            raise ExtractionFailed("no answer", usage=Usage(7, 0, 0, 7), attempts=3)
+            raise CallFailed("no answer", usage=Usage(7, 0, 0, 7), attempts=3)
         return lunch()
 
     results, _, _ = run(tmp_path, script)
@@ -175,7 +169,7 @@ def test_a_refusal_of_everything_stops_the_run_and_keeps_what_came(tmp_path: Pat
     async def script(name: str) -> Extraction:
         if "s002" in name:
             await asyncio.sleep(0.05)
-            raise FatalExtractorError("401; check the key")
+            raise FatalCallError("401; check the key")
         if "s003" in name:
             try:
                 await asyncio.sleep(60)
@@ -183,7 +177,7 @@ def test_a_refusal_of_everything_stops_the_run_and_keeps_what_came(tmp_path: Pat
                 cancelled.append(name)
         return lunch()
 
-    with pytest.raises(FatalExtractorError, match="401; check the key"):
+    with pytest.raises(FatalCallError, match="401; check the key"):
         run(tmp_path, script, concurrency=2)
     assert cancelled == ["sample <crud/s003>"]
     assert stored_lines(tmp_path) == 2

@@ -43,7 +43,7 @@ def chosen(
 
 
 def test_without_any_setting_the_defaults_hold() -> None:
-    assert loaded({}) == Settings("Alice", None, None, "gemini-2.5-pro", None, None, None, None)
+    assert loaded({}) == Settings(owner="Alice", timezone=None, gemini_model="gemini-2.5-pro")
 
 
 def test_a_flag_beats_the_environment_and_that_beats_the_file() -> None:

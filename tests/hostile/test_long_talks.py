@@ -13,12 +13,13 @@ from tests.hostile.forked import Case, complaints, run
 from cal_ai.benchmark.samples import bundled_folder, load_samples
 from cal_ai.cli import main as cal_ai_main
 from cal_ai.events import ContextEvent, Event
-from cal_ai.extractors.protocol import ExtractionFailed, Request, TooLong
+from cal_ai.extractors.protocol import Request, TooLong
 from cal_ai.extractors.reader.decide import Found, read_twice
 from cal_ai.extractors.reader.extractor import LONGEST_TALK, read_events
 from cal_ai.extractors.reader.mentions import Dialogue, read_dialogue
 from cal_ai.extractors.reader.network import shared_network
 from cal_ai.transcript import parse_transcript
+from truemark.services.calls import CallFailed
 
 NOW = datetime(2026, 3, 4, 9, 10)  # a Wednesday
 DENTIST = ContextEvent(1, "Dentist", datetime(2026, 3, 5, 10, 0), datetime(2026, 3, 5, 10, 45))
@@ -111,7 +112,7 @@ def test_one_long_utterance_is_read_in_no_time(letters: str) -> None:
 
 def test_a_longer_talk_is_refused_in_one_line(cal_ai: CommandLine) -> None:
     long = SMALL_TALK * (LONGEST_TALK // 50)
-    with pytest.raises(ExtractionFailed, match=r"too long: .* expected about 100,000 at most"):
+    with pytest.raises(CallFailed, match=r"too long: .* expected about 100,000 at most"):
         read_events(request(long))
     (cal_ai.folder / "long.txt").write_text(long)
     ran = cal_ai("long.txt", "--dry-run")
@@ -123,7 +124,7 @@ def test_a_longer_talk_is_refused_in_one_line(cal_ai: CommandLine) -> None:
 
 def test_a_talk_that_is_short_but_takes_too_long_is_refused() -> None:
     begun_s = time.process_time()
-    with pytest.raises(ExtractionFailed, match="90,000 characters in 30,000 lines"):
+    with pytest.raises(CallFailed, match="90,000 characters in 30,000 lines"):
         read_events(request("[A]: ok\n" * 30_000))
     assert time.process_time() - begun_s < 10
 

@@ -69,7 +69,7 @@ def test_the_timeout_is_for_the_whole_answer(
     cal_ai: CommandLine, kind: Kind, drips_head: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        "truemark.services.calls.CallPolicy.__init__.__defaults__", (1.0, 2, 0.1, 1.0)
+        "truemark.services.retry.CallPolicy.__init__.__defaults__", (1.0, 2, 0.1, 1.0)
     )
     begun_s = time.monotonic()
     ran = ask(cal_ai, kind, Answer(body=b"x" * 1_000, drip_s=0.2, drips_head=drips_head))
@@ -167,7 +167,7 @@ def test_no_wait_that_a_server_asks_for_is_without_end(
     cal_ai: CommandLine, kind: Kind, wait: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        "truemark.services.calls.CallPolicy.__init__.__defaults__", (1.0, 2, 0.1, 1.0)
+        "truemark.services.retry.CallPolicy.__init__.__defaults__", (1.0, 2, 0.1, 1.0)
     )
     begun_s = time.monotonic()
     ran = ask(cal_ai, kind, Answer(429, b"{}", {"Retry-After": wait}))
@@ -180,7 +180,7 @@ def test_an_answer_that_breaks_off_is_one_line(
     cal_ai: CommandLine, kind: Kind, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     defaults = (1.0, 2, 0.1, 1.0)
-    monkeypatch.setattr("truemark.services.calls.CallPolicy.__init__.__defaults__", defaults)
+    monkeypatch.setattr("truemark.services.retry.CallPolicy.__init__.__defaults__", defaults)
     assert_one_error(ask(cal_ai, kind, Answer(207, b"{", length=1_000)))
 
 

@@ -132,7 +132,7 @@ def test_a_model_that_cannot_be_asked_is_one_line_and_the_others_are_measured(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setattr(
-        "truemark.services.calls.CallPolicy.__init__.__defaults__", (1.0, 2, 0.01, 1.0)
+        "truemark.services.retry.CallPolicy.__init__.__defaults__", (1.0, 2, 0.01, 1.0)
     )
     llm.set_script([reply])
     assert main(["-models", "llm:m,lib:pysbd", "-timeout", "0.5"]) == 1

@@ -9,17 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from truemark.services.calls import (
-    Caller,
     CallFailed,
-    CallPolicy,
     FatalCallError,
-    RateLimiter,
     Tally,
     TransientError,
     Usage,
-    parse_retry_after,
     total_usage,
 )
+from truemark.services.retry import Caller, CallPolicy, RateLimiter, parse_retry_after
 
 DETERMINISTIC = settings(derandomize=True, deadline=None)
 NOW = datetime(2026, 2, 20, 10, 0, 0, tzinfo=UTC)

@@ -22,13 +22,14 @@ from cal_ai.calendars.zones import machine_zone
 from cal_ai.events import Confidence, ContextEvent, Event
 from cal_ai.extractors.choosing import choice_line, choose_extractor, is_embedded
 from cal_ai.extractors.prompt import context_lines
-from cal_ai.extractors.protocol import ExtractionFailed, Extractor, Request
+from cal_ai.extractors.protocol import Extractor, Request
 from cal_ai.settings import load_settings
 from cal_ai.transcript import Transcript, load_transcript
 from truemark.command import note, tell
 from truemark.errors import TruemarkError
 from truemark.history import DAMAGED_SUFFIX
-from truemark.services.calls import model_policy
+from truemark.services.calls import CallFailed
+from truemark.services.retry import model_policy
 
 CONTEXT = timedelta(days=14)
 
@@ -179,7 +180,7 @@ async def _extract(run: Conversation, context: tuple[ContextEvent, ...]) -> tupl
     try:
         request = Request(run.transcript, run.owner, run.now, context)
         return (await run.extractor.extract_events(request)).events
-    except ExtractionFailed as failure:
+    except CallFailed as failure:
         raise TruemarkError(f"no events were extracted: {failure.reason}") from failure
     finally:
         await run.extractor.close()

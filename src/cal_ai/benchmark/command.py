@@ -18,14 +18,16 @@ from cal_ai.benchmark.samples import Sample, SampleSet, default_folder, load_sam
 from cal_ai.benchmark.scoring import Result, Scored
 from cal_ai.benchmark.store import AnswerStore, latest_recording, require_writable
 from cal_ai.extractors.choosing import choice_line, choose_extractor
-from cal_ai.extractors.language_model import LanguageModelExtractor, cost_usd
-from cal_ai.extractors.protocol import Extractor, Usage
+from cal_ai.extractors.language_model import LanguageModelExtractor
+from cal_ai.extractors.protocol import Extractor
 from cal_ai.extractors.replay import Recording, ReplayExtractor
 from cal_ai.settings import Settings, load_settings
 from truemark.command import note, tell
 from truemark.errors import TruemarkError
 from truemark.jsontext import to_json
-from truemark.services.calls import Prompt, model_policy
+from truemark.services.calls import Prompt, Usage
+from truemark.services.pricing import cost_usd
+from truemark.services.retry import model_policy
 
 if TYPE_CHECKING:
     from cal_ai.benchmark.overview import Finished

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from cal_ai.benchmark.mistakes import KINDS, Difference, mistakes_of
 from cal_ai.benchmark.overview import Finished, Latency, Overview
 from cal_ai.benchmark.scoring import Failed, Result, Scored, event_scores
-from cal_ai.extractors.protocol import Usage
 from truemark.calibration import LevelAccuracy
 from truemark.counts import Counts
 from truemark.sections import comparison_sections
+from truemark.services.calls import Usage
 from truemark.tables import Table, render
 from truemark.text import one_line
 from truemark.uncertainty import Interval, Measure, Share, wilson

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from cal_ai.benchmark.figures import calibration_table, mistakes, sample_counts
 from cal_ai.benchmark.overview import Category, Overview
 from cal_ai.benchmark.scoring import Scored, event_scores
-from cal_ai.extractors.protocol import ExtractionFailed, FatalExtractorError, LanguageModel, Usage
+from cal_ai.extractors.protocol import LanguageModel
 from truemark.counts import Counts
+from truemark.services.calls import CallFailed, FatalCallError, Usage
 from truemark.tables import render
 from truemark.text import one_line, shortened
 
@@ -69,9 +70,9 @@ async def narrate(overview: Overview, extractor: object) -> Narrative | NoNarrat
         return NoNarrative("no sample was scored")
     try:
         answer = await extractor.complete(narrative_prompt(overview))
-    except ExtractionFailed as error:
+    except CallFailed as error:
         return NoNarrative(error.reason, error.usage)
-    except FatalExtractorError as error:
+    except FatalCallError as error:
         return NoNarrative(str(error))
     sections = parse_sections(answer.text)
     if not any(sections):

@@ -9,13 +9,13 @@ from pathlib import Path
 
 from cal_ai.benchmark.record import BenchmarkRun, Price, record_of, stated_confidence
 from cal_ai.benchmark.scoring import Answered, event_scores
-from cal_ai.extractors.protocol import Usage, total_usage
 from truemark import history, records
 from truemark.calibration import LevelAccuracy
 from truemark.comparison import Comparison
 from truemark.counts import Counts, Scores
 from truemark.jsontext import to_json
 from truemark.sections import all_facts, comparison_sections
+from truemark.services.calls import Usage, total_usage
 from truemark.summary import Summary, summarise
 from truemark.uncertainty import Interval, Measure, Share, wilson
 

@@ -25,7 +25,6 @@ from cal_ai.benchmark.scoring import (
 )
 from cal_ai.benchmark.sidecar import ExpectedEvent, Sidecar
 from cal_ai.events import Confidence, Event
-from cal_ai.extractors.protocol import Usage
 from cal_ai.extractors.replay import ReplayExtractor
 from cal_ai.transcript import Transcript
 from truemark import __version__, records
@@ -35,6 +34,7 @@ from truemark.counts import Counts
 from truemark.errors import TruemarkError
 from truemark.record_files import SUFFIX, FindingLog, load_run, texts_left_out
 from truemark.record_parts import reliability_of_levels
+from truemark.services.calls import Usage
 from truemark.signature import Signature, data_hash
 
 T = TypeVar("T")

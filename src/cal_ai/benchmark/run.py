@@ -21,21 +21,13 @@ from cal_ai.benchmark.samples import TOGETHER, Sample, SampleSet
 from cal_ai.benchmark.scoring import Failed, Result, Spent, score
 from cal_ai.benchmark.store import AnswerStore, create_new
 from cal_ai.extractors.choosing import EMBEDDED, is_embedded
-from cal_ai.extractors.language_model import cost_usd
-from cal_ai.extractors.protocol import (
-    Extraction,
-    ExtractionFailed,
-    Extractor,
-    LanguageModel,
-    RefusedRequestError,
-    Request,
-    Usage,
-    identity_of,
-)
+from cal_ai.extractors.protocol import Extraction, Extractor, LanguageModel, Request, identity_of
 from cal_ai.extractors.replay import Recorded, ReplayExtractor, request_fingerprint
 from truemark import __version__
 from truemark.errors import TruemarkError
 from truemark.files import write_atomically
+from truemark.services.calls import CallFailed, RefusedRequestError, Usage
+from truemark.services.pricing import cost_usd
 
 if TYPE_CHECKING:
     from cal_ai.benchmark.mistakes import Judged
@@ -231,7 +223,7 @@ async def _narrative(plan: Plan, overview: Overview) -> Narrative | NoNarrative:
 async def extract_all(plan: Plan, on_result: OnResult) -> None:
     """Puts every sample to the extractor as often as asked; `on_result` hears of each at its end.
 
-    Raises the `FatalExtractorError` of a call that shows all others to be futile.
+    Raises the `FatalCallError` of a call that shows all others to be futile.
     """
     waiting, heard_s = enumerate(_questions(plan)), time.perf_counter()
     makes_calls = isinstance(plan.extractor, LanguageModel)
@@ -344,7 +336,7 @@ async def _result(question: _Question, plan: Plan) -> Result:
     try:
         kept = await _kept(question, plan)
         extraction = kept or await _extraction(question, plan)
-    except ExtractionFailed as failure:
+    except CallFailed as failure:
         waited_s = 0.0 if replays else time.perf_counter() - begun_s
         spent = Spent(waited_s, failure.attempts, failure.usage, replays)
         return Failed(sample, failure.reason, spent, repeat)
@@ -400,12 +392,12 @@ async def _timed(extractor: Extractor, request: Request) -> Extraction:
     begun_s = time.perf_counter()
     try:
         extraction = await extractor.extract_events(request)
-    except (ExtractionFailed, TruemarkError):
+    except (CallFailed, TruemarkError):
         raise
     except Exception as error:
         # A defect that one conversation brings to light must not cost the answers to all others.
         reason = f"internal error: {type(error).__name__}: {error}"
-        raise ExtractionFailed(reason) from error
+        raise CallFailed(reason) from error
     if extraction.latency_s is not None:
         return extraction
     return replace(extraction, latency_s=time.perf_counter() - begun_s)

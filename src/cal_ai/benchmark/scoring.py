@@ -17,8 +17,8 @@ from cal_ai.benchmark.pairing import (
 from cal_ai.benchmark.samples import Sample
 from cal_ai.benchmark.sidecar import ExpectedEvent, Sidecar
 from cal_ai.events import Confidence, Event
-from cal_ai.extractors.protocol import Usage
 from truemark.counts import Counts, Scores, scores, total
+from truemark.services.calls import Usage
 from truemark.text import shortened
 
 Status = Literal["scored", "failed", "unscored"]

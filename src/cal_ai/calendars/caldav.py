@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote, urljoin, urlsplit, urlunsplit
 from zoneinfo import ZoneInfo
 
-from cal_ai.calendars.asking import BoundedSession, calendar_policy
 from cal_ai.calendars.document import EMPTY, Document, utc_stamp
 from cal_ai.calendars.occurrences import Budget
 from cal_ai.calendars.protocol import (
@@ -25,8 +24,9 @@ from cal_ai.calendars.protocol import (
     Unreachable,
 )
 from cal_ai.calendars.reading import Moment
-from cal_ai.extractors.protocol import ExtractionFailed
-from truemark.services.answers import UnfitAnswerError
+from cal_ai.calendars.servers import calendar_policy, wait_for_server
+from truemark.services.bounded_http import BoundedSession, UnfitAnswerError
+from truemark.services.calls import CallFailed
 
 if TYPE_CHECKING:
     from caldav.response import DAVResponse
@@ -97,7 +97,9 @@ class CalDavCalendar:
             password=account.password,
             enable_rfc6764=False,
         )
-        session: Any = BoundedSession(self._client.session, calendar_policy(timeout_s))
+        session: Any = BoundedSession(
+            self._client.session, calendar_policy(timeout_s), wait_for_server
+        )
         self._client.session = session
         self._addresses: dict[str, str] = {}
         try:
@@ -277,7 +279,7 @@ class CalDavCalendar:
             yield
         except error.AuthorizationError as refusal:
             raise AccessRefused(f"{where}: {self._refusal(refusal)}") from refusal
-        except ExtractionFailed as failure:
+        except CallFailed as failure:
             raise Unreachable(f"{where}: {failure.reason}") from failure
         except UnfitAnswerError as unfit:
             raise CalendarError(f"{where}: {unfit}") from unfit

@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 from cal_ai.calendars.protocol import Calendar, CalendarError
 from cal_ai.settings import Settings
 from truemark.imports import require
-from truemark.services.settings import is_address
+from truemark.services.models import is_address
 
 CALENDARS = ("ics:PATH", "caldav:URL", "google")
 _FOLDER = "truemark"
@@ -72,9 +72,9 @@ def _google(
     require("google", "--calendar google", "googleapiclient", "google_auth_oauthlib", *_ICALENDAR)
     from platformdirs import user_config_path
 
-    from cal_ai.calendars.asking import calendar_policy
     from cal_ai.calendars.google import GoogleAccount, GoogleCalendar
     from cal_ai.calendars.google_sign_in import SignIn
+    from cal_ai.calendars.servers import calendar_policy
 
     folder = user_config_path(_FOLDER, appauthor=False)
     given = settings.google_credentials

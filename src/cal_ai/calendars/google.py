@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
+from functools import partial
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from cal_ai.calendars.asking import ask_patiently, bounded_google_http, calendar_policy
 from cal_ai.calendars.google_sign_in import SignIn
 from cal_ai.calendars.protocol import (
     AccessRefused,
@@ -22,11 +22,13 @@ from cal_ai.calendars.protocol import (
     Unreachable,
 )
 from cal_ai.calendars.reading import Moment
+from cal_ai.calendars.servers import calendar_policy, wait_for_server
 from cal_ai.calendars.zones import in_zone, midnight
-from cal_ai.extractors.protocol import ExtractionFailed
 from truemark.jsontext import Fields, UnfitError
-from truemark.services.answers import UnfitAnswerError, quoted, within
-from truemark.services.calls import CallPolicy, TransientError, parse_retry_after
+from truemark.services.bounded_http import UnfitAnswerError, bounded_httplib2, run_within
+from truemark.services.calls import CallFailed, TransientError
+from truemark.services.provider import quoted
+from truemark.services.retry import CallPolicy, call_patiently, parse_retry_after
 
 _PAGE = 250
 _MOST_PAGES = 40
@@ -67,7 +69,7 @@ class GoogleCalendar:
         self._credentials = account.sign_in.credentials()
         self._kept = self._credentials.token
         self._http = google_auth_httplib2.AuthorizedHttp(
-            self._credentials, http=bounded_google_http(self._policy.timeout_s)
+            self._credentials, http=bounded_httplib2(self._policy.timeout_s)
         )
         options = None
         if account.endpoint is not None:
@@ -178,8 +180,8 @@ class GoogleCalendar:
     def _call(self, request: Any) -> Mapping[str, Any]:
         """The answer; asked for again while the server says that this may help."""
         try:
-            return ask_patiently(self._policy, lambda: self._answer(request))
-        except ExtractionFailed as failure:
+            return call_patiently(partial(self._answer, request), self._policy, wait_for_server)
+        except CallFailed as failure:
             raise Unreachable(f"{self.name}: {failure.reason}") from failure
         finally:
             if self._credentials.token != self._kept:
@@ -194,7 +196,7 @@ class GoogleCalendar:
         from googleapiclient.errors import Error, HttpError  # type: ignore[import-untyped]
 
         try:
-            answer = within(self._policy.timeout_s, request.execute) or {}
+            answer = run_within(self._policy.timeout_s, request.execute) or {}
         except HttpError as error:
             raise self._fault(error) from error
         except TimeoutError as error:

@@ -1,19 +1,20 @@
-"""The extractor that `--extractor` and the settings amount to."""
+"""Which extractor `--extractor` and the settings choose."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from cal_ai.extractors.prompt import BUILT_IN, parse_template
+from cal_ai.extractors.protocol import Extractor
 from truemark.errors import TruemarkError
-from truemark.imports import require
-from truemark.services.settings import DEFAULT_GEMINI_MODEL
-
-if TYPE_CHECKING:
-    from cal_ai.extractors.prompt import PromptTemplate
-    from cal_ai.extractors.protocol import Extractor
-    from cal_ai.settings import Settings
-    from truemark.services.calls import Caller, CallPolicy
+from truemark.files import read_text
+from truemark.services.models import (
+    DEFAULT_GEMINI_MODEL,
+    ModelSettings,
+    ProviderName,
+    open_language_model,
+)
+from truemark.services.retry import Caller, CallPolicy, RateLimiter
 
 EMBEDDED = "reader"
 """The extractor that needs nothing but this package."""
@@ -26,7 +27,7 @@ _KINDS = tuple(name.partition(":")[0] for name in EXTRACTORS if ":" in name)
 
 
 def check_extractor(name: str) -> str:
-    """The name, if it is that of an extractor; raises a `TruemarkError` otherwise."""
+    """Return the name if it is that of an extractor; raises a `TruemarkError` otherwise."""
     kind, _, rest = name.partition(":")
     if name in _NAMES or (kind in _KINDS and rest.strip()):
         return name
@@ -37,30 +38,26 @@ def check_extractor(name: str) -> str:
 
 def choose_extractor(
     name: str | None,
-    settings: Settings,
+    settings: ModelSettings,
     *,
     model: str | None = None,
     prompt: Path | None = None,
     policy: CallPolicy | None = None,
     per_minute: float | None = None,
 ) -> Extractor:
-    """The extractor of this name; by default Gemini when there is a key for it, else the reader.
+    """Make the extractor of this name; by default Gemini if there is a key, else the reader.
 
     Raises a `TruemarkError` when the name is unknown or the extractor lacks a setting.
     """
-    from truemark.services.calls import Caller, CallPolicy, RateLimiter
-
     chosen = name if name is not None else "gemini" if settings.gemini_api_key else EMBEDDED
-    kind, _, file = check_extractor(chosen).partition(":")
+    kind, _, place = check_extractor(chosen).partition(":")
     if model is not None and not model.strip():
         raise TruemarkError("--model is empty, expected the name of a model")
     policy = policy or CallPolicy()
     if kind in ("gemini", "openai"):
-        template = _template(prompt)
+        provider: ProviderName = "gemini" if kind == "gemini" else "openai"
         caller = Caller(policy, RateLimiter(per_minute))
-        if kind == "gemini":
-            return _gemini(settings, model or settings.gemini_model, caller, template)
-        return _openai(settings, model or settings.openai_model, caller, template)
+        return _language_model(provider, model, settings, caller, prompt)
     for flag, value in (("--model", model), ("--prompt", prompt)):
         if value is not None:
             what = flag.removeprefix("--")
@@ -68,26 +65,42 @@ def choose_extractor(
     if kind in ("py", "cmd"):
         from cal_ai.extractors.given import CallableExtractor, ProgramExtractor
 
-        own = CallableExtractor if kind == "py" else ProgramExtractor
-        return own(chosen, timeout_s=policy.timeout_s)
+        custom = CallableExtractor if kind == "py" else ProgramExtractor
+        return custom(chosen, timeout_s=policy.timeout_s)
     if kind == EMBEDDED:
         from cal_ai.extractors.reader.extractor import ReaderExtractor
 
         return ReaderExtractor()
     from cal_ai.extractors.replay import ReplayExtractor
 
-    return ReplayExtractor(Path(file))
+    return ReplayExtractor(Path(place))
 
 
-def _template(file: Path | None) -> PromptTemplate:
-    from cal_ai.extractors.prompt import BUILT_IN, parse_template
-    from truemark.files import read_text
+def _language_model(
+    provider: ProviderName,
+    model: str | None,
+    settings: ModelSettings,
+    caller: Caller,
+    prompt: Path | None,
+) -> Extractor:
+    template = BUILT_IN if prompt is None else parse_template(read_text(prompt), str(prompt))
+    client = open_language_model(
+        provider,
+        model,
+        settings,
+        caller,
+        purpose=f"--extractor {provider}",
+        alternative=", or use --extractor reader, which needs no key",
+    )
+    from cal_ai.extractors.language_model import LanguageModelExtractor
 
-    return BUILT_IN if file is None else parse_template(read_text(file), str(file))
+    return LanguageModelExtractor(provider, client, template)
 
 
-def choice_line(name: str | None, model: str | None, settings: Settings, chosen: Extractor) -> str:
-    """Which extractor and model a run has, and why: `extractor: reader (--extractor)`."""
+def choice_line(
+    name: str | None, model: str | None, settings: ModelSettings, chosen: Extractor
+) -> str:
+    """Say which extractor and model a run has, and why: `extractor: reader (--extractor)`."""
     if name is not None:
         reason = "--extractor"
     else:
@@ -109,46 +122,5 @@ def choice_line(name: str | None, model: str | None, settings: Settings, chosen:
 
 
 def is_embedded(extractor: Extractor) -> bool:
-    """Whether the events are found by the embedded extractor, now or when they were recorded."""
+    """Whether the embedded extractor finds the events, or found them when they were recorded."""
     return getattr(extractor, "recorded_by", extractor.name) == EMBEDDED
-
-
-def _gemini(settings: Settings, model: str, caller: Caller, template: PromptTemplate) -> Extractor:
-    if settings.gemini_api_key is None:
-        raise TruemarkError(
-            "GEMINI_API_KEY is not set: put it in the environment or in .env,"
-            " or use --extractor reader, which needs no key"
-        )
-    require("gemini", "--extractor gemini", "google.genai", "httpx2")
-    from cal_ai.extractors.language_model import GeminiClient
-
-    return GeminiClient(
-        settings.gemini_api_key,
-        model,
-        base_url=settings.gemini_base_url,
-        caller=caller,
-        template=template,
-    )
-
-
-def _openai(
-    settings: Settings, model: str | None, caller: Caller, template: PromptTemplate
-) -> Extractor:
-    if settings.openai_api_key is None and settings.openai_base_url is None:
-        raise TruemarkError(
-            "neither OPENAI_API_KEY nor OPENAI_BASE_URL is set:"
-            " put one of them in the environment or in .env"
-        )
-    if model is None:
-        raise TruemarkError("no model is named: use --model, or set OPENAI_MODEL")
-    require("openai", "--extractor openai", "httpx2")
-    from cal_ai.extractors.language_model import OpenAIClient
-    from truemark.services.openai import OPENAI_URL
-
-    return OpenAIClient(
-        model,
-        api_key=settings.openai_api_key,
-        base_url=settings.openai_base_url or OPENAI_URL,
-        caller=caller,
-        template=template,
-    )

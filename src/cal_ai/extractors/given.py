@@ -18,7 +18,7 @@ from typing import TypeVar
 
 from cal_ai.events import Event, event_fields
 from cal_ai.extractors.answers import AnswerError, parse_answer
-from cal_ai.extractors.protocol import Extraction, ExtractionFailed, Request
+from cal_ai.extractors.protocol import Extraction, Request
 from truemark.errors import TruemarkError, foreign_reason
 from truemark.imports import import_callable, source_checksum
 from truemark.programs import (
@@ -29,6 +29,7 @@ from truemark.programs import (
     require_program,
     started,
 )
+from truemark.services.calls import CallFailed
 
 T = TypeVar("T")
 _MOST_EVENTS = 10_000
@@ -62,11 +63,11 @@ class CallableExtractor:
             async with asyncio.timeout(self._timeout_s):
                 returned = await self._called(request)
         except TimeoutError:
-            raise ExtractionFailed(f"no answer within {self._timeout_s:g} s") from None
-        except (ExtractionFailed, TruemarkError):
+            raise CallFailed(f"no answer within {self._timeout_s:g} s") from None
+        except (CallFailed, TruemarkError):
             raise
         except (Exception, SystemExit) as error:
-            raise ExtractionFailed(f"{self._name} raised {foreign_reason(error)}") from error
+            raise CallFailed(f"{self._name} raised {foreign_reason(error)}") from error
         return _extraction(_as_answer(self._name, returned))
 
     async def close(self) -> None:
@@ -109,7 +110,7 @@ class ProgramExtractor:
             with started(self._words, self._limits) as program:
                 output = await _in_thread(lambda: program.answer_to(data))
         except ProgramError as error:
-            raise ExtractionFailed(f"{self._name}: {error}") from error
+            raise CallFailed(f"{self._name}: {error}") from error
         return _extraction(output.decode("utf-8", "replace"))
 
     async def close(self) -> None:
@@ -145,7 +146,7 @@ def _taken(name: str, returned: object) -> object:
         return returned
     items = list(islice(returned, _MOST_EVENTS + 1))
     if len(items) > _MOST_EVENTS:
-        raise ExtractionFailed(f"{name} returned more than {_MOST_EVENTS:,} events")
+        raise CallFailed(f"{name} returned more than {_MOST_EVENTS:,} events")
     return items
 
 
@@ -156,11 +157,11 @@ def _as_answer(name: str, returned: object) -> str:
         returned = {"events": [_plain(item) for item in returned]}
     if not isinstance(returned, Mapping):
         kind = type(returned).__name__
-        raise ExtractionFailed(f"{name} returned a {kind}, expected a list of events")
+        raise CallFailed(f"{name} returned a {kind}, expected a list of events")
     try:
         return json.dumps(returned, default=_iso, ensure_ascii=False)
     except (TypeError, ValueError) as error:
-        raise ExtractionFailed(f"{name} returned what is no event: {error}") from None
+        raise CallFailed(f"{name} returned what is no event: {error}") from None
 
 
 def _plain(item: object) -> object:
@@ -179,7 +180,7 @@ def _extraction(answer: str) -> Extraction:
     try:
         return Extraction(parse_answer(answer), None, 1, answer)
     except AnswerError as error:
-        raise ExtractionFailed(f"unusable answer: {error}", attempts=1, raw=answer) from error
+        raise CallFailed(f"unusable answer: {error}", attempts=1, raw=answer) from error
 
 
 async def _in_thread(work: Callable[[], T]) -> T:

@@ -10,36 +10,7 @@ from typing import Protocol, runtime_checkable
 
 from cal_ai.events import ContextEvent, Event
 from cal_ai.transcript import Transcript
-from truemark.services.calls import (
-    CallFailed,
-    FatalCallError,
-    LLMCallResult,
-    RefusedRequestError,
-    Usage,
-    token_count,
-    total_usage,
-)
-
-__all__ = [
-    "Extraction",
-    "ExtractionFailed",
-    "Extractor",
-    "FatalExtractorError",
-    "Identified",
-    "LLMCallResult",
-    "LanguageModel",
-    "RefusedRequestError",
-    "Request",
-    "TooLong",
-    "Usage",
-    "identity_of",
-    "token_count",
-    "total_usage",
-]
-
-# The names that these have where calls are made for events.
-ExtractionFailed = CallFailed
-FatalExtractorError = FatalCallError
+from truemark.services.calls import CallFailed, LLMCallResult, Usage
 
 
 class TooLong(Exception):  # noqa: N818  # a reason to read less at once
@@ -71,10 +42,10 @@ class Request:
             raise TooLong
         return self
 
-    def refused(self, most: int) -> ExtractionFailed:
+    def refused(self, most: int) -> CallFailed:
         """What says that the conversation is more than an extractor reads."""
         length, lines = self.transcript.length, len(self.transcript.utterances)
-        return ExtractionFailed(
+        return CallFailed(
             f"the conversation is too long: {length:,} characters in {lines:,} lines, expected"
             f" about {most:,} at most: give a part, or take an --extractor that reads more"
         )
@@ -110,7 +81,7 @@ class Extraction:
 
 
 class Extractor(Protocol):
-    """Turns a conversation into events, or raises an error of `cal_ai.extractors.protocol`."""
+    """Turns a conversation into events, or raises an error of `truemark.services.calls`."""
 
     @property
     def name(self) -> str: ...

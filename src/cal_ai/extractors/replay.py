@@ -9,9 +9,10 @@ from functools import cache
 from pathlib import Path
 
 from cal_ai.extractors.answers import AnswerError, parse_answer
-from cal_ai.extractors.protocol import Extraction, ExtractionFailed, Request, Usage, token_count
+from cal_ai.extractors.protocol import Extraction, Request
 from truemark import history
 from truemark.errors import TruemarkError
+from truemark.services.calls import CallFailed, Usage, token_count
 from truemark.signature import data_hash
 
 MOST_REPEATS = 1_000
@@ -248,11 +249,11 @@ class ReplayExtractor:
         answer = self._recording.find_conversation(fingerprint, request.repeat)
         if answer is None:
             which = f" of repeat {request.repeat + 1}" if request.repeat else ""
-            raise ExtractionFailed(f"no stored answer{which} in {self._recording.path}")
+            raise CallFailed(f"no stored answer{which} in {self._recording.path}")
         try:
             events = parse_answer(answer.raw)
         except AnswerError as error:
-            raise ExtractionFailed(
+            raise CallFailed(
                 f"unusable answer: {error}",
                 usage=answer.usage,
                 attempts=answer.attempts,

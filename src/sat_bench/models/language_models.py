@@ -18,8 +18,9 @@ from sat_bench.models.answers import Split, TextSystem
 from sat_bench.models.boundaries import Probabilities, certain_ends
 from sat_bench.models.protocol import NO_LOSS
 from truemark.errors import TruemarkError
-from truemark.services.calls import Caller, CallFailed, Tally, model_policy, plain_prompt
-from truemark.services.settings import load_model_settings, open_language_model, provider_of
+from truemark.services.calls import CallFailed, Tally, plain_prompt
+from truemark.services.models import load_model_settings, open_language_model, provider_of
+from truemark.services.retry import Caller, model_policy
 from truemark.signature import data_hash
 
 PIECE = 2_000
@@ -51,7 +52,10 @@ def language_model_system(name: str, timeout_s: float) -> TextSystem:
 def _opened(model: str, timeout_s: float) -> Iterator[Split]:
     caller = Caller(model_policy(timeout_s))
     with asyncio.Runner() as runner:
-        client = open_language_model(model, load_model_settings(os.environ), caller)
+        settings = load_model_settings(os.environ)
+        provider, served = provider_of(model, settings)
+        purpose = f"the model {served}"
+        client = open_language_model(provider, served, settings, caller, purpose=purpose)
 
         async def answer(text: str) -> str:
             return (await client.ask(plain_prompt(text, SYSTEM), Tally())).text

@@ -1,5 +1,5 @@
-"""Servers that are asked over the network: with patience, within bounds; language models first.
+"""Clients of servers: language models, retries, bounded reading, prices.
 
-The one part of the core that needs more than numpy, and only where it is used: httpx2 and the SDK
-of Gemini are imported by the functions that need them, and are extras.
+The one package of the core that needs more than numpy. httpx2, the Gemini SDK and the price list
+are extras, so they are imported only by the functions that use them.
 """

@@ -1,8 +1,8 @@
 """Google Gemini through the google-genai SDK.
 
 The SDK has no timeout of its own, does not retry unless told to, ignores Retry-After when it
-does, and hands back a reply without text where the provider withheld the answer; timeouts and
-retries are therefore those of `calls`.
+does, and returns a reply without text where the provider withheld the answer; timeouts and
+retries are therefore left to `retry`.
 """
 
 from __future__ import annotations
@@ -11,23 +11,11 @@ import os
 import warnings
 from typing import TYPE_CHECKING
 
-from truemark.services.answers import (
-    Fault,
-    Provider,
-    UnfitAnswerError,
-    bounded_client,
-    trust_for,
-)
-from truemark.services.calls import (
-    Caller,
-    CallFailed,
-    LanguageModelClient,
-    LLMCallResult,
-    Prompt,
-    Usage,
-    parse_retry_after,
-    token_count,
-)
+from truemark.services.bounded_http import UnfitAnswerError, bounded_client, certificates_for
+from truemark.services.calls import CallFailed, LLMCallResult, Prompt, Usage, token_count
+from truemark.services.client import LanguageModelClient
+from truemark.services.provider import Fault, Provider
+from truemark.services.retry import Caller, parse_retry_after
 
 if TYPE_CHECKING:
     from google.genai import errors, types
@@ -50,20 +38,20 @@ class GeminiModel(LanguageModelClient):
         from google import genai
         from google.genai import types
 
-        # A reason that is newer than the SDK is reported here with the failure it explains.
+        # A reason that the SDK does not know yet is reported with the failure it explains.
         warnings.filterwarnings("ignore", ".* is not a valid", UserWarning, r"google\.genai")
         super().__init__(model, caller or Caller())
         self._provider = Provider("Gemini", model, "GEMINI_API_KEY", api_key)
         # Given a client, the SDK never switches to aiohttp, whose errors are different ones.
-        trust = trust_for(base_url)
-        self._http = bounded_client(trust)
+        certificates = certificates_for(base_url)
+        self._http = bounded_client(certificates)
         options = types.HttpOptions(
             base_url=base_url,
             api_version=os.environ.get("GOOGLE_GENAI_API_VERSION") or _API_VERSION,
             httpx_async_client=self._http,
             # For clients that are not used here; the SDK would load certificates for each of them.
-            client_args={"verify": trust},
-            async_client_args={"ssl": trust},
+            client_args={"verify": certificates},
+            async_client_args={"ssl": certificates},
         )
         self._models = genai.Client(
             vertexai=False, api_key=api_key, http_options=options
@@ -73,7 +61,7 @@ class GeminiModel(LanguageModelClient):
     async def close(self) -> None:
         await self._http.aclose()
 
-    async def _call_api(self, prompt: Prompt) -> LLMCallResult:
+    async def call_api(self, prompt: Prompt) -> LLMCallResult:
         import httpx2
         from google.genai import errors
 
@@ -92,8 +80,8 @@ class GeminiModel(LanguageModelClient):
             raise CallFailed(f"Gemini's reply is not read: {error}") from error
         except (RecursionError, ValueError, TypeError, AttributeError) as error:
             # What the SDK raises when a reply is no JSON, or JSON of another shape.
-            said = self._provider.quote(str(error))
-            raise CallFailed(f"Gemini's reply has an unknown form: {said}") from error
+            reason = self._provider.quote(str(error))
+            raise CallFailed(f"Gemini's reply has an unknown form: {reason}") from error
         return self._result(response)
 
     def _config(self, prompt: Prompt) -> types.GenerateContentConfig:
@@ -104,7 +92,7 @@ class GeminiModel(LanguageModelClient):
             wants_json = prompt.schema is not None
             self._configs[key] = types.GenerateContentConfig(
                 temperature=0.0,
-                # Or the SDK copied schema and all for every call, in case one were called.
+                # Otherwise the SDK copies the whole configuration, schema included, on each call.
                 automatic_function_calling=types.AutomaticFunctionCallingConfig(disable=True),
                 system_instruction=prompt.system,
                 response_mime_type="application/json" if wants_json else None,
@@ -117,9 +105,9 @@ class GeminiModel(LanguageModelClient):
         if asked_s is None:
             asked_s = _retry_info_s(error.details)
         # The SDK takes code and message from the body, whatever they are there.
-        said = error.message if isinstance(error.message, str) else ""
+        message = error.message if isinstance(error.message, str) else ""
         status = getattr(error.response, "status_code", error.code)
-        return self._provider.fault_of_status(status, said, retry_after_s=asked_s)
+        return self._provider.fault_of_status(status, message, retry_after_s=asked_s)
 
     def _result(self, response: types.GenerateContentResponse) -> LLMCallResult:
         usage = _usage(response.usage_metadata)
@@ -151,12 +139,12 @@ def _why_no_text(response: types.GenerateContentResponse) -> str:
     return _named("finish_reason", finish, candidate.finish_message)
 
 
-def _named(field: str, value: str, said: str | None) -> str:
-    return f"{field} {value} ({said})" if said else f"{field} {value}"
+def _named(field: str, value: str, message: str | None) -> str:
+    return f"{field} {value} ({message})" if message else f"{field} {value}"
 
 
 def _retry_info_s(details: object) -> float | None:
-    """The delay that Gemini states in the body of a 429, where there is no Retry-After."""
+    """Read the delay that Gemini states in the body of a 429, where there is no Retry-After."""
     inner = details.get("error") if isinstance(details, dict) else None
     notes = inner.get("details") if isinstance(inner, dict) else None
     for note in notes if isinstance(notes, list) else ():

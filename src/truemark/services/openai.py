@@ -10,26 +10,24 @@ from functools import partial
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 
-from truemark.services.answers import (
-    Fault,
-    Provider,
+from truemark.services.bounded_http import (
     UnfitAnswerError,
     bounded_client,
+    certificates_for,
     read_whole,
-    trust_for,
 )
 from truemark.services.calls import (
-    Caller,
     CallFailed,
     FatalCallError,
-    LanguageModelClient,
     LLMCallResult,
     Prompt,
     TransientError,
     Usage,
-    parse_retry_after,
     token_count,
 )
+from truemark.services.client import LanguageModelClient
+from truemark.services.provider import Fault, Provider
+from truemark.services.retry import Caller, parse_retry_after
 
 if TYPE_CHECKING:
     import httpx2
@@ -47,7 +45,7 @@ _ROLES = {"user": "user", "model": "assistant"}
 
 @dataclass(frozen=True, slots=True)
 class _Options:
-    """What a server is asked for beyond the dialogue; it may refuse any of it."""
+    """What a request asks for besides the dialogue; a server may refuse any of it."""
 
     json_format: int = 0
     cold: bool = True
@@ -61,7 +59,7 @@ class _Options:
         return body
 
     def without_refused(self, message: str) -> _Options | None:
-        """Less demanding options when the message is about one of these; else None."""
+        """Return options without the one that the message is about; None if it is about none."""
         if self.cold and _ABOUT_TEMPERATURE.search(message):
             return replace(self, cold=False)
         if _JSON_FORMATS[self.json_format] is not None and _ABOUT_JSON.search(message):
@@ -82,29 +80,28 @@ class OpenAIModel(LanguageModelClient):
     ) -> None:
         super().__init__(model, caller or Caller())
         self._provider = Provider("the OpenAI endpoint", model, "OPENAI_API_KEY", api_key)
-        headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
-        self._open_client = partial(
-            bounded_client, trust_for(base_url), {"Content-Type": "application/json", **headers}
-        )
-        # Each has a connection of its own, and the last one back is the first to be taken again:
-        # a client with many looks at all of them before and after each call.
+        headers = {"Content-Type": "application/json"}
+        if api_key:
+            headers["Authorization"] = f"Bearer {api_key}"
+        self._open_client = partial(bounded_client, certificates_for(base_url), headers)
+        # Each client has one connection, and the last one returned is the first to be used again:
+        # a client with many connections looks through all of them before and after each call.
         self._clients = [self._open_client()]
         self._url: httpx2.URL | str = f"{base_url.rstrip('/')}/chat/completions"
         self._options = _Options()
-        self._form: tuple[object, bytes] | None = None
 
     async def close(self) -> None:
         for client in self._clients:
             await client.aclose()
 
-    async def _call_api(self, prompt: Prompt) -> LLMCallResult:
+    async def call_api(self, prompt: Prompt) -> LLMCallResult:
         import httpx2
 
         options = self._options
         body = self._body(prompt, options)
         client = self._clients.pop() if self._clients else self._open_client()
         try:
-            self._url = httpx2.URL(self._url)  # once: to take an address apart takes its time
+            self._url = httpx2.URL(self._url)  # parsed once, because parsing is slow
             request = client.build_request("POST", self._url, content=body)
             response = await client.send(request, stream=True)
             content = await read_whole(response)
@@ -119,14 +116,11 @@ class OpenAIModel(LanguageModelClient):
         return self._result(response, content)
 
     def _body(self, prompt: Prompt, options: _Options) -> bytes:
-        """The request in JSON; what is the same in one after the other is written once."""
-        form = options, prompt.system, prompt.schema, prompt.schema_name
-        if self._form is None or self._form[0] != form:
-            told = [] if prompt.system is None else [{"role": "system", "content": prompt.system}]
-            same = {"model": self.model, **options.body(prompt), "messages": told}
-            self._form = form, _encoded(same).removesuffix(b"]}") + b"," * len(told)
-        turns = [{"role": _ROLES[turn.role], "content": turn.text} for turn in prompt.turns]
-        return b"%s%s}" % (self._form[1], _encoded(turns).removeprefix(b"["))
+        messages = [{"role": _ROLES[turn.role], "content": turn.text} for turn in prompt.turns]
+        if prompt.system is not None:
+            messages.insert(0, {"role": "system", "content": prompt.system})
+        body = {"model": self.model, **options.body(prompt), "messages": messages}
+        return json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
 
     def _fault(self, response: httpx2.Response, content: bytes, options: _Options) -> Fault:
         status = response.status_code
@@ -149,21 +143,18 @@ class OpenAIModel(LanguageModelClient):
         choices = reply.get("choices")
         choice = choices[0] if isinstance(choices, list) and choices else None
         if not isinstance(choice, dict):
-            said = self._provider.quote(_error(response, content)[0]) or "a web page"
-            raise CallFailed(f"the reply has no choices: {said}", usage=usage)
+            quote = self._provider.quote(_error(response, content)[0]) or "a web page"
+            raise CallFailed(f"the reply has no choices: {quote}", usage=usage)
         message = _inner(choice, "message")
         text = message.get("content")
         if not isinstance(text, str) or not text.strip():
             reason = f"finish_reason {choice.get('finish_reason')}"
             if refusal := message.get("refusal"):
                 reason += f", refusal: {refusal}"
-            said = self._provider.quote(reason)
-            raise CallFailed(f"the model gave no answer: {said}", usage=usage)
+            raise CallFailed(
+                f"the model gave no answer: {self._provider.quote(reason)}", usage=usage
+            )
         return LLMCallResult(self._provider.without_key(text), usage)
-
-
-def _encoded(content: object) -> bytes:
-    return json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode()
 
 
 def _json(content: bytes) -> dict[str, object]:
@@ -180,7 +171,7 @@ def _inner(reply: Mapping[str, object], key: str) -> dict[str, object]:
 
 
 def _error(response: httpx2.Response, content: bytes) -> tuple[str, frozenset[str]]:
-    """The message of an error reply, or its text, and the names it gives the error."""
+    """Return the message of an error reply, or its text, and the error's code and type."""
     error = _inner(_json(content), "error")
     message = error.get("message")
     kinds = (error.get("code"), error.get("type"))
@@ -190,9 +181,9 @@ def _error(response: httpx2.Response, content: bytes) -> tuple[str, frozenset[st
 
 
 def _usage(counts: Mapping[str, object]) -> Usage | None:
-    """The counts with thinking apart from output.
+    """Read the counts, with thinking apart from output.
 
-    OpenAI counts thinking as a part of the completion, some others beside it; the total tells.
+    OpenAI counts thinking as part of the completion, others beside it; the total tells which.
     """
     prompt = token_count(counts.get("prompt_tokens"))
     output = token_count(counts.get("completion_tokens"))

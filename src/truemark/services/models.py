@@ -1,4 +1,4 @@
-"""Which language model a name means, and the keys and addresses for it, also from `.env`."""
+"""Language models by name: their settings, also from `.env`, and the client that asks one."""
 
 from __future__ import annotations
 
@@ -7,14 +7,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from io import StringIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 from urllib.parse import urlsplit
 
-from truemark.errors import TruemarkError
-from truemark.imports import require
+from dotenv import dotenv_values
 
-if TYPE_CHECKING:
-    from truemark.services.calls import Caller, LanguageModelClient
+from truemark.errors import TruemarkError
+from truemark.files import read_text
+from truemark.imports import require
+from truemark.services.client import LanguageModelClient
+from truemark.services.retry import Caller
 
 DEFAULT_GEMINI_MODEL = "gemini-2.5-pro"
 _LARGEST_DOTENV = 1_000_000
@@ -30,24 +32,24 @@ class Sources:
     places: tuple[tuple[str, Mapping[str, str | None]], ...]
 
     def text(self, name: str) -> str | None:
-        return self.found(name)[1]
+        return self.lookup(name)[1]
 
     def key(self, name: str) -> str | None:
-        place, value = self.found(name)
+        place, value = self.lookup(name)
         if value is not None and not _KEY.fullmatch(value):
             raise TruemarkError(f"{place}{name} has spaces or other characters that no key has")
         return value
 
     def url(self, name: str) -> str | None:
-        place, value = self.found(name)
+        place, value = self.lookup(name)
         if value is not None and not is_address(value):
             raise TruemarkError(
                 f"{place}{name} is {value!r}, not an address such as http://localhost:11434/v1"
             )
         return value
 
-    def found(self, name: str) -> tuple[str, str | None]:
-        """Where the value stands, as the beginning of a message, and the value."""
+    def lookup(self, name: str) -> tuple[str, str | None]:
+        """Return where the value stands, as the beginning of a message, and the value."""
         for place, values in self.places:
             if value := (values.get(name) or "").strip():
                 return place, value
@@ -66,41 +68,44 @@ def is_address(text: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class ModelSettings:
-    """Where language models are, and the keys for them, which stay out of the printed form."""
+    """Where language models are, and the keys for them; keys stay out of the printed form."""
 
     gemini_api_key: str | None = field(default=None, repr=False)
+    gemini_model: str = DEFAULT_GEMINI_MODEL
     gemini_base_url: str | None = None
     openai_api_key: str | None = field(default=None, repr=False)
     openai_base_url: str | None = None
+    openai_model: str | None = None
 
 
 def load_model_settings(environ: Mapping[str, str], dotenv: Path = Path(".env")) -> ModelSettings:
-    """The settings; raises a `TruemarkError` for a bad value."""
-    sources = Sources((("", environ), (f"{dotenv}: ", read_dotenv(dotenv))))
+    """Read the settings; raises a `TruemarkError` for a bad value."""
+    return read_model_settings(Sources((("", environ), (f"{dotenv}: ", read_dotenv(dotenv)))))
+
+
+def read_model_settings(sources: Sources) -> ModelSettings:
     return ModelSettings(
         gemini_api_key=sources.key("GEMINI_API_KEY"),
+        gemini_model=sources.text("GEMINI_MODEL") or DEFAULT_GEMINI_MODEL,
         gemini_base_url=sources.url("GOOGLE_GEMINI_BASE_URL"),
         openai_api_key=sources.key("OPENAI_API_KEY"),
         openai_base_url=sources.url("OPENAI_BASE_URL"),
+        openai_model=sources.text("OPENAI_MODEL"),
     )
 
 
 def read_dotenv(path: Path) -> Mapping[str, str | None]:
-    """The values of the file; none where there is no such file."""
+    """Read the values of the file; none where there is no such file."""
     if not path.exists():
         return {}
-    from dotenv import dotenv_values
-
-    from truemark.files import read_text
-
     return dotenv_values(stream=StringIO(read_text(path, _LARGEST_DOTENV)), interpolate=False)
 
 
 def provider_of(name: str, settings: ModelSettings) -> tuple[ProviderName, str]:
-    """Who serves a model, and its name there.
+    """Return who serves a model, and its name there.
 
-    `gemini:NAME` and `openai:NAME` say so; else Gemini serves what is called after it, as soon as
-    there is a key for it, and an OpenAI-compatible endpoint everything else.
+    `gemini:NAME` and `openai:NAME` say so. Otherwise Gemini serves the names that begin with
+    `gemini-`, if there is a key for it, and an OpenAI-compatible endpoint serves the rest.
     """
     kind, _, rest = name.partition(":")
     if kind == "gemini" and rest:
@@ -112,24 +117,43 @@ def provider_of(name: str, settings: ModelSettings) -> tuple[ProviderName, str]:
     return "openai", name
 
 
-def open_language_model(name: str, settings: ModelSettings, caller: Caller) -> LanguageModelClient:
-    """The client of a model; raises a `TruemarkError` where a setting or a library is missing."""
-    provider, model = provider_of(name, settings)
+def open_language_model(
+    provider: ProviderName,
+    model: str | None,
+    settings: ModelSettings,
+    caller: Caller,
+    *,
+    purpose: str,
+    alternative: str = "",
+) -> LanguageModelClient:
+    """Make the client of a model, by default the one that the settings name.
+
+    Raises a `TruemarkError` for a missing setting or library; `purpose` is what the user asked
+    for, and `alternative` what can be done without a Gemini key.
+    """
     if provider == "gemini":
         if settings.gemini_api_key is None:
-            raise TruemarkError("GEMINI_API_KEY is not set: put it in the environment or in .env")
-        require("gemini", f"the model {model}", "google.genai", "httpx2")
+            raise TruemarkError(
+                f"GEMINI_API_KEY is not set: put it in the environment or in .env{alternative}"
+            )
+        require("gemini", purpose, "google.genai", "httpx2")
         from truemark.services.gemini import GeminiModel
 
         return GeminiModel(
-            settings.gemini_api_key, model, base_url=settings.gemini_base_url, caller=caller
+            settings.gemini_api_key,
+            model or settings.gemini_model,
+            base_url=settings.gemini_base_url,
+            caller=caller,
         )
     if settings.openai_api_key is None and settings.openai_base_url is None:
         raise TruemarkError(
             "neither OPENAI_API_KEY nor OPENAI_BASE_URL is set:"
             " put one of them in the environment or in .env"
         )
-    require("openai", f"the model {model}", "httpx2")
+    model = model or settings.openai_model
+    if model is None:
+        raise TruemarkError("no model is named: use --model, or set OPENAI_MODEL")
+    require("openai", purpose, "httpx2")
     from truemark.services.openai import OPENAI_URL, OpenAIModel
 
     return OpenAIModel(

@@ -1,0 +1,25 @@
+"""How long and how often a calendar server is asked."""
+
+from __future__ import annotations
+
+import time
+
+from truemark.command import note
+from truemark.services.retry import CallPolicy
+
+TIMEOUT_S = 30.0
+_WORTH_NOTING_S = 3.0
+
+
+def calendar_policy(timeout_s: float | None = None) -> CallPolicy:
+    """Return the policy for calls to calendar servers."""
+    return CallPolicy(
+        timeout_s=timeout_s or TIMEOUT_S, attempts=3, backoff_s=0.5, longest_wait_s=60.0
+    )
+
+
+def wait_for_server(seconds: float) -> None:
+    """Sleep between two attempts, with a note if a person would notice the wait."""
+    if seconds >= _WORTH_NOTING_S:
+        note(f"the calendar server is busy; asking it again in {seconds:.0f} s")
+    time.sleep(seconds)

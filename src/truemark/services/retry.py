@@ -1,0 +1,158 @@
+"""When to call a server again: timeouts, waits between attempts, a ceiling on calls per minute.
+
+Nothing else in the project retries. The clock, the sleeping and the dice are arguments.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import re
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import TypeVar
+
+from truemark.services.calls import CallFailed, Tally, TransientError
+
+T = TypeVar("T")
+_SECONDS = re.compile(r"\d+(?:\.\d+)?")
+
+
+class RateLimiter:
+    """A token bucket that holds a single token.
+
+    A bucket that held a minute's worth would let nearly twice the ceiling through in its first
+    minute, which providers answer with 429; with one token no minute ever has more.
+    """
+
+    def __init__(
+        self,
+        per_minute: float | None = None,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> None:
+        if per_minute is not None and not per_minute > 0:
+            raise ValueError(f"calls per minute must be more than 0, got {per_minute}")
+        self._interval_s = 0.0 if per_minute is None else 60.0 / per_minute
+        self._clock = clock
+        self._sleep = sleep
+        self._next_free_s = clock()
+
+    async def acquire(self) -> float:
+        """Wait for a turn and return how many seconds that took; first come, first served."""
+        now_s = self._clock()
+        turn_s = max(now_s, self._next_free_s)
+        self._next_free_s = turn_s + self._interval_s
+        if turn_s > now_s:
+            await self._sleep(turn_s - now_s)
+        return turn_s - now_s
+
+
+@dataclass(frozen=True, slots=True)
+class CallPolicy:
+    """How long to wait for an answer, and how often and how patiently to ask again."""
+
+    timeout_s: float = 120.0
+    attempts: int = 5
+    backoff_s: float = 1.0
+    longest_wait_s: float = 120.0
+
+    def __post_init__(self) -> None:
+        if not self.timeout_s > 0:
+            raise ValueError(f"timeout must be more than 0 seconds, got {self.timeout_s}")
+        if self.attempts < 1:
+            raise ValueError(f"attempts must be 1 or more, got {self.attempts}")
+
+    def wait_s(self, number: int, error: TransientError, dice: float) -> float:
+        """Return how long to wait after attempt `number`; raise `CallFailed` if it was the last.
+
+        `dice`, from 0 to 1, spreads the waits out, so that calls refused together do not come back
+        together.
+        """
+        asked_s = error.retry_after_s
+        if number >= self.attempts:
+            attempts = "1 attempt" if number == 1 else f"{number} attempts"
+            raise CallFailed(f"{error}; gave up after {attempts}") from error
+        if asked_s is not None and asked_s > self.longest_wait_s:
+            raise CallFailed(
+                f"{error}; asked to wait {asked_s:.0f} s,"
+                f" longer than the {self.longest_wait_s:.0f} s allowed"
+            ) from error
+        if asked_s is not None:
+            return asked_s * (1 + 0.1 * dice)
+        longest_s = min(self.backoff_s * 2.0 ** (number - 1), self.longest_wait_s)
+        return longest_s * (0.5 + 0.5 * dice)
+
+
+def model_policy(timeout_s: float | None = None) -> CallPolicy:
+    """Return the policy for calls to language models."""
+    return CallPolicy() if timeout_s is None else CallPolicy(timeout_s=timeout_s)
+
+
+def call_patiently(
+    ask: Callable[[], T], policy: CallPolicy, sleep: Callable[[float], None] = time.sleep
+) -> T:
+    """Return what `ask` returns, asking again after a `TransientError` as the policy allows.
+
+    Raises `CallFailed` with the last reason once it does not. `ask` blocks, so it has to see to
+    the timeout itself.
+    """
+    number = 0
+    while True:
+        number += 1
+        try:
+            return ask()
+        except TransientError as error:
+            sleep(policy.wait_s(number, error, random.random()))
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Makes calls under one policy and one ceiling on calls per minute."""
+
+    policy: CallPolicy = field(default_factory=CallPolicy)
+    limiter: RateLimiter = field(default_factory=RateLimiter)
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+    dice: Callable[[], float] = random.random
+
+    async def call(self, ask: Callable[[], Awaitable[T]], tally: Tally) -> T:
+        """Return what `ask` returns, asking again after a `TransientError` as the policy allows.
+
+        Raises `CallFailed` with the last reason once it does not; every other error of `ask`
+        passes through at once.
+        """
+        number = 0
+        while True:
+            number += 1
+            tally.attempts += 1
+            tally.paced_s += await self.limiter.acquire()
+            try:
+                return await self._within_timeout(ask)
+            except TransientError as error:
+                await self.sleep(self.policy.wait_s(number, error, self.dice()))
+
+    async def _within_timeout(self, ask: Callable[[], Awaitable[T]]) -> T:
+        try:
+            async with asyncio.timeout(self.policy.timeout_s):
+                return await ask()
+        except TimeoutError as error:
+            raise TransientError(f"no answer within {self.policy.timeout_s:g} s") from error
+
+
+def parse_retry_after(value: str | None, now: datetime | None = None) -> float | None:
+    """Read the seconds to wait from a Retry-After header, given as seconds or an HTTP date."""
+    if value is None:
+        return None
+    if value.isascii() and _SECONDS.fullmatch(value.strip()):
+        return float(value)  # infinity for thousands of digits: longer than anyone waits
+    try:
+        until = parsedate_to_datetime(value)
+        if until.tzinfo is None:
+            until = until.replace(tzinfo=UTC)
+        return max(0.0, (until - (now or datetime.now(UTC))).total_seconds())
+    except (ValueError, OverflowError):
+        return None
