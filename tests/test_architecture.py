@@ -103,9 +103,12 @@ def test_heavy_libraries_are_imported_where_they_are_needed(package: str) -> Non
 # What only one room of the core may import, and only in the functions that need it.
 OF_ONE_ROOM = {
     "dotenv": "truemark/services/",
+    "genai_prices": "truemark/services/",
     "google": "truemark/services/",
+    "httplib2": "truemark/services/",
     "httpx2": "truemark/services/",
     "jinja2": "truemark/pages/",
+    "urllib3": "truemark/services/",
 }
 
 

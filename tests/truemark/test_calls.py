@@ -16,7 +16,13 @@ from truemark.services.calls import (
     Usage,
     total_usage,
 )
-from truemark.services.retry import Caller, CallPolicy, RateLimiter, parse_retry_after
+from truemark.services.retry import (
+    Caller,
+    CallPolicy,
+    RateLimiter,
+    call_patiently,
+    parse_retry_after,
+)
 
 DETERMINISTIC = settings(derandomize=True, deadline=None)
 NOW = datetime(2026, 2, 20, 10, 0, 0, tzinfo=UTC)
@@ -147,6 +153,27 @@ def test_a_call_without_an_answer_is_given_up_in_time() -> None:
 
     with pytest.raises(CallFailed, match=r"^no answer within 0\.02 s; gave up after 2"):
         asyncio.run(_awaited(caller.call(never, Tally())))
+
+
+def test_a_blocking_call_waits_and_gives_up_like_the_others() -> None:
+    script: list[str | Exception] = [TransientError("busy", retry_after_s=2), "fine"]
+    remaining, sleeps = iter(script), list[float]()
+
+    def ask() -> str:
+        outcome = next(remaining)
+        if isinstance(outcome, Exception):
+            raise outcome
+        return outcome
+
+    assert call_patiently(ask, CallPolicy(), sleeps.append) == "fine"
+    assert 2 <= sleeps[0] <= 2.2
+
+    def broken() -> str:
+        raise TransientError("down")
+
+    with pytest.raises(CallFailed, match=r"^down; gave up after 3 attempts$"):
+        call_patiently(broken, CallPolicy(attempts=3), sleeps.append)
+    assert len(sleeps) == 3
 
 
 @pytest.mark.parametrize("values", [{"timeout_s": 0}, {"timeout_s": float("nan")}, {"attempts": 0}])
