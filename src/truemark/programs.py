@@ -1,23 +1,23 @@
-"""Other programs: given something to read, watched while they answer, ended with their children.
+"""Running other programs: give them input, read what they print, end them and their children.
 
-What they are to read goes to their standard input, never onto a command line, where every user of
-the machine could see it. No shell is involved unless the command itself is one (`sh -c "…"`).
+Input goes to their standard input, never onto a command line, where every user of the machine
+could see it. No shell is involved unless the command itself is one (`sh -c "…"`).
 """
 
 from __future__ import annotations
 
 import os
 import queue
+import select
 import shlex
 import shutil
 import signal
 import subprocess
 import threading
 import time
-from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 from typing import IO
@@ -28,13 +28,15 @@ from truemark.text import one_line
 
 _CHUNK = 1 << 16
 _CHUNKS_AHEAD = 16  # a program that prints without end waits, instead of filling the memory
-_COMPLAINT = 300
+_LONGEST_COMPLAINT = 300
+_COMPLAINT_LINES = 3
 _GRACE_S = 1.0
+_POLL_S = 0.1
 _LONGEST_LENGTH = 20  # digits of the number before an answer
 
 
 class ProgramError(TruemarkError):
-    """A program that did not answer as it should: what it did, and what was expected."""
+    """A program did not answer as it should; the text says what it did and what was expected."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +51,7 @@ DEFAULT_LIMITS = Limits()
 
 
 def parse_command(command: str) -> tuple[str, ...]:
-    """The words of a command line, quotes and backslashes understood as a shell does."""
+    """Split a command line into words, with quotes and backslashes as in a shell."""
     try:
         words = tuple(shlex.split(command))
     except ValueError as error:
@@ -60,37 +62,37 @@ def parse_command(command: str) -> tuple[str, ...]:
 
 
 def require_program(words: tuple[str, ...]) -> None:
-    """Raises a `ProgramError` unless there is a program of the first word's name."""
+    """Raise a `ProgramError` unless there is a program of the first word's name."""
     if shutil.which(words[0]) is None:
         raise ProgramError(f"{words[0]}: no such program; check the name and PATH")
 
 
 def command_checksum(words: tuple[str, ...]) -> str:
-    """A hash of the command, and of those of its words that are files, the program included."""
-    found = (shutil.which(words[0]), *words[1:])
-    files = (checksum(Path(word)) for word in found if word and Path(word).is_file())
+    """Hash the command and every file that it names, the program included."""
+    paths = (shutil.which(words[0]), *words[1:])
+    files = (checksum(Path(path)) for path in paths if path and Path(path).is_file())
     return data_hash(*words, *files)
 
 
 def run_program(words: tuple[str, ...], data: bytes, limits: Limits = DEFAULT_LIMITS) -> bytes:
-    """What the program prints when it is given the data; it must end with status 0."""
+    """Return what the program prints when given the data; it must end with status 0."""
     with started(words, limits) as program:
         return program.answer_to(data)
 
 
 @contextmanager
 def started(words: tuple[str, ...], limits: Limits = DEFAULT_LIMITS) -> Iterator[RunningProgram]:
-    """The program, which at the end of the block is gone, and its children with it."""
+    """Start the program; at the end of the block, end it and its children."""
     with ExitStack() as stack:
-        with _ctrl_c_later():
+        with _interrupt_deferred():
             program = RunningProgram(words, limits)
             stack.callback(program.close)
         yield program
 
 
 @contextmanager
-def _ctrl_c_later() -> Iterator[None]:
-    """Keeps a Ctrl-C until the block is done: half-way, nobody would end the program."""
+def _interrupt_deferred() -> Iterator[None]:
+    """Hold a Ctrl-C back until the block is done: half-way, nobody would end the program."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -104,32 +106,20 @@ def _ctrl_c_later() -> Iterator[None]:
             before(*caught[0])
 
 
-@dataclass(slots=True)
-class _Tail:
-    """The last lines of what a program complains of."""
-
-    lines: deque[bytes] = field(default_factory=lambda: deque(maxlen=3))
-
-    def read(self, source: IO[bytes]) -> None:
-        # In pieces: a line may be as long as the disk.
-        with suppress(OSError, ValueError):
-            for line in iter(lambda: source.readline(_CHUNK), b""):
-                if line.strip():
-                    self.lines.append(line[-4 * _COMPLAINT :])
-
-    def __str__(self) -> str:
-        return one_line(b" ".join(self.lines).decode("utf-8", "replace"))[-_COMPLAINT:]
-
-
 class RunningProgram:
-    """A program that was started and can be asked; `started` sees to its end."""
+    """A started program that can be asked; made by `started`, which also ends it.
+
+    Three threads write its input and read its output and complaints. A detached grandchild may
+    hold any of the pipes open, so the threads never wait for a pipe without looking whether the
+    program is being closed.
+    """
 
     def __init__(self, words: tuple[str, ...], limits: Limits) -> None:
         self._limits = limits
-        self._complaints = _Tail()
         try:
             self._process = subprocess.Popen(
                 words,
+                bufsize=0,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
@@ -145,35 +135,31 @@ class RunningProgram:
         assert self._process.stdout
         assert self._process.stderr
         self._input = self._process.stdin
+        os.set_blocking(self._input.fileno(), False)
         self._chunks: queue.Queue[bytes] = queue.Queue(_CHUNKS_AHEAD)
-        self._gone = threading.Event()
+        self._complaints = b""
+        self._closing = threading.Event()
         self._rest = b""
-        self._reader = _thread(self._read_output, self._process.stdout)
-        self._listener = _thread(self._complaints.read, self._process.stderr)
+        self._threads: list[threading.Thread] = []
+        self._start_thread(self._read_output, self._process.stdout)
+        self._listener = self._start_thread(self._read_complaints, self._process.stderr)
 
     def close(self) -> None:
         """End the program and all that it has started."""
-        self._gone.set()
+        self._closing.set()
         self._end_group(signal.SIGTERM)
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(_GRACE_S)
         self._end_group(signal.SIGKILL)
         self._process.wait()
-        with suppress(OSError):
-            self._input.close()
-        self._reader.join(_GRACE_S)
-        self._listener.join(_GRACE_S)
-        for stream, thread in (
-            (self._process.stdout, self._reader),
-            (self._process.stderr, self._listener),
-        ):
-            if stream and not thread.is_alive():
-                stream.close()
+        for thread in self._threads:
+            thread.join()
+        self._input.close()
 
     def answer_to(self, data: bytes) -> bytes:
-        """All that the program prints, until it ends; its status must then be 0."""
+        """Return all that the program prints until it ends; its status must then be 0."""
         deadline = time.monotonic() + self._limits.seconds
-        writer = self._write(data, then_close=True)
+        writer = self._start_writing(data, then_close=True)
         parts: list[bytes] = []
         size = 0
         while chunk := self._next_chunk(deadline):
@@ -185,32 +171,32 @@ class RunningProgram:
         return b"".join(parts)
 
     def exchange(self, data: bytes) -> bytes:
-        """The answer of a program that stays: a length in digits, a line break, so many bytes.
+        """Ask a program that keeps running, and return its answer.
 
-        It is asked in the same form.
+        Question and answer have the same form: a length in digits, a line break, so many bytes.
         """
         deadline = time.monotonic() + self._limits.seconds
-        writer = self._write(b"%d\n%b" % (len(data), data), then_close=False)
-        length = self._line(deadline)
+        writer = self._start_writing(b"%d\n%b" % (len(data), data), then_close=False)
+        length = self._read_line(deadline)
         if not length.isdigit():
             raise ProgramError(
                 f"answers {one_line(length.decode('utf-8', 'replace'))!r}, expected the number of "
                 "bytes that follow, on a line of its own"
             )
         self._expect_no_more_than(int(length))
-        answer = self._bytes(int(length), deadline)
+        answer = self._read_bytes(int(length), deadline)
         writer.join(max(0.0, deadline - time.monotonic()))
         return answer
 
-    def _line(self, deadline: float) -> bytes:
+    def _read_line(self, deadline: float) -> bytes:
         while b"\n" not in self._rest[: _LONGEST_LENGTH + 1]:
             if len(self._rest) > _LONGEST_LENGTH:
-                return self._rest[:_COMPLAINT]
+                return self._rest[:_LONGEST_COMPLAINT]
             self._rest += self._more(deadline)
         line, _, self._rest = self._rest.partition(b"\n")
         return line.strip()
 
-    def _bytes(self, length: int, deadline: float) -> bytes:
+    def _read_bytes(self, length: int, deadline: float) -> bytes:
         parts, missing = [self._rest], length - len(self._rest)
         while missing > 0:
             parts.append(self._more(deadline))
@@ -226,15 +212,17 @@ class RunningProgram:
         raise ProgramError("ended before its answer was whole")
 
     def _next_chunk(self, deadline: float) -> bytes:
-        """What is printed next; nothing when all has been."""
+        """Return what is printed next; nothing when the output has ended."""
         try:
             return self._chunks.get(timeout=max(0.0, deadline - time.monotonic()))
         except queue.Empty:
             raise self._too_slow() from None
 
     def _too_slow(self) -> ProgramError:
-        said = f": {self._complaints}" if str(self._complaints) else ""
-        return ProgramError(f"gave no answer within {self._limits.seconds:g} s and was ended{said}")
+        complaint = f": {self._complaint()}" if self._complaint() else ""
+        return ProgramError(
+            f"gave no answer within {self._limits.seconds:g} s and was ended{complaint}"
+        )
 
     def _expect_no_more_than(self, size: int) -> None:
         if size > self._limits.most_bytes:
@@ -251,40 +239,68 @@ class RunningProgram:
             return
         self._listener.join(_GRACE_S)
         how = f"ended with status {status}" if status > 0 else f"was ended by signal {-status}"
-        raise ProgramError(f"{how}: {str(self._complaints) or 'it said nothing on standard error'}")
+        raise ProgramError(f"{how}: {self._complaint() or 'it said nothing on standard error'}")
 
-    def _write(self, data: bytes, *, then_close: bool) -> threading.Thread:
+    def _complaint(self) -> str:
+        """Return the end of what the program said on standard error, as one line."""
+        lines = [line for line in self._complaints.split(b"\n") if line.strip()]
+        text = b" ".join(lines[-_COMPLAINT_LINES:]).decode("utf-8", "replace")
+        return one_line(text)[-_LONGEST_COMPLAINT:]
+
+    def _start_writing(self, data: bytes, *, then_close: bool) -> threading.Thread:
         def write(stream: IO[bytes]) -> None:
             # A program may end, or be ended, before it has read everything.
-            with suppress(OSError, ValueError):
-                stream.write(data)
-                stream.flush()
+            with suppress(OSError):
+                rest = memoryview(data)
+                while rest and self._wait_for(stream, select.POLLOUT):
+                    rest = rest[os.write(stream.fileno(), rest) :]
             if then_close:
-                with suppress(OSError, ValueError):
-                    stream.close()
+                stream.close()
 
-        return _thread(write, self._input)
+        return self._start_thread(write, self._input)
 
     def _read_output(self, source: IO[bytes]) -> None:
-        with suppress(OSError, ValueError):
-            while chunk := os.read(source.fileno(), _CHUNK):
-                if not self._put(chunk):
-                    return
+        for chunk in self._chunks_of(source):
+            self._put(chunk)
         self._put(b"")
 
-    def _put(self, chunk: bytes) -> bool:
-        while not self._gone.is_set():
-            with suppress(queue.Full):
-                self._chunks.put(chunk, timeout=0.1)
+    def _read_complaints(self, source: IO[bytes]) -> None:
+        most = 4 * _LONGEST_COMPLAINT * _COMPLAINT_LINES  # bytes: a character has up to four
+        for chunk in self._chunks_of(source):
+            self._complaints = (self._complaints + chunk)[-most:]
+
+    def _chunks_of(self, source: IO[bytes]) -> Iterator[bytes]:
+        """Yield what comes through the pipe, and close it at its end or ours."""
+        with source, suppress(OSError):
+            while self._wait_for(source, select.POLLIN):
+                chunk = os.read(source.fileno(), _CHUNK)
+                if not chunk:
+                    return
+                yield chunk
+
+    def _wait_for(self, stream: IO[bytes], event: int) -> bool:
+        """Wait until the pipe is ready; return False if the program is closed before that."""
+        poll = select.poll()
+        poll.register(stream, event)
+        while not self._closing.is_set():
+            if poll.poll(1000 * _POLL_S):
                 return True
         return False
+
+    def _put(self, chunk: bytes) -> None:
+        while not self._closing.is_set():
+            with suppress(queue.Full):
+                self._chunks.put(chunk, timeout=_POLL_S)
+                return
 
     def _end_group(self, how: signal.Signals) -> None:
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(self._process.pid, how)
 
-
-def _thread(work: Callable[[IO[bytes]], None], stream: IO[bytes]) -> threading.Thread:
-    thread = threading.Thread(target=work, args=(stream,), daemon=True)
-    thread.start()
-    return thread
+    def _start_thread(
+        self, work: Callable[[IO[bytes]], None], stream: IO[bytes]
+    ) -> threading.Thread:
+        thread = threading.Thread(target=work, args=(stream,), daemon=True)
+        thread.start()
+        self._threads = [*(other for other in self._threads if other.is_alive()), thread]
+        return thread

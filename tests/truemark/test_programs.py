@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -106,6 +107,31 @@ def test_children_that_hold_the_output_open_do_not_hold_us_up(tmp_path: Path) ->
     with pytest.raises(ProgramError, match="gave no answer"):
         run_program(("sh", "-c", "setsid sleep 20 & echo hello"), b"", Limits(seconds=0.5))
     assert time.monotonic() - begun < 8
+
+
+def open_pipes() -> list[str]:
+    links = []
+    for descriptor in Path("/proc/self/fd").iterdir():
+        with suppress(FileNotFoundError):
+            links.append(str(descriptor.readlink()))
+    return sorted(link for link in links if link.startswith("pipe:"))
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        pytest.param("setsid sleep 10 & echo hello", id="output"),
+        pytest.param("setsid sleep 10 >/dev/null & echo hello", id="complaints"),
+        pytest.param("exec 3<&0; setsid sleep 10 <&3 >/dev/null 2>&1 & sleep 60", id="input"),
+    ],
+)
+def test_no_pipe_stays_open_that_a_child_still_holds(script: str) -> None:
+    before = open_pipes()
+    begun_s = time.monotonic()
+    with suppress(ProgramError), started(("sh", "-c", script), Limits(seconds=0.5)) as program:
+        program.answer_to(b"x" * (1 << 20))
+    assert open_pipes() == before
+    assert time.monotonic() - begun_s < 8
 
 
 def test_the_text_is_on_no_command_line() -> None:
