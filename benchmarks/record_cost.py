@@ -24,7 +24,7 @@ from sat_bench.findings import with_findings
 from sat_bench.models.finding import BUNDLED_MODELS
 from sat_bench.models.systems import find_system
 from sat_bench.recording import Setup, run_of
-from truemark.record_files import write_run
+from truemark.records import write_run
 from truemark.tables import Table, render
 
 

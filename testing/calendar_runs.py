@@ -6,10 +6,7 @@ import random
 from pathlib import Path
 
 from testing.talk_runs import SOURCE, STARTED
-from truemark.calibration import LevelAccuracy, per_level
-from truemark.record_parts import (
-    reliability_of_levels,
-)
+from truemark.calibration import LevelAccuracy, per_level, reliability_of_levels
 from truemark.records import Difference, Finding, Mark, Run, ScoringRules, System, Unit
 
 _KINDS = (

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from truemark.calibration import reliability_of
 from truemark.counts import Counts
 from truemark.record_parts import (
     curve_columns,
@@ -15,7 +16,6 @@ from truemark.record_parts import (
     over_tolerances,
     position_blocks,
     position_marks,
-    reliability_of,
 )
 from truemark.records import Finding, Mark, Run, ScoringRules, System, Unit
 from truemark.sweep import Group, ScoredPositions, exact_curve, grid, sweep_groups

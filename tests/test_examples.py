@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from truemark.cli import main
-from truemark.record_files import load_run
+from truemark.records import load_run
 
 ROOT = Path(__file__).parents[1]
 

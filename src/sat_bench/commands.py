@@ -91,7 +91,7 @@ def _note_signatures(report: Report, options: Options) -> None:
 
 def _write_record(path: Path, outcome: MeasuredRun, talks: Iterable[Talk], setup: Setup) -> None:
     from sat_bench.findings import with_findings
-    from truemark.record_files import write_run
+    from truemark.records import write_run
 
     write_run(path, with_findings(outcome.run, outcome.measured, talks, setup))
     note(f"record: {path}")

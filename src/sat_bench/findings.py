@@ -10,7 +10,8 @@ from math import isfinite
 from sat_bench.corpus.talks import Talk
 from sat_bench.evaluation import Measured
 from sat_bench.recording import Setup, chosen_thresholds
-from truemark.record_parts import curve_columns, over_tolerances, position_marks, reliability_of
+from truemark.calibration import reliability_of
+from truemark.record_parts import curve_columns, over_tolerances, position_marks
 from truemark.records import Difference, Finding, Mark, Reliability, Run, Unit
 from truemark.sweep import Group, ScoredPositions, exact_curve
 

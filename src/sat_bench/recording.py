@@ -24,9 +24,8 @@ from sat_bench.models.systems import System
 from truemark import __version__
 from truemark.counts import Weights
 from truemark.errors import TruemarkError, os_reason
-from truemark.record_files import SUFFIX, is_record
 from truemark.record_parts import held_out_of, position_blocks
-from truemark.records import HeldOut, Run, ScoringRules, Unit
+from truemark.records import SUFFIX, HeldOut, Run, ScoringRules, Unit, is_record
 from truemark.records import System as RunSystem
 from truemark.signature import Signature
 

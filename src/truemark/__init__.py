@@ -10,8 +10,17 @@ if TYPE_CHECKING:
     from truemark.errors import TruemarkError
     from truemark.gate import Criteria, check
     from truemark.matching import match_positions
-    from truemark.record_files import load_run, write_run
-    from truemark.records import Difference, Finding, Mark, Run, ScoringRules, System, Unit
+    from truemark.records import (
+        Difference,
+        Finding,
+        Mark,
+        Run,
+        ScoringRules,
+        System,
+        Unit,
+        load_run,
+        write_run,
+    )
     from truemark.summary import summarise
 
 __version__ = "0.1.0"
@@ -51,8 +60,10 @@ _HOMES = {
     "errors": ("TruemarkError",),
     "gate": ("Criteria", "check"),
     "matching": ("match_positions",),
-    "record_files": ("load_run", "write_run"),
-    "records": ("Difference", "Finding", "Mark", "Run", "ScoringRules", "System", "Unit"),
+    "records": (
+        *("Difference", "Finding", "Mark", "Run", "ScoringRules", "System", "Unit"),
+        *("load_run", "write_run"),
+    ),
     "summary": ("summarise",),
 }
 

@@ -1,14 +1,14 @@
-"""Can confidence be trusted: accuracy per level, reliability per bin, two summary numbers."""
+"""How far stated confidence can be trusted: accuracy per level and per bin, two numbers."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import ArrayLike, NDArray
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from truemark.records import Reliability, ReliabilityRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class Bin:
 def per_level(
     claims: Iterable[tuple[str, bool]], levels: Sequence[str]
 ) -> tuple[LevelAccuracy, ...]:
-    """The accuracy at each of `levels`, in that order, from (claimed level, was right) pairs."""
+    """Count the claims and the right ones at each of `levels`, from (level, was right) pairs."""
     counts = dict.fromkeys(levels, 0)
     correct = dict.fromkeys(levels, 0)
     for level, right in claims:
@@ -58,9 +58,7 @@ def per_level(
 
 
 def binned(probabilities: ArrayLike, outcomes: ArrayLike, bins: int = 15) -> tuple[Bin, ...]:
-    """Reliability in `bins` bins of equal width from 0 to 1; the last one includes 1."""
-    import numpy as np
-
+    """Sort predictions into `bins` bins of equal width from 0 to 1; the last one includes 1."""
     if bins < 1:
         raise ValueError(f"bins must be 1 or more, got {bins}")
     claimed, right = _checked(probabilities, outcomes)
@@ -77,7 +75,7 @@ def binned(probabilities: ArrayLike, outcomes: ArrayLike, bins: int = 15) -> tup
 def expected_calibration_error(
     probabilities: ArrayLike, outcomes: ArrayLike, bins: int = 15
 ) -> float:
-    """The mean distance between probability and accuracy of a bin, weighted by its count."""
+    """Average the distance between probability and accuracy of a bin, weighted by its count."""
     filled = [part for part in binned(probabilities, outcomes, bins) if part.count]
     if not filled:
         raise ValueError("probabilities must not be empty, got none")
@@ -86,18 +84,46 @@ def expected_calibration_error(
 
 
 def brier_score(probabilities: ArrayLike, outcomes: ArrayLike) -> float:
-    """The mean squared distance between probability and outcome (1 for right, 0 for wrong)."""
+    """Average the squared distance between probability and outcome (1 for right, 0 for wrong)."""
     claimed, right = _checked(probabilities, outcomes)
     if not len(claimed):
         raise ValueError("probabilities must not be empty, got none")
     return float(((claimed - right) ** 2).mean())
 
 
+def reliability_of(probabilities: ArrayLike, outcomes: ArrayLike, bins: int = 15) -> Reliability:
+    """Make the part of a run record that says how often each stated probability was right."""
+    parts = binned(probabilities, outcomes, bins)
+    rows = tuple(
+        ReliabilityRow(
+            f"{part.lower:.2f} to {part.upper:.2f}",
+            part.count,
+            part.correct,
+            part.lower,
+            part.upper,
+            part.mean_probability,
+        )
+        for part in parts
+    )
+    if not any(part.count for part in parts):
+        return Reliability(rows)
+    return Reliability(
+        rows,
+        brier_score(probabilities, outcomes),
+        expected_calibration_error(probabilities, outcomes, bins),
+    )
+
+
+def reliability_of_levels(levels: Sequence[LevelAccuracy]) -> Reliability:
+    """Make the part of a run record that says how often each level of confidence was right."""
+    return Reliability(
+        tuple(ReliabilityRow(level.level, level.count, level.correct) for level in levels)
+    )
+
+
 def _checked(
     probabilities: ArrayLike, outcomes: ArrayLike
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    import numpy as np
-
     claimed = np.asarray(probabilities, dtype=np.float64)
     right = np.asarray(outcomes, dtype=np.bool_)
     if claimed.ndim != 1 or claimed.shape != right.shape:

@@ -17,7 +17,7 @@ from truemark.command import DONE, FAILED, INCONCLUSIVE, WRONG_USE, Parser, ende
 from truemark.errors import TruemarkError
 
 if TYPE_CHECKING:
-    from truemark.record_files import Timeline
+    from truemark.timeline import Timeline
 
 NAME = "truemark"
 _STATUS = {"passed": DONE, "fell short": FAILED, "inconclusive": INCONCLUSIVE}
@@ -72,7 +72,7 @@ def _compare_arguments(own: argparse.ArgumentParser) -> None:
 
 def _compare(options: argparse.Namespace) -> int:
     from truemark.comparison import compare
-    from truemark.record_files import load_run
+    from truemark.records import load_run
     from truemark.sections import comparison_sections, show
 
     if len(options.runs) < 2:
@@ -97,7 +97,7 @@ def _report_arguments(own: argparse.ArgumentParser) -> None:
 def _report(options: argparse.Namespace) -> int:
     from truemark.files import write_atomically
     from truemark.pages.report import report_page
-    from truemark.record_files import load_run
+    from truemark.records import load_run
 
     _spare_records(options.output)
     runs = [load_run(path) for path in options.runs]
@@ -113,8 +113,8 @@ def _history_arguments(own: argparse.ArgumentParser) -> None:
 
 
 def _history(options: argparse.Namespace) -> int:
-    from truemark.record_files import read_timeline
     from truemark.sections import show, timeline_sections
+    from truemark.timeline import read_timeline
 
     _spare_records(options.output)
     timeline = read_timeline(options.folder)
@@ -161,7 +161,7 @@ def _check_arguments(own: argparse.ArgumentParser) -> None:
 def _check(options: argparse.Namespace) -> int:
     from truemark.files import append_text, write_atomically
     from truemark.gate import Criteria, check, junit
-    from truemark.record_files import load_run
+    from truemark.records import load_run
     from truemark.sections import gate_sections, gate_summary, show
 
     criteria = Criteria(
@@ -184,7 +184,7 @@ def _check(options: argparse.Namespace) -> int:
 
 def _spare_records(output: str | None) -> None:
     """Refuses to write a page where a run record lies, such as the one that it is about."""
-    from truemark.record_files import is_record
+    from truemark.records import is_record
 
     if output and is_record(output):
         raise TruemarkError(f"{output}: is a run record; name another file to write")

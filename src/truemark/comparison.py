@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
 
 from truemark.counts import Counts
 from truemark.errors import TruemarkError
@@ -26,12 +29,7 @@ from truemark.uncertainty import (
     power_of,
 )
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Ints = NDArray[np.int64]
-
+Ints = NDArray[np.int64]
 Verdict = Literal["better", "worse", "not distinguishable"]
 LEVEL = 0.05
 WORTH_SEEING = 0.02
@@ -204,8 +202,6 @@ def _pairs(baseline: Run, run: Run) -> list[Pair]:
 
 def _paired_tables(pairs: Sequence[Pair]) -> tuple[Ints, Ints]:
     """The counts per cluster, before and after; whole units where their blocks do not pair."""
-    import numpy as np
-
     clusters, rows = [], []
     for before, after in pairs:
         parts = block_rows(before)

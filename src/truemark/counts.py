@@ -51,6 +51,10 @@ class Counts:
     def expected(self) -> int:
         return self.tp + self.fn
 
+    @property
+    def mistakes(self) -> int:
+        return self.fp + self.fn
+
 
 Counts.zero = Counts(0, 0, 0)
 

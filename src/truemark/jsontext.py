@@ -13,8 +13,8 @@ import math
 import re
 import sys
 import types
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import MISSING, dataclass, fields, is_dataclass
 from datetime import datetime
 from functools import cache
 from numbers import Integral, Real
@@ -154,6 +154,10 @@ def read_value(kind: type[T], value: object, where: str) -> T:
         return msgspec.convert(value, kind)
     except msgspec.ValidationError as error:
         raise TruemarkError(f"{where}: {_mismatch(kind, value, error)}") from error
+    except UnicodeEncodeError:
+        # msgspec cannot look at half a surrogate pair where something else than text belongs.
+        text = json.dumps(value, ensure_ascii=False).encode("utf-8", "replace")
+        return read_value(kind, json.loads(text), where)
 
 
 def _mismatch(kind: Any, value: Any, error: msgspec.ValidationError) -> str:
@@ -298,157 +302,59 @@ def shown(value: object) -> str:
     return text if len(text) <= _LONGEST_SHOWN else f"{text[: _LONGEST_SHOWN - 3]}..."
 
 
-def encoded(value: object) -> object:
-    """`value` with every dataclass in it as a mapping of its fields, without the defaults."""
-    if type(value) in _SIMPLE:  # most values of a record; the questions below take their time
+def without_defaults(value: object) -> object:
+    """Turn dataclasses into mappings of their fields, leaving out those at their default."""
+    if type(value) in _SIMPLE:  # most values; the questions below take longer
         return value
-    if isinstance(value, dict | Mapping):
-        return {key: encoded(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [encoded(item) for item in value]
     if is_dataclass(value) and not isinstance(value, type):
-        return {name: encoded(own) for name, own in present_fields(value).items()}
-    return value
-
-
-def present_fields(value: object) -> dict[str, object]:
-    """The fields of a dataclass that are not at their defaults, and what it keeps in `extra`."""
-    kind: Any = type(value)
-    content = {
-        name: own
-        for name, default in _defaults(kind)
-        if name != _EXTRA and (own := getattr(value, name)) != default
-    }
-    return content | dict(getattr(value, _EXTRA, {}))
-
-
-def decoded(kind: type[T], value: object, where: str) -> T:
-    """The dataclass `kind` read from parsed JSON; an error says where it is not as expected."""
-    hashable: Any = kind
-    content: T = _reader(hashable)(value, where)
-    return content
-
-
-@cache
-def _defaults(kind: type) -> tuple[tuple[str, object], ...]:
-    return tuple((field.name, _default(field)) for field in fields(kind))
-
-
-def _default(field: Field[Any]) -> object:
-    if field.default_factory is not MISSING:
-        return field.default_factory()
-    return field.default
-
-
-@cache
-def _reader(kind: Any) -> Reader:
-    """The function that reads a value of the type `kind`; made once per type."""
-    if is_dataclass(kind) and isinstance(kind, type):
-        return _dataclass_reader(kind)
-    origin, arguments = get_origin(kind), get_args(kind)
-    if origin in (Union, types.UnionType):
-        (present,) = (_reader(one) for one in arguments if one is not types.NoneType)
-        return lambda value, where: None if value is None else present(value, where)
-    if origin is Literal:
-        return _choice_reader(arguments)
-    if origin in (tuple, Sequence):
-        return _tuple_reader(_reader(arguments[0]))
-    if origin is Mapping:
-        return _mapping_reader(_reader(arguments[1]))
-    return _PLAIN[kind]
-
-
-def _dataclass_reader(kind: type) -> Reader:
-    hints = get_type_hints(kind)
-    readers = {field.name: _reader(hints[field.name]) for field in fields(kind)}
-    keeps = readers.pop(_EXTRA, None) is not None
-    required = [name for name, default in _defaults(kind) if default is MISSING]
-
-    def read(value: object, where: str) -> object:
-        if not isinstance(value, dict):
-            raise _unexpected(value, where, "an object")
-        for name in required:
-            if name not in value:
-                raise TruemarkError(f"{where}: has no field {name!r}, which it must have")
-        known = {
-            name: readers[name](item, f"{where}.{name}")
-            for name, item in value.items()
-            if name in readers
+        return {
+            name: without_defaults(item)
+            for name, default in _defaults(type(value))
+            if (item := getattr(value, name)) != default
         }
-        unknown = {name: item for name, item in value.items() if name not in readers}
-        try:
-            return kind(**known, **({_EXTRA: unknown} if keeps and unknown else {}))
-        except ValueError as error:
-            raise TruemarkError(f"{where}: {error}") from error
-
-    return read
-
-
-def _tuple_reader(item: Reader) -> Reader:
-    def read(value: object, where: str) -> object:
-        if not isinstance(value, list):
-            raise _unexpected(value, where, "a list")
-        return tuple(item(one, f"{where}[{number}]") for number, one in enumerate(value))
-
-    return read
-
-
-def _choice_reader(choices: tuple[object, ...]) -> Reader:
-    def read(value: object, where: str) -> object:
-        if not isinstance(value, str) or value not in choices:
-            raise _unexpected(value, where, f"one of {', '.join(map(str, choices))}")
-        return value
-
-    return read
-
-
-def _mapping_reader(item: Reader) -> Reader:
-    def read(value: object, where: str) -> object:
-        if not isinstance(value, dict):
-            raise _unexpected(value, where, "an object")
-        return {key: item(one, f"{where}.{key}") for key, one in value.items()}
-
-    return read
-
-
-def _text(value: object, where: str) -> str:
-    if not isinstance(value, str):
-        raise _unexpected(value, where, "text")
+    if isinstance(value, Mapping):
+        return {key: without_defaults(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [without_defaults(item) for item in value]
     return value
 
 
-def _whole(value: object, where: str) -> int:
-    if not isinstance(value, int) or isinstance(value, bool):
-        raise _unexpected(value, where, "a whole number")
-    return value
+@cache
+def _defaults(kind: Any) -> tuple[tuple[str, object], ...]:
+    return tuple(
+        (
+            field.name,
+            field.default if field.default_factory is MISSING else field.default_factory(),
+        )
+        for field in fields(kind)
+    )
 
 
-def _number(value: object, where: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise _unexpected(value, where, "a number")
-    try:
-        number = float(value)
-    except OverflowError:
-        number = math.inf
-    if not math.isfinite(number):
-        raise _unexpected(value, where, "a number of ordinary size")
-    return number
+def json_schema(kind: type, title: str) -> dict[str, Any]:
+    """Make the JSON Schema of a type that `read_json` reads; docstrings become descriptions."""
+    _, parts = msgspec.json.schema_components(
+        [kind],
+        schema_hook=lambda _: {"description": "Any JSON value."},
+        ref_template="#/$defs/{name}",
+    )
+    parts = _tidied(parts)
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        **parts.pop(kind.__name__),
+        "title": title,
+        "$defs": parts,
+    }
 
 
-def _truth(value: object, where: str) -> bool:
-    if not isinstance(value, bool):
-        raise _unexpected(value, where, "true or false")
-    return value
-
-
-_PLAIN: dict[Any, Reader] = {
-    str: _text,
-    int: _whole,
-    float: _number,
-    bool: _truth,
-    object: lambda value, where: value,
-}
-
-
-def _unexpected(value: object, where: str, expected: str) -> TruemarkError:
-    return TruemarkError(f"{where}: found {shown(value)}, expected {expected}")
+def _tidied(schema: Any) -> Any:
+    """Put descriptions on one line and leave out the limits of `Number`, which say nothing."""
+    if isinstance(schema, list):
+        return [_tidied(item) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    limits = (("minimum", -sys.float_info.max), ("maximum", sys.float_info.max))
+    return {
+        name: " ".join(item.split()) if name == "description" else _tidied(item)
+        for name, item in schema.items()
+        if (name, item) not in limits
+    }

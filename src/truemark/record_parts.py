@@ -5,22 +5,11 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Sequence
 from math import isfinite
-from typing import TYPE_CHECKING
 
-from truemark.calibration import (
-    Bin,
-    LevelAccuracy,
-    binned,
-    brier_score,
-    expected_calibration_error,
-)
 from truemark.counts import EQUAL_WEIGHTS, Counts, total
 from truemark.matching import match_positions
-from truemark.records import CurveColumns, HeldOut, Mark, Reliability, ReliabilityRow, ScoringRules
+from truemark.records import CurveColumns, HeldOut, Mark, ScoringRules
 from truemark.sweep import Curve, Group, SweepTable, leave_one_out
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
 
 CURVE_POINTS = 2_000
 _DIGITS = 7  # as many as probabilities in single precision have
@@ -44,28 +33,6 @@ def curve_columns(curve: Curve, rules: ScoringRules, points: int = CURVE_POINTS)
         places = np.union1d(places, spread).tolist()
     tp, fp, fn = (tuple(column[places].tolist()) for column in columns)
     return CurveColumns(tuple(curve.thresholds[places].tolist()), tp, fp, fn)
-
-
-def reliability_of(probabilities: ArrayLike, outcomes: ArrayLike, bins: int = 15) -> Reliability:
-    """Reliability by stated probability, with the Brier score and the calibration error."""
-    rows = binned(probabilities, outcomes, bins)
-    if not any(row.count for row in rows):
-        return Reliability(tuple(map(_row_of_bin, rows)))
-    return Reliability(
-        tuple(map(_row_of_bin, rows)),
-        brier_score(probabilities, outcomes),
-        expected_calibration_error(probabilities, outcomes, bins),
-    )
-
-
-def _row_of_bin(one: Bin) -> ReliabilityRow:
-    label = f"{one.lower:.2f} to {one.upper:.2f}"
-    return ReliabilityRow(label, one.count, one.correct, one.lower, one.upper, one.mean_probability)
-
-
-def reliability_of_levels(levels: Sequence[LevelAccuracy]) -> Reliability:
-    """Reliability by stated level of confidence."""
-    return Reliability(tuple(ReliabilityRow(one.level, one.count, one.correct) for one in levels))
 
 
 def held_out_of(table: SweepTable, rules: ScoringRules) -> HeldOut | None:

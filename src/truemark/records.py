@@ -7,17 +7,38 @@ characters, not bytes.
 from __future__ import annotations
 
 import json
+import os
+import random
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from truemark.counts import EQUAL_WEIGHTS, Counts, Weights
+from truemark.errors import TruemarkError
+from truemark.files import open_regular, read_text, write_atomically
+from truemark.jsontext import (
+    Number,
+    json_schema,
+    parse_json,
+    read_value,
+    to_json,
+    without_defaults,
+)
 from truemark.signature import data_hash
 
 FORMAT = "truemark.run/1"
+SUFFIX = ".run.json"
+WRITTEN = "written"  # the condition of a run that names none
 MOST = 10**9  # counts of one unit; sums of many still fit 64 bits
 
-Extra = Mapping[str, object]
+# What a record keeps of a large run.
+FINDINGS_PER_KIND = 500
+FINDING_CHARACTERS = 2_000
+UNIT_CHARACTERS = 200_000
+ALL_CHARACTERS = 1_000_000
+_SEED = 20260220
+_HEAD = 100  # bytes in which a record says what it is
 
 
 def _check_counts(*counts: int) -> None:
@@ -32,28 +53,21 @@ class System:
     name: str
     kind: str = ""
     identity: Mapping[str, object] = field(default_factory=dict)
-    extra: Extra = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class ScoringRules:
     """How counts become scores, and the thresholds that were in force."""
 
-    empty: float
-    measure: str = "f1"
+    empty: Number
     weights: Weights = EQUAL_WEIGHTS
-    threshold: float | None = None
-    own_threshold: float | None = None  # the one the system comes with
-    tolerance: float | None = None
-    extra: Extra = field(default_factory=dict)
+    threshold: Number | None = None
+    own_threshold: Number | None = None  # the one the system comes with
+    tolerance: Number | None = None
 
     def __post_init__(self) -> None:
         if not 0 <= self.empty <= 1:
             raise ValueError(f"empty must be between 0 and 1, got {self.empty}")
-        if self.measure not in ("precision", "recall", "f1", "weighted"):
-            raise ValueError(
-                f"measure must be precision, recall, f1 or weighted, got {self.measure!r}"
-            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +80,8 @@ class Mark:
     start: int
     end: int
     role: str
-    probability: float | None = None
+    probability: Number | None = None
     truth: int | None = None
-    extra: Extra = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not 0 <= self.start <= self.end:
@@ -92,15 +105,14 @@ class Unit:
     group: Mapping[str, str] = field(default_factory=dict)
     cluster: str | None = None
     failed: str | None = None
-    seconds: float | None = None
-    cost: float | None = None
+    seconds: Number | None = None
+    cost: Number | None = None
     tokens: Mapping[str, int] = field(default_factory=dict)
     replayed: bool = False
     blocks: tuple[tuple[int, ...], ...] = ()
     text: str | None = None
     marks: tuple[Mark, ...] = ()
     text_left_out: bool = False
-    extra: Extra = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         _check_counts(self.tp, self.fp, self.fn)
@@ -128,9 +140,8 @@ class Difference:
     name: str
     expected: object = None
     got: object = None
-    by: float | None = None
+    by: Number | None = None
     by_unit: str = ""
-    extra: Extra = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,10 +163,9 @@ class Finding:
     expected: object = None
     got: object = None
     differences: tuple[Difference, ...] = ()
-    probability: float | None = None
+    probability: Number | None = None
     confidence: str | None = None
     note: str = ""
-    extra: Extra = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +176,6 @@ class FindingCount:
     count: int
     group: Mapping[str, str] = field(default_factory=dict)
     mistake: bool = True
-    extra: Extra = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         _check_counts(self.count)
@@ -176,11 +185,10 @@ class FindingCount:
 class CurveColumns:
     """Counts over ascending levels (thresholds, or tolerances): one column each."""
 
-    at: tuple[float, ...]
+    at: tuple[Number, ...]
     tp: tuple[int, ...]
     fp: tuple[int, ...]
     fn: tuple[int, ...]
-    extra: Extra = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         _check_counts(*self.tp, *self.fp, *self.fn)
@@ -202,10 +210,9 @@ class ReliabilityRow:
     label: str
     count: int
     correct: int
-    lower: float | None = None
-    upper: float | None = None
-    mean: float | None = None  # of the stated probabilities
-    extra: Extra = field(default_factory=dict)
+    lower: Number | None = None
+    upper: Number | None = None
+    mean: Number | None = None  # of the stated probabilities
 
     def __post_init__(self) -> None:
         if not 0 <= self.correct <= self.count <= MOST:
@@ -217,9 +224,8 @@ class Reliability:
     """Whether stated confidence can be trusted, and two numbers that sum it up."""
 
     rows: tuple[ReliabilityRow, ...]
-    brier: float | None = None
-    calibration_error: float | None = None
-    extra: Extra = field(default_factory=dict)
+    brier: Number | None = None
+    calibration_error: Number | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,7 +236,6 @@ class HeldOut:
     fp: int
     fn: int
     method: str = ""
-    extra: Extra = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         _check_counts(self.tp, self.fp, self.fn)
@@ -242,10 +247,10 @@ class HeldOut:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """Everything about one run of one system.
+    """One run of one system on one set under one condition.
 
-    `signature` is what makes two runs comparable (data, rules, tolerance) and nothing of the
-    system. `words` are what the tool calls things, such as {"unit": "page", "units": "pages"}.
+    `signature` is what makes two runs comparable (data, rules, tolerance, condition) and nothing
+    of the system. `words` are what the tool calls things, such as {"unit": "page"}.
     """
 
     tool: str
@@ -255,8 +260,8 @@ class Run:
     signature: Mapping[str, str]
     scoring: ScoringRules
     units: tuple[Unit, ...]
-    seconds: float | None = None
-    findings: Sequence[Finding] = ()
+    seconds: Number | None = None
+    findings: tuple[Finding, ...] = ()
     finding_counts: tuple[FindingCount, ...] = ()
     curve: CurveColumns | None = None
     tolerances: CurveColumns | None = None
@@ -264,24 +269,28 @@ class Run:
     reliability: Reliability | None = None
     words: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
-    format: str = FORMAT
-    extra: Extra = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        repeated = [
-            key for key, count in Counter(one.key for one in self.units).items() if count > 1
-        ]
+        times = Counter(unit.key for unit in self.units)
+        repeated = [key for key, count in times.items() if count > 1]
         if repeated:
             name, repeat = repeated[0]
             raise ValueError(f"units must differ in id or repeat, got two of {name!r}, {repeat}")
 
     @property
+    def condition(self) -> str:
+        return self.signature.get("condition", WRITTEN)
+
+    @property
     def comparison_key(self) -> dict[str, str]:
         """What must be equal in two runs for their numbers to mean the same."""
         rules = self.scoring
+        condition = {} if self.condition == WRITTEN else {"condition": self.condition}
+        signature = {name: value for name, value in self.signature.items() if name != "condition"}
         return {
             "tool": self.tool,
-            **self.signature,
+            **signature,
+            **condition,
             "empty": f"{rules.empty:g}",
             "weights": f"{rules.weights.precision:g},{rules.weights.recall:g}",
         }
@@ -291,3 +300,177 @@ class Run:
         """Twelve hex digits that stand for the system and all that changes its answers."""
         parts = (self.system.name, self.system.kind, self.system.identity)
         return data_hash(json.dumps(parts, sort_keys=True, default=str))
+
+
+def load_run(path: str | os.PathLike[str]) -> Run:
+    """Read the record at `path`; unknown fields are ignored."""
+    runs = load_runs(path)
+    if len(runs) > 1:
+        conditions = ", ".join(run.condition for run in runs)
+        raise TruemarkError(
+            f"{path}: holds runs under {len(runs)} conditions ({conditions}), expected one;"
+            " truemark report and truemark history show each of them, and measuring again"
+            " writes a record for each"
+        )
+    return runs[0]
+
+
+def load_runs(path: str | os.PathLike[str]) -> tuple[Run, ...]:
+    """Read the record at `path`, as a run for each condition that is in it.
+
+    Earlier versions of sat-bench wrote all conditions of a system to one record.
+    """
+    content = parse_json(read_text(path), str(path))
+    named = content.get("format") if isinstance(content, dict) else None
+    if not isinstance(named, str) or not named.startswith("truemark.run/"):
+        raise TruemarkError(f"{path}: not a run record; expected format {FORMAT!r}")
+    if named != FORMAT and not named.startswith(FORMAT + "."):
+        raise TruemarkError(f"{path}: format {named!r} is newer than {FORMAT!r}; update truemark")
+    run = read_value(Run, content, str(path))
+    if "conditions" not in run.signature:
+        return (run,)
+    conditions = dict.fromkeys(unit.group.get("condition", WRITTEN) for unit in run.units)
+    return tuple(_under(run, condition) for condition in conditions) or (run,)
+
+
+def _under(run: Run, condition: str) -> Run:
+    """Take one condition out of a run that was measured under several.
+
+    Curves and held-out counts are of all conditions together, so they are left behind.
+    """
+    # A unit was called "talk (bare)", and its cluster "talk".
+    names = {
+        unit.id: "".join(unit.id.rsplit(f" ({condition})", 1))
+        for unit in run.units
+        if unit.group.get("condition", WRITTEN) == condition
+    }
+    signature = {name: value for name, value in run.signature.items() if name != "conditions"}
+    return replace(
+        run,
+        signature=signature if condition == WRITTEN else signature | {"condition": condition},
+        units=tuple(
+            replace(
+                unit,
+                id=names[unit.id],
+                group=_without_condition(unit.group),
+                cluster=None if unit.cluster == names[unit.id] else unit.cluster,
+            )
+            for unit in run.units
+            if unit.id in names
+        ),
+        findings=tuple(
+            replace(finding, unit=names[finding.unit])
+            for finding in run.findings
+            if finding.unit in names
+        ),
+        finding_counts=tuple(
+            replace(count, group=_without_condition(count.group))
+            for count in run.finding_counts
+            if count.group.get("condition", WRITTEN) == condition
+        ),
+        seconds=None,
+        curve=None,
+        tolerances=None,
+        held_out=None,
+        reliability=None,
+    )
+
+
+def _without_condition(group: Mapping[str, str]) -> dict[str, str]:
+    return {name: value for name, value in group.items() if name != "condition"}
+
+
+def write_run(path: str | os.PathLike[str], run: Run) -> None:
+    """Write the record to `path`, whole or not at all; a large run is cut to what fits."""
+    write_atomically(path, run_json(capped(run)))
+
+
+def run_json(run: Run) -> str:
+    """Render the record as JSON, fields at their default left out."""
+    fields = without_defaults(run)
+    assert isinstance(fields, dict)
+    return to_json({"format": FORMAT} | fields) + "\n"
+
+
+def is_record(path: str | os.PathLike[str]) -> bool:
+    """Whether a file begins as a run record does."""
+    try:
+        with open_regular(path) as file:
+            return FORMAT.partition("/")[0].encode() in file.read(_HEAD)
+    except TruemarkError:
+        return False
+
+
+def schema() -> dict[str, Any]:
+    """Make the JSON Schema of a run record, which ships as run.schema.json."""
+    content = json_schema(Run, "Truemark run record")
+    named = {"format": {"type": "string", "pattern": r"^truemark\.run/1(\..*)?$"}}
+    return content | {
+        "$id": FORMAT,
+        "properties": named | content["properties"],
+        "required": ["format", *content["required"]],
+    }
+
+
+def capped(run: Run) -> Run:
+    """Cut a large run to what a record keeps.
+
+    Findings are sampled per kind, with their true numbers beside them, and their texts cut. Texts
+    of units are kept while they fit, those with the most mistakes first.
+    """
+    return replace(
+        run,
+        findings=tuple(_shortened(finding) for finding in _sampled(run.findings)),
+        finding_counts=finding_counts(run),
+        units=_with_texts_that_fit(run.units),
+    )
+
+
+def _sampled(findings: Sequence[Finding]) -> list[Finding]:
+    """Keep at most so many findings of each kind, in their order."""
+    places: dict[str, list[int]] = {}
+    for place, finding in enumerate(findings):
+        places.setdefault(finding.kind, []).append(place)
+    chosen: list[int] = []
+    for kind, of_kind in places.items():
+        if len(of_kind) > FINDINGS_PER_KIND:
+            of_kind = random.Random(f"{_SEED} {kind}").sample(of_kind, FINDINGS_PER_KIND)
+        chosen += of_kind
+    return [findings[place] for place in sorted(chosen)]
+
+
+def _shortened(finding: Finding) -> Finding:
+    longest = FINDING_CHARACTERS
+    if len(finding.text) <= longest:
+        return finding
+    marks = tuple(
+        replace(mark, end=min(mark.end, longest)) for mark in finding.marks if mark.start < longest
+    )
+    return replace(finding, text=finding.text[:longest], marks=marks)
+
+
+def finding_counts(run: Run) -> tuple[FindingCount, ...]:
+    """Count the findings per kind and group: as recorded, else those in the run."""
+    if run.finding_counts:
+        return run.finding_counts
+    groups = {unit.key: tuple(unit.group.items()) for unit in run.units}
+    counts = Counter(
+        (finding.kind, finding.mistake, groups.get((finding.unit, finding.repeat), ()))
+        for finding in run.findings
+    )
+    return tuple(
+        FindingCount(kind, count, dict(group), mistake)
+        for (kind, mistake, group), count in counts.items()
+    )
+
+
+def _with_texts_that_fit(units: tuple[Unit, ...]) -> tuple[Unit, ...]:
+    left = ALL_CHARACTERS
+    fitting = list(units)
+    for place in sorted(range(len(units)), key=lambda place: -units[place].counts.mistakes):
+        size = len(units[place].text or "")
+        if size <= min(left, UNIT_CHARACTERS):
+            left -= size
+        else:
+            fitting[place] = replace(units[place], text=None, marks=(), text_left_out=True)
+    return tuple(fitting)

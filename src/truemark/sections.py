@@ -20,10 +20,10 @@ from truemark.comparison import WORTH_SEEING, Change, Comparison, Versus
 from truemark.counts import Counts
 from truemark.gate import Gate
 from truemark.jsontext import to_json
-from truemark.record_files import Timeline
 from truemark.summary import Summary
 from truemark.tables import Table, escape_markdown, render
 from truemark.text import one_line
+from truemark.timeline import Timeline
 from truemark.uncertainty import MEASURES, Interval, PairedInterval
 
 Form = Literal["text", "markdown", "json"]

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, pvariance
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from truemark.counts import Counts, total
 from truemark.records import Run, ScoringRules, Unit
@@ -22,12 +25,7 @@ from truemark.uncertainty import (
     wilson,
 )
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Ints = NDArray[np.int64]
-
+Ints = NDArray[np.int64]
 T = TypeVar("T")
 Block = tuple[str, int]
 
@@ -109,8 +107,6 @@ def block_rows(unit: Unit) -> list[tuple[Block, tuple[int, ...]]]:
 
 def cluster_table(units: Sequence[Unit]) -> Ints:
     """The counts per cluster; rows of tp, fp, fn."""
-    import numpy as np
-
     parts = [part for unit in units for part in block_rows(unit)]
     rows = np.array([row for _, row in parts], dtype=np.int64).reshape(len(parts), 3)
     return clustered(rows, [cluster for cluster, _ in parts])

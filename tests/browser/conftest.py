@@ -16,8 +16,8 @@ from testing.made_runs import hostile_run
 from testing.talk_runs import large_run, talks_run
 
 from truemark.pages.report import history_page, report_page
-from truemark.record_files import load_run, read_timeline, write_run
-from truemark.records import Run
+from truemark.records import Run, load_run, write_run
+from truemark.timeline import read_timeline
 
 Open = Callable[..., Any]
 

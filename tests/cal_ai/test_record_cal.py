@@ -23,8 +23,7 @@ from tests.cal_ai.sample_folders import (
 from cal_ai.benchmark.record import excerpt, quoted_lines
 from cal_ai.transcript import Transcript, Utterance, parse_transcript
 from truemark.cli import main as truemark
-from truemark.record_files import load_run, schema
-from truemark.records import Run
+from truemark.records import Run, load_run, schema
 
 LATE = {**GOT_LUNCH, "start_time": "2026-02-21T12:45:00", "reasoning": 'Line 1: "sample"'}
 TEXT = "[Bob]: Lunch tomorrow? sample <{}>\n[Alice]: Yes, at noon."

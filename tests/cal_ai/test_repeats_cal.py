@@ -15,7 +15,7 @@ from tests.cal_ai.sample_folders import (
     write_samples,
 )
 
-from truemark.record_files import load_run
+from truemark.records import load_run
 
 FLAGS = ("--no-summary", "--format", "json", "--concurrency", "1")
 

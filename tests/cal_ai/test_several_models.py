@@ -10,7 +10,7 @@ from tests.cal_ai.sample_folders import GOT_LUNCH, CommandLine, write_samples
 
 from cal_ai.extractors.prompt import BUILT_IN
 from truemark.cli import main as truemark
-from truemark.record_files import load_run
+from truemark.records import load_run
 
 
 def by_model(call: Call) -> Reply:

@@ -8,7 +8,7 @@ from tests.hostile.kinds import TRANSCRIPT
 from tests.hostile.readers import TALK
 from tests.truemark.runs_for_tests import made
 
-from truemark.record_files import write_run
+from truemark.records import write_run
 
 __all__ = ["cal_ai", "folder", "gemini", "google", "llm", "radicale"]
 

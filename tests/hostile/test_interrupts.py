@@ -64,7 +64,7 @@ def test_a_command_that_is_let_be_ends_well(folder: Path, module: str) -> None:
         ("sat_bench", "sat_bench.commands"),
         ("sat_bench", "numpy"),
         ("sat_bench", "onnxruntime"),
-        ("truemark", "truemark.record_files"),
+        ("truemark", "truemark.records"),
         ("truemark", "numpy"),
     ],
 )

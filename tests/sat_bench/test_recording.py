@@ -30,8 +30,7 @@ from sat_bench.results import (
 )
 from truemark.cli import main as truemark
 from truemark.counts import Weights
-from truemark.record_files import dumped, load_run, schema
-from truemark.records import Run
+from truemark.records import Run, load_runs, run_json, schema
 from truemark.sweep import ScoredPositions, grid
 
 SETUP = Setup("0" * 64, "plain", 3, Weights(), 64)
@@ -83,7 +82,7 @@ def bundled() -> tuple[Run, Measured]:
 
 
 def test_a_record_follows_its_schema(bundled: tuple[Run, Measured]) -> None:
-    jsonschema.validate(json.loads("".join(dumped(bundled[0]))), schema())
+    jsonschema.validate(json.loads(run_json(bundled[0])), schema())
 
 
 def test_units_are_the_talks_with_blocks_that_add_up(bundled: tuple[Run, Measured]) -> None:
@@ -332,13 +331,12 @@ def test_records_of_a_command_compare(
     assert rows == [["nano", "written"], ["nano", "bare"], ["small", "written"], ["small", "bare"]]
     assert "bare: small against nano: " in printed.err
     assert "record: out/nano.run.json" in printed.err
-    run = load_run("out/nano.run.json")
-    assert len(run.units) == 12
-    assert {finding.unit.rpartition(" ")[2] for finding in run.findings} == {"(written)", "(bare)"}
-    assert truemark(["compare", "out/nano.run.json", "out/small.run.json"]) == 0
-    shown = capsys.readouterr().out
-    assert "small against nano: " in shown
-    assert "condition: bare" in shown
+    runs = load_runs("out/nano.run.json")
+    assert [run.condition for run in runs] == ["written", "bare"]
+    assert [len(run.units) for run in runs] == [6, 6]
+    assert all(run.findings for run in runs)
+    assert truemark(["compare", "out/nano.run.json", "out/small.run.json"]) == 1
+    assert "holds runs under 2 conditions (written, bare)" in capsys.readouterr().err
 
 
 WRONG = {

@@ -10,8 +10,7 @@ from junitparser import JUnitXml
 from tests.truemark.runs_for_tests import made, many
 
 from truemark.cli import main
-from truemark.record_files import write_run
-from truemark.records import Run
+from truemark.records import Run, write_run
 
 OUTAGE = made("new", {f"u{n}": (9, 1, 1) if n < 5 else () for n in range(10)})
 
@@ -123,7 +122,7 @@ def test_the_history_is_newest_last_with_a_trend_per_system(
     assert systems[-4:] == ["new", "grown", "grown", "grown"]
     assert "grown (maker)" in printed.out
     assert "▁▄█" in printed.out or "▁▅█" in printed.out
-    assert "broken.run.json: not JSON" in printed.err
+    assert "broken.run.json: not valid JSON" in printed.err
 
 
 def test_the_history_in_json(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -227,7 +226,7 @@ def test_an_interrupt_is_130_while_imports_run(folder: Path) -> None:
         "from truemark.cli import main\n"
         "class Finder:\n"
         "    def find_spec(self, name, path=None, target=None):\n"
-        "        if name == 'truemark.record_files': os.kill(os.getpid(), signal.SIGINT)\n"
+        "        if name == 'truemark.records': os.kill(os.getpid(), signal.SIGINT)\n"
         "sys.meta_path.insert(0, Finder())\n"
         "sys.exit(main(['history', '.']))\n"
     )

@@ -132,6 +132,7 @@ def test_json_is_read_into_types_and_unknown_fields_are_ignored() -> None:
             "tables.b[0].name is 1, not a text",
         ),
         ('{"guests": [], "cake": 1}', "cake is 1, not true or false"),
+        ('{"guests": [], "cake": "\\ud800"}', "cake is '?', not true or false"),
         ('{"guests": [', "not valid JSON: Expecting value at line 1 column 13"),
         ("[" * 100_000, "not readable JSON: nested too deeply"),
         ("1" * 5_000, "not readable JSON: it has a number of too many digits"),

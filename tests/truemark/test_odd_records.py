@@ -12,8 +12,7 @@ from tests.truemark.test_records import FULL
 from truemark.comparison import compare
 from truemark.errors import TruemarkError
 from truemark.gate import Criteria, check, junit
-from truemark.record_files import dumped, load_run
-from truemark.records import Run
+from truemark.records import Run, load_run, run_json
 from truemark.sections import as_json, as_text, comparison_sections, gate_sections
 from truemark.uncertainty import Draws
 
@@ -48,7 +47,7 @@ def changed(content: object, at: Path_, odd: object) -> object:
     return whole
 
 
-CONTENT = json.loads("".join(dumped(FULL)))
+CONTENT = json.loads(run_json(FULL))
 PLACES = list(paths(CONTENT))
 COUNTED = {"units", "scoring", "system", "signature", "held_out", "tool"}
 
@@ -78,7 +77,7 @@ def test_a_record_with_an_odd_value_is_read_or_refused(odd: object, tmp_path: Pa
             assert "\n" not in text
         else:
             read += 1
-            "".join(dumped(run))
+            run_json(run)
         assert "\x1b" not in text
         assert "\u202e" not in text
     assert read

@@ -23,8 +23,7 @@ from truemark.errors import TruemarkError
 from truemark.pages.document import change_tags, utf16
 from truemark.pages.figures import figures_of, threshold_figure
 from truemark.pages.report import Scale, difference_scale, report_page, score_scale
-from truemark.record_files import load_run, write_run
-from truemark.records import Finding, Run
+from truemark.records import Finding, Run, load_run, write_run
 from truemark.uncertainty import Draws, PairedInterval
 
 FEW = Draws(resamples=200)

@@ -26,7 +26,7 @@ from cal_ai.events import Confidence, Event
 from cal_ai.transcript import Transcript
 from truemark import history
 from truemark.errors import TruemarkError
-from truemark.jsontext import decoded
+from truemark.jsontext import read_value
 from truemark.signature import data_hash
 
 _Step = tuple[Result, str, str | None]  # what became of it, why, and the event's id
@@ -224,7 +224,7 @@ def _is_whole(record: Mapping[str, object]) -> bool:
 def _outcome(values: object) -> Outcome | None:
     """The outcome in a line of this file; None for what is damaged, or of another version."""
     try:
-        outcome = decoded(Outcome, values, "change")
+        outcome = read_value(Outcome, values, "change")
         for moment in filter(None, (outcome.start_time, outcome.end_time)):
             datetime.fromisoformat(moment)
     except (TruemarkError, ValueError):

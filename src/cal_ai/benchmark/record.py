@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, TypeVar, get_args
 
@@ -28,12 +29,11 @@ from cal_ai.events import Confidence, Event
 from cal_ai.extractors.replay import ReplayExtractor
 from cal_ai.transcript import Transcript
 from truemark import __version__, records
-from truemark.calibration import LevelAccuracy, per_level
+from truemark.calibration import LevelAccuracy, per_level, reliability_of_levels
 from truemark.comparison import Comparison, compare
 from truemark.counts import Counts
 from truemark.errors import TruemarkError
-from truemark.record_files import SUFFIX, FindingLog, load_run, texts_left_out
-from truemark.record_parts import reliability_of_levels
+from truemark.records import SUFFIX, load_run
 from truemark.services.calls import Usage
 from truemark.signature import Signature, data_hash
 
@@ -63,11 +63,11 @@ _STATUS: Mapping[type, Status] = {Scored: "scored", Failed: "failed", Unscored: 
 
 
 class Gathered:
-    """What a run keeps of its results: a few numbers of each, and the findings out of memory."""
+    """What a run keeps of its results: a few numbers of each, and the findings."""
 
     def __init__(self, answers: int) -> None:
         self.tally = Tally(answers)
-        self.findings = FindingLog()
+        self.findings: list[tuple[int, records.Finding]] = []
         self._known: dict[object, Any] = {}
 
     def add(self, results: Sequence[tuple[int, Result]]) -> list[Judged]:
@@ -84,7 +84,7 @@ class Gathered:
             reasons = {event.reasoning for event in result.extracted}
             quoted = {reason: quoted_lines(transcript, reason) for reason in reasons}
             for finding in findings_of(one, result, quoted):
-                self.findings.add(place, finding)
+                self.findings.append((place, finding))
         answered = Answered(
             sample=result.sample.id,
             digest=result.sample.digest,
@@ -131,9 +131,9 @@ def run_signature(digests: Iterable[str]) -> Signature:
 
 def record_of(run: BenchmarkRun, price: Price) -> records.Run:
     """The record of the run; samples without a sidecar are in none of its units."""
-    findings = run.gathered.findings.in_order()
+    findings = sorted(run.gathered.findings, key=itemgetter(0))
     counts = Counter(
-        (kind, run.answers[place].category, mistake) for place, kind, mistake in findings.heads
+        (finding.kind, run.answers[place].category, finding.mistake) for place, finding in findings
     )
     return records.Run(
         tool=TOOL,
@@ -144,7 +144,7 @@ def record_of(run: BenchmarkRun, price: Price) -> records.Run:
         signature=dict(run.signature.parts),
         scoring=SCORING,
         units=tuple(_units(run, price)),
-        findings=findings,
+        findings=tuple(finding for _, finding in findings),
         finding_counts=tuple(
             records.FindingCount(kind, count, {"category": category}, mistake)
             for (kind, category, mistake), count in counts.items()
@@ -172,16 +172,12 @@ def _notes(run: BenchmarkRun) -> Iterator[str]:
 
 def _units(run: BenchmarkRun, price: Price) -> Iterator[records.Unit]:
     kept = [(place, it) for place, it in enumerate(run.answers) if it.status != "unscored"]
-    # Those of a large run are not even made: together they would be larger than all else.
-    without = texts_left_out((it.counts.fp + it.counts.fn, it.length) for _, it in kept)
     groups = {it.category: {"category": it.category} for _, it in kept}
     samples = run.samples.samples
-    for number, (place, it) in enumerate(kept):
-        left_out, spent = number in without, it.spent
-        whole = None
-        if not left_out:
-            transcript = samples[place % len(samples)].transcript
-            whole = excerpt(transcript, frozenset(it.quoted), None)
+    for place, it in kept:
+        spent = it.spent
+        transcript = samples[place % len(samples)].transcript
+        whole = excerpt(transcript, frozenset(it.quoted), None)
         yield records.Unit(
             id=it.sample,
             repeat=it.repeat,
@@ -194,9 +190,8 @@ def _units(run: BenchmarkRun, price: Price) -> Iterator[records.Unit]:
             cost=None if spent.usage is None else price(spent.usage),
             tokens=_tokens(spent.usage),
             replayed=spent.replayed,
-            text=whole.text if whole else None,
-            marks=whole.marks if whole else (),
-            text_left_out=left_out,
+            text=whole.text,
+            marks=whole.marks,
         )
 
 

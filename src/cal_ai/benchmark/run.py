@@ -91,7 +91,7 @@ async def _conclude(plan: Plan, run: BenchmarkRun, parts: AnswerParts, price: Pr
     from cal_ai.benchmark.overview import Finished, append_history, look_over, with_summary
     from cal_ai.benchmark.record import compared
     from cal_ai.benchmark.report import markdown_report
-    from truemark.record_files import SUFFIX, write_run
+    from truemark.records import SUFFIX, write_run
 
     overview = look_over(run, price)
     if plan.baseline is not None:

@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING
 from truemark.imports import require
 from truemark.jsontext import to_json
 from truemark.pages.figures import Figure
-from truemark.record_files import finding_counts
-from truemark.records import Finding, Mark, Run
+from truemark.records import Finding, Mark, Run, finding_counts
 
 if TYPE_CHECKING:
     from jinja2 import Environment

@@ -12,10 +12,10 @@ from typing import Protocol
 from truemark.comparison import LONGEST_NAME, WORTH_SEEING, Comparison, Versus, compare
 from truemark.pages.document import document, payload_of, signed
 from truemark.pages.figures import COLORS, Figure, Series, figures_of
-from truemark.record_files import PastRun, Timeline, finding_counts
-from truemark.records import Run
+from truemark.records import Run, finding_counts
 from truemark.summary import GroupScore, Summary, summarise
 from truemark.text import clipped
+from truemark.timeline import PastRun, Timeline
 from truemark.uncertainty import DEFAULT_DRAWS, MEASURES, Draws
 
 MOST_UNITS = 40  # beyond which the list of units is no overview

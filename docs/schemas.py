@@ -1,0 +1,21 @@
+"""Writes the JSON Schemas that ship with the packages, made from the types they describe.
+
+`python docs/schemas.py` after a change of those types; tests compare.
+"""
+
+from pathlib import Path
+
+from truemark import records
+from truemark.jsontext import to_json
+
+SOURCE = Path(__file__).parent.parent / "src"
+SCHEMAS = {SOURCE / "truemark" / "run.schema.json": records.schema}
+
+
+def main() -> None:
+    for path, schema in SCHEMAS.items():
+        path.write_text(to_json(schema(), indent=2) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
