@@ -264,7 +264,7 @@ def _extractor(text: str) -> str:
 
 
 def _calendar(text: str) -> str:
-    from cal_ai.calendars.choose import check_calendar
+    from cal_ai.calendars.choosing import check_calendar
 
     try:
         return check_calendar(text)

@@ -1,4 +1,4 @@
-"""Conversations as speakers and what they say."""
+"""Conversations: who says what."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
+
+from truemark.files import read_text
 
 LARGEST_TRANSCRIPT = 5_000_000
 """Bytes; more than a hundred hours of talk."""
@@ -27,22 +29,12 @@ class Transcript:
     skipped_lines: tuple[int, ...] = ()
 
     def as_text(self) -> str:
-        """The conversation with one `[Speaker]: words` line per utterance."""
+        """Write the conversation, one `[Speaker]: words` line per utterance."""
         return "\n".join([f"[{speaker}]: {words}" for speaker, words, _ in self.utterances])
-
-    @property
-    def length(self) -> int:
-        """The characters of all that is said, and of who says it."""
-        return sum(len(speaker) + len(words) for speaker, words, _ in self.utterances)
-
-    def halves(self) -> tuple[Transcript, Transcript]:
-        """The first half of the utterances, and the second."""
-        middle = len(self.utterances) // 2
-        return Transcript(self.utterances[:middle]), Transcript(self.utterances[middle:])
 
 
 def parse_transcript(text: str) -> Transcript:
-    """The utterances of a conversation, and the lines before its first speaker.
+    """Split a conversation into utterances, and number the lines before its first speaker.
 
     Blank lines are skipped, a line without a speaker continues the utterance before it, and a
     speaker who says nothing leaves no utterance.
@@ -60,7 +52,7 @@ def parse_transcript(text: str) -> Transcript:
 
 
 def lines_before_speakers(text: str) -> tuple[int, ...]:
-    """The lines before the first speaker of a conversation, blank ones left out."""
+    """Number the lines before the first speaker of a conversation, blank ones left out."""
     lines = _lines(text)
     first = next((place for place, _, _ in _starts(lines)), len(lines))
     return _not_blank(lines[:first])
@@ -71,7 +63,7 @@ def _not_blank(lines: list[str]) -> tuple[int, ...]:
 
 
 def _starts(lines: list[str]) -> Iterator[tuple[int, str, str]]:
-    """Where someone begins to speak, who it is, and what is said on that line."""
+    """Yield the place of each line that names a speaker, the speaker, and the words on it."""
     names: dict[str, str] = {}  # one string for all that a speaker says
     for place, line in enumerate(lines):
         match = _SPEAKER.match(line)
@@ -93,7 +85,5 @@ def _bare(line: str) -> str:
 
 
 def load_transcript(path: Path) -> Transcript:
-    """The conversation in a UTF-8 file."""
-    from truemark.files import read_text
-
+    """Read the conversation in a UTF-8 file."""
     return parse_transcript(read_text(path, LARGEST_TRANSCRIPT))

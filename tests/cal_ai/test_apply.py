@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 from tests.cal_ai.calendar_backends import BERLIN, IcsBackend, at
 
-from cal_ai.applying.changes import DryRun, Journal
+from cal_ai.applying.dry_run import DryRun
+from cal_ai.applying.journal import Journal
 from cal_ai.applying.outcomes import Outcome
 from cal_ai.applying.pipeline import Conversation, apply_transcript
 from cal_ai.calendars.ics import IcsCalendar

@@ -18,7 +18,7 @@ from tests.cal_ai.calendar_backends import (
 )
 from tests.cal_ai.calendar_servers import GoogleServer, Radicale
 
-from cal_ai.applying.changes import DryRun
+from cal_ai.applying.dry_run import DryRun
 from cal_ai.calendars.protocol import (
     AlreadyThere,
     Calendar,

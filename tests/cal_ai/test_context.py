@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from cal_ai.applying.pipeline import meant, numbered
+from cal_ai.applying.pipeline import as_context, target_of
 from cal_ai.calendars.protocol import Details, Entry
 from cal_ai.events import ContextEvent, Event
 from cal_ai.extractors.prompt import context_lines
@@ -44,7 +44,7 @@ def entry(uid: str) -> Entry:
 
 
 def test_entries_are_numbered_in_order_and_real_ids_stay_out_of_sight() -> None:
-    context = numbered([entry("uid-a"), entry("uid-b")])
+    context = as_context([entry("uid-a"), entry("uid-b")])
 
     assert [event.id for event in context] == [1, 2]
     assert context[1] == ContextEvent(2, "Call b", NINE, TEN, "Room 3")
@@ -54,6 +54,6 @@ def test_entries_are_numbered_in_order_and_real_ids_stay_out_of_sight() -> None:
 def test_a_number_leads_back_to_its_entry_and_an_unknown_one_to_none() -> None:
     entries = [entry(name) for name in "abc"]
 
-    found = [meant(Event("delete", "", existing_event_id=it), entries) for it in NUMBERS]
+    found = [target_of(Event("delete", "", existing_event_id=it), entries) for it in NUMBERS]
 
     assert [one and one.uid for one in found] == ["a", "c", None, None, None, None]

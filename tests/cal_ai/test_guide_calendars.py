@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from cal_ai.applying.changes import Journal
+from cal_ai.applying.journal import Journal
 from cal_ai.applying.outcomes import outcomes_text
 from cal_ai.applying.pipeline import Conversation, apply_transcript
 from cal_ai.calendars.ics import IcsCalendar

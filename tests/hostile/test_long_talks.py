@@ -13,9 +13,10 @@ from tests.hostile.forked import Case, complaints, run
 from cal_ai.benchmark.samples import bundled_folder, load_samples
 from cal_ai.cli import main as cal_ai_main
 from cal_ai.events import ContextEvent, Event
-from cal_ai.extractors.protocol import Request, TooLong
+from cal_ai.extractors.protocol import Request
 from cal_ai.extractors.reader.decide import Found, read_twice
 from cal_ai.extractors.reader.extractor import LONGEST_TALK, read_events
+from cal_ai.extractors.reader.limits import TooLong
 from cal_ai.extractors.reader.mentions import Dialogue, read_dialogue
 from cal_ai.extractors.reader.network import shared_network
 from cal_ai.transcript import parse_transcript
@@ -57,8 +58,8 @@ def reading(monkeypatch: pytest.MonkeyPatch) -> None:
             Found(_said(text), 0.9, (line,)) for line, text in enumerate(talk.lines) if "=" in text
         ]
 
-    monkeypatch.setattr("cal_ai.extractors.reader.decide.read_twice", read_twice)
-    monkeypatch.setattr("cal_ai.extractors.reader.decide.decide", decide)
+    monkeypatch.setattr("cal_ai.extractors.reader.extractor.read_twice", read_twice)
+    monkeypatch.setattr("cal_ai.extractors.reader.extractor.decide", decide)
 
 
 def _said(text: str) -> Event:
@@ -90,7 +91,7 @@ def test_no_sample_is_so_long_that_it_is_read_in_halves(monkeypatch: pytest.Monk
     longest = sorted(
         load_samples(bundled_folder()).samples, key=lambda it: len(it.request.transcript.as_text())
     )[-3:]
-    monkeypatch.setattr("cal_ai.transcript.Transcript.halves", halves)
+    monkeypatch.setattr("cal_ai.extractors.reader.extractor.halves", halves)
     for sample in longest:
         read_events(sample.request)
     with pytest.raises(AssertionError, match="read in halves"):

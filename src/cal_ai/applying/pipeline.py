@@ -1,4 +1,4 @@
-"""One conversation on its way to a calendar: context, extraction, decisions, changes."""
+"""From one conversation to a calendar: context, extraction, decisions, changes."""
 
 from __future__ import annotations
 
@@ -13,10 +13,12 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
-from cal_ai.applying.changes import Applier, DryRun, Earlier, Journal, transcript_id
+from cal_ai.applying.changes import Applier, transcript_id
 from cal_ai.applying.decisions import DEFAULT_APPLY, admits, decide
+from cal_ai.applying.dry_run import DryRun
+from cal_ai.applying.journal import Earlier, Journal
 from cal_ai.applying.outcomes import CHANGES, Outcome, outcomes_json, outcomes_text
-from cal_ai.calendars.choose import choose_calendar, data_folder
+from cal_ai.calendars.choosing import choose_calendar, data_folder
 from cal_ai.calendars.protocol import Calendar, Entry
 from cal_ai.calendars.zones import machine_zone
 from cal_ai.events import Confidence, ContextEvent, Event
@@ -36,7 +38,7 @@ CONTEXT = timedelta(days=14)
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """One transcript, and all that its way to the calendar depends on."""
+    """One transcript, and everything that applying it depends on."""
 
     transcript: Transcript
     owner: str
@@ -52,7 +54,7 @@ class Conversation:
 
 
 def run_command(options: argparse.Namespace) -> int:
-    """Applies what the conversation changes, and prints it; 1 when a change failed."""
+    """Apply the changes of a conversation and print them; return 1 if a change failed, else 0."""
     settings = load_settings(os.environ, owner=options.owner)
     transcript = load_conversation(options.file)
     zone = settings.timezone or machine_zone(os.environ)
@@ -101,7 +103,7 @@ def run_command(options: argparse.Namespace) -> int:
 
 
 def _command(options: argparse.Namespace) -> str:
-    """The call as the user typed it, less what concerns this once only."""
+    """Return the command line without the flags that are for a single run."""
     given = [(f"--{name}", getattr(options, name)) for name in ("owner", "calendar", "extractor")]
     given += [("--model", options.model), ("--prompt", options.prompt)]
     flags = [part for flag, value in given if value is not None for part in (flag, str(value))]
@@ -109,7 +111,7 @@ def _command(options: argparse.Namespace) -> str:
 
 
 def load_conversation(path: Path) -> Transcript:
-    """The transcript in `path`; one in which nobody speaks is refused."""
+    """Read the transcript in `path`; one in which nobody speaks is refused."""
     transcript = load_transcript(path)
     if not transcript.utterances:
         raise TruemarkError(f"{path}: nobody speaks in it, expected lines like [Speaker]: words")
@@ -117,7 +119,7 @@ def load_conversation(path: Path) -> Transcript:
 
 
 def apply_transcript(run: Conversation) -> tuple[Outcome, ...]:
-    """What became of each decision; a transcript that was applied before changes nothing."""
+    """Apply a transcript, unless that was done before, and return the outcome of each decision."""
     transcript = transcript_id(run.transcript, run.owner)
     calendar, journal = run.calendar, run.journal
     earlier = _earlier(run, transcript)
@@ -127,23 +129,22 @@ def apply_transcript(run: Conversation) -> tuple[Outcome, ...]:
     listing = calendar.coming(run.now, run.now + CONTEXT)
     for warning in listing.warnings:
         note(f"warning: {warning}")
-    context = numbered(listing.entries)
+    events = asyncio.run(_extract(run, as_context(listing.entries)))
     decisions = [
-        decide(event, meant(event, listing.entries), run.now, run.zone, run.apply)
-        for event in asyncio.run(_extract(run, context))
+        decide(event, target_of(event, listing.entries), run.now, run.zone, run.apply)
+        for event in events
     ]
-
     applier = Applier(calendar, transcript, list(listing.entries), earlier)
     outcomes = []
     for key, outcome in applier.apply(decisions):
         outcomes.append(outcome)
         if outcome.result in CHANGES and not run.dry_run:
-            with _forgetting_is_no_failure():
+            with _journal_errors_noted():
                 journal.add(calendar.identity, transcript, key, outcome)
     changed = earlier.changes or any(outcome.result in CHANGES for outcome in outcomes)
     failed = any(outcome.result == "failed" for outcome in outcomes)
     if changed and not failed and not run.dry_run:
-        with _forgetting_is_no_failure():
+        with _journal_errors_noted():
             journal.settle(calendar.identity, transcript, run.apply)
     return tuple(outcomes)
 
@@ -157,14 +158,14 @@ def _earlier(run: Conversation, transcript: str) -> Earlier:
         lines = "1 line is" if earlier.damaged == 1 else f"{earlier.damaged} lines are"
         note(f"warning: {journal.path}: {lines} damaged, and what was applied then is not known")
         if not run.dry_run:
-            with _forgetting_is_no_failure():
+            with _journal_errors_noted():
                 journal.set_damaged_aside()
                 note(f"warning: kept aside in {journal.path}{DAMAGED_SUFFIX}")
     return earlier
 
 
 @contextmanager
-def _forgetting_is_no_failure() -> Iterator[None]:
+def _journal_errors_noted() -> Iterator[None]:
     try:
         yield
     except TruemarkError as error:
@@ -186,10 +187,10 @@ async def _extract(run: Conversation, context: tuple[ContextEvent, ...]) -> tupl
         await run.extractor.close()
 
 
-def numbered(entries: Sequence[Entry]) -> tuple[ContextEvent, ...]:
-    """The entries as an extractor sees them: in local time, under 1, 2, 3 … in place of their ids.
+def as_context(entries: Sequence[Entry]) -> tuple[ContextEvent, ...]:
+    """Show entries to an extractor: in local time, numbered from 1 in place of their ids.
 
-    Models confuse long ids, and real ones have no place in a prompt.
+    Models confuse long ids, and real ones do not belong in a prompt.
     """
     return tuple(
         ContextEvent(
@@ -203,7 +204,7 @@ def numbered(entries: Sequence[Entry]) -> tuple[ContextEvent, ...]:
     )
 
 
-def meant(event: Event, entries: Sequence[Entry]) -> Entry | None:
-    """The entry that was shown under the number which the event names."""
+def target_of(event: Event, entries: Sequence[Entry]) -> Entry | None:
+    """Find the entry whose number the event names."""
     number = event.existing_event_id
     return entries[number - 1] if number is not None and 1 <= number <= len(entries) else None

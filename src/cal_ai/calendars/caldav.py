@@ -21,9 +21,9 @@ from cal_ai.calendars.protocol import (
     Entry,
     EventGone,
     Listing,
+    Moment,
     Unreachable,
 )
-from cal_ai.calendars.reading import Moment
 from cal_ai.calendars.servers import calendar_policy, wait_for_server
 from truemark.services.bounded_http import BoundedSession, UnfitAnswerError
 from truemark.services.calls import CallFailed

@@ -22,8 +22,9 @@ from cal_ai.calendars.protocol import (
     Entry,
     EventGone,
     Listing,
+    Moment,
 )
-from cal_ai.calendars.reading import MARK, Moment, Reader, same_moment
+from cal_ai.calendars.reading import MARK, Reader, same_moment
 from cal_ai.calendars.zones import vtimezone
 
 EMPTY = b"""\

@@ -19,9 +19,9 @@ from cal_ai.calendars.protocol import (
     Entry,
     EventGone,
     Listing,
+    Moment,
     Unreachable,
 )
-from cal_ai.calendars.reading import Moment
 from cal_ai.calendars.servers import calendar_policy, wait_for_server
 from cal_ai.calendars.zones import in_zone, midnight
 from truemark.jsontext import Fields, UnfitError

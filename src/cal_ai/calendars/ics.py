@@ -11,8 +11,7 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from cal_ai.calendars.document import EMPTY, Document
-from cal_ai.calendars.protocol import CalendarError, Details, Entry, Listing
-from cal_ai.calendars.reading import Moment
+from cal_ai.calendars.protocol import CalendarError, Details, Entry, Listing, Moment
 from truemark.files import LARGEST_TEXT, read_bytes, write_atomically, write_error
 
 LOCK_WAIT_S = 30.0

@@ -8,6 +8,9 @@ from typing import Protocol
 
 from truemark.errors import TruemarkError
 
+Moment = date | datetime
+"""A day, or a time of day on it."""
+
 
 class CalendarError(TruemarkError):
     """A calendar that cannot be read or changed as asked."""
@@ -52,14 +55,14 @@ class Details:
 class Entry:
     """An event, or one occurrence of a recurring event, as it stands in a calendar.
 
-    `recurrence` tells occurrences of one `uid` apart: the start that the rule gives, wherever the
+    `recurrence` distinguishes occurrences of one `uid`: the start that the rule gives, even if the
     occurrence was moved. `marks` are the transcripts that were applied to it, and `version` is
     what a later change is checked against.
     """
 
     uid: str
     details: Details
-    recurrence: date | datetime | None = None
+    recurrence: Moment | None = None
     people: tuple[str, ...] = ()
     marks: frozenset[str] = frozenset()
     version: str = ""
@@ -70,7 +73,7 @@ class Entry:
         return self.uid if self.recurrence is None else f"{self.uid}#{self.recurrence.isoformat()}"
 
     def changed(self, details: Details, mark: str) -> Entry:
-        """The entry with other details and one more mark."""
+        """Return the entry with other details and one more mark."""
         return replace(self, details=details, marks=self.marks | {mark})
 
 
@@ -83,41 +86,41 @@ class Listing:
 
 
 class Calendar(Protocol):
-    """A place that keeps events; each method raises a `CalendarError` when it cannot do its work.
+    """A place that keeps events; each method raises a `CalendarError` when it cannot do its job.
 
     A change to one occurrence of a recurring event leaves the other occurrences as they are.
     """
 
     @property
     def name(self) -> str:
-        """The calendar as it was chosen, without credentials, for people."""
+        """The calendar as the user chose it, without credentials."""
         ...
 
     @property
     def identity(self) -> str:
-        """What tells this calendar from every other, for what is remembered about it."""
+        """What distinguishes this calendar from every other in the journal."""
         ...
 
     def coming(self, start: datetime, end: datetime) -> Listing:
-        """The events that overlap the window, recurring ones expanded."""
+        """List the events that overlap the window, recurring ones expanded."""
         ...
 
-    def get(self, uid: str, recurrence: date | datetime | None = None) -> Entry:
-        """The event as it stands now, or `EventGone`."""
+    def get(self, uid: str, recurrence: Moment | None = None) -> Entry:
+        """Return the event as it stands now; raises `EventGone`."""
         ...
 
     def create(self, uid: str, details: Details, mark: str) -> Entry:
-        """Puts in a new event; `AlreadyThere` when the uid is taken."""
+        """Add an event; raises `AlreadyThere` if the uid is taken."""
         ...
 
     def update(self, entry: Entry, details: Details, mark: str) -> Entry:
-        """Writes the details that differ; `EventGone`, or `ChangedMeanwhile` since it was read."""
+        """Write the details that differ; raises `EventGone` or `ChangedMeanwhile`."""
         ...
 
     def delete(self, entry: Entry) -> None:
-        """Takes the event out; `EventGone`, or `ChangedMeanwhile` since it was read."""
+        """Remove the event; raises `EventGone` or `ChangedMeanwhile`."""
         ...
 
     def close(self) -> None:
-        """Ends what is held open."""
+        """Close connections."""
         ...

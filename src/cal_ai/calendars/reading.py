@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 
 from cal_ai.calendars.content import Component, Line
 from cal_ai.calendars.occurrences import BeyondBoundsError, Budget
-from cal_ai.calendars.protocol import CalendarError, Details, Entry, Listing
+from cal_ai.calendars.protocol import CalendarError, Details, Entry, Listing, Moment
 from cal_ai.calendars.zones import in_zone, midnight
 from truemark.jsontext import shown
 from truemark.signature import data_hash
@@ -32,8 +32,6 @@ _YEARLY = re.compile(
 )
 _MOST_CHANGES = 300  # of the clocks in a zone; the oldest beyond are forgotten
 _ESSENTIAL = frozenset({"DTSTART", "DTEND", "DURATION", "RRULE", "RDATE", "EXDATE"})
-
-Moment = date | datetime
 
 
 @dataclass(frozen=True, slots=True)

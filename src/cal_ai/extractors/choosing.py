@@ -63,7 +63,7 @@ def choose_extractor(
             what = flag.removeprefix("--")
             raise TruemarkError(f"{flag} is '{value}', but the extractor {kind} takes no {what}")
     if kind in ("py", "cmd"):
-        from cal_ai.extractors.given import CallableExtractor, ProgramExtractor
+        from cal_ai.extractors.custom import CallableExtractor, ProgramExtractor
 
         custom = CallableExtractor if kind == "py" else ProgramExtractor
         return custom(chosen, timeout_s=policy.timeout_s)

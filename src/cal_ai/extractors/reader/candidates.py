@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Container, Sequence
 from dataclasses import dataclass
 
-from cal_ai.extractors.protocol import TooLong
+from cal_ai.extractors.reader.limits import TooLong
 from cal_ai.extractors.reader.mentions import Dialogue, Mention, MentionKind, Value
 
 NONE = -1

@@ -1,4 +1,4 @@
-"""The embedded extractor: reads times and calendar events, and says which of them are agreed."""
+"""The embedded extractor: finds times and calendar events, and decides which were agreed."""
 
 from __future__ import annotations
 
@@ -9,18 +9,30 @@ from textwrap import shorten
 
 from cal_ai.events import Event
 from cal_ai.extractors.answers import render_answer
-from cal_ai.extractors.protocol import Extraction, Request, TooLong
+from cal_ai.extractors.protocol import Extraction, Request
+from cal_ai.extractors.reader.decide import confidence, decide, read_twice
+from cal_ai.extractors.reader.limits import (
+    TooLong,
+    halves,
+    length_of,
+    refusal,
+    with_few_events,
+)
+from cal_ai.extractors.reader.marks import MOST_READ
 from cal_ai.extractors.reader.mentions import Dialogue, read_dialogue
+from cal_ai.extractors.reader.network import MODEL, shared_network
+from cal_ai.extractors.reader.thresholds import THRESHOLDS
+from truemark.signature import checksum, data_hash
 
 LONGEST_TALK, _MOST_PARTS = 100_000, 16
-"""Characters, some two hours of talk, and the parts of it that two processors read in 10 s."""
+"""Characters, about two hours of talk, and the parts of it that two processors read in 10 s."""
 _LONGEST_QUOTE = 160
 # Days are counted from the reference time, which must not leave the calendar.
 _YEARS = range(2, 9990)
 
 
 class ReaderExtractor:
-    """Deterministic, offline and free; what it finds carries the confidence that it earned."""
+    """A small learned reader: deterministic, offline and free."""
 
     @property
     def name(self) -> str:
@@ -32,11 +44,10 @@ class ReaderExtractor:
 
     @property
     def identity(self) -> Mapping[str, str]:
-        """What tells this reader from others: its model and its thresholds."""
+        """The model and the thresholds, on which its answers depend."""
         return _identity()
 
     async def extract_events(self, request: Request) -> Extraction:
-        """The events of a conversation."""
         events = read_events(request)
         return Extraction(events=events, usage=None, attempts=1, raw=render_answer(events))
 
@@ -46,48 +57,46 @@ class ReaderExtractor:
 
 @cache
 def _identity() -> dict[str, str]:
-    from cal_ai.extractors.reader.network import MODEL
-    from cal_ai.extractors.reader.thresholds import THRESHOLDS
-    from truemark.signature import checksum, data_hash
-
     return {"weights": checksum(MODEL)[:12], "thresholds": data_hash(repr(THRESHOLDS))}
 
 
 def read_events(request: Request) -> tuple[Event, ...]:
-    """What the conversation changes in the owner's calendar."""
+    """Return what the conversation changes in the owner's calendar."""
     if not request.transcript.utterances or request.now.year not in _YEARS:
         return ()
+    if length_of(request.transcript) > LONGEST_TALK:
+        raise refusal(request, LONGEST_TALK)
     try:
-        return tuple(_read(request.within(LONGEST_TALK), _MOST_PARTS).values())
+        return tuple(_read(request, _MOST_PARTS).values())
     except TooLong:
-        raise request.refused(LONGEST_TALK) from None
+        raise refusal(request, LONGEST_TALK) from None
 
 
 def _read(request: Request, parts: int) -> dict[object, Event]:
-    """The events by what they change or when they begin; what is too long is read in halves."""
-    from cal_ai.extractors.reader.decide import confidence, decide, read_twice
-    from cal_ai.extractors.reader.marks import MOST_READ
-    from cal_ai.extractors.reader.network import shared_network
-    from cal_ai.extractors.reader.thresholds import THRESHOLDS
-
-    talk = read_dialogue(request.with_few_events(MOST_READ))
+    """Return events by what they change or when they begin; read what is too long in halves."""
+    talk = read_dialogue(with_few_events(request, MOST_READ))
     try:
-        found = decide(read_twice(shared_network(), talk), THRESHOLDS)
+        events = decide(read_twice(shared_network(), talk), THRESHOLDS)
     except TooLong:
         if parts == 1:
             raise
-        first, second = (_read(it, parts // 2) for it in request.halves())
-        # Of two about the same the later one counts; changes of the calendar come first.
-        return dict(sorted((first | second).items(), key=lambda it: it[1].action == "create"))
+        first, second = (_read(half, parts // 2) for half in halves(request))
+        # Of two events about the same the later one counts; changes of the calendar come first.
+        both = first | second
+        return dict(sorted(both.items(), key=lambda item: item[1].action == "create"))
     return {
-        it.event.existing_event_id or it.event.start_time: replace(
-            it.event, confidence=confidence(it, THRESHOLDS), reasoning=_quoted(talk, it.lines)
+        found.event.existing_event_id or found.event.start_time: replace(
+            found.event,
+            confidence=confidence(found, THRESHOLDS),
+            reasoning=_quoted(talk, found.lines),
         )
-        for it in found
+        for found in events
     }
 
 
 def _quoted(talk: Dialogue, lines: tuple[int, ...]) -> str:
-    said = (talk.request.transcript.utterances[it] for it in lines)
-    quotes = (f"{it.speaker}: {shorten(it.words, _LONGEST_QUOTE, placeholder=' …')}" for it in said)
+    quotes = (
+        f"{utterance.speaker}: {shorten(utterance.words, _LONGEST_QUOTE, placeholder=' …')}"
+        for utterance in (talk.request.transcript.utterances[line] for line in lines)
+    )
     return " / ".join(quotes) or "no single line says so"

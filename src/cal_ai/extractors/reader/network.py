@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from cal_ai.extractors.protocol import TooLong
+from cal_ai.extractors.reader.limits import TooLong
 from cal_ai.extractors.reader.marks import IntArray, Marker
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ import pytest
 from cal_ai.cli import main
 from cal_ai.events import ContextEvent, Event
 from cal_ai.extractors.choosing import choose_extractor
-from cal_ai.extractors.given import request_fields
+from cal_ai.extractors.custom import request_fields
 from cal_ai.extractors.protocol import Extraction, Request, identity_of
 from cal_ai.settings import Settings
 from cal_ai.transcript import parse_transcript

@@ -1,0 +1,108 @@
+"""A file of what was applied to which calendar from which transcript, so that it happens once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+from datetime import datetime
+from pathlib import Path
+from typing import get_args
+
+from cal_ai.applying.decisions import DEFAULT_APPLY, admits
+from cal_ai.applying.outcomes import Outcome
+from cal_ai.events import Confidence
+from truemark import history
+from truemark.errors import TruemarkError
+from truemark.jsontext import read_value
+
+
+@dataclass(frozen=True, slots=True)
+class Earlier:
+    """The changes that earlier runs made for a transcript, by key.
+
+    `settled` is the confidence from which on all were made; None when a run was cut off.
+    """
+
+    changes: Mapping[str, Outcome] = field(default_factory=dict)
+    settled: Confidence | None = None
+    damaged: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """One line of the file: a change that was made, or that nothing is left to do."""
+
+    at: str
+    calendar: str
+    transcript: str
+    key: str = ""
+    change: Outcome | None = None
+    settled: bool = False
+    apply: object = None
+
+    def __post_init__(self) -> None:
+        if not (self.key if self.change else self.settled):
+            raise ValueError("a line must hold a change with its key, or be settled")
+        if self.change is not None:
+            for moment in filter(None, (self.change.start_time, self.change.end_time)):
+                datetime.fromisoformat(moment)
+
+
+@dataclass(frozen=True, slots=True)
+class Journal:
+    """The journal in one file, safe against crashes and against runs side by side.
+
+    An event that was created or changed carries a mark, but one that was removed cannot, nor one
+    that its owner has deleted since; so changes are remembered here too.
+    """
+
+    path: Path
+
+    def earlier(self, calendar: str, transcript: str) -> Earlier:
+        """Return what earlier runs made of this transcript in this calendar."""
+        changes: dict[str, Outcome] = {}
+        settled: Confidence | None = None
+        warnings: list[str] = []
+        for _, record in history.scan(self.path, warnings):
+            line = _read_line(record)
+            if line is None:
+                warnings.append("a line that is not as this program writes it")
+            elif (line.calendar, line.transcript) == (calendar, transcript):
+                if line.settled:
+                    settled = _lower(settled, line.apply)
+                if line.change is not None:
+                    reason = f"applied on {line.at}"
+                    changes[line.key] = replace(line.change, result="unchanged", reason=reason)
+        return Earlier(changes, settled, len(warnings))
+
+    def set_damaged_aside(self) -> int:
+        """Move damaged lines to a file beside this one; return how many there were."""
+        return history.set_aside(self.path, lambda record: _read_line(record) is not None)
+
+    def add(self, calendar: str, transcript: str, key: str, change: Outcome) -> None:
+        """Remember a change; it is on disk when this returns."""
+        self._append(calendar, transcript, {"key": key, "change": asdict(change)})
+
+    def settle(self, calendar: str, transcript: str, apply: Confidence) -> None:
+        """Remember that nothing of this transcript is left to do from this confidence on."""
+        self._append(calendar, transcript, {"settled": True, "apply": apply})
+
+    def _append(self, calendar: str, transcript: str, fields: Mapping[str, object]) -> None:
+        at = datetime.now().astimezone().isoformat(" ", "minutes")
+        head = {"at": at, "calendar": calendar, "transcript": transcript}
+        history.append(self.path, {**head, **fields})
+
+
+def _read_line(record: Mapping[str, object]) -> _Line | None:
+    """Read a line of this file; None for one that is damaged, or of another version."""
+    try:
+        return read_value(_Line, record, "journal")
+    except TruemarkError:
+        return None
+
+
+def _lower(settled: Confidence | None, value: object) -> Confidence:
+    """Return the lower of two levels; lines without one come from when there was no --apply."""
+    levels: tuple[Confidence, ...] = get_args(Confidence)
+    level = next((level for level in levels if level == value), DEFAULT_APPLY)
+    return settled if settled is not None and admits(settled, level) else level
