@@ -13,7 +13,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 # What stood after a token before punctuation was removed; 0 = nothing. An auxiliary target.
-PUNCTUATION_CLASSES = (",", ".", "?", "!", ";:", "-–—", "'\"“”‘’()[]")
+PUNCTUATION_CLASSES = (
+    ",،，、",
+    ".。।۔։።။។",
+    "?？؟",
+    "!！",
+    ";:；：؛",
+    "-–—",
+    "'\"“”‘’()[]«»「」『』",
+)
 MODES = ("as written", "lower", "no punctuation", "lower, no punctuation", "no final marks", "web")
 MODE_SHARES = (0.35, 0.05, 0.05, 0.44, 0.05, 0.06)
 FINAL_MARKS = ".?!…"

@@ -10,9 +10,9 @@ from __future__ import annotations
 import argparse
 import os
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from functools import cache
+from functools import cache, partial
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,7 @@ from training.corruption import DASHES, MarkedText, draw
 from training.documents import Document, read_mix, read_talks, write_thinned
 
 SEED = 20261115
+Shard = Callable[[int, int, int], tuple[Any, Any, Any]]  # part, parts, seed -> columns
 WINDOW = 508  # two windows of 254 tokens, which with their marks are 256 positions
 # A token's label byte: bit 0 = a sentence ends, bits 1-3 = the mark removed, bit 4 = marks removed,
 # bit 5 = a sentence ends at a dash, which no teacher is asked about.
@@ -152,19 +153,17 @@ def _pieces_of(path: Path) -> tuple[Tokenizer, int]:
     return Tokenizer(path), piece_names(path).index(LINE_BREAK)
 
 
-def write_passes(
-    documents: Sequence[Document], tokenizer: Path, out: Path, passes: int, workers: int
-) -> None:
-    """One `.npz` file of shuffled windows for each pass; a file appears only when it is whole."""
-    _documents[:] = documents
+def write_passes(shard: Shard, out: Path, passes: int, workers: int) -> None:
+    """Write a `.npz` file of shuffled windows for each pass; it appears only when it is whole.
+
+    `shard(part, parts, seed)` makes one worker's part of a pass.
+    """
     out.mkdir(parents=True, exist_ok=True)
     with ProcessPoolExecutor(workers, mp_context=get_context("fork")) as pool:
         for number in range(passes):
             temporary = out / f".{number}.npz"
             temporary.touch()  # tells a reader that more passes are coming
-            jobs = [
-                pool.submit(_shard, tokenizer, p, workers, SEED + number) for p in range(workers)
-            ]
+            jobs = [pool.submit(shard, part, workers, SEED + number) for part in range(workers)]
             parts = [job.result() for job in jobs]
             ids, labels, trust = (np.concatenate(column) for column in zip(*parts, strict=True))
             order = np.random.default_rng(SEED + number).permutation(len(ids))
@@ -203,7 +202,9 @@ def main() -> None:
     if options.command == "tokenizer":
         train_tokenizer(documents, options.out, options.vocabulary)
     else:
-        write_passes(documents, options.tokenizer, options.out, options.passes, options.workers)
+        _documents[:] = documents
+        shard = partial(_shard, options.tokenizer)
+        write_passes(shard, options.out, options.passes, options.workers)
 
 
 if __name__ == "__main__":

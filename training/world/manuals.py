@@ -1,0 +1,125 @@
+"""Translated manuals as documents in order, split into sentences by rule.
+
+python -m training.world.manuals FOLDER OUT.txt.xz
+
+FOLDER holds Debian packages: `libreoffice-help-CODE` (MPL 2.0) and `gnome-user-docs` (CC BY-SA 3.0);
+`apt-get download` fetches them. A paragraph that equals one of the English manual is left out.
+"""
+
+from __future__ import annotations
+
+import argparse
+import html
+import random
+import re
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from training.documents import Document
+from training.world.collect import write_documents
+from training.world.languages import CLOSING, FINAL_MARKS, ORDINALS, plain_code
+
+SEED = 20261116
+MOST = 6_000  # sentences of a language from one manual
+FEWEST = 5  # sentences of a page
+_PARAGRAPH = re.compile(r"<p(?:\s[^>]*)?>(.*?)</p>", re.DOTALL)
+_TAG = re.compile(r"<[^>]+>")
+_END = re.compile(
+    rf"[{FINAL_MARKS}]+[{re.escape(CLOSING)}]*\s+(?=\S)|[。！？]+[{re.escape(CLOSING)}]*(?=\S)"
+)
+_LOWER = re.compile(r"[a-zà-öø-ÿа-яёα-ωίόάέύήώ]")
+_SHORT_WORD = re.compile(r"(?:^|[\s(])[^\W\d_]{1,3}\.$|\.[^\W\d_]{1,2}\.$")
+
+
+def sentences_of(paragraph: str, language: str) -> list[str]:
+    """Split a paragraph by rule; none where its last sentence has no final mark."""
+    if not paragraph or paragraph.rstrip(CLOSING)[-1:] not in FINAL_MARKS:
+        return []
+    sentences, start = [], 0
+    for match in _END.finditer(paragraph):
+        before = paragraph[start : match.end()].rstrip()
+        if _LOWER.match(paragraph[match.end()]) or _SHORT_WORD.search(before):
+            continue
+        if language in ORDINALS and re.search(r"\d\.$", before):
+            continue
+        sentences.append(before)
+        start = match.end()
+    return [*sentences, paragraph[start:].strip()]
+
+
+def paragraphs_of(page: str) -> Iterator[str]:
+    """Read the paragraphs of an HTML or Mallard page, without its markup."""
+    body = page[max(0, page.find("DisplayArea")) :]
+    body = re.sub(r"<(info|title)[\s>].*?</\1>", " ", body, flags=re.DOTALL)
+    for match in _PARAGRAPH.finditer(body):
+        text = " ".join(html.unescape(_TAG.sub("", match[1])).split())
+        if len(text) > 20 and ">" not in text:
+            yield text
+
+
+def pages(folder: Path) -> Iterator[tuple[str, str, str, list[str]]]:
+    """Unpack the packages: source, licence, language and paragraphs of each page."""
+    with tempfile.TemporaryDirectory() as temporary:
+        root = Path(temporary)
+        for package in sorted(folder.rglob("*.deb")):
+            subprocess.run(["dpkg-deb", "-x", str(package), str(root)], check=True)
+        for source, licence, pattern in (
+            ("LibreOffice help", "MPL 2.0", "usr/share/libreoffice/help/*/text/**/*.html"),
+            ("GNOME user docs", "CC BY-SA 3.0", "usr/share/help/*/*/*.page"),
+        ):
+            place = 4 if source.startswith("Libre") else 3
+            for path in sorted(root.glob(pattern)):
+                name = path.relative_to(root).parts[place]
+                if "@" not in name:  # Serbian in Latin letters is the same text
+                    page = path.read_text(encoding="utf-8", errors="replace")
+                    yield source, licence, plain_code(name), list(paragraphs_of(page))
+
+
+def documents_of(folder: Path) -> list[Document]:
+    """Read the pages of each manual and language that have enough sentences, at most so many."""
+    found = list(pages(folder))
+    english = {text for _, _, language, texts in found if language == "en" for text in texts}
+    rng = random.Random(SEED)
+    rng.shuffle(found)
+    counts: dict[tuple[str, str], int] = {}
+    seen: set[str] = set()
+    documents = []
+    for source, licence, language, texts in found:
+        if language == "en" or counts.get((source, language), 0) >= MOST:
+            continue
+        sentences: list[str] = []
+        starts = set()
+        for text in texts:
+            if text in english or text in seen:
+                continue
+            seen.add(text)
+            split = sentences_of(text, language)
+            if split:
+                starts.add(len(sentences))
+                sentences += split
+        if len(sentences) >= FEWEST:
+            counts[source, language] = counts.get((source, language), 0) + len(sentences)
+            documents.append(
+                Document(f"{source} ({licence})", language, tuple(sentences), frozenset(starts))
+            )
+    return documents
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("out", type=Path)
+    options = parser.parse_args()
+    documents = documents_of(options.folder)
+    counts: dict[str, int] = {}
+    for document in documents:
+        counts[document.style] = counts.get(document.style, 0) + len(document.sentences)
+    print(dict(sorted(counts.items())))
+    write_documents(documents, options.out)
+    print(f"{options.out}: {options.out.stat().st_size:,} bytes")
+
+
+if __name__ == "__main__":
+    main()

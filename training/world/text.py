@@ -1,0 +1,67 @@
+"""The text of each language: isolated sentences, and documents in order.
+
+Common Voice sentences (CC0) come in one JSON file, `{"train": {language: [sentence, …]},
+"english": [[sentence, …], …]}`; documents in the form of a training mix, whose third field is the
+language. The last document of each language that was written for this project is kept out, to
+choose thresholds on.
+"""
+
+from __future__ import annotations
+
+import json
+import lzma
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from training.documents import Document, read_mix
+from training.world.collect import SOURCE
+from training.world.languages import plain_code
+
+KEPT_OUT = 5  # one document in so many of those written for this project
+FEWEST = 100  # sentences without which a language is not trained on
+ENGLISH = "runs of the English mix"
+
+
+@dataclass(slots=True)
+class LanguageText:
+    """What there is of one language; `documents` are in order, `isolated` are not."""
+
+    isolated: list[str] = field(default_factory=list)
+    documents: list[Document] = field(default_factory=list)
+    kept_out: list[Document] = field(default_factory=list)
+
+    @property
+    def written(self) -> list[Document]:
+        return [document for document in self.documents if document.source == SOURCE]
+
+    @property
+    def others(self) -> list[Document]:
+        return [document for document in self.documents if document.source != SOURCE]
+
+
+Texts = dict[str, LanguageText]
+
+
+def read_texts(common_voice: Path, mixes: Sequence[Path]) -> Texts:
+    """Read all text by language; those with little of it are left out."""
+    texts: Texts = {}
+    with lzma.open(common_voice, "rt", encoding="utf-8") as stream:
+        content = json.load(stream)
+    for name, sentences in content["train"].items():
+        texts.setdefault(plain_code(name), LanguageText()).isolated.extend(sentences)
+    english = texts.setdefault("en", LanguageText())
+    for run in content["english"]:
+        english.documents.append(Document(ENGLISH, "en", tuple(run), frozenset()))
+    for mix in mixes:
+        for document in read_mix(mix):
+            texts.setdefault(document.style, LanguageText()).documents.append(document)
+    for text in texts.values():
+        written = text.written
+        text.kept_out = written[KEPT_OUT - 1 :: KEPT_OUT]
+        text.documents = [d for d in text.documents if d not in text.kept_out]
+    return {name: text for name, text in texts.items() if _size(text) >= FEWEST}
+
+
+def _size(text: LanguageText) -> int:
+    return len(text.isolated) + sum(len(document.sentences) for document in text.documents)
