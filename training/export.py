@@ -35,7 +35,7 @@ class Form:
 
 FLOAT32 = Form(32, "float32")
 # Four bits where the table of pieces would not fit otherwise.
-FORMS = {"base": Form(8), "small": Form(4), "nano": Form(4)}
+FORMS = {"base": Form(8), "small": Form(4), "nano": Form(4), "world": Form(4)}
 
 
 class Graph:

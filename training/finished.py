@@ -15,23 +15,33 @@ from sat_bench.models.tokenizer import BOS_ID, EOS_ID, IntArray, Tokenizer
 from sat_bench.models.windows import WindowAverage, windows
 from training.language import LanguageModel
 from training.network import Network, load
-from training.shapes import LANGUAGE, SHAPES
+from training.shapes import LANGUAGE, SHAPES, Shape
 from training.shipped import read_onnx
-from training.weights import Arrays, read_small
+from training.weights import Arrays, layer_count, read_network
 
 AnyNetwork = Network | LanguageModel
 WINDOW, OVERLAP, TOGETHER = 254, 32, 256
 
 
 def started(path: Path) -> Arrays:
-    """Weights from a file of `training.weights`, or from a shipped `base.onnx`."""
-    return read_onnx(path, SHAPES["base"]) if path.suffix == ".onnx" else read_small(path)
+    """Read weights: a file or the parts of `training.weights`, or a shipped `base.onnx`."""
+    return read_onnx(path, SHAPES["base"]) if path.suffix == ".onnx" else read_network(path)
+
+
+def shape_of(arrays: Arrays) -> Shape:
+    """The shape that has so many pieces and layers."""
+    pieces = len(arrays["pieces.weight"])
+    layers = layer_count(arrays)
+    for shape in SHAPES.values():
+        if (shape.vocabulary, shape.layers) == (pieces, layers):
+            return shape
+    raise ValueError(f"weights must be of a known shape, got {pieces} pieces and {layers} layers")
 
 
 def finished_network(arrays: Arrays) -> AnyNetwork:
     """The network of these weights, ready to be asked."""
     if "positions.weight" in arrays:
-        return load(SHAPES["base"], arrays)
+        return load(shape_of(arrays), arrays)
     network = LanguageModel(LANGUAGE)
     network.take(arrays)
     return network.eval().requires_grad_(False)  # type: ignore[no-any-return, unused-ignore]

@@ -172,6 +172,14 @@ def write_passes(shard: Shard, out: Path, passes: int, workers: int) -> None:
             print(f"pass {number}: {len(ids)} windows", flush=True)
 
 
+def write_document_passes(
+    documents: Sequence[Document], tokenizer: Path, out: Path, passes: int, workers: int
+) -> None:
+    """Write passes through the documents, each corrupted anew."""
+    _documents[:] = documents
+    write_passes(partial(_shard, tokenizer), out, passes, workers)
+
+
 def read_documents(source: Path) -> list[Document]:
     """The documents of a training mix, or of a folder of talks."""
     return read_talks(source) if source.is_dir() else list(read_mix(source))
@@ -202,9 +210,9 @@ def main() -> None:
     if options.command == "tokenizer":
         train_tokenizer(documents, options.out, options.vocabulary)
     else:
-        _documents[:] = documents
-        shard = partial(_shard, options.tokenizer)
-        write_passes(shard, options.out, options.passes, options.workers)
+        write_document_passes(
+            documents, options.tokenizer, options.out, options.passes, options.workers
+        )
 
 
 if __name__ == "__main__":

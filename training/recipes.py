@@ -31,5 +31,9 @@ RECIPES = {
     "language": Recipe("language", 2.5e-4, 1e-3, 5e-4, dropout=0.1, taught=(0.3, 0.5), unread=0.03),
     "base": Recipe("base", 4e-4, 1.2e-3, 5e-4, dropout=0.05, taught=(0.7, 0.9), unread=0.04),
     "small": Recipe("small", 3e-4, 6e-4, taught=(0.7, 0.9), rounds_pieces=True, every=2),
+    "world-teacher": Recipe("world-teacher", 2e-4, 8e-4, 1.5e-4, dropout=0.1, unread=0.04),
+    "world": Recipe(
+        "world", 4e-4, 1.2e-3, 3e-4, 0.05, taught=(0.75, 0.85), rounds_pieces=True, unread=0.04
+    ),
     "nano": Recipe("nano", 1.2e-3, 1.8e-3, taught=(0.7, 0.9), rounds_pieces=True),
 }

@@ -44,6 +44,12 @@ SHAPES = {
     "base": Shape(width=384, layers=6, heads=12, feed_forward=1536, embedding=384),
     "small": Shape(width=384, layers=4, heads=12, feed_forward=1024, embedding=192),
     "nano": Shape(width=192, layers=3, heads=3, feed_forward=384, embedding=64, activation="relu"),
+    "world": Shape(
+        width=384, layers=6, heads=12, feed_forward=1536, embedding=384, vocabulary=32_000
+    ),
+    "world-teacher": Shape(
+        width=384, layers=12, heads=12, feed_forward=1536, embedding=384, vocabulary=32_000
+    ),
     "smoke": Shape(width=32, layers=2, heads=2, feed_forward=64, embedding=32, vocabulary=512),
     "smoke-small": Shape(
         width=32, layers=1, heads=2, feed_forward=32, embedding=16, vocabulary=512

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from training.shapes import Shape
-from training.weights import Arrays
+from training.weights import Arrays, layer_count
 
 PER_LAYER = ("attention", "attended", "norm_attention", "feed_out", "norm_feed")
 
@@ -46,8 +46,7 @@ def _main_directions(
 
 
 def _chosen_layers(arrays: Arrays, count: int) -> list[int]:
-    layers = len({name.split(".")[1] for name in arrays if name.startswith("layers.")})
-    return [round(i) for i in np.linspace(0, layers - 1, count)]
+    return [round(i) for i in np.linspace(0, layer_count(arrays) - 1, count)]
 
 
 def _layer(arrays: Arrays, source: str, name: str, units: int) -> Arrays:

@@ -29,7 +29,7 @@ from training.prepare import SEED
 from training.recipes import RECIPES, Recipe
 from training.shapes import LANGUAGE, SHAPES
 from training.students import beginning
-from training.weights import Arrays, has_parts, read_parts, write_parts, write_small
+from training.weights import Arrays, has_parts, layer_count, read_parts, write_parts, write_small
 
 STARTED = time.monotonic()
 WARMUP = 200
@@ -216,7 +216,11 @@ def begun(name: str, start: Arrays, earlier: Path | None) -> AnyNetwork:
     if earlier and has_parts(earlier, name):
         network.take(read_parts(earlier, name))
     else:
-        network.take(start if recipe.shape == "base" else beginning(start, shape))
+        same = (layer_count(start), start["pieces.weight"].shape[1]) == (
+            shape.layers,
+            shape.embedding,
+        )
+        network.take(start if same else beginning(start, shape))
     return network
 
 

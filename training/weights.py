@@ -24,6 +24,11 @@ def eight_bits(
     return np.clip(np.round(values / scale), -largest, largest).astype(np.int8), scale
 
 
+def layer_count(arrays: Arrays) -> int:
+    """How many layers the network of these weights has."""
+    return len({name.split(".")[1] for name in arrays if name.startswith("layers.")})
+
+
 def write_small(arrays: Arrays, path: Path) -> None:
     """All arrays in one compressed file, matrices in eight bits with a scale for each row."""
     stored: dict[str, Any] = {}

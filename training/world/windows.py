@@ -21,8 +21,9 @@ from training.prepare import WINDOW, labelled, write_passes
 from training.world.draw import draw
 from training.world.text import LanguageText, Texts, read_texts
 
-# A language is drawn by the size of its text to this power, English at least so often.
-EXPONENT, LARGEST, ENGLISH_SHARE = 0.5, 30_000, 0.08
+# A language is drawn by the size of its text, within these bounds, to this power; English so often.
+EXPONENT, ENGLISH_SHARE = 0.5, 0.08
+SMALLEST, LARGEST = 4_000, 30_000
 LONGEST_RUN = 60
 # How often a run comes from documents written for this project, from manuals, or is isolated.
 WRITTEN, MANUALS, ISOLATED = 0.35, 0.25, 0.4
@@ -37,7 +38,7 @@ def shares(texts: Texts) -> dict[str, float]:
         for name, text in texts.items()
         if name != "en"
     }
-    weights = {name: min(size, LARGEST) ** EXPONENT for name, size in sizes.items()}
+    weights = {name: min(max(size, SMALLEST), LARGEST) ** EXPONENT for name, size in sizes.items()}
     total = sum(weights.values())
     found = {name: weight / total * (1 - ENGLISH_SHARE) for name, weight in weights.items()}
     return found | ({"en": ENGLISH_SHARE} if "en" in texts else {})
@@ -129,9 +130,7 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
     options = parser.parse_args()
     _texts.update(read_texts(options.common_voice, options.mixes))
-    write_passes(
-        partial(_shard, options.tokenizer), options.out, options.passes, options.workers
-    )
+    write_passes(partial(_shard, options.tokenizer), options.out, options.passes, options.workers)
 
 
 if __name__ == "__main__":
