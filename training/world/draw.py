@@ -12,6 +12,7 @@ from training.corruption import MarkedText, lowered, without_punctuation
 from training.world.languages import (
     AND,
     CLOSING,
+    CURLY,
     FINAL_MARKS,
     ORDINALS,
     QUOTES,
@@ -83,7 +84,7 @@ def _noisy(sentence: str, language: str, rng: random.Random) -> str:
     """Add what isolated sentences lack: numbers, initials, abbreviations, quotes."""
     words, chance = sentence.split(" "), rng.random()
     if language in UNSPACED or len(words) < 3:
-        opening, closing = UNSPACED_QUOTES.get(language, "“”")
+        opening, closing = UNSPACED_QUOTES.get(language, CURLY)
         return f"{opening}{sentence}{closing}" if chance < 0.05 else sentence
     at = rng.randrange(1, len(words))
     if chance < 0.05:

