@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from truemark.assignment import _assigned, _exact
 from truemark.counts import Counts
 from truemark.matching import found_scores
 from truemark.sweep import Group, SweepPoint
@@ -84,9 +83,3 @@ def permutation_by_unit(first: Ints, second: Ints, scoring: Scoring, swaps: int)
         for a, b in zip((one + gained).tolist(), (other - gained).tolist(), strict=True):
             as_large += abs(scoring(Counts(*a)) - scoring(Counts(*b))) >= observed
     return as_large
-
-
-def pair_exactly(cost: list[list[float]], allowed: list[list[bool]]) -> list[int] | None:
-    """The exact search over all pairs, without floating point before it."""
-    width = len(cost[0])
-    return _assigned(_exact(cost, allowed, [list(range(width))] * len(cost)), width)
