@@ -8,7 +8,7 @@ from pathlib import Path
 
 from cal_ai.benchmark.samples import Sample, sidecar_path
 from cal_ai.extractors.replay import Recorded, recorded_fields, request_fingerprint
-from truemark import history
+from truemark import jsonlines
 from truemark.files import read_text
 from truemark.services.calls import Usage
 
@@ -26,14 +26,14 @@ def recorded_answer(transcript_path: Path) -> str | None:
 
 def store_answer(path: Path, answer: Recorded) -> None:
     """Adds one answer to a recording."""
-    history.append(path, recorded_fields(answer))
+    jsonlines.append(path, recorded_fields(answer))
 
 
 def record_answers(
     path: Path, samples: Iterable[Sample], answer_of: Callable[[Sample], str]
 ) -> None:
     """A recording with the answer of one model to every sample, as a run would have stored it."""
-    with history.Appender(path) as file:
+    with jsonlines.Appender(path) as file:
         for number, sample in enumerate(samples):
             line = Recorded(
                 sample=sample.id,

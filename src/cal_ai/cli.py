@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from cal_ai.extractors.choosing import EMBEDDED, EXTRACTORS
-from truemark.command import LONGEST_WAIT_S, WRONG_USE, Parser, ended, note, tell
+from truemark.command import LONGEST_WAIT_S, WRONG_USE, Parser, note, run_command, tell
 from truemark.errors import TruemarkError
 from truemark.text import clipped, one_line
 
@@ -44,8 +44,10 @@ _MODEL_HELP = "model of the gemini or openai extractor"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The exit status of the command, which is run."""
-    return ended("", lambda: _dispatch(list(sys.argv[1:] if arguments is None else arguments)))
+    """Run the command and return its exit status."""
+    return run_command(
+        "", lambda: _dispatch(list(sys.argv[1:] if arguments is None else arguments))
+    )
 
 
 def _dispatch(given: list[str]) -> int:

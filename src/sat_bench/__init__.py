@@ -20,6 +20,6 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> object:
-    from truemark.imports import first_used
+    from truemark.imports import lazy_attribute
 
-    return first_used(__name__, _HOMES, name)
+    return lazy_attribute(__name__, _HOMES, name)

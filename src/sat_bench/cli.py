@@ -5,12 +5,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-from truemark.command import ended
+from truemark.command import run_command
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The exit status: 0 done, 1 the work failed, 2 the command line is wrong, 130 Ctrl-C."""
-    return ended("", lambda: _work(list(sys.argv[1:] if arguments is None else arguments)))
+    return run_command("", lambda: _work(list(sys.argv[1:] if arguments is None else arguments)))
 
 
 def _work(given: list[str]) -> int:

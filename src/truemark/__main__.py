@@ -2,7 +2,7 @@
 
 
 def main() -> int:
-    """The exit status of the command, which is run."""
+    """Run the command and return its exit status."""
     try:
         from truemark.command import run_main
 

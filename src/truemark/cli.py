@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
-from truemark.command import DONE, FAILED, INCONCLUSIVE, WRONG_USE, Parser, ended, say, tell
+from truemark.command import DONE, FAILED, INCONCLUSIVE, WRONG_USE, Parser, run_command, say, tell
 from truemark.errors import TruemarkError
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ class Command:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The exit status: 0 done, 1 failed or fell short, 2 wrong use, 3 inconclusive, 130 Ctrl-C."""
-    return ended(NAME, lambda: _work(arguments))
+    return run_command(NAME, lambda: _work(arguments))
 
 
 def _work(arguments: Sequence[str] | None) -> int:

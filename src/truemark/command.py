@@ -1,7 +1,7 @@
 """How every command ends: exit statuses, interrupts, output that cannot be written.
 
     def main(arguments=None):
-        return ended("tool", lambda: _work(arguments))
+        return run_command("tool", lambda: _work(arguments))
 
 A process calls that through `run_main`, so that an interrupt during imports ends like any other.
 """
@@ -9,7 +9,6 @@ A process calls that through `run_main`, so that an interrupt during imports end
 from __future__ import annotations
 
 import argparse
-import gc
 import io
 import os
 import signal
@@ -54,10 +53,10 @@ class Parser(argparse.ArgumentParser):
 
 
 def run_main(module: str) -> int:
-    """The exit status of the `main` in a module, for a process that does nothing else.
+    """Run the `main` of a module as the work of this process and return its exit status.
 
-    Ctrl-C counts while it is imported too, and no more once the work is done: it would only spoil
-    how the interpreter leaves.
+    Ctrl-C ends it while the module is imported too, and is ignored once the work is done, when it
+    would only disturb the interpreter's exit.
     """
     try:
         sys.unraisablehook = _interrupt_again
@@ -66,12 +65,11 @@ def run_main(module: str) -> int:
         status = INTERRUPTED
         note("interrupted")
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    gc.freeze()  # or all there is would be searched for garbage on the way out
     return status
 
 
 def _interrupt_again(lost: sys.UnraisableHookArgs) -> None:
-    """Repeats an interrupt that came where Python lets no exception out, as in a callback."""
+    """Repeat an interrupt that came where Python lets no exception out, as in a callback."""
     if lost.exc_type is KeyboardInterrupt:
         again = threading.Timer(_SOON_S, os.kill, (os.getpid(), signal.SIGINT))
         again.daemon = True
@@ -80,8 +78,8 @@ def _interrupt_again(lost: sys.UnraisableHookArgs) -> None:
         sys.__unraisablehook__(lost)
 
 
-def ended(name: str, work: Callable[[], int]) -> int:
-    """The exit status of `work`, with all it printed flushed and every failure told in a line.
+def run_command(name: str, work: Callable[[], int]) -> int:
+    """Do the work of a command and return its exit status; every failure is told in one line.
 
     What a user can fix, and what the system refuses, is `FAILED`; Ctrl-C is `INTERRUPTED`,
     whenever it comes; a reader of the output that has gone is `FAILED`, in silence.
@@ -120,7 +118,7 @@ def _worked(name: str, work: Callable[[], int]) -> int:
 
 
 def _interruptible(work: Callable[[], int]) -> int:
-    """What `work` returns; an error that comes from an interrupt is that interrupt."""
+    """Return what `work` returns; an error caused by an interrupt becomes that interrupt."""
     try:
         return work()
     except Exception as error:
@@ -145,17 +143,17 @@ def _where(error: OSError) -> str:
 
 
 def tell(text: str) -> None:
-    """Results on standard output, as they are but for what a terminal would take for a command."""
+    """Write results to standard output, without what a terminal would take for a command."""
     sys.stdout.write(printable(text))
 
 
 def say(name: str, text: str) -> None:
-    """A note that begins with the name of the command, where it has one."""
+    """Write a note that begins with the name of the command, where it has one."""
     note(f"{name}: {text}" if name else text)
 
 
 def note(text: str) -> None:
-    """One line on standard error, fit for a terminal; lost if that cannot be written."""
+    """Write one line to standard error; it is lost if that cannot be written."""
     line = clipped(one_line(text), _LONGEST_LINE)
     with suppress(OSError, ValueError, AttributeError):
         # In one piece, line break included: other processes may write there too.
@@ -164,7 +162,7 @@ def note(text: str) -> None:
 
 
 def _show_what_cannot_be_encoded() -> None:
-    """Lets no character end the command on a terminal that cannot show it."""
+    """Escape characters that the terminal cannot show, instead of failing on them."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
@@ -176,7 +174,7 @@ def _flush(stream: TextIO | None) -> None:
 
 
 def _close_quietly() -> None:
-    """Sends what could not be written nowhere; the interpreter would complain at its exit."""
+    """Discard what could not be written; the interpreter would complain about it at its exit."""
     for stream in (sys.stdout, sys.stderr):
         try:
             _flush(stream)

@@ -1,4 +1,4 @@
-"""What is imported when it is needed: public names, optional libraries, callables of users."""
+"""Imports made when they are needed: public names, optional libraries, users' callables."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from truemark.errors import TruemarkError, foreign_reason
 from truemark.signature import checksum
 
 
-def first_used(package: str, homes: Mapping[str, Sequence[str]], name: str) -> object:
-    """A name of a package that is imported when it is first asked for.
+def lazy_attribute(package: str, homes: Mapping[str, Sequence[str]], name: str) -> object:
+    """Import a public name of a package when it is first used.
 
-    `homes` says which of its modules has which of them. Importing the package costs nothing then,
-    and a command starts without what it does not use.
+    `homes` says which module has which names. So importing the package costs nothing, and a
+    command starts without what it does not use.
     """
     for module, names in homes.items():
         if name in names:
@@ -51,22 +51,22 @@ class CallableError(TruemarkError):
 
 
 def import_callable(name: str) -> Callable[..., object]:
-    """The callable of `module:callable`; the name behind the colon may have dots in it."""
+    """Import the callable of `module:callable`; the name after the colon may have dots in it."""
     module_name, _, path = name.partition(":")
     if not all(part.isidentifier() for part in f"{module_name}.{path}".split(".")):
         raise CallableError(f"{name!r} is not module:callable, such as my_module:split")
-    found: object = _module(module_name)
+    value: object = _module(module_name)
     for part in path.split("."):
-        if not hasattr(found, part):
+        if not hasattr(value, part):
             raise CallableError(f"{module_name} has no {path}")
-        found = getattr(found, part)
-    if not callable(found):
-        raise CallableError(f"{path} is a {type(found).__name__}, not a callable")
-    return found
+        value = getattr(value, part)
+    if not callable(value):
+        raise CallableError(f"{path} is a {type(value).__name__}, not a callable")
+    return value
 
 
 def source_checksum(function: Callable[..., object]) -> str:
-    """The SHA-256 of the file that the callable is written in; empty where it has none."""
+    """Return the SHA-256 of the file that defines the callable; empty where there is none."""
     try:
         file = inspect.getsourcefile(inspect.unwrap(function))
     except TypeError:  # an object with __call__, or something that is built in

@@ -1,4 +1,4 @@
-"""Tables as text, markdown, CSV and JSON; the only place where numbers are rounded."""
+"""Tables as text, Markdown, CSV and JSON; numbers are rounded here and nowhere else."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Table:
 
 
 def render(table: Table, format: Format) -> str:
-    """The table in the given format, its last line ended by a line break."""
+    """Render the table in the given format; its last line ends with a line break."""
     match format:
         case "text":
             return _text(table)
@@ -90,7 +90,7 @@ def _csv(table: Table) -> str:
 
 
 def _csv_cell(value: object) -> object:
-    """A name that a spreadsheet would take for a formula is marked as text."""
+    """Mark text that a spreadsheet would take for a formula."""
     if not isinstance(value, str):
         return value
     text = printable(value)
@@ -98,7 +98,7 @@ def _csv_cell(value: object) -> object:
 
 
 def escape_markdown(text: str) -> str:
-    """`text` as the content of one markdown table cell: no new cell, row or HTML tag."""
+    """Escape text for one cell of a Markdown table: it begins no cell, row or HTML tag."""
     text = one_line(text)
     return text.replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;")
 
@@ -118,11 +118,11 @@ def _cell(value: object, spec: str | None) -> str:
 
 
 def _is_number(value: object) -> bool:
-    return not isinstance(value, str | bool) and isinstance(value, Real)  # text is told fastest
+    return not isinstance(value, str | bool) and isinstance(value, Real)
 
 
 def _numeric(table: Table) -> list[bool]:
-    """Which columns hold numbers only and are set flush right."""
+    """Tell which columns hold only numbers and are aligned right."""
     columns = zip(*table.rows, strict=True) if table.rows else [()] * len(table.columns)
     return [
         any(map(_is_number, column)) and all(value is None or _is_number(value) for value in column)
@@ -131,7 +131,7 @@ def _numeric(table: Table) -> list[bool]:
 
 
 def _width(text: str) -> int:
-    """The columns `text` takes on a terminal."""
+    """Count the columns that the text takes on a terminal."""
     return sum(
         0
         if unicodedata.category(char) in _WITHOUT_WIDTH

@@ -6,13 +6,13 @@ from pathlib import Path
 
 from tests.cal_ai.sample_folders import CommandLine, write_samples
 
-from truemark import history
+from truemark import jsonlines
 
 APPEND = """
 import sys
-from truemark import history
+from truemark import jsonlines
 for number in range(100):
-    history.append(sys.argv[1], {"run": sys.argv[2], "number": number, "note": "x" * 5000})
+    jsonlines.append(sys.argv[1], {"run": sys.argv[2], "number": number, "note": "x" * 5000})
 """
 
 
@@ -22,7 +22,7 @@ def test_two_processes_appending_100_lines_each_leave_200_whole_lines(tmp_path: 
         subprocess.Popen([sys.executable, "-c", APPEND, str(path), name]) for name in ("a", "b")
     ]
     assert [writer.wait(timeout=60) for writer in writers] == [0, 0]
-    found = history.read(path)
+    found = jsonlines.read(path)
     assert found.warnings == ()
     for name in ("a", "b"):
         numbers = [record["number"] for record in found.records if record["run"] == name]
@@ -55,7 +55,7 @@ def test_a_torn_line_from_a_crash_does_not_spoil_the_next(cal_ai: CommandLine) -
     path.parent.mkdir()
     path.write_text('{"timestamp": "2026-01-01T00:0')
     cal_ai.benchmark("--extractor", "reader")
-    found = history.read(path)
+    found = jsonlines.read(path)
     assert [record["extractor"] for record in found.records] == ["reader"]
     assert len(found.warnings) == 1
 

@@ -210,7 +210,7 @@ def test_a_run_that_is_still_at_it_is_not_taken_up_a_second_time(
 ) -> None:
     write_samples(cal_ai.folder / "samples", 6)
     llm.set_script(Answering(at_most=2))
-    monkeypatch.setattr("truemark.history.LOCK_WAIT_S", 0.1)
+    monkeypatch.setattr("truemark.jsonlines.LOCK_WAIT_S", 0.1)
     with running(cal_ai.folder, llm):
         wait_until(lambda: stored(cal_ai.folder) == 2 and len(llm.calls) == 6)
         ran = openai(cal_ai, llm).benchmark(*RESUME)

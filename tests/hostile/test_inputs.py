@@ -17,7 +17,7 @@ from tests.hostile.kinds import TRANSCRIPT
 from sat_bench.cli import main as sat_bench
 from truemark.cli import main as truemark
 from truemark.files import write_atomically
-from truemark.history import DAMAGED_SUFFIX
+from truemark.jsonlines import DAMAGED_SUFFIX
 
 
 @pytest.fixture

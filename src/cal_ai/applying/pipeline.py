@@ -29,7 +29,7 @@ from cal_ai.settings import load_settings
 from cal_ai.transcript import Transcript, load_transcript
 from truemark.command import note, tell
 from truemark.errors import TruemarkError
-from truemark.history import DAMAGED_SUFFIX
+from truemark.jsonlines import DAMAGED_SUFFIX
 from truemark.services.calls import CallFailed
 from truemark.services.retry import model_policy
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from cal_ai.benchmark.record import BenchmarkRun, Price, record_of, stated_confidence
 from cal_ai.benchmark.scoring import Answered, event_scores
-from truemark import history, records
+from truemark import jsonlines, records
 from truemark.calibration import LevelAccuracy
 from truemark.comparison import Comparison
 from truemark.counts import Counts, Scores
@@ -238,7 +238,7 @@ def history_record(overview: Overview) -> dict[str, object]:
 
 def append_history(folder: Path, overview: Overview) -> None:
     """Adds the run's line to the history in `folder`."""
-    history.append(folder / FILE_NAME, history_record(overview))
+    jsonlines.append(folder / FILE_NAME, history_record(overview))
 
 
 def json_summary(finished: Finished) -> str:

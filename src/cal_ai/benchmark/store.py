@@ -12,7 +12,7 @@ from cal_ai.extractors.answers import AnswerError, parse_answer
 from cal_ai.extractors.protocol import Extraction
 from cal_ai.extractors.replay import Recorded, Recording, open_recording, recorded_fields
 from truemark.files import PRIVATE, write_error
-from truemark.history import Appender
+from truemark.jsonlines import Appender
 
 ANSWERS_SUFFIX = ".answers.jsonl"
 # Answers that arrive within this time of each other go to the disk together.

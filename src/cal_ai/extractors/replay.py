@@ -10,7 +10,7 @@ from pathlib import Path
 
 from cal_ai.extractors.answers import AnswerError, parse_answer
 from cal_ai.extractors.protocol import Extraction, Request
-from truemark import history
+from truemark import jsonlines
 from truemark.errors import TruemarkError
 from truemark.services.calls import CallFailed, Usage, token_count
 from truemark.signature import data_hash
@@ -96,7 +96,7 @@ class Recording:
     """
 
     path: Path
-    lines: history.RecordReader
+    lines: jsonlines.RecordReader
     offsets: Mapping[int, Mapping[str, int]]
     makers: frozenset[tuple[str, str | None]]
     identities: tuple[Mapping[str, str], ...]
@@ -127,7 +127,7 @@ def open_recording(path: Path) -> Recording:
     makers: set[tuple[str, str | None]] = set()
     identities: dict[str, Mapping[str, str]] = {}
     warnings: list[str] = []
-    for offset, record in history.scan(path, warnings):
+    for offset, record in jsonlines.scan(path, warnings):
         answer = _recorded(record)
         if answer is None:
             warnings.append(f"{path}: the line at byte {offset} is no stored answer, skipped")
@@ -139,7 +139,7 @@ def open_recording(path: Path) -> Recording:
     repeats = 1 + max(offsets, default=0)
     return Recording(
         path=path,
-        lines=history.RecordReader(path),
+        lines=jsonlines.RecordReader(path),
         offsets=offsets,
         makers=frozenset(makers),
         identities=tuple(identities.values()),

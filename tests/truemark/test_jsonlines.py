@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from truemark import history
+from truemark import jsonlines
 from truemark.errors import TruemarkError
 
 
 def test_records_come_back_in_the_order_they_were_appended(tmp_path: Path) -> None:
     file = tmp_path / "reports" / "history.jsonl"
     for number in range(3):
-        history.append(file, {"run": number, "f1": 0.1 + 0.2, "model": "Brené\nx"})
-    read = history.read(file)
+        jsonlines.append(file, {"run": number, "f1": 0.1 + 0.2, "model": "Brené\nx"})
+    read = jsonlines.read(file)
     assert [record["run"] for record in read.records] == [0, 1, 2]
     assert read.records[0] == {"run": 0, "f1": 0.1 + 0.2, "model": "Brené\nx"}
     assert read.warnings == ()
@@ -26,8 +26,8 @@ def test_threads_that_share_a_reader_get_the_records_they_ask_for(tmp_path: Path
     file.write_text(
         "".join(f'{{"run": {number}, "text": "{"x" * 9000}"}}\n' for number in range(40))
     )
-    offsets = [offset for offset, _ in history.scan(file, [])]
-    reader = history.RecordReader(file)
+    offsets = [offset for offset, _ in jsonlines.scan(file, [])]
+    reader = jsonlines.RecordReader(file)
 
     def wrong(_: int) -> list[int]:
         found = [reader.at(offset) for offset in offsets]
@@ -38,7 +38,7 @@ def test_threads_that_share_a_reader_get_the_records_they_ask_for(tmp_path: Path
 
 
 def test_without_a_file_there_is_no_history(tmp_path: Path) -> None:
-    assert history.read(tmp_path / "none.jsonl") == history.History((), ())
+    assert jsonlines.read(tmp_path / "none.jsonl") == jsonlines.Lines((), ())
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_damaged_lines_are_skipped_with_a_warning(
 ) -> None:
     file = tmp_path / "history.jsonl"
     file.write_bytes(content)
-    read = history.read(file)
+    read = jsonlines.read(file)
     assert [record["run"] for record in read.records] == runs
     assert list(read.warnings) == [f"{file}{warning}" for warning in warnings]
 
@@ -78,16 +78,16 @@ def test_damaged_lines_are_skipped_with_a_warning(
 def test_nothing_is_glued_to_a_torn_line(tmp_path: Path) -> None:
     file = tmp_path / "history.jsonl"
     file.write_bytes(b'{"run": 1}\n{"run": 2, "f')
-    history.append(file, {"run": 3})
+    jsonlines.append(file, {"run": 3})
     assert file.read_bytes() == b'{"run": 1}\n{"run": 2, "f\n{"run": 3}\n'
-    assert [record["run"] for record in history.read(file).records] == [1, 3]
+    assert [record["run"] for record in jsonlines.read(file).records] == [1, 3]
 
 
 APPEND_MANY = """
 import sys
-from truemark import history
+from truemark import jsonlines
 for number in range(25):
-    history.append(sys.argv[1], {"by": sys.argv[2], "number": number, "filler": "x" * 20_000})
+    jsonlines.append(sys.argv[1], {"by": sys.argv[2], "number": number, "filler": "x" * 20_000})
 """
 
 
@@ -106,11 +106,11 @@ def test_many_processes_append_whole_lines(tmp_path: Path) -> None:
 
 APPEND_UNDER_A_LIMIT = """
 import resource, sys
-from truemark import history
+from truemark import jsonlines
 from truemark.errors import TruemarkError
 resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
 try:
-    history.append(sys.argv[1], {"filler": "x" * 5000})
+    jsonlines.append(sys.argv[1], {"filler": "x" * 5000})
 except TruemarkError as error:
     print(error)
 """
@@ -118,7 +118,7 @@ except TruemarkError as error:
 
 def test_a_full_disk_leaves_the_file_as_it_was(tmp_path: Path) -> None:
     file = tmp_path / "history.jsonl"
-    history.append(file, {"run": 1})
+    jsonlines.append(file, {"run": 1})
     command = [sys.executable, "-c", APPEND_UNDER_A_LIMIT, str(file)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert done.stdout == f"{file}: cannot be written: File too large\n"
@@ -131,12 +131,12 @@ def test_a_history_that_stays_locked_is_an_error(
     from filelock import FileLock
 
     file = tmp_path / "history.jsonl"
-    monkeypatch.setattr(history, "LOCK_WAIT_S", 0.05)
+    monkeypatch.setattr(jsonlines, "LOCK_WAIT_S", 0.05)
     with (
         FileLock(f"{file}.lock"),
         pytest.raises(TruemarkError, match="locked by another run for 0 s; let it end"),
     ):
-        history.append(file, {"run": 1})
+        jsonlines.append(file, {"run": 1})
     assert not file.exists()
 
 
@@ -144,6 +144,6 @@ def test_a_folder_in_place_of_the_file_is_an_error(tmp_path: Path) -> None:
     folder = tmp_path / "history.jsonl"
     folder.mkdir()
     with pytest.raises(TruemarkError, match="is a folder, expected a file"):
-        history.read(folder)
+        jsonlines.read(folder)
     with pytest.raises(TruemarkError, match="Is a directory; name a file"):
-        history.append(folder, {"run": 1})
+        jsonlines.append(folder, {"run": 1})

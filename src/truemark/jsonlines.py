@@ -1,4 +1,4 @@
-"""A file of runs, one JSON object per line, that crashes and concurrent runs cannot spoil."""
+"""Files of JSON objects, one per line, that crashes and concurrent writers cannot spoil."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from io import BufferedReader, FileIO
 from pathlib import Path
 from types import TracebackType
+
+from filelock import FileLock, Timeout
 
 from truemark.errors import TruemarkError
 from truemark.files import (
@@ -28,11 +30,11 @@ from truemark.jsontext import to_json
 LOCK_WAIT_S = 60.0
 DAMAGED_SUFFIX = ".damaged"
 LONGEST_LINE = 50_000_000
-"""Bytes; what is longer is no record, and is skipped piece by piece."""
+"""Bytes; a longer line is no record and is skipped piece by piece."""
 
 
 @dataclass(frozen=True, slots=True)
-class History:
+class Lines:
     """The readable records, oldest first, and one warning per line that was skipped."""
 
     records: tuple[dict[str, object], ...]
@@ -40,17 +42,15 @@ class History:
 
 
 def append(path: str | os.PathLike[str], *records: Mapping[str, object]) -> None:
-    """Adds each record as one whole line and returns when all are on disk."""
+    """Add each record as one whole line and return when all are on disk."""
     with Appender(path) as file:
         file.append(*records)
 
 
 class Appender:
-    """The one writer of a file from its making until it is closed; others wait for that."""
+    """The only writer of a file until it is closed; other writers wait."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        from filelock import FileLock, Timeout
-
         self._path = Path(path)
         self._is_new = False
         self._ends_whole = False
@@ -76,12 +76,12 @@ class Appender:
             raise write_error(path, error) from error
 
     def append(self, *records: Mapping[str, object]) -> None:
-        """Adds each record as one whole line and returns when all are on disk."""
+        """Add each record as one whole line and return when all are on disk."""
         self.write(*records)
         self.sync()
 
     def write(self, *records: Mapping[str, object]) -> None:
-        """Adds each record as one whole line that outlives this process, if not yet a power cut."""
+        """Add each record as one whole line; they survive this process, not yet a power cut."""
         lines = b"".join(to_json(record).encode() + b"\n" for record in records)
         try:
             self._write(lines)
@@ -89,7 +89,7 @@ class Appender:
             raise write_error(self._path, error) from error
 
     def sync(self) -> None:
-        """Ends when all that was written is on disk; may run in a thread beside `write`."""
+        """Return when all that was written is on disk; may run in a thread beside `write`."""
         try:
             os.fsync(self._stream.fileno())
         except OSError as error:
@@ -99,7 +99,7 @@ class Appender:
             self._is_new = False
 
     def close(self, *, tidy: bool = False) -> None:
-        """Lets other writers have the file; `tidy` leaves no lock file, as when none will come."""
+        """Let other writers have the file; `tidy` removes the lock file, when none will come."""
         self._stream.close()
         if tidy:
             # Before the release: whoever waits for the lock sees that its file is gone.
@@ -138,21 +138,21 @@ class Appender:
 
 
 def _open_private(path: str, flags: int) -> int:
-    """Opens the file, one of which there is none yet for its owner alone."""
+    """Open the file; a new one is readable by its owner alone."""
     return os.open(path, flags, PRIVATE)
 
 
-def read(path: str | os.PathLike[str]) -> History:
-    """All whole records of the file, none when there is no file yet."""
+def read(path: str | os.PathLike[str]) -> Lines:
+    """Read all whole records of the file; none when there is no file yet."""
     warnings: list[str] = []
     records = tuple(record for _, record in scan(path, warnings))
-    return History(records, tuple(warnings))
+    return Lines(records, tuple(warnings))
 
 
 def scan(
     path: str | os.PathLike[str], warnings: list[str]
 ) -> Iterator[tuple[int, dict[str, object]]]:
-    """Each whole record with the offset of its line, one line in memory at a time.
+    """Yield each whole record with the offset of its line, one line in memory at a time.
 
     Lines that are skipped add to `warnings`.
     """
@@ -175,9 +175,9 @@ def scan(
 
 
 def set_aside(path: str | os.PathLike[str], whole: Callable[[Mapping[str, object]], bool]) -> int:
-    """Moves the lines that are no whole record to a file beside it; how many there were.
+    """Move the lines that are no whole record to a file beside it, and return how many.
 
-    They are not thrown away, for a person may make something of them.
+    They are kept because a person may be able to repair them.
     """
     with Appender(path):
         good: list[bytes] = []
@@ -196,10 +196,7 @@ def set_aside(path: str | os.PathLike[str], whole: Callable[[Mapping[str, object
 
 
 class RecordReader:
-    """The records of a file by the offsets that `scan` gave; opened once and kept open.
-
-    Threads may share it.
-    """
+    """Reads records of a file by the offsets that `scan` gave; threads may share it."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self._path = path
@@ -207,7 +204,7 @@ class RecordReader:
         self._reading = threading.Lock()
 
     def at(self, offset: int) -> dict[str, object] | None:
-        """The record whose line begins there; None when it is gone."""
+        """Return the record whose line begins there; None when it is gone."""
         try:
             with self._reading:
                 if self._lines is None:
