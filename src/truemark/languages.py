@@ -41,7 +41,7 @@ NAMES = {
     "yi": "Yiddish", "yue": "Cantonese", "zh": "Chinese",
 }  # fmt: skip
 _READ = 2_000  # characters that are looked at
-_FEWEST_LETTERS = 40
+_FEWEST_LETTERS = 20
 _FEWEST_WORDS = 8
 _SURE = 2.5  # by how much the best language must lead: nats a word times the root of their number
 _LEAST_KNOWN = 0.12  # share of words that must be among the frequent ones
