@@ -40,6 +40,9 @@ def calendar_with(tmp_path: Path, *events: str) -> IcsCalendar:
         (f"FREQ=DAILY;BYHOUR={ALL_HOURS};BYMINUTE={ALL_MINUTES}", "20200101T000000Z"),
         ("FREQ=DAILY;COUNT=99999999999999999999", "20260101T100000Z"),
         ("FREQ=MONTHLY;BYDAY=99MO", "20260101T100000Z"),
+        ("FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=30;UNTIL=20270101T000000Z", "20260101T100000Z"),
+        ("FREQ=HOURLY;BYMONTH=2;BYMONTHDAY=30", "20260320T100000Z"),
+        ("FREQ=DAILY;INTERVAL=-3", "20260101T100000Z"),
     ],
 )
 def test_a_rule_beyond_bounds_costs_its_own_event_alone(
@@ -52,6 +55,15 @@ def test_a_rule_beyond_bounds_costs_its_own_event_alone(
     (warning,) = listing.warnings
     assert "event 'Hostile' is left out: " in warning
     assert (tmp_path / "calendar.ics").read_bytes() == before
+
+
+def test_many_rules_that_name_no_day_leave_ordinary_ones_alone(tmp_path: Path) -> None:
+    barren = rule_event("FREQ=DAILY;BYMONTH=2;BYMONTHDAY=30", "20260101T100000Z")
+    events = [barren.replace("UID:bad", f"UID:bad{number}") for number in range(60)]
+    weekly = rule_event("FREQ=WEEKLY", "20260106T100000Z").replace("UID:bad", "UID:weekly")
+    listing = calendar_with(tmp_path, *events, weekly).coming(at(23, 0), at(31, 0))
+    assert [entry.uid for entry in listing.entries] == ["good", "weekly"]
+    assert len(listing.warnings) == 60
 
 
 def test_many_rules_beyond_bounds_share_what_may_be_spent(tmp_path: Path) -> None:
@@ -72,6 +84,10 @@ def test_many_rules_beyond_bounds_share_what_may_be_spent(tmp_path: Path) -> Non
         ("FREQ=WEEKLY;BYDAY=MO,WE,FR;WKST=SU", "20200106T100000Z", 4),
         ("FREQ=MONTHLY;BYDAY=-1TU", "20200106T100000Z", 0),
         ("FREQ=YEARLY;BYMONTH=3;BYMONTHDAY=24", "19700324T100000Z", 1),
+        ("FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=29", "19991231T100000Z", 0),
+        ("FREQ=DAILY;BYDAY=MO,TU,WE,TH,FR", "20100104T100000Z", 6),
+        ("FREQ=MONTHLY;BYDAY=MO,TU,WE,TH,FR;BYSETPOS=-1", "20200131T100000Z", 0),
+        ("FREQ=MINUTELY;INTERVAL=60;UNTIL=20260324T000000Z", "20260323T000000Z", 25),
     ],
 )
 def test_rules_of_ordinary_calendars_are_expanded(

@@ -1,30 +1,54 @@
 """The occurrences of an event in a window, found within bounds whatever its rule says.
 
-A rule of one line can name a moment in every second since 1970, one that never comes, or the same
-one for ever; the library that expands rules would be at it for hours.
+A rule of one line can name every second since 1970, or a day that never comes, and the library
+that expands rules would be at it for hours. So the work is estimated from the rule beforehand.
 """
 
 from __future__ import annotations
 
-import re
-import sys
-from collections.abc import Callable
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime, time, timedelta
+from itertools import islice
+from math import inf, prod
 from typing import Any
 
 MOST_OCCURRENCES = 1_000
-MOST_STEPS = 1_500_000
-"""Function calls that the expansion of one event may take: well under a second."""
+MOST_MOMENTS = 250_000
+"""Days and times that may be looked at for one event; they take well under a second."""
+_TOO_MANY = "its rule names too many days and times to look through"
+_DAY_PARTS = ("BYDAY", "BYMONTHDAY", "BYYEARDAY", "BYWEEKNO", "BYEASTER")
+_TIME_PARTS = ("BYHOUR", "BYMINUTE", "BYSECOND")
+# The calendar repeats itself after so many years, weekdays included; datetime ends in 9999.
+_CYCLE = 400
+_LATE_YEARS = 9200
+_READ_AHEAD = 10  # occurrences that dateutil finds at once
 
-# Rules as people make them: a few days in each week, month or year. They need no watching.
-_DAY = r"(-?[1-4])?(MO|TU|WE|TH|FR|SA|SU)"
-_PLAIN_RULES = (
-    re.compile(rf"FREQ=(WEEKLY|MONTHLY|YEARLY)(;INTERVAL=[1-9]\d?)?;BYDAY={_DAY}(,{_DAY}){{0,6}}"),
-    re.compile(r"FREQ=(DAILY|WEEKLY|MONTHLY|YEARLY)(;INTERVAL=[1-9]\d?)?"),
-)
-_HARMLESS = re.compile(r";(COUNT=\d{1,4}|UNTIL=[\dTZ]{8,16}|WKST=[A-Z]{2})(?=;|$)")
-_EARLIEST_PLAIN_YEAR = 2000
+
+@dataclass(frozen=True, slots=True)
+class _Frequency:
+    """What a FREQ stands for, and what expanding one period of it takes.
+
+    `looked` is the work of going through a period, measured in occurrences of a daily event,
+    `weeks` how often a weekday comes in it. `times` are the parts of a rule that multiply its
+    occurrences in a period.
+    """
+
+    length: timedelta
+    looked: int = 1
+    weeks: int = 0
+    times: tuple[str, ...] = _TIME_PARTS
+
+
+_FREQUENCIES = {
+    "YEARLY": _Frequency(timedelta(days=365), looked=20, weeks=53),
+    "MONTHLY": _Frequency(timedelta(days=28), looked=4, weeks=5),
+    "WEEKLY": _Frequency(timedelta(days=7), looked=2, weeks=1),
+    "DAILY": _Frequency(timedelta(days=1)),
+    "HOURLY": _Frequency(timedelta(hours=1), times=("BYMINUTE", "BYSECOND")),
+    "MINUTELY": _Frequency(timedelta(minutes=1), times=("BYSECOND",)),
+    "SECONDLY": _Frequency(timedelta(seconds=1), times=()),
+}
 
 
 class BeyondBoundsError(Exception):
@@ -33,63 +57,94 @@ class BeyondBoundsError(Exception):
 
 @dataclass(slots=True)
 class Budget:
-    """What may still be spent on the events of one calendar together."""
+    """What may still be spent on the events of one calendar together.
 
-    steps: int = 3 * MOST_STEPS
-    plain_events: int = 500
-    """Recurring ones; those that do not recur are found at once, however many they are."""
+    `moments` are days and times to look at, `searches` rules that turn out to name no day at all.
+    """
+
+    moments: float = 4 * MOST_MOMENTS
+    searches: int = 10
 
     def occurrences(self, parsed: Any, start: datetime, end: datetime) -> list[Any]:
-        """The occurrences of the events in `parsed` that overlap the window.
+        """Find the occurrences of the events in `parsed` that overlap the window.
 
-        Raises `BeyondBoundsError` rather than look for them for long.
+        Raises `BeyondBoundsError`, before looking for them, where that would take long.
         """
         import recurring_ical_events  # type: ignore[import-untyped]  # ships no types
 
-        def find() -> list[Any]:
-            return list(recurring_ical_events.of(parsed).between(start, end))
-
-        recurs = any("RRULE" in event or "RDATE" in event for event in parsed.subcomponents)
-        self.plain_events -= recurs
-        watched = recurs and (self.plain_events < 0 or not _is_plain(parsed))
-        found = self._watched(find) if watched else find()
-        if len(found) > MOST_OCCURRENCES:
+        for event in parsed.subcomponents:
+            for rule in _rules(event):
+                begin = _wall_clock(event["DTSTART"].dt)
+                # The library expands a rule from its beginning, wherever the window lies.
+                self._spend(_moments(rule, _last_day(rule, end) - begin))
+                self._expect_days(rule, begin)
+        occurrences = list(recurring_ical_events.of(parsed).between(start, end))
+        if len(occurrences) > MOST_OCCURRENCES:
             raise BeyondBoundsError(f"it occurs more than {MOST_OCCURRENCES} times in these days")
-        return found
+        return occurrences
 
-    def _watched(self, find: Callable[[], list[Any]]) -> list[Any]:
-        """What `find` finds; an error as soon as it has called too many functions.
+    def _spend(self, moments: float) -> None:
+        if moments > min(self.moments, MOST_MOMENTS):
+            raise BeyondBoundsError(_TOO_MANY)
+        self.moments -= moments
 
-        Counted, not timed: whether an event is seen must not depend on how busy the machine is.
-        """
-        allowed = left = min(self.steps, MOST_STEPS)
-        before = sys.getprofile()
-
-        def count(frame: object, event: str, argument: object) -> None:
-            nonlocal left
-            left -= 1
-            if left < 0:
-                sys.setprofile(before)
-                raise BeyondBoundsError("its rule names too many days and times to look through")
-
-        sys.setprofile(count)
-        try:
-            return find()
-        finally:
-            sys.setprofile(before)
-            self.steps -= allowed - left
+    def _expect_days(self, rule: Any, begin: datetime) -> None:
+        """Raise an error for a rule such as the 30th of February, which is expanded until 9999."""
+        if not any(name.startswith("BY") for name in rule):
+            return  # it names the day on which it begins
+        if self.searches <= 0:
+            raise BeyondBoundsError(_TOO_MANY)
+        gap = _gap(rule, begin)
+        moments = inf if gap is None else _moments(rule, _READ_AHEAD * gap)
+        if moments > MOST_MOMENTS:
+            self.searches -= 1
+            raise BeyondBoundsError("its rule names days that hardly ever come")
+        self._spend(moments)
 
 
-def _is_plain(parsed: Any) -> bool:
-    """Whether every rule is of a kind that is expanded at once."""
-    for event in parsed.subcomponents:
-        rules = event.get("RRULE")
-        if rules is None:
-            continue
-        begin = getattr(event.get("DTSTART"), "dt", None)
-        if isinstance(rules, list) or begin is None or begin.year < _EARLIEST_PLAIN_YEAR:
-            return False
-        rule = _HARMLESS.sub("", rules.to_ical().decode())
-        if not any(plain.fullmatch(rule) for plain in _PLAIN_RULES):
-            return False
-    return True
+def _rules(event: Any) -> Iterator[Any]:
+    rules = event.get("RRULE", [])
+    for rule in rules if isinstance(rules, list) else [rules]:
+        if not isinstance(rule, Mapping):
+            raise BeyondBoundsError("its rule cannot be read")
+        yield rule
+
+
+def _last_day(rule: Any, end: datetime) -> datetime:
+    until = rule.get("UNTIL")
+    last = _wall_clock(end)
+    return min(last, _wall_clock(until[0]) + timedelta(days=1)) if until else last
+
+
+def _moments(rule: Any, span: timedelta) -> float:
+    """Estimate how many days and times are looked at when so much time is expanded."""
+    frequency = _FREQUENCIES.get(str(rule.get("FREQ", [""])[0]).upper())
+    interval = int(rule.get("INTERVAL", [1])[0])
+    if frequency is None or interval < 1:
+        raise BeyondBoundsError(_TOO_MANY)
+    periods = max(span, timedelta()) / (frequency.length * interval) + 1
+    named = sum(len(rule.get(name, ())) for name in _DAY_PARTS)
+    days = frequency.looked + frequency.weeks * named
+    return periods * days * prod(len(rule.get(name, [0])) for name in frequency.times)
+
+
+def _gap(rule: Any, begin: datetime) -> timedelta | None:
+    """Return how long it takes to the second occurrence; None if there is no occurrence at all.
+
+    A rule without any would be looked through up to the year 9999, so it is moved to the last
+    centuries before that, by whole cycles of the calendar.
+    """
+    from dateutil.rrule import rrulestr  # type: ignore[import-untyped]  # ships no types
+
+    late = begin.replace(year=_LATE_YEARS + begin.year % _CYCLE)
+    parts = rule.to_ical().decode().split(";")
+    endless = ";".join(part for part in parts if not part.startswith(("UNTIL=", "COUNT=")))
+    first_two = list(islice(rrulestr(endless, dtstart=late), 2))
+    return first_two[-1] - late if first_two else None
+
+
+def _wall_clock(moment: date) -> datetime:
+    """Return the moment without its zone; a day becomes its midnight."""
+    if isinstance(moment, datetime):
+        return moment.replace(tzinfo=None)
+    return datetime.combine(moment, time())
