@@ -1,4 +1,4 @@
-"""Is one system better than another on the same units, by how much, and how sure is that."""
+"""Whether one system is better than another on the same units, by how much, how surely."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ Ints = NDArray[np.int64]
 Verdict = Literal["better", "worse", "not distinguishable"]
 LEVEL = 0.05
 WORTH_SEEING = 0.02
-LONGEST_NAME = 200  # of a system, where it is told; longer ones lose their middle
+LONGEST_NAME = 200  # characters of a system's name that are shown
 Pair = tuple[Unit, Unit]
 
 
@@ -48,7 +48,7 @@ class Change:
     @property
     def mistakes(self) -> int:
         """How many more mistakes there are now; fewer when below 0."""
-        return self.after.fp + self.after.fn - self.before.fp - self.before.fn
+        return self.after.mistakes - self.before.mistakes
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,11 +111,16 @@ class Comparison:
 
 
 def compare(
-    runs: Sequence[Run], *, anyway: bool = False, draws: Draws = DEFAULT_DRAWS
+    runs: Sequence[Run],
+    *,
+    anyway: bool = False,
+    draws: Draws = DEFAULT_DRAWS,
+    summaries: Sequence[Summary] | None = None,
 ) -> Comparison:
-    """The first run against each of the others; refuses runs that are not comparable.
+    """Compare the first run with each of the others; refuse runs that are not comparable.
 
-    With `anyway` such runs are compared over the units they have in common.
+    With `anyway` such runs are compared over the units they have in common. `summaries` of the
+    runs are taken where the caller has them already, with the same draws.
     """
     if len(runs) < 2:
         raise ValueError(f"runs must be at least 2, got {len(runs)}")
@@ -125,12 +130,13 @@ def compare(
     against = [
         _versus(name, baseline, run, draws) for name, run in zip(names[1:], runs[1:], strict=True)
     ]
-    adjusted = holm([one.raw_p_value for one in against])
+    adjusted = holm([versus.raw_p_value for versus in against])
     return Comparison(
         names=names,
-        summaries=tuple(summarise(run, draws) for run in runs),
+        summaries=tuple(summaries or (summarise(run, draws) for run in runs)),
         against=tuple(
-            replace(one, p_value=p_value) for one, p_value in zip(against, adjusted, strict=True)
+            replace(versus, p_value=p_value)
+            for versus, p_value in zip(against, adjusted, strict=True)
         ),
         draws=draws,
         differing=differing,
@@ -138,7 +144,7 @@ def compare(
 
 
 def _names(runs: Sequence[Run]) -> tuple[str, ...]:
-    """The systems' names; where they are equal, with the start of the run or its number."""
+    """Name the runs by system; equal names get the start of the run, or a number."""
     plain = [clipped(run.system.name, LONGEST_NAME) for run in runs]
     if len(set(plain)) == len(plain):
         return tuple(plain)
@@ -152,14 +158,14 @@ def _differing(runs: Sequence[Run], names: Sequence[str], anyway: bool) -> tuple
     expected = runs[0].comparison_key
     differing: dict[str, None] = {}
     for name, run in zip(names[1:], runs[1:], strict=True):
-        found = run.comparison_key
-        for part in [*expected, *(part for part in found if part not in expected)]:
-            if expected.get(part) == found.get(part):
+        key = run.comparison_key
+        for part in [*expected, *(part for part in key if part not in expected)]:
+            if expected.get(part) == key.get(part):
                 continue
             if not anyway:
                 raise TruemarkError(
                     f"{name} is not comparable with {names[0]}: {part} is"
-                    f" {found.get(part, 'absent')}, expected {expected.get(part, 'none')};"
+                    f" {key.get(part, 'absent')}, expected {expected.get(part, 'none')};"
                     " --anyway compares the units in common"
                 )
             differing[part] = None
@@ -186,14 +192,14 @@ def _versus(name: str, baseline: Run, run: Run, draws: Draws) -> Versus:
         raw_p_value=p_value,
         p_value=p_value,
         power=power_of(f1.standard_error, f1.clusters),
-        fixed=tuple(one for one in reversed(changes) if one.mistakes < 0),
-        broken=tuple(one for one in changes if one.mistakes > 0),
+        fixed=tuple(change for change in reversed(changes) if change.mistakes < 0),
+        broken=tuple(change for change in changes if change.mistakes > 0),
         groups=_group_differences(pairs, run, draws),
     )
 
 
 def _pairs(baseline: Run, run: Run) -> list[Pair]:
-    """The units that both runs scored: before, after."""
+    """Pair the units that both runs scored: before, after."""
     now = {unit.key: unit for unit in run.units if unit.failed is None}
     return [
         (unit, now[unit.key]) for unit in baseline.units if unit.failed is None and unit.key in now
@@ -201,7 +207,7 @@ def _pairs(baseline: Run, run: Run) -> list[Pair]:
 
 
 def _paired_tables(pairs: Sequence[Pair]) -> tuple[Ints, Ints]:
-    """The counts per cluster, before and after; whole units where their blocks do not pair."""
+    """Add up the counts per cluster, before and after; units whose blocks differ stay whole."""
     clusters, rows = [], []
     for before, after in pairs:
         parts = block_rows(before)
@@ -218,26 +224,27 @@ def _paired_tables(pairs: Sequence[Pair]) -> tuple[Ints, Ints]:
 
 
 def _changes(pairs: Sequence[Pair]) -> list[Change]:
-    """Units by how many mistakes they gained, most first."""
+    """Sort units by how many mistakes they gained, most first."""
     before: dict[str, Counts] = {}
     after: dict[str, Counts] = {}
-    for one, other in pairs:
-        before[one.id] = before.get(one.id, Counts.zero) + one.counts
-        after[one.id] = after.get(one.id, Counts.zero) + other.counts
+    for earlier, later in pairs:
+        before[earlier.id] = before.get(earlier.id, Counts.zero) + earlier.counts
+        after[earlier.id] = after.get(earlier.id, Counts.zero) + later.counts
     changes = [Change(unit, before[unit], after[unit]) for unit in before]
-    return sorted(changes, key=lambda one: (-one.mistakes, one.unit))
+    return sorted(changes, key=lambda change: (-change.mistakes, change.unit))
 
 
 def _group_differences(
     pairs: Sequence[Pair], run: Run, draws: Draws
 ) -> tuple[GroupDifference, ...]:
     f1 = scoring_of(run.scoring, "f1")
-    found = []
-    for name, value, own in by_group(pairs, lambda pair: pair[0].group):
-        before, after = _paired_tables(own)
+    groups = []
+    for name, value, members in by_group(pairs, lambda pair: pair[0].group):
+        before, after = _paired_tables(members)
         p_value = paired_test(after, before, f1, draws).p_value
-        found.append((name, value, len(own), paired_interval(after, before, f1, draws), p_value))
-    adjusted = holm([one[-1] for one in found])
+        difference = paired_interval(after, before, f1, draws)
+        groups.append(GroupDifference(name, value, len(members), difference, p_value))
+    adjusted = holm([group.p_value for group in groups])
     return tuple(
-        GroupDifference(*one[:-1], p_value) for one, p_value in zip(found, adjusted, strict=True)
+        replace(group, p_value=p_value) for group, p_value in zip(groups, adjusted, strict=True)
     )

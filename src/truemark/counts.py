@@ -7,9 +7,9 @@ equal floats.
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, TypeVar
+from typing import TYPE_CHECKING, ClassVar
 
 if TYPE_CHECKING:
     import numpy as np
@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     Column = NDArray[np.float64]
     CountColumn = NDArray[np.int64] | NDArray[np.float64]
-
-K = TypeVar("K", bound=Hashable)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +35,7 @@ class Counts:
 
     @classmethod
     def of(cls, *, matched: int, predicted: int, expected: int) -> Counts:
-        """The counts when `matched` of `predicted` and of `expected` items are paired."""
+        """Count `matched` pairs among so many predicted and expected items."""
         return cls(matched, predicted - matched, expected - matched)
 
     def __add__(self, other: Counts) -> Counts:
@@ -88,7 +86,7 @@ EQUAL_WEIGHTS = Weights()
 
 
 def scores(counts: Counts, *, empty: float, weights: Weights = EQUAL_WEIGHTS) -> Scores:
-    """Precision, recall, F1 and weighted score of `counts`; a ratio of 0 to 0 is `empty`."""
+    """Compute precision, recall, F1 and the weighted score; a ratio of 0 to 0 is `empty`."""
     precision = counts.tp / counts.predicted if counts.predicted else empty
     recall = counts.tp / counts.expected if counts.expected else empty
     return Scores(
@@ -111,19 +109,11 @@ def _weighted(precision: float, recall: float, weights: Weights) -> float:
 
 
 def total(counts: Iterable[Counts]) -> Counts:
-    """The sum of all counts; zero counts when there are none."""
+    """Add up the counts; zero when there are none."""
     tp = fp = fn = 0
-    for one in counts:
-        tp, fp, fn = tp + one.tp, fp + one.fp, fn + one.fn
+    for count in counts:
+        tp, fp, fn = tp + count.tp, fp + count.fp, fn + count.fn
     return Counts(tp, fp, fn)
-
-
-def by_group(pairs: Iterable[tuple[K, Counts]]) -> dict[K, Counts]:
-    """The sum of counts per group, in order of first appearance."""
-    sums: dict[K, Counts] = {}
-    for group, counts in pairs:
-        sums[group] = sums.get(group, Counts.zero) + counts
-    return sums
 
 
 def score_columns(
@@ -134,7 +124,7 @@ def score_columns(
     empty: float,
     weights: Weights = EQUAL_WEIGHTS,
 ) -> dict[str, Column]:
-    """Columns `precision`, `recall`, `f1` and `weighted`; a ratio of 0 to 0 is `empty`."""
+    """Compute columns `precision`, `recall`, `f1`, `weighted`; a ratio of 0 to 0 is `empty`."""
     import numpy as np
 
     tp = np.asarray(tp, dtype=np.float64)
@@ -164,7 +154,7 @@ def best_row(
     empty: float,
     weights: Weights = EQUAL_WEIGHTS,
 ) -> int:
-    """The row of highest weighted score; ties go to the higher F1, then to the first row."""
+    """Find the row of highest weighted score; ties go to the higher F1, then the first row."""
     import numpy as np
 
     ratios = score_columns(tp, fp, fn, empty=empty, weights=weights)

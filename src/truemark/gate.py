@@ -1,4 +1,4 @@
-"""The gate of a build: is a run good enough, and no worse than the one before."""
+"""The gate of a build: whether a run is good enough, and no worse than its baseline."""
 
 from __future__ import annotations
 
@@ -58,7 +58,8 @@ class Gate:
     def outcome(self) -> Outcome:
         if self.doubt is not None:
             return "inconclusive"
-        return "passed" if all(one.holds for one in self.requirements) else "fell short"
+        fulfilled = all(requirement.holds for requirement in self.requirements)
+        return "passed" if fulfilled else "fell short"
 
     @property
     def broken(self) -> tuple[Change, ...]:
@@ -74,7 +75,7 @@ def check(
     anyway: bool = False,
     draws: Draws = DEFAULT_DRAWS,
 ) -> Gate:
-    """The run held against the criteria and, where there is one, the baseline."""
+    """Check a run against the criteria and, where there is one, the baseline."""
     if criteria.fail_if_worse and baseline is None:
         raise ValueError("fail_if_worse needs a baseline, got none")
     doubt = _doubt("the run", run, criteria.max_failed)
@@ -117,20 +118,20 @@ def _requirements(
 
 
 def junit(gate: Gate) -> bytes:
-    """A JUnit document: a case per requirement, and one per unit.
+    """Write a JUnit document: a case per requirement, and one per unit.
 
     A unit that could not be measured is an error. One that lost against the baseline is a
     failure where the gate fell short; where it passed, chance moves single units both ways.
     """
     name = f"{gate.run.tool} {gate.run.system.name}"
     root = Xml.Element("testsuites", name=_xml(name))
-    asked = [_requirement_case(one) for one in gate.requirements]
+    asked = [_requirement_case(requirement) for requirement in gate.requirements]
     if gate.doubt is not None:
         case = _case("gate", "conclusive", None)
         Xml.SubElement(case, "error", message=_xml(gate.doubt), type="inconclusive")
         asked.append(case)
     _add_suite(root, "gate", asked)
-    lost = {one.unit: one for one in gate.broken} if gate.outcome == "fell short" else {}
+    lost = {change.unit: change for change in gate.broken} if gate.outcome == "fell short" else {}
     _add_suite(root, name, [_unit_case(name, unit, lost) for unit in gate.run.units])
     Xml.indent(root)
     document: bytes = Xml.tostring(root, encoding="utf-8", xml_declaration=True)
@@ -172,5 +173,5 @@ def _add_suite(root: Xml.Element, name: str, cases: list[Xml.Element]) -> None:
 
 
 def _xml(text: str) -> str:
-    """The text without characters that XML cannot hold."""
+    """Replace characters that XML cannot hold."""
     return _NOT_XML.sub("\N{REPLACEMENT CHARACTER}", text)

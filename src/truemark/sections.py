@@ -17,7 +17,6 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Literal
 
 from truemark.comparison import WORTH_SEEING, Change, Comparison, Versus
-from truemark.counts import Counts
 from truemark.gate import Gate
 from truemark.jsontext import to_json
 from truemark.summary import Summary
@@ -205,7 +204,7 @@ def _groups_table(versus: Versus, basis: str) -> Table:
 
 def _changes_table(changes: Sequence[Change], basis: str) -> Table:
     rows: list[tuple[object, ...]] = [
-        (change.unit, change.mistakes, _mistakes(change.before), _mistakes(change.after))
+        (change.unit, change.mistakes, change.before.mistakes, change.after.mistakes)
         for change in changes[:MOST_LISTED]
     ]
     if len(changes) > MOST_LISTED:
@@ -217,10 +216,6 @@ def _changes_table(changes: Sequence[Change], basis: str) -> Table:
 
 def _units(count: int) -> str:
     return f"{count} unit{'s' * (count != 1)}"
-
-
-def _mistakes(counts: Counts) -> int:
-    return counts.fp + counts.fn
 
 
 def _versus_facts(versus: Versus) -> dict[str, object]:

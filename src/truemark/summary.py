@@ -55,7 +55,7 @@ class Summary:
 
 
 def summarise(run: Run, draws: Draws = DEFAULT_DRAWS, *, by_group: bool = True) -> Summary:
-    """The scores of the run's units that did not fail, each with its interval."""
+    """Score the units that did not fail, each measure with its interval."""
     scored = scored_units(run)
     f1 = scoring_of(run.scoring, "f1")
     return Summary(
@@ -70,35 +70,35 @@ def summarise(run: Run, draws: Draws = DEFAULT_DRAWS, *, by_group: bool = True) 
 
 
 def scored_units(run: Run) -> tuple[Unit, ...]:
-    """The units that have counts."""
+    """Return the units that did not fail."""
     return tuple(unit for unit in run.units if unit.failed is None)
 
 
 def failed_units(run: Run) -> tuple[Unit, ...]:
-    """The units that have none."""
+    """Return the units that failed."""
     return tuple(unit for unit in run.units if unit.failed is not None)
 
 
 def scoring_of(rules: ScoringRules, measure: Measure) -> Scoring:
-    """How the run computes that measure."""
+    """Return how a run computes the measure."""
     return Scoring(measure, rules.empty, rules.weights)
 
 
 def by_group(
     items: Iterable[T], group_of: Callable[[T], Mapping[str, str]]
 ) -> Iterator[tuple[str, str, list[T]]]:
-    """Every name and value by which the items can be broken down, in order, and those it is of."""
-    found: dict[str, dict[str, list[T]]] = {}
+    """Yield every group as its name, its value and its items, in order of first appearance."""
+    groups: dict[str, dict[str, list[T]]] = {}
     for item in items:
         for name, value in group_of(item).items():
-            found.setdefault(name, {}).setdefault(value, []).append(item)
-    for name, values in found.items():
-        for value, own in values.items():
-            yield name, value, own
+            groups.setdefault(name, {}).setdefault(value, []).append(item)
+    for name, values in groups.items():
+        for value, members in values.items():
+            yield name, value, members
 
 
 def block_rows(unit: Unit) -> list[tuple[Block, tuple[int, ...]]]:
-    """The unit's parts to resample: its blocks, or the unit whole; with the cluster of each."""
+    """Return what to resample of a unit with the cluster of each: its blocks, or the unit."""
     cluster = unit.id if unit.cluster is None else unit.cluster
     if unit.blocks:
         return [((cluster, number), row) for number, row in enumerate(unit.blocks)]
@@ -106,7 +106,7 @@ def block_rows(unit: Unit) -> list[tuple[Block, tuple[int, ...]]]:
 
 
 def cluster_table(units: Sequence[Unit]) -> Ints:
-    """The counts per cluster; rows of tp, fp, fn."""
+    """Add up the counts per cluster; rows of tp, fp, fn."""
     parts = [part for unit in units for part in block_rows(unit)]
     rows = np.array([row for _, row in parts], dtype=np.int64).reshape(len(parts), 3)
     return clustered(rows, [cluster for cluster, _ in parts])
@@ -115,20 +115,17 @@ def cluster_table(units: Sequence[Unit]) -> Ints:
 def _intervals(units: Sequence[Unit], rules: ScoringRules, draws: Draws) -> dict[Measure, Interval]:
     if not units:
         return {}
-    found = intervals_of(
-        cluster_table(units), [scoring_of(rules, measure) for measure in MEASURES], draws
-    )
-    return dict(zip(MEASURES, found, strict=True))
+    scorings = [scoring_of(rules, measure) for measure in MEASURES]
+    return dict(zip(MEASURES, intervals_of(cluster_table(units), scorings, draws), strict=True))
 
 
 def _groups(units: Sequence[Unit], f1: Scoring, draws: Draws) -> list[GroupScore]:
-    found = []
-    for name, value, own in by_group(units, lambda unit: unit.group):
-        (interval,) = intervals_of(cluster_table(own), (f1,), draws)
-        found.append(
-            GroupScore(name, value, total(unit.counts for unit in own), len(own), interval)
-        )
-    return found
+    groups = []
+    for name, value, members in by_group(units, lambda unit: unit.group):
+        (interval,) = intervals_of(cluster_table(members), (f1,), draws)
+        counts = total(unit.counts for unit in members)
+        groups.append(GroupScore(name, value, counts, len(members), interval))
+    return groups
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,18 +145,20 @@ class Repeats:
 
 
 def repeats_of(run: Run) -> Repeats | None:
-    """The repeats of a run; None where no unit has more than one."""
+    """Compare the repeats of a run; None where no unit has more than one."""
     by_id: dict[str, list[Unit]] = {}
     for unit in run.units:
         by_id.setdefault(unit.id, []).append(unit)
     most = max(map(len, by_id.values()), default=0)
     if most < 2:
         return None
-    whole = {name: own for name, own in by_id.items() if len(own) == most}
-    right = {name: [_right(unit) for unit in own] for name, own in whole.items()}
+    whole = {name: units for name, units in by_id.items() if len(units) == most}
+    right = {name: [_right(unit) for unit in units] for name, units in whole.items()}
     f1 = scoring_of(run.scoring, "f1")
-    scores = [[f1(unit.counts) for unit in own if unit.failed is None] for own in whole.values()]
-    scored = [own for own in scores if own]
+    scores = [
+        [f1(unit.counts) for unit in units if unit.failed is None] for units in whole.values()
+    ]
+    scored = [values for values in scores if values]
     in_all = wilson(sum(map(all, right.values())), len(right))
     in_any = wilson(sum(map(any, right.values())), len(right))
     assert in_all is not None
@@ -168,7 +167,7 @@ def repeats_of(run: Run) -> Repeats | None:
         repeats=most,
         right_in_all=in_all,
         right_in_any=in_any,
-        flipping=tuple(name for name, own in right.items() if any(own) and not all(own)),
+        flipping=tuple(name for name, times in right.items() if any(times) and not all(times)),
         variance_between_units=pvariance(map(fmean, scored)) if scored else 0.0,
         variance_between_repeats=fmean(map(pvariance, scored)) if scored else 0.0,
     )

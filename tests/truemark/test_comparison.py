@@ -146,3 +146,13 @@ def test_a_summary_has_every_score_with_its_interval() -> None:
 def test_a_run_that_failed_whole_has_no_scores() -> None:
     summary = summarise(made("a", {"x": (), "y": ()}), QUICK)
     assert (summary.intervals, summary.scored, len(summary.failed)) == ({}, 0, 2)
+
+
+def test_summaries_that_the_caller_has_are_not_made_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    runs = [many("old", 2), many("new", 0)]
+    summaries = [summarise(run, QUICK) for run in runs]
+    whole = compare(runs, draws=QUICK)
+    monkeypatch.setattr("truemark.comparison.summarise", None)
+    assert compare(runs, draws=QUICK, summaries=summaries) == whole

@@ -11,7 +11,6 @@ from truemark.counts import (
     Scores,
     Weights,
     best_row,
-    by_group,
     score_columns,
     scores,
     total,
@@ -119,16 +118,6 @@ def test_f1_is_the_harmonic_mean(counts: Counts) -> None:
 
 def test_nothing_adds_up_to_zero() -> None:
     assert total([]) == Counts.zero
-
-
-def test_groups_keep_the_order_of_their_first_appearance() -> None:
-    pairs = [("b", Counts(1, 0, 0)), ("a", Counts(0, 1, 0)), ("b", Counts(0, 0, 1))]
-    assert list(by_group(pairs).items()) == [("b", Counts(1, 0, 1)), ("a", Counts(0, 1, 0))]
-
-
-@given(st.lists(st.tuples(st.integers(0, 3), COUNTS)))
-def test_groups_add_up_to_the_total(pairs: list[tuple[int, Counts]]) -> None:
-    assert total(by_group(pairs).values()) == total(counts for _, counts in pairs)
 
 
 @given(st.lists(COUNTS), st.lists(COUNTS))
