@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, datetime
 from functools import partial
-from typing import Any
+from typing import Annotated, Any, NotRequired, TypedDict
 from zoneinfo import ZoneInfo
+
+from msgspec import Meta
 
 from cal_ai.calendars.google_sign_in import SignIn
 from cal_ai.calendars.protocol import (
@@ -24,7 +27,8 @@ from cal_ai.calendars.protocol import (
 )
 from cal_ai.calendars.servers import calendar_policy, wait_for_server
 from cal_ai.calendars.zones import in_zone, midnight
-from truemark.jsontext import Fields, UnfitError
+from truemark.errors import TruemarkError
+from truemark.jsontext import read_value, shown
 from truemark.services.bounded_http import UnfitAnswerError, bounded_httplib2, run_within
 from truemark.services.calls import CallFailed, TransientError
 from truemark.services.provider import quoted
@@ -38,8 +42,27 @@ _SLOW_DOWN = frozenset({"rateLimitExceeded", "userRateLimitExceeded", "quotaExce
 
 _MARK = "truemark"
 _YEARS = range(1900, 3000)
-_NOTHING: dict[str, object] = {}
-_NOBODY: list[object] = []
+
+
+class _Time(TypedDict):
+    """A time in Google's form: a day, or a moment."""
+
+    date: NotRequired[str | None]
+    dateTime: NotRequired[str | None]
+
+
+class _Event(TypedDict):
+    """What is read of an event in Google's form."""
+
+    id: Annotated[str, Meta(min_length=1)]
+    start: _Time
+    end: _Time
+    summary: NotRequired[str | None]
+    location: NotRequired[str | None]
+    description: NotRequired[str | None]
+    etag: NotRequired[str | None]
+    extendedProperties: NotRequired[dict[str, object] | None]
+    attendees: NotRequired[list[object] | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,32 +282,32 @@ def stands(item: Mapping[str, object]) -> bool:
 
 
 def read_event(item: Mapping[str, object], where: str, zone: ZoneInfo | None) -> Entry:
-    """The entry of an event as the server sent it; `CalendarError` says what does not fit."""
-    fields = Fields(item, "event", [])
-    start, all_day = _moment(fields, "start", zone)
-    end, _ = _moment(fields, "end", zone)
+    """Read an event as the server sent it; a `CalendarError` says what does not fit."""
+    try:
+        event = read_value(_Event, item, "event")
+        start, all_day = _read_time(event["start"], "start", zone)
+        end, _ = _read_time(event["end"], "end", zone)
+    except TruemarkError as error:
+        raise CalendarError(
+            f"{where}: the server sent an event that cannot be read: {error}"
+        ) from error
     details = Details(
-        title=fields.optional("summary", _text, "") or "(no title)",
+        title=(event.get("summary") or "").strip() or "(no title)",
         start=start,
         end=end,
         all_day=all_day,
-        location=fields.optional("location", _text, "") or None,
-        description=fields.optional("description", _text, ""),
+        location=(event.get("location") or "").strip() or None,
+        description=(event.get("description") or "").strip(),
     )
-    uid = fields.read("id", _text, "")
-    private = fields.optional("extendedProperties", _object, _NOTHING).get("private")
+    private = (event.get("extendedProperties") or {}).get("private")
     marks = private if isinstance(private, dict) else {}
-    entry = Entry(
-        uid,
+    return Entry(
+        event["id"].strip(),
         details,
-        people=tuple(_people(fields)),
+        people=tuple(_people(event.get("attendees") or [])),
         marks=frozenset(key.removeprefix(_MARK) for key in marks if key.startswith(_MARK)),
-        version=fields.optional("etag", _text, ""),
+        version=(event.get("etag") or "").strip(),
     )
-    if fields.problems or not uid:
-        found = fields.problems[0] if fields.problems else "event.id is empty"
-        raise CalendarError(f"{where}: the server sent an event that cannot be read: {found}")
-    return entry
 
 
 def event_body(
@@ -314,48 +337,19 @@ def _moment_body(moment: datetime, all_day: bool, zone: ZoneInfo | None) -> dict
     return {"date": None, "dateTime": moment.isoformat(), "timeZone": zone.key if zone else None}
 
 
-def _moment(fields: Fields, key: str, zone: ZoneInfo | None) -> tuple[datetime, bool]:
-    """A time of the event, and whether it is a day."""
-
-    def convert(value: object) -> tuple[datetime, bool]:
-        form = _object(value)
-        day, moment = form.get("date"), form.get("dateTime")
-        try:
-            if isinstance(day, str):
-                read: date = date.fromisoformat(day)
-                if read.year in _YEARS:
-                    return midnight(read, zone), True
-            if isinstance(moment, str):
-                read = datetime.fromisoformat(moment)
-                if read.year in _YEARS:
-                    return in_zone(read, zone), False
-        except ValueError:
-            pass
-        raise UnfitError("a date or a dateTime")
-
-    return fields.read(key, convert, (midnight(date(2000, 1, 1), zone), False))
+def _read_time(form: _Time, name: str, zone: ZoneInfo | None) -> tuple[datetime, bool]:
+    """Read a time of an event, and whether it is a day."""
+    day, moment = form.get("date"), form.get("dateTime")
+    with suppress(ValueError):
+        if day is not None and (read_day := date.fromisoformat(day)).year in _YEARS:
+            return midnight(read_day, zone), True
+        if moment is not None and (read := datetime.fromisoformat(moment)).year in _YEARS:
+            return in_zone(read, zone), False
+    raise TruemarkError(f"event: {name} is {shown(form)}, not a date or a dateTime")
 
 
-def _people(fields: Fields) -> Iterator[str]:
-    for person in fields.optional("attendees", _list, _NOBODY):
+def _people(attendees: list[object]) -> Iterator[str]:
+    for person in attendees:
         if isinstance(person, dict) and not person.get("self"):
-            named = (person.get("displayName"), person.get("email"))
-            yield next((name for name in named if isinstance(name, str) and name), "")
-
-
-def _text(value: object) -> str:
-    if not isinstance(value, str):
-        raise UnfitError("a text")
-    return value.strip()
-
-
-def _object(value: object) -> dict[str, object]:
-    if not isinstance(value, dict):
-        raise UnfitError("an object")
-    return value
-
-
-def _list(value: object) -> list[object]:
-    if not isinstance(value, list):
-        raise UnfitError("a list")
-    return value
+            names = (person.get("displayName"), person.get("email"))
+            yield next((name for name in names if isinstance(name, str) and name), "")

@@ -1,7 +1,7 @@
 """From the text of a model's answer to events, and back.
 
-What deviates from the asked-for form is repaired only where a single reading is possible;
-everything else is an `AnswerError` that says which field, what was found and what belongs there,
+What deviates from the requested form is repaired only where a single reading is possible.
+Everything else is an `AnswerError` that says which field, what was found and what belongs there,
 so that it can be shown to the model.
 """
 
@@ -9,15 +9,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
-from typing import TypeVar, get_args
+from typing import get_args
+
+import msgspec
 
 from cal_ai.events import Action, Confidence, Event, event_fields
-from truemark.jsontext import Fields, UnfitError, shown
-
-T = TypeVar("T")
-Choice = TypeVar("Choice", bound=str)
+from truemark.jsontext import shown
 
 _PROBLEMS_SHOWN = 5
 _NOTHING = frozenset({"", "none", "null", "nil", "n/a", "na", "-"})
@@ -28,28 +27,30 @@ _JSON_START = re.compile(r'\{\s*["}]|\[\s*[\[{\]]')
 _UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
 _NUMBER = re.compile(r"\[?#?(\d{1,9})(?:\.0+)?\]?")
 _DECODER = json.JSONDecoder()
-_ACTIONS: tuple[Action, ...] = get_args(Action)
-_CONFIDENCES: tuple[Confidence, ...] = get_args(Confidence)
 
 
 class AnswerError(ValueError):
-    """An answer that does not have the form of events; the text tells a model what to change."""
+    """An answer that does not have the form of events; the text tells the model what to change."""
+
+
+class _UnfitError(Exception):
+    """A value with no single reading; the text says what belongs in its place."""
 
 
 def parse_answer(text: str) -> tuple[Event, ...]:
-    """The events of an answer; raises `AnswerError` rather than return a part of them."""
-    listed = _event_list(_find_json(_without_thinking(text).strip()))
+    """Read the events of an answer; raises `AnswerError` rather than return a part of them."""
+    items = _event_list(_find_json(_without_thinking(text).strip()))
     problems: list[str] = []
-    events = tuple(_event(item, f"events[{index}]", problems) for index, item in enumerate(listed))
+    repaired = [_repaired(item, f"events[{i}]", problems) for i, item in enumerate(items)]
     if problems:
         more = len(problems) - _PROBLEMS_SHOWN
-        shown = "; ".join(problems[:_PROBLEMS_SHOWN])
-        raise AnswerError(f"{shown}; and {more} more" if more > 0 else shown)
-    return events
+        first = "; ".join(problems[:_PROBLEMS_SHOWN])
+        raise AnswerError(f"{first}; and {more} more" if more > 0 else first)
+    return msgspec.convert(repaired, tuple[Event, ...])
 
 
 def render_answer(events: Iterable[Event]) -> str:
-    """The events as an answer in the asked-for form, which `parse_answer` reads back."""
+    """Write events as an answer in the requested form, which `parse_answer` reads back."""
     return json.dumps({"events": [event_fields(event) for event in events]}, ensure_ascii=False)
 
 
@@ -65,24 +66,24 @@ def _without_thinking(text: str) -> str:
 
 
 def _find_json(text: str) -> object:
-    """The one answer among prose and code fences.
+    """Find the one answer among prose and code fences.
 
-    JSON that breaks off is an error at once: going on inside it would find complete events within
+    JSON that breaks off is an error at once: searching on inside it would find complete events in
     an incomplete list.
     """
     if not text:
         raise AnswerError("the answer is empty, expected a JSON object with events")
-    found: list[object] = []
+    answers: list[object] = []
     position = 0
     while start := _JSON_START.search(text, position):
         value, position = _decode(text, start.start())
-        if _looks_like_answer(value) and value not in found:
-            found.append(value)
-    if not found:
+        if _looks_like_answer(value) and value not in answers:
+            answers.append(value)
+    if not answers:
         raise AnswerError(f"the answer is {shown(text)}, not a JSON object with events")
-    if len(found) > 1:
-        raise AnswerError(f"the answer has {len(found)} different JSON values, expected one")
-    return found[0]
+    if len(answers) > 1:
+        raise AnswerError(f"the answer has {len(answers)} different JSON values, expected one")
+    return answers[0]
 
 
 def _decode(text: str, start: int) -> tuple[object, int]:
@@ -116,23 +117,20 @@ def _event_list(value: object) -> list[object]:
     raise AnswerError(f"the answer is {shown(value)}, not a JSON object with a list of events")
 
 
-def _event(item: object, where: str, problems: list[str]) -> Event:
+def _repaired(item: object, where: str, problems: list[str]) -> dict[str, object]:
+    """Return the fields of an event as `Event` has them; what does not fit is a problem."""
     if not isinstance(item, dict):
         problems.append(f"{where} is {shown(item)}, not an object")
-        return Event("create", "")
-    fields = Fields(item, where, problems)
-    return Event(
-        action=fields.read("action", _action, "create"),
-        title=fields.read("title", _title, ""),
-        start_time=fields.read("start_time", _moment, None),
-        end_time=fields.read("end_time", _moment, None),
-        location=fields.read("location", _line, None),
-        attendees=fields.read("attendees", _names, ()),
-        confidence=fields.read("confidence", _confidence, "medium"),
-        reasoning=fields.read("reasoning", _prose, ""),
-        assumptions=fields.read("assumptions", _sentences, ()),
-        existing_event_id=fields.read("existing_event_id", _number, None),
-    )
+        return {}
+    fields: dict[str, object] = {}
+    for name, repair in _REPAIRS.items():
+        value = item.get(name)
+        try:
+            fields[name] = repair(value)
+        except _UnfitError as unfit:
+            found = "missing" if value is None else shown(value)
+            problems.append(f"{where}.{name} is {found}, not {unfit}")
+    return fields
 
 
 def _is_nothing(value: object) -> bool:
@@ -141,46 +139,43 @@ def _is_nothing(value: object) -> bool:
 
 def _text(value: object) -> str:
     if isinstance(value, bool) or not isinstance(value, (str, int, float)):
-        raise UnfitError("a text")
+        raise _UnfitError("a text")
     text = str(value)
     return (text if text.isprintable() else _UNPRINTABLE.sub("\ufffd", text)).strip()
 
 
-def _prose(value: object) -> str:
+def _reasoning(value: object) -> str:
     return "" if value is None else _text(value)
 
 
-def _line(value: object) -> str | None:
+def _location(value: object) -> str | None:
     return None if _is_nothing(value) else " ".join(_text(value).split())
 
 
 def _title(value: object) -> str:
     title = "" if value is None else " ".join(_text(value).split())
     if not title:
-        raise UnfitError("a text with something in it")
+        raise _UnfitError("a text with something in it")
     return title
 
 
-def _choice(value: object, choices: tuple[Choice, ...]) -> Choice:
+def _choice(value: object, choices: tuple[str, ...]) -> str:
     word = value.strip().casefold() if isinstance(value, str) else value
-    for choice in choices:
-        if choice == word:
-            return choice
-    raise UnfitError(f"one of {', '.join(choices)}")
+    if word not in choices:
+        raise _UnfitError(f"one of {', '.join(choices)}")
+    return str(word)
 
 
-def _action(value: object) -> Action:
-    return _choice(value, _ACTIONS)
+def _action(value: object) -> str:
+    return _choice(value, get_args(Action))
 
 
-def _confidence(value: object) -> Confidence:
-    if value is None:
-        return "medium"
-    return _choice(value, _CONFIDENCES)
+def _confidence(value: object) -> str:
+    return "medium" if value is None else _choice(value, get_args(Confidence))
 
 
 def _moment(value: object) -> datetime | None:
-    """The moment of an ISO 8601 date-time; a date alone is the midnight that begins it."""
+    """Read an ISO 8601 date-time; a date alone is the midnight that begins it."""
     if _is_nothing(value):
         return None
     try:
@@ -188,30 +183,44 @@ def _moment(value: object) -> datetime | None:
     except ValueError:
         moment = None
     if moment is None or moment.year not in _YEARS:
-        raise UnfitError("an ISO 8601 date-time such as 2026-02-20T10:00:00, or null")
+        raise _UnfitError("an ISO 8601 date-time such as 2026-02-20T10:00:00, or null")
     return moment
 
 
-def _number(value: object) -> int | None:
+def _event_id(value: object) -> int | None:
     if _is_nothing(value):
         return None
     match = None if isinstance(value, bool) else _NUMBER.fullmatch(str(value).strip())
     if match is None:
-        raise UnfitError("the number of a calendar line, or null")
+        raise _UnfitError("the number of a calendar line, or null")
     return int(match[1])
 
 
-def _names(value: object) -> tuple[str, ...]:
+def _attendees(value: object) -> list[str]:
     return _texts(re.split("[,;]", value) if isinstance(value, str) else value)
 
 
-def _sentences(value: object) -> tuple[str, ...]:
+def _assumptions(value: object) -> list[str]:
     return _texts([value] if isinstance(value, str) else value)
 
 
-def _texts(value: object) -> tuple[str, ...]:
+def _texts(value: object) -> list[str]:
     if value is None:
-        return ()
+        return []
     if not isinstance(value, list):
-        raise UnfitError("a list of texts")
-    return tuple(_text(item) for item in value if not _is_nothing(item))
+        raise _UnfitError("a list of texts")
+    return [_text(item) for item in value if not _is_nothing(item)]
+
+
+_REPAIRS: Mapping[str, Callable[[object], object]] = {
+    "action": _action,
+    "title": _title,
+    "start_time": _moment,
+    "end_time": _moment,
+    "location": _location,
+    "attendees": _attendees,
+    "confidence": _confidence,
+    "reasoning": _reasoning,
+    "assumptions": _assumptions,
+    "existing_event_id": _event_id,
+}

@@ -1,17 +1,21 @@
-"""Answers on file, so that none is paid for twice, and replayed in place of a language model."""
+"""Stored answers: none is paid for twice, and they can be replayed in place of a model."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import cache
 from pathlib import Path
+from typing import Annotated
+
+from msgspec import Meta
 
 from cal_ai.extractors.answers import AnswerError, parse_answer
 from cal_ai.extractors.protocol import Extraction, Request
 from truemark import jsonlines
 from truemark.errors import TruemarkError
+from truemark.jsontext import read_value
 from truemark.services.calls import CallFailed, Usage, token_count
 from truemark.signature import data_hash
 
@@ -20,7 +24,10 @@ MOST_REPEATS = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """One answer as it came: for which sample, what was asked of whom, and what it took."""
+    """One answer as it came: for which sample, who was asked what, and what it took.
+
+    A line with other values is damaged; numbers of thousands of digits are valid JSON.
+    """
 
     sample: str
     fingerprint: str
@@ -28,16 +35,12 @@ class Recorded:
     model: str | None
     raw: str
     usage: Usage | None
-    latency_s: float
-    attempts: int
-    repeat: int = 0
+    latency_s: Annotated[float, Meta(ge=0, lt=1e9)]
+    attempts: Annotated[int, Meta(ge=0, lt=10**6)]
+    repeat: Annotated[int, Meta(ge=0, lt=MOST_REPEATS)] = 0
     identity: Mapping[str, str] = field(default_factory=dict)
 
 
-# Beyond these a line is damaged; numbers of thousands of digits are valid JSON.
-_LONGEST_LATENCY_S = 1e9
-_MOST_ATTEMPTS = 10**6
-_TEXTS = ("sample", "fingerprint", "extractor", "raw")
 _CONTEXT_ENCODER = json.JSONEncoder(default=str)
 _constant_hash = cache(data_hash)  # for what is the same for all samples of a run
 
@@ -45,17 +48,20 @@ _constant_hash = cache(data_hash)  # for what is the same for all samples of a r
 def request_fingerprint(
     request: Request, extractor: str, model: str | None, identity: Mapping[str, str] | None = None
 ) -> str:
-    """Two hashes, `conversation-asked`.
+    """Hash a request as `conversation-asked`.
 
-    The first stands for what is to be read: transcript, owner, reference time and calendar. The
-    second stands for who is asked, and for what its answers depend on, such as the prompt.
+    The first part stands for what is to be read: transcript, owner, reference time and calendar.
+    The second stands for who is asked, and for what its answers depend on, such as the prompt.
     """
     conversation = (
         request.transcript.as_text(),
         request.owner,
         f"{request.now.isoformat()} {request.now.tzinfo}",
         _CONTEXT_ENCODER.encode(
-            [(it.id, it.summary, it.start, it.end, it.location) for it in request.context]
+            [
+                (event.id, event.summary, event.start, event.end, event.location)
+                for event in request.context
+            ]
         ),
     )
     words = (part for item in sorted((identity or {}).items()) for part in item)
@@ -64,21 +70,14 @@ def request_fingerprint(
 
 
 def recorded_fields(answer: Recorded) -> dict[str, object]:
-    """The answer in the form of its line in a recording."""
-    usage = answer.usage
+    """Return the fields of the answer's line in a recording."""
     return {
         "sample": answer.sample,
         "fingerprint": answer.fingerprint,
         "extractor": answer.extractor,
         "model": answer.model,
         "raw": answer.raw,
-        "usage": usage
-        and {
-            "prompt": usage.prompt,
-            "output": usage.output,
-            "thinking": usage.thinking,
-            "total": usage.total,
-        },
+        "usage": answer.usage and asdict(answer.usage),
         "latency_s": answer.latency_s,
         "attempts": answer.attempts,
         **({"repeat": answer.repeat} if answer.repeat else {}),
@@ -88,7 +87,7 @@ def recorded_fields(answer: Recorded) -> dict[str, object]:
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """The answers in a file, by fingerprint; the answers themselves stay there until asked for.
+    """An index of the answers in a file, by fingerprint; the answers are read when asked for.
 
     `offsets` are those of their lines, for each repeat by question and by conversation.
     `identities` are what the answers depend on besides the model, such as the prompt; `repeats` is
@@ -104,15 +103,15 @@ class Recording:
     warnings: tuple[str, ...]
 
     def has(self, fingerprint: str, repeat: int = 0) -> bool:
-        """Whether exactly this question was answered that often before."""
+        """Whether this repeat of exactly this question was answered."""
         return fingerprint in self.offsets.get(repeat, ())
 
     def find(self, fingerprint: str, repeat: int = 0) -> Recorded | None:
-        """The answer to exactly this question, put to the same model in the same words."""
+        """Find the answer to exactly this question, put to the same model in the same words."""
         return self._at(fingerprint, repeat)
 
     def find_conversation(self, fingerprint: str, repeat: int = 0) -> Recorded | None:
-        """The answer for the same conversation, whoever was asked, in whatever words."""
+        """Find the answer for the same conversation, whoever was asked and in whatever words."""
         return self._at(_conversation(fingerprint), repeat)
 
     def _at(self, key: str, repeat: int) -> Recorded | None:
@@ -122,7 +121,7 @@ class Recording:
 
 
 def open_recording(path: Path) -> Recording:
-    """An index of the file; where it answers a question twice, the later answer counts."""
+    """Index the file; where it answers a question twice, the later answer counts."""
     offsets: dict[int, dict[str, int]] = {}
     makers: set[tuple[str, str | None]] = set()
     identities: dict[str, Mapping[str, str]] = {}
@@ -132,8 +131,9 @@ def open_recording(path: Path) -> Recording:
         if answer is None:
             warnings.append(f"{path}: the line at byte {offset} is no stored answer, skipped")
             continue
-        own = offsets.setdefault(answer.repeat, {})
-        own[answer.fingerprint] = own[_conversation(answer.fingerprint)] = offset
+        of_repeat = offsets.setdefault(answer.repeat, {})
+        of_repeat[answer.fingerprint] = offset
+        of_repeat[_conversation(answer.fingerprint)] = offset
         makers.add((answer.extractor, answer.model))
         identities.setdefault(str(sorted(answer.identity.items())), answer.identity)
     repeats = 1 + max(offsets, default=0)
@@ -153,36 +153,23 @@ def _conversation(fingerprint: str) -> str:
 
 
 def _recorded(record: Mapping[str, object]) -> Recorded | None:
-    sample, fingerprint, extractor, raw = map(record.get, _TEXTS)
-    model, latency_s, attempts = map(record.get, ("model", "latency_s", "attempts"))
-    repeat = record.get("repeat", 0)
-    if not (
-        isinstance(sample, str)
-        and isinstance(fingerprint, str)
-        and isinstance(extractor, str)
-        and isinstance(raw, str)
-        and ("model" in record and (model is None or isinstance(model, str)))
-        and isinstance(latency_s, int | float)
-        and 0 <= latency_s < _LONGEST_LATENCY_S
-        and isinstance(attempts, int)
-        and 0 <= attempts < _MOST_ATTEMPTS
-        and type(repeat) is int  # true is no number
-        and 0 <= repeat < MOST_REPEATS
-    ):
+    """Read a line of a recording; None for one that is damaged or of another kind."""
+    tolerated = {"usage": _usage(record.get("usage")), "identity": _identity(record)}
+    try:
+        return read_value(Recorded, {**record, **tolerated}, "stored answer")
+    except TruemarkError:
         return None
-    usage, who = _usage(record.get("usage")), _identity(record.get("identity"))
-    took = (float(latency_s), attempts)
-    return Recorded(sample, fingerprint, extractor, model, raw, usage, *took, repeat, who)
 
 
-def _identity(value: object) -> dict[str, str]:
-    """The texts of a line's identity; it has none in recordings of before."""
-    found = value if isinstance(value, dict) else {}
-    return {name: text for name, text in found.items() if isinstance(text, str)}
+def _identity(record: Mapping[str, object]) -> dict[str, str]:
+    """Read the texts of a line's identity; older recordings have none."""
+    identity = record.get("identity")
+    pairs = identity.items() if isinstance(identity, dict) else ()
+    return {name: value for name, value in pairs if isinstance(value, str)}
 
 
 def _usage(counts: object) -> Usage | None:
-    """The counts of a line; one that cannot be is unknown."""
+    """Read the token counts of a line; a count that cannot be right is unknown."""
     if not isinstance(counts, dict):
         return None
     prompt, output, thinking, total = (
@@ -192,9 +179,9 @@ def _usage(counts: object) -> Usage | None:
 
 
 class ReplayExtractor:
-    """Gives each conversation the answer that one model once gave, with what it took then.
+    """Returns for each conversation the answer that a model once gave, with what it took then.
 
-    Answers are found by conversation, so a recording stays of use when the prompt has changed.
+    Answers are found by conversation, so a recording stays useful when the prompt has changed.
     """
 
     def __init__(self, path: Path) -> None:
@@ -227,16 +214,16 @@ class ReplayExtractor:
 
     @property
     def identity(self) -> Mapping[str, str]:
-        """What the answers depend on besides the model; the values of all where they differ."""
-        found: dict[str, list[str]] = {}
-        for one in self._recording.identities:
-            for name, value in one.items():
-                found.setdefault(name, []).append(value)
-        return {name: "+".join(sorted(set(values))) for name, values in found.items()}
+        """What the answers depend on besides the model; all values where they differ."""
+        values: dict[str, set[str]] = {}
+        for identity in self._recording.identities:
+            for name, value in identity.items():
+                values.setdefault(name, set()).add(value)
+        return {name: "+".join(sorted(different)) for name, different in values.items()}
 
     @property
     def repeats(self) -> int:
-        """How often each conversation was asked about, at most."""
+        """How often a conversation was asked about, at most."""
         return self._recording.repeats
 
     @property
@@ -262,4 +249,4 @@ class ReplayExtractor:
         return Extraction(events, answer.usage, answer.attempts, answer.raw, answer.latency_s)
 
     async def close(self) -> None:
-        """The file is closed when nobody has the recording any more."""
+        """The file is closed together with the recording."""
