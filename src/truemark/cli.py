@@ -97,10 +97,10 @@ def _report_arguments(own: argparse.ArgumentParser) -> None:
 def _report(options: argparse.Namespace) -> int:
     from truemark.files import write_atomically
     from truemark.pages.report import report_page
-    from truemark.records import load_run
+    from truemark.records import load_runs
 
     _spare_records(options.output)
-    runs = [load_run(path) for path in options.runs]
+    runs = [run for path in options.runs for run in load_runs(path)]
     write_atomically(options.output, report_page(runs, anyway=options.anyway))
     say(NAME, f"page: {options.output}")
     return DONE
@@ -128,7 +128,7 @@ def _history(options: argparse.Namespace) -> int:
 
 def _write_history(timeline: Timeline, options: argparse.Namespace) -> None:
     from truemark.files import write_atomically
-    from truemark.pages.report import history_page
+    from truemark.pages.history import history_page
 
     write_atomically(options.output, history_page(timeline, Path(options.folder).resolve().name))
     say(NAME, f"page: {options.output}")

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from truemark.counts import Counts
 from truemark.errors import TruemarkError
-from truemark.records import Run, Unit
+from truemark.records import WRITTEN, Run, Unit
 from truemark.summary import Summary, block_rows, by_group, scoring_of, summarise
 from truemark.text import clipped
 from truemark.uncertainty import (
@@ -116,15 +116,16 @@ def compare(
     anyway: bool = False,
     draws: Draws = DEFAULT_DRAWS,
     summaries: Sequence[Summary] | None = None,
+    names: Sequence[str] | None = None,
 ) -> Comparison:
     """Compare the first run with each of the others; refuse runs that are not comparable.
 
-    With `anyway` such runs are compared over the units they have in common. `summaries` of the
-    runs are taken where the caller has them already, with the same draws.
+    With `anyway` such runs are compared over the units they have in common. A caller that has
+    `summaries` with the same draws, or `names` to show the runs by, passes them on.
     """
     if len(runs) < 2:
         raise ValueError(f"runs must be at least 2, got {len(runs)}")
-    names = _names(runs)
+    names = tuple(names or run_names(runs))
     differing = _differing(runs, names, anyway)
     baseline = runs[0]
     against = [
@@ -143,14 +144,18 @@ def compare(
     )
 
 
-def _names(runs: Sequence[Run]) -> tuple[str, ...]:
-    """Name the runs by system; equal names get the start of the run, or a number."""
+def run_names(runs: Sequence[Run]) -> tuple[str, ...]:
+    """Name the runs by system; equal names get their condition, their start, or a number."""
     plain = [clipped(run.system.name, LONGEST_NAME) for run in runs]
-    if len(set(plain)) == len(plain):
-        return tuple(plain)
-    dated = [f"{name} {run.started}" for name, run in zip(plain, runs, strict=True)]
-    if len(set(dated)) == len(dated):
-        return tuple(dated)
+    named = list(zip(plain, runs, strict=True))
+    choices = (
+        plain,
+        [name if run.condition == WRITTEN else f"{name} ({run.condition})" for name, run in named],
+        [f"{name} {run.started}" for name, run in named],
+    )
+    for names in choices:
+        if len(set(names)) == len(names):
+            return tuple(names)
     return tuple(f"{name} #{number}" for number, name in enumerate(plain, start=1))
 
 

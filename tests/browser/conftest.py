@@ -15,7 +15,8 @@ from testing.calendar_runs import calendar_run
 from testing.made_runs import hostile_run
 from testing.talk_runs import large_run, talks_run
 
-from truemark.pages.report import history_page, report_page
+from truemark.pages.history import history_page
+from truemark.pages.report import report_page
 from truemark.records import Run, load_run, write_run
 from truemark.timeline import read_timeline
 

@@ -22,7 +22,8 @@ from truemark import cli, imports
 from truemark.errors import TruemarkError
 from truemark.pages.document import change_tags, utf16
 from truemark.pages.figures import figures_of, threshold_figure
-from truemark.pages.report import Scale, difference_scale, report_page, score_scale
+from truemark.pages.report import report_page
+from truemark.pages.scales import Scale, difference_scale, score_scale
 from truemark.records import Finding, Run, load_run, write_run
 from truemark.uncertainty import Draws, PairedInterval
 
@@ -252,21 +253,38 @@ def test_the_command_writes_a_page_of_two_runs(
     page = folder / "pages" / "both.html"
     runs = [str(folder / f"{name}.run.json") for name in ("nano", "small")]
     assert cli.main(["report", *runs, "-o", str(page)]) == 0
-    assert "small is better than nano" in page.read_text(encoding="utf-8")
+    assert "small against nano: better" in page.read_text(encoding="utf-8")
     assert capsys.readouterr().err == f"truemark: page: {page}\n"
 
 
-def test_the_command_refuses_runs_that_are_not_comparable(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_runs_that_are_not_comparable_are_shown_one_below_the_other(folder: Path) -> None:
     run = load_run(folder / "small.run.json")
     other = folder / "other.run.json"
-    write_run(other, replace(run, signature={"data": "else"}))
-    arguments = ["report", str(folder / "nano.run.json"), str(other), "-o", str(folder / "p.html")]
-    assert cli.main(arguments) == 1
-    assert "is not comparable with nano: data is else" in capsys.readouterr().err
+    write_run(other, replace(run, signature={**run.signature, "data": "else"}))
+    page = folder / "p.html"
+    arguments = ["report", str(folder / "nano.run.json"), str(other), "-o", str(page)]
+    assert cli.main(arguments) == 0
+    text = page.read_text(encoding="utf-8")
+    assert re.findall(r'<h3 class="group">(.*?)</h3>', text)[1] == "data else"
+    assert "small against nano" not in text
     assert cli.main([*arguments, "--anyway"]) == 0
-    assert "These runs differ in data" in (folder / "p.html").read_text(encoding="utf-8")
+    assert "These runs differ in data" in page.read_text(encoding="utf-8")
+
+
+def test_conditions_are_groups_of_a_page_with_a_verdict_each() -> None:
+    nano, small = talks_run("nano", 0.9), talks_run("small", 0.97)
+    bare = [replace(run, signature={**run.signature, "condition": "bare"}) for run in (nano, small)]
+    text = report_page([nano, bare[0], small, bare[1]], draws=FEW)
+    headings = re.findall(r'<h3 class="group">(.*?)</h3>', text)
+    assert headings == ["condition written", "condition bare"]
+    assert "small against nano: " in text
+    assert "small (bare) against nano (bare): " in text
+    changes = {
+        (finding["run"], change.rpartition(" by ")[2].rpartition(", ")[2])
+        for finding in Elements(text).data["findings"]
+        for change in finding["changes"]  # type: ignore[attr-defined]
+    }
+    assert changes == {(0, "small"), (2, "small"), (1, "small (bare)"), (3, "small (bare)")}
 
 
 def test_history_draws_a_line_per_system_and_a_section_per_data(folder: Path) -> None:

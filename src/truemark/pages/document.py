@@ -30,7 +30,7 @@ _DIGITS = 6
 
 
 def document(template: str, data: object, **content: object) -> str:
-    """The page made from `template`; its script finds `data` as JSON in the element `data`."""
+    """Make the page from `template`; its script finds `data` as JSON in the element `data`."""
     require("report", "drawing a page", "jinja2")
     style = _asset("page.css")
     scripts = [_asset("chart.umd.min.js", "vendor"), *map(_asset, _SCRIPTS)]
@@ -54,18 +54,18 @@ def _data(value: object) -> str:
 
 
 def _whole(text: str) -> str:
-    """The text with a replacement for each half of a surrogate pair, which no file can hold."""
+    """Replace each half of a surrogate pair, which no file can hold."""
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def signed(value: float) -> str:
-    """A difference to three digits, with its sign unless it is none."""
+    """Show a difference to three digits, with its sign unless it is zero."""
     shown = f"{value:+.3f}"
     return "0.000" if float(shown) == 0 else shown.replace("-", "−")
 
 
 def _policy(style: str, scripts: list[str]) -> str:
-    """Only this style and these scripts, by their digests; no text becomes markup by script."""
+    """Allow only this style and these scripts, by their digests; no script makes markup."""
     allowed = " ".join(map(_digest, scripts))
     return (
         f"default-src 'none'; script-src {allowed}; style-src {_digest(style)}; base-uri 'none';"
@@ -112,7 +112,7 @@ class Texts:
         self._numbers: dict[str, int] = {}
 
     def number(self, text: str) -> int:
-        """Where the text stands among all."""
+        """Return where the text stands among all."""
         if text not in self._numbers:
             self._numbers[text] = len(self.all)
             self.all.append(text)
@@ -120,7 +120,7 @@ class Texts:
 
 
 def utf16(text: str) -> Callable[[int], int]:
-    """From offsets in characters to offsets as scripts count, within the text."""
+    """Return the function from offsets in characters to offsets as scripts count them."""
     beyond = [place for place, sign in enumerate(text) if sign > "\uffff"]
 
     def place(offset: int) -> int:
@@ -130,21 +130,30 @@ def utf16(text: str) -> Callable[[int], int]:
     return place
 
 
-def payload_of(runs: Sequence[Run], names: Sequence[str], figures: Sequence[Figure]) -> object:
-    """The data of a report."""
+def payload_of(
+    runs: Sequence[Run],
+    names: Sequence[str],
+    groups: Sequence[Sequence[int]],
+    figures: Sequence[Figure],
+) -> object:
+    """Gather the data of a report; `groups` are the numbers of the runs that are compared."""
     texts = Texts()
-    tags = change_tags(runs, names)
+    tags: dict[tuple[int, int], tuple[str, ...]] = {}
+    for numbers in groups:
+        compared = [runs[number] for number in numbers], [names[number] for number in numbers]
+        for (place_in_group, finding), changes in change_tags(*compared).items():
+            tags[numbers[place_in_group], finding] = changes
     content = {
         "runs": [
             _run(run, name, number, texts)
             for number, (run, name) in enumerate(zip(runs, names, strict=True))
         ],
         "findings": [
-            {"run": number} | one | {"changes": list(tags.get((number, place), ()))}
+            {"run": number} | finding | {"changes": list(tags.get((number, place), ()))}
             for number, run in enumerate(runs)
-            for place, one in enumerate(_findings(run, texts))
+            for place, finding in enumerate(_findings(run, texts))
         ],
-        "figures": [one.drawn for one in figures],
+        "figures": [figure.drawn for figure in figures],
     }
     return content | {"texts": texts.all}
 
@@ -169,8 +178,8 @@ def _run(run: Run, name: str, number: int, texts: Texts) -> dict[str, object]:
         "tolerance": run.scoring.tolerance or 0,
         "units": units,
         "counts": [
-            [one.kind, one.mistake, one.count, list(one.group.items())]
-            for one in finding_counts(run)
+            [count.kind, count.mistake, count.count, list(count.group.items())]
+            for count in finding_counts(run)
         ],
     }
 
@@ -180,13 +189,13 @@ def _marks(marks: Sequence[Mark], text: str) -> list[list[object]]:
     place = utf16(text)
     return [
         [
-            place(one.start),
-            place(max(one.start, one.end)),
-            one.role,
-            _rounded(one.probability),
-            None if one.truth is None else place(one.truth),
+            place(mark.start),
+            place(max(mark.start, mark.end)),
+            mark.role,
+            _rounded(mark.probability),
+            None if mark.truth is None else place(mark.truth),
         ]
-        for one in marks
+        for mark in marks
     ]
 
 
@@ -196,64 +205,68 @@ def _rounded(number: float | None) -> float | None:
 
 def _findings(run: Run, texts: Texts) -> list[dict[str, object]]:
     units = {unit.key: unit.text for unit in run.units}
-    found = []
-    for one in run.findings:
-        at, whole = _at(one), units.get((one.unit, one.repeat))
+    rows = []
+    for finding in run.findings:
+        at, whole = _at(finding), units.get((finding.unit, finding.repeat))
         content = {
-            "kind": one.kind,
-            "unit": one.unit,
-            "repeat": one.repeat,
-            "mistake": one.mistake,
-            "text": texts.number(one.text) if one.text else None,
-            "at": None if at is None else utf16(one.text)(at),
-            "place": None if at is None or not whole else utf16(whole)(one.offset + at),
-            "marks": _marks(one.marks, one.text),
-            "expected": one.expected,
-            "got": one.got,
-            "differences": [[d.name, d.expected, d.got, d.by, d.by_unit] for d in one.differences],
-            "probability": _rounded(one.probability),
-            "confidence": one.confidence,
-            "note": one.note,
+            "kind": finding.kind,
+            "unit": finding.unit,
+            "repeat": finding.repeat,
+            "mistake": finding.mistake,
+            "text": texts.number(finding.text) if finding.text else None,
+            "at": None if at is None else utf16(finding.text)(at),
+            "place": None if at is None or not whole else utf16(whole)(finding.offset + at),
+            "marks": _marks(finding.marks, finding.text),
+            "expected": finding.expected,
+            "got": finding.got,
+            "differences": [
+                [d.name, d.expected, d.got, d.by, d.by_unit] for d in finding.differences
+            ],
+            "probability": _rounded(finding.probability),
+            "confidence": finding.confidence,
+            "note": finding.note,
         }
-        found.append({name: value for name, value in content.items() if value not in (None, "")})
-    return found
+        rows.append({name: value for name, value in content.items() if value not in (None, "")})
+    return rows
 
 
-def _at(one: Finding) -> int | None:
-    """Where in its text the finding is: as it says, else at the mark that fits its kind best."""
-    if one.at is not None or not one.marks:
-        return one.at
-    middle = len(one.text) / 2
-    nearest = min(one.marks, key=lambda mark: (mark.role != one.kind, abs(mark.start - middle)))
+def _at(finding: Finding) -> int | None:
+    """Find its place in its text: as it says, else at the mark that fits its kind best."""
+    if finding.at is not None or not finding.marks:
+        return finding.at
+    middle = len(finding.text) / 2
+    nearest = min(
+        finding.marks, key=lambda mark: (mark.role != finding.kind, abs(mark.start - middle))
+    )
     return nearest.start
 
 
 def change_tags(
     runs: Sequence[Run], names: Sequence[str]
 ) -> Mapping[tuple[int, int], tuple[str, ...]]:
-    """For each finding, by run and place, which changes it is part of: fixed, broken, in both."""
+    """Tell of each finding, by run and place, whether it is fixed, broken or in both."""
     if len(runs) < 2:
         return {}
-    keys = [[_key(one) for one in run.findings] for run in runs]
-    found: dict[tuple[int, int], tuple[str, ...]] = {}
+    keys = [[_key(finding) for finding in run.findings] for run in runs]
+    tags: dict[tuple[int, int], tuple[str, ...]] = {}
     baseline = set(keys[0])
-    others = [set(own) for own in keys[1:]]
+    others = [set(run_keys) for run_keys in keys[1:]]
     for place, key in enumerate(keys[0]):
-        found[0, place] = tuple(
-            f"in both, {name}" if key in own else f"fixed by {name}"
-            for name, own in zip(names[1:], others, strict=True)
+        tags[0, place] = tuple(
+            f"in both, {name}" if key in run_keys else f"fixed by {name}"
+            for name, run_keys in zip(names[1:], others, strict=True)
         )
-    for number, own in enumerate(keys[1:], start=1):
-        for place, key in enumerate(own):
+    for number, run_keys in enumerate(keys[1:], start=1):
+        for place, key in enumerate(run_keys):
             word = "in both, " if key in baseline else "broken by "
-            found[number, place] = (f"{word}{names[number]}",)
-    return found
+            tags[number, place] = (f"{word}{names[number]}",)
+    return tags
 
 
-def _key(one: Finding) -> Key:
-    """What makes a mistake of one run the same as one of another: where it is, or what about."""
-    if one.at is not None:
-        what = str(one.offset + one.at)
+def _key(finding: Finding) -> Key:
+    """Identify a mistake across runs by where it is, or what it is about."""
+    if finding.at is not None:
+        what = str(finding.offset + finding.at)
     else:
-        what = to_json(one.expected if one.expected is not None else one.got)
-    return one.unit, one.repeat, one.kind, what
+        what = to_json(finding.expected if finding.expected is not None else finding.got)
+    return finding.unit, finding.repeat, finding.kind, what
