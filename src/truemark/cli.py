@@ -34,7 +34,7 @@ class Command:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The exit status: 0 done, 1 failed or fell short, 2 wrong use, 3 inconclusive, 130 Ctrl-C."""
+    """Run the command; 0 done, 1 failed or fell short, 2 wrong use, 3 inconclusive, 130 Ctrl-C."""
     return run_command(NAME, lambda: _work(arguments))
 
 
@@ -45,7 +45,7 @@ def _work(arguments: Sequence[str] | None) -> int:
 
 
 def parser() -> argparse.ArgumentParser:
-    """The parser with one subparser per line of `COMMANDS`."""
+    """Make the parser, with a subparser per line of `COMMANDS`."""
     from truemark import __version__
 
     whole = Parser(
@@ -54,20 +54,20 @@ def parser() -> argparse.ArgumentParser:
     whole.add_argument("--version", action="version", version=f"truemark {__version__}")
     below = whole.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for command in COMMANDS:
-        own = below.add_parser(command.name, help=command.purpose, description=command.purpose)
-        command.add_arguments(own)
-        own.set_defaults(work=command.work)
+        added = below.add_parser(command.name, help=command.purpose, description=command.purpose)
+        command.add_arguments(added)
+        added.set_defaults(work=command.work)
     return whole
 
 
-def _compare_arguments(own: argparse.ArgumentParser) -> None:
-    own.add_argument(
+def _compare_arguments(subparser: argparse.ArgumentParser) -> None:
+    subparser.add_argument(
         "runs", nargs="+", metavar="RUN", help="run records; the first is the baseline"
     )
-    own.add_argument(
+    subparser.add_argument(
         "--anyway", action="store_true", help="compare the units in common of differing data"
     )
-    _add_format(own)
+    _add_format(subparser)
 
 
 def _compare(options: argparse.Namespace) -> int:
@@ -82,14 +82,14 @@ def _compare(options: argparse.Namespace) -> int:
     return DONE
 
 
-def _report_arguments(own: argparse.ArgumentParser) -> None:
-    own.add_argument(
+def _report_arguments(subparser: argparse.ArgumentParser) -> None:
+    subparser.add_argument(
         "runs", nargs="+", metavar="RUN", help="run records; the first is the baseline"
     )
-    own.add_argument(
+    subparser.add_argument(
         "-o", "--output", required=True, metavar="PAGE", help="write the page (HTML) there"
     )
-    own.add_argument(
+    subparser.add_argument(
         "--anyway", action="store_true", help="compare the units in common of differing data"
     )
 
@@ -106,10 +106,10 @@ def _report(options: argparse.Namespace) -> int:
     return DONE
 
 
-def _history_arguments(own: argparse.ArgumentParser) -> None:
-    own.add_argument("folder", metavar="FOLDER", help="where run records lie, at any depth")
-    own.add_argument("-o", "--output", metavar="PAGE", help="also write a page (HTML) there")
-    _add_format(own)
+def _history_arguments(subparser: argparse.ArgumentParser) -> None:
+    subparser.add_argument("folder", metavar="FOLDER", help="where run records lie, at any depth")
+    subparser.add_argument("-o", "--output", metavar="PAGE", help="also write a page (HTML) there")
+    _add_format(subparser)
 
 
 def _history(options: argparse.Namespace) -> int:
@@ -134,28 +134,28 @@ def _write_history(timeline: Timeline, options: argparse.Namespace) -> None:
     say(NAME, f"page: {options.output}")
 
 
-def _check_arguments(own: argparse.ArgumentParser) -> None:
-    own.add_argument("run", metavar="RUN", help="the run record to check")
-    own.add_argument("--against", metavar="BASELINE", help="the run record to compare with")
-    own.add_argument("--fail-under", type=_share, metavar="F1", help="least f1")
-    own.add_argument(
+def _check_arguments(subparser: argparse.ArgumentParser) -> None:
+    subparser.add_argument("run", metavar="RUN", help="the run record to check")
+    subparser.add_argument("--against", metavar="BASELINE", help="the run record to compare with")
+    subparser.add_argument("--fail-under", type=_share, metavar="F1", help="least f1")
+    subparser.add_argument(
         "--fail-under-lower", type=_share, metavar="F1", help="least lower end of the f1 interval"
     )
-    own.add_argument(
+    subparser.add_argument(
         "--fail-if-worse", action="store_true", help="fall short if worse than the baseline"
     )
-    own.add_argument(
+    subparser.add_argument(
         "--max-failed",
         type=_share,
         default=0.1,
         metavar="SHARE",
         help="share of failed units beyond which nothing is said (%(default)s)",
     )
-    own.add_argument(
+    subparser.add_argument(
         "--anyway", action="store_true", help="compare the units in common of differing data"
     )
-    own.add_argument("--junit", metavar="FILE", help="write one test case per unit there")
-    _add_format(own)
+    subparser.add_argument("--junit", metavar="FILE", help="write one test case per unit there")
+    _add_format(subparser)
 
 
 def _check(options: argparse.Namespace) -> int:
@@ -183,15 +183,15 @@ def _check(options: argparse.Namespace) -> int:
 
 
 def _spare_records(output: str | None) -> None:
-    """Refuses to write a page where a run record lies, such as the one that it is about."""
+    """Refuse to overwrite a run record, such as the one that a page is about."""
     from truemark.records import is_record
 
     if output and is_record(output):
         raise TruemarkError(f"{output}: is a run record; name another file to write")
 
 
-def _add_format(own: argparse.ArgumentParser) -> None:
-    own.add_argument(
+def _add_format(subparser: argparse.ArgumentParser) -> None:
+    subparser.add_argument(
         "--format", choices=("text", "markdown", "json"), default="text", help="(%(default)s)"
     )
 

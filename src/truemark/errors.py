@@ -1,4 +1,4 @@
-"""The one base class of everything a user can put right."""
+"""The base class of all errors that a user can fix."""
 
 from truemark.text import one_line
 
@@ -12,10 +12,10 @@ class TruemarkError(Exception):
 
 
 def foreign_reason(error: BaseException) -> str:
-    """What someone else's code raised, in one line: the kind, and its words if there are any."""
+    """Describe an error of foreign code in one line: its kind, and its words if there are any."""
     return one_line(f"{type(error).__name__}: {error}".rstrip(": "))
 
 
 def os_reason(error: OSError) -> str:
-    """The operating system's words for `error`, without file names or numbers."""
+    """Return the operating system's words for `error`, without file names or numbers."""
     return error.strerror or str(error) or type(error).__name__

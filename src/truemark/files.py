@@ -25,7 +25,7 @@ MEGABYTE = 1_000_000
 LARGEST_FILE = 2_000 * MEGABYTE
 LARGEST_TEXT = 50 * MEGABYTE
 PRIVATE = 0o600
-"""The mode of new files: conversations, answers and calendars concern nobody else."""
+"""The mode of new files: conversations, answers and calendars are private."""
 
 SPOOLED_IN_MEMORY = 250_000
 """Bytes of a spool up to which it needs no file; those of a usual run stay below."""
@@ -46,16 +46,16 @@ _ADVICE = {
 
 
 def write_error(path: str | os.PathLike[str], error: OSError) -> TruemarkError:
-    """The error for the user when `path` could not be written."""
+    """Make the error for the user when `path` could not be written."""
     advice = _ADVICE.get(error.errno or 0)
     reason = os_reason(error)
     return TruemarkError(f"{path}: cannot be written: {reason}" + (f"; {advice}" if advice else ""))
 
 
 def write_atomically(path: str | os.PathLike[str], data: str | bytes | Iterable[str]) -> None:
-    """Puts `data` (text as UTF-8) at `path`, whole or not at all, making parent folders.
+    """Write `data` (text as UTF-8) to `path`, whole or not at all, making parent folders.
 
-    Whoever reads meanwhile sees the old content or the new. A new file is for its owner alone, an
+    A reader sees the old content or the new. A new file is readable by its owner alone, an
     existing one keeps its permissions, and a link keeps pointing to the file that is replaced.
     A text may come in pieces, so that a long one need not be in memory.
     """
@@ -83,7 +83,7 @@ def _encoded(text: str) -> bytes:
 
 
 def append_text(path: str | os.PathLike[str], text: str) -> None:
-    """Adds the text, as UTF-8, to what is at `path`; a new file is for its owner alone."""
+    """Append the text, as UTF-8, to the file; a new one is readable by its owner alone."""
     try:
         _write_to(Path(path), _encoded(text), os.O_WRONLY | os.O_APPEND | os.O_CREAT)
     except OSError as error:
@@ -118,7 +118,7 @@ def _write_to(target: Path, content: bytes, flags: int) -> None:
 
 
 def _remove_leftovers(target: Path) -> None:
-    """Removes what writers of this file left behind when they were killed."""
+    """Remove what writers of this file left behind when they were killed."""
     begin = f".{target.name[:40]}."
     with suppress(OSError), os.scandir(target.parent) as entries:
         for entry in entries:
@@ -129,7 +129,7 @@ def _remove_leftovers(target: Path) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Makes a new or renamed entry of `folder` survive a power cut, where the system can."""
+    """Make a new or renamed entry of `folder` survive a power cut, where the system can."""
     # Some file systems refuse to open or flush a folder; the content itself is flushed already.
     with suppress(OSError):
         descriptor = os.open(folder, os.O_RDONLY)
@@ -140,7 +140,7 @@ def sync_folder(folder: Path) -> None:
 
 
 def read_error(path: str | os.PathLike[str], error: OSError) -> TruemarkError:
-    """The error for the user when `path` could not be read."""
+    """Make the error for the user when `path` could not be read."""
     if isinstance(error, FileNotFoundError):
         return TruemarkError(f"{path}: no such file; check the path")
     if isinstance(error, IsADirectoryError):
@@ -149,7 +149,7 @@ def read_error(path: str | os.PathLike[str], error: OSError) -> TruemarkError:
 
 
 def open_regular(path: str | os.PathLike[str], largest: int | None = None) -> FileIO:
-    """The file, opened for reading; pipes and devices are refused, and what is larger.
+    """Open the file for reading; refuse pipes, devices and files larger than `largest`.
 
     A pipe would make the program wait for ever, and some devices never end.
     """
@@ -176,7 +176,7 @@ def open_regular(path: str | os.PathLike[str], largest: int | None = None) -> Fi
 
 
 def read_bytes(path: str | os.PathLike[str], largest: int = LARGEST_FILE) -> bytes:
-    """The content of the file, or an error that names it."""
+    """Read the file; an error names it."""
     with open_regular(path, largest) as file:
         try:
             return file.readall()
@@ -185,7 +185,7 @@ def read_bytes(path: str | os.PathLike[str], largest: int = LARGEST_FILE) -> byt
 
 
 def read_text(path: str | os.PathLike[str], largest: int = LARGEST_TEXT) -> str:
-    """The UTF-8 text of the file without its byte order mark; line ends stay as they are."""
+    """Read UTF-8 text without its byte order mark; line ends stay as they are."""
     data = read_bytes(path, largest).removeprefix(codecs.BOM_UTF8)
     try:
         return data.decode()

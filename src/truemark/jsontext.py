@@ -1,9 +1,9 @@
-"""JSON, written and read: text that every reader accepts, objects by field, dataclasses whole.
+"""JSON, written so that every reader accepts it, and read into types.
 
-Dataclasses are written field by field, defaults left out, and read back with unknown fields kept:
-text, `Literal` texts, numbers, true and false, `X | None`, `tuple[X, ...]` and `Sequence[X]`,
-`Mapping[str, X]`, `object` for any JSON value, and further dataclasses. A dataclass with a field
-called `extra` keeps what it does not know there, and writes it back.
+    party = read_json(Party, text, "party.json")
+
+reads a dataclass, or raises an error such as `party.json: guests[1].age is 'ten', not a whole
+number`.
 """
 
 from __future__ import annotations
@@ -60,14 +60,14 @@ Reader = Callable[[object, str], Any]
 
 
 def to_json(value: object, *, indent: int | None = None) -> str:
-    """`value` as JSON; numbers keep every digit, those that JSON lacks (NaN, infinity) are null."""
+    """Write a value as JSON; numbers keep every digit, NaN and infinity become null."""
     try:
         text = _written(value, indent)
     except (TypeError, ValueError):  # what JSON lacks, or has only something like
         text = _written(_plain(value), indent)
     if text.isascii() and "\x7f" not in text:  # most texts need none of what follows
         return text
-    text = _UNSEEN.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    text = _UNSEEN.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -291,7 +291,7 @@ class Fields:
 
 
 def shown(value: object) -> str:
-    """A value from elsewhere as it can stand in a message: on one line, and not long."""
+    """Show a foreign value in a message: on one line, and not long."""
     if isinstance(value, str):
         text = repr(value[: _LONGEST_SHOWN + 1])
     else:

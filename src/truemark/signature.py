@@ -36,7 +36,7 @@ class Signature:
 
 
 def data_hash(*parts: bytes | str, digits: int = _SHORT) -> str:
-    """Hex digits of the parts, their order and where one ends and the next begins."""
+    """Hash the parts, their order and where one ends and the next begins, to hex digits."""
     digest = hashlib.sha256()
     for part in parts:
         content = part.encode("utf-8", "surrogatepass") if isinstance(part, str) else part
@@ -46,7 +46,7 @@ def data_hash(*parts: bytes | str, digits: int = _SHORT) -> str:
 
 
 def checksum(path: str | os.PathLike[str]) -> str:
-    """The SHA-256 of the file in hex, read in pieces."""
+    """Return the SHA-256 of the file in hex."""
     try:
         with open_regular(path) as file:
             return hashlib.file_digest(file, "sha256").hexdigest()

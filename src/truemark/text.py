@@ -1,4 +1,4 @@
-"""Text from elsewhere, made fit for a terminal, a page and a spreadsheet."""
+"""Foreign text, made safe to show on a terminal, a page and in a spreadsheet."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _TAGS = range(0xE0000, 0xE0080)
 
 
 def printable(text: str) -> str:
-    """Text whose characters a terminal shows and takes for no command; line breaks stay."""
+    """Replace characters that a terminal would hide or take for commands; keep line breaks."""
     return "\n".join(
         line
         if line.isprintable()
@@ -24,7 +24,7 @@ def printable(text: str) -> str:
 
 
 def one_line(text: str) -> str:
-    """Text that a terminal shows on one line and takes for no command."""
+    """Put text on one line, without characters that a terminal would take for commands."""
     if text.isprintable():
         return text
     return "".join(map(_visible, _BREAKS.sub(" ", text)))
@@ -40,7 +40,7 @@ def _visible(character: str) -> str:
 
 
 def clipped(text: str, longest: int) -> str:
-    """The text, its middle left out where it is longer than this."""
+    """Leave out the middle of a text that is longer than this."""
     if len(text) <= longest:
         return text
     end = longest // 4
@@ -48,7 +48,7 @@ def clipped(text: str, longest: int) -> str:
 
 
 def shortened(text: str, limit: int) -> str:
-    """Text of at most `limit` characters; what is longer ends after a whole word, with an ellipsis.
+    """Cut text to `limit` characters, after a whole word, with an ellipsis.
 
     A single word that is longer than that is cut inside.
     """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 
@@ -61,7 +62,7 @@ class Figure:
 
     @property
     def drawn(self) -> dict[str, object]:
-        """What the script needs; heading and table are in the page already."""
+        """Return what the script needs; heading and table are in the page already."""
         shown = asdict(self)
         for known in ("title", "says", "columns", "rows", "left_out"):
             del shown[known]
@@ -69,23 +70,23 @@ class Figure:
 
 
 def figures_of(runs: Sequence[Run], names: Sequence[str]) -> list[Figure]:
-    """The charts for which the records hold numbers."""
+    """Make the charts for which the records hold numbers."""
     named = list(zip(names, runs, strict=True))
-    found: list[Figure | None] = [
+    figures: list[Figure | None] = [
         threshold_figure(number, name, run, len(runs) > 1)
         for number, (name, run) in enumerate(named)
     ]
-    found += [
+    figures += [
         precision_recall_figure(named),
         reliability_figure(named),
         tolerance_figure(named),
         latency_figure(named),
     ]
-    return [one for one in found if one is not None]
+    return [figure for figure in figures if figure is not None]
 
 
 def threshold_figure(number: int, name: str, run: Run, several: bool) -> Figure | None:
-    """Precision, recall and F1 over the threshold."""
+    """Draw precision, recall and F1 over the threshold."""
     if run.curve is None or not len(run.curve):
         return None
     scored = _scored(run, run.curve)
@@ -130,7 +131,7 @@ def _levels(run: Run, scored: Sequence[tuple[float, ...]]) -> tuple[Level, ...]:
 
 
 def _scored(run: Run, curve: CurveColumns) -> list[tuple[float, ...]]:
-    """Rows of the level, F1, precision, recall."""
+    """Compute rows of level, F1, precision, recall."""
     scorings = [scoring_of(run.scoring, measure) for measure in MEASURES]
     return [
         (level, *(round(scoring(curve.counts(place)), 5) for scoring in scorings))
@@ -141,7 +142,7 @@ def _scored(run: Run, curve: CurveColumns) -> list[tuple[float, ...]]:
 def _with_predictions(
     curve: CurveColumns, scored: Sequence[tuple[float, ...]]
 ) -> list[tuple[float, ...]]:
-    """The rows where anything is predicted; elsewhere precision is a convention, not a result."""
+    """Keep the rows where anything is predicted; elsewhere precision is a convention."""
     return [row for place, row in enumerate(scored) if curve.tp[place] + curve.fp[place]]
 
 
@@ -150,20 +151,18 @@ def _counts(curve: CurveColumns, place: int) -> tuple[int, int, int]:
 
 
 def _place(curve: CurveColumns, level: float) -> int:
-    """Where on the curve the counts at that level stand."""
-    from bisect import bisect_right
-
+    """Find the place of a level on the curve."""
     return max(0, bisect_right(curve.at, level) - 1)
 
 
 def _thinned(length: int, kept: Iterable[int]) -> list[int]:
-    """At most `TABLE_ROWS` places, evenly spread, and those to keep."""
+    """Choose about `TABLE_ROWS` places, evenly spread, and those to keep."""
     step = max(1, -(-length // TABLE_ROWS))
     return sorted({*range(0, length, step), length - 1, *kept})
 
 
 def precision_recall_figure(named: Sequence[tuple[str, Run]]) -> Figure | None:
-    """Precision against recall, one line per run."""
+    """Draw precision against recall, one line per run."""
     series, rows = [], []
     for number, (name, run) in enumerate(named):
         if run.curve is None or not len(run.curve):
@@ -198,7 +197,7 @@ def precision_recall_figure(named: Sequence[tuple[str, Run]]) -> Figure | None:
 
 
 def reliability_figure(named: Sequence[tuple[str, Run]]) -> Figure | None:
-    """How often the system was right where it said how sure it is."""
+    """Draw how often the system was right by how sure it said it was."""
     with_rows = [
         (number, name, [row for row in run.reliability.rows if row.count], run.reliability)
         for number, (name, run) in enumerate(named)
@@ -221,9 +220,9 @@ def reliability_figure(named: Sequence[tuple[str, Run]]) -> Figure | None:
         series.append(Series("as stated", ((0, 0), (1, 1)), "soft", dashed=True))
     where = "n is beside it." if len(with_rows) == 1 else "n is in the table."
     errors = [
-        f"{name}: Brier score {one.brier:.4f}, calibration error {one.calibration_error:.4f}."
-        for _, name, _, one in with_rows
-        if one.brier is not None and one.calibration_error is not None
+        f"{name}: Brier score {stated.brier:.4f}, calibration error {stated.calibration_error:.4f}."
+        for _, name, _, stated in with_rows
+        if stated.brier is not None and stated.calibration_error is not None
     ]
     return Figure(
         id="reliability",
@@ -240,7 +239,7 @@ def reliability_figure(named: Sequence[tuple[str, Run]]) -> Figure | None:
 
 
 def _level_names(rows: Sequence[ReliabilityRow]) -> list[str]:
-    """The words for confidence in order; none where every row is a range of probabilities."""
+    """List the words for confidence in order; none where rows are ranges of probabilities."""
     if all(row.mean is not None or row.lower is not None for row in rows):
         return []
     return list(dict.fromkeys(row.label for row in rows))
@@ -254,7 +253,7 @@ def _middle(row: ReliabilityRow) -> float:
 
 
 def tolerance_figure(named: Sequence[tuple[str, Run]]) -> Figure | None:
-    """F1 over the tolerance, one line per run."""
+    """Draw F1 over the tolerance, one line per run."""
     series, rows = [], []
     for number, (name, run) in enumerate(named):
         if run.tolerances is None or not len(run.tolerances):
@@ -268,7 +267,7 @@ def tolerance_figure(named: Sequence[tuple[str, Run]]) -> Figure | None:
     return Figure(
         id="tolerance",
         title="F1 over the tolerance",
-        says="How much of the mistakes is near misses: a line that climbs says many.",
+        says="A line that climbs shows that many mistakes are near misses.",
         x="tolerance",
         y="F1",
         series=tuple(series),
@@ -278,7 +277,7 @@ def tolerance_figure(named: Sequence[tuple[str, Run]]) -> Figure | None:
 
 
 def latency_figure(named: Sequence[tuple[str, Run]]) -> Figure | None:
-    """The share of units that were done within so many seconds."""
+    """Draw the share of units that were done within so many seconds."""
     series, rows = [], []
     for number, (name, run) in enumerate(named):
         seconds = sorted(
