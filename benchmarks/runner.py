@@ -14,10 +14,9 @@ Run from the root of the repository: python -m benchmarks.runner
 from __future__ import annotations
 
 import asyncio
-import gc
 import multiprocessing
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -31,9 +30,8 @@ from benchmarks.machine import machine
 from benchmarks.plain_calls import CLIENTS, CONCURRENCY, LOOPS, MODEL, Client
 from benchmarks.processes import cost_of
 from benchmarks.timing import fastest
-from cal_ai.benchmark.command import GARBAGE_THRESHOLDS
-from cal_ai.benchmark.figures import progress_line
-from cal_ai.benchmark.run import Plan, extract_all
+from cal_ai.benchmark.asking import Plan, extract_all
+from cal_ai.benchmark.report import progress_line
 from cal_ai.benchmark.samples import Sample, SampleSet, bundled_folder, load_samples
 from cal_ai.benchmark.scoring import Result
 from cal_ai.benchmark.store import AnswerStore
@@ -42,7 +40,7 @@ from truemark.tables import Table, render
 
 SAMPLES = 45
 COMMAND_GOAL_S = 3.45
-RUNNER_GOAL = 1.2
+RUNNER_GOAL = 1.4
 RPM = 60
 PACED = 15
 CALLS = 300
@@ -128,7 +126,7 @@ async def runner_loop(client: Client, url: str, samples: Sequence[Sample], outpu
     started = datetime.now(UTC)
     ended = 0
 
-    def tell(_: int, result: Result) -> None:
+    def tell(result: Result) -> None:
         nonlocal ended
         ended += 1
         print(progress_line(ended, len(samples), result), file=sink, flush=True)
@@ -154,16 +152,11 @@ def overhead(client: Client, url: str, output: Path) -> tuple[object, ...]:
     samples = [
         replace(bundled[number % len(bundled)], name=f"copy_{number}") for number in range(CALLS)
     ]
-
-    def runner() -> None:
-        usual = gc.get_threshold()
-        gc.set_threshold(*GARBAGE_THRESHOLDS)
-        asyncio.run(runner_loop(client, url, samples, output))
-        gc.set_threshold(*usual)
-
-    times_s = fastest(
-        {"plain": lambda: asyncio.run(LOOPS[client](url, samples)), "runner": runner}, ROUNDS
-    )
+    loops: dict[str, Callable[[], object]] = {
+        "plain": lambda: asyncio.run(LOOPS[client](url, samples)),
+        "runner": lambda: asyncio.run(runner_loop(client, url, samples, output)),
+    }
+    times_s = fastest(loops, ROUNDS)
     plain_s, runner_s = times_s["plain"], times_s["runner"]
     return f"--extractor {client}", RUNNER_GOAL, plain_s, runner_s, runner_s / plain_s
 

@@ -233,13 +233,13 @@ LAYERS: dict[str, tuple[tuple[str, ...], ...]] = {
     "cal_ai": (
         ("cal_ai.__main__",),
         ("cal_ai.cli",),
-        ("cal_ai.python",),
+        ("cal_ai.api",),
         ("cal_ai.benchmark",),
         ("cal_ai.applying",),
         ("cal_ai.calendars",),
         ("cal_ai.extractors",),
         ("cal_ai.settings",),
-        ("cal_ai.events", "cal_ai.transcript"),
+        ("cal_ai.events", "cal_ai.transcript", "cal_ai.defaults"),
     ),
 }
 

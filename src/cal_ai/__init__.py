@@ -2,10 +2,10 @@
 
 TYPE_CHECKING = False  # that of typing takes time to import, while Ctrl-C is not answered
 if TYPE_CHECKING:
+    from cal_ai.api import extract_events, run_benchmark
     from cal_ai.events import Event
     from cal_ai.extractors.language_model import GeminiClient, OpenAIClient
     from cal_ai.extractors.protocol import Extraction, Request
-    from cal_ai.python import extract_events, run_benchmark
     from truemark.services.calls import LLMCallResult
 
 __all__ = [
@@ -23,7 +23,7 @@ _HOMES = {
     "events": ("Event",),
     "extractors.language_model": ("GeminiClient", "OpenAIClient"),
     "extractors.protocol": ("Extraction", "LLMCallResult", "Request"),
-    "python": ("extract_events", "run_benchmark"),
+    "api": ("extract_events", "run_benchmark"),
 }
 
 

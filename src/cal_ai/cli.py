@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NoReturn
 
-from cal_ai.extractors.choosing import EMBEDDED, EXTRACTORS
+from cal_ai.defaults import CALLS_AT_ONCE, EMBEDDED, EXTRACTORS, OUTPUT_FOLDER
 from truemark.command import LONGEST_WAIT_S, WRONG_USE, Parser, note, run_command, tell
 from truemark.errors import TruemarkError
 from truemark.text import clipped, one_line
@@ -79,7 +79,7 @@ def _dispatch(given: list[str]) -> int:
     options = parser.parse_args(rest)
     if options.resume and (options.extractor or "").startswith("replay:"):
         parser.error("argument --resume: replay calls nothing, so there is nothing to resume")
-    from cal_ai.benchmark.command import benchmark_command
+    from cal_ai.benchmark.run import benchmark_command
 
     return benchmark_command(options)
 
@@ -151,8 +151,8 @@ def benchmark_parser() -> argparse.ArgumentParser:
         "--output",
         metavar="DIR",
         type=_path,
-        default=Path("reports"),
-        help="where answers, report and history go (default: reports)",
+        default=Path(OUTPUT_FOLDER),
+        help=f"where answers, report and history go (default: {OUTPUT_FOLDER})",
     )
     parser.add_argument(
         "--model",
@@ -167,8 +167,8 @@ def benchmark_parser() -> argparse.ArgumentParser:
         "--concurrency",
         metavar="N",
         type=_whole_number,
-        default=4,
-        help="calls in flight at once (default: 4)",
+        default=CALLS_AT_ONCE,
+        help=f"calls in flight at once (default: {CALLS_AT_ONCE})",
     )
     parser.add_argument(
         "--rpm",

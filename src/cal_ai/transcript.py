@@ -51,13 +51,6 @@ def parse_transcript(text: str) -> Transcript:
     return Transcript(tuple(utterances), _not_blank(lines[:first]))
 
 
-def lines_before_speakers(text: str) -> tuple[int, ...]:
-    """Number the lines before the first speaker of a conversation, blank ones left out."""
-    lines = _lines(text)
-    first = next((place for place, _, _ in _starts(lines)), len(lines))
-    return _not_blank(lines[:first])
-
-
 def _not_blank(lines: list[str]) -> tuple[int, ...]:
     return tuple(number for number, line in enumerate(lines, start=1) if _bare(line))
 

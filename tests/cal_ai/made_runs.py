@@ -2,41 +2,38 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from cal_ai.benchmark.overview import Overview, look_over
-from cal_ai.benchmark.record import BenchmarkRun, Gathered, Price
-from cal_ai.benchmark.report import AnswerParts
+from cal_ai.benchmark.asking import Plan
+from cal_ai.benchmark.finished import Finished, finish, total_spent
 from cal_ai.benchmark.samples import SampleSet
 from cal_ai.benchmark.scoring import Result
+from cal_ai.benchmark.store import AnswerStore
+from cal_ai.extractors.language_model import GeminiClient
 from truemark.records import System
-from truemark.signature import Signature
 
 STARTED = datetime(2026, 2, 23, 9, 30, tzinfo=UTC)
 
 
-def made_run(*results: Result) -> tuple[BenchmarkRun, AnswerParts]:
-    """A run in which these results came in this order, and what the report says of them."""
-    gathered, parts = Gathered(len(results)), AnswerParts(len(results))
-    for place, one in enumerate(gathered.add(list(enumerate(results)))):
-        parts.add(place, one)
-    run = BenchmarkRun(
+def finished_run(*results: Result, cost_usd: float | None = None) -> Finished:
+    """Finish a run in which these results came in this order, each at the same cost."""
+    store = AnswerStore(Path("reports"), STARTED)
+    store.path = Path("reports/benchmark_2026-02-23T09-30-00.answers.jsonl")
+    plan = Plan(
+        samples=SampleSet(Path("samples"), tuple(result.sample for result in results), ()),
+        extractor=GeminiClient("no key", "gemini-2.5-pro"),
+        output=Path("reports"),
         started=STARTED,
-        samples=SampleSet(Path("samples"), tuple(it.sample for it in results), ()),
-        extractor="gemini",
-        model="gemini-2.5-pro",
-        system=System("gemini-2.5-pro", "gemini", {"model": "gemini-2.5-pro"}),
-        signature=Signature((("version", "0.1.0"), ("samples", "0123456789ab"))),
-        answers=gathered.tally.answers,
-        gathered=gathered,
-        wall_s=4.25,
-        recording=Path("reports/benchmark_2026-02-23T09-30-00.answers.jsonl"),
+        store=store,
+        concurrency=1,
+        summary=True,
     )
-    return run, parts
-
-
-def overview_of(*results: Result, price: Price = lambda usage: None) -> Overview:
-    """The numbers about such a run."""
-    run, _ = made_run(*results)
-    return look_over(run, price)
+    finished = finish(plan, results, 4.25)
+    run = replace(
+        finished.run,
+        system=System("gemini-2.5-pro", "gemini", {"model": "gemini-2.5-pro"}),
+        signature={"version": "0.1.0", "samples": "0123456789ab"},
+    )
+    return replace(finished, run=run, spent=total_spent(results, lambda usage: cost_usd))

@@ -16,7 +16,8 @@ from tests.cal_ai.calendar_servers import PASSWORD, USER, GoogleServer, Radicale
 from tests.cal_ai.sample_folders import GOT_LUNCH, CommandLine, Printed
 
 from cal_ai.applying.outcomes import Outcome, outcomes_json, outcomes_text
-from cal_ai.extractors.choosing import EMBEDDED, is_embedded
+from cal_ai.defaults import EMBEDDED
+from cal_ai.extractors.choosing import is_embedded
 from cal_ai.extractors.replay import Recorded, ReplayExtractor
 
 NOON = datetime.now().replace(hour=12, minute=0, second=0, microsecond=0) + timedelta(days=2)

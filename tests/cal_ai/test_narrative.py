@@ -3,7 +3,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 import pytest
-from tests.cal_ai.made_runs import overview_of
+from tests.cal_ai.made_runs import finished_run
 
 from cal_ai.benchmark.narrative import (
     SECTIONS,
@@ -11,6 +11,7 @@ from cal_ai.benchmark.narrative import (
     estimated_tokens,
     narrative_prompt,
     parse_sections,
+    worst_samples,
 )
 from cal_ai.benchmark.samples import Sample
 from cal_ai.benchmark.scoring import Result, Spent, score
@@ -31,7 +32,7 @@ def result(name: str, expected: int, matched: int, wrong: int = 0, title: str = 
 
 def test_the_prompt_shows_scores_categories_calibration_and_the_worst_samples() -> None:
     prompt = narrative_prompt(
-        overview_of(result("a/fine", 2, 2), result("b/bad", 2, 1, wrong=2), result("b/none", 1, 0))
+        finished_run(result("a/fine", 2, 2), result("b/bad", 2, 1, wrong=2), result("b/none", 1, 0))
     )
     assert "3 samples: 3 scored, 0 failed, 0 without sidecar." in prompt
     assert "Overall: 3 right, 2 wrong, 2 missed, precision 0.600, recall 0.600" in prompt
@@ -47,8 +48,13 @@ def test_the_prompt_shows_scores_categories_calibration_and_the_worst_samples() 
 def test_the_worst_samples_are_five_by_f1_then_by_mistakes() -> None:
     results = [result(f"a/s{n}", 10, n, wrong=10 - n) for n in range(8)]
     results += [result("a/worst", 30, 0), result("a/fine", 1, 1)]
-    worst = overview_of(*results).run.gathered.tally.worst
-    assert [it.sample.id for it in worst] == ["a/worst", "a/s0", "a/s1", "a/s2", "a/s3"]
+    assert [it.sample.id for it in worst_samples(results)] == [
+        "a/worst",
+        "a/s0",
+        "a/s1",
+        "a/s2",
+        "a/s3",
+    ]
 
 
 @pytest.mark.parametrize("title", ["Lunch " * 500, "昼食" * 800, "🍜" * 900], ids=["a", "b", "c"])
@@ -57,7 +63,7 @@ def test_the_prompt_stays_below_its_limit_whatever_the_samples_are_called(title:
         result(f"{'category' * 20}{n}/{title[:200]}{n}", 9, 1, wrong=4, title=title)
         for n in range(40)
     ]
-    prompt = narrative_prompt(overview_of(*results))
+    prompt = narrative_prompt(finished_run(*results))
     assert estimated_tokens(prompt) < TOKEN_LIMIT
     assert len(prompt) < 4 * TOKEN_LIMIT
 

@@ -7,7 +7,7 @@ from random import Random
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cal_ai.benchmark.pairing import Terms, compare, expected_side, extracted_side, pair_events
+from cal_ai.benchmark.pairing import Terms, closeness, expected_side, extracted_side, pair_events
 from cal_ai.benchmark.sidecar import ExpectedEvent, Level, Sidecar
 from cal_ai.events import Event
 
@@ -119,7 +119,7 @@ def test_pairing_agrees_with_trying_every_pairing(
     under = terms(level)
     comparisons = [
         [
-            compare(extracted_side(one, under), expected_side(other, under), under)
+            closeness(extracted_side(one, under), expected_side(other, under), under)
             for other in expected
         ]
         for one in extracted

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from cal_ai.benchmark.mistakes import Difference, differences, remarks, shown_shift
+from cal_ai.benchmark.mistakes import Deviation, differences, remarks, shown_shift
 from cal_ai.benchmark.pairing import (
     Terms,
-    compare,
+    closeness,
     expected_side,
     extracted_side,
     time_shift,
@@ -30,13 +30,13 @@ def at(field: str, time: datetime) -> dict[str, Any]:
 
 
 def within(extracted: Event, expected: ExpectedEvent, under: Terms) -> bool:
-    comparison = compare(extracted_side(extracted, under), expected_side(expected, under), under)
+    comparison = closeness(extracted_side(extracted, under), expected_side(expected, under), under)
     return comparison.within(under.tolerance)
 
 
-def reasons(extracted: Event, expected: ExpectedEvent, under: Terms) -> tuple[Difference, ...]:
+def reasons(extracted: Event, expected: ExpectedEvent, under: Terms) -> tuple[Deviation, ...]:
     got, want = extracted_side(extracted, under), expected_side(expected, under)
-    return differences(got, want, compare(got, want, under), under.tolerance)
+    return differences(got, want, closeness(got, want, under), under.tolerance)
 
 
 @pytest.mark.parametrize(
@@ -129,7 +129,7 @@ def test_a_time_that_was_expected_and_did_not_come_is_a_difference(field: str) -
     truth = ExpectedEvent("create", "Lunch", **at(field, NOON))
     found = reasons(Event("create", "Lunch"), truth, terms("relaxed"))
     name = field.removesuffix("_time")
-    assert found == (Difference(name, "2026-02-23 12:00", "nothing", "missing"),)
+    assert found == (Deviation(name, "2026-02-23 12:00", "nothing", "missing"),)
 
 
 STANDUP = ContextEvent(1, "Standup", NOON, NOON + timedelta(minutes=15))
@@ -210,8 +210,8 @@ def test_every_difference_says_what_was_expected_what_came_and_by_how_much() -> 
     truth = ExpectedEvent("delete", "Lunch with Bob", start_time=NOON, end_time=NOON)
     event = Event("update", "Dinner", NOON + timedelta(hours=26), NOON - timedelta(minutes=150))
     assert reasons(event, truth, terms()) == (
-        Difference("action", "delete", "update", "another action"),
-        Difference(
+        Deviation("action", "delete", "update", "another action"),
+        Deviation(
             "title",
             "Lunch with Bob",
             "Dinner",
@@ -219,8 +219,8 @@ def test_every_difference_says_what_was_expected_what_came_and_by_how_much() -> 
             10.0,
             "% alike",
         ),
-        Difference("start", "2026-02-23 12:00", "2026-02-24 14:00", "1 d 2 h later", 1560.0, "min"),
-        Difference(
+        Deviation("start", "2026-02-23 12:00", "2026-02-24 14:00", "1 d 2 h later", 1560.0, "min"),
+        Deviation(
             "end", "2026-02-23 12:00", "2026-02-23 09:30", "2 h 30 min earlier", -150.0, "min"
         ),
     )
@@ -252,7 +252,7 @@ def test_place_people_and_id_are_remarked_on_and_never_counted() -> None:
     under = terms("moderate", STANDUP)
     assert within(event, truth, under)
     assert remarks(event, truth, under) == (
-        Difference("location", "Room 4", "Cafeteria", "another place"),
-        Difference("attendees", "Bob, Chloé", "bob@example.org", "without Chloé"),
-        Difference("existing_event_id", "1", "nothing", "another event"),
+        Deviation("location", "Room 4", "Cafeteria", "another place"),
+        Deviation("attendees", "Bob, Chloé", "bob@example.org", "without Chloé"),
+        Deviation("existing_event_id", "1", "nothing", "another event"),
     )

@@ -16,12 +16,13 @@ import pytest
 from testing.answers import recorded_answer
 
 from cal_ai.benchmark.samples import Sample, bundled_folder, load_samples
-from cal_ai.benchmark.scoring import Scored, Spent, event_scores, overall_counts, score
+from cal_ai.benchmark.scoring import Scored, Spent, event_scores, score
 from cal_ai.extractors.answers import parse_answer
 from cal_ai.extractors.choosing import choose_extractor
 from cal_ai.extractors.protocol import Extraction, LanguageModel
 from cal_ai.settings import load_settings
 from truemark import Counts
+from truemark.counts import total
 
 GOLDEN = Path(__file__).parent / "golden" / "replayed_counts.json"
 LEAST = {"crud": 15, "multi_speaker": 8, "adversarial": 8, "realistic": 8, "long": 6}
@@ -75,7 +76,7 @@ def test_recorded_answers_are_good_but_not_perfect() -> None:
     results = [replay(sample) for sample in SAMPLES.values()]
     perfect = sum(not (result.counts.fp or result.counts.fn) for result in results)
     assert 0.5 < perfect / len(results) < 0.9
-    assert 0.6 < event_scores(overall_counts(results)).f1 < 0.95
+    assert 0.6 < event_scores(total(result.counts for result in results)).f1 < 0.95
 
 
 @pytest.mark.live

@@ -15,24 +15,25 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.cal_ai.made_runs import made_run, overview_of
+from tests.cal_ai.made_runs import finished_run
 
-from cal_ai.benchmark.figures import progress_line, text_summary
-from cal_ai.benchmark.narrative import Narrative, NoNarrative
-from cal_ai.benchmark.overview import Finished, Overview, json_summary
-from cal_ai.benchmark.report import escaped, markdown_report
+from cal_ai.benchmark.finished import Finished
+from cal_ai.benchmark.narrative import Narrative, NoNarrative, narrative_sections
+from cal_ai.benchmark.report import json_facts, markdown_report, progress_line, text_summary
+from cal_ai.benchmark.sample_sections import escaped
 from cal_ai.benchmark.samples import Sample
 from cal_ai.benchmark.scoring import Failed, Result, Spent, score
 from cal_ai.benchmark.sidecar import ExpectedEvent, Sidecar
 from cal_ai.events import ContextEvent, Event
 from cal_ai.transcript import Transcript
+from truemark.jsontext import to_json
 from truemark.services.calls import Usage
 from truemark.tables import Table, render
 
 GOLDEN = Path(__file__).parent / "golden"
 NOON = datetime(2026, 2, 23, 12, 0)
 HOUR = timedelta(hours=1)
-WRITTEN = Path("reports/benchmark.md"), Path("reports/benchmark.run.json")
+REPORT = Path("reports/benchmark.md")
 NASTY = 'x | y</td><script>alert("1")</script> [a](javascript:b) `c`\n\n# d ![](http://e.f)'
 
 
@@ -77,13 +78,12 @@ def results() -> tuple[Result, ...]:
 
 
 @pytest.fixture
-def overview() -> Overview:
-    return overview_of(*results(), price=lambda usage: 0.001)
+def finished() -> Finished:
+    return finished_run(*results(), cost_usd=0.001)
 
 
-def page_of(overview: Overview, narrative: Narrative | NoNarrative) -> str:
-    _, parts = made_run(*results())
-    return "".join(markdown_report(overview, narrative, parts))
+def page_of(finished: Finished, narrative: Narrative | NoNarrative) -> str:
+    return "".join(markdown_report(finished, narrative_sections(narrative)))
 
 
 def compare_with_golden(name: str, text: str) -> None:
@@ -93,17 +93,17 @@ def compare_with_golden(name: str, text: str) -> None:
     assert text == path.read_text(encoding="utf-8")
 
 
-def test_the_report_is_as_in_the_golden_file(overview: Overview) -> None:
+def test_the_report_is_as_in_the_golden_file(finished: Finished) -> None:
     narrative = Narrative(((f"Well: {NASTY}",), (), ("High is right.",), ("Do this.",)), None)
-    compare_with_golden("report.md", page_of(overview, narrative))
+    compare_with_golden("report.md", page_of(finished, narrative))
 
 
-def test_the_figures_are_as_in_the_golden_file(overview: Overview) -> None:
-    compare_with_golden("figures.txt", text_summary(Finished(overview, *WRITTEN)))
+def test_the_figures_are_as_in_the_golden_file(finished: Finished) -> None:
+    compare_with_golden("figures.txt", text_summary(finished, REPORT))
 
 
-def test_nothing_that_a_model_wrote_can_script_or_break_the_page(overview: Overview) -> None:
-    page = page_of(overview, NoNarrative(NASTY))
+def test_nothing_that_a_model_wrote_can_script_or_break_the_page(finished: Finished) -> None:
+    page = page_of(finished, NoNarrative(NASTY))
     assert not re.search(r"</?(script|td)|\]\((?!#[a-z0-9-]+\))|`|javascript:b\)\s*<|!\[", page)
     assert set(re.findall(r"<[^>]*>", page)) <= {f'<a id="sample-{n}">' for n in range(9)} | {
         "</a>"
@@ -113,8 +113,8 @@ def test_nothing_that_a_model_wrote_can_script_or_break_the_page(overview: Overv
         assert row.count(" | ") in (1, 3, 5)
 
 
-def test_the_worst_samples_come_first_and_mistakes_first_within_one(overview: Overview) -> None:
-    page = page_of(overview, NoNarrative("none"))
+def test_the_worst_samples_come_first_and_mistakes_first_within_one(finished: Finished) -> None:
+    page = page_of(finished, NoNarrative("none"))
     order = re.findall(r"^### (\S+)", page, re.MULTILINE)
     assert order == [
         "adversarial/nasty",
@@ -131,18 +131,18 @@ def test_the_worst_samples_come_first_and_mistakes_first_within_one(overview: Ov
     ]
 
 
-def test_every_link_of_the_contents_leads_somewhere(overview: Overview) -> None:
-    page = page_of(overview, NoNarrative("none"))
+def test_every_link_of_the_contents_leads_somewhere(finished: Finished) -> None:
+    page = page_of(finished, NoNarrative("none"))
     headings = re.findall(r"^## (.+)$", page, re.MULTILINE)
     anchors = set(re.findall(r'<a id="([^"]+)">', page))
     anchors |= {heading.lower().replace(" ", "-") for heading in headings}
     links = re.findall(r"\]\(#([^)]+)\)", page)
     assert set(links) == anchors
-    assert len(links) == len(headings) + len(overview.run.answers)
+    assert len(links) == len(headings) + len(finished.results)
 
 
-def test_json_has_every_number_in_full(overview: Overview) -> None:
-    found = json.loads(json_summary(Finished(overview, *WRITTEN)))
+def test_json_has_every_number_in_full(finished: Finished) -> None:
+    found = json.loads(to_json(json_facts(finished, REPORT)))
     assert found["overall"] == {
         "precision": 0.6,
         "recall": 0.75,

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import subprocess
-import sys
-import threading
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,15 +10,15 @@ from pathlib import Path
 import pytest
 from tests.cal_ai.sample_folders import write_sample, write_samples
 
+from cal_ai.benchmark.asking import Plan, extract_all
 from cal_ai.benchmark.record import run_signature
-from cal_ai.benchmark.run import Plan, extract_all, run_benchmark
 from cal_ai.benchmark.samples import load_samples
 from cal_ai.benchmark.scoring import Failed, Result, Scored
 from cal_ai.benchmark.store import AnswerStore, create_new
 from cal_ai.events import Event
 from cal_ai.extractors.protocol import Extraction, Request
 from truemark.errors import TruemarkError
-from truemark.services.calls import CallFailed, FatalCallError, LLMCallResult, Usage
+from truemark.services.calls import CallFailed, FatalCallError, Usage
 from truemark.signature import Signature
 
 STARTED = datetime(2026, 2, 23, 9, 30, tzinfo=UTC)
@@ -69,7 +66,7 @@ def run(
     folder: Path, script: Script, *, concurrency: int = 4
 ) -> tuple[tuple[Result, ...], list[str], Scripted]:
     """The results, the samples in the order in which they ended, and the extractor."""
-    extractor, ended = Scripted(script), dict[int, Result]()
+    extractor, ended = Scripted(script), list[Result]()
     plan = Plan(
         samples=load_samples(folder / "samples"),
         extractor=extractor,
@@ -79,9 +76,8 @@ def run(
         concurrency=concurrency,
         summary=False,
     )
-    asyncio.run(extract_all(plan, ended.__setitem__))
-    results = tuple(result for _, result in sorted(ended.items(), key=lambda one: one[0]))
-    return results, [result.sample.id for result in ended.values()], extractor
+    results = asyncio.run(extract_all(plan, ended.append))
+    return results, [result.sample.id for result in ended], extractor
 
 
 def stored_lines(folder: Path) -> int:
@@ -130,7 +126,7 @@ def test_an_answer_is_on_disk_before_the_sample_is_said_to_have_ended(tmp_path: 
         concurrency=1,
         summary=False,
     )
-    asyncio.run(extract_all(plan, lambda *_: seen.append(stored_lines(tmp_path))))
+    asyncio.run(extract_all(plan, lambda _: seen.append(stored_lines(tmp_path))))
     assert seen == [1, 2, 3, 4, 5]
 
 
@@ -200,7 +196,7 @@ def test_a_full_disk_stops_the_run_with_an_error_for_the_user(tmp_path: Path) ->
         summary=False,
     )
     with pytest.raises(TruemarkError, match="cannot be written"):
-        asyncio.run(extract_all(plan, lambda *_: None))
+        asyncio.run(extract_all(plan, lambda _: None))
 
 
 def test_the_extractors_own_clock_counts_where_it_has_one(tmp_path: Path) -> None:
@@ -235,64 +231,3 @@ def test_the_signature_follows_the_samples(tmp_path: Path) -> None:
 
 def signature(folder: Path) -> Signature:
     return run_signature(sample.digest for sample in load_samples(folder / "samples").samples)
-
-
-class Completing(Scripted):
-    """A scripted extractor that is a language model."""
-
-    async def complete(self, prompt: str) -> LLMCallResult:
-        raise NotImplementedError
-
-
-def test_what_the_end_needs_is_loaded_while_the_first_answers_are_on_their_way(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    write_samples(tmp_path / "samples", 2)
-    loaded = threading.Event()
-
-    def price(usage: Usage) -> float:
-        loaded.set()
-        return 0.0
-
-    async def slowly(name: str) -> Extraction:
-        assert await asyncio.to_thread(loaded.wait, 10)
-        return lunch()
-
-    monkeypatch.setattr("cal_ai.benchmark.run.price_of", lambda extractor: price)
-    plan = Plan(
-        samples=load_samples(tmp_path / "samples"),
-        extractor=Completing(slowly),
-        output=tmp_path,
-        started=STARTED,
-        store=None,
-        concurrency=4,
-        summary=False,
-    )
-    finished = asyncio.run(run_benchmark(plan, lambda result: None))
-    assert not finished.overview.failed
-
-
-NOTES_WHAT_IS_LOADED = """
-import sys
-from pathlib import Path
-
-def extract(request):
-    Path("loaded").write_text("\\n".join(sys.modules))
-    return []
-"""
-
-
-def test_the_first_call_goes_out_before_what_comes_after_an_answer_is_imported(
-    tmp_path: Path,
-) -> None:
-    write_samples(tmp_path / "samples", 1)
-    (tmp_path / "notes.py").write_text(NOTES_WHAT_IS_LOADED)
-    command = [sys.executable, "-m", "cal_ai", "benchmark", "samples"]
-
-    subprocess.run([*command, "--extractor", "py:notes:extract"], cwd=tmp_path, check=True)
-
-    loaded = set((tmp_path / "loaded").read_text().split())
-    assert "cal_ai.benchmark.run" in loaded
-    later = {"figures", "mistakes", "narrative", "overview", "record", "report"}
-    assert loaded & {f"cal_ai.benchmark.{name}" for name in later} == set()
-    assert loaded & {"numpy", "truemark.comparison", "truemark.records"} == set()

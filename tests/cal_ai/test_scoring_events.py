@@ -13,13 +13,13 @@ from cal_ai.benchmark.scoring import (
     Spent,
     Unscored,
     event_scores,
-    overall_counts,
     score,
 )
 from cal_ai.benchmark.sidecar import ExpectedEvent, Sidecar
 from cal_ai.events import ContextEvent, Event
 from cal_ai.transcript import Transcript
 from truemark import Counts
+from truemark.counts import total
 
 NOON = datetime(2026, 2, 23, 12, 0)
 HOUR = timedelta(hours=1)
@@ -182,7 +182,7 @@ def test_averages_are_of_summed_counts_not_of_ratios() -> None:
         score(sample(LUNCH, category="b"), [], SPENT),
     ]
     scored = [result for result in results if isinstance(result, Scored)]
-    assert overall_counts(scored) == Counts(1, 3, 1)
+    assert total(result.counts for result in scored) == Counts(1, 3, 1)
 
 
 def test_near_misses_missed_and_spurious_events_are_told_apart() -> None:

@@ -145,7 +145,7 @@ _IMPORTED = (
     "recurring_ical_events",
     "sentencepiece",
     "cal_ai.applying.pipeline",
-    "cal_ai.benchmark.command",
+    "cal_ai.benchmark.run",
     "cal_ai.calendars.caldav",
     "cal_ai.calendars.google",
     "cal_ai.calendars.ics",

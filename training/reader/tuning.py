@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from cal_ai.benchmark.samples import Sample
-from cal_ai.benchmark.scoring import Scored, Spent, event_scores, overall_counts, score
+from cal_ai.benchmark.scoring import Scored, Spent, event_scores, score
 from cal_ai.benchmark.sidecar import ExpectedEvent, Sidecar
 from cal_ai.events import Action, Confidence
 from cal_ai.extractors.reader import thresholds as stored
@@ -30,6 +30,7 @@ from cal_ai.extractors.reader.decide import (
 from cal_ai.extractors.reader.mentions import read_dialogue
 from cal_ai.extractors.reader.network import Network
 from training.reader.conversations import Conversation, is_dev, read_conversations
+from truemark.counts import total
 
 _CREATE = (0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.88, 0.9, 0.93)
 _CHANGE = (0.3, 0.5, 0.6, 0.7, 0.8)
@@ -101,7 +102,7 @@ def best_thresholds(reads: Sequence[Read]) -> Thresholds:
     tried = [Thresholds(*map(Levels, each)) for each in product(_CREATE, _CHANGE, _CHANGE)]
     results = {it: scored(reads, it) for it in tried}
     calm = [it for it in tried if left_alone(results[it]) >= _LEFT_ALONE]
-    reached = {it: event_scores(overall_counts(results[it])) for it in calm or tried}
+    reached = {it: event_scores(total(one.counts for one in results[it])) for it in calm or tried}
     best = max(it.f1 for it in reached.values())
     good = [it for it in reached if reached[it].f1 >= best - _NOISE]
     found = max(good, key=lambda it: reached[it].precision)
@@ -146,7 +147,7 @@ def level(judged: Sequence[Judgement], wanted: float) -> float:
 def report(name: str, reads: Sequence[Read], thresholds: Thresholds) -> None:
     """Prints scores, by action too, and how often each confidence is right."""
     results = scored(reads, thresholds)
-    counts = overall_counts(results)
+    counts = total(result.counts for result in results)
     found = event_scores(counts)
     print(
         f"{name}: F1 {found.f1:.3f} P {found.precision:.3f} R {found.recall:.3f}"

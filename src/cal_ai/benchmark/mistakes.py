@@ -14,7 +14,7 @@ from cal_ai.benchmark.pairing import (
     Side,
     Terms,
     Tolerance,
-    compare,
+    closeness,
     compared_times,
     expected_side,
     extracted_side,
@@ -22,9 +22,10 @@ from cal_ai.benchmark.pairing import (
     texts_alike,
     time_within,
 )
-from cal_ai.benchmark.scoring import Result, Scored
+from cal_ai.benchmark.scoring import Scored
 from cal_ai.benchmark.sidecar import ExpectedEvent
 from cal_ai.events import Event
+from truemark.text import one_line
 
 Kind = Literal[
     "wrong action",
@@ -56,8 +57,8 @@ class Mistake:
     kind: Kind
     expected: ExpectedEvent | None
     extracted: Event | None
-    differences: tuple[Difference, ...] = ()
-    remarks: tuple[Difference, ...] = ()
+    differences: tuple[Deviation, ...] = ()
+    remarks: tuple[Deviation, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,23 +71,8 @@ class Match:
     kind: Remark | None
     expected: ExpectedEvent
     extracted: Event
-    differences: tuple[Difference, ...]
-    remarks: tuple[Difference, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Judged:
-    """A result with what is wrong with it and what is right; worked out once for all who tell."""
-
-    result: Result
-    mistakes: tuple[Mistake, ...] = ()
-    matches: tuple[Match, ...] = ()
-
-
-def judged(result: Result) -> Judged:
-    if not isinstance(result, Scored):
-        return Judged(result)
-    return Judged(result, mistakes_of(result), tuple(matches_of(result)))
+    differences: tuple[Deviation, ...]
+    remarks: tuple[Deviation, ...]
 
 
 def mistakes_of(result: Scored) -> tuple[Mistake, ...]:
@@ -117,6 +103,24 @@ def mistakes_of(result: Scored) -> tuple[Mistake, ...]:
     )
 
 
+def mistake_lines(result: Scored) -> Iterator[str]:
+    """Say why a sample has less than full scores, a line per mistake: `missed: create Lunch`."""
+    for mistake in mistakes_of(result):
+        event = mistake.expected or mistake.extracted
+        assert event is not None, "a mistake is about an event"
+        title = one_line(event.title)
+        if mistake.differences:
+            yield f"{mistake.kind}: {title}: {'; '.join(map(_in_words, mistake.differences))}"
+        else:
+            yield f"{mistake.kind}: {event.action} {title}"
+
+
+def _in_words(deviation: Deviation) -> str:
+    """Tell a deviation as `start expected 2026-02-20 10:00, got nothing (missing)`."""
+    expected, got = one_line(deviation.expected), one_line(deviation.got)
+    return f"{deviation.field} expected {expected}, got {got} ({deviation.by})"
+
+
 def matches_of(result: Scored) -> Iterator[Match]:
     """All true positives of a sample."""
     terms = Terms.of(result.sidecar)
@@ -130,7 +134,7 @@ def matches_of(result: Scored) -> Iterator[Match]:
         yield Match(_remark(off, others), expected, extracted, off, others)
 
 
-def _remark(off: tuple[Difference, ...], others: tuple[Difference, ...]) -> Remark | None:
+def _remark(off: tuple[Deviation, ...], others: tuple[Deviation, ...]) -> Remark | None:
     fields = {it.field for it in others}
     if "existing_event_id" in fields:
         return "wrong event of the calendar"
@@ -194,11 +198,11 @@ def _too_much(event: Event, found: list[ExpectedEvent], terms: Terms) -> Mistake
 
 
 def _matches(side: Side, expected: ExpectedEvent, terms: Terms) -> bool:
-    return compare(side, expected_side(expected, terms), terms).within(terms.tolerance)
+    return closeness(side, expected_side(expected, terms), terms).within(terms.tolerance)
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class Deviation:
     """One field of a pair that differs: what was expected, what came, and by how much.
 
     `amount` is the same as `by` where that is a number, in `unit`.
@@ -214,7 +218,7 @@ class Difference:
 
 def differences(
     extracted: Side, expected: Side, comparison: Closeness, tolerance: Tolerance
-) -> tuple[Difference, ...]:
+) -> tuple[Deviation, ...]:
     """The fields that keep the pair from being a true positive; empty when it is one."""
     if comparison.within(tolerance):
         return ()
@@ -223,9 +227,9 @@ def differences(
 
 def _differences(
     extracted: Side, expected: Side, comparison: Closeness, tolerance: Tolerance
-) -> Iterator[Difference]:
+) -> Iterator[Deviation]:
     if not comparison.same_action:
-        yield Difference("action", expected.action, extracted.action, "another action")
+        yield Deviation("action", expected.action, extracted.action, "another action")
     if not comparison.title_within(tolerance):
         least = tolerance.title_similarity
         needed = "" if least is None else f", at least {least:.0f} needed"
@@ -236,7 +240,7 @@ def _differences(
     )
 
 
-def drifts(extracted: Side, expected: Side, comparison: Closeness) -> tuple[Difference, ...]:
+def drifts(extracted: Side, expected: Side, comparison: Closeness) -> tuple[Deviation, ...]:
     """The fields of a match that are not quite as expected: within tolerance, but off."""
     found = list(_time_differences(extracted, expected, comparison, bool))
     if not comparison.same_title:
@@ -245,11 +249,9 @@ def drifts(extracted: Side, expected: Side, comparison: Closeness) -> tuple[Diff
     return tuple(found)
 
 
-def _title_difference(
-    extracted: Side, expected: Side, comparison: Closeness, by: str
-) -> Difference:
+def _title_difference(extracted: Side, expected: Side, comparison: Closeness, by: str) -> Deviation:
     similarity = round(comparison.similarity, 1)
-    return Difference("title", expected.title, extracted.title, by, similarity, "% alike")
+    return Deviation("title", expected.title, extracted.title, by, similarity, "% alike")
 
 
 def _shown_similarity(comparison: Closeness) -> str:
@@ -258,7 +260,7 @@ def _shown_similarity(comparison: Closeness) -> str:
 
 def _time_differences(
     extracted: Side, expected: Side, comparison: Closeness, differs: Callable[[timedelta], bool]
-) -> Iterator[Difference]:
+) -> Iterator[Deviation]:
     """Start and end where their shift differs by enough; what is not checked does not differ."""
     times = compared_times(extracted, expected)
     shifts = (comparison.start_shift, comparison.end_shift)
@@ -269,21 +271,21 @@ def _time_differences(
         by = "missing" if missing else shown_shift(shift)
         minutes = None if missing else round(shift / timedelta(minutes=1), 1)
         unit = "" if missing else "min"
-        yield Difference(field, shown_time(want), shown_time(got), by, minutes, unit)
+        yield Deviation(field, shown_time(want), shown_time(got), by, minutes, unit)
 
 
-def remarks(extracted: Event, expected: ExpectedEvent, terms: Terms) -> tuple[Difference, ...]:
+def remarks(extracted: Event, expected: ExpectedEvent, terms: Terms) -> tuple[Deviation, ...]:
     """What the sidecar asked for beyond action, title and times; shown, but never counted."""
     return tuple(_remarks(extracted, expected, terms))
 
 
-def _remarks(extracted: Event, expected: ExpectedEvent, terms: Terms) -> Iterator[Difference]:
+def _remarks(extracted: Event, expected: ExpectedEvent, terms: Terms) -> Iterator[Deviation]:
     if expected.location is not None:
         got = extracted.location or ""
         if not texts_alike(got, expected.location, terms.tolerance):
-            yield Difference("location", expected.location, got or NOTHING, "another place")
+            yield Deviation("location", expected.location, got or NOTHING, "another place")
     if absent := _absent(extracted.attendees, expected.attendees_contain):
-        yield Difference(
+        yield Deviation(
             "attendees",
             ", ".join(expected.attendees_contain),
             ", ".join(extracted.attendees) or NOTHING,
@@ -291,9 +293,9 @@ def _remarks(extracted: Event, expected: ExpectedEvent, terms: Terms) -> Iterato
         )
     got_id, meant = extracted.existing_event_id, meant_event(expected, terms)
     if meant is not None and got_id != meant.id and extracted.action != "create":
-        yield Difference("existing_event_id", str(meant.id), _shown_id(got_id), "another event")
+        yield Deviation("existing_event_id", str(meant.id), _shown_id(got_id), "another event")
     elif expected.existing_event_id_required and got_id not in {it.id for it in terms.context}:
-        yield Difference("existing_event_id", "one of the calendar", _shown_id(got_id), "unknown")
+        yield Deviation("existing_event_id", "one of the calendar", _shown_id(got_id), "unknown")
 
 
 def _absent(came: tuple[str, ...], expected: tuple[str, ...]) -> list[str]:

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from cal_ai.benchmark.figures import calibration_table, mistakes, sample_counts
-from cal_ai.benchmark.overview import Category, Overview
-from cal_ai.benchmark.scoring import Scored, event_scores
+from cal_ai.benchmark.finished import Finished
+from cal_ai.benchmark.mistakes import mistake_lines
+from cal_ai.benchmark.report import calibration_table, sample_counts
+from cal_ai.benchmark.sample_sections import escaped
+from cal_ai.benchmark.scoring import Result, Scored, event_scores
 from cal_ai.extractors.protocol import LanguageModel
 from truemark.counts import Counts
+from truemark.sections import Section
 from truemark.services.calls import CallFailed, FatalCallError, Usage
+from truemark.summary import Summary
 from truemark.tables import render
 from truemark.text import one_line, shortened
 
@@ -37,6 +41,7 @@ Name samples and numbers. Claim nothing that the results do not show.
 
 Results
 """
+_WORST = 5
 _REASONS_PER_SAMPLE = 4
 _CATEGORIES = 12
 _REASON_LENGTH = 160
@@ -62,14 +67,17 @@ class NoNarrative:
     usage: Usage | None = None
 
 
-async def narrate(overview: Overview, extractor: object) -> Narrative | NoNarrative:
-    """The extractor's own account of the run, or why there is none; never an error."""
+async def narrate(finished: Finished) -> Narrative | NoNarrative:
+    """Ask the extractor for its own account of the run; never an error."""
+    extractor = finished.plan.extractor
+    if not finished.plan.summary:
+        return NoNarrative("turned off by --no-summary")
     if not isinstance(extractor, LanguageModel):
-        return NoNarrative(f"the {overview.run.extractor} extractor has no language model")
-    if not overview.scored:
+        return NoNarrative(f"the {extractor.name} extractor has no language model")
+    if not finished.summary.scored:
         return NoNarrative("no sample was scored")
     try:
-        answer = await extractor.complete(narrative_prompt(overview))
+        answer = await extractor.complete(narrative_prompt(finished))
     except CallFailed as error:
         return NoNarrative(error.reason, error.usage)
     except FatalCallError as error:
@@ -80,14 +88,24 @@ async def narrate(overview: Overview, extractor: object) -> Narrative | NoNarrat
     return Narrative(sections, answer.usage)
 
 
-def narrative_prompt(overview: Overview) -> str:
-    """What the model is shown: scores, categories, calibration, and the worst samples with reasons.
+def narrative_sections(narrative: Narrative | NoNarrative) -> list[Section]:
+    """Show what the model said, or why it said nothing."""
+    if isinstance(narrative, NoNarrative):
+        return [Section(sentences=[f"AI summary unavailable: {escaped(narrative.reason)}"])]
+    return [
+        Section(name, [f"- {escaped(line, limit=600)}" for line in lines] or ["(nothing said)"])
+        for name, lines in zip(SECTIONS, narrative.sections, strict=True)
+    ]
 
-    Stays below `TOKEN_LIMIT` tokens; reasons are left out from the end when it would not.
+
+def narrative_prompt(finished: Finished) -> str:
+    """Show the model scores, categories, calibration, and the worst samples with reasons.
+
+    The prompt stays below `TOKEN_LIMIT` tokens: reasons at its end are left out where needed.
     """
-    lines = [_INSTRUCTIONS.format(headings="\n".join(SECTIONS)), *_numbers(overview)]
+    lines = [_INSTRUCTIONS.format(headings="\n".join(SECTIONS)), *_numbers(finished)]
     room = TOKEN_LIMIT - estimated_tokens("\n".join(lines))
-    for line in _worst_lines(overview.run.gathered.tally.worst):
+    for line in _worst_lines(finished.results):
         room -= estimated_tokens(line + "\n")
         if room <= 0:
             break
@@ -96,7 +114,7 @@ def narrative_prompt(overview: Overview) -> str:
 
 
 def estimated_tokens(text: str) -> int:
-    """At least as many tokens as any usual tokenizer makes of `text`.
+    """Estimate from above how many tokens any usual tokenizer makes of `text`.
 
     Tokenizers make fewer than one token of three ASCII characters of prose or figures, and at most
     one of each byte of other scripts, which for most of them is two or three per character.
@@ -106,18 +124,18 @@ def estimated_tokens(text: str) -> int:
 
 
 def parse_sections(answer: str) -> tuple[tuple[str, ...], ...]:
-    """The lines below each of the headings; what comes before the first one is left out."""
-    found: list[list[str]] = [[] for _ in SECTIONS]
+    """Read the lines below each of the headings; what comes before the first one is left out."""
+    sections: list[list[str]] = [[] for _ in SECTIONS]
     current: list[str] | None = None
     for line in answer.splitlines():
         bare = _DECORATION.sub("", line)
         heading = _heading(bare)
         if heading is not None:
-            current = found[heading]
+            current = sections[heading]
         elif bare and current is not None and len(current) < _LINES_PER_SECTION:
             said = _DECORATION.sub("", line, count=1).strip()
             current.append(shortened(said, _LINE_LENGTH))
-    return tuple(map(tuple, found))
+    return tuple(map(tuple, sections))
 
 
 def _heading(bare: str) -> int | None:
@@ -129,33 +147,49 @@ def _heading(bare: str) -> int | None:
     return None
 
 
-def _numbers(overview: Overview) -> Iterator[str]:
-    yield sample_counts(overview) + "."
-    if (scores := overview.scores) is not None:
+def worst_samples(results: Iterable[Result]) -> list[Scored]:
+    """Pick the imperfect answers of lowest F1, those with more mistakes first among equals."""
+    wrong = [
+        result
+        for result in results
+        if isinstance(result, Scored) and result.counts.fp + result.counts.fn
+    ]
+    return sorted(wrong, key=_rank)[:_WORST]
+
+
+def _rank(result: Scored) -> tuple[float, int]:
+    return event_scores(result.counts).f1, -(result.counts.fp + result.counts.fn)
+
+
+def _numbers(finished: Finished) -> Iterator[str]:
+    yield sample_counts(finished) + "."
+    if (scores := finished.scores) is not None:
         yield (
-            f"Overall: {_told(overview.counts)}, precision {scores.precision:.3f}, "
-            f"recall {scores.recall:.3f}, F1 {scores.f1:.3f}."
+            f"Overall: {_right_and_wrong(finished.summary.counts)}, "
+            f"precision {scores.precision:.3f}, recall {scores.recall:.3f}, F1 {scores.f1:.3f}."
         )
     yield "\nCategories, worst first:"
-    ranked = sorted((it for it in overview.categories if it.scored), key=_category_f1)
-    for category in ranked[:_CATEGORIES]:
-        name = shortened(one_line(category.name), _NAME_LENGTH)
-        yield f"{name}: {_told(category.counts)}, F1 {_category_f1(category):.3f}"
+    scored = [(name, summary) for name, summary in finished.categories.items() if summary.scored]
+    scored.sort(key=lambda category: _f1(category[1]))
+    for name, summary in scored[:_CATEGORIES]:
+        shown = shortened(one_line(name), _NAME_LENGTH)
+        yield f"{shown}: {_right_and_wrong(summary.counts)}, F1 {_f1(summary):.3f}"
     yield "\nConfidence you stated, and the share of those events that was right:"
-    yield render(calibration_table(overview), "text")
+    yield render(calibration_table(finished), "text")
     yield "Worst samples:"
 
 
-def _worst_lines(worst: Sequence[Scored]) -> Iterator[str]:
-    for result in worst:
-        yield f"{shortened(one_line(result.sample.id), _NAME_LENGTH)}: {_told(result.counts)}"
-        for reason in list(mistakes(result))[:_REASONS_PER_SAMPLE]:
+def _worst_lines(results: Iterable[Result]) -> Iterator[str]:
+    for result in worst_samples(results):
+        name = shortened(one_line(result.sample.id), _NAME_LENGTH)
+        yield f"{name}: {_right_and_wrong(result.counts)}"
+        for reason in list(mistake_lines(result))[:_REASONS_PER_SAMPLE]:
             yield f"- {shortened(reason, _REASON_LENGTH)}"
 
 
-def _category_f1(category: Category) -> float:
-    return event_scores(category.counts).f1
+def _f1(summary: Summary) -> float:
+    return event_scores(summary.counts).f1
 
 
-def _told(counts: Counts) -> str:
+def _right_and_wrong(counts: Counts) -> str:
     return f"{counts.tp} right, {counts.fp} wrong, {counts.fn} missed"

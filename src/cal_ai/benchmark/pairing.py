@@ -103,7 +103,7 @@ def time_within(shift: timedelta | None, tolerance: Tolerance) -> bool:
     return shift is None or abs(shift) <= tolerance.time_apart
 
 
-def compare(extracted: Side, expected: Side, terms: Terms) -> Closeness:
+def closeness(extracted: Side, expected: Side, terms: Terms) -> Closeness:
     """How the two differ, whatever the tolerance."""
     (got_start, start), (got_end, end) = compared_times(extracted, expected)
     one, other = _normalised(extracted.title), _normalised(expected.title)
@@ -243,7 +243,7 @@ def pair_events(
         return ()
     want = [expected_side(event, terms) for event in expected]
     comparisons = [
-        [compare(got, other, terms) for other in want]
+        [closeness(got, other, terms) for other in want]
         for got in (extracted_side(event, terms) for event in extracted)
     ]
     within = [[it.within(terms.tolerance) for it in row] for row in comparisons]

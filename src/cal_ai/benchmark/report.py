@@ -1,351 +1,471 @@
-"""The report of a run as a Markdown page that a person wants to read."""
+"""What is shown of a run: text and JSON for the console, a Markdown page, a line of history."""
 
 from __future__ import annotations
 
-import re
-from array import array
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from datetime import datetime
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict
+from pathlib import Path
 
-from cal_ai.benchmark.figures import (
-    calibration_table,
-    category_table,
-    cost_line,
-    extractor_line,
-    interval_line,
-    kinds_table,
-    latency_line,
-    overall_table,
-    repeat_lines,
-    replayed_facts,
-    sample_counts,
-    targets_line,
+from cal_ai.benchmark.finished import Finished, Latency
+from cal_ai.benchmark.mistakes import KINDS
+from cal_ai.benchmark.sample_sections import (
+    answer_name,
+    contents_table,
+    escaped,
+    sample_sections,
     tokens_line,
+    worst_first,
 )
-from cal_ai.benchmark.mistakes import NOTHING, Difference, Judged, shown_time
-from cal_ai.benchmark.narrative import SECTIONS, Narrative, NoNarrative
-from cal_ai.benchmark.overview import Overview
-from cal_ai.benchmark.scoring import (
-    Answered,
-    Failed,
-    Result,
-    Scored,
-    Unscored,
-    event_scores,
-)
-from cal_ai.benchmark.sidecar import ExpectedEvent
-from cal_ai.events import Event
-from truemark.counts import total
-from truemark.files import Spool
-from truemark.sections import as_markdown, comparison_sections
+from cal_ai.benchmark.scoring import Failed, Result, Scored, event_scores
+from truemark.counts import Counts
+from truemark.records import SUFFIX
+from truemark.sections import Section, all_facts, as_markdown, as_text, comparison_sections
+from truemark.services.calls import Usage
+from truemark.signature import Signature
+from truemark.summary import Summary
 from truemark.tables import Table, render
-from truemark.text import one_line, shortened
+from truemark.text import one_line
+from truemark.uncertainty import Interval, Measure, Share, wilson
 
-# Underscores only at the edge of a word, slashes and dots only where an address becomes a link.
-# What comes before is looked at last: at every place of the text it would take far longer.
-_SPECIAL = re.compile(
-    r"[&<>|\\`*\[\]~${}@]|_(?<![^\W_]_)|_(?![^\W_])|/(?<=:/)|\.(?<=www\.)", re.IGNORECASE
-)
-
-EVENT_COLUMNS = ("", "expected", "extracted", "differs")
+_MEASURES: tuple[Measure, ...] = ("precision", "recall", "f1")
+SCORE_COLUMNS = ("", "scored", "failed", *_MEASURES, "tp", "fp", "fn")
+_FAILURES = 20
 
 
-class AnswerParts:
-    """What the report says of each answer, written as it comes and kept out of memory."""
-
-    def __init__(self, answers: int) -> None:
-        self._texts = Spool()
-        self._numbers = array("q", [0]) * answers
-
-    def add(self, place: int, one: Judged) -> None:
-        """Writes about a result that stands at that place in the order of samples and repeats."""
-        text = "\n\n".join(part.rstrip("\n") for part in _answer_parts(one))
-        self._numbers[place] = self._texts.add(text.encode())
-
-    def __getitem__(self, place: int) -> str:
-        return self._texts[self._numbers[place]].decode()
-
-
-def markdown_report(
-    overview: Overview, narrative: Narrative | NoNarrative, answers: AnswerParts
-) -> Iterator[str]:
-    """The whole page: summary tables, then every sample, worst first, then the AI summary."""
-    before = [
-        ("Scores", _scores(overview)),
-        ("Kinds of mistakes", _kinds(overview)),
-        ("Categories", [render(category_table(overview, escaped), "markdown")]),
-        ("Calibration", _calibration(overview)),
-        ("Events of the calendar", [f"{targets_line(overview)}."]),
-        ("Repeats", ["\n".join(f"- {escaped(it, limit=600)}" for it in repeat_lines(overview))]),
-        ("Against the baseline", _against(overview)),
-        ("Cost and latency", [_costs(overview)]),
-        ("Failed samples", _failures(overview)),
+def text_summary(finished: Finished, report: Path) -> str:
+    """Tell the numbers to a person."""
+    facts = [
+        ("mistakes", _kinds_line(finished)),
+        ("targets", _targets_line(finished)),
+        *_spent_facts(finished),
+        ("extractor", _extractor_line(finished)),
+        ("model", finished.plan.extractor.model or "none"),
+        ("signature", _signature(finished).short),
     ]
-    filled = [(title, kept) for title, parts in before if (kept := list(filter(None, parts)))]
-    titles = [*(title for title, _ in filled), "Samples", "AI summary"]
-    yield "# Calendar extraction benchmark"
-    yield from _apart([_facts(overview)])
-    yield from _apart(["\n".join(f"- [{title}](#{_slug(title)})" for title in titles)])
-    for title, section in filled:
-        yield from _apart([f"## {title}", *section])
-    given, repeats = overview.run.answers, overview.run.repeats
-    yield from _apart(["## Samples", ""])
-    yield from contents_table(worst_first(given, repeats))
-    for sample in worst_first(given, repeats):
-        yield from _apart(_section_parts(sample, answers))
-    yield from _apart(["## AI summary", *_narrative(narrative)])
-    yield "\n"
+    failed = finished.failed
+    facts += [("failed", f"{result.sample.id}: {result.reason}") for result in failed[:_FAILURES]]
+    if len(failed) > _FAILURES:
+        facts += [("failed", f"and {len(failed) - _FAILURES} more, see the report")]
+    if (answers := _answers_path(finished)) is not None:
+        facts += [("answers", str(answers))]
+    facts += [("record", str(report.with_suffix(SUFFIX))), ("report", str(report))]
+    width = max(len(name) for name, _ in facts) + 2
+    lines = [f"{name:<{width}}{one_line(value)}\n" for name, value in facts]
+    return as_text(_summary_sections(finished)) + "\n" + "".join(lines)
 
 
-def _apart(parts: Iterable[str]) -> Iterator[str]:
-    """The parts, each after an empty line."""
-    for part in parts:
-        yield "\n\n"
-        yield part.rstrip("\n")
+def json_facts(finished: Finished, report: Path) -> dict[str, object]:
+    """Tell the numbers to a program, every one in full, and a line of facts per answer."""
+    spent, replayed = finished.spent, finished.replayed
+    return {
+        **all_facts(_summary_sections(finished)),
+        "mistakes": dict(_kind_counts(finished)),
+        "targets": finished.targets and asdict(finished.targets),
+        "tokens": spent.usage and asdict(spent.usage),
+        "cost_usd": spent.cost_usd,
+        "latency": spent.latency and asdict(spent.latency),
+        "replayed": replayed and asdict(replayed),
+        "wall_s": finished.run.seconds,
+        "results": [_result_facts(result) for result in finished.results],
+        "answers": _answers_path(finished),
+        "record": report.with_suffix(SUFFIX),
+        "report": report,
+    }
 
 
-def _slug(title: str) -> str:
-    return title.casefold().replace(" ", "-")
+def history_line(finished: Finished) -> dict[str, object]:
+    """Sum up the run for the history; what is unknown, or scores of nothing, is null."""
+    run, extractor, scores = finished.run, finished.plan.extractor, finished.scores
+    spent, replayed = finished.spent, finished.replayed
+    usage = spent.usage or Usage()
+    return {
+        "timestamp": finished.plan.started.isoformat(timespec="seconds"),
+        "model": extractor.model,
+        "extractor": extractor.name,
+        "sample_count": _sample_count(finished),
+        "scored_count": finished.summary.scored,
+        "failed_count": len(finished.failed),
+        "precision": scores and scores.precision,
+        "recall": scores and scores.recall,
+        "f1": scores and scores.f1,
+        "avg_latency_s": spent.latency and spent.latency.mean_s,
+        "prompt_tokens": usage.prompt,
+        "output_tokens": usage.output,
+        "thinking_tokens": usage.thinking,
+        "est_cost_usd": spent.cost_usd,
+        "replayed_count": replayed.count if replayed else 0,
+        "replayed_cost_usd": replayed.cost_usd if replayed else 0.0,
+        "repeats": finished.plan.repeats,
+        "signature": _signature(finished).short,
+        "system": run.system_id,
+    }
 
 
-def _scores(overview: Overview) -> list[str]:
-    return [render(overall_table(overview), "markdown"), f"{interval_line(overview)}."]
+def markdown_report(finished: Finished, ai_summary: Sequence[Section]) -> Iterator[str]:
+    """Write the page: summary tables, then every sample, worst first, then the AI summary."""
+    sections = list(_report_sections(finished))
+    samples = worst_first(finished.results, finished.plan.repeats)
+    contents = contents_table(samples, finished.run.findings)
+    headings = [section.heading for section in sections if section.heading]
+    links = [
+        f"- [{heading}](#{heading.casefold().replace(' ', '-')})\n"
+        for heading in (*headings, "Samples", "AI summary")
+    ]
+    yield "# Calendar extraction benchmark\n\n"
+    yield render(_run_table(finished), "markdown") + "\n"
+    yield "".join(links) + "\n"
+    yield as_markdown([*sections, Section("Samples", tables=[contents])]) + "\n"
+    for sample in samples:
+        yield f'<a id="{sample.anchor}"></a>\n\n'
+        yield as_markdown(sample_sections(sample), level=3) + "\n"
+    yield as_markdown([Section("AI summary")]) + "\n"
+    yield as_markdown(ai_summary, level=3)
 
 
-def _kinds(overview: Overview) -> list[str]:
-    table = kinds_table(overview, escaped)
-    if not table.rows:
-        return ["No mistakes."]
+def progress_line(number: int, of: int, result: Result) -> str:
+    """Tell of the `number`-th answer to end: `[3/45] crud/lunch... P=0.91 R=0.87 (2.3s)`."""
+    if isinstance(result, Scored):
+        scores = event_scores(result.counts)
+        said = f"P={scores.precision:.2f} R={scores.recall:.2f}"
+    elif isinstance(result, Failed):
+        said = f"FAILED ({one_line(result.reason)})"
+    else:
+        said = "no sidecar"
+    name = one_line(result.sample.id)
+    if result.repeat:
+        name += f" #{result.repeat + 1}"
+    took = f"{result.spent.latency_s:.1f}s"
+    took = f"replayed, {took} then" if result.spent.replayed else took
+    return f"[{number}/{of}] {name}... {said} ({took})"
+
+
+def _summary_sections(finished: Finished) -> list[Section]:
+    """Show on the console: counts of samples, scores, comparison and repeats, calibration."""
+    run, summary, comparison = finished.run, finished.summary, finished.comparison
+    verdict = comparison_sections(comparison)[1].sentences if comparison else ()
+    about = {
+        "extractor": finished.plan.extractor.name,
+        "model": finished.plan.extractor.model,
+        "signature": _signature(finished).short,
+        "system": run.system_id,
+        "samples": _sample_count(finished),
+        "repeats": finished.plan.repeats,
+        "scored": summary.scored,
+        "failed": len(finished.failed),
+        "unscored": _unscored_count(finished),
+    }
+    scores = {
+        "overall": _score_facts(summary.counts, scored=summary.scored > 0),
+        "intervals": _interval_facts(summary),
+        "categories": {
+            name: {
+                "scored": category.scored,
+                "failed": len(category.failed),
+                **_score_facts(category.counts, scored=category.scored > 0),
+                "intervals": _interval_facts(category),
+            }
+            for name, category in finished.categories.items()
+        },
+    }
+    compared = {
+        "baseline": comparison and all_facts(comparison_sections(comparison)),
+        "repeated": summary.repeats and asdict(summary.repeats),
+    }
+    table = Table(SCORE_COLUMNS, (_score_row("overall", summary), *_category_rows(finished)))
+    lines = [interval_line(finished), *repeat_lines(finished), *verdict]
     return [
-        "A pair that is nearly right is one mistake, by the first thing that is wrong with it;"
-        " what has nothing in common with the event it was paired with is missed and invented.",
-        render(table, "markdown"),
+        Section(sentences=[sample_counts(finished)], facts=about),
+        Section(tables=[table], facts=scores),
+        Section(sentences=lines, facts=compared),
+        Section(
+            tables=[calibration_table(finished)],
+            facts={"calibration": _calibration_facts(finished)},
+        ),
     ]
 
 
-def _calibration(overview: Overview) -> list[str]:
-    return [
-        "Events by the confidence stated for them, and the share that was right.",
-        render(calibration_table(overview), "markdown"),
-    ]
-
-
-def _facts(overview: Overview) -> str:
-    run = overview.run
-    replayed = [fact for fact in replayed_facts(overview) if fact[0] == "replayed"]
-    rows = (
-        ("started", run.started.isoformat(" ", "seconds")),
-        *replayed,
-        ("samples", f"{sample_counts(overview)}, from {escaped(str(run.samples.folder))}"),
-        ("extractor", escaped(extractor_line(overview))),
-        ("model", escaped(run.model or "none")),
-        ("system", f"{overview.record.system_id} ({escaped(_identity(overview))})"),
-        ("signature", f"{run.signature.short} ({escaped(str(run.signature))})"),
+def _report_sections(finished: Finished) -> Iterator[Section]:
+    """Show in the report, before the samples."""
+    yield Section(
+        "Scores", tables=[Table(SCORE_COLUMNS, (_score_row("overall", finished.summary),))]
     )
-    return render(Table(("run", ""), rows), "markdown")
-
-
-def _identity(overview: Overview) -> str:
-    return ", ".join(f"{name} {value}" for name, value in overview.run.system.identity.items())
-
-
-def _against(overview: Overview) -> list[str]:
-    baseline = overview.baseline
-    return [as_markdown(comparison_sections(baseline))] if baseline else []
-
-
-def _costs(overview: Overview) -> str:
-    rows = (
-        ("tokens", tokens_line(overview.usage)),
-        ("cost", cost_line(overview.cost_usd)),
-        ("latency", latency_line(overview)),
-        *replayed_facts(overview),
+    yield Section(sentences=[f"{interval_line(finished)}."])
+    yield _kinds_section(finished)
+    categories = tuple(_category_rows(finished, escaped))
+    yield Section("Categories", tables=[Table(SCORE_COLUMNS, categories)])
+    yield Section(
+        "Calibration",
+        ["Events by the confidence stated for them, and the share that was right."],
+        [calibration_table(finished)],
     )
-    return render(Table(("spent", ""), rows), "markdown")
-
-
-def _failures(overview: Overview) -> Iterator[str]:
-    if overview.failed:
-        yield "They got no usable answer, so they are in none of the scores."
-        rows = tuple((answer_name(it), escaped(it.reason)) for it in overview.failed)
-        yield render(Table(("sample", "reason"), rows), "markdown")
-
-
-def _narrative(narrative: Narrative | NoNarrative) -> Iterator[str]:
-    if isinstance(narrative, NoNarrative):
-        yield f"AI summary unavailable: {escaped(narrative.reason)}"
-        return
-    for name, lines in zip(SECTIONS, narrative.sections, strict=True):
-        yield f"### {name}"
-        yield "\n".join(f"- {escaped(line, limit=600)}" for line in lines) or "(nothing said)"
-
-
-@dataclass(frozen=True, slots=True)
-class Section:
-    """One sample with the answers of all its repeats, and where these and it itself stand."""
-
-    anchor: str
-    places: range
-    answers: Sequence[Answered]
-
-    @property
-    def name(self) -> str:
-        return escaped(self.answers[0].sample)
-
-
-def worst_first(answers: Sequence[Answered], repeats: int) -> Iterator[Section]:
-    """The samples, those of which most is wrong first."""
-    samples = len(answers) // repeats
-    order = sorted(range(samples), key=lambda first: _rank(answers[first::samples]))
-    for number, first in enumerate(order, start=1):
-        places = range(first, len(answers), samples)
-        yield Section(f"sample-{number}", places, answers[first::samples])
-
-
-def _rank(answers: Sequence[Answered]) -> tuple[int, float, int]:
-    """Worst first: lowest F1, most mistakes; then failed, without sidecar, fine."""
-    counts = total(it.counts for it in answers)
-    if wrong := counts.fp + counts.fn:
-        return 0, event_scores(counts).f1, -wrong
-    statuses = [it.status for it in answers]
-    for place, status in enumerate(("failed", "unscored"), start=1):
-        if status in statuses:
-            return place, 0.0, 0
-    return 3, 0.0, 0
-
-
-def contents_table(sections: Iterable[Section]) -> Iterator[str]:
-    """Every sample with a link to its place, its counts and the kinds of its mistakes."""
-    yield "| sample | f1 | tp | fp | fn | mistakes |"
-    yield "\n| --- | ---: | ---: | ---: | ---: | --- |"
-    for section in sections:
-        counts = total(it.counts for it in section.answers)
-        statuses = [it.status for it in section.answers]
-        kinds = Counter(kind for it in section.answers for kind in it.kinds)
-        told = [f"{count} {kind}" for kind, count in kinds.most_common()]
-        if failed := statuses.count("failed"):
-            told.append("FAILED" if len(statuses) == 1 else f"{failed} FAILED")
-        f1 = f"{event_scores(counts).f1:.3f}" if "scored" in statuses else "-"
-        numbers = f"{f1} | {counts.tp} | {counts.fp} | {counts.fn}"
-        name = f"[{section.name}](#{section.anchor})"
-        yield f"\n| {name} | {numbers} | {', '.join(told)} |"
-
-
-def _section_parts(section: Section, texts: AnswerParts) -> Iterator[str]:
-    yield f'<a id="{section.anchor}"></a>'
-    yield f"### {section.name}"
-    for place, answer in zip(section.places, section.answers, strict=True):
-        if len(section.places) > 1:
-            yield f"**Repeat {answer.repeat + 1}**"
-        yield texts[place]
-
-
-def _answer_parts(one: Judged) -> Iterator[str]:
-    yield _sample_facts(one.result)
-    if isinstance(one.result, Scored):
-        rows = tuple(_event_rows(one))
-        nothing = "Nothing was expected and nothing was extracted."
-        yield render(Table(EVENT_COLUMNS, rows), "markdown") if rows else nothing
-    elif isinstance(one.result, Unscored):
-        rows = tuple(("", "", _extracted(event), "") for event in one.result.extracted)
-        nothing = "Nothing was extracted."
-        yield render(Table(EVENT_COLUMNS, rows), "markdown") if rows else nothing
-
-
-def answer_name(it: Answered) -> str:
-    number = f" #{it.repeat + 1}" if it.repeat else ""
-    return f"{escaped(it.sample)}{number}"
-
-
-def _sample_facts(result: Result) -> str:
-    spent = result.spent
-    match result:
-        case Scored():
-            counts = result.counts
-            scores = event_scores(counts)
-            facts = [
-                f"tolerance {result.sidecar.tolerance}",
-                f"precision {scores.precision:.3f}, recall {scores.recall:.3f}, F1 {scores.f1:.3f}",
-                f"{counts.tp} TP, {counts.fp} FP, {counts.fn} FN",
-            ]
-        case Unscored():
-            facts = ["no sidecar: extracted, not scored"]
-        case Failed():
-            facts = [f"FAILED: {escaped(result.reason)}"]
-    facts += [f"{spent.latency_s:.2f} s", f"tokens: {tokens_line(spent.usage)}"]
-    if spent.attempts > 1:
-        facts.append(f"{spent.attempts} attempts")
-    if spent.replayed:
-        facts.append("replayed")
-    return " · ".join(facts)
-
-
-def _event_rows(one: Judged) -> Iterator[tuple[str, str, str, str]]:
-    """The events of a sample side by side, mistakes first and matches last."""
-    for mistake in one.mistakes:
-        differs = [_difference(it) for it in mistake.differences]
-        differs += [f"{_difference(it)}, not counted" for it in mistake.remarks]
-        yield (
-            mistake.kind,
-            NOTHING if mistake.expected is None else _expected(mistake.expected),
-            NOTHING if mistake.extracted is None else _extracted(mistake.extracted, reasons=True),
-            "; ".join(differs),
+    yield Section("Events of the calendar", [f"{_targets_line(finished)}."])
+    if finished.summary.repeats is not None:
+        lines = [f"- {escaped(line, limit=600)}" for line in repeat_lines(finished)]
+        yield Section("Repeats", lines)
+    if finished.comparison is not None:
+        yield Section("Against the baseline")
+        yield from comparison_sections(finished.comparison)
+    spent = tuple(_spent_facts(finished))
+    yield Section("Cost and latency", tables=[Table(("spent", ""), spent)])
+    if finished.failed:
+        rows = tuple((answer_name(result), escaped(result.reason)) for result in finished.failed)
+        yield Section(
+            "Failed samples",
+            ["They got no usable answer, so they are in none of the scores."],
+            [Table(("sample", "reason"), rows)],
         )
-    for match in one.matches:
-        differs = [f"{_difference(it)}, within tolerance" for it in match.differences]
-        differs += [f"{_difference(it)}, not counted" for it in match.remarks]
-        yield "match", _expected(match.expected), _extracted(match.extracted), "; ".join(differs)
 
 
-def _difference(it: Difference) -> str:
-    by = escaped(it.by)
-    return f"{it.field}: expected {escaped(it.expected)}, got {escaped(it.got)} ({by})"
+def _run_table(finished: Finished) -> Table:
+    run, plan, signature = finished.run, finished.plan, _signature(finished)
+    identity = ", ".join(f"{name} {value}" for name, value in run.system.identity.items())
+    folder = escaped(str(plan.samples.folder))
+    rows = [
+        ("started", plan.started.isoformat(" ", "seconds")),
+        *_replayed_count(finished),
+        ("samples", f"{sample_counts(finished)}, from {folder}"),
+        ("extractor", escaped(_extractor_line(finished))),
+        ("model", escaped(plan.extractor.model or "none")),
+        ("system", f"{run.system_id} ({escaped(identity)})"),
+        ("signature", f"{signature.short} ({escaped(str(signature))})"),
+    ]
+    return Table(("run", ""), tuple(rows))
 
 
-def _expected(event: ExpectedEvent) -> str:
-    parts = [f"{event.action} {escaped(event.title)}"]
-    parts += _when_and_where(event.start_time, event.end_time, event.location)
-    if event.attendees_contain:
-        parts.append(f"with {escaped(', '.join(event.attendees_contain))}")
-    return ", ".join(parts)
+def _kinds_section(finished: Finished) -> Section:
+    """Show how many mistakes of each kind there are, in all samples and per category."""
+    counts = {
+        (count.kind, count.group["category"]): count.count
+        for count in finished.run.finding_counts
+        if count.mistake
+    }
+    if not counts:
+        return Section("Kinds of mistakes", ["No mistakes."])
+    categories = [name for name, summary in finished.categories.items() if summary.scored]
+    rows = []
+    for kind in KINDS:
+        row = [counts.get((kind, category), 0) for category in categories]
+        if sum(row):
+            rows.append((kind, sum(row), *row))
+    columns = ["kind of mistake", "all samples"]
+    for category in categories:
+        name = escaped(category)
+        # Long names can be cut to the same.
+        columns.append(f"{name} {len(columns) - 2}" if name in columns else name)
+    sentence = (
+        "A pair that is nearly right is one mistake, by the first thing that is wrong with it;"
+        " what has nothing in common with the event it was paired with is missed and invented."
+    )
+    return Section("Kinds of mistakes", [sentence], [Table(tuple(columns), tuple(rows))])
 
 
-def _extracted(event: Event, *, reasons: bool = False) -> str:
-    parts = [f"{event.action} {escaped(event.title)}"]
-    parts += _when_and_where(event.start_time, event.end_time, event.location)
-    if event.attendees:
-        parts.append(f"with {escaped(', '.join(event.attendees))}")
-    if event.existing_event_id is not None:
-        parts.append(f"event {event.existing_event_id}")
-    parts.append(f"confidence {event.confidence}")
-    if reasons and event.reasoning:
-        parts.append(f"because: {escaped(event.reasoning, limit=600)}")
-    return ", ".join(parts)
+def _kind_counts(finished: Finished) -> Counter[str]:
+    counts: Counter[str] = Counter()
+    for count in finished.run.finding_counts:
+        if count.mistake:
+            counts[count.kind] += count.count
+    return counts
 
 
-def _when_and_where(
-    start: datetime | None, end: datetime | None, location: str | None
-) -> Iterator[str]:
-    if start is not None or end is not None:
-        yield shown_time(start) + _until(start, end)
-    if location:
-        yield f"at {escaped(location)}"
+def _kinds_line(finished: Finished) -> str:
+    """List the kinds of mistakes, most frequent first."""
+    counts = _kind_counts(finished).most_common()
+    return ", ".join(f"{count} {kind}" for kind, count in counts) or "none"
 
 
-def _until(start: datetime | None, end: datetime | None) -> str:
-    if end is None:
-        return ""
-    same_day = start is not None and start.date() == end.date() and start.tzinfo == end.tzinfo
-    return f" to {end.time().isoformat('minutes') if same_day else shown_time(end)}"
+def sample_counts(finished: Finished) -> str:
+    """Say how many samples there were, and how many were scored."""
+    samples = f"{_sample_count(finished)} samples"
+    if finished.plan.repeats > 1:
+        samples += f", {finished.plan.repeats} repeats, {len(finished.results)} answers"
+    return (
+        f"{samples}: {finished.summary.scored} scored, "
+        f"{len(finished.failed)} failed, {_unscored_count(finished)} without sidecar"
+    )
 
 
-def escaped(text: str, limit: int = 300) -> str:
-    """One line of `text` that Markdown shows as it is: no markup, no HTML, no link, no table cell.
+def _sample_count(finished: Finished) -> int:
+    return len(finished.results) // finished.plan.repeats
 
-    What cannot be seen (control characters, direction overrides, halves of surrogate pairs) becomes
-    a replacement character; what is longer than `limit` ends in an ellipsis.
-    """
-    line = " ".join(one_line(text[: 4 * limit]).split())
-    return _SPECIAL.sub(lambda found: f"&#{ord(found.group())};", shortened(line, limit))
+
+def _unscored_count(finished: Finished) -> int:
+    return len(finished.results) - finished.summary.scored - len(finished.failed)
+
+
+def _category_rows(
+    finished: Finished, shown: Callable[[str], str] = str
+) -> Iterator[tuple[object, ...]]:
+    for name, summary in finished.categories.items():
+        yield _score_row(shown(name), summary)
+
+
+def _score_row(name: str, summary: Summary) -> tuple[object, ...]:
+    ratios = [_score(summary.intervals.get(measure)) for measure in _MEASURES]
+    counts = summary.counts
+    return (name, summary.scored, len(summary.failed), *ratios, counts.tp, counts.fp, counts.fn)
+
+
+def _score(interval: Interval | None) -> str | None:
+    """Show a score with its interval, as `0.714 (0.602 to 0.809)`."""
+    if interval is None:
+        return None
+    return f"{interval.value:.3f} ({interval.low:.3f} to {interval.high:.3f})"
+
+
+def interval_line(finished: Finished) -> str:
+    """Say how the intervals in the tables of scores were made."""
+    f1 = finished.summary.intervals.get("f1")
+    if f1 is None:
+        return "No sample was scored"
+    noun = "sample" if f1.clusters == 1 else "samples"
+    return (
+        f"In brackets {f1.confidence:.0%} intervals: {f1.resamples} resamples of {f1.clusters} "
+        f"{noun}, seed {f1.seed}"
+    )
+
+
+def calibration_table(finished: Finished) -> Table:
+    """Show per level of confidence the events that claimed it, and the share that was right."""
+    rows = []
+    for level in finished.run.reliability.rows if finished.run.reliability else ():
+        share = wilson(level.correct, level.count)
+        interval = share and f"{share.low:.3f} to {share.high:.3f}"
+        rows.append((level.label, level.count, level.correct, share and share.value, interval))
+    return Table(
+        ("confidence", "events", "right", "share", "95% interval"),
+        tuple(rows),
+        (None, None, None, ".3f", None),
+    )
+
+
+def repeat_lines(finished: Finished) -> Iterator[str]:
+    """Say what asking several times shows; nothing where each sample was asked about once."""
+    repeats = finished.summary.repeats
+    if repeats is None:
+        return
+    count = repeats.repeats
+    yield f"right in all {count} repeats (pass^{count}): {_share(repeats.right_in_all)}"
+    yield f"right in any of them: {_share(repeats.right_in_any)}"
+    yield (
+        f"variance of F1 between samples {repeats.variance_between_units:.4f}, "
+        f"between repeats of one {repeats.variance_between_repeats:.4f}"
+    )
+    noun = "sample flips" if len(repeats.flipping) == 1 else "samples flip"
+    names = ": " + ", ".join(map(one_line, repeats.flipping)) if repeats.flipping else ""
+    yield f"{len(repeats.flipping)} {noun} between right and wrong{names}"
+
+
+def _share(share: Share) -> str:
+    right = round(share.value * share.count)
+    return f"{right} of {share.count} samples, {_with_interval(share)}"
+
+
+def _with_interval(share: Share) -> str:
+    return f"{share.value:.3f}, 95% interval {share.low:.3f} to {share.high:.3f}"
+
+
+def _targets_line(finished: Finished) -> str:
+    targets = finished.targets
+    if targets is None:
+        return "no update or delete was paired"
+    right = round(targets.value * targets.count)
+    noun = "update or delete names" if targets.count == 1 else "updates and deletes name"
+    return (
+        f"{right} of {targets.count} paired {noun} the right event of the calendar: "
+        f"{_with_interval(targets)}"
+    )
+
+
+def _extractor_line(finished: Finished) -> str:
+    """Name the extractor, and for replayed answers the one that gave them."""
+    name, maker = finished.plan.extractor.name, finished.run.system.kind
+    return name if name == maker else f"{name} (answers of {maker})"
+
+
+def _spent_facts(finished: Finished) -> Iterator[tuple[str, str]]:
+    """Say what the run took, and what replayed answers took when they were given."""
+    spent, replayed = finished.spent, finished.replayed
+    yield "tokens", tokens_line(spent.usage)
+    yield "cost", _cost(spent.cost_usd)
+    took = "nothing was asked" if replayed and spent.latency is None else _latency(spent.latency)
+    yield "latency", f"{took}; the run took {finished.run.seconds:.2f} s"
+    if replayed is not None:
+        yield from _replayed_count(finished)
+        yield "tokens then", tokens_line(replayed.usage)
+        yield "cost then", _cost(replayed.cost_usd)
+        yield "latency then", _latency(replayed.latency)
+
+
+def _replayed_count(finished: Finished) -> Iterator[tuple[str, str]]:
+    if finished.replayed is not None:
+        answers = f"{finished.replayed.count} of {len(finished.results)} answers"
+        yield "replayed", f"{answers}, not asked for again"
+
+
+def _cost(cost_usd: float | None) -> str:
+    return "unknown" if cost_usd is None else f"${cost_usd:.4f}"
+
+
+def _latency(latency: Latency | None) -> str:
+    if latency is None:
+        return "unknown"
+    return (
+        f"total {latency.total_s:.2f} s, mean {latency.mean_s:.3f} s, p50 {latency.p50_s:.3f} s, "
+        f"p95 {latency.p95_s:.3f} s"
+    )
+
+
+def _signature(finished: Finished) -> Signature:
+    return Signature(tuple(finished.run.signature.items()))
+
+
+def _answers_path(finished: Finished) -> Path | None:
+    store = finished.plan.store
+    return None if store is None else store.path
+
+
+def _score_facts(counts: Counts, *, scored: bool) -> dict[str, object]:
+    scores = event_scores(counts) if scored else None
+    return {
+        "precision": scores and scores.precision,
+        "recall": scores and scores.recall,
+        "f1": scores and scores.f1,
+        "tp": counts.tp,
+        "fp": counts.fp,
+        "fn": counts.fn,
+    }
+
+
+def _interval_facts(summary: Summary) -> dict[str, object]:
+    return {measure: asdict(interval) for measure, interval in summary.intervals.items()}
+
+
+def _calibration_facts(finished: Finished) -> dict[str, object]:
+    facts: dict[str, object] = {}
+    for level in finished.run.reliability.rows if finished.run.reliability else ():
+        share = wilson(level.correct, level.count)
+        facts[level.label] = {
+            "events": level.count,
+            "right": level.correct,
+            "share": share and share.value,
+            "interval": share and asdict(share),
+        }
+    return facts
+
+
+def _result_facts(result: Result) -> dict[str, object]:
+    spent = result.spent
+    facts: dict[str, object] = {"sample": result.sample.id, "repeat": result.repeat}
+    if isinstance(result, Scored):
+        facts |= {"status": "scored", **_score_facts(result.counts, scored=True)}
+    elif isinstance(result, Failed):
+        facts |= {"status": "failed", "reason": result.reason}
+    else:
+        facts["status"] = "unscored"
+    return facts | {
+        "latency_s": spent.latency_s,
+        "replayed": spent.replayed,
+        "attempts": spent.attempts,
+        "tokens": spent.usage and asdict(spent.usage),
+    }

@@ -1,403 +1,284 @@
-"""A benchmark run: every sample put to the extractor and scored; record, report, history.
-
-What comes after an answer is imported by the functions that need it, so that the first calls go out
-without it; it is loaded while they are under way.
-"""
+"""The command `benchmark`, from its flags to its exit status; it knows the whole path."""
 
 from __future__ import annotations
 
+import argparse
 import asyncio
+import json
+import os
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from datetime import datetime
-from functools import cache, partial
-from importlib import import_module
+from http import HTTPStatus
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from cal_ai.benchmark.samples import TOGETHER, Sample, SampleSet
-from cal_ai.benchmark.scoring import Failed, Result, Spent, score
-from cal_ai.benchmark.store import AnswerStore, create_new
-from cal_ai.extractors.choosing import EMBEDDED, is_embedded
-from cal_ai.extractors.protocol import Extraction, Extractor, LanguageModel, Request, identity_of
-from cal_ai.extractors.replay import Recorded, ReplayExtractor, request_fingerprint
-from truemark import __version__
+from cal_ai.benchmark.asking import Plan, extract_all, fingerprints
+from cal_ai.benchmark.baseline import Baseline, compare_with_baseline, open_baseline
+from cal_ai.benchmark.finished import Finished, add_call, finish
+from cal_ai.benchmark.mistakes import mistake_lines
+from cal_ai.benchmark.narrative import Narrative, narrate, narrative_sections
+from cal_ai.benchmark.record import price_of
+from cal_ai.benchmark.report import (
+    history_line,
+    json_facts,
+    markdown_report,
+    progress_line,
+    text_summary,
+)
+from cal_ai.benchmark.samples import Sample, SampleSet, default_folder, load_samples
+from cal_ai.benchmark.scoring import Result, Scored
+from cal_ai.benchmark.store import AnswerStore, create_new, latest_recording, require_writable
+from cal_ai.extractors.choosing import choice_line, choose_extractor
+from cal_ai.extractors.language_model import LanguageModelExtractor
+from cal_ai.extractors.protocol import Extractor
+from cal_ai.extractors.replay import Recording, ReplayExtractor
+from cal_ai.settings import Settings, load_settings
+from truemark.command import note, tell
+from truemark.comparison import compare
 from truemark.errors import TruemarkError
 from truemark.files import write_atomically
-from truemark.services.calls import CallFailed, RefusedRequestError, Usage
-from truemark.services.pricing import cost_usd
+from truemark.jsonlines import append
+from truemark.jsontext import to_json
+from truemark.records import SUFFIX, write_run
+from truemark.sections import Section, all_facts, as_text, comparison_sections
+from truemark.services.calls import Prompt, Usage
+from truemark.services.retry import model_policy
 
-if TYPE_CHECKING:
-    from cal_ai.benchmark.mistakes import Judged
-    from cal_ai.benchmark.narrative import Narrative, NoNarrative
-    from cal_ai.benchmark.overview import Finished, Overview
-    from cal_ai.benchmark.record import Baseline, BenchmarkRun, Gathered, Price
-    from cal_ai.benchmark.report import AnswerParts
-    from truemark.records import Run, System
+HISTORY_FILE = "benchmark_history.jsonl"
 
-OnResult = Callable[[int, Result], None]
-"""Hears of a result and of its place in the order of samples and repeats."""
-_CALLS_ARE_OUT_S = 0.1
-_HEARS_EVERY_S = 0.01
-# All that is imported after the first answer; the rest comes with these.
-_NEEDED_LAST = ("cal_ai.benchmark.report", "truemark.resampling", "numpy.random", "numpy.ma")
+_TOO_MANY = f"{HTTPStatus.TOO_MANY_REQUESTS} {HTTPStatus.TOO_MANY_REQUESTS.phrase}"
+# Of English prose; tokenizers differ by a fifth or so.
+_CHARACTERS_PER_TOKEN = 4
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """What to run; `store` is None where answers come from a recording anyway.
-
-    `baseline` is another run to compare with: its record, or its stored answers.
-    """
-
-    samples: SampleSet
-    extractor: Extractor
-    output: Path
-    started: datetime
-    store: AnswerStore | None
-    concurrency: int
-    summary: bool
-    baseline: Baseline | None = None
-    repeats: int = 1
-
-    @property
-    def answers(self) -> int:
-        """How many answers the run comes to."""
-        return len(self.samples.samples) * self.repeats
-
-
-async def run_benchmark(plan: Plan, on_result: Callable[[Result], None]) -> Finished:
-    """Extract, score, report; the history gets its line when all else is done."""
-    price = price_of(plan.extractor)
-
-    @cache
-    def parts() -> AnswerParts:
-        from cal_ai.benchmark.report import AnswerParts
-
-        return AnswerParts(plan.answers)
-
-    loading = asyncio.create_task(_load_ahead(plan, price))
-    try:
-        run = await measure(plan, on_result, lambda *judged: parts().add(*judged))
-    finally:
-        loading.cancel()
-    return await _conclude(plan, run, parts(), price)
+def benchmark_command(options: argparse.Namespace) -> int:
+    """Run the benchmark that the flags describe; 1 when a sample failed or F1 is too low."""
+    samples = load_samples(options.folder or default_folder())
+    settings = load_settings(os.environ)
+    models: list[str | None] = list(dict.fromkeys(options.models)) or [None]
+    # All of them before the first call: what is missing is said before anything is paid for.
+    extractors = [_extractor(options, model, settings) for model in models]
+    require_writable(options.output)
+    baseline = open_baseline(options.baseline, samples.samples) if options.baseline else None
+    runs: list[tuple[Finished, Path]] = []
+    status = 0
+    for number, (model, extractor) in enumerate(zip(models, extractors, strict=True)):
+        note(choice_line(options.extractor, model, settings, extractor))
+        if not number:
+            _warn(samples.warnings)
+        try:
+            plan = _plan(options, samples, extractor, baseline)
+            finished, report = _run(plan, baseline, verbose=options.verbose)
+        except TruemarkError as error:
+            if len(models) == 1:
+                raise
+            note(f"failed: {model}: {error}")
+            status = 1
+            continue
+        if baseline is not None and finished.comparison is None:
+            _warn([f"{options.baseline}: no sample in common with this run"])
+        runs.append((finished, report))
+        status = max(status, _status(finished, options.fail_under))
+    tell(_show(runs, options.format, several=len(models) > 1))
+    return status
 
 
-async def _conclude(plan: Plan, run: BenchmarkRun, parts: AnswerParts, price: Price) -> Finished:
-    from cal_ai.benchmark.narrative import Narrative
-    from cal_ai.benchmark.overview import Finished, append_history, look_over, with_summary
-    from cal_ai.benchmark.record import compared
-    from cal_ai.benchmark.report import markdown_report
-    from truemark.records import SUFFIX, write_run
-
-    overview = look_over(run, price)
-    if plan.baseline is not None:
-        baseline = await _baseline_record(plan, plan.baseline)
-        overview = replace(overview, baseline=compared(baseline, overview.record))
-    narrative = await _narrative(plan, overview)
+async def run_plan(
+    plan: Plan, baseline: Baseline | None, on_result: Callable[[Result], None]
+) -> tuple[Finished, Path]:
+    """Ask, score, record, compare and report; the history gets its line when all else is done."""
+    begun_s = time.perf_counter()
+    results = await extract_all(plan, on_result)
+    finished = finish(plan, results, time.perf_counter() - begun_s)
+    if baseline is not None:
+        comparison = await compare_with_baseline(plan, baseline, finished.run)
+        finished = replace(finished, comparison=comparison)
+    narrative = await narrate(finished)
     if narrative.usage is not None or isinstance(narrative, Narrative):
-        overview = with_summary(overview, narrative.usage, price)
+        spent = add_call(finished.spent, narrative.usage, price_of(plan.extractor))
+        finished = replace(finished, spent=spent)
     report = create_new(plan.output, plan.started, ".md")
-    record = report.with_suffix(SUFFIX)
     try:
-        write_run(record, overview.record)
-        write_atomically(report, markdown_report(overview, narrative, parts))
+        write_run(report.with_suffix(SUFFIX), finished.run)
+        write_atomically(report, markdown_report(finished, narrative_sections(narrative)))
     except BaseException:
         report.unlink(missing_ok=True)
         raise
-    append_history(plan.output, overview)
-    return Finished(overview, report, record)
+    append(plan.output / HISTORY_FILE, history_line(finished))
+    return finished, report
 
 
-async def _load_ahead(plan: Plan, price: Price) -> None:
-    """Loads what the end of a run needs while the first answers are on their way."""
-    if not isinstance(plan.extractor, LanguageModel):
-        return
-    await asyncio.sleep(_CALLS_ARE_OUT_S)
-    loads: list[Callable[[], object]] = [partial(import_module, name) for name in _NEEDED_LAST]
-    loads.append(partial(price, Usage(0, 0, 0, 0)))
-    for load in loads:
-        with suppress(ImportError, TruemarkError):  # told at the end, where it is needed
-            await asyncio.to_thread(load)
-
-
-def _ignore(*_: object) -> None:
-    """What is done with results that nobody wants to hear of."""
-
-
-async def measure(
-    plan: Plan,
-    on_result: Callable[[Result], None] = _ignore,
-    on_judged: Callable[[int, Judged], None] = _ignore,
-) -> BenchmarkRun:
-    """The plan carried out, and nothing written but the answers as they come.
-
-    `on_result` hears of each result at once, `on_judged` of a few together.
-    """
-    begun_s = time.perf_counter()
-    waiting: list[tuple[int, Result]] = []
-
-    @cache
-    def gathered() -> Gathered:
-        from cal_ai.benchmark.record import Gathered
-
-        return Gathered(plan.answers)
-
-    def take(place: int, result: Result) -> None:
-        on_result(result)
-        waiting.append((place, result))
-        if len(waiting) == TOGETHER:
-            gather()
-
-    def gather() -> None:
-        found = gathered().add(waiting)
-        for (place, _), one in zip(waiting, found, strict=True):
-            on_judged(place, one)
-        waiting.clear()
-
-    await extract_all(plan, take)
-    gather()
-    wall_s = time.perf_counter() - begun_s
-    from cal_ai.benchmark.record import BenchmarkRun, run_signature
-
-    answers = gathered().tally.answers
-    return BenchmarkRun(
-        started=plan.started,
-        samples=plan.samples,
-        extractor=plan.extractor.name,
-        model=plan.extractor.model,
-        system=system_of(plan.extractor),
-        signature=run_signature(it.digest for it in answers[: len(plan.samples.samples)]),
-        answers=answers,
-        gathered=gathered(),
-        wall_s=wall_s,
-        recording=plan.store.path if plan.store else None,
-        repeats=plan.repeats,
+def _extractor(options: argparse.Namespace, model: str | None, settings: Settings) -> Extractor:
+    return choose_extractor(
+        options.extractor,
+        settings,
+        model=model,
+        prompt=options.prompt,
+        policy=model_policy(options.timeout),
+        per_minute=options.rpm,
     )
 
 
-def price_of(extractor: Extractor) -> Price:
-    """What answers cost; those of the embedded extractor nothing, those of programs who knows."""
-    if is_embedded(extractor):
-        return lambda _: 0.0
-    return partial(cost_usd, model=extractor.model)
+def _plan(
+    options: argparse.Namespace,
+    samples: SampleSet,
+    extractor: Extractor,
+    baseline: Baseline | None,
+) -> Plan:
+    # Whole seconds: the report, the answers and the history tell the same time.
+    started = datetime.now().astimezone().replace(microsecond=0)
+    if isinstance(baseline, ReplayExtractor):
+        _warn(baseline.warnings)
+    store, repeats = None, options.repeat or 1
+    if isinstance(extractor, ReplayExtractor):
+        _warn(extractor.warnings)
+        repeats = options.repeat or extractor.repeats
+    else:
+        resumed = None
+        if options.resume:
+            resumed = _resumed(samples, extractor, options.output, repeats)
+        store = AnswerStore(options.output, started, resumed)
+        if repeats > 1 and isinstance(extractor, LanguageModelExtractor):
+            note(_announcement(samples.samples, extractor, repeats, resumed))
+    return Plan(
+        samples=samples,
+        extractor=extractor,
+        output=options.output,
+        started=started,
+        store=store,
+        concurrency=options.concurrency,
+        summary=not options.no_summary,
+        repeats=repeats,
+    )
 
 
-def system_of(extractor: Extractor) -> System:
-    """What was measured, by all that changes its answers; replayed answers are their maker's."""
-    from truemark.records import System
-
-    maker = extractor.recorded_by if isinstance(extractor, ReplayExtractor) else extractor.name
-    identity = {"extractor": maker}
-    if extractor.model is not None:
-        identity["model"] = extractor.model
-    identity |= identity_of(extractor)
-    if extractor.name == EMBEDDED:
-        identity["version"] = __version__
-    return System(extractor.model or maker, maker, identity)
-
-
-async def _baseline_record(plan: Plan, baseline: Baseline) -> Run:
-    """The record of the baseline; stored answers are scored on the samples of this run."""
-    if not isinstance(baseline, ReplayExtractor):
-        return baseline
-    from cal_ai.benchmark.record import record_of
-
-    started = datetime.fromtimestamp(baseline.path.stat().st_mtime).astimezone()
-    asked = replace(plan, extractor=baseline, started=started, store=None, repeats=baseline.repeats)
-    run = replace(await measure(asked), wall_s=0.0)
-    return record_of(run, price_of(baseline))
-
-
-async def _narrative(plan: Plan, overview: Overview) -> Narrative | NoNarrative:
-    from cal_ai.benchmark.narrative import NoNarrative, narrate
-
-    if not plan.summary:
-        return NoNarrative("turned off by --no-summary")
-    return await narrate(overview, plan.extractor)
-
-
-async def extract_all(plan: Plan, on_result: OnResult) -> None:
-    """Puts every sample to the extractor as often as asked; `on_result` hears of each at its end.
-
-    Raises the `FatalCallError` of a call that shows all others to be futile.
-    """
-    waiting, heard_s = enumerate(_questions(plan)), time.perf_counter()
-    makes_calls = isinstance(plan.extractor, LanguageModel)
-    concurrency = min(plan.concurrency, plan.answers)
-    refusals = _Refusals(concurrency, answered=plan.store is not None and plan.store.resumes)
-
-    async def work() -> None:
-        nonlocal heard_s
-        for place, question in waiting:
-            try:
-                result = await _result(question, plan)
-            except RefusedRequestError as refusal:
-                await refusals.concern_one(refusal)
-                spent = Spent(0.0, 1, None)
-                result = Failed(question.sample, str(refusal), spent, question.repeat)
-            if not isinstance(result, Failed):
-                refusals.answered()
-            on_result(place, result)
-            if not makes_calls and time.perf_counter() - heard_s > _HEARS_EVERY_S:
-                await _let_others_run()
-                heard_s = time.perf_counter()
-        refusals.one_less()
-
-    try:
-        async with asyncio.TaskGroup() as workers:
-            for _ in range(concurrency):
-                workers.create_task(work())
-    except BaseExceptionGroup as group:
-        raise group.exceptions[0] from None
-    finally:
-        if plan.store is not None:
-            await plan.store.close()
-
-
-class _Refusals:
-    """Whether a refused request is one conversation's own trouble or everybody's.
-
-    Where others are answered it is its own. The calls in flight beside it are waited for before
-    the run is given up, lest one conversation that a filter dislikes ends it by being the first.
-    """
-
-    def __init__(self, in_flight: int, *, answered: bool) -> None:
-        self._in_flight = in_flight
-        self._decided = asyncio.Event()
-        self._answered = False
-        if answered:
-            self.answered()
-
-    def answered(self) -> None:
-        """Notes that the provider answers."""
-        self._answered = True
-        self._decided.set()
-
-    def one_less(self) -> None:
-        """Notes that one of the calls in flight has ended without an answer."""
-        self._in_flight -= 1
-        if self._in_flight == 0:
-            self._decided.set()
-
-    async def concern_one(self, refusal: RefusedRequestError) -> None:
-        """Ends when another conversation was answered; raises the refusal when none is."""
-        if not self._answered:
-            self.one_less()
-            await self._decided.wait()
-        if not self._answered:
-            raise refusal
-
-
-@dataclass(frozen=True, slots=True)
-class _Question:
-    """A sample to be asked about, how often that was done before, and where its answer is kept.
-
-    `identity` is what the answer depends on besides the model.
-    """
-
-    sample: Sample
-    repeat: int
-    fingerprint: str
-    identity: Mapping[str, str]
-
-    @property
-    def request(self) -> Request:
-        request = self.sample.request
-        return replace(request, repeat=self.repeat) if self.repeat else request
-
-
-def _questions(plan: Plan) -> Iterator[_Question]:
-    """Every sample of the first repeat, then of the second: an early end leaves whole repeats."""
-    samples = plan.samples.samples
-    # All at once, before the first call: one at a time between calls takes more than twice as long.
-    stored_under = fingerprints(samples, plan.extractor) if plan.store else [""] * len(samples)
-    identity = identity_of(plan.extractor)
-    for repeat in range(plan.repeats):
-        for sample, fingerprint in zip(samples, stored_under, strict=True):
-            yield _Question(sample, repeat, fingerprint, identity)
-
-
-def fingerprints(samples: Sequence[Sample], extractor: Extractor) -> list[str]:
-    """What the extractor's answer to each sample is stored under."""
-    asked = extractor.name, extractor.model, identity_of(extractor)
-    return [request_fingerprint(it.request, *asked) for it in samples]
-
-
-async def _result(question: _Question, plan: Plan) -> Result:
-    sample, repeat = question.sample, question.repeat
-    replays = isinstance(plan.extractor, ReplayExtractor)
-    if sample.fault is not None:
-        return Failed(sample, sample.fault, Spent(0.0, 0, None, replays), repeat)
-    begun_s = time.perf_counter()
-    try:
-        kept = await _kept(question, plan)
-        extraction = kept or await _extraction(question, plan)
-    except CallFailed as failure:
-        waited_s = 0.0 if replays else time.perf_counter() - begun_s
-        spent = Spent(waited_s, failure.attempts, failure.usage, replays)
-        return Failed(sample, failure.reason, spent, repeat)
-    usage = extraction.usage
-    if usage is None and is_embedded(plan.extractor):
-        usage = Usage(0, 0, 0, 0)
-    replayed = replays or kept is not None
-    spent = Spent(extraction.latency_s or 0.0, extraction.attempts, usage, replayed)
-    return score(sample, extraction.events, spent, repeat)
-
-
-async def _kept(question: _Question, plan: Plan) -> Extraction | None:
-    """The answer that the run which is taken up has kept."""
-    if plan.store is None:
+def _resumed(
+    samples: SampleSet, extractor: Extractor, output: Path, repeats: int
+) -> Recording | None:
+    """Find the recording of the run to take up, and say how much of it is answered."""
+    keys = fingerprints(samples.samples, extractor)
+    recording = latest_recording(output, keys)
+    if recording is None:
+        note(f"nothing to resume in {output}: no stored answer fits these samples and this model")
         return None
-    if (kept := plan.store.find(question.fingerprint, question.repeat)) is not None:
-        await _let_others_run()
-    return kept
+    _warn(recording.warnings)
+    answered = sum(recording.has(key, repeat) for key in keys for repeat in range(repeats))
+    of = f"{len(keys)} samples" if repeats == 1 else f"{len(keys) * repeats} questions"
+    note(f"resuming {recording.path}: {answered} of {of} are answered")
+    return recording
 
 
-async def _extraction(question: _Question, plan: Plan) -> Extraction:
-    """A new answer to the question, stored before it is used."""
-    extractor, store = plan.extractor, plan.store
-    extraction = await _timed(extractor, question.request)
-    if store is None:
-        return extraction
-    answer = Recorded(
-        sample=question.sample.id,
-        fingerprint=question.fingerprint,
-        extractor=extractor.name,
-        model=extractor.model,
-        raw=extraction.raw,
-        usage=extraction.usage,
-        latency_s=extraction.latency_s or 0.0,
-        attempts=extraction.attempts,
-        repeat=question.repeat,
-        identity=question.identity,
-    )
-    store.keep(answer)
-    return extraction
+def _announcement(
+    samples: Sequence[Sample],
+    extractor: LanguageModelExtractor,
+    repeats: int,
+    resumed: Recording | None,
+) -> str:
+    """Say in a line how many calls are to be made, how long their prompts are and what they cost.
 
-
-async def _let_others_run() -> None:
-    """Where no call is made nothing waits, and Ctrl-C is heard only when something does.
-
-    Not after every call: connections that lie idle are tested one by one before the next call.
+    The answers cost more, which is not known before.
     """
-    await asyncio.sleep(0)
+    price_of_tokens = price_of(extractor)
+    calls, tokens, cost, known = 0, 0, 0.0, True
+    for sample, key in zip(samples, fingerprints(samples, extractor), strict=True):
+        missing = repeats
+        if resumed is not None:
+            missing -= sum(resumed.has(key, repeat) for repeat in range(repeats))
+        if sample.fault is not None or not missing:
+            continue
+        prompt = _prompt_tokens(extractor.prompt_for(sample.request))
+        price = price_of_tokens(Usage(prompt, 0, 0, prompt))
+        calls, tokens = calls + missing, tokens + missing * prompt
+        cost, known = cost + missing * (price or 0.0), known and price is not None
+    price_of_prompts = f"about ${cost:.2f}" if known else "an unknown price"
+    return (
+        f"{repeats} repeats of {len(samples)} samples: {calls} calls, about {tokens} prompt tokens"
+        f" for {price_of_prompts}; what the answers cost beside that is not known before"
+    )
 
 
-async def _timed(extractor: Extractor, request: Request) -> Extraction:
-    """The extraction with its latency, by the extractor's own clock where it has one."""
-    begun_s = time.perf_counter()
+def _prompt_tokens(prompt: Prompt) -> int:
+    """Estimate how many tokens a prompt has, its schema included."""
+    texts = [prompt.system or "", *(turn.text for turn in prompt.turns)]
+    texts.append("" if prompt.schema is None else json.dumps(prompt.schema))
+    narrow = sum(character.isascii() for text in texts for character in text)
+    wide = sum(map(len, texts)) - narrow
+    return narrow // _CHARACTERS_PER_TOKEN + wide
+
+
+def _run(plan: Plan, baseline: Baseline | None, *, verbose: bool) -> tuple[Finished, Path]:
+    """Carry out the plan with a line on stderr per answer; an early end says what is kept."""
+    ended = 0
+
+    def tell_progress(result: Result) -> None:
+        nonlocal ended
+        ended += 1
+        note(progress_line(ended, plan.answers, result))
+        if verbose and isinstance(result, Scored):
+            for line in mistake_lines(result):
+                note(f"  {line}")
+
+    async def run_and_close() -> tuple[Finished, Path]:
+        try:
+            return await run_plan(plan, baseline, tell_progress)
+        finally:
+            await plan.extractor.close()
+
     try:
-        extraction = await extractor.extract_events(request)
-    except (CallFailed, TruemarkError):
-        raise
-    except Exception as error:
-        # A defect that one conversation brings to light must not cost the answers to all others.
-        reason = f"internal error: {type(error).__name__}: {error}"
-        raise CallFailed(reason) from error
-    if extraction.latency_s is not None:
-        return extraction
-    return replace(extraction, latency_s=time.perf_counter() - begun_s)
+        return asyncio.run(run_and_close())
+    except KeyboardInterrupt:
+        noun = "samples" if plan.repeats == 1 else "answers"
+        raise KeyboardInterrupt(
+            f"interrupted after {ended} of {plan.answers} {noun}{_kept(plan)}"
+        ) from None
+    except TruemarkError as error:
+        raise TruemarkError(f"{error}{_kept(plan)}") from error
+
+
+def _kept(plan: Plan) -> str:
+    """Say where the answers are of a run that did not end well."""
+    if plan.store is None or not plan.store.kept:
+        return ""
+    count = "1 answer is" if plan.store.kept == 1 else f"{plan.store.kept} answers are"
+    return f"; {count} kept in {plan.store.path}, --resume goes on from there"
+
+
+def _status(finished: Finished, fail_under: float | None) -> int:
+    failed, scores = finished.failed, finished.scores
+    refused = sum(_TOO_MANY in result.reason for result in failed)
+    if refused:
+        noun = "sample" if refused == 1 else "samples"
+        note(
+            f"{refused} {noun} failed on {_TOO_MANY}: --rpm N makes N calls per minute at most,"
+            " and --resume asks for what is missing"
+        )
+    if fail_under is not None:
+        if scores is None:
+            note(f"f1 is unknown, --fail-under {fail_under:g} is not reached")
+            return 1
+        if scores.f1 < fail_under:
+            note(f"f1 {scores.f1:.4f} is below --fail-under {fail_under:g}")
+            return 1
+    return 1 if failed else 0
+
+
+def _show(runs: Sequence[tuple[Finished, Path]], form: str, *, several: bool) -> str:
+    """Show each run, and where several were asked for, how they compare with the first."""
+    compared: Sequence[Section] = ()
+    if len(runs) > 1:
+        compared = comparison_sections(compare([finished.run for finished, _ in runs]))
+    if form == "json":
+        facts = [json_facts(finished, report) for finished, report in runs]
+        comparison = all_facts(compared) if compared else None
+        shown = {"runs": facts, "comparison": comparison} if several else facts[0]
+        return to_json(shown, indent=2) + "\n"
+    texts = [text_summary(finished, report) for finished, report in runs]
+    if compared:
+        texts.append(as_text(compared))
+    return "\n".join(texts)
+
+
+def _warn(warnings: Iterable[str]) -> None:
+    for warning in warnings:
+        note(f"warning: {warning}")

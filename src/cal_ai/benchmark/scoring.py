@@ -1,27 +1,17 @@
-"""From events to counts: what became of each sample, and of all of them together."""
+"""From events to counts: what became of each sample."""
 
 from __future__ import annotations
 
-from bisect import insort
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
 
-from cal_ai.benchmark.pairing import (
-    Pair,
-    Terms,
-    meant_event,
-    pair_events,
-)
+from cal_ai.benchmark.pairing import Pair, Terms, meant_event, pair_events
 from cal_ai.benchmark.samples import Sample
 from cal_ai.benchmark.sidecar import ExpectedEvent, Sidecar
-from cal_ai.events import Confidence, Event
-from truemark.counts import Counts, Scores, scores, total
+from cal_ai.events import Event
+from truemark.counts import Counts, Scores, scores
 from truemark.services.calls import Usage
 from truemark.text import shortened
-
-Status = Literal["scored", "failed", "unscored"]
 
 EMPTY = 1.0
 """What precision is when nothing was extracted, and recall when nothing was expected."""
@@ -29,7 +19,6 @@ EMPTY = 1.0
 _KEPT_CHARACTERS = 300
 _KEPT_REASONING = 1_000
 _KEPT_ATTENDEES = 20
-_WORST = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,14 +60,14 @@ class Scored:
 
     @property
     def targets(self) -> tuple[bool, ...]:
-        """Of each paired update or delete whether it names the right event of the calendar.
+        """Say for each paired update or delete whether it names the right event of the calendar.
 
-        Left out are those of which the sidecar does not say which event it is about.
+        Pairs are left out where the sidecar does not say which event is meant.
         """
         return tuple(hit for pair in self.pairs if (hit := self.target(pair)) is not None)
 
     def target(self, pair: Pair) -> bool | None:
-        """Whether an update or delete names the right event; None where that is no question."""
+        """Whether an update or delete names the right event; None where the sidecar names none."""
         extracted = self.extracted[pair.extracted]
         if extracted.action == "create":
             return None
@@ -96,7 +85,8 @@ class Scored:
     def spurious(self) -> tuple[Event, ...]:
         """Extracted events that no expected event was paired with."""
         paired = {pair.extracted for pair in self.pairs}
-        return tuple(it for index, it in enumerate(self.extracted) if index not in paired)
+        extracted = enumerate(self.extracted)
+        return tuple(event for index, event in extracted if index not in paired)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,82 +115,21 @@ Result = Scored | Failed | Unscored
 def score(
     sample: Sample, events: Sequence[Event], spent: Spent, repeat: int = 0
 ) -> Scored | Unscored:
-    """The sample's result; events are compared whole and kept without their longest texts."""
-    kept = tuple(_clipped(event) for event in events)
+    """Pair the events with the sidecar; they are compared whole and kept without long texts."""
+    kept = tuple(_shorten(event) for event in events)
     if sample.sidecar is None:
         return Unscored(sample, kept, spent, repeat)
     pairs = pair_events(events, sample.sidecar.expected_events, Terms.of(sample.sidecar))
     return Scored(sample, sample.sidecar, kept, pairs, spent, repeat)
 
 
-def overall_counts(scored: Iterable[Scored]) -> Counts:
-    return total(result.counts for result in scored)
-
-
 def event_scores(counts: Counts) -> Scores:
-    """Scores in which an empty ratio is 1: nothing wrong was said, nothing true was missed."""
+    """Compute precision, recall and F1, where an empty ratio is 1."""
     return scores(counts, empty=EMPTY)
 
 
-@dataclass(frozen=True, slots=True)
-class Answered:
-    """What is kept of a result to the end of the run: numbers and names, and none of its events.
-
-    `length` is that of the conversation in characters, `quoted` are the lines of it that the events
-    are based on, `kinds` the kinds of the mistakes.
-    """
-
-    sample: str
-    digest: str
-    category: str
-    repeat: int
-    status: Status
-    counts: Counts
-    reason: str
-    spent: Spent
-    length: int
-    quoted: tuple[int, ...]
-    kinds: tuple[str, ...]
-
-
-class Tally:
-    """All results of a run together, added up as they come, in whatever order."""
-
-    def __init__(self, answers: int) -> None:
-        self._answers: list[Answered | None] = [None] * answers
-        self._worst: list[tuple[float, int, int, Scored]] = []
-        self.claims: Counter[tuple[Confidence, bool]] = Counter()
-        """Stated confidences, and whether the event was right, with how often that was."""
-        self.targets: Counter[bool] = Counter()
-        """How many updates and deletes name the right event, and how many another."""
-
-    @property
-    def answers(self) -> tuple[Answered, ...]:
-        """What is kept of the results, in the order of samples and repeats."""
-        return tuple(it for it in self._answers if it is not None)
-
-    @property
-    def worst(self) -> tuple[Scored, ...]:
-        """The imperfect samples of lowest F1, those with more mistakes first among equals."""
-        return tuple(result for *_, result in self._worst)
-
-    def add(self, place: int, answered: Answered, result: Result) -> None:
-        """Counts a result that stands at that place in the order of samples and repeats."""
-        self._answers[place] = answered
-        if not isinstance(result, Scored):
-            return
-        right = {pair.extracted for pair in result.pairs if pair.is_match}
-        self.claims.update(
-            (event.confidence, index in right) for index, event in enumerate(result.extracted)
-        )
-        self.targets.update(result.targets)
-        if wrong := answered.counts.fp + answered.counts.fn:
-            insort(self._worst, (event_scores(answered.counts).f1, -wrong, place, result))
-            del self._worst[_WORST:]
-
-
-def _clipped(event: Event) -> Event:
-    """The event as the report shows it, so that memory does not grow with what models write."""
+def _shorten(event: Event) -> Event:
+    """Cut texts that are longer than the report shows, whatever a model writes."""
     texts = (event.title, event.location or "")
     lists = (*event.attendees, *event.assumptions)
     short = max(map(len, texts)) <= _KEPT_CHARACTERS and sum(map(len, lists)) <= _KEPT_CHARACTERS

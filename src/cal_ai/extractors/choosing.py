@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from cal_ai.defaults import EMBEDDED, EXTRACTORS
 from cal_ai.extractors.prompt import BUILT_IN, parse_template
 from cal_ai.extractors.protocol import Extractor
 from truemark.errors import TruemarkError
@@ -16,12 +17,6 @@ from truemark.services.models import (
 )
 from truemark.services.retry import Caller, CallPolicy, RateLimiter
 
-EMBEDDED = "reader"
-"""The extractor that needs nothing but this package."""
-EXTRACTORS = (
-    *(EMBEDDED, "gemini", "openai"),
-    *("replay:FILE", "py:module:callable", "cmd:COMMAND"),
-)
 _NAMES = tuple(name for name in EXTRACTORS if ":" not in name)
 _KINDS = tuple(name.partition(":")[0] for name in EXTRACTORS if ":" in name)
 

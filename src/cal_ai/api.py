@@ -1,27 +1,24 @@
-"""What a program of one's own calls: events of a conversation, and a benchmark of an extractor."""
+"""What Python programs call: the events of a conversation, and the benchmark of an extractor."""
 
 from __future__ import annotations
 
 import asyncio
 import os
+import time
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import datetime
-from functools import partial
 from pathlib import Path
 
-from cal_ai.benchmark.record import BenchmarkRun, record_of
-from cal_ai.benchmark.run import Plan, measure
+from cal_ai.benchmark.asking import Plan, extract_all
+from cal_ai.benchmark.record import record_run
 from cal_ai.benchmark.samples import default_folder, load_samples
+from cal_ai.defaults import CALLS_AT_ONCE
 from cal_ai.events import ContextEvent, Event
 from cal_ai.extractors.choosing import choose_extractor
 from cal_ai.extractors.protocol import Extractor, Request
 from cal_ai.settings import load_settings
 from cal_ai.transcript import parse_transcript
 from truemark.records import Run
-from truemark.services.pricing import cost_usd
-
-CALLS_AT_ONCE = 4
 
 
 def extract_events(
@@ -32,16 +29,16 @@ def extract_events(
     context: Sequence[ContextEvent] = (),
     extractor: Extractor | str | None = None,
 ) -> tuple[Event, ...]:
-    """The calendar changes that the owner of a conversation agreed to.
+    """Find the calendar changes that the owner of a conversation agreed to.
 
     The extractor is one of your own, or a name that `--extractor` takes; settings come from the
-    environment and `.env`. Raises an `CallFailed` or a `TruemarkError` where there are none.
+    environment and `.env`. Raises a `CallFailed` or a `TruemarkError` where it fails.
     """
     settings = load_settings(os.environ, owner=owner)
     request = Request(
         parse_transcript(transcript), settings.owner, now or settings.now(), tuple(context)
     )
-    return asyncio.run(_extracted(_chosen(extractor), request))
+    return asyncio.run(_extract(_find_extractor(extractor), request))
 
 
 def run_benchmark(
@@ -50,15 +47,13 @@ def run_benchmark(
     extractor: Extractor | str | None = None,
     repeats: int = 1,
 ) -> Run:
-    """The record of a run over the samples of a folder, by default the bundled ones.
+    """Record a run over the samples of a folder, by default the bundled ones.
 
     Nothing is written: `truemark.write_run` keeps the record, `truemark.compare` compares it.
     """
-    samples = load_samples(Path(folder) if folder is not None else default_folder())
-    chosen = _chosen(extractor)
     plan = Plan(
-        samples=samples,
-        extractor=chosen,
+        samples=load_samples(Path(folder) if folder is not None else default_folder()),
+        extractor=_find_extractor(extractor),
         output=Path(),
         started=datetime.now().astimezone(),
         store=None,
@@ -66,26 +61,26 @@ def run_benchmark(
         summary=False,
         repeats=repeats,
     )
-    run = asyncio.run(_measured(plan))
-    record = record_of(run, partial(cost_usd, model=run.model))
-    return replace(record, findings=tuple(record.findings))
+    return asyncio.run(_measure(plan))
 
 
-def _chosen(extractor: Extractor | str | None) -> Extractor:
+def _find_extractor(extractor: Extractor | str | None) -> Extractor:
     if extractor is None or isinstance(extractor, str):
         return choose_extractor(extractor, load_settings(os.environ))
     return extractor
 
 
-async def _extracted(extractor: Extractor, request: Request) -> tuple[Event, ...]:
+async def _extract(extractor: Extractor, request: Request) -> tuple[Event, ...]:
     try:
         return (await extractor.extract_events(request)).events
     finally:
         await extractor.close()
 
 
-async def _measured(plan: Plan) -> BenchmarkRun:
+async def _measure(plan: Plan) -> Run:
+    begun_s = time.perf_counter()
     try:
-        return await measure(plan)
+        results = await extract_all(plan, lambda result: None)
     finally:
         await plan.extractor.close()
+    return record_run(plan, results, time.perf_counter() - begun_s)

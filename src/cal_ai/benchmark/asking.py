@@ -1,0 +1,206 @@
+"""Put every sample to the extractor, several at once, and score each answer as it comes."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from operator import itemgetter
+from pathlib import Path
+
+from cal_ai.benchmark.samples import Sample, SampleSet
+from cal_ai.benchmark.scoring import Failed, Result, Spent, score
+from cal_ai.benchmark.store import AnswerStore
+from cal_ai.extractors.choosing import is_embedded
+from cal_ai.extractors.protocol import Extraction, Extractor, LanguageModel, Request, identity_of
+from cal_ai.extractors.replay import Recorded, ReplayExtractor, request_fingerprint
+from truemark.errors import TruemarkError
+from truemark.services.calls import CallFailed, RefusedRequestError, Usage
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What to run; `store` is None where answers come from a recording anyway."""
+
+    samples: SampleSet
+    extractor: Extractor
+    output: Path
+    started: datetime
+    store: AnswerStore | None
+    concurrency: int
+    summary: bool
+    repeats: int = 1
+
+    @property
+    def answers(self) -> int:
+        """How many answers the run comes to."""
+        return len(self.samples.samples) * self.repeats
+
+
+async def extract_all(plan: Plan, on_result: Callable[[Result], None]) -> tuple[Result, ...]:
+    """Ask about every sample as often as planned; `on_result` hears of each result as it ends.
+
+    Results come back in order: every sample of the first repeat, then of the second. Raises the
+    `FatalCallError` of a call that shows that all others would fail too.
+    """
+    questions = enumerate(_questions(plan))
+    results: dict[int, Result] = {}
+    makes_calls = isinstance(plan.extractor, LanguageModel)
+    concurrency = min(plan.concurrency, plan.answers)
+    refusals = _Refusals(concurrency, answered=plan.store is not None and plan.store.resumes)
+
+    async def work() -> None:
+        for place, question in questions:
+            try:
+                result = await _answer(question, plan)
+            except RefusedRequestError as refusal:
+                await refusals.outlast(refusal)
+                spent = Spent(0.0, 1, None)
+                result = Failed(question.sample, str(refusal), spent, question.repeat)
+            if not isinstance(result, Failed):
+                refusals.note_answer()
+            results[place] = result
+            on_result(result)
+            if result.spent.replayed or not makes_calls:
+                await asyncio.sleep(0)  # Ctrl-C is heard only while something waits
+        refusals.end_worker()
+
+    try:
+        async with asyncio.TaskGroup() as workers:
+            for _ in range(concurrency):
+                workers.create_task(work())
+    except BaseExceptionGroup as group:
+        raise group.exceptions[0] from None
+    finally:
+        if plan.store is not None:
+            await plan.store.close()
+    return tuple(result for _, result in sorted(results.items(), key=itemgetter(0)))
+
+
+class _Refusals:
+    """Decides whether a refused request fails one sample or ends the run.
+
+    It fails the sample alone where others are answered. The calls in flight beside it are waited
+    for, so that one conversation that a filter dislikes cannot end the run by being the first.
+    """
+
+    def __init__(self, workers: int, *, answered: bool) -> None:
+        self._workers = workers
+        self._decided = asyncio.Event()
+        self._answered = False
+        if answered:
+            self.note_answer()
+
+    def note_answer(self) -> None:
+        self._answered = True
+        self._decided.set()
+
+    def end_worker(self) -> None:
+        """Note that a worker waits for no more answers."""
+        self._workers -= 1
+        if self._workers == 0:
+            self._decided.set()
+
+    async def outlast(self, refusal: RefusedRequestError) -> None:
+        """Wait until another sample is answered; raise the refusal when none is."""
+        if not self._answered:
+            self.end_worker()
+            await self._decided.wait()
+        if not self._answered:
+            raise refusal
+
+
+@dataclass(frozen=True, slots=True)
+class _Question:
+    """A sample to ask about, how often that was done before, and its key among stored answers."""
+
+    sample: Sample
+    repeat: int
+    fingerprint: str
+
+    @property
+    def request(self) -> Request:
+        return replace(self.sample.request, repeat=self.repeat)
+
+
+def _questions(plan: Plan) -> list[_Question]:
+    """List every sample once, then again for the next repeat: an early end leaves whole repeats."""
+    samples = plan.samples.samples
+    keys = fingerprints(samples, plan.extractor) if plan.store else [""] * len(samples)
+    return [
+        _Question(sample, repeat, fingerprint)
+        for repeat in range(plan.repeats)
+        for sample, fingerprint in zip(samples, keys, strict=True)
+    ]
+
+
+def fingerprints(samples: Sequence[Sample], extractor: Extractor) -> list[str]:
+    """Return the keys under which the extractor's answers to the samples are stored."""
+    identity = identity_of(extractor)
+    return [
+        request_fingerprint(sample.request, extractor.name, extractor.model, identity)
+        for sample in samples
+    ]
+
+
+async def _answer(question: _Question, plan: Plan) -> Result:
+    sample, repeat = question.sample, question.repeat
+    replays = isinstance(plan.extractor, ReplayExtractor)
+    if sample.fault is not None:
+        return Failed(sample, sample.fault, Spent(0.0, 0, None, replays), repeat)
+    stored = None
+    if plan.store is not None:
+        stored = plan.store.find(question.fingerprint, repeat)
+    begun_s = time.perf_counter()
+    try:
+        extraction = stored or await _extract(question, plan)
+    except CallFailed as failure:
+        waited_s = 0.0 if replays else time.perf_counter() - begun_s
+        spent = Spent(waited_s, failure.attempts, failure.usage, replays)
+        return Failed(sample, failure.reason, spent, repeat)
+    usage = extraction.usage
+    if usage is None and is_embedded(plan.extractor):
+        usage = Usage(0, 0, 0, 0)
+    replayed = replays or stored is not None
+    spent = Spent(extraction.latency_s or 0.0, extraction.attempts, usage, replayed)
+    return score(sample, extraction.events, spent, repeat)
+
+
+async def _extract(question: _Question, plan: Plan) -> Extraction:
+    """Ask the extractor; the answer is stored before it is used."""
+    extractor = plan.extractor
+    extraction = await _timed(extractor, question.request)
+    if plan.store is not None:
+        plan.store.keep(
+            Recorded(
+                sample=question.sample.id,
+                fingerprint=question.fingerprint,
+                extractor=extractor.name,
+                model=extractor.model,
+                raw=extraction.raw,
+                usage=extraction.usage,
+                latency_s=extraction.latency_s or 0.0,
+                attempts=extraction.attempts,
+                repeat=question.repeat,
+                identity=identity_of(extractor),
+            )
+        )
+    return extraction
+
+
+async def _timed(extractor: Extractor, request: Request) -> Extraction:
+    """Extract with the latency by the extractor's own clock where it has one, else by ours."""
+    begun_s = time.perf_counter()
+    try:
+        extraction = await extractor.extract_events(request)
+    except (CallFailed, TruemarkError):
+        raise
+    except Exception as error:
+        # A defect that one conversation brings to light must not cost the answers to all others.
+        reason = f"internal error: {type(error).__name__}: {error}"
+        raise CallFailed(reason) from error
+    if extraction.latency_s is not None:
+        return extraction
+    return replace(extraction, latency_s=time.perf_counter() - begun_s)

@@ -1,0 +1,57 @@
+"""Another run to compare with: its record, or its stored answers scored on the same samples."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+
+from cal_ai.benchmark.asking import Plan, extract_all
+from cal_ai.benchmark.record import SCORING, TOOL, record_run, run_signature
+from cal_ai.benchmark.samples import Sample
+from cal_ai.extractors.replay import ReplayExtractor
+from truemark.comparison import Comparison, compare
+from truemark.errors import TruemarkError
+from truemark.records import SUFFIX, Run, load_run
+
+Baseline = Run | ReplayExtractor
+
+
+def open_baseline(path: Path, samples: Sequence[Sample]) -> Baseline:
+    """Open the baseline in a file; a record is refused when it is of other samples or rules.
+
+    Called before the run: when it has ended it has been paid for.
+    """
+    if not path.name.endswith(SUFFIX):
+        return ReplayExtractor(path)
+    baseline = load_run(path)
+    signature = run_signature(sample.digest for sample in samples)
+    wanted = replace(
+        baseline, tool=TOOL, signature=dict(signature.parts), scoring=SCORING, units=()
+    )
+    for part, expected in wanted.comparison_key.items():
+        if (value := baseline.comparison_key.get(part)) != expected:
+            raise TruemarkError(
+                f"{path}: {part} is {value}, expected {expected}: a run on other samples or by"
+                " other rules; truemark compare --anyway compares what both have"
+            )
+    return baseline
+
+
+async def compare_with_baseline(plan: Plan, baseline: Baseline, run: Run) -> Comparison | None:
+    """Compare the run with its baseline; None when no sample has scores in both."""
+    if isinstance(baseline, ReplayExtractor):
+        baseline = await _rescored(plan, baseline)
+    before = {unit.key for unit in baseline.units if unit.failed is None}
+    if before.isdisjoint(unit.key for unit in run.units if unit.failed is None):
+        return None
+    return compare((baseline, run))
+
+
+async def _rescored(plan: Plan, answers: ReplayExtractor) -> Run:
+    """Score stored answers on the samples of the plan."""
+    started = datetime.fromtimestamp(answers.path.stat().st_mtime).astimezone()
+    replay = replace(plan, extractor=answers, started=started, store=None, repeats=answers.repeats)
+    results = await extract_all(replay, lambda result: None)
+    return record_run(replay, results, 0.0)

@@ -1,0 +1,219 @@
+"""What the report says of each sample: its scores, and its events beside the expected ones."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from cal_ai.benchmark.mistakes import (
+    NOTHING,
+    Deviation,
+    matches_of,
+    mistakes_of,
+    shown_time,
+)
+from cal_ai.benchmark.scoring import Failed, Result, Scored, Unscored, event_scores
+from cal_ai.benchmark.sidecar import ExpectedEvent
+from cal_ai.events import Event
+from truemark.counts import Counts, total
+from truemark.records import Finding
+from truemark.sections import Section
+from truemark.services.calls import Usage
+from truemark.tables import Table
+from truemark.text import one_line, shortened
+
+# Underscores only at the edge of a word, slashes and dots only where an address becomes a link.
+# What comes before is looked at last: at every place of the text it would take far longer.
+_SPECIAL = re.compile(
+    r"[&<>|\\`*\[\]~${}@]|_(?<![^\W_]_)|_(?![^\W_])|/(?<=:/)|\.(?<=www\.)", re.IGNORECASE
+)
+
+EVENT_COLUMNS = ("", "expected", "extracted", "differs")
+_CONTENT_COLUMNS = ("sample", "f1", "tp", "fp", "fn", "mistakes")
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """All answers about one sample, one for each repeat, and where the report tells of them."""
+
+    anchor: str
+    results: Sequence[Result]
+
+    @property
+    def name(self) -> str:
+        return escaped(self.results[0].sample.id)
+
+    @property
+    def counts(self) -> Counts:
+        return _counts(self.results)
+
+
+def _counts(results: Iterable[Result]) -> Counts:
+    return total(result.counts for result in results if isinstance(result, Scored))
+
+
+def worst_first(results: Sequence[Result], repeats: int) -> list[Answers]:
+    """Group results by sample, the samples of which most is wrong first."""
+    samples = len(results) // repeats
+    groups = sorted((results[first::samples] for first in range(samples)), key=_rank)
+    return [Answers(f"sample-{number}", group) for number, group in enumerate(groups, start=1)]
+
+
+def _rank(results: Sequence[Result]) -> tuple[int, float, int]:
+    """Rank by lowest F1, then most mistakes; then come failed, without sidecar, fine."""
+    counts = _counts(results)
+    if wrong := counts.fp + counts.fn:
+        return 0, event_scores(counts).f1, -wrong
+    if any(isinstance(result, Failed) for result in results):
+        return 1, 0.0, 0
+    if any(isinstance(result, Unscored) for result in results):
+        return 2, 0.0, 0
+    return 3, 0.0, 0
+
+
+def contents_table(samples: Sequence[Answers], findings: Iterable[Finding]) -> Table:
+    """List every sample with a link to its place, its counts and the kinds of its mistakes."""
+    kinds: dict[str, Counter[str]] = {}
+    for finding in findings:
+        if finding.mistake:
+            kinds.setdefault(finding.unit, Counter())[finding.kind] += 1
+    rows = []
+    for sample in samples:
+        counts, results = sample.counts, sample.results
+        kinds_here = kinds.get(results[0].sample.id, Counter())
+        said = [f"{count} {kind}" for kind, count in kinds_here.most_common()]
+        if failed := sum(isinstance(result, Failed) for result in results):
+            said.append("FAILED" if len(results) == 1 else f"{failed} FAILED")
+        scored = any(isinstance(result, Scored) for result in results)
+        f1 = event_scores(counts).f1 if scored else None
+        link = f"[{sample.name}](#{sample.anchor})"
+        rows.append((link, f1, counts.tp, counts.fp, counts.fn, ", ".join(said)))
+    return Table(_CONTENT_COLUMNS, tuple(rows), (None, ".3f", None, None, None, None))
+
+
+def sample_sections(sample: Answers) -> Iterator[Section]:
+    """Tell of one sample: one section for each of its answers."""
+    heading = sample.name
+    for result in sample.results:
+        sentences = [_result_line(result)]
+        if len(sample.results) > 1:
+            sentences.insert(0, f"**Repeat {result.repeat + 1}**")
+        rows = tuple(_event_rows(result))
+        if not rows and not isinstance(result, Failed):
+            expected = "expected and nothing was " if isinstance(result, Scored) else ""
+            sentences.append(f"Nothing was {expected}extracted.")
+        yield Section(heading, sentences, [Table(EVENT_COLUMNS, rows)] if rows else [])
+        heading = ""
+
+
+def answer_name(result: Result) -> str:
+    """Name the sample, and the repeat where it is not the first."""
+    number = f" #{result.repeat + 1}" if result.repeat else ""
+    return f"{escaped(result.sample.id)}{number}"
+
+
+def _result_line(result: Result) -> str:
+    spent = result.spent
+    match result:
+        case Scored():
+            counts = result.counts
+            scores = event_scores(counts)
+            facts = [
+                f"tolerance {result.sidecar.tolerance}",
+                f"precision {scores.precision:.3f}, recall {scores.recall:.3f}, F1 {scores.f1:.3f}",
+                f"{counts.tp} TP, {counts.fp} FP, {counts.fn} FN",
+            ]
+        case Unscored():
+            facts = ["no sidecar: extracted, not scored"]
+        case Failed():
+            facts = [f"FAILED: {escaped(result.reason)}"]
+    facts += [f"{spent.latency_s:.2f} s", f"tokens: {tokens_line(spent.usage)}"]
+    if spent.attempts > 1:
+        facts.append(f"{spent.attempts} attempts")
+    if spent.replayed:
+        facts.append("replayed")
+    return " · ".join(facts)
+
+
+def tokens_line(usage: Usage | None) -> str:
+    if usage is None:
+        return "unknown"
+    counts = (("prompt", usage.prompt), ("output", usage.output), ("thinking", usage.thinking))
+    return ", ".join(f"{name} {'unknown' if count is None else count}" for name, count in counts)
+
+
+def _event_rows(result: Result) -> Iterator[tuple[str, str, str, str]]:
+    """Set the events of an answer beside the expected ones, mistakes first and matches last."""
+    if isinstance(result, Unscored):
+        for event in result.extracted:
+            yield "", "", _extracted(event), ""
+    if not isinstance(result, Scored):
+        return
+    for mistake in mistakes_of(result):
+        differs = [_deviation(deviation) for deviation in mistake.differences]
+        differs += [f"{_deviation(deviation)}, not counted" for deviation in mistake.remarks]
+        yield (
+            mistake.kind,
+            NOTHING if mistake.expected is None else _expected(mistake.expected),
+            NOTHING if mistake.extracted is None else _extracted(mistake.extracted, reasons=True),
+            "; ".join(differs),
+        )
+    for match in matches_of(result):
+        differs = [f"{_deviation(deviation)}, within tolerance" for deviation in match.differences]
+        differs += [f"{_deviation(deviation)}, not counted" for deviation in match.remarks]
+        yield "match", _expected(match.expected), _extracted(match.extracted), "; ".join(differs)
+
+
+def _deviation(deviation: Deviation) -> str:
+    expected, got = escaped(deviation.expected), escaped(deviation.got)
+    return f"{deviation.field}: expected {expected}, got {got} ({escaped(deviation.by)})"
+
+
+def _expected(event: ExpectedEvent) -> str:
+    parts = [f"{event.action} {escaped(event.title)}"]
+    parts += _when_and_where(event.start_time, event.end_time, event.location)
+    if event.attendees_contain:
+        parts.append(f"with {escaped(', '.join(event.attendees_contain))}")
+    return ", ".join(parts)
+
+
+def _extracted(event: Event, *, reasons: bool = False) -> str:
+    parts = [f"{event.action} {escaped(event.title)}"]
+    parts += _when_and_where(event.start_time, event.end_time, event.location)
+    if event.attendees:
+        parts.append(f"with {escaped(', '.join(event.attendees))}")
+    if event.existing_event_id is not None:
+        parts.append(f"event {event.existing_event_id}")
+    parts.append(f"confidence {event.confidence}")
+    if reasons and event.reasoning:
+        parts.append(f"because: {escaped(event.reasoning, limit=600)}")
+    return ", ".join(parts)
+
+
+def _when_and_where(
+    start: datetime | None, end: datetime | None, location: str | None
+) -> Iterator[str]:
+    if start is not None or end is not None:
+        yield shown_time(start) + _until(start, end)
+    if location:
+        yield f"at {escaped(location)}"
+
+
+def _until(start: datetime | None, end: datetime | None) -> str:
+    if end is None:
+        return ""
+    same_day = start is not None and start.date() == end.date() and start.tzinfo == end.tzinfo
+    return f" to {end.time().isoformat('minutes') if same_day else shown_time(end)}"
+
+
+def escaped(text: str, limit: int = 300) -> str:
+    """Make one line of `text` that Markdown shows as it is: no markup, HTML, link or table cell.
+
+    What cannot be seen (control characters, direction overrides, halves of surrogate pairs) becomes
+    a replacement character; what is longer than `limit` ends in an ellipsis.
+    """
+    line = " ".join(one_line(text[: 4 * limit]).split())
+    return _SPECIAL.sub(lambda special: f"&#{ord(special.group())};", shortened(line, limit))

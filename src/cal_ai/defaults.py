@@ -1,0 +1,14 @@
+"""The values that flags start from, and the names that they take."""
+
+from __future__ import annotations
+
+from typing import Final
+
+EMBEDDED: Final = "reader"
+"""The extractor that needs nothing but this package."""
+EXTRACTORS: Final = (
+    *(EMBEDDED, "gemini", "openai"),
+    *("replay:FILE", "py:module:callable", "cmd:COMMAND"),
+)
+CALLS_AT_ONCE: Final = 4
+OUTPUT_FOLDER: Final = "reports"
