@@ -13,7 +13,7 @@ from tests.cal_ai.sample_folders import GOT_LUNCH, LUNCH, CommandLine, write_sam
 
 from cal_ai.benchmark.samples import load_samples
 
-FEW, MANY = 200, 500
+FEW, MANY = 1_000, 1_400  # so many that the record has all the texts and findings it takes
 BYTES_A_SAMPLE = 15_000
 TALK = "".join(f"[Bob]: Line {number} of a talk about lunch on Friday.\n" for number in range(24))
 

@@ -50,14 +50,11 @@ def _plain(text: str) -> str:
     return " ".join(text.casefold().split())
 
 
-def excerpt(
-    transcript: Transcript, quoted: frozenset[int], longest: int | None = WHOLE_CHARACTERS
-) -> Excerpt:
-    """Return the conversation, or the part of a long one from the first quoted line to the last.
+def excerpt(text: str, quoted: frozenset[int], longest: int | None = WHOLE_CHARACTERS) -> Excerpt:
+    """Return a conversation, or the part of a long one from the first quoted line to the last.
 
     Empty where a long conversation has no quoted line; with `longest` None it is always whole.
     """
-    text = transcript.as_text()
     too_long = longest is not None and len(text) + 1 > longest
     if not quoted:
         return Excerpt("" if too_long else text, 0, ())
@@ -71,4 +68,4 @@ def excerpt(
         if place in quoted:
             marks.append(Mark(at, at + len(lines[place]), "quoted"))
         at += len(lines[place]) + 1
-    return Excerpt("\n".join(lines[first:last]), offset, tuple(marks))
+    return Excerpt("\n".join(lines[first:last]) if too_long else text, offset, tuple(marks))

@@ -9,7 +9,7 @@ from functools import partial
 from typing import get_args
 
 from cal_ai.benchmark.asking import Plan
-from cal_ai.benchmark.excerpts import excerpt, quoted_lines
+from cal_ai.benchmark.excerpts import Excerpt, excerpt, quoted_lines
 from cal_ai.benchmark.mistakes import Deviation, Match, Mistake, matches_of, mistakes_of
 from cal_ai.benchmark.pairing import TOLERANCES, Terms, meant_event
 from cal_ai.benchmark.scoring import EMPTY, Failed, Result, Scored, Unscored
@@ -56,13 +56,15 @@ def record_run(plan: Plan, results: Sequence[Result], seconds: float) -> Run:
     for result in results:
         if isinstance(result, Unscored):
             continue
-        quoted = _quoted(result) if isinstance(result, Scored) else {}
-        units.append(_unit(result, quoted, price))
+        text = result.sample.transcript.as_text()
+        quoted: dict[str, frozenset[int]] = {}
         if isinstance(result, Scored):
-            own_findings = list(_findings(result, quoted))
-            findings += own_findings
+            quoted = _quoted(result)
             category = result.sample.category
-            counts.update((finding.kind, category, finding.mistake) for finding in own_findings)
+            for finding in _findings(result, text, quoted):
+                findings.append(finding)
+                counts[finding.kind, category, finding.mistake] += 1
+        units.append(_unit(result, excerpt(text, frozenset().union(*quoted.values()), None), price))
     digests = (sample.digest for sample in plan.samples.samples)
     return Run(
         tool=TOOL,
@@ -138,10 +140,9 @@ def _quoted(result: Scored) -> dict[str, frozenset[int]]:
     return {reason: quoted_lines(transcript, reason) for reason in reasons}
 
 
-def _unit(result: Scored | Failed, quoted: Mapping[str, frozenset[int]], price: Price) -> Unit:
+def _unit(result: Scored | Failed, whole: Excerpt, price: Price) -> Unit:
     sample, spent = result.sample, result.spent
     counts = result.counts if isinstance(result, Scored) else Counts.zero
-    whole = excerpt(sample.transcript, frozenset().union(*quoted.values()), None)
     return Unit(
         id=sample.id,
         repeat=result.repeat,
@@ -166,20 +167,18 @@ def _tokens(usage: Usage | None) -> dict[str, int]:
     return {name: count for name, count in named.items() if count is not None}
 
 
-def _findings(result: Scored, quoted: Mapping[str, frozenset[int]]) -> Iterator[Finding]:
+def _findings(result: Scored, text: str, quoted: Mapping[str, frozenset[int]]) -> Iterator[Finding]:
     """Tell every mistake of the sample, and every match with a remark, beside what was said."""
-    for mistake in mistakes_of(result):
-        yield _finding(result, mistake.kind, mistake, quoted)
-    for match in matches_of(result):
-        if match.kind is not None:
-            yield _finding(result, match.kind, match, quoted)
+    judged: tuple[Mistake | Match, ...] = (*mistakes_of(result), *matches_of(result))
+    for about in judged:
+        if about.kind is not None:
+            reason = "" if about.extracted is None else about.extracted.reasoning
+            said = excerpt(text, quoted.get(reason, frozenset()))
+            yield _finding(result, about.kind, about, said)
 
 
-def _finding(
-    result: Scored, kind: str, about: Mistake | Match, quoted: Mapping[str, frozenset[int]]
-) -> Finding:
+def _finding(result: Scored, kind: str, about: Mistake | Match, said: Excerpt) -> Finding:
     expected, got = about.expected, about.extracted
-    said = excerpt(result.sample.transcript, frozenset() if got is None else quoted[got.reasoning])
     return Finding(
         kind=kind,
         unit=result.sample.id,
