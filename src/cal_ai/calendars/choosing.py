@@ -1,4 +1,4 @@
-"""The calendar that `--calendar` names."""
+"""Which calendar `--calendar` chooses."""
 
 from __future__ import annotations
 
@@ -6,7 +6,14 @@ import os
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
+from platformdirs import user_config_path, user_data_path
+
+from cal_ai.calendars.caldav import CalDavAccount, CalDavCalendar
+from cal_ai.calendars.google import GoogleAccount, GoogleCalendar
+from cal_ai.calendars.google_sign_in import SignIn
+from cal_ai.calendars.ics import IcsCalendar
 from cal_ai.calendars.protocol import Calendar, CalendarError
+from cal_ai.calendars.servers import calendar_policy
 from cal_ai.settings import Settings
 from truemark.imports import require
 from truemark.services.models import is_address
@@ -17,17 +24,15 @@ _ICALENDAR = ("icalendar", "recurring_ical_events")
 
 
 def data_folder() -> Path:
-    """The user's folder for what this program keeps."""
-    from platformdirs import user_data_path
-
+    """Return the user's folder for what this program keeps."""
     return user_data_path(_FOLDER, appauthor=False)
 
 
 def check_calendar(name: str) -> str:
-    """The name, or a `CalendarError` when no calendar can be called so."""
+    """Return the name; raises a `CalendarError` for one that no calendar can have."""
     kind, colon, place = name.partition(":")
     if kind == "caldav" and not is_address(place):
-        # What stands in its place may hold a password.
+        # The text is not repeated, for it may hold a password.
         raise CalendarError(
             "caldav: is followed by no address such as https://cloud.example.org/dav/alice/work"
         )
@@ -39,15 +44,13 @@ def check_calendar(name: str) -> str:
 def choose_calendar(
     name: str | None, settings: Settings, zone: ZoneInfo | None, *, timeout_s: float | None = None
 ) -> Calendar:
-    """The calendar of this name, by default the iCalendar file in the user's data folder."""
+    """Open the calendar of this name, by default an iCalendar file in the user's data folder."""
     kind, _, place = check_calendar(name or "ics").partition(":")
     if kind == "caldav":
         return _caldav(place, settings, zone, timeout_s)
     if kind == "google":
         return _google(place or "primary", settings, zone, timeout_s)
     require("calendar", "--calendar ics", *_ICALENDAR)
-    from cal_ai.calendars.ics import IcsCalendar
-
     path = _user_path(place) if place else data_folder() / "calendar.ics"
     return IcsCalendar(path, zone)
 
@@ -60,8 +63,6 @@ def _caldav(
     url: str, settings: Settings, zone: ZoneInfo | None, timeout_s: float | None
 ) -> Calendar:
     require("caldav", "--calendar caldav", "caldav", *_ICALENDAR)
-    from cal_ai.calendars.caldav import CalDavAccount, CalDavCalendar
-
     account = CalDavAccount.at(url, settings.caldav_username, settings.caldav_password)
     return CalDavCalendar(account, zone, timeout_s=timeout_s)
 
@@ -70,11 +71,6 @@ def _google(
     calendar_id: str, settings: Settings, zone: ZoneInfo | None, timeout_s: float | None
 ) -> Calendar:
     require("google", "--calendar google", "googleapiclient", "google_auth_oauthlib", *_ICALENDAR)
-    from platformdirs import user_config_path
-
-    from cal_ai.calendars.google import GoogleAccount, GoogleCalendar
-    from cal_ai.calendars.google_sign_in import SignIn
-    from cal_ai.calendars.servers import calendar_policy
 
     folder = user_config_path(_FOLDER, appauthor=False)
     given = settings.google_credentials

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import http.client
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -212,8 +213,6 @@ class GoogleCalendar:
                 self._kept = self._credentials.token
 
     def _answer(self, request: Any) -> Mapping[str, Any]:
-        import http.client
-
         import httplib2  # type: ignore[import-untyped]  # ships no types
         from google.auth.exceptions import GoogleAuthError, TransportError
         from googleapiclient.errors import Error, HttpError  # type: ignore[import-untyped]

@@ -10,6 +10,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
+from filelock import FileLock, Timeout
+
 from cal_ai.calendars.document import EMPTY, Document
 from cal_ai.calendars.protocol import CalendarError, Details, Entry, Listing, Moment
 from truemark.files import LARGEST_TEXT, read_bytes, write_atomically, write_error
@@ -93,8 +95,6 @@ class IcsCalendar:
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
-        from filelock import FileLock, Timeout
-
         # Two names of one file share a lock.
         target = Path(os.path.realpath(self._path))
         lock = FileLock(target.with_name(f"{target.name}.lock"), timeout=self._lock_wait_s)

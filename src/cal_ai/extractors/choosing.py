@@ -5,8 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from cal_ai.defaults import EMBEDDED, EXTRACTORS
+from cal_ai.extractors.custom import CallableExtractor, ProgramExtractor
+from cal_ai.extractors.language_model import LanguageModelExtractor
 from cal_ai.extractors.prompt import BUILT_IN, parse_template
 from cal_ai.extractors.protocol import Extractor
+from cal_ai.extractors.reader.extractor import ReaderExtractor
+from cal_ai.extractors.replay import ReplayExtractor
 from truemark.errors import TruemarkError
 from truemark.files import read_text
 from truemark.services.models import (
@@ -58,16 +62,10 @@ def choose_extractor(
             what = flag.removeprefix("--")
             raise TruemarkError(f"{flag} is '{value}', but the extractor {kind} takes no {what}")
     if kind in ("py", "cmd"):
-        from cal_ai.extractors.custom import CallableExtractor, ProgramExtractor
-
         custom = CallableExtractor if kind == "py" else ProgramExtractor
         return custom(chosen, timeout_s=policy.timeout_s)
     if kind == EMBEDDED:
-        from cal_ai.extractors.reader.extractor import ReaderExtractor
-
         return ReaderExtractor()
-    from cal_ai.extractors.replay import ReplayExtractor
-
     return ReplayExtractor(Path(place))
 
 
@@ -87,8 +85,6 @@ def _language_model(
         purpose=f"--extractor {provider}",
         alternative=", or use --extractor reader, which needs no key",
     )
-    from cal_ai.extractors.language_model import LanguageModelExtractor
-
     return LanguageModelExtractor(provider, client, template)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta, tzinfo
 from typing import Literal
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from cal_ai.extractors.reader.patterns import (
     Span,
@@ -241,8 +242,6 @@ def find_parts(text: str) -> list[DayPart]:
 
 def minutes_ahead(own: tzinfo | None, named: str, day: date) -> int:
     """What to add on `day` to a time in a zone, named as _ZONE matches it, to get the own time."""
-    from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
-
     zone = _ZONE_OF.get(pattern(r"(?: standard| daylight)?(?: time)?$").sub("", named))
     if zone is None or own is None:
         return 0
