@@ -1,4 +1,4 @@
-"""What a calendar event, its context and an extraction are."""
+"""Calendar events: those that a conversation changes, and those already planned."""
 
 from __future__ import annotations
 
@@ -28,30 +28,10 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class ContextEvent:
-    """An event that is in the calendar already; `id` is the small integer shown in its place."""
+    """An event that is already in the calendar; `id` is a small number in place of its real id."""
 
     id: int
     summary: str
     start: datetime
     end: datetime | None = None
     location: str | None = None
-
-
-def event_fields(event: Event) -> dict[str, object]:
-    """The event in the JSON form of an answer, every field present."""
-    return {
-        "action": event.action,
-        "title": event.title,
-        "start_time": _iso(event.start_time),
-        "end_time": _iso(event.end_time),
-        "location": event.location,
-        "attendees": list(event.attendees),
-        "confidence": event.confidence,
-        "reasoning": event.reasoning,
-        "assumptions": list(event.assumptions),
-        "existing_event_id": event.existing_event_id,
-    }
-
-
-def _iso(moment: datetime | None) -> str | None:
-    return None if moment is None else moment.isoformat()

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import fields
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
 
 import pytest
@@ -71,6 +72,15 @@ def only(text: str) -> Event:
 @given(st.lists(events, max_size=4).map(tuple))
 def test_events_survive_being_written_and_read(given_events: tuple[Event, ...]) -> None:
     assert parse_answer(render_answer(given_events)) == given_events
+
+
+def test_every_field_is_written_times_as_iso_8601() -> None:
+    event = Event("update", "Sync", datetime(2026, 2, 20, 9, tzinfo=UTC), attendees=("Bo",))
+    (written,) = json.loads(render_answer([event]))["events"]
+    assert list(written) == [field.name for field in fields(Event)]
+    assert written["start_time"] == "2026-02-20T09:00:00+00:00"
+    assert written["end_time"] is None
+    assert written["attendees"] == ["Bo"]
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,8 @@ from typing import get_args
 from cal_ai.applying.decisions import DEFAULT_APPLY, admits
 from cal_ai.applying.outcomes import Outcome
 from cal_ai.events import Confidence
-from truemark import jsonlines
 from truemark.errors import TruemarkError
+from truemark.jsonlines import append, scan, set_aside
 from truemark.jsontext import read_value
 
 
@@ -63,7 +63,7 @@ class Journal:
         changes: dict[str, Outcome] = {}
         settled: Confidence | None = None
         warnings: list[str] = []
-        for _, record in jsonlines.scan(self.path, warnings):
+        for _, record in scan(self.path, warnings):
             line = _read_line(record)
             if line is None:
                 warnings.append("a line that is not as this program writes it")
@@ -77,7 +77,7 @@ class Journal:
 
     def set_damaged_aside(self) -> int:
         """Move damaged lines to a file beside this one; return how many there were."""
-        return jsonlines.set_aside(self.path, lambda record: _read_line(record) is not None)
+        return set_aside(self.path, lambda record: _read_line(record) is not None)
 
     def add(self, calendar: str, transcript: str, key: str, change: Outcome) -> None:
         """Remember a change; it is on disk when this returns."""
@@ -90,7 +90,7 @@ class Journal:
     def _append(self, calendar: str, transcript: str, fields: Mapping[str, object]) -> None:
         at = datetime.now().astimezone().isoformat(" ", "minutes")
         head = {"at": at, "calendar": calendar, "transcript": transcript}
-        jsonlines.append(self.path, {**head, **fields})
+        append(self.path, {**head, **fields})
 
 
 def _read_line(record: Mapping[str, object]) -> _Line | None:

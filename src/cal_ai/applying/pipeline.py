@@ -63,7 +63,7 @@ def run_command(options: argparse.Namespace) -> int:
         settings,
         model=options.model,
         prompt=options.prompt,
-        policy=model_policy(options.timeout),
+        policy=model_policy(options.timeout) if options.timeout else None,
     )
     calendar = choose_calendar(options.calendar, settings, zone, timeout_s=options.timeout)
     note(choice_line(options.extractor, options.model, settings, extractor))

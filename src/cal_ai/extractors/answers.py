@@ -10,12 +10,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict
 from datetime import datetime
 from typing import get_args
 
 import msgspec
 
-from cal_ai.events import Action, Confidence, Event, event_fields
+from cal_ai.events import Action, Confidence, Event
 from truemark.jsontext import shown
 
 _PROBLEMS_SHOWN = 5
@@ -51,7 +52,8 @@ def parse_answer(text: str) -> tuple[Event, ...]:
 
 def render_answer(events: Iterable[Event]) -> str:
     """Write events as an answer in the requested form, which `parse_answer` reads back."""
-    return json.dumps({"events": [event_fields(event) for event in events]}, ensure_ascii=False)
+    answer = {"events": [asdict(event) for event in events]}
+    return json.dumps(answer, default=datetime.isoformat, ensure_ascii=False)
 
 
 def _without_thinking(text: str) -> str:

@@ -52,10 +52,9 @@ def choose_extractor(
     kind, _, place = check_extractor(chosen).partition(":")
     if model is not None and not model.strip():
         raise TruemarkError("--model is empty, expected the name of a model")
-    policy = policy or CallPolicy()
     if kind in ("gemini", "openai"):
         provider: ProviderName = "gemini" if kind == "gemini" else "openai"
-        caller = Caller(policy, RateLimiter(per_minute))
+        caller = Caller(policy or CallPolicy(), RateLimiter(per_minute))
         return _language_model(provider, model, settings, caller, prompt)
     for flag, value in (("--model", model), ("--prompt", prompt)):
         if value is not None:
@@ -63,7 +62,7 @@ def choose_extractor(
             raise TruemarkError(f"{flag} is '{value}', but the extractor {kind} takes no {what}")
     if kind in ("py", "cmd"):
         custom = CallableExtractor if kind == "py" else ProgramExtractor
-        return custom(chosen, timeout_s=policy.timeout_s)
+        return custom(chosen, timeout_s=(policy or CallPolicy()).timeout_s)
     if kind == EMBEDDED:
         return ReaderExtractor()
     return ReplayExtractor(Path(place))

@@ -1,7 +1,7 @@
-"""Extractors of a user's own: a Python callable, `py:module:callable`, or a program, `cmd:COMMAND`.
+"""Custom extractors: a Python callable, `py:module:callable`, or a program, `cmd:COMMAND`.
 
-A program reads the request as a JSON object on standard input and prints the events as JSON. What
-either returns is read like the answer of a language model, so it is repaired, stored and replayed
+A program reads the request as a JSON object on standard input and prints the events as JSON. Both
+results are read like the answer of a language model, so they are repaired, stored and replayed
 like one.
 """
 
@@ -12,11 +12,12 @@ import inspect
 import json
 import threading
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from dataclasses import asdict
 from datetime import date
 from itertools import islice
 from typing import TypeVar
 
-from cal_ai.events import Event, event_fields
+from cal_ai.events import Event
 from cal_ai.extractors.answers import AnswerError, parse_answer
 from cal_ai.extractors.protocol import Extraction, Request
 from truemark.errors import TruemarkError, foreign_reason
@@ -36,7 +37,7 @@ _MOST_EVENTS = 10_000
 
 
 class CallableExtractor:
-    """A callable that makes events of a `Request`; one that is not `async` is called in turn."""
+    """Extracts with a callable from a `Request` to events; one call at a time unless async."""
 
     def __init__(self, name: str, *, timeout_s: float) -> None:
         self._name = name
@@ -58,10 +59,9 @@ class CallableExtractor:
         return {"source": source_checksum(self._function)[:12]}
 
     async def extract_events(self, request: Request) -> Extraction:
-        """What the callable makes of the request."""
         try:
             async with asyncio.timeout(self._timeout_s):
-                returned = await self._called(request)
+                returned = await self._call(request)
         except TimeoutError:
             raise CallFailed(f"no answer within {self._timeout_s:g} s") from None
         except (CallFailed, TruemarkError):
@@ -73,16 +73,16 @@ class CallableExtractor:
     async def close(self) -> None:
         """Nothing is held open between calls."""
 
-    async def _called(self, request: Request) -> object:
+    async def _call(self, request: Request) -> object:
         if inspect.iscoroutinefunction(self._function):
             return await self._function(request)
         async with self._turn:
-            returned = await _in_thread(lambda: _taken(self._name, self._function(request)))
+            returned = await _in_thread(lambda: _read_all(self._name, self._function(request)))
         return await returned if isinstance(returned, Awaitable) else returned
 
 
 class ProgramExtractor:
-    """A program that is started for each conversation."""
+    """Extracts with a program that is started for each conversation."""
 
     def __init__(self, name: str, *, timeout_s: float) -> None:
         self._name = name
@@ -104,7 +104,6 @@ class ProgramExtractor:
         return {"program": command_checksum(self._words)}
 
     async def extract_events(self, request: Request) -> Extraction:
-        """What the program prints for the request."""
         data = json.dumps(request_fields(request), ensure_ascii=False).encode("utf-8", "replace")
         try:
             with started(self._words, self._limits) as program:
@@ -118,7 +117,7 @@ class ProgramExtractor:
 
 
 def request_fields(request: Request) -> dict[str, object]:
-    """The request in the JSON form that programs read."""
+    """Return the request in the JSON form that programs read."""
     return {
         "owner": request.owner,
         "now": request.now.isoformat(),
@@ -140,8 +139,8 @@ def request_fields(request: Request) -> dict[str, object]:
     }
 
 
-def _taken(name: str, returned: object) -> object:
-    """What was returned; what is made while it is read is read here, in the time it may take."""
+def _read_all(name: str, returned: object) -> object:
+    """Turn an iterator into a list, so that making its items counts towards the timeout."""
     if not isinstance(returned, Iterator):
         return returned
     items = list(islice(returned, _MOST_EVENTS + 1))
@@ -154,7 +153,8 @@ def _as_answer(name: str, returned: object) -> str:
     if isinstance(returned, str):
         return returned
     if isinstance(returned, Iterable) and not isinstance(returned, Mapping | bytes):
-        returned = {"events": [_plain(item) for item in returned]}
+        events = [asdict(item) if isinstance(item, Event) else item for item in returned]
+        returned = {"events": events}
     if not isinstance(returned, Mapping):
         kind = type(returned).__name__
         raise CallFailed(f"{name} returned a {kind}, expected a list of events")
@@ -162,10 +162,6 @@ def _as_answer(name: str, returned: object) -> str:
         return json.dumps(returned, default=_iso, ensure_ascii=False)
     except (TypeError, ValueError) as error:
         raise CallFailed(f"{name} returned what is no event: {error}") from None
-
-
-def _plain(item: object) -> object:
-    return event_fields(item) if isinstance(item, Event) else item
 
 
 def _iso(value: object) -> object:
@@ -184,11 +180,11 @@ def _extraction(answer: str) -> Extraction:
 
 
 async def _in_thread(work: Callable[[], T]) -> T:
-    """What the work returns, done in a thread that nobody waits for when the run ends early."""
+    """Run the work in a thread that nobody waits for if the run ends early."""
     loop = asyncio.get_running_loop()
     result: asyncio.Future[T] = loop.create_future()
 
-    def tell(value: T | None, error: BaseException | None) -> None:
+    def finish(value: T | None, error: BaseException | None) -> None:
         if result.done():
             return
         if error:
@@ -204,7 +200,7 @@ async def _in_thread(work: Callable[[], T]) -> T:
         except (Exception, SystemExit) as error:
             problem = error
         if not loop.is_closed():
-            loop.call_soon_threadsafe(tell, value, problem)
+            loop.call_soon_threadsafe(finish, value, problem)
 
     threading.Thread(target=run, daemon=True).start()
     return await result

@@ -13,8 +13,8 @@ from msgspec import Meta
 
 from cal_ai.extractors.answers import AnswerError, parse_answer
 from cal_ai.extractors.protocol import Extraction, Request
-from truemark import jsonlines
 from truemark.errors import TruemarkError
+from truemark.jsonlines import RecordReader, scan
 from truemark.jsontext import read_value
 from truemark.services.calls import CallFailed, Usage, token_count
 from truemark.signature import data_hash
@@ -95,7 +95,7 @@ class Recording:
     """
 
     path: Path
-    lines: jsonlines.RecordReader
+    lines: RecordReader
     offsets: Mapping[int, Mapping[str, int]]
     makers: frozenset[tuple[str, str | None]]
     identities: tuple[Mapping[str, str], ...]
@@ -126,7 +126,7 @@ def open_recording(path: Path) -> Recording:
     makers: set[tuple[str, str | None]] = set()
     identities: dict[str, Mapping[str, str]] = {}
     warnings: list[str] = []
-    for offset, record in jsonlines.scan(path, warnings):
+    for offset, record in scan(path, warnings):
         answer = _recorded(record)
         if answer is None:
             warnings.append(f"{path}: the line at byte {offset} is no stored answer, skipped")
@@ -139,7 +139,7 @@ def open_recording(path: Path) -> Recording:
     repeats = 1 + max(offsets, default=0)
     return Recording(
         path=path,
-        lines=jsonlines.RecordReader(path),
+        lines=RecordReader(path),
         offsets=offsets,
         makers=frozenset(makers),
         identities=tuple(identities.values()),
