@@ -5,10 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, pvariance
-from typing import TypeVar
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, TypeVar
 
 from truemark.counts import Counts, total
 from truemark.records import Run, ScoringRules, Unit
@@ -25,7 +22,12 @@ from truemark.uncertainty import (
     wilson,
 )
 
-Ints = NDArray[np.int64]
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Ints = NDArray[np.int64]
+
 T = TypeVar("T")
 Block = tuple[str, int]
 
@@ -107,6 +109,8 @@ def block_rows(unit: Unit) -> list[tuple[Block, tuple[int, ...]]]:
 
 def cluster_table(units: Sequence[Unit]) -> Ints:
     """Add up the counts per cluster; rows of tp, fp, fn."""
+    import numpy as np  # sat-bench -h loads this module
+
     parts = [part for unit in units for part in block_rows(unit)]
     rows = np.array([row for _, row in parts], dtype=np.int64).reshape(len(parts), 3)
     return clustered(rows, [cluster for cluster, _ in parts])
