@@ -1,7 +1,4 @@
-"""Reading and writing whole files, so that nothing is misread or left half-written.
-
-A `Spool` is a file too: it holds what would take too much memory, for as long as a process runs.
-"""
+"""Reading and writing whole files, so that nothing is misread or left half-written."""
 
 from __future__ import annotations
 
@@ -11,13 +8,10 @@ import os
 import secrets
 import stat
 import time
-import weakref
-from array import array
 from collections.abc import Iterable
 from contextlib import suppress
-from io import BytesIO, FileIO
+from io import FileIO
 from pathlib import Path
-from typing import IO
 
 from truemark.errors import TruemarkError, os_reason
 
@@ -26,9 +20,6 @@ LARGEST_FILE = 2_000 * MEGABYTE
 LARGEST_TEXT = 50 * MEGABYTE
 PRIVATE = 0o600
 """The mode of new files: conversations, answers and calendars are private."""
-
-SPOOLED_IN_MEMORY = 250_000
-"""Bytes of a spool up to which it needs no file; those of a usual run stay below."""
 
 _LEFT_BEHIND_S = 3600.0  # no writer takes that long
 _ADVICE = {
@@ -197,59 +188,3 @@ def read_text(path: str | os.PathLike[str], largest: int = LARGEST_TEXT) -> str:
         raise TruemarkError(
             f"{path}:{line}: not UTF-8 text (found {found}); save the file as UTF-8"
         ) from error
-
-
-class Spool:
-    """Pieces that need not be in memory, by number: few are, many are in a file without a name."""
-
-    def __init__(self) -> None:
-        self._file: IO[bytes] = BytesIO()
-        self._in_memory = True
-        self._at_end = True
-        self._ends = array("q", [0])
-
-    def __len__(self) -> int:
-        return len(self._ends) - 1
-
-    def add(self, piece: bytes) -> int:
-        """The number that the piece has from now on."""
-        end = self._ends[-1]
-        if self._in_memory and end + len(piece) > SPOOLED_IN_MEMORY:
-            self._move_to_file()
-        try:
-            if not self._at_end:
-                self._file.seek(end)
-            self._at_end = False
-            self._file.write(piece)
-            self._at_end = True
-        except OSError as error:
-            raise _spool_error(error) from error
-        self._ends.append(end + len(piece))
-        return len(self) - 1
-
-    def __getitem__(self, number: int) -> bytes:
-        begin, end = self._ends[number], self._ends[number + 1]
-        self._at_end = False
-        try:
-            self._file.seek(begin)
-            return self._file.read(end - begin)
-        except OSError as error:  # the disk may be full when the last pieces go there
-            raise _spool_error(error) from error
-
-    def _move_to_file(self) -> None:
-        from tempfile import TemporaryFile
-
-        try:
-            file = TemporaryFile()  # noqa: SIM115  # closed when nobody has the spool any more
-            weakref.finalize(self, file.close)
-            self._file.seek(0)
-            file.write(self._file.read())
-        except OSError as error:
-            raise _spool_error(error) from error
-        self._file, self._in_memory, self._at_end = file, False, True
-
-
-def _spool_error(error: OSError) -> TruemarkError:
-    from tempfile import gettempdir
-
-    return write_error(gettempdir(), error)

@@ -3,7 +3,6 @@ import signal
 import stat
 import subprocess
 import sys
-import tempfile
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,9 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from truemark import files
 from truemark.errors import TruemarkError
-from truemark.files import Spool, append_text, read_bytes, read_text, write_atomically
+from truemark.files import append_text, read_bytes, read_text, write_atomically
 
 
 def entries(folder: Path) -> list[str]:
@@ -290,37 +288,3 @@ def test_pieces_that_break_off_leave_the_old_file_and_nothing_else(tmp_path: Pat
         write_atomically(tmp_path / "out", pieces())
     assert (tmp_path / "out").read_text() == "old"
     assert entries(tmp_path) == ["out"]
-
-
-@pytest.mark.parametrize("in_memory", [1, 100, 10**6])
-@given(st.lists(st.one_of(st.binary(max_size=90), st.integers(0, 99)), max_size=30))
-def test_a_spool_gives_back_every_piece_whenever_it_is_asked(
-    in_memory: int, steps: list[bytes | int]
-) -> None:
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(files, "SPOOLED_IN_MEMORY", in_memory)
-        spool, added = Spool(), list[bytes]()
-    for step in steps:
-        if isinstance(step, bytes):
-            assert spool.add(step) == len(added)
-            added.append(step)
-        elif added:
-            assert spool[step % len(added)] == added[step % len(added)]
-    assert len(spool) == len(added)
-    assert [spool[number] for number in range(len(spool))] == added
-
-
-def test_a_spool_leaves_no_file_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    spool = Spool()
-    spool.add(b"x" * 2 * files.SPOOLED_IN_MEMORY)
-    assert spool[0].startswith(b"xx")
-    assert entries(tmp_path) == []
-
-
-def test_a_spool_that_cannot_be_written_is_said_in_one_line(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "gone"))
-    with pytest.raises(TruemarkError, match="gone: cannot be written: No such file or directory"):
-        Spool().add(b"x" * 2 * files.SPOOLED_IN_MEMORY)
