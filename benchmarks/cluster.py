@@ -15,15 +15,17 @@ from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 
+from testing.measuring import CountedTalks, counted
+
 from benchmarks.machine import machine
 from benchmarks.segmentation_speed import models, talk_text
 from benchmarks.timing import fastest
 from sat_bench.corpus.talks import Talk, find_sentences
-from sat_bench.evaluation import Measurement, measure
+from sat_bench.measure import measure
 from sat_bench.models.protocol import BoundaryModel
 from sat_bench.models.segmenter import Segmenter
 from sat_bench.running.cluster import connected
-from truemark.sweep import grid
+from truemark.curve import grid
 from truemark.tables import Table, render
 
 TALK_CHARACTERS = 2_500
@@ -40,9 +42,9 @@ def talks(count: int) -> list[Talk]:
     return [Talk(f"{n}", "", "", "", part, find_sentences(part)) for n, part in enumerate(parts)]
 
 
-def read(model: BoundaryModel, corpus: list[Talk], found: list[Measurement]) -> None:
-    """Adds a measurement of the model to what was found."""
-    found.append(measure(model, corpus, THRESHOLDS))
+def read(model: BoundaryModel, corpus: list[Talk], counts: list[CountedTalks]) -> None:
+    """Add the counts of the model's answers."""
+    counts.append(counted(measure(model, corpus), THRESHOLDS))
 
 
 def main() -> None:
@@ -60,14 +62,14 @@ def main() -> None:
             cluster = stack.enter_context(connected(f"local:{workers}"))
             runs[name] = cluster.model(shaped, shaped.reach)
         for model in runs.values():
-            measure(model, corpus[:4], THRESHOLDS)  # loads the model on every worker
-        found: dict[str, list[Measurement]] = {name: [] for name in runs}
+            measure(model, corpus[:4])  # loads the model on every worker
+        counts: dict[str, list[CountedTalks]] = {name: [] for name in runs}
         jobs: dict[str, Callable[[], object]] = {
-            name: partial(read, model, corpus, found[name]) for name, model in runs.items()
+            name: partial(read, model, corpus, counts[name]) for name, model in runs.items()
         }
         times = fastest(jobs, options.rounds)
-    for name, measurements in found.items():
-        if any(measurement != found[HERE][0] for measurement in measurements):
+    for name, measurements in counts.items():
+        if any(measurement != counts[HERE][0] for measurement in measurements):
             raise SystemExit(f"{name}: counts differ from those of {HERE}")
     rows = tuple((name, taken, times["one worker"] / taken) for name, taken in times.items())
     print(f"{len(corpus)} talks of {TALK_CHARACTERS:,} characters, SaT-3l's shape, {machine()}\n")

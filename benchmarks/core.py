@@ -16,8 +16,8 @@ from benchmarks import plain_core as plain
 from benchmarks.machine import machine
 from benchmarks.timing import fastest
 from truemark.assignment import match_by_cost
-from truemark.matching import match_positions
-from truemark.sweep import ScoredPositions, exact_curve, grid, sweep, sweep_groups
+from truemark.curve import SummedCurve, curve_of, grid, sum_curves, sweep
+from truemark.matching import ScoredPositions, match_positions
 from truemark.tables import Table, render
 from truemark.uncertainty import Scoring, intervals_of, paired_test
 
@@ -76,6 +76,11 @@ def _matching(generator: np.random.Generator) -> Iterator[Job]:
     )
 
 
+def exact_curve(predicted: ScoredPositions, expected: list[int], tolerance: int) -> SummedCurve:
+    """Count at every distinct score, however many there are."""
+    return sum_curves([curve_of(predicted, expected, tolerance)], most=len(predicted))
+
+
 def _sweeps(generator: np.random.Generator) -> Iterator[Job]:
     scores = generator.random(MILLION)
     talk = ScoredPositions(positions(generator, MILLION, 4 * MILLION), scores)
@@ -83,13 +88,13 @@ def _sweeps(generator: np.random.Generator) -> Iterator[Job]:
     crowd = ScoredPositions(positions(generator, MILLION, 10 * MILLION), scores)
     dense = positions(generator, MILLION, 10 * MILLION).tolist()
     million = "exact curve of 1,000,000 predictions,"
-    yield Job(f"{million} a truth per 20", lambda: exact_curve([(talk, rare)], TOLERANCE), 1.0)
-    yield Job(f"{million} as many truths", lambda: exact_curve([(crowd, dense)], TOLERANCE))
-    yield Job(f"{million} as many truths, tolerance 30", lambda: exact_curve([(crowd, dense)], 30))
+    yield Job(f"{million} a truth per 20", lambda: exact_curve(talk, rare, TOLERANCE), 1.0)
+    yield Job(f"{million} as many truths", lambda: exact_curve(crowd, dense, TOLERANCE))
+    yield Job(f"{million} as many truths, tolerance 30", lambda: exact_curve(crowd, dense, 30))
     thresholds = grid(0.01, 0.20, 0.01)
     yield Job(
         f"sweep of 1,000,000 predictions over {len(thresholds)} thresholds, a truth per 20",
-        lambda: sweep([(talk, rare)], thresholds, TOLERANCE),
+        lambda: sweep([curve_of(talk, rare, TOLERANCE)], thresholds, empty=0.0),
     )
     talks = [
         (
@@ -101,7 +106,7 @@ def _sweeps(generator: np.random.Generator) -> Iterator[Job]:
     fine = grid(0.0, 1.0, 0.0001)
     yield Job(
         "sweep of 1,000 talks over 10,000 thresholds",
-        lambda: sweep_groups(talks, fine, TOLERANCE),
+        lambda: sweep([curve_of(*one, TOLERANCE) for one in talks], fine, empty=0.0),
         2.0,
         lambda: plain.sweep_by_point(talks[:100], fine, TOLERANCE),
         10,

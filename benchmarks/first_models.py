@@ -18,7 +18,8 @@ from pathlib import Path
 from benchmarks.machine import machine
 from benchmarks.segmentation_speed import talk_text
 from benchmarks.timing import fastest
-from sat_bench.models.finding import BUNDLED_MODELS, TOKENIZER_NAME, find_model
+from sat_bench.defaults import BUNDLED_MODELS
+from sat_bench.models.finding import TOKENIZER_NAME, find_model
 from sat_bench.models.segmenter import Segmenter
 from truemark.tables import Table, render
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from operator import index
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from truemark.counts import Counts
-from truemark.matching import found_scores
-from truemark.sweep import Group, SweepPoint
+from truemark.matching import adds_match
+from truemark.places import Group
 from truemark.uncertainty import Scoring
 
 if TYPE_CHECKING:
@@ -37,20 +38,28 @@ def match_by_scan(
     return pairs
 
 
+@dataclass(frozen=True, slots=True)
+class PlainPoint:
+    """The counts of one talk at one threshold."""
+
+    threshold: float
+    counts: Counts
+
+
 def sweep_by_point(
     groups: Sequence[Group], thresholds: Sequence[float], tolerance: int
-) -> list[list[SweepPoint]]:
-    """An object per group and threshold."""
+) -> list[list[PlainPoint]]:
+    """Make an object per group and threshold."""
     levels = np.asarray(thresholds)
     swept = []
     for scored, expected in groups:
-        found = np.sort(found_scores(scored, expected, tolerance))
+        found = np.sort(scored.scores[adds_match(scored, expected, tolerance)])
         marks = np.sort(scored.scores)
         matched = (len(found) - np.searchsorted(found, levels, side="right")).tolist()
         predicted = (len(marks) - np.searchsorted(marks, levels, side="right")).tolist()
         swept.append(
             [
-                SweepPoint(level, Counts.of(matched=a, predicted=b, expected=len(expected)))
+                PlainPoint(level, Counts.of(matched=a, predicted=b, expected=len(expected)))
                 for level, a, b in zip(thresholds, matched, predicted, strict=True)
             ]
         )

@@ -11,19 +11,17 @@ from __future__ import annotations
 import argparse
 import io
 import tempfile
-import time
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
 from benchmarks.machine import machine
 from benchmarks.timing import fastest
 from sat_bench.cli import main as sat_bench
-from sat_bench.corpus.loading import BUNDLED_CORPUS, Corpus, load_corpus
-from sat_bench.evaluation import DEFAULTS, Measured, measure_model
-from sat_bench.findings import with_findings
-from sat_bench.models.finding import BUNDLED_MODELS
+from sat_bench.corpus.loading import Corpus, load_corpus
+from sat_bench.defaults import BUNDLED_CORPUS, BUNDLED_MODELS, Options
+from sat_bench.measure import measure_system
 from sat_bench.models.systems import find_system
-from sat_bench.recording import Setup, run_of
+from sat_bench.record import run_of, with_findings
 from truemark.records import write_run
 from truemark.tables import Table, render
 
@@ -37,12 +35,11 @@ def command(model: str) -> None:
 
 def row(model: str, corpus: Corpus, file: Path, rounds: int) -> tuple[object, ...]:
     """The times of a run and of its record, and how large that is."""
-    measured = Measured(system := find_system(model), measure_model(system, corpus, keep=True))
-    setup = Setup(corpus.checksum, "plain", DEFAULTS.tolerance, DEFAULTS.weights, None)
-    run = run_of(measured, setup, time.strftime("%Y-%m-%dT%H:%M:%S+00:00", time.gmtime()))
+    [measured] = measure_system(find_system(model), corpus, keep_places=True)
+    run = run_of(measured, Options(), corpus.checksum)
 
     def record() -> None:
-        write_run(file, with_findings(run, measured, corpus, setup))
+        write_run(file, with_findings(run, measured, corpus))
 
     times = fastest({"run": lambda: command(model), "record": record}, rounds)
     share = times["record"] / times["run"]

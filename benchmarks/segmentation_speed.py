@@ -26,10 +26,10 @@ from benchmarks import wtpsplit_peer
 from benchmarks.machine import machine, peak_memory
 from benchmarks.timing import fastest, undisturbed
 from benchmarks.wtpsplit_peer import WtpsplitPeer
-from sat_bench.corpus.loading import BUNDLED_CORPUS
-from sat_bench.models.finding import BUNDLED_MODELS, ModelFiles, find_model
-from sat_bench.models.network import quantized
-from sat_bench.models.reach import Reach, reach_of
+from sat_bench.defaults import BUNDLED_CORPUS, BUNDLED_MODELS
+from sat_bench.models.cards import Reach, reach_of
+from sat_bench.models.finding import ModelFiles, find_model
+from sat_bench.models.quantising import quantized
 from sat_bench.models.segmenter import Segmenter
 from sat_bench.models.tokenizer import Tokenizer
 from sat_bench.models.windows import windows

@@ -27,8 +27,7 @@ from training.documents import GOLD_ENDING, Document, read_gold_folder
 
 from benchmarks.machine import machine
 from benchmarks.timing import undisturbed
-from sat_bench.corpus.loading import BUNDLED_CORPUS
-from sat_bench.models.finding import BUNDLED_MODELS
+from sat_bench.defaults import BUNDLED_CORPUS, BUNDLED_MODELS
 from sat_bench.models.libraries import LIBRARIES
 from truemark.errors import TruemarkError
 from truemark.files import read_text, write_atomically

@@ -28,8 +28,8 @@ from benchmarks.segmentation_speed import models, peer_of, talk_text
 from benchmarks.short_bounds import network_alone, product_table, runs_of, tokens_read
 from benchmarks.timing import fastest
 from benchmarks.wtpsplit_peer import WtpsplitPeer
-from sat_bench.models.finding import BUNDLED_MODELS, ModelFiles
-from sat_bench.models.runtimes import Runtime
+from sat_bench.defaults import BUNDLED_MODELS, Runtime
+from sat_bench.models.finding import ModelFiles
 from sat_bench.models.segmenter import Segmenter
 from truemark.tables import Table, render
 

@@ -19,12 +19,13 @@ from pathlib import Path
 from benchmarks.machine import machine
 from benchmarks.segmentation_speed import models
 from benchmarks.timing import undisturbed
-from sat_bench.corpus.loading import BUNDLED_CORPUS, Corpus, load_corpus
-from sat_bench.evaluation import DEFAULTS, measure
+from sat_bench.corpus.loading import Corpus, load_corpus
+from sat_bench.defaults import BUNDLED_CORPUS, DEFAULTS
+from sat_bench.measure import measure
 from sat_bench.models.finding import ModelFiles, find_model
-from sat_bench.models.protocol import BoundaryModel
+from sat_bench.models.protocol import AnyModel
 from sat_bench.running.inference import Inference
-from truemark.sweep import grid
+from truemark.curve import grid
 from truemark.tables import Table, render
 
 
@@ -34,10 +35,10 @@ class Cost:
     processor_s: float
 
 
-def cost(model: BoundaryModel, corpus: Corpus, thresholds: Sequence[float]) -> Cost:
+def cost(model: AnyModel, corpus: Corpus, thresholds: Sequence[float]) -> Cost:
     """How long one measurement takes, reading the talks included."""
     wall_s, processor_s = time.perf_counter(), time.process_time()
-    measure(model, corpus, thresholds)
+    measure(model, corpus).sweep(thresholds, DEFAULTS.weights)
     return Cost(time.perf_counter() - wall_s, time.process_time() - processor_s)
 
 

@@ -19,7 +19,7 @@ import onnxruntime
 import sentencepiece
 from sentencepiece import sentencepiece_model_pb2
 
-from sat_bench.models.reach import longest_window
+from sat_bench.models.cards import longest_window
 
 INSTALL = "pip install wtpsplit-lite==0.2.0 protobuf"
 

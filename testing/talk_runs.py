@@ -9,16 +9,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from truemark.calibration import reliability_of
-from truemark.counts import Counts
-from truemark.record_parts import (
-    curve_columns,
-    held_out_of,
-    over_tolerances,
-    position_blocks,
-    position_marks,
-)
-from truemark.records import Finding, Mark, Run, ScoringRules, System, Unit
-from truemark.sweep import Group, ScoredPositions, exact_curve, grid, sweep_groups
+from truemark.counts import Counts, total
+from truemark.curve import curve_of, grid, leave_one_out, sum_curves, thinned
+from truemark.matching import ScoredPositions
+from truemark.places import Group, over_tolerances, position_marks
+from truemark.records import Finding, HeldOut, Mark, Run, ScoringRules, System, Unit
 
 STARTED = "2026-03-01T09:00:00+01:00"
 SOURCE = Path(__file__).parents[1] / "src"
@@ -80,6 +75,9 @@ def run_of_talks(name: str, talks: Sequence[Talk], tolerance: int) -> Run:
     rules = ScoringRules(empty=0, threshold=0.3, own_threshold=0.5, tolerance=tolerance)
     measured = [_measured(one, rules) for one in talks]
     groups = [one.group for one in talks]
+    curves = [curve_of(scored, truth, tolerance) for scored, truth in groups]
+    points = leave_one_out(curves, grid(0.05, 1, 0.05), empty=rules.empty)
+    held_out = total(point.counts for point in points)
     claims = [
         (score, position in one.truth)
         for one in talks
@@ -95,9 +93,9 @@ def run_of_talks(name: str, talks: Sequence[Talk], tolerance: int) -> Run:
         scoring=rules,
         units=tuple(unit for unit, _ in measured),
         findings=tuple(finding for _, own in measured for finding in own),
-        curve=curve_columns(exact_curve(groups, tolerance), rules),
+        curve=thinned(sum_curves(curves), rules),
         tolerances=over_tolerances(groups, 0.3, (0, 1, 2, 3, 5, 8, 13)),
-        held_out=held_out_of(sweep_groups(groups, grid(0.05, 1, 0.05), tolerance), rules),
+        held_out=HeldOut(held_out.tp, held_out.fp, held_out.fn, "leave one out"),
         reliability=reliability_of([p for p, _ in claims], [right for _, right in claims]),
         words={"unit": "talk", "units": "talks", "item": "sentence end", "items": "sentence ends"},
     )
@@ -116,7 +114,6 @@ def _measured(one: Talk, rules: ScoringRules) -> tuple[Unit, list[Finding]]:
         counts.fp,
         counts.fn,
         group={"language": one.language, "length": "short" if len(one.text) < 6_000 else "long"},
-        blocks=position_blocks(one.scored.above(threshold), one.truth, tolerance),
         seconds=0.1 + len(one.text) / 40_000,
         text=one.text,
         marks=marks,

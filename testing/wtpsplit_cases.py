@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from sat_bench.corpus.loading import BUNDLED_CORPUS
+from sat_bench.defaults import BUNDLED_CORPUS
 from sat_bench.models.tokenizer import Tokenizer
 from testing.onnx_models import write_table_model
 

@@ -17,14 +17,15 @@ from typing import Protocol
 
 import numpy as np
 
-from sat_bench.models.boundaries import Probabilities, scored_positions
+from sat_bench.models.boundaries import scored_positions
 from sat_bench.models.finding import find_model
+from sat_bench.models.protocol import Probabilities
 from sat_bench.models.segmenter import Segmenter
 from training.corruption import MarkedText, bare, join
 from training.documents import read_gold_folder
 from truemark.calibration import expected_calibration_error
-from truemark.counts import scores
-from truemark.sweep import ScoredPositions, grid, sweep
+from truemark.curve import curve_of, grid, sweep
+from truemark.matching import ScoredPositions
 from truemark.tables import Table, render
 
 COLUMNS = ("model", "documents", "text", "threshold", "F1", "best F1", "at", "calibration error")
@@ -67,8 +68,9 @@ def evaluate(segmenter: Asked, texts: Sequence[MarkedText], threshold: float) ->
         (scored_positions(marked.text, p), [int(end) for end in marked.ends])
         for marked, p in zip(texts, probabilities, strict=True)
     ]
-    points = sweep(groups, [threshold, *grid(0.05, 0.96, 0.01)], 0)
-    here, *others = [(scores(point.counts, empty=0.0).f1, point.threshold) for point in points]
+    curves = [curve_of(scored, ends, 0) for scored, ends in groups]
+    points = sweep(curves, [threshold, *grid(0.05, 0.96, 0.01)], empty=0.0)
+    here, *others = [(point.scores.f1, point.threshold) for point in points]
     best_f1, at = max(others)
     return [here[0], best_f1, at, _calibration_error(groups)]
 

@@ -8,10 +8,9 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from sat_bench.models.boundaries import Probabilities
-from sat_bench.models.network import FloatArray
-from sat_bench.models.reach import DEFAULT_WEIGHTING
-from sat_bench.models.tokenizer import BOS_ID, EOS_ID, IntArray, Tokenizer
+from sat_bench.defaults import DEFAULT_WEIGHTING
+from sat_bench.models.protocol import FloatArray, IntArray, Probabilities
+from sat_bench.models.tokenizer import BOS_ID, EOS_ID, Tokenizer
 from sat_bench.models.windows import WindowAverage, windows
 from training.language import LanguageModel
 from training.network import Network, load

@@ -4,7 +4,7 @@ TYPE_CHECKING = False  # that of typing takes time to import, while Ctrl-C is no
 if TYPE_CHECKING:
     from sat_bench.corpus.loading import load_corpus
     from sat_bench.corpus.talks import Talk
-    from sat_bench.evaluation import compare, evaluate, sweep
+    from sat_bench.measure import compare, evaluate, sweep
     from sat_bench.models.segmenter import Segmenter
     from sat_bench.models.systems import find_system
 
@@ -13,7 +13,7 @@ __all__ = ["Segmenter", "Talk", "compare", "evaluate", "find_system", "load_corp
 _HOMES = {
     "corpus.loading": ("load_corpus",),
     "corpus.talks": ("Talk",),
-    "evaluation": ("compare", "evaluate", "sweep"),
+    "measure": ("compare", "evaluate", "sweep"),
     "models.segmenter": ("Segmenter",),
     "models.systems": ("find_system",),
 }

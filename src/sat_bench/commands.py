@@ -1,100 +1,55 @@
-"""The work of `sat-bench`: options, talks, probabilities, counts, report."""
+"""The work of `sat-bench`: talks, systems, curves, runs, report. `measure` knows the whole path."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from datetime import UTC, datetime
 from pathlib import Path
-from time import perf_counter
 
-from sat_bench.corpus.conditions import ConditionedCorpus
-from sat_bench.corpus.loading import BUNDLED_CORPUS, Corpus, holds_transcripts, load_corpus
-from sat_bench.corpus.talks import Talk
+from sat_bench.corpus.loading import Corpus, holds_transcripts, load_corpus
 from sat_bench.corpus.transcripts import import_transcript
-from sat_bench.evaluation import Failed, Measured, compare, measure_model
+from sat_bench.defaults import BUNDLED_CORPUS, DEFAULT_CORPUS, Options
+from sat_bench.measure import Failed, Measured, compare, measure_system
 from sat_bench.models.systems import find_system
-from sat_bench.options import DEFAULT_CORPUS, Options, parse_import_options, parse_options
-from sat_bench.recording import Setup, record_paths, run_of
-from sat_bench.report import notes, show
-from sat_bench.results import MeasuredRun, Report, results_of, shown_threshold
+from sat_bench.record import record_paths, run_of, with_findings
+from sat_bench.report import Report, notes, results_of, show, shown_threshold, signatures
+from sat_bench.running.cache import ProbabilityCache
+from sat_bench.running.cluster import connected
 from sat_bench.running.inference import Inference
-from sat_bench.running.watching import ProgressBar, on_a_terminal, watch_reading
+from sat_bench.running.progress import ProgressBar, on_a_terminal, watch_reading
 from truemark import __version__
 from truemark.command import DONE, FAILED, note, tell
+from truemark.records import Run, write_run
 from truemark.text import one_line
 
-Talks = Corpus | ConditionedCorpus
 _WORD = re.compile(r"\S+")
 
+Outcome = tuple[Measured, Run] | Failed
 
-def measure(arguments: Sequence[str]) -> int:
-    """Measures what the flags describe, and prints it; 1 when a model failed."""
-    options = parse_options(arguments)
-    if options is None:
-        tell(f"sat-bench (truemark {__version__})\n")
-        return DONE
+
+def measure(options: Options) -> int:
+    """Measure what the options describe, and print it; return 1 when a model failed."""
     for line in options.without_effect:
         note(line)
     corpus, label = _corpus(options)
     for line in corpus.remarks:
         note(line)
-    paths = record_paths(options.record, options.models) if options.record else ()
-    talks = ConditionedCorpus(corpus, options.conditions) if options.conditions else corpus
-    setup = _setup(options, corpus)
-    with _inference(options, talks) as inference:
-        outcomes = tuple(_outcomes(options, talks, setup, inference))
-    report = Report(
-        mode=options.mode,
-        corpus=label,
-        talks=len(corpus),
-        truth=options.truth,
-        tolerance=options.tolerance,
-        weights=options.weights,
-        results=tuple(results_of(outcomes, setup)),
-        per_talk=options.per_talk,
-    )
-    tell(show(report, options.format))
-    for line in notes(
-        report, sweeps=options.sweeps, timed=options.compare and options.format == "text"
-    ):
+    paths: tuple[Path, ...] = ()
+    if options.record:
+        paths = record_paths(options.record, options.models, options.conditions)
+    with _inference(options, corpus) as inference:
+        outcomes = tuple(_outcomes(options, corpus, inference))
+    report = Report(options, label, len(corpus), tuple(results_of(outcomes, options)))
+    tell(show(report))
+    for line in notes(report):
         note(line)
     if options.format == "text":
-        _note_signatures(report, options)
-    for path, outcome in zip(paths, outcomes, strict=False):
-        if isinstance(outcome, MeasuredRun):
-            _write_record(path, outcome, talks, setup)
+        for line in signatures(report):
+            note(line)
+    if options.record:
+        _write_records(paths, outcomes, corpus, len(options.conditions))
     return DONE if len(report.measured) == len(report.results) else FAILED
-
-
-def _setup(options: Options, corpus: Corpus) -> Setup:
-    return Setup(
-        data=corpus.checksum,
-        truth=options.truth,
-        tolerance=options.tolerance,
-        weights=options.weights,
-        overlap=options.overlap,
-        conditions=options.conditions,
-        sweeps=options.sweeps,
-        weighting=options.weighting,
-        runtime=options.runtime,
-    )
-
-
-def _note_signatures(report: Report, options: Options) -> None:
-    for name, system in dict.fromkeys((one.name, str(one.system)) for one in report.measured):
-        note(f"system {name}: {system}" if options.compare else f"system: {system}")
-    if report.measured:
-        note(f"signature: {report.measured[0].signature}")
-
-
-def _write_record(path: Path, outcome: MeasuredRun, talks: Iterable[Talk], setup: Setup) -> None:
-    from sat_bench.findings import with_findings
-    from truemark.records import write_run
-
-    write_run(path, with_findings(outcome.run, outcome.measured, talks, setup))
-    note(f"record: {path}")
 
 
 def _corpus(options: Options) -> tuple[Corpus, str]:
@@ -113,78 +68,86 @@ def _may_be_empty(path: Path | None) -> bool:
 
 
 @contextmanager
-def _inference(options: Options, talks: Talks) -> Iterator[Inference]:
-    cache = cluster = None
+def _inference(options: Options, corpus: Corpus) -> Iterator[Inference]:
+    times = len(options.conditions)
+    bar = ProgressBar(len(corpus) * times, corpus.characters * times)
     with ExitStack() as stack:
-        if options.cache:
-            from sat_bench.running.cache import ProbabilityCache
-
-            cache = ProbabilityCache(options.cache)
-        if options.cluster:
-            from sat_bench.running.cluster import connected
-
-            cluster = stack.enter_context(connected(options.cluster))
-        bar = ProgressBar(len(talks), talks.characters).watch if on_a_terminal() else None
         yield Inference(
             options.overlap,
-            cache,
-            cluster,
+            ProbabilityCache(options.cache) if options.cache else None,
+            stack.enter_context(connected(options.cluster)) if options.cluster else None,
             note,
-            bar,
+            bar.watch if on_a_terminal() else None,
             options.timeout_s,
             options.weighting,
             options.runtime,
         )
 
 
-def _outcomes(
-    options: Options, talks: Talks, setup: Setup, inference: Inference
-) -> Iterator[MeasuredRun | Failed]:
+def _outcomes(options: Options, corpus: Corpus, inference: Inference) -> Iterator[Outcome]:
+    """Measure each system under each condition, and make its runs as it is done."""
     measured = _comparison if options.compare else _single
-    started, begun_s = datetime.now(UTC), perf_counter()
-    for outcome in measured(options, talks, inference):
+    for outcome in measured(options, corpus, inference):
         if isinstance(outcome, Failed):
             note(f"failed: {outcome.name}: {outcome.reason}")
             yield outcome
         else:
-            stamp = started.isoformat(timespec="seconds")
-            yield MeasuredRun(outcome, run_of(outcome, setup, stamp, perf_counter() - begun_s))
-        started, begun_s = datetime.now(UTC), perf_counter()
+            yield outcome, run_of(outcome, options, corpus.checksum)
 
 
 def _comparison(
-    options: Options, talks: Talks, inference: Inference
+    options: Options, corpus: Corpus, inference: Inference
 ) -> Iterator[Measured | Failed]:
     return compare(
         options.models,
-        talks,
+        corpus,
         options.thresholds,
         options.tolerance,
         options.tokenizer,
         inference,
-        keep=options.record is not None,
+        conditions=options.conditions,
+        keep_places=options.record is not None,
     )
 
 
-def _single(options: Options, talks: Talks, inference: Inference) -> Iterator[Measured]:
-    model = find_system(options.models[0], options.tokenizer, timeout_s=options.timeout_s)
-    if options.thresholds is None and model.threshold is not None:
-        note(f"{model.name}: threshold {shown_threshold(model.threshold)}, from its model card")
-    measurement = measure_model(
-        model,
-        talks,
+def _single(options: Options, corpus: Corpus, inference: Inference) -> Iterator[Measured]:
+    system = find_system(options.models[0], options.tokenizer, timeout_s=options.timeout_s)
+    if options.thresholds is None and system.threshold is not None:
+        note(f"{system.name}: threshold {shown_threshold(system.threshold)}, from its model card")
+    yield from measure_system(
+        system,
+        corpus,
         options.thresholds,
         options.tolerance,
         inference,
-        keep=options.record is not None,
+        conditions=options.conditions,
+        keep_places=options.record is not None,
     )
-    yield Measured(model, measurement)
 
 
-def import_talk(arguments: Sequence[str]) -> int:
-    """Writes the corpus file that the flags describe."""
-    options = parse_import_options(arguments)
-    path, talk = import_transcript(options.file, options.out, options.header, force=options.force)
+def _write_records(
+    paths: Iterable[Path], outcomes: Iterable[Outcome], corpus: Corpus, conditions: int
+) -> None:
+    following = iter(paths)
+    for outcome in outcomes:
+        if isinstance(outcome, Failed):
+            for _ in range(conditions):
+                next(following)
+            continue
+        measured, run = outcome
+        path = next(following)
+        write_run(path, with_findings(run, measured, corpus))
+        note(f"record: {path}")
+
+
+def tell_version() -> int:
+    tell(f"sat-bench (truemark {__version__})\n")
+    return DONE
+
+
+def import_talk(file: Path, out: Path | None, header: Mapping[str, str], *, force: bool) -> int:
+    """Write the corpus file of a pasted transcript or a subtitle file, and say where it is."""
+    path, talk = import_transcript(file, out, header, force=force)
     words = sum(1 for _ in _WORD.finditer(talk.text))
     tell(f"Wrote {one_line(str(path))}: {len(talk.sentences)} sentences, {words} words\n")
     return DONE

@@ -1,4 +1,4 @@
-"""Command line flags as data: parsed with the values they take, listed by `-h` and in the guide."""
+"""Flags of the command line as data: parsed here, listed by `-h` and in the guide."""
 
 from __future__ import annotations
 
@@ -12,16 +12,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
-from sat_bench.corpus.conditions import CONDITIONS, WRITTEN, Condition
-from sat_bench.corpus.loading import BUNDLED_CORPUS
-from sat_bench.models import LARGEST_OVERLAP
-from sat_bench.models.finding import expanded
+from sat_bench.defaults import (
+    BUNDLED_CORPUS,
+    CONDITIONS,
+    LARGEST_OVERLAP,
+    MOST_LOCAL_WORKERS,
+    WRITTEN,
+    Condition,
+)
 from truemark.command import LONGEST_WAIT_S, Parser
+from truemark.files import expanded
 
 _TRUTH = {"true": True, "1": True, "t": True, "false": False, "0": False, "f": False}
 _NEGATIVE_NUMBER = re.compile(r"-\.?\d.*")
 
-MOST_LOCAL_WORKERS = 256
 _MOST_DIGITS = 9
 # A comma in a quoted part of a command does not end it.
 _WORDS = r"""(?:[^,'"\\]|\\.|'[^']*'|"(?:\\.|[^"\\])*")*"""
@@ -72,14 +76,14 @@ class FlagParser:
         self._parser.add_argument("-h", "-help", action="help", help="show this help and exit")
 
     def parse(self, arguments: Sequence[str]) -> dict[str, Any]:
-        """The values of the flags that were given, by name; exits with status 2 on a bad line."""
+        """Return the values of the given flags by name; exit with status 2 on a bad line."""
         namespace, rest = self._parser.parse_known_args(self._canonical(arguments))
         if rest:
             self.error(f"unexpected argument {rest[0]!r}")
         return vars(namespace)
 
     def error(self, message: str) -> NoReturn:
-        """Exits with status 2, the usage and the reason on stderr."""
+        """Exit with status 2, the usage and the reason on stderr."""
         self._parser.error(message)
 
     def _add(self, flag: Flag) -> None:
@@ -115,7 +119,7 @@ class FlagParser:
         return canonical
 
     def _switch(self, canonical: list[str], name: str, *, on: bool) -> None:
-        """Of a switch that is given several times the last counts."""
+        """Set a switch; the last time that it is given counts."""
         if name in ("-h", "-help"):
             self.error(f"argument {name}: takes no value")
         if on:
@@ -133,7 +137,7 @@ class FlagParser:
 
 
 def flag_table(flags: Sequence[Flag]) -> str:
-    """The flags as a Markdown table."""
+    """Write the flags as a Markdown table."""
     lines = ["| flag | default | meaning |", "| --- | --- | --- |"]
     for flag in flags:
         name = " ".join(filter(None, (flag.name, flag.placeholder)))
@@ -180,7 +184,7 @@ def overlap(value: str) -> int:
 
 
 def cluster(value: str) -> str:
-    """The address of a scheduler, or `local:` with a number of workers."""
+    """Accept the address of a scheduler, or `local:` with a number of workers."""
     kind, _, workers = value.partition(":")
     if kind == "local" and workers:
         wanted = f"local:N with N from 1 to {MOST_LOCAL_WORKERS} workers"
@@ -204,23 +208,23 @@ def path(value: str) -> Path:
 
 
 def corpus(value: str) -> Path:
-    """The folder or file; `bundled` is the folder of the bundled talks."""
+    """Read the path of a corpus; `bundled` means the bundled talks."""
     return BUNDLED_CORPUS if value == "bundled" else path(value)
 
 
 def conditions(value: str) -> tuple[Condition, ...]:
-    """The conditions, `written` first: what the others lose is counted against it."""
-    found: list[Condition] = [WRITTEN]
+    """Read the conditions; `written` comes first, since losses are counted against it."""
+    chosen: list[Condition] = [WRITTEN]
     for name in value.split(","):
-        known = next((one for one in CONDITIONS if one == name.strip()), None)
+        known = next((condition for condition in CONDITIONS if condition == name.strip()), None)
         if known is None:
             raise ArgumentTypeError(
                 f"must be conditions separated by commas, of {', '.join(CONDITIONS)}, "
                 f"got {name.strip()!r}"
             )
-        if known not in found:
-            found.append(known)
-    return tuple(found)
+        if known not in chosen:
+            chosen.append(known)
+    return tuple(chosen)
 
 
 def model_names(value: str) -> tuple[str, ...]:

@@ -175,6 +175,14 @@ def read_bytes(path: str | os.PathLike[str], largest: int = LARGEST_FILE) -> byt
             raise read_error(path, error) from error
 
 
+def expanded(path: str) -> Path:
+    """Replace a leading ~ by the home folder, where there is one."""
+    try:
+        return Path(path).expanduser()
+    except RuntimeError:  # no such user
+        return Path(path)
+
+
 def read_text(path: str | os.PathLike[str], largest: int = LARGEST_TEXT) -> str:
     """Read UTF-8 text without its byte order mark; line ends stay as they are."""
     data = read_bytes(path, largest).removeprefix(codecs.BOM_UTF8)

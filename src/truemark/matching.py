@@ -1,28 +1,27 @@
 """One-to-one pairing of predictions with truths along a line, at one threshold or at all of them.
 
-Predictions ascend, and each reaches an unbroken run of truths `low..high`, of which neither end
-ever steps back. Placed from left to right on the first free truth, prediction i lands on
-`place[i] = max(place[i - 1] + 1, low[i])` and is one too many when that exceeds `high[i]`. Then it
-competes with its block: everything placed since the last prediction that stands on its own first
-truth, for only those could make room by moving left. At one threshold the one too many is left
-out; for all thresholds at once the lowest score of the block is dropped.
+Predictions are in ascending order, and each reaches an unbroken run of truths `low..high`; neither
+end of the run ever moves back. Placed from left to right on the first free truth, prediction i
+lands on `place[i] = max(place[i - 1] + 1, low[i])` and is one too many when that exceeds `high[i]`.
+It then competes with its block: everything placed since the last prediction that stands on the
+first truth it reaches, because only those could make room by moving left. At one threshold the one
+too many is left out; for all thresholds at once the lowest score of the block is dropped.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from heapq import heappop, heappush, heappushpop
 from operator import index
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+import numpy as np
+from numpy.typing import NDArray
 
-    from truemark.sweep import ScoredPositions
-
-    Ints = NDArray[np.int64]
-    Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Flags = NDArray[np.bool_]
 
 Pair = tuple[int, int]
 _MANY = 2_000  # positions from which columns of numbers pay for themselves
@@ -31,21 +30,58 @@ _FAR = 2**61  # twice this still fits 64 bits
 _BEYOND = 2**62  # further than two positions lie apart, and added to one it still fits 64 bits
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class ScoredPositions:
+    """Positions in ascending order with a score each; infinity means always predicted."""
+
+    positions: NDArray[np.int64]
+    scores: NDArray[np.float64]
+
+    def __post_init__(self) -> None:
+        positions, scores = np.asarray(self.positions), np.asarray(self.scores)
+        if positions.ndim != 1 or positions.shape != scores.shape:
+            raise ValueError(
+                "positions and scores must be two rows of equal length, "
+                f"got shapes {positions.shape} and {scores.shape}"
+            )
+        if len(positions) and positions.dtype.kind not in "iu":
+            raise ValueError(f"positions must be whole numbers, got {positions.dtype}")
+        if (positions[1:] < positions[:-1]).any():
+            raise ValueError("positions must be in ascending order, got some that go back")
+        if not (scores > -math.inf).all():
+            raise ValueError("scores must be numbers above minus infinity, got NaN or -inf")
+        # Compared in single precision, a score of 0.3 would not be above a threshold of 0.3
+        # that it exceeds in double precision.
+        object.__setattr__(self, "positions", positions.astype(np.int64, copy=False))
+        object.__setattr__(self, "scores", scores.astype(np.float64, copy=False))
+
+    def __len__(self) -> int:
+        return len(self.positions)
+
+    def above(self, threshold: float) -> list[int]:
+        """Return the positions whose score is above `threshold`."""
+        chosen: list[int] = self.positions[self.scores > threshold].tolist()
+        return chosen
+
+
 def match_positions(
     predicted: Sequence[int], expected: Sequence[int], tolerance: int
 ) -> list[Pair]:
-    """The (predicted, expected) index pairs of a largest matching within `tolerance`.
+    """Return the (predicted, expected) index pairs of a largest matching within `tolerance`.
 
     From left to right, each prediction takes the first free truth at most `tolerance` away;
     the pairs come in that order. The order of the inputs does not matter.
+
+    >>> match_positions([10, 21], [9, 20, 40], tolerance=1)
+    [(0, 0), (1, 1)]
     """
     if tolerance < 0:
         raise ValueError(f"tolerance must be 0 or more, got {tolerance}")
     if len(predicted) + len(expected) >= _MANY:
         columns = _as_columns(predicted), _as_columns(expected)
         if columns[0] is not None and columns[1] is not None:
-            rows, found = _match_columns(columns[0], columns[1], min(tolerance, _FAR))
-            return list(zip(rows.tolist(), found.tolist(), strict=True))
+            rows, partners = _match_columns(columns[0], columns[1], min(tolerance, _FAR))
+            return list(zip(rows.tolist(), partners.tolist(), strict=True))
     guesses, truths = list(map(index, predicted)), list(map(index, expected))
     truth_order = sorted(range(len(truths)), key=truths.__getitem__)
     candidates = iter([(truths[column], column) for column in truth_order])
@@ -65,9 +101,7 @@ def match_positions(
 
 
 def _as_columns(positions: Sequence[int]) -> Ints | None:
-    """The positions as one column; None where they are not all whole numbers of ordinary size."""
-    import numpy as np
-
+    """Return the positions as an array, or None unless all are whole numbers that fit 64 bits."""
     column = np.asarray(positions)
     if column.ndim != 1 or column.dtype.kind not in "iu":
         return None
@@ -77,9 +111,7 @@ def _as_columns(positions: Sequence[int]) -> Ints | None:
 
 
 def _match_columns(predicted: Ints, expected: Ints, tolerance: int) -> tuple[Ints, Ints]:
-    """The same pairs as the scan gives, found for all predictions at once."""
-    import numpy as np
-
+    """Find the pairs of the scan for all predictions at once."""
     rows, guesses = _ascending(predicted)
     columns, truths = _ascending(expected)
     low = np.searchsorted(truths, guesses - tolerance, side="left")
@@ -91,9 +123,7 @@ def _match_columns(predicted: Ints, expected: Ints, tolerance: int) -> tuple[Int
 
 
 def _ascending(positions: Ints) -> tuple[Ints, Ints]:
-    """Where each position stands in the input, and the positions in ascending order."""
-    import numpy as np
-
+    """Return the index of each position in the input, and the positions in ascending order."""
     if (positions[1:] >= positions[:-1]).all():
         return np.arange(len(positions)), positions
     order = np.argsort(positions, kind="stable")
@@ -101,24 +131,20 @@ def _ascending(positions: Ints) -> tuple[Ints, Ints]:
 
 
 def _placed(low: Ints) -> Ints:
-    """The truth each prediction takes: the first it reaches that those before have left."""
-    import numpy as np
-
+    """Return the truth each prediction takes: the first in reach that is still free."""
     number = np.arange(len(low))
     place: Ints = np.maximum.accumulate(low - number) + number
     return place
 
 
 def _kept(low: Ints, high: Ints) -> Ints:
-    """The predictions that find a free truth.
+    """Return the predictions that find a free truth.
 
-    A block begins where a prediction stands on the first truth it reaches. In each block the
-    first that finds none is left out, which only moves those after it in the same block; so
-    this can be done to all blocks at once, and again to what is left, until all have one or
-    the blocks are so long that a plain scan of them is quicker.
+    A block begins where a prediction stands on the first truth it reaches. In each block the first
+    prediction without a free truth is left out, which only moves those after it in the same block.
+    So this is done to all blocks at once, and again to what is left, until every prediction has a
+    truth or the blocks are so long that a plain scan of them is quicker.
     """
-    import numpy as np
-
     unsettled = np.arange(len(low))
     settled = []
     while len(unsettled):
@@ -140,7 +166,7 @@ def _kept(low: Ints, high: Ints) -> Ints:
 
 
 def _scanned(low: Ints, high: Ints) -> list[int]:
-    """What `_kept` gives, one prediction after the other."""
+    """Do the work of `_kept` one prediction after the other."""
     kept = []
     last = -1
     for number, (first, reach) in enumerate(zip(low.tolist(), high.tolist(), strict=True)):
@@ -151,39 +177,38 @@ def _scanned(low: Ints, high: Ints) -> list[int]:
     return kept
 
 
-def found_scores(
-    predicted: ScoredPositions, expected: Sequence[int], tolerance: int
-) -> NDArray[np.float64]:
-    """Scores of which, for every threshold, as many lie above it as the matching there has pairs.
+def adds_match(predicted: ScoredPositions, expected: Sequence[int], tolerance: int) -> Flags:
+    """Say of each prediction whether it adds a match when taken in order of descending score.
 
-    The matching meant is the largest one of the predictions whose score is above the threshold.
-    Sets of predictions that can all be matched at once form a matroid. So that matching has as
-    many pairs as one fixed set, the matchable set of highest total score, has members above the
-    threshold; the scores are those of that set.
+    Equal scores are taken from left to right. A prediction adds a match if the largest matching of
+    it and those before it is larger than without it. Sets of predictions that can all be matched
+    at once form a matroid; so those that add a match are the matchable set of highest total score,
+    and above any threshold there are as many of them as the largest matching there has pairs.
+
+    >>> scored = ScoredPositions(np.array([10, 12, 40]), np.array([0.2, 0.9, 0.5]))
+    >>> adds_match(scored, [11], tolerance=1).tolist()
+    [False, True, False]
     """
     if tolerance < 0:
         raise ValueError(f"tolerance must be 0 or more, got {tolerance}")
-    import numpy as np
-
     truths = np.sort(np.asarray(expected, dtype=np.int64))
     reach = min(tolerance, _BEYOND)
     low = np.searchsorted(truths, predicted.positions - reach, side="left")
     high = np.searchsorted(truths, predicted.positions + reach, side="right") - 1
-    near = low <= high
+    near = np.flatnonzero(low <= high)
     low, high, scores = low[near], high[near], predicted.scores[near]
-    fit = _fits(low, high, scores)
-    low, high, scores = low[fit], high[fit], scores[fit]
-    crowded = _crowded(low, high)
+    fits = _fits(low, high, scores)
+    near, low, high, scores = near[fits], low[fits], high[fits], scores[fits]
+    crowded = np.flatnonzero(_crowded(low, high))
     dropped = _dropped(low[crowded], high[crowded], scores[crowded])
-    kept = np.ones(len(scores), dtype=np.bool_)
-    kept[np.flatnonzero(crowded)[dropped]] = False
-    return scores[kept]
+    adds = np.zeros(len(predicted), dtype=np.bool_)
+    adds[near] = True
+    adds[near[crowded[dropped]]] = False
+    return adds
 
 
-def _fits(low: Ints, high: Ints, scores: Floats) -> NDArray[np.bool_]:
-    """False for predictions outdone by as many rivals with the same run as the run has truths."""
-    import numpy as np
-
+def _fits(low: Ints, high: Ints, scores: Floats) -> Flags:
+    """Say which predictions are among the best of those with the same run of truths."""
     fits = np.ones(len(low), dtype=np.bool_)
     if not len(low):
         return fits
@@ -200,22 +225,22 @@ def _fits(low: Ints, high: Ints, scores: Floats) -> NDArray[np.bool_]:
     return fits
 
 
-def _crowded(low: Ints, high: Ints) -> NDArray[np.bool_]:
-    """True for the predictions of every block in which one is too many."""
-    import numpy as np
-
+def _crowded(low: Ints, high: Ints) -> Flags:
+    """Say which predictions belong to a block in which one is too many."""
     place = _placed(low)
     block = np.cumsum(place == low) - 1
     crowded = np.zeros(len(low), dtype=np.bool_)
     crowded[block[place > high]] = True
-    of_block: NDArray[np.bool_] = crowded[block]
+    of_block: Flags = crowded[block]
     return of_block
 
 
 def _dropped(low: Ints, high: Ints, scores: Floats) -> list[int]:
-    """The indices of the predictions that must yield to others of higher score."""
+    """Return the indices of the predictions that give way to others of higher score."""
     dropped: list[int] = []
-    block: list[tuple[float, int]] = []  # a heap; members left of the wall no longer count
+    # A heap of (score, minus the number): of equal scores the one furthest right goes first.
+    # Members left of the wall no longer count.
+    block: list[tuple[float, int]] = []
     slacks = _Slacks(low.tolist())
     place = -1
     for number, (first, last, score) in enumerate(
@@ -225,12 +250,12 @@ def _dropped(low: Ints, high: Ints, scores: Floats) -> list[int]:
             place = max(place + 1, first)
             if place == first:
                 block.clear()
-            heappush(block, (score, number))
+            heappush(block, (score, -number))
             slacks.append(number, place)
             continue
-        loser = heappushpop(block, (score, number))[1]
+        loser = -heappushpop(block, (score, -number))[1]
         while loser < slacks.wall:
-            loser = heappop(block)[1]
+            loser = -heappop(block)[1]
         dropped.append(loser)
         if loser == number:
             slacks.skip(number)
@@ -241,7 +266,7 @@ def _dropped(low: Ints, high: Ints, scores: Floats) -> list[int]:
 
 
 class _Slacks:
-    """How far each placed prediction stands from its first truth, and the last that has no slack.
+    """Keeps how far each placed prediction stands from the first truth it reaches.
 
     Only the low points are kept: predictions with less slack than all to their right. Each
     stores how much more slack it has than the low point before it, so that moving everything
@@ -260,7 +285,7 @@ class _Slacks:
         self._next = list(range(len(low)))  # towards the low point at or right of each
 
     def append(self, number: int, place: int) -> None:
-        """Places prediction `number` right of all others."""
+        """Place prediction `number` right of all others."""
         low = self._low
         slack = place - low[number]
         point = self._tail
@@ -277,11 +302,11 @@ class _Slacks:
         self._tail, self._tail_place = number, place
 
     def skip(self, number: int) -> None:
-        """Leaves prediction `number` without a place."""
+        """Leave prediction `number` without a place."""
         self._next[number] = number + 1
 
     def move_left_after(self, loser: int) -> None:
-        """Takes `loser` out and moves all right of it one place to the left."""
+        """Take `loser` out and move everything right of it one place to the left."""
         if loser == self._tail:
             return
         self._tail_place -= 1

@@ -14,10 +14,10 @@ from testing.made_runs import HOSTILE
 from testing.talk_runs import run_of_talks, talk, talks_run
 from tests.browser.conftest import MEASURED, RUNS, Open
 
+from truemark.matching import ScoredPositions
 from truemark.pages.report import report_page
-from truemark.record_parts import position_marks
+from truemark.places import position_marks
 from truemark.records import Run, ScoringRules, System, Unit
-from truemark.sweep import ScoredPositions
 
 pytestmark = pytest.mark.browser
 PHONE = {"width": 390, "height": 844}

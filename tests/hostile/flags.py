@@ -13,8 +13,8 @@ from tests.hostile.readers import CORPUS, DRY, SAID, SAMPLE
 
 from cal_ai.cli import benchmark_parser, prompt_parser, run_parser
 from cal_ai.cli import main as cal_ai
+from sat_bench.cli import FLAGS, IMPORT_FLAGS
 from sat_bench.cli import main as sat_bench
-from sat_bench.options import FLAGS, IMPORT_FLAGS
 from truemark.cli import COMMANDS
 from truemark.cli import main as truemark
 from truemark.command import Parser

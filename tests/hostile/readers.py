@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import random
-import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from io import BytesIO
 from pathlib import Path
+from zipfile import ZIP_DEFLATED, ZipFile
 
 from tests.cal_ai.calendar_texts import REAL_WORLD
 from tests.cal_ai.sample_folders import GOT_LUNCH, LUNCH
@@ -19,7 +19,6 @@ from tests.hostile.mutations import Mutation, mutated
 from cal_ai.cli import main as cal_ai
 from sat_bench.cli import main as sat_bench
 from sat_bench.models.finding import find_model
-from sat_bench.running.cache import MAGIC
 from truemark.cli import main as truemark
 
 TALK = b"# Source: here\n# Title: Talk\n\nHello there. How are you? I am fine! Thank you.\n"
@@ -280,16 +279,19 @@ def _caches(made: Mapping[str, bytes]) -> Iterator[Reader]:
 
 
 def _spoilt_entry(entry: bytes, dice: random.Random) -> bytes:
-    """An entry of the cache whose checksum is right, whatever it holds."""
-    content = entry[len(MAGIC) + 32 :]
-    key, facts, columns = content[:32], content[32:72], zlib.decompress(content[72:])
-    what = dice.randrange(4)
+    """Spoil one array of a cache entry, in an archive that is sound otherwise."""
+    with ZipFile(BytesIO(entry)) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    name = dice.choice(sorted(members))
+    what = dice.randrange(3)
     if what == 0:
-        columns = mutated(columns, dice)
+        members[name] = mutated(members[name], dice)
     elif what == 1:
-        columns = b"\0" * dice.choice((0, 1, 7, 8, 64, 10**6, 400 * 10**6))
-    elif what == 2:
-        facts = mutated(facts, dice)
-    packed = zlib.compress(columns, 1)
-    content = key + facts + (mutated(packed, dice) if what == 3 else packed)
-    return MAGIC + hashlib.sha256(content).digest() + content
+        members[name] += b"\0" * dice.choice((0, 1, 7, 8, 64, 10**6, 400 * 10**6))
+    else:
+        del members[name]
+    content = BytesIO()
+    with ZipFile(content, "w", ZIP_DEFLATED) as archive:
+        for kept, array in members.items():
+            archive.writestr(kept, array)
+    return content.getvalue()

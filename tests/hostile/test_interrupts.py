@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from sat_bench.models.runtimes import DEFAULT_RUNTIME
+from sat_bench.defaults import DEFAULT_RUNTIME
 
 # Runs a command as `python -m` does, after what a test does to the interpreter.
 STARTED = """

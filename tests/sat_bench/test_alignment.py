@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sat_bench.corpus.loading import BUNDLED_CORPUS, load_corpus
+from sat_bench.corpus.loading import load_corpus
+from sat_bench.defaults import BUNDLED_CORPUS
 from sat_bench.models.alignment import aligned, matching_runs
 from sat_bench.models.boundaries import sentences
 from sat_bench.models.protocol import Loss

@@ -9,14 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sat_bench.models.boundaries import (
-    Probabilities,
     last_probability,
     scored_positions,
     sentence_ends,
     sentences,
     token_positions,
 )
-from truemark.sweep import ScoredPositions
+from sat_bench.models.protocol import Probabilities
+from truemark.matching import ScoredPositions
 
 TEXTS = st.text(
     st.sampled_from([*"ab.?! \n\r\t", "\u3000", "\x1c", "é", "😀", "\ud800"]), max_size=40

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from sat_bench import Segmenter
-from sat_bench.models.finding import BUNDLED_FOLDER, BUNDLED_MODELS, find_model
+from sat_bench.defaults import BUNDLED_FOLDER, BUNDLED_MODELS
+from sat_bench.models.finding import find_model
 from truemark.signature import checksum
 
 LIMITS_BYTES = {"base": 18_000_000, "small": 8_000_000, "nano": 2_000_000}

@@ -1,33 +1,34 @@
 from __future__ import annotations
 
-import hashlib
 import os
 import subprocess
 import sys
 import tracemalloc
-import zlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import partial
+from io import BytesIO
 from pathlib import Path
+from zipfile import ZIP_DEFLATED, ZipFile
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
+from testing.measuring import CountedTalks, measured_at
 
 from sat_bench import load_corpus
 from sat_bench.cli import main
-from sat_bench.corpus.loading import BUNDLED_CORPUS, Corpus
-from sat_bench.evaluation import Measurement, measure_model
-from sat_bench.models.boundaries import Probabilities
+from sat_bench.corpus.loading import Corpus
+from sat_bench.defaults import BUNDLED_CORPUS
 from sat_bench.models.finding import find_model
-from sat_bench.running.cache import MAGIC, CachedModel, ProbabilityCache, decoded, encoded
+from sat_bench.models.protocol import Probabilities
+from sat_bench.running.cache import CachedModel, ProbabilityCache, decoded, encoded
 from sat_bench.running.inference import Inference
+from truemark.curve import grid
 from truemark.errors import TruemarkError
 from truemark.signature import Signature
-from truemark.sweep import grid
 
 KEY = bytes(range(32))
 THRESHOLDS = grid(0.05, 1.0, 0.05)
@@ -46,12 +47,12 @@ def notes() -> list[str]:
 @pytest.fixture
 def measured(
     tmp_path: Path, noisy_model: Path, corpus: Corpus, notes: list[str]
-) -> Callable[[], Measurement]:
+) -> Callable[[], CountedTalks]:
     """A measurement with the cache in the folder of the test."""
 
-    def measure() -> Measurement:
+    def measure() -> CountedTalks:
         inference = Inference(cache=ProbabilityCache(tmp_path / "cache"), note=notes.append)
-        return measure_model(find_model(str(noisy_model)), corpus, THRESHOLDS, inference=inference)
+        return measured_at(find_model(str(noisy_model)), corpus, THRESHOLDS, inference=inference)
 
     return measure
 
@@ -89,12 +90,12 @@ def test_a_file_takes_less_than_the_numbers_in_it() -> None:
 
 
 def test_the_second_measurement_takes_all_from_the_cache_and_is_equal(
-    measured: Callable[[], Measurement],
+    measured: Callable[[], CountedTalks],
     noisy_model: Path,
     corpus: Corpus,
     notes: list[str],
 ) -> None:
-    without = measure_model(find_model(str(noisy_model)), corpus, THRESHOLDS)
+    without = measured_at(find_model(str(noisy_model)), corpus, THRESHOLDS)
     assert measured() == without
     assert measured() == without
     assert ["0 of 6 talks" in notes[0], "6 of 6 talks" in notes[1]] == [True, True]
@@ -168,7 +169,7 @@ DAMAGES: dict[str, Callable[[Path], object]] = {
     "one bit": lambda file: file.write_bytes(
         file.read_bytes()[:-9] + bytes([file.read_bytes()[-9] ^ 1]) + file.read_bytes()[-8:]
     ),
-    "another layout": lambda file: file.write_bytes(b"x" + file.read_bytes()[1:]),
+    "not an archive": lambda file: file.write_bytes(b"x" + file.read_bytes()[1:]),
     "another text's": lambda file: file.write_bytes(
         next(
             other.read_bytes()
@@ -179,33 +180,60 @@ DAMAGES: dict[str, Callable[[Path], object]] = {
 }
 
 
-def with_content(file: Path, change: Callable[[bytes, bytes, bytes], bytes]) -> None:
-    """Gives the entry another content, and the checksum that is right for it."""
-    whole = file.read_bytes()[len(MAGIC) + 32 :]
-    content = change(whole[:32], whole[32:72], zlib.decompress(whole[72:]))
-    file.write_bytes(MAGIC + hashlib.sha256(content).digest() + content)
+Arrays = dict[str, bytes]
 
 
-SPOILT: dict[str, Callable[[bytes, bytes, bytes], bytes]] = {
-    "no columns": lambda key, facts, columns: key + facts,
-    "short facts": lambda key, facts, columns: key + facts[:7],
-    "another key": lambda key, facts, columns: b"x" * 32 + facts + zlib.compress(columns),
-    "not packed": lambda key, facts, columns: key + facts + columns,
-    "half a number": lambda key, facts, columns: key + facts + zlib.compress(columns[:-3]),
-    "a bomb": lambda key, facts, columns: key + facts + zlib.compress(bytes(300_000_000), 1),
-    "a large one": lambda key, facts, columns: key + facts + zlib.compress(bytes(80_000_000), 1),
-    "no probabilities": lambda key, facts, columns: (
-        key + facts + zlib.compress(columns[: len(columns) // 2] + b"\xff" * (len(columns) // 2))
+def with_content(file: Path, change: Callable[[Arrays], Arrays]) -> None:
+    """Gives the entry other arrays, in an archive whose checksums are right."""
+    with ZipFile(file) as archive:
+        arrays = {name: archive.read(name) for name in archive.namelist()}
+    with ZipFile(file, "w", ZIP_DEFLATED) as archive:
+        for name, content in change(arrays).items():
+            archive.writestr(name, content)
+
+
+def without(arrays: Arrays, name: str) -> Arrays:
+    return {other: content for other, content in arrays.items() if other != name}
+
+
+def as_array(values: object) -> bytes:
+    content = BytesIO()
+    np.save(content, np.asarray(values))
+    return content.getvalue()
+
+
+def filled(array: bytes, value: bytes) -> bytes:
+    """The array with each of its bytes replaced; its header stays."""
+    return array[:128] + value * (len(array) - 128)
+
+
+SPOILT: dict[str, Callable[[Arrays], Arrays]] = {
+    "no steps": lambda arrays: without(arrays, "steps.npy"),
+    "no loss": lambda arrays: without(arrays, "loss.npy"),
+    "short loss": lambda arrays: arrays | {"loss.npy": as_array(np.zeros(3, np.int64))},
+    "another key": lambda arrays: arrays | {"key.npy": filled(arrays["key.npy"], b"x")},
+    "not an array": lambda arrays: arrays | {"values.npy": b"probabilities"},
+    "objects": lambda arrays: arrays | {"values.npy": arrays["values.npy"].replace(b"<f4", b"|O ")},
+    "half a number": lambda arrays: arrays | {"values.npy": arrays["values.npy"][:-3]},
+    "fewer values": lambda arrays: arrays | {"values.npy": as_array(np.zeros(2, np.float32))},
+    "a table": lambda arrays: (
+        arrays
+        | {"values.npy": as_array(np.zeros((2, 2), np.float32))}
+        | {"steps.npy": as_array(np.zeros((2, 2), np.int32))}
     ),
-    "steps back": lambda key, facts, columns: (
-        key + facts + zlib.compress(b"\xff" * (len(columns) // 2) + columns[len(columns) // 2 :])
+    "a bomb": lambda arrays: arrays | {"more.npy": bytes(300_000_000)},
+    "a large one": lambda arrays: arrays | {"values.npy": as_array(np.zeros(20_000_000))},
+    "no probabilities": lambda arrays: (
+        arrays | {"values.npy": filled(arrays["values.npy"], b"\xff")}
     ),
+    "steps back": lambda arrays: arrays | {"steps.npy": filled(arrays["steps.npy"], b"\xff")},
+    "far beyond": lambda arrays: arrays | {"steps.npy": filled(arrays["steps.npy"], b"\x7f")},
 }
 DAMAGES |= {what: partial(with_content, change=change) for what, change in SPOILT.items()}
 
 
 def test_an_entry_that_unpacks_to_more_than_its_text_has_takes_no_memory(
-    measured: Callable[[], Measurement], tmp_path: Path
+    measured: Callable[[], CountedTalks], tmp_path: Path
 ) -> None:
     measured()
     file = entries(tmp_path)[2]
@@ -220,7 +248,7 @@ def test_an_entry_that_unpacks_to_more_than_its_text_has_takes_no_memory(
 
 
 def test_a_pipe_in_the_cache_costs_the_cache(
-    measured: Callable[[], Measurement], tmp_path: Path, notes: list[str]
+    measured: Callable[[], CountedTalks], tmp_path: Path, notes: list[str]
 ) -> None:
     whole = measured()
     file = entries(tmp_path)[2]
@@ -232,7 +260,7 @@ def test_a_pipe_in_the_cache_costs_the_cache(
 
 @pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
 def test_a_damaged_entry_is_computed_again(
-    measured: Callable[[], Measurement],
+    measured: Callable[[], CountedTalks],
     damage: Callable[[Path], object],
     tmp_path: Path,
     notes: list[str],
@@ -347,5 +375,5 @@ def test_a_model_that_fails_is_not_kept(tmp_path: Path, noisy_model: Path, corpu
     files = replace(find_model(str(noisy_model)), model=tmp_path / "gone.onnx")
     inference = Inference(cache=ProbabilityCache(tmp_path / "cache"))
     with pytest.raises(TruemarkError, match=r"gone\.onnx: no such file"):
-        measure_model(files, corpus, THRESHOLDS, inference=inference)
+        measured_at(files, corpus, THRESHOLDS, inference=inference)
     assert entries(tmp_path) == []

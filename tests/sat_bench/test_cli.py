@@ -11,9 +11,8 @@ from pathlib import Path
 import pytest
 from testing.onnx_models import write_terminator_model
 
-from sat_bench.cli import main
-from sat_bench.models.finding import BUNDLED_FOLDER, DEFAULT_MODEL
-from sat_bench.options import FLAGS, parse_options
+from sat_bench.cli import FLAGS, main, parse_options
+from sat_bench.defaults import BUNDLED_FOLDER, DEFAULT_MODEL
 
 TALKS = {
     "ada.txt": "# Source: tape\n\nWe met at noon. It rained! Why? Nobody knows, Dr. Lee. Fine.\n",

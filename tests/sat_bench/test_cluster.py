@@ -13,20 +13,21 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from testing.measuring import counted, measured_at
 
 from sat_bench import load_corpus
 from sat_bench.cli import main
-from sat_bench.corpus.loading import BUNDLED_CORPUS
 from sat_bench.corpus.talks import Talk, find_sentences
-from sat_bench.evaluation import measure, measure_model
+from sat_bench.defaults import BUNDLED_CORPUS
+from sat_bench.measure import measure
+from sat_bench.models.cards import Reach
 from sat_bench.models.finding import find_model
-from sat_bench.models.reach import Reach
 from sat_bench.running import cluster as cluster_module
 from sat_bench.running.cluster import Cluster, connected
 from sat_bench.running.inference import Inference
 from sat_bench.running.workers import ModelRequest, SharedFile, local_scheduler
+from truemark.curve import grid
 from truemark.errors import TruemarkError
-from truemark.sweep import grid
 
 THRESHOLDS = grid(0.05, 1.0, 0.05)
 
@@ -56,8 +57,8 @@ def running(pid: int) -> bool:
 def test_counts_are_those_of_a_local_run(cluster: Cluster, noisy_model: Path) -> None:
     files = find_model(str(noisy_model))
     for corpus in (load_corpus(BUNDLED_CORPUS), talks(30), []):
-        here = measure_model(files, corpus, THRESHOLDS)
-        there = measure_model(files, corpus, THRESHOLDS, inference=Inference(cluster=cluster))
+        here = measured_at(files, corpus, THRESHOLDS)
+        there = measured_at(files, corpus, THRESHOLDS, inference=Inference(cluster=cluster))
         assert there == here
 
 
@@ -67,8 +68,8 @@ def test_each_talk_has_the_seconds_that_its_worker_took(
     texts = ["It rained. " * count for count in (1, 20_000, 1)]
     spoken = [Talk("a", "", "", "", text, find_sentences(text)) for text in texts]
     inference = Inference(cluster=cluster)
-    found = measure_model(find_model(str(noisy_model)), spoken, (0.5,), inference=inference)
-    first, long, last = (one.seconds or 0 for one in found.scored)
+    found = measured_at(find_model(str(noisy_model)), spoken, (0.5,), inference=inference)
+    first, long, last = found.seconds
     assert long > 3 * first > 0
     assert long > 3 * last > 0
 
@@ -98,8 +99,8 @@ def test_workers_without_the_files_are_sent_them(cluster: Cluster, noisy_model: 
     assert isinstance(model.request, ModelRequest)
     elsewhere = SharedFile("/on/another/machine", model.request.model.checksum)
     model.request = replace(model.request, model=elsewhere)
-    here = measure_model(files, talks(20), THRESHOLDS, inference=Inference(overlap=32))
-    assert measure(model, talks(20), THRESHOLDS) == here
+    here = measured_at(files, talks(20), THRESHOLDS, inference=Inference(overlap=32))
+    assert counted(measure(model, talks(20)), THRESHOLDS) == here
     assert model.files_sent == 1
 
 
@@ -111,8 +112,8 @@ def test_a_file_that_differs_over_there_is_not_taken(
     assert isinstance(model.request, ModelRequest)
     other = SharedFile(str(model_path), model.request.model.checksum)
     model.request = replace(model.request, model=other)
-    here = measure_model(files, talks(4), THRESHOLDS, inference=Inference(overlap=16))
-    assert measure(model, talks(4), THRESHOLDS) == here
+    here = measured_at(files, talks(4), THRESHOLDS, inference=Inference(overlap=16))
+    assert counted(measure(model, talks(4)), THRESHOLDS) == here
 
 
 def test_a_worker_of_another_version_is_refused(cluster: Cluster, noisy_model: Path) -> None:
@@ -129,7 +130,7 @@ def test_a_model_that_a_worker_cannot_load_is_named(
     broken.write_bytes(b"not a model")
     files = replace(find_model(str(noisy_model)), model=broken)
     with pytest.raises(TruemarkError, match=r"broken\.onnx: not an ONNX model"):
-        measure_model(files, talks(3), THRESHOLDS, inference=Inference(cluster=cluster))
+        measured_at(files, talks(3), THRESHOLDS, inference=Inference(cluster=cluster))
 
 
 def test_a_worker_killed_in_the_middle_costs_no_result(noisy_model: Path) -> None:
@@ -144,10 +145,8 @@ def test_a_worker_killed_in_the_middle_costs_no_result(noisy_model: Path) -> Non
                     os.kill(first, signal.SIGKILL)
                 yield talk
 
-        measurement = measure_model(
-            files, shaken(), THRESHOLDS, inference=Inference(cluster=cluster)
-        )
-        assert measurement == measure_model(files, corpus, THRESHOLDS)
+        measurement = measured_at(files, shaken(), THRESHOLDS, inference=Inference(cluster=cluster))
+        assert measurement == measured_at(files, corpus, THRESHOLDS)
         assert not running(first)
         survivors = cluster.client.run(os.getpid).values()
         assert second in survivors
@@ -231,8 +230,8 @@ def test_a_running_scheduler_is_joined_if_it_has_the_same_version(
     address = cluster.client.scheduler.address
     files = find_model(str(noisy_model))
     with connected(address) as joined:
-        there = measure_model(files, talks(9), THRESHOLDS, inference=Inference(cluster=joined))
-    assert there == measure_model(files, talks(9), THRESHOLDS)
+        there = measured_at(files, talks(9), THRESHOLDS, inference=Inference(cluster=joined))
+    assert there == measured_at(files, talks(9), THRESHOLDS)
     monkeypatch.setattr(cluster_module, "__version__", "9.9.9")
     expected = rf"{address}: the worker tcp:\S+ has truemark \S+, expected 9\.9\.9; .* pip install"
     with pytest.raises(TruemarkError, match=expected), connected(address):

@@ -11,25 +11,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sat_bench.corpus.conditions import (
-    CONDITIONS,
-    Condition,
-    ConditionedCorpus,
     bare,
     under_condition,
     without_punctuation,
 )
-from sat_bench.corpus.loading import BUNDLED_CORPUS, load_corpus
+from sat_bench.corpus.loading import load_corpus
 from sat_bench.corpus.recognition import number_words, ordinal_words, spoken, year_words
-from sat_bench.corpus.talks import (
-    TRUTH_RULES,
-    CorpusError,
-    Sentence,
-    Talk,
-    TruthRule,
-    find_sentences,
-)
-from sat_bench.evaluation import measure
-from sat_bench.models.boundaries import Probabilities
+from sat_bench.corpus.talks import CorpusError, Sentence, Talk, find_sentences
+from sat_bench.defaults import BUNDLED_CORPUS, CONDITIONS, TRUTH_RULES, Condition, TruthRule
+from sat_bench.measure import evaluate
+from sat_bench.models.protocol import Probabilities
 from truemark.counts import Counts
 
 
@@ -89,21 +80,21 @@ def test_an_oracle_is_perfect_under_every_condition(
     except CorpusError:
         assert not any(map(bare, map(spoken, sentence_texts(written))))
         return
-    counts = measure(Oracle([changed]), [changed], (0.5,), 0).evaluation_at(0.5).counts
+    counts = evaluate(Oracle([changed]), [changed], 0.5, 0).counts
     assert counts == Counts(len(changed.sentences), 0, 0)
 
 
 @pytest.mark.parametrize("condition", CONDITIONS)
 def test_an_oracle_is_perfect_on_the_bundled_talks(condition: Condition) -> None:
-    talks = list(ConditionedCorpus(load_corpus(BUNDLED_CORPUS), (condition,)))
-    counts = measure(Oracle(talks), talks, (0.5,), 0).evaluation_at(0.5).counts
+    talks = [under_condition(spoken, condition) for spoken in load_corpus(BUNDLED_CORPUS)]
+    counts = evaluate(Oracle(talks), talks, 0.5, 0).counts
     assert counts.fp == counts.fn == 0
     assert counts.tp > 640
 
 
 def test_as_written_nothing_changes() -> None:
     for one in load_corpus(BUNDLED_CORPUS):
-        assert replace(under_condition(one, "written"), condition="") == one
+        assert under_condition(one, "written") == one
 
 
 LOOM = "“We met Mr. Fox -- at noon.”\n\nWhy? He's well-known, isn't he… (Laughter) In the U.S."
@@ -201,10 +192,3 @@ def test_recognition_adds_fillers_repetitions_and_wrong_words_at_its_rates() -> 
     assert 0.005 < fillers / words < 0.02
     assert 0.01 < repeated / words < 0.03
     assert 0.02 < wrong / words < 0.06
-
-
-def test_a_corpus_is_read_under_every_condition() -> None:
-    corpus = ConditionedCorpus(load_corpus(BUNDLED_CORPUS), ("written", "bare"))
-    found = [(one.id, one.condition) for one in corpus]
-    assert len(found) == len(corpus) == 12
-    assert [condition for _, condition in found[:4]] == ["written", "bare"] * 2

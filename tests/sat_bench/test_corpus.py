@@ -5,8 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sat_bench.corpus.loading import BUNDLED_CORPUS, ENDINGS, load_corpus, load_talk
-from sat_bench.corpus.talks import CorpusError, Talk, TruthRule
+from sat_bench.corpus.loading import ENDINGS, load_corpus, load_talk
+from sat_bench.corpus.talks import CorpusError, Talk
+from sat_bench.defaults import BUNDLED_CORPUS, TruthRule
 
 TRANSCRIPT = "# Source: a tape\n# Speaker: Ada\n# Title: Looms\n# Duration: 1:00\n\nOne. Two.\n"
 

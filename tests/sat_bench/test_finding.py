@@ -2,13 +2,9 @@ from pathlib import Path
 
 import pytest
 
-from sat_bench.models.finding import (
-    BUNDLED_FOLDER,
-    BUNDLED_MODELS,
-    ModelError,
-    find_model,
-    is_bundled,
-)
+from sat_bench.defaults import BUNDLED_FOLDER, BUNDLED_MODELS
+from sat_bench.models.finding import find_model, is_bundled
+from sat_bench.models.protocol import ModelError
 
 TOKENIZER = "sentencepiece.bpe.model"
 

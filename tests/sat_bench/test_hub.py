@@ -10,7 +10,7 @@ from threading import Thread
 
 import pytest
 
-from sat_bench.models.finding import is_hub_name
+from sat_bench.models.hub import is_hub_name
 
 OWN = "segment-any-text/own-tokenizer"
 SAT = "segment-any-text/sat-tiny"

@@ -12,13 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from testing.local_llm import served_model
 from testing.loopback import Call, LoopbackLLM, Reply, hang, says, status
+from testing.measuring import measured_at
 
 from sat_bench import load_corpus
 from sat_bench.cli import main
 from sat_bench.corpus.talks import Talk, find_sentences
-from sat_bench.evaluation import measure_model
-from sat_bench.models.finding import ModelError
 from sat_bench.models.language_models import SYSTEM, split_by_model
+from sat_bench.models.protocol import ModelError
 from sat_bench.models.systems import find_system
 from sat_bench.running.cache import ProbabilityCache
 from sat_bench.running.inference import Inference
@@ -59,8 +59,8 @@ def talk(text: str) -> Talk:
     ],
 )
 def test_a_model_is_asked_where_its_name_says(llm: LoopbackLLM, name: str, dialect: str) -> None:
-    found = measure_model(find_system(name), [talk("One. Two? Three!")], (0.5,))
-    assert found.best().counts.tp == 3
+    found = measured_at(find_system(name), [talk("One. Two? Three!")], (0.5,))
+    assert found.counts.tp == 3
     assert not found.graded
     assert not found.loss
     (call,) = llm.calls
@@ -70,12 +70,12 @@ def test_a_model_is_asked_where_its_name_says(llm: LoopbackLLM, name: str, diale
 
 def test_talks_are_read_in_pieces_and_no_sentence_is_cut(llm: LoopbackLLM) -> None:
     talks = list(load_corpus())[:1]
-    found = measure_model(find_system("llm:m"), talks, (0.5,))
+    found = measured_at(find_system("llm:m"), talks, (0.5,))
     longest = max(len(call.prompt) - len(SYSTEM) for call in llm.calls)
     assert len(llm.calls) >= 3
     assert longest <= 2_100
-    assert found.best().counts.fn == 0
-    assert found.best().scores().f1 > 0.9
+    assert found.counts.fn == 0
+    assert found.f1 > 0.9
 
 
 @settings(derandomize=True, deadline=None)
@@ -145,8 +145,8 @@ def test_a_model_that_cannot_be_asked_is_one_line_and_the_others_are_measured(
 
 def test_rubbish_of_a_model_finds_nothing_but_the_end(llm: LoopbackLLM) -> None:
     llm.set_script([says("I am sorry, I cannot do that.")])
-    found = measure_model(find_system("llm:m"), [talk("One thing. Another thing. " * 30)], (0.5,))
-    assert found.best().counts.tp <= 2
+    found = measured_at(find_system("llm:m"), [talk("One thing. Another thing. " * 30)], (0.5,))
+    assert found.counts.tp <= 2
     assert found.loss.rates[1] > 500
 
 
@@ -157,9 +157,9 @@ def test_without_key_or_address_a_line_says_what_to_set(
     for name in ("OPENAI_BASE_URL", "OPENAI_API_KEY", "GEMINI_API_KEY"):
         monkeypatch.delenv(name, raising=False)
     with pytest.raises(ModelError, match="llm:m: neither OPENAI_API_KEY nor OPENAI_BASE_URL"):
-        measure_model(find_system("llm:m"), [talk("One.")], (0.5,))
+        measured_at(find_system("llm:m"), [talk("One.")], (0.5,))
     with pytest.raises(ModelError, match="llm:gemini:m: GEMINI_API_KEY is not set"):
-        measure_model(find_system("llm:gemini:m"), [talk("One.")], (0.5,))
+        measured_at(find_system("llm:gemini:m"), [talk("One.")], (0.5,))
     with pytest.raises(ModelError, match="no model is named"):
         find_system("llm:")
 
@@ -167,7 +167,7 @@ def test_without_key_or_address_a_line_says_what_to_set(
 def test_answers_are_kept_and_not_paid_for_twice(llm: LoopbackLLM, tmp_path: Path) -> None:
     inference = Inference(cache=ProbabilityCache(tmp_path / "cache"))
     for _ in range(2):
-        measure_model(find_system("llm:m"), [talk("One. Two.")], (0.5,), inference=inference)
+        measured_at(find_system("llm:m"), [talk("One. Two.")], (0.5,), inference=inference)
     assert len(llm.calls) == 1
 
 
@@ -179,8 +179,8 @@ def test_a_real_small_model_is_measured_as_far_as_it_goes(
     text = "We met at noon. Nobody was late. The room was cold, and we left early."
     with served_model() as url:
         monkeypatch.setenv("OPENAI_BASE_URL", url)
-        found = measure_model(find_system("llm:smollm2-135m", timeout_s=240), [talk(text)], (0.5,))
-    assert found.best().counts.tp >= 1  # the end of the text, at least
+        found = measured_at(find_system("llm:smollm2-135m", timeout_s=240), [talk(text)], (0.5,))
+    assert found.counts.tp >= 1  # the end of the text, at least
     assert found.loss.characters == len("".join(text.split()))
     assert found.effort
     assert found.effort.seconds > 0

@@ -12,6 +12,7 @@ import pytest
 from onnx import TensorProto, helper
 from testing.onnx_models import write_graph, write_transformer
 
+from sat_bench.defaults import Runtime
 from sat_bench.models import runtimes
 from sat_bench.models.network import Network
 from truemark.errors import TruemarkError
@@ -222,7 +223,7 @@ def test_a_model_is_loaded_again_when_lone_windows_come_again(
 ) -> None:
     opened: list[int] = []
 
-    def counted(path: Path, runtime: runtimes.Runtime, *, threads: int = 1) -> runtimes.Session:
+    def counted(path: Path, runtime: Runtime, *, threads: int = 1) -> runtimes.Session:
         opened.append(threads)
         return runtimes.open_session(path, runtime, threads=threads)
 

@@ -7,13 +7,14 @@ import sys
 from pathlib import Path
 
 import pytest
+from testing.measuring import measured_at
 
 from sat_bench import compare, load_corpus
 from sat_bench.cli import main
-from sat_bench.corpus.loading import BUNDLED_CORPUS
 from sat_bench.corpus.talks import Talk, find_sentences
-from sat_bench.evaluation import Failed, Measured, measure_model
+from sat_bench.defaults import BUNDLED_CORPUS
 from sat_bench.flags import model_names
+from sat_bench.measure import Failed, Measured
 from sat_bench.models.systems import find_system
 from sat_bench.running.cache import ProbabilityCache
 from sat_bench.running.cluster import connected
@@ -60,9 +61,9 @@ def talk(text: str) -> Talk:
 )
 def test_a_program_is_measured_in_each_form(splitter: str, form: str) -> None:
     system = find_system(form.format(splitter))
-    found = measure_model(system, [talk("One. Two? É漢😀! Four."), talk("Fünf.\n\nSechs.")], (0.4,))
-    assert found.best().counts.tp == 6
-    assert found.best().counts.fp == found.best().counts.fn == 0
+    found = measured_at(system, [talk("One. Two? É漢😀! Four."), talk("Fünf.\n\nSechs.")], (0.4,))
+    assert found.counts.tp == 6
+    assert found.counts.fp == found.counts.fn == 0
     assert found.graded == ("--json" in form)
     assert not found.loss
 
@@ -173,7 +174,7 @@ def test_answers_of_programs_are_kept_in_a_cache(splitter: str, tmp_path: Path) 
     system = find_system(f"cmd:{splitter}")
     inference = Inference(cache=ProbabilityCache(tmp_path / "cache"), note=notes.append)
     texts = [talk("One. Two."), talk("Three. Four.")]
-    first, again = (measure_model(system, texts, (0.5,), inference=inference) for _ in range(2))
+    first, again = (measured_at(system, texts, (0.5,), inference=inference) for _ in range(2))
     assert first == again
     assert first.effort is None
     assert "0 of 2" in notes[0]
@@ -185,10 +186,10 @@ def test_callables_libraries_and_programs_run_on_workers(splitter: str) -> None:
     talks = [talk(f"This is talk {number}. It has two sentences.") for number in range(6)]
     with connected("local:2") as cluster:
         for name in names:
-            there = measure_model(
+            there = measured_at(
                 find_system(name), talks, (0.5,), inference=Inference(cluster=cluster)
             )
-            assert there == measure_model(find_system(name), talks, (0.5,))
+            assert there == measured_at(find_system(name), talks, (0.5,))
         failed, absent = compare(
             ["py:splitter:raises", "cmd:false"], talks, inference=Inference(cluster=cluster)
         )

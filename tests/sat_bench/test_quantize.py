@@ -16,7 +16,8 @@ from testing.onnx_models import (
     write_transformer,
 )
 
-from sat_bench.models.network import Network, quantized
+from sat_bench.models.network import Network
+from sat_bench.models.quantising import quantized
 from sat_bench.models.segmenter import Segmenter
 from truemark.errors import TruemarkError
 
@@ -96,7 +97,7 @@ def test_the_copy_lies_in_the_cache_folder_of_the_user(
 
 def test_quantising_prints_nothing(tmp_path: Path) -> None:
     write_encoder(tmp_path / "model.onnx")
-    code = "import sys; from sat_bench.models.network import quantized\n"
+    code = "import sys; from sat_bench.models.quantising import quantized\n"
     code += "from pathlib import Path; quantized('model.onnx', Path('cache'))"
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True

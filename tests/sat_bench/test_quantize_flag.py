@@ -9,7 +9,7 @@ from testing.onnx_models import write_terminator_model
 
 from sat_bench.cli import main
 from sat_bench.models.finding import find_model, int8_name, is_bundled
-from sat_bench.models.network import quantized
+from sat_bench.models.quantising import quantized
 
 
 @pytest.fixture

@@ -1,7 +1,6 @@
 import csv
 import io
 import json
-from array import array
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -9,71 +8,105 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sat_bench.evaluation import Failed, Measured, Measurement, TalkPoints
+from sat_bench.defaults import Condition, Options
+from sat_bench.measure import Failed, Measured, MeasuredTalk, Measurement
 from sat_bench.models.answers import TextSystem
 from sat_bench.models.protocol import Loss
-from sat_bench.recording import Setup, run_of
-from sat_bench.report import beyond_the_grid, show
-from sat_bench.results import MeasuredRun, ModelResult, Report, results_of, shown_threshold
-from sat_bench.running.watching import Effort
+from sat_bench.record import run_of
+from sat_bench.report import Report, Result, beyond_the_grid, results_of, show, shown_threshold
+from sat_bench.running.progress import Effort
 from truemark import __version__
 from truemark.counts import Counts, Weights
-from truemark.signature import Signature
-from truemark.sweep import grid
+from truemark.curve import Curve, best, grid
+from truemark.records import Run
 from truemark.tables import FORMATS, Format
 
 GOLDEN = Path(__file__).parent / "golden"
+DATA = "0" * 64
+STARTED = "2026-03-01T09:00:00+00:00"
 
 
-def measurement(*talks: tuple[str, dict[float, Counts]]) -> Measurement:
-    return Measurement(
-        tuple(talks[0][1]),
-        tuple(
-            TalkPoints(
-                name,
-                array("i", (one.tp for one in points.values())),
-                array("i", (one.fp for one in points.values())),
-                array("i", (one.fn for one in points.values())),
-            )
-            for name, points in talks
-        ),
+def curve(points: dict[float, Counts]) -> Curve:
+    """A curve that has these counts at these thresholds, which ascend."""
+    thresholds = list(points)
+    ends = [*thresholds[1:], 1.0]
+    scores, adds = [thresholds[0] / 2], [False]  # below all thresholds
+    for number, (threshold, counts) in enumerate(points.items()):
+        following = points[thresholds[number + 1]] if number + 1 < len(points) else Counts(0, 0, 0)
+        for matched, count in ((True, counts.tp - following.tp), (False, counts.fp - following.fp)):
+            scores += [(threshold + ends[number]) / 2] * count
+            adds += [matched] * count
+    order = np.argsort(-np.array(scores), kind="stable")
+    [expected] = {counts.expected for counts in points.values()}
+    return Curve(np.array(scores)[order], np.array(adds)[order], expected)
+
+
+def certain_curve(counts: Counts) -> Curve:
+    """The curve of a system without probabilities."""
+    adds = [True] * counts.tp + [False] * counts.fp
+    return Curve(np.full(len(adds), np.inf), np.array(adds), counts.expected)
+
+
+def system(name: str) -> TextSystem:
+    return TextSystem(name, (("source", name),), lambda: nullcontext(str.split))
+
+
+def measured(
+    name: str,
+    measurement: Measurement,
+    thresholds: tuple[float, ...],
+    condition: Condition = "written",
+) -> Measured:
+    return Measured(system(name), condition, thresholds, measurement, STARTED, 1.0)
+
+
+def result(
+    name: str, *talks: tuple[str, dict[float, Counts]], weights: Weights | None = None
+) -> Result:
+    thresholds = tuple(talks[0][1])
+    measurement = Measurement(tuple(MeasuredTalk(id, "", curve(points)) for id, points in talks))
+    return shown(measured(name, measurement, thresholds), weights)
+
+
+def shown(one: Measured, weights: Weights | None = None) -> Result:
+    """A result without intervals."""
+    weights = weights or Weights()
+    options = Options(precision_weight=weights.precision, recall_weight=weights.recall)
+    points = one.measurement.sweep(one.thresholds, weights)
+    return Result(
+        run_of(one, options, DATA),
+        points,
+        best(points),
+        one.measurement.effort,
+        one.measurement.loss,
     )
 
 
-def result(name: str, *talks: tuple[str, dict[float, Counts]]) -> ModelResult:
-    return ModelResult(name, measurement(*talks), Signature((("model", name), ("data", "0"))))
+UNDER: tuple[Condition, ...] = ("written", "bare")
 
 
-SETUP = Setup("0" * 64, "plain", 3, Weights(), 64, sweeps=True)
-UNDER = ("written", "bare")
-
-
-def recorded(name: str, seed: int, conditions: tuple[str, ...] = ("",)) -> MeasuredRun:
+def recorded(name: str, seed: int, options: Options) -> list[tuple[Measured, Run]]:
     """A system whose counts are drawn, at two thresholds."""
     chance = np.random.default_rng(seed)
-    talks = []
+    talks: dict[Condition, list[MeasuredTalk]] = {name: [] for name in options.conditions}
     for number in range(12):
-        for condition in conditions:
+        for condition in options.conditions:
             missed = int(chance.integers(0, 9 if condition == "bare" else 4))
-            counts = [[20 - missed, 19 - missed], [5, 2], [missed, missed + 1]]
+            low, high = Counts(20 - missed, 5, missed), Counts(19 - missed, 2, missed + 1)
             language = ("en", "de")[number % 2]
-            tp, fp, fn = (array("i", column) for column in counts)
-            talks.append(TalkPoints(f"t{number}", tp, fp, fn, language, condition))
-    measured = Measured(
-        TextSystem(name, (("source", name),), lambda: nullcontext(str.split)),
-        Measurement((0.1, 0.2), tuple(talks)),
-    )
-    setup = replace(SETUP, conditions=conditions) if any(conditions) else SETUP
-    return MeasuredRun(measured, run_of(measured, setup, "2026-03-01T09:00:00+00:00"))
+            drawn = curve({0.1: low, 0.2: high})
+            talks[condition].append(MeasuredTalk(f"t{number}", language, drawn))
+    parts = [
+        measured(name, Measurement(tuple(talks[condition])), (0.1, 0.2), condition)
+        for condition in options.conditions
+    ]
+    return [(part, run_of(part, options, DATA)) for part in parts]
 
 
 EVALUATION = Report(
-    mode="evaluation",
+    options=Options(),
     corpus="testdata/ted",
     talks=2,
-    truth="plain",
-    tolerance=3,
-    weights=Weights(),
     results=(
         result(
             "sat.onnx",
@@ -84,81 +117,97 @@ EVALUATION = Report(
 )
 SWEEP = replace(
     EVALUATION,
-    mode="sweep",
-    weights=Weights(1.0, 2.0),
+    options=Options(sweeps=True, recall_weight=2.0),
     results=(
         result(
             "sat.onnx",
             ("ada", {0.01: Counts(60, 30, 0), 0.02: Counts(58, 10, 2)}),
             ("bob", {0.01: Counts(38, 10, 2), 0.02: Counts(36, 7, 4)}),
+            weights=Weights(1.0, 2.0),
         ),
     ),
 )
 COMPARISON = replace(
     EVALUATION,
-    mode="comparison",
+    options=Options(compare=True),
     results=(
         result("sat-1l-sm.onnx", ("ada", {0.025: Counts(90, 12, 10)})),
         Failed("broken.onnx", "not an ONNX model"),
         result("models/a/name/of/more/than/thirty.onnx", ("ada", {0.25: Counts(0, 0, 5)})),
     ),
 )
+PYSBD = measured(
+    "lib:pysbd",
+    Measurement(
+        (MeasuredTalk("ada", "", certain_curve(Counts(80, 9, 20))),),
+        effort=Effort(seconds=0.05, characters=100_000),
+    ),
+    (0.025,),
+)
 OTHERS = replace(
     COMPARISON,
     results=(
-        replace(
-            COMPARISON.measured[0],
-            measurement=replace(
-                COMPARISON.measured[0].measurement, effort=Effort(seconds=2.5, characters=100_000)
-            ),
-        ),
-        ModelResult(
-            "lib:pysbd",
-            replace(
-                measurement(("ada", {0.025: Counts(80, 9, 20)})),
-                graded=False,
-                effort=Effort(seconds=0.05, characters=100_000),
-            ),
-            Signature((("library", "pysbd 0.3.4"),)),
-        ),
-        ModelResult(
-            "llm:some-model",
-            replace(
-                measurement(("ada", {0.025: Counts(70, 9, 30)})),
-                graded=False,
-                loss=Loss(changed=120, deleted=44, invented=8, characters=80_000),
-                effort=Effort(seconds=40.0, characters=100_000),
-            ),
-            Signature((("llm", "some-model"),)),
+        replace(COMPARISON.measured[0], effort=Effort(seconds=2.5, characters=100_000)),
+        shown(PYSBD),
+        shown(
+            measured(
+                "llm:some-model",
+                Measurement(
+                    (MeasuredTalk("ada", "", certain_curve(Counts(70, 9, 30))),),
+                    loss=Loss(changed=120, deleted=44, invented=8, characters=80_000),
+                    effort=Effort(seconds=40.0, characters=100_000),
+                ),
+                (0.025,),
+            )
         ),
         Failed("cmd:false", "ended with status 1: it said nothing on standard error"),
     ),
 )
-UNGRADED = replace(SWEEP, results=(OTHERS.results[1],))
+CERTAIN_OPTIONS = Options(compare=True, sweeps=True)
+UNGRADED = replace(SWEEP, results=(shown(PYSBD, Weights(1.0, 2.0)),))
 CERTAIN = replace(
     COMPARISON,
+    options=CERTAIN_OPTIONS,
     results=tuple(
-        results_of([recorded("one", 1), Failed("two", "gone"), recorded("three", 3)], SETUP)
+        results_of(
+            [
+                *recorded("one", 1, CERTAIN_OPTIONS),
+                Failed("two", "gone"),
+                *recorded("three", 3, CERTAIN_OPTIONS),
+            ],
+            CERTAIN_OPTIONS,
+        )
     ),
 )
+CONDITION_OPTIONS = Options(sweeps=True, conditions=UNDER, shows_conditions=True)
 CONDITIONED = replace(
     EVALUATION,
-    mode="conditions",
-    results=tuple(results_of([recorded("one", 1, UNDER)], replace(SETUP, conditions=UNDER))),
+    options=CONDITION_OPTIONS,
+    results=tuple(results_of(recorded("one", 1, CONDITION_OPTIONS), CONDITION_OPTIONS)),
 )
+
+
+def per_talk(report: Report) -> Report:
+    return replace(report, options=replace(report.options, per_talk=True))
+
+
+def shown_as(report: Report, format: Format) -> str:
+    return show(replace(report, options=replace(report.options, format=format)))
+
+
 REPORTS = {
     "evaluation": EVALUATION,
-    "evaluation_per_talk": replace(EVALUATION, per_talk=True),
+    "evaluation_per_talk": per_talk(EVALUATION),
     "sweep": SWEEP,
-    "sweep_per_talk": replace(SWEEP, per_talk=True),
+    "sweep_per_talk": per_talk(SWEEP),
     "comparison": COMPARISON,
-    "comparison_per_talk": replace(COMPARISON, per_talk=True),
-    "other_systems": replace(OTHERS, per_talk=True),
+    "comparison_per_talk": per_talk(COMPARISON),
+    "other_systems": per_talk(OTHERS),
     "sweep_without_probabilities": UNGRADED,
 }
 # Their intervals are computed, so that the last digits may differ from machine to machine.
 ROUNDED: dict[str, Report] = {
-    "certain": replace(CERTAIN, per_talk=True),
+    "certain": per_talk(CERTAIN),
     "conditions": CONDITIONED,
     "conditions_of_models": replace(CONDITIONED, results=(*CONDITIONED.results, Failed("x", "no"))),
 }
@@ -168,7 +217,7 @@ ROUNDED: dict[str, Report] = {
 @pytest.mark.parametrize("name", REPORTS)
 def test_reports_read_to_the_letter(name: str, format: Format) -> None:
     golden = (GOLDEN / f"{name}.{format}").read_bytes().decode()
-    shown = show(REPORTS[name], format).replace(f"sat-bench:{__version__}", "sat-bench:VERSION")
+    shown = shown_as(REPORTS[name], format).replace(f"sat-bench:{__version__}", "sat-bench:VERSION")
     assert shown == golden
 
 
@@ -176,12 +225,12 @@ def test_reports_read_to_the_letter(name: str, format: Format) -> None:
 @pytest.mark.parametrize("name", ROUNDED)
 def test_how_sure_results_are_reads_to_the_letter(name: str, format: Format) -> None:
     golden = (GOLDEN / f"{name}.{format}").read_bytes().decode()
-    shown = show(ROUNDED[name], format).replace(f"sat-bench:{__version__}", "sat-bench:VERSION")
+    shown = shown_as(ROUNDED[name], format).replace(f"sat-bench:{__version__}", "sat-bench:VERSION")
     assert shown == golden
 
 
 def test_json_carries_intervals_verdict_and_the_score_out_of_sample() -> None:
-    first, failed, third = json.loads(show(CERTAIN, "json"))["results"]
+    first, failed, third = json.loads(shown_as(CERTAIN, "json"))["results"]
     assert failed == {"model": "two", "failed": "gone"}
     assert first["intervals"]["f1"]["low"] < first["best"]["f1"] < first["intervals"]["f1"]["high"]
     assert first["intervals"]["f1"]["clusters"] == 12
@@ -197,19 +246,19 @@ def test_json_carries_intervals_verdict_and_the_score_out_of_sample() -> None:
 
 
 def test_csv_carries_the_same_in_the_row_to_use() -> None:
-    rows = list(csv.DictReader(io.StringIO(show(CERTAIN, "csv"))))
-    document = json.loads(show(CERTAIN, "json"))["results"]
+    rows = list(csv.DictReader(io.StringIO(shown_as(CERTAIN, "csv"))))
+    document = json.loads(shown_as(CERTAIN, "json"))["results"]
     assert [row["model"] for row in rows] == ["one", "two", "three"]
     assert float(rows[0]["f1_low"]) == document[0]["intervals"]["f1"]["low"]
     assert float(rows[2]["p_value"]) == document[2]["against_the_first"]["p_value"]
     assert rows[2]["verdict"] == "not distinguishable"
-    written, bare = csv.DictReader(io.StringIO(show(CONDITIONED, "csv")))
+    written, bare = csv.DictReader(io.StringIO(shown_as(CONDITIONED, "csv")))
     assert (written["condition"], written["f1_loss"]) == ("written", "")
     assert float(bare["f1_loss"]) == float(written["f1"]) - float(bare["f1"])
 
 
 def test_json_says_what_the_text_says_without_rounding() -> None:
-    document = json.loads(show(SWEEP, "json"))
+    document = json.loads(shown_as(SWEEP, "json"))
     [only] = document["results"]
     assert only["best"]["threshold"] == 0.02
     assert only["best"]["precision"] == 94 / 111
@@ -217,13 +266,15 @@ def test_json_says_what_the_text_says_without_rounding() -> None:
 
 
 def test_csv_has_one_optimal_row_per_model() -> None:
-    rows = list(csv.DictReader(io.StringIO(show(SWEEP, "csv"))))
+    rows = list(csv.DictReader(io.StringIO(shown_as(SWEEP, "csv"))))
     assert [row["threshold"] for row in rows if row["optimal"] == "1"] == ["0.02"]
-    assert {row["signature"] for row in rows} == {"model:sat.onnx|data:0"}
+    rules = "data:000000000000|truth:plain|tolerance:3|condition:written|wp:1.0|wr:2.0"
+    assert {row["signature"] for row in rows} == {f"sat-bench:{__version__}|{rules}"}
 
 
 def test_weights_are_shown_whole() -> None:
-    assert "(wp=0.25, wr=3.0)" in show(replace(SWEEP, weights=Weights(0.25, 3.0)), "text")
+    weighted = replace(SWEEP.options, precision_weight=0.25, recall_weight=3.0)
+    assert "(wp=0.25, wr=3.0)" in show(replace(SWEEP, options=weighted))
 
 
 @pytest.mark.parametrize(
@@ -237,9 +288,15 @@ def test_thresholds_have_three_decimals_or_as_many_as_they_need(
     assert shown_threshold(threshold) == shown
 
 
-def counts_with_best_at(best: float, thresholds: tuple[float, ...]) -> Measurement:
-    points = {t: Counts(9 if t == best else 5, 0, 1 if t == best else 5) for t in thresholds}
-    return measurement(("ada", points))
+def result_with_best_at(optimum: float, thresholds: tuple[float, ...]) -> Result:
+    """Invents ends below the best threshold, and misses some above it."""
+
+    def counts(threshold: float) -> Counts:
+        if threshold > optimum:
+            return Counts(5, 0, 5)
+        return Counts(9, 0, 1) if threshold == optimum else Counts(9, 5, 1)
+
+    return result("m", ("ada", {threshold: counts(threshold) for threshold in thresholds}))
 
 
 EDGES = {
@@ -258,9 +315,9 @@ EDGES = {
 }
 
 
-@pytest.mark.parametrize(("best", "thresholds", "hint"), EDGES.values(), ids=EDGES)
+@pytest.mark.parametrize(("optimum", "thresholds", "hint"), EDGES.values(), ids=EDGES)
 def test_an_optimum_at_the_edge_of_the_grid_is_pointed_out(
-    best: float, thresholds: tuple[float, ...], hint: str | None
+    optimum: float, thresholds: tuple[float, ...], hint: str | None
 ) -> None:
-    said = beyond_the_grid(counts_with_best_at(best, thresholds), Weights())
+    said = beyond_the_grid(result_with_best_at(optimum, thresholds))
     assert (hint in said) if said and hint else (said is hint)

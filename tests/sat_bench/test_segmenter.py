@@ -23,8 +23,8 @@ from testing.onnx_models import (
     write_transformer,
 )
 
-from sat_bench.models.finding import BUNDLED_MODELS, find_model
-from sat_bench.models.reach import Weighting
+from sat_bench.defaults import BUNDLED_MODELS, Weighting
+from sat_bench.models.finding import find_model
 from sat_bench.models.segmenter import Segmenter, _Work
 from truemark.errors import TruemarkError
 

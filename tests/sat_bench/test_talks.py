@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sat_bench.corpus.talks import ABBREVIATIONS, TRUTH_RULES, TruthRule, find_sentences
+from sat_bench.corpus.talks import ABBREVIATIONS, find_sentences
+from sat_bench.defaults import TRUTH_RULES, TruthRule
 
 PLAIN = {
     "two sentences": ("Hello world. How are you?", ["Hello world.", "How are you?"]),

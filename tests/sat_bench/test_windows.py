@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sat_bench.models.reach import Weighting
+from sat_bench.defaults import Weighting
 from sat_bench.models.windows import (
     GrowingArray,
     WindowAverage,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sat_bench import Segmenter
-from sat_bench.models.finding import BUNDLED_FOLDER
+from sat_bench.defaults import BUNDLED_FOLDER
 from sat_bench.models.tokenizer import UNK_ID
 
 torch = pytest.importorskip(

@@ -4,25 +4,13 @@ from importlib import resources
 from pathlib import Path
 
 import jsonschema
-import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from truemark import records
 from truemark.calibration import per_level, reliability_of, reliability_of_levels
-from truemark.counts import Counts, Weights, best_row
+from truemark.counts import Counts, Weights
 from truemark.errors import TruemarkError
 from truemark.jsontext import to_json
-from truemark.matching import match_positions
-from truemark.record_parts import (
-    CURVE_POINTS,
-    curve_columns,
-    held_out_of,
-    over_tolerances,
-    position_blocks,
-    position_marks,
-)
 from truemark.records import (
     FINDING_CHARACTERS,
     FINDINGS_PER_KIND,
@@ -45,7 +33,6 @@ from truemark.records import (
     schema,
     write_run,
 )
-from truemark.sweep import Curve, ScoredPositions, exact_curve, sweep_groups
 
 SMALL = Run(
     tool="keywords",
@@ -273,46 +260,6 @@ def test_a_record_is_replaced_whole_or_not_at_all(tmp_path: Path) -> None:
     assert [one.name for one in tmp_path.iterdir()] == ["a.run.json"]
 
 
-def random_curve(points: int, seed: int) -> Curve:
-    generator = np.random.default_rng(seed)
-    positions = np.sort(generator.integers(0, points * 4, points))
-    scored = ScoredPositions(positions, generator.random(points))
-    truths = np.sort(generator.integers(0, points * 4, points // 3)).tolist()
-    return exact_curve([(scored, truths)], 1)
-
-
-@given(
-    st.integers(1, 400),
-    st.integers(0, 5),
-    st.integers(4, 60),
-    st.sampled_from([Weights(), Weights(3, 1), Weights(0, 1)]),
-)
-def test_thinning_a_curve_never_moves_its_optimum(
-    size: int, seed: int, points: int, weights: Weights
-) -> None:
-    curve = random_curve(size, seed)
-    rules = ScoringRules(0, weights=weights)
-    thin = curve_columns(curve, rules, points)
-    assert len(thin) <= max(points, 4)
-    assert list(thin.at) == sorted(set(thin.at))
-    tp = np.array(thin.tp)
-    place = best_row(tp, np.array(thin.fp), np.array(thin.fn), empty=0, weights=weights)
-    whole = curve.best(weights, empty=0)
-    assert thin.at[place] == curve.thresholds[whole]
-    assert thin.counts(place) == curve.point(whole).counts
-    assert thin.at[0] == curve.thresholds[0]
-    assert thin.at[-1] == curve.thresholds[-1]
-
-
-def test_a_thinned_curve_keeps_the_thresholds_in_force() -> None:
-    curve = random_curve(20_000, 1)
-    thin = curve_columns(curve, ScoringRules(0, threshold=0.3, own_threshold=0.7))
-    assert 1_900 < len(thin) <= CURVE_POINTS
-    for level in (0.3, 0.7):
-        below = curve.thresholds[curve.thresholds <= level].max()
-        assert below in thin.at
-
-
 def test_reliability_sums_up_stated_probabilities() -> None:
     found = reliability_of([0.1, 0.9, 0.95, 0.2], [False, True, True, True], bins=2)
     assert [(row.count, row.correct) for row in found.rows] == [(2, 1), (2, 2)]
@@ -331,60 +278,6 @@ def test_the_counts_of_parts_are_counts() -> None:
     assert FULL.units[0].counts == Counts(4, 1, 2)
     assert FULL.held_out is not None
     assert FULL.held_out.counts == Counts(3, 2, 3)
-
-
-def two_groups() -> list[tuple[ScoredPositions, list[int]]]:
-    return [
-        (ScoredPositions(np.array([10, 20, 30]), np.array([0.9, 0.4, 0.4])), [10, 22]),
-        (ScoredPositions(np.array([10, 20, 30]), np.array([0.4, 0.4, 0.1])), [10, 20]),
-    ]
-
-
-def test_held_out_counts_are_those_at_thresholds_chosen_on_the_others() -> None:
-    table = sweep_groups(two_groups(), [0.2, 0.5], 0)
-    found = held_out_of(table, ScoringRules(empty=0))
-    assert found is not None
-    assert found.counts == Counts(1, 2, 1) + Counts(0, 0, 2)
-    assert held_out_of(sweep_groups(two_groups()[:1], [0.2], 0), ScoringRules(0)) is None
-
-
-def test_counts_over_tolerances_rise_with_them() -> None:
-    found = over_tolerances(two_groups(), 0.2, [2, 0, 2])
-    assert found.at == (0.0, 2.0)
-    assert [found.counts(number) for number in range(2)] == [Counts(3, 2, 1), Counts(4, 1, 0)]
-
-
-SPREAD = st.lists(st.integers(0, 60), max_size=20)
-
-
-@given(SPREAD, SPREAD, st.integers(0, 4), st.integers(1, 6))
-def test_blocks_add_up_to_the_counts_and_are_cut_by_the_truth_alone(
-    predicted: list[int], expected: list[int], tolerance: int, size: int
-) -> None:
-    blocks = position_blocks(predicted, expected, tolerance, size)
-    matched = len(match_positions(predicted, expected, tolerance))
-    counts = Counts.of(matched=matched, predicted=len(predicted), expected=len(expected))
-    assert Unit("a", counts.tp, counts.fp, counts.fn, blocks=blocks).counts == counts
-    others = position_blocks([], expected, tolerance, size)
-    assert len(blocks) == len(others)
-    assert [tp + fn for tp, _, fn in blocks] == [fn for _, _, fn in others]
-
-
-def test_blocks_hold_so_many_truths_each() -> None:
-    blocks = position_blocks([1, 5, 12, 22, 99], [1, 11, 21, 31, 41], 1, 2)
-    assert blocks == ((2, 1, 0), (1, 0, 1), (0, 1, 1))
-
-
-def test_marks_say_what_lies_where() -> None:
-    scored = ScoredPositions(np.array([4, 10, 15, 20, 30]), np.array([0.9, 0.8, 0.1, 0.01, np.inf]))
-    marks = position_marks((scored, [5, 15, 30]), 0.5, 1, 0.05)
-    assert marks == (
-        Mark(4, 4, "found", 0.9, truth=5),
-        Mark(10, 10, "invented", 0.8),
-        Mark(15, 15, "candidate", 0.1),
-        Mark(15, 15, "missed"),
-        Mark(30, 30, "found"),
-    )
 
 
 def both_conditions() -> dict[str, object]:

@@ -1,57 +1,32 @@
 """The same talk under other conditions: without capitals, without punctuation, as recognised.
 
 Every condition changes a talk sentence by sentence, so the ends of its sentences follow the text
-exactly. A sentence of which nothing is left is no sentence any more.
+exactly. A sentence that becomes empty is dropped.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
-from typing import Literal, assert_never, get_args
+from collections.abc import Callable
+from dataclasses import replace
+from typing import assert_never
 
-from sat_bench.corpus.loading import Corpus
 from sat_bench.corpus.recognition import Recogniser, spoken
 from sat_bench.corpus.talks import CorpusError, Sentence, Talk, spans_between
-
-Condition = Literal["written", "lower", "upper", "no-punctuation", "one-line", "bare", "asr"]
-CONDITIONS: tuple[Condition, ...] = get_args(Condition)
-WRITTEN: Condition = "written"
+from sat_bench.defaults import WRITTEN, Condition
 
 _ON_ONE_LINE = frozenset({"one-line", "bare", "asr"})
-_SPOKEN = frozenset("%&@#")  # punctuation by Unicode's account, and yet words to a reader
+_SPOKEN = frozenset("%&@#")  # punctuation in Unicode, but read aloud as words
 _INSIDE_WORDS = re.compile(r"(?<=\w)['’-](?=\w)|(?<=\d)[.,:](?=\d)")
 _SPACES = re.compile(r"\s{2,}")
 _BETWEEN_LETTERS = re.compile(r"(?<=[^\W\d_])\.(?=[^\W\d_])")
 
 
-@dataclass(frozen=True, slots=True)
-class ConditionedCorpus:
-    """The talks of a corpus, each under every condition before the next one."""
-
-    corpus: Corpus
-    conditions: tuple[Condition, ...]
-
-    @property
-    def characters(self) -> int:
-        """How many characters there are, about: conditions change them a little."""
-        return self.corpus.characters * len(self.conditions)
-
-    def __len__(self) -> int:
-        return len(self.corpus) * len(self.conditions)
-
-    def __iter__(self) -> Iterator[Talk]:
-        for talk in self.corpus:
-            for condition in self.conditions:
-                yield under_condition(talk, condition)
-
-
 def under_condition(talk: Talk, condition: Condition) -> Talk:
-    """The talk as it reads under the condition, with its sentence ends where they now are."""
+    """Change the talk as the condition says, and move its sentence ends along."""
     if condition == WRITTEN:
-        return replace(talk, condition=condition)
+        return talk
     changed = _change(talk, condition)
     pieces: list[str] = []
     sentences: list[Sentence] = []
@@ -77,7 +52,7 @@ def under_condition(talk: Talk, condition: Condition) -> Talk:
 
 
 def _change(talk: Talk, condition: Condition) -> Callable[[str], str]:
-    """What the condition makes of one sentence."""
+    """Return the function that changes one sentence."""
     match condition:
         case "written":
             return str
@@ -99,14 +74,14 @@ def _change(talk: Talk, condition: Condition) -> Callable[[str], str]:
 
 
 def bare(sentence: str) -> str:
-    """The sentence in lower case, without punctuation, on one line."""
+    """Write the sentence in lower case, without punctuation, on one line."""
     return _on_one_line(without_punctuation(sentence).lower())
 
 
 def without_punctuation(sentence: str) -> str:
-    """The sentence without punctuation: apostrophes, hyphens and numbers keep what is inside them.
+    """Take the punctuation out of a sentence, but not out of words and numbers.
 
-    Dots between letters, as in U.S, go without a trace; other marks leave a space.
+    Dots between letters, as in U.S, leave nothing behind; other marks leave a space.
     """
     kept = {match.start() for match in _INSIDE_WORDS.finditer(sentence)}
     joined = {match.start() for match in _BETWEEN_LETTERS.finditer(sentence)}
@@ -116,10 +91,10 @@ def without_punctuation(sentence: str) -> str:
             characters.append(character)
         elif place not in joined:
             characters.append(" ")
-    return _SPACES.sub(_one_of_them, "".join(characters)).strip()
+    return _SPACES.sub(_single_space, "".join(characters)).strip()
 
 
-def _one_of_them(spaces: re.Match[str]) -> str:
+def _single_space(spaces: re.Match[str]) -> str:
     return "\n" if "\n" in spaces[0] else spaces[0][0]
 
 

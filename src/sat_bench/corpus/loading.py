@@ -7,18 +7,18 @@ from pathlib import Path
 
 from sat_bench.corpus.gold import parse_conllu, parse_gold_json
 from sat_bench.corpus.subtitles import parse_subtitles
-from sat_bench.corpus.talks import CorpusError, Talk, TruthRule
+from sat_bench.corpus.talks import CorpusError, Talk
 from sat_bench.corpus.transcripts import parse_transcript
+from sat_bench.defaults import BUNDLED_CORPUS, TruthRule
 from truemark.errors import TruemarkError, os_reason
 from truemark.files import read_text
 
 ENDINGS = (".txt", ".json", ".conllu", ".srt", ".vtt")
-BUNDLED_CORPUS = Path(__file__).parents[1] / "bundled" / "talks"
 
 
 @dataclass(frozen=True, slots=True)
 class Corpus:
-    """The talks of a folder, read anew at each iteration and one at a time."""
+    """The talks of a folder, read one at a time and again for each iteration."""
 
     files: tuple[Path, ...]
     truth: TruthRule
@@ -38,10 +38,10 @@ def load_corpus(
     truth: TruthRule = "plain",
     watch: Callable[[Sequence[Path]], Iterable[Path]] = iter,
 ) -> Corpus:
-    """The corpus at a folder or file, by default the bundled talks.
+    """Load the corpus of a folder or file, by default the bundled talks.
 
-    Every file of it has been read once and found good.
-    The files are taken from what `watch` makes of them, which may show how far it is.
+    Every file is read once here, so a bad one is reported before anything is measured. `watch`
+    wraps the files, and may show how many have been read.
     """
     files = transcript_files(Path(path))
     characters = 0
@@ -57,7 +57,7 @@ def load_corpus(
 
 
 def transcript_files(path: Path) -> tuple[Path, ...]:
-    """The transcript files of a folder in the order of their names, or the one file itself."""
+    """List the transcript files of a folder by name, or the one file itself."""
     try:
         if path.is_dir():
             files = tuple(sorted(file for file in path.iterdir() if _is_transcript(file)))
@@ -80,7 +80,7 @@ def holds_transcripts(path: Path) -> bool:
 
 
 def load_talk(path: Path, truth: TruthRule = "plain") -> Talk:
-    """The talk of one file, in the format that its ending names."""
+    """Read the talk of one file in the format of its ending."""
     try:
         content = read_text(path)
     except TruemarkError as error:
@@ -99,5 +99,5 @@ def load_talk(path: Path, truth: TruthRule = "plain") -> Talk:
 def _is_transcript(path: Path) -> bool:
     if path.suffix.lower() not in ENDINGS or path.name.startswith("."):
         return False
-    # A broken link belongs too, so that the talk it stood for is reported as missing.
+    # A broken link counts, so that the missing talk is reported.
     return path.is_file() or not path.exists()

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from sat_bench.corpus.talks import CorpusError, Talk, TruthRule, find_sentences, unify_line_breaks
+from sat_bench.corpus.talks import CorpusError, Talk, find_sentences, unify_line_breaks
+from sat_bench.defaults import TruthRule
 
 _TIME = r"(?:(\d{1,5}):)?(\d{1,2}):(\d{2})(?:[.,](\d{1,3}))?"
 _TIMING = re.compile(rf"\s*{_TIME}\s*-->\s*{_TIME}(?:\s.*)?")
@@ -31,7 +32,7 @@ class _Cue:
 
 
 def parse_subtitles(path: Path, content: str, rule: TruthRule) -> Talk:
-    """The talk of a subtitle file, ends found by rule in the joined cue texts."""
+    """Read a subtitle file; sentence ends are found by rule in the joined cue texts."""
     text = spoken_text(path, content)
     return Talk(
         id=path.stem,
@@ -44,7 +45,7 @@ def parse_subtitles(path: Path, content: str, rule: TruthRule) -> Talk:
 
 
 def spoken_text(path: Path, content: str) -> str:
-    """What is said in the cues, joined by spaces: no tags, speaker marks or sound notes."""
+    """Join what is said in the cues by spaces, without tags, speaker marks and sound notes."""
     cues = tuple(_cues(path, unify_line_breaks(content)))
     if not cues:
         raise CorpusError(
@@ -98,7 +99,7 @@ def _cue(path: Path, timing: re.Match[str], body: list[str]) -> _Cue:
 
 
 def _new_lines(before: _Cue, cue: _Cue) -> tuple[str, ...]:
-    """The lines of a cue without those at its top that the cue before still showed."""
+    """Return the lines of a cue without those that the cue before already showed."""
     for size in range(min(len(before.lines), len(cue.lines)), 0, -1):
         if before.lines[-size:] == cue.lines[:size]:
             return cue.lines[size:]

@@ -1,16 +1,14 @@
-"""A talk: a text with the sentences that are true of it, annotated or found by a rule."""
+"""A talk: a text with its true sentences, annotated or found by a rule."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
+from sat_bench.defaults import WRITTEN, Condition, TruthRule
 from truemark.errors import TruemarkError
-
-TruthRule = Literal["plain", "quoted", "unicode"]
-TRUTH_RULES: tuple[TruthRule, ...] = ("plain", "quoted", "unicode")
 
 ABBREVIATIONS = (
     *("mr", "mrs", "ms", "dr", "prof", "sr", "jr"),
@@ -53,14 +51,14 @@ _LOOK_BACK = max(map(len, ABBREVIATIONS)) + 1
 
 
 class Sentence(NamedTuple):
-    """A span of characters such that `text[start:end]` is the sentence."""
+    """A span of characters: `text[start:end]` is the sentence."""
 
     start: int
     end: int
 
 
 class CorpusError(TruemarkError):
-    """A corpus that cannot be read: the file, what was found there and what was expected."""
+    """A corpus that cannot be read; the message names the file and what is wrong."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,22 +72,22 @@ class Talk:
     text: str
     sentences: tuple[Sentence, ...]
     language: str = ""
-    condition: str = ""  # what was done to the text, see conditions
-    remarks: tuple[str, ...] = ()  # what its file holds that may be meant otherwise
+    condition: Condition = WRITTEN
+    remarks: tuple[str, ...] = ()  # oddities of its file worth pointing out
 
     @property
     def boundaries(self) -> list[int]:
-        """The true sentence ends, ascending."""
+        """The true sentence ends in ascending order."""
         return [sentence.end for sentence in self.sentences]
 
 
 def find_sentences(text: str, rule: TruthRule = "plain") -> tuple[Sentence, ...]:
-    """The sentences of a text in order; text left over without a terminator is the last one."""
+    """Find the sentences of a text; what is left over without a terminator is the last one."""
     return spans_between(text, _ends(text, rule), leftover=True)
 
 
 def spans_between(text: str, ends: Iterable[int], *, leftover: bool) -> tuple[Sentence, ...]:
-    """The sentences that close at the given ascending ends, without the white space around them."""
+    """Cut the text at the given ascending ends; white space around sentences is left out."""
     sentences = []
     start = 0
     for end in ends:
@@ -120,5 +118,5 @@ def _trimmed(text: str, start: int, end: int) -> Sentence:
 
 
 def unify_line_breaks(content: str) -> str:
-    """The content of a file with every line break a single line feed."""
+    """Replace every line break by a single line feed."""
     return content.replace("\r\n", "\n").replace("\r", "\n")

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from sat_bench.corpus.subtitles import spoken_text
-from sat_bench.corpus.talks import CorpusError, Talk, TruthRule, find_sentences, unify_line_breaks
+from sat_bench.corpus.talks import CorpusError, Talk, find_sentences, unify_line_breaks
+from sat_bench.defaults import HEADER_NAMES, TruthRule
 from truemark.files import read_text, write_atomically
 
-HEADER_NAMES = ("source", "speaker", "title", "duration", "language")
 _HEADER_LINE = re.compile(r"#\s*(?P<name>[A-Za-z]+)\s*:\s*(?P<value>.*)")
 
 _CLOCK = r"(?:\d{1,2}:)?\d{1,2}:\d{2}"
@@ -20,7 +20,7 @@ _SPACES = re.compile(r"\s{2,}|[^\S ]")  # all but single ones, which are most
 
 
 def parse_transcript(path: Path, content: str, rule: TruthRule) -> Talk:
-    """The talk of a transcript file, line breaks unified and no white space around its text."""
+    """Read a transcript file; line breaks are unified, white space around the text is dropped."""
     header, body, body_line = split_header(content)
     source = header.get("source", "")
     if not source:
@@ -44,10 +44,10 @@ def parse_transcript(path: Path, content: str, rule: TruthRule) -> Talk:
 
 
 def split_header(content: str) -> tuple[dict[str, str], str, int]:
-    """Header values by lower-case name, the text below them, and the line where it starts.
+    """Return header values by lower-case name, the text below, and the line where it starts.
 
     Blank lines may stand between lines `# Key: value`. A remark, a line with # and no key, is
-    part of the header only where it follows on a header line.
+    part of the header only directly below a header line.
     """
     lines = unify_line_breaks(content).split("\n")
     header: dict[str, str] = {}
@@ -66,17 +66,17 @@ def split_header(content: str) -> tuple[dict[str, str], str, int]:
 
 
 def _stray_header_lines(path: Path, body: str, body_line: int) -> Iterator[str]:
-    found = [number for number, line in enumerate(body.split("\n")) if line.startswith("#")]
-    if found:
-        more = f" (and {len(found) - 1} more such lines)" if len(found) > 1 else ""
+    stray = [number for number, line in enumerate(body.split("\n")) if line.startswith("#")]
+    if stray:
+        more = f" (and {len(stray) - 1} more such lines)" if len(stray) > 1 else ""
         yield (
-            f"{path}:{body_line + found[0]}: a line that begins with # below the header "
+            f"{path}:{body_line + stray[0]}: a line that begins with # below the header "
             f"is taken for text{more}"
         )
 
 
 def format_transcript(header: Mapping[str, str], text: str) -> str:
-    """A transcript file with the header values that are not empty."""
+    """Write a transcript file with the header values that are not empty."""
     lines = [f"# {name}: {' '.join(value.split())}" for name, value in header.items() if value]
     return "\n".join((*lines, "", text, ""))
 
@@ -84,12 +84,12 @@ def format_transcript(header: Mapping[str, str], text: str) -> str:
 def import_transcript(
     file: Path, out: Path | None = None, header: Mapping[str, str] | None = None, *, force: bool
 ) -> tuple[Path, Talk]:
-    """Writes the corpus file of a pasted transcript or subtitle file; where it is and its talk."""
+    """Write the corpus file of a pasted transcript or subtitle file; return its path and talk."""
     target = _target(file, out)
     if file.suffix.lower() in (".json", ".conllu"):
         raise CorpusError(f"{file}: is a corpus file already; copy it into the corpus folder")
-    own_header, text = _read(file)
-    values = {"source": file.name} | own_header | dict(header or {})
+    given_header, text = _read(file)
+    values = {"source": file.name} | given_header | dict(header or {})
     content = format_transcript(
         {name.capitalize(): values.get(name, "") for name in HEADER_NAMES}, text
     )
@@ -126,8 +126,8 @@ def _read(file: Path) -> tuple[dict[str, str], str]:
 
 
 def _paragraphs(body: str) -> str:
-    """The text without timestamps, a line per paragraph; blank lines part paragraphs."""
-    # Not word by word: a list of the words of a long line takes ten times the line.
+    """Drop timestamps and write one line per paragraph; blank lines separate paragraphs."""
+    # Not word by word: a list of the words of a long line takes ten times its memory.
     paragraphs: list[list[str]] = [[]]
     for line in body.split("\n"):
         if _TIMESTAMP_LINE.fullmatch(line):

@@ -1,9 +1,9 @@
-"""Sentences as a system returned them, found again in the text that it was given.
+"""Finds the sentences that a system returned in the text that it was given.
 
-White space aside, most systems return the very characters, and then nothing has to be searched.
-Language models, and systems that tidy up, change, lose and invent some. Equal stretches are then
-followed, and where they end the next place is searched where both go on alike, in windows that grow
-with the distance, so the time is linear in the characters of both.
+Most systems return the same characters apart from white space, and nothing has to be searched.
+Language models, and systems that tidy up, change, lose and invent some. Then equal stretches are
+followed; where one ends, the next place at which both continue alike is searched in windows that
+grow with the distance, so the time is linear in the characters of both.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from sat_bench.models.boundaries import Probabilities, certain_ends, space_characters
-from sat_bench.models.protocol import Loss
+from sat_bench.models.boundaries import space_characters
+from sat_bench.models.protocol import Loss, Probabilities, certain_ends
 
-# How far ahead the next place is searched where both go on alike, and how many equal characters
-# in a row make such a place: the farther away, the more of them, since short ones repeat.
+# How far ahead the next place at which both continue alike is searched, and how many equal
+# characters in a row make such a place: more the farther away, since short ones repeat.
 WINDOWS = ((32, 5), (64, 8), (512, 16), (4_096, 24), (32_768, 32))
 SMALL_GAP = 64  # gaps of so many characters are aligned character by character
 _COMPARED = 1_024
@@ -35,9 +35,9 @@ class Stretch(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Aligned:
-    """Sentence ends in the text, ascending, and what of the text the sentences do not have.
+    """Sentence ends in the text, ascending, and what the sentences changed in it.
 
-    `kept` is the share of the text's characters that they have, in whatever case.
+    `kept` is the share of the text's characters that they contain, upper or lower case.
     """
 
     ends: tuple[int, ...]
@@ -50,7 +50,7 @@ class Aligned:
 
 
 def aligned(text: str, sentences: Sequence[str]) -> Aligned:
-    """The ends of the sentences in the text, each after its last character other than space."""
+    """Find the end of each sentence in the text, after its last character other than space."""
     offsets = np.flatnonzero(~space_characters(text))
     solid = "".join(text.split())
     parts = ["".join(sentence.split()) for sentence in sentences]
@@ -66,7 +66,7 @@ def aligned(text: str, sentences: Sequence[str]) -> Aligned:
 
 
 def matching_runs(text: str, answer: str) -> Iterator[Stretch]:
-    """The stretches that both have, in order and as long as they go."""
+    """Give the stretches that both have in common, in order, each as long as possible."""
     at_text = at_answer = 0
     while True:
         length = _common_prefix(text, answer, at_text, at_answer)
@@ -84,7 +84,7 @@ def matching_runs(text: str, answer: str) -> Iterator[Stretch]:
 
 
 def _common_prefix(text: str, answer: str, at_text: int, at_answer: int) -> int:
-    """How many characters are the same from here on."""
+    """Count how many characters are the same from here on."""
     length, step = 0, _COMPARED
     most = min(len(text) - at_text, len(answer) - at_answer)
     while step:
@@ -97,14 +97,14 @@ def _common_prefix(text: str, answer: str, at_text: int, at_answer: int) -> int:
 
 
 def _next_alike(text: str, answer: str, at_text: int, at_answer: int) -> tuple[int, int]:
-    """How much of the text and of the answer to leave out so that both go on alike.
+    """Return how much of the text and of the answer to skip so that both continue alike.
 
-    The nearest such place; where there is none, all of the answer that was searched.
+    The nearest such place is taken; where there is none, all of the answer that was searched.
     """
     for window, anchor in WINDOWS:
         here, there = text[at_text : at_text + window], answer[at_answer : at_answer + window]
-        if found := _nearest_anchor(here, there, anchor):
-            return found
+        if skipped := _nearest_anchor(here, there, anchor):
+            return skipped
         if len(here) < window and len(there) < window:
             return len(here), len(there)  # all that is left
     searched = min(len(there), window - anchor)
@@ -120,14 +120,14 @@ def _nearest_anchor(here: str, there: str, anchor: int) -> tuple[int, int] | Non
     for place in range(len(there) - anchor + 1):
         if best and place >= sum(best):
             break
-        found = first.get(there[place : place + anchor])
-        if found is not None and (best is None or found + place < sum(best)):
-            best = found, place
+        match = first.get(there[place : place + anchor])
+        if match is not None and (best is None or match + place < sum(best)):
+            best = match, place
     return best
 
 
 def _nearest_edit(text: str, answer: str) -> Iterator[Stretch]:
-    """The characters that a shortest edit of a small gap keeps."""
+    """Give the characters that a shortest edit of a small gap keeps."""
     rows = [list(range(len(answer) + 1))]
     for count, char in enumerate(text, 1):
         above, row = rows[-1], [count]
@@ -150,7 +150,7 @@ def _nearest_edit(text: str, answer: str) -> Iterator[Stretch]:
 
 
 def _gaps(text: int, answer: int, runs: Sequence[Stretch]) -> Iterator[tuple[int, int]]:
-    """How many characters of the text and of the answer lie between the runs."""
+    """Count the characters of the text and of the answer between the runs."""
     at_text = at_answer = 0
     for run in (*runs, Stretch(text, answer, 0)):
         yield run.text - at_text, run.answer - at_answer
@@ -179,7 +179,7 @@ def _loss(text: str, answer: str, runs: Sequence[Stretch]) -> Loss:
 
 
 def _mapped(cuts: Sequence[int], runs: Sequence[Stretch]) -> Iterator[int]:
-    """For each place in the answer the one in the text: how many characters are before it."""
+    """Map each place in the answer to the text, as the number of characters before it."""
     following = iter((*runs, None))
     run, at_text, at_answer = next(following), 0, 0  # where the run before ends
     for cut in cuts:
@@ -204,9 +204,9 @@ def _unmatched(characters: int, runs: Sequence[Stretch]) -> npt.NDArray[np.bool_
 def _end_in_text(
     text: str, offsets: npt.NDArray[np.intp], gone: npt.NDArray[np.bool_], before: int
 ) -> int:
-    """The offset after so many characters, and after those of the same word that were lost.
+    """Return the offset after so many characters, and after lost ones that follow directly.
 
-    A system that drops a full stop ends the sentence behind it all the same.
+    A system that drops a full stop still ends the sentence after it.
     """
     if not before:
         return 0
@@ -217,7 +217,7 @@ def _end_in_text(
 
 
 def _folded(text: str) -> str:
-    """The text in lower case, as far as that keeps its length."""
+    """Write the text in lower case, as far as that keeps its length."""
     lower = text.lower()
     if len(lower) == len(text):
         return lower

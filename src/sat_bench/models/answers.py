@@ -1,4 +1,4 @@
-"""Systems that read one text after the other, and the forms in which they may answer."""
+"""Systems that read one text after the other, and the forms that their answers may have."""
 
 from __future__ import annotations
 
@@ -9,19 +9,17 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Siz
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import TYPE_CHECKING
 
-from sat_bench.models.finding import ModelError
-from sat_bench.models.protocol import CERTAIN
+import numpy as np
+
+from sat_bench.models.alignment import aligned
+from sat_bench.models.protocol import CERTAIN, ModelError, Probabilities
 from truemark.errors import TruemarkError, foreign_reason
 from truemark.jsontext import shown
 
-if TYPE_CHECKING:
-    from sat_bench.models.boundaries import Probabilities
-
 LEAST_KEPT = 0.2
 FORMS = "a list of sentences, or of pairs (end, probability)"
-# What a system makes of a text; `read_answer` says which forms are good.
+# Answers a text; `read_answer` says which forms are accepted.
 Split = Callable[[str], object]
 
 
@@ -29,9 +27,8 @@ Split = Callable[[str], object]
 class TextSystem:
     """A system that reads one text after the other: a library, a callable, a program.
 
-    `start` gives its function for as long as the block lasts; `identity` names what its answers
-    depend on. Of the characters of a text at least the share `least_kept` must be found again in an
-    answer, or the answer is taken for garbage.
+    `start` opens it and gives its function; `identity` names what its answers depend on. An answer
+    that contains less than the share `least_kept` of the text's characters is refused.
     """
 
     name: str
@@ -42,7 +39,7 @@ class TextSystem:
 
     @contextmanager
     def opened(self) -> Iterator[TextModel]:
-        """The system, started."""
+        """Start the system, and end it with the block."""
         with ExitStack() as stack:
             try:
                 split = stack.enter_context(self.start())
@@ -55,20 +52,20 @@ class TextSystem:
 
 @dataclass(frozen=True, slots=True)
 class TextModel:
-    """The started system, which answers text by text."""
+    """A started system, which answers one text at a time."""
 
     system: TextSystem
     split: Split
 
     def probabilities_many(self, texts: Iterable[str]) -> Iterator[Probabilities]:
-        """The answer to each text, in order."""
+        """Answer each text, in order."""
         return map(self.probabilities, texts)
 
     def probabilities(self, text: str) -> Probabilities:
-        """The answer to one text; what goes wrong in the system is an error of one line."""
+        """Answer one text; whatever fails in the system becomes an error of one line."""
         begun = time.perf_counter()
         try:
-            answer = _taken(text, self.split(text))
+            answer = _collected(text, self.split(text))
         except (TruemarkError, AnswerError) as error:
             raise ModelError(f"{self.system.name}: {error}") from error
         except (Exception, SystemExit) as error:
@@ -77,14 +74,14 @@ class TextModel:
                 f"{foreign_reason(error)}"
             ) from error
         try:
-            found = read_answer(text, answer, self.system.least_kept)
+            probabilities = read_answer(text, answer, self.system.least_kept)
         except AnswerError as error:
             raise ModelError(f"{self.system.name}: {error}") from error
-        return replace(found, seconds=time.perf_counter() - begun)
+        return replace(probabilities, seconds=time.perf_counter() - begun)
 
 
-def _taken(text: str, answer: object) -> object:
-    """The answer; one that is made while it is read is read here, where its failures count."""
+def _collected(text: str, answer: object) -> object:
+    """Read a generator to its end here, where its failures count as the system's."""
     if isinstance(answer, Sized) or not isinstance(answer, Iterable):
         return answer
     most = len(text) + 1
@@ -101,24 +98,22 @@ class AnswerError(ValueError):
 
 
 def read_answer(text: str, answer: object, least_kept: float = 0.0) -> Probabilities:
-    """The probabilities that an answer amounts to.
+    """Turn an answer into probabilities.
 
-    Sentences are found again in the text; `least_kept` is the share of its characters that must be.
+    Sentences are located in the text, and must contain the share `least_kept` of its characters.
     """
-    from sat_bench.models.boundaries import Probabilities
-
     if isinstance(answer, Probabilities):
         return answer
     if isinstance(answer, str | bytes | Mapping) or not isinstance(answer, Iterable):
         raise AnswerError(f"answers {shown(answer)}, expected {FORMS}")
     items = list(answer)
     if all(isinstance(item, str) for item in items):
-        return _found_again(text, items, least_kept)
+        return _located(text, items, least_kept)
     return _scored(text, items)
 
 
 def printed_answer(output: str) -> Sequence[object]:
-    """What a program printed: a sentence per line, or JSON lines {"end": …, "p": …}."""
+    """Read what a program printed: a sentence per line, or JSON lines {"end": …, "p": …}."""
     lines = [line for line in output.split("\n") if line.strip()]
     if not lines or not _is_end(_json(lines[0])):
         return lines
@@ -136,23 +131,17 @@ def _is_end(value: object) -> bool:
     return isinstance(value, dict) and "end" in value
 
 
-def _found_again(text: str, sentences: Sequence[str], least_kept: float) -> Probabilities:
-    from sat_bench.models.alignment import aligned
-
-    found = aligned(text, sentences)
-    if found.kept < least_kept:
+def _located(text: str, sentences: Sequence[str], least_kept: float) -> Probabilities:
+    located = aligned(text, sentences)
+    if located.kept < least_kept:
         raise AnswerError(
-            f"has {found.kept:.0%} of the {found.loss.characters:,} characters of a text in its "
-            f"answer, expected its sentences; it begins with {shown(''.join(sentences[:1]))}"
+            f"has {located.kept:.0%} of the {located.loss.characters:,} characters of a text in "
+            f"its answer, expected its sentences; it begins with {shown(''.join(sentences[:1]))}"
         )
-    return found.probabilities
+    return located.probabilities
 
 
 def _scored(text: str, items: Sequence[object]) -> Probabilities:
-    import numpy as np
-
-    from sat_bench.models.boundaries import Probabilities
-
     ends, values = np.empty(len(items), np.int32), np.empty(len(items), np.float32)
     before = 0
     for number, item in enumerate(items):
@@ -181,7 +170,7 @@ def _pair(item: object) -> tuple[int | None, float | None]:
 
 
 def _whole(value: object) -> int | None:
-    # Those of numpy count too; its arrays claim to be numbers, and are none.
+    # Whole numbers of numpy count too; its arrays also have __index__, but refuse it.
     try:
         return None if isinstance(value, bool) else operator.index(value)  # type: ignore[arg-type]
     except TypeError:
@@ -192,6 +181,6 @@ def _number(value: object) -> float | None:
     if isinstance(value, bool | str | bytes):
         return None
     try:
-        return float(value)  # type: ignore[arg-type]  # what is none says so
+        return float(value)  # type: ignore[arg-type]  # anything else raises
     except (TypeError, ValueError, OverflowError):
         return None

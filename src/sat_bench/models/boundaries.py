@@ -4,18 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from sat_bench.models.protocol import CERTAIN, NO_LOSS, Loss
-from truemark.sweep import ScoredPositions
-
-if TYPE_CHECKING:
-    from sat_bench.models.network import FloatArray
-    from sat_bench.models.tokenizer import IntArray
+from sat_bench.models.protocol import FloatArray, IntArray, Probabilities
+from truemark.matching import ScoredPositions
 
 _SPACES = re.compile(r"\s*")
 BLOCK_TOKENS = 1 << 16
@@ -23,37 +17,10 @@ _LAST_SPACE = 0x3000  # no character above the ideographic space is white space
 _IS_SPACE = np.array([chr(code).isspace() for code in range(_LAST_SPACE + 1)] + [False])
 
 
-@dataclass(frozen=True, slots=True)
-class Probabilities:
-    """For each token of a text its end offset and the probability that a sentence ends there.
-
-    A system that only says where sentences end gives these places, and `CERTAIN` for each. `loss`
-    tells how far the sentences of such a system were not those of the text. `seconds` is how long
-    the system was at work on the text, where that was measured; `replayed`, that it was earlier.
-    """
-
-    ends: IntArray
-    values: FloatArray
-    loss: Loss = NO_LOSS
-    seconds: float | None = None
-    replayed: bool = False
-
-    @property
-    def graded(self) -> bool:
-        """Whether thresholds make a difference: some end is not certain."""
-        return bool(np.any(self.values != CERTAIN))
-
-
-def certain_ends(ends: Iterable[int], loss: Loss = NO_LOSS) -> Probabilities:
-    """The answer of a system without probabilities: sentence ends, ascending."""
-    found = np.fromiter(ends, np.int32)
-    return Probabilities(found, np.full(len(found), CERTAIN, np.float32), loss)
-
-
 def token_positions(
     text: str, probabilities: Probabilities, *, block_tokens: int = BLOCK_TOKENS
 ) -> Iterator[ScoredPositions]:
-    """Every place where a sentence could end, ascending, with its probability; some at a time.
+    """Give every place where a sentence could end, ascending, with its probability, in blocks.
 
     A token's probability belongs to its last character; of two tokens that end together the later
     counts. An end after white space is moved back to the last character before it; of the
@@ -78,17 +45,17 @@ def token_positions(
 
 
 def boundary_positions(text: str, probabilities: Probabilities) -> Iterator[ScoredPositions]:
-    """`token_positions`, with the end of the text as a sentence end at any threshold."""
+    """Give `token_positions`, and the end of the text as a sentence end at any threshold."""
     content = len(text.rstrip())
-    for found in token_positions(text, probabilities):
-        inner = found.positions < content
-        yield ScoredPositions(found.positions[inner], found.scores[inner])
+    for block in token_positions(text, probabilities):
+        inner = block.positions < content
+        yield ScoredPositions(block.positions[inner], block.scores[inner])
     if content:
         yield ScoredPositions(np.array([content]), np.array([np.inf]))
 
 
 def scored_positions(text: str, probabilities: Probabilities) -> ScoredPositions:
-    """All of `boundary_positions` together."""
+    """Join all blocks of `boundary_positions`."""
     blocks = list(boundary_positions(text, probabilities))
     return ScoredPositions(
         np.concatenate([block.positions for block in blocks]),
@@ -97,35 +64,35 @@ def scored_positions(text: str, probabilities: Probabilities) -> ScoredPositions
 
 
 def sentence_ends(text: str, probabilities: Probabilities, threshold: float) -> list[int]:
-    """The positions whose score is above the threshold: those of `boundary_positions`."""
+    """Return the `boundary_positions` whose score is above the threshold."""
     ends, values = probabilities.ends, probabilities.values
     # Compared in double precision, as scores are; of tokens that end together the later counts.
     above = values > np.float64(threshold)
     above[:-1] &= ends[1:] != ends[:-1]
     content = len(text.rstrip())
-    found: list[int] = []
+    places: list[int] = []
     read = word_end = 0
     for end in ends[above].tolist():
-        # White space before it belongs to the sentence, and is looked at once.
+        # White space before the end is skipped; each character is looked at once.
         word = text[read:end].rstrip()
         word_end = read + len(word) if word else word_end
         read = end
-        if 0 < word_end < content and (not found or word_end > found[-1]):
-            found.append(word_end)
-    return [*found, content] if content else found
+        if 0 < word_end < content and (not places or word_end > places[-1]):
+            places.append(word_end)
+    return [*places, content] if content else places
 
 
 def last_probability(text: str, probabilities: Probabilities) -> float:
-    """The probability that a sentence ends with the text; 0 when there is nothing but space."""
+    """Return the probability that a sentence ends with the text; 0 for nothing but space."""
     last = 0.0
-    for found in token_positions(text, probabilities):
-        if len(found):
-            last = float(found.scores[-1])
+    for block in token_positions(text, probabilities):
+        if len(block):
+            last = float(block.scores[-1])
     return last
 
 
 def sentences(text: str, ends: Iterable[int]) -> list[str]:
-    """The text cut after each end and the white space behind it; joined, they are the text."""
+    """Cut the text after each end and the white space behind it; the pieces add up to the text."""
     pieces, start = [], 0
     for end in ends:
         match = _SPACES.match(text, end)
@@ -138,7 +105,7 @@ def sentences(text: str, ends: Iterable[int]) -> list[str]:
 
 
 def _block_end(ends: IntArray, first: int, size: int) -> int:
-    """Where the block from token `first` stops: never between tokens that end together."""
+    """Return where the block from token `first` stops, never between tokens that end together."""
     last = ends[min(first + size, len(ends)) - 1]
     return int(np.searchsorted(ends, last, side="right"))
 
@@ -160,7 +127,7 @@ def _highest_of_equals(
 
 
 def space_characters(text: str) -> npt.NDArray[np.bool_]:
-    """For each character of the text whether it is white space."""
+    """Say of each character of the text whether it is white space."""
     codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4")
     space: npt.NDArray[np.bool_] = _IS_SPACE[np.minimum(codes, _LAST_SPACE + 1)]
     return space

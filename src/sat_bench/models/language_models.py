@@ -1,8 +1,8 @@
 """Language models as segmenters, under `llm:MODEL`.
 
-A model reads a talk in pieces that it can repeat without losing its way, and is asked for the same
-words with a sentence on each line. A piece ends anywhere, so its last sentence is read again at the
-beginning of the next one.
+A model reads a talk in pieces short enough to repeat without errors, and is asked for the same
+words with one sentence per line. A piece may end inside a sentence, so its last sentence is read
+again at the beginning of the next piece.
 """
 
 from __future__ import annotations
@@ -15,8 +15,7 @@ from functools import partial
 
 from sat_bench.models.alignment import aligned
 from sat_bench.models.answers import Split, TextSystem
-from sat_bench.models.boundaries import Probabilities, certain_ends
-from sat_bench.models.protocol import NO_LOSS
+from sat_bench.models.protocol import NO_LOSS, Probabilities, certain_ends
 from truemark.errors import TruemarkError
 from truemark.services.calls import CallFailed, Tally, plain_prompt
 from truemark.services.models import load_model_settings, open_language_model, provider_of
@@ -26,7 +25,7 @@ from truemark.signature import data_hash
 PIECE = 2_000
 """Characters of a talk in one question."""
 LARGEST = 8
-"""How many times as long a piece may grow that has no sentence end within."""
+"""How many times longer a piece without a sentence end inside may grow."""
 SYSTEM = """\
 You split text into sentences. Repeat the text exactly, with each sentence on a line of its own.
 Change nothing: no word, no capital, no mark, no mistake. Add nothing and leave nothing out: no
@@ -39,7 +38,7 @@ Ask = Callable[[str], str]
 
 
 def language_model_system(name: str, timeout_s: float) -> TextSystem:
-    """The system of a name `llm:MODEL`, `llm:gemini:MODEL` or `llm:openai:MODEL`."""
+    """Find the system of a name `llm:MODEL`, `llm:gemini:MODEL` or `llm:openai:MODEL`."""
     model = name.partition(":")[2]
     if not model.strip():
         raise TruemarkError("no model is named; expected llm:MODEL")
@@ -77,21 +76,21 @@ def _run(runner: asyncio.Runner, answer: Awaitable[str]) -> str:
 
 
 def split_by_model(ask: Ask, text: str, piece: int = PIECE) -> Probabilities:
-    """The sentence ends of a text that is read piece by piece."""
+    """Find the sentence ends of a text, piece by piece."""
     ends: list[int] = []
     loss = NO_LOSS
     start, room = 0, piece
     while start < len(text.rstrip()):
         stop = _piece_end(text, start, room)
         part = text[start:stop]
-        found = aligned(part, _lines(ask(" ".join(part.split()))))
-        here = [start + end for end in found.ends]
+        answer = aligned(part, _lines(ask(" ".join(part.split()))))
+        here = [start + end for end in answer.ends]
         inner = [end for end in here if end < stop]
         if stop < len(text) and not inner and room < LARGEST * piece:
             room *= 2  # a single sentence, or a part of one
             continue
-        loss += found.loss
-        # What ends with the piece may go on behind it, so that is read again.
+        loss += answer.loss
+        # A sentence that ends with the piece may continue after it, so it is read again.
         last = stop == len(text) or not inner
         ends += here if last else inner
         start, room = stop if last else inner[-1], piece
@@ -99,7 +98,7 @@ def split_by_model(ask: Ask, text: str, piece: int = PIECE) -> Probabilities:
 
 
 def _piece_end(text: str, start: int, piece: int) -> int:
-    """Where a piece from `start` on ends: at white space, unless there is none."""
+    """Return where a piece from `start` on ends: at white space, unless there is none."""
     if len(text) - start <= piece:
         return len(text)
     space = max(text.rfind(white, start + piece // 2, start + piece) for white in " \n\t")

@@ -16,14 +16,14 @@ from pathlib import Path
 from typing import Any
 
 from sat_bench.models.answers import Split, TextSystem
-from sat_bench.models.finding import ModelError
+from sat_bench.models.protocol import ModelError
 
 PUNKT_DATA = "python -m nltk.downloader punkt_tab, or pip install --no-deps llama-index-core"
 
 
 @dataclass(frozen=True, slots=True)
 class Library:
-    """A package of PyPI; `load` gets what stands behind the second colon, else `argument`."""
+    """A package to install; `load` gets what follows the second colon, else `argument`."""
 
     package: str
     load: Callable[[str], Split]
@@ -31,7 +31,7 @@ class Library:
 
 
 def library_system(name: str) -> TextSystem:
-    """The system of a name `lib:NAME` or `lib:NAME:ARGUMENT`; raises a ModelError for others."""
+    """Find the system of a name `lib:NAME` or `lib:NAME:ARGUMENT`."""
     _, _, rest = name.partition(":")
     key, _, argument = rest.partition(":")
     library = LIBRARIES.get(key)
@@ -49,7 +49,7 @@ def library_system(name: str) -> TextSystem:
 @contextmanager
 def _loaded(library: Library, argument: str) -> Iterator[Split]:
     with warnings.catch_warnings():
-        # Notes of the libraries to their developers, such as a module that will move.
+        # The libraries warn their own developers, for example of a module that will move.
         warnings.simplefilter("ignore")
         yield library.load(argument)
 

@@ -1,27 +1,20 @@
-"""A SaT model file: its signature checked, run on one core or on all of them, copied to int8."""
+"""A SaT model file: its inputs and outputs checked, run on one core or on all of them."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from sat_bench.models.runtimes import DEFAULT_RUNTIME, Port, Runtime, Session, open_session, reason
-from sat_bench.models.tokenizer import BOS_ID, EOS_ID, PAD_ID, UNK_ID, IntArray
+from sat_bench.defaults import DEFAULT_RUNTIME, Runtime
+from sat_bench.models.protocol import FloatArray, IntArray
+from sat_bench.models.runtimes import Port, Session, open_session, reason
+from sat_bench.models.tokenizer import BOS_ID, EOS_ID, PAD_ID, UNK_ID
 from truemark.errors import TruemarkError
-from truemark.files import write_atomically
-from truemark.imports import require
-from truemark.signature import checksum
-
-if TYPE_CHECKING:
-    from onnx import GraphProto, TensorProto
-
-FloatArray = npt.NDArray[np.float32]
 
 MASK_TYPES: dict[str, type[np.generic]] = {
     "tensor(float16)": np.float16,
@@ -34,14 +27,11 @@ EXPECTED = (
     "[batch, sequence] and output logits (float16 or float32) of [batch, sequence, labels]"
 )
 
-# Part of the file name: another way to quantise must not find the copies of this one.
-RECIPE = "int8-per-channel-1"
-
 
 class Network:
     """A loaded model; `logits` may be called from many threads at a time.
 
-    `cores` are how many may work on one run where `logits` is asked to spread it.
+    `cores` is how many may work on one run when `logits` is asked to spread it.
     """
 
     def __init__(
@@ -64,7 +54,7 @@ class Network:
         self._asked_to_spread = False
 
     def logits(self, windows: Sequence[IntArray], *, spread: bool = False) -> list[FloatArray]:
-        """For each window, run together in one batch, its tokens' logits of a sentence end.
+        """Run the windows in one batch; return each one's logits of a sentence end at its tokens.
 
         `spread` lets all cores work on this one run, for when there is no other. The logits are
         the same.
@@ -79,18 +69,18 @@ class Network:
             mask[row, : len(window) + 2] = 1
         session = self._spread_session() if spread else self._session
         first_label = self._run(ids, mask, session)[:, :, 0].astype(np.float32)
-        found = [first_label[row, 1 : len(window) + 1] for row, window in enumerate(windows)]
-        # Padding may have any logits, but seldom has others than finite ones.
+        rows = [first_label[row, 1 : len(window) + 1] for row, window in enumerate(windows)]
+        # Padding may have infinite logits, so rows are checked only where something is not finite.
         if not np.isfinite(first_label).all() and not all(
-            np.isfinite(logits).all() for logits in found
+            np.isfinite(logits).all() for logits in rows
         ):
             raise TruemarkError(f"{self.path}: the model answers with logits that are not finite")
-        return found
+        return rows
 
     def _spread_session(self) -> Session:
-        """A session whose runs take all cores, from the second time that one is asked for.
+        """Return a session whose runs take all cores, from the second request on.
 
-        The first may be the only one, and the model is loaded once more for it.
+        It takes loading the model once more, which a single run would not repay.
         """
         with self._opening:
             if self._cores > 1 and self._asked_to_spread and self._spreading is None:
@@ -110,8 +100,8 @@ class Network:
             ) from None
 
     def _try_run(self, highest_id: int) -> None:
-        # A file may declare no shape for its logits, or another than it computes; and ids that
-        # the model does not know must not come to light in the middle of a long text.
+        # A file may declare no shape for its logits, or the wrong one; and ids that the model does
+        # not know must be found now, not in the middle of a long text.
         ids = np.array([[BOS_ID, highest_id, EOS_ID]])
         shape = self._run(ids, np.ones(ids.shape, self._mask_type), self._session).shape
         if len(shape) != 3 or shape[:2] != ids.shape or shape[2] < 1:
@@ -154,91 +144,3 @@ def _declared(nodes: Sequence[Port]) -> str:
 
 def _plain(kind: str) -> str:
     return {"float": "float32"}.get(name := kind.removeprefix("tensor(").removesuffix(")"), name)
-
-
-def quantized(model: str | Path, folder: Path | None = None) -> Path:
-    """The int8 copy of a model, from the folder (by default the user's cache) if it is there.
-
-    Its name is the checksum of the model, so a changed model has another copy. A model that is
-    int8 already stands for itself.
-    """
-    source = Path(model)
-    if not source.is_file():
-        Network(source)  # says what is wrong with it
-    copy = int8_path(source, folder)
-    if copy.is_file():
-        return copy
-    content = _quantize(source)
-    if content is None:
-        return source
-    write_atomically(copy, content)
-    return copy
-
-
-def int8_path(model: Path, folder: Path | None = None) -> Path:
-    """Where the int8 copy of a model is kept once it is made."""
-    return (folder or _cache_folder()) / f"{checksum(model)}-{RECIPE}.onnx"
-
-
-def _cache_folder() -> Path:
-    import platformdirs
-
-    return Path(platformdirs.user_cache_dir("truemark")) / "models"
-
-
-def _quantize(source: Path) -> bytes | None:
-    require("quantize", "an int8 copy of a model", "onnx")
-    import onnx
-    from onnxruntime.quantization import (
-        QuantType,
-        quantize_dynamic,
-    )
-
-    Network(source)
-    model = onnx.load(source, load_external_data=False)
-    if any(tensor.data_location == onnx.TensorProto.EXTERNAL for tensor in model.graph.initializer):
-        raise TruemarkError(
-            f"{source}: keeps its weights in another file, and only a model in one file can be "
-            "quantised; save it as one file"
-        )
-    if any(_is_int8_weight(tensor) for tensor in model.graph.initializer):
-        return None
-    _to_float32(model.graph)
-    # Without this mark onnxruntime advises on preparations that a SaT model does not need.
-    onnx.helper.set_model_props(model, {"onnx.quant.pre_process": "onnxruntime.quant"})
-    with TemporaryDirectory() as temporary:
-        path = Path(temporary) / source.name
-        quantize_dynamic(model, path, weight_type=QuantType.QInt8, per_channel=True)
-        Network(path)  # a copy that does not run must not be kept
-        return path.read_bytes()
-
-
-def _is_int8_weight(tensor: TensorProto) -> bool:
-    from onnx import TensorProto
-
-    return len(tensor.dims) > 1 and tensor.data_type in (TensorProto.INT8, TensorProto.UINT8)
-
-
-def _to_float32(graph: GraphProto) -> None:
-    """Makes every half-precision number of the graph a float32; only those can be quantised."""
-    from onnx import TensorProto
-
-    for tensor in graph.initializer:
-        _widen(tensor)
-    for node in graph.node:
-        for attribute in node.attribute:
-            if attribute.HasField("t"):
-                _widen(attribute.t)
-            elif node.op_type == "Cast" and attribute.i == TensorProto.FLOAT16:
-                attribute.i = TensorProto.FLOAT
-    for value in (*graph.input, *graph.output, *graph.value_info):
-        if value.type.tensor_type.elem_type == TensorProto.FLOAT16:
-            value.type.tensor_type.elem_type = TensorProto.FLOAT
-
-
-def _widen(tensor: TensorProto) -> None:
-    from onnx import TensorProto, numpy_helper
-
-    if tensor.data_type == TensorProto.FLOAT16:
-        values = numpy_helper.to_array(tensor).astype(np.float32)
-        tensor.CopyFrom(numpy_helper.from_array(values, tensor.name))

@@ -1,4 +1,4 @@
-"""What every system under test can do, and how far its answers may differ from the text."""
+"""What every system under test can do: answer a text with probabilities of sentence ends."""
 
 from __future__ import annotations
 
@@ -6,65 +6,31 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from math import inf
-from typing import TYPE_CHECKING, Protocol, TypeVar, runtime_checkable
+from typing import Protocol, TypeVar, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
 
 from sat_bench.corpus.talks import Talk
+from truemark.errors import TruemarkError
 
-if TYPE_CHECKING:
-    from sat_bench.models.boundaries import Probabilities
+IntArray = NDArray[np.int32]
+FloatArray = NDArray[np.float32]
 
 CERTAIN = inf  # above every threshold, 1 included
 PER = 1_000
 Tag = TypeVar("Tag")
 
 
-@runtime_checkable
-class BoundaryModel(Protocol):
-    """What is measured: anything that gives boundary probabilities, such as a Segmenter."""
-
-    def probabilities_many(self, texts: Iterable[str]) -> Iterator[Probabilities]:
-        """The probabilities of each text, in order."""
-
-
-@runtime_checkable
-class TalkModel(Protocol):
-    """A model that goes by the talk and not by its text alone, such as predictions on file."""
-
-    def probabilities_of(self, talk: Talk) -> Probabilities:
-        """The probabilities of the talk's text."""
-
-
-AnyModel = BoundaryModel | TalkModel
-
-
-def tagged_answers(
-    model: BoundaryModel, texts: Iterable[tuple[str, Tag]]
-) -> Iterator[tuple[Tag, Probabilities]]:
-    """What comes with each text, and the text's probabilities, in order."""
-    # The model reads a few texts ahead of the one it answers for.
-    waiting: deque[Tag] = deque()
-
-    def read() -> Iterator[str]:
-        for text, tag in texts:
-            waiting.append(tag)
-            yield text
-
-    for probabilities in model.probabilities_many(read()):
-        yield waiting.popleft(), probabilities
-
-
-def talk_answers(model: AnyModel, talks: Iterable[Talk]) -> Iterator[tuple[Talk, Probabilities]]:
-    """Each talk with its probabilities, in order."""
-    if isinstance(model, TalkModel):
-        return ((talk, model.probabilities_of(talk)) for talk in talks)
-    return tagged_answers(model, ((talk.text, talk) for talk in talks))
+class ModelError(TruemarkError):
+    """A system that cannot be found or used; the message says what to do."""
 
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """Characters other than white space that a system changed, deleted and invented.
+    """How many characters other than white space a system changed, deleted and invented.
 
-    `characters` is how many there were, in the texts of systems that return texts.
+    `characters` is how many there were, in the texts of systems that return sentences.
     """
 
     changed: int = 0
@@ -100,6 +66,70 @@ class Loss:
 NO_LOSS = Loss()
 
 
-def total_loss(losses: Iterable[Loss]) -> Loss:
-    """The losses of all texts together."""
-    return sum(losses, NO_LOSS)
+@dataclass(frozen=True, slots=True)
+class Probabilities:
+    """For each token of a text its end offset and the probability that a sentence ends there.
+
+    A system that only says where sentences end gives those places, and `CERTAIN` for each; `loss`
+    counts what it changed in the text. `seconds` is how long the system worked on the text, where
+    that was measured; `replayed` says that it did so in an earlier run.
+    """
+
+    ends: IntArray
+    values: FloatArray
+    loss: Loss = NO_LOSS
+    seconds: float | None = None
+    replayed: bool = False
+
+    @property
+    def graded(self) -> bool:
+        """Whether thresholds make a difference: some end is not certain."""
+        return bool(np.any(self.values != CERTAIN))
+
+
+def certain_ends(ends: Iterable[int], loss: Loss = NO_LOSS) -> Probabilities:
+    """Make the answer of a system without probabilities from its sentence ends, ascending."""
+    places = np.fromiter(ends, np.int32)
+    return Probabilities(places, np.full(len(places), CERTAIN, np.float32), loss)
+
+
+@runtime_checkable
+class BoundaryModel(Protocol):
+    """What is measured: anything that gives boundary probabilities, such as a Segmenter."""
+
+    def probabilities_many(self, texts: Iterable[str]) -> Iterator[Probabilities]:
+        """Give the probabilities of each text, in order."""
+
+
+@runtime_checkable
+class TalkModel(Protocol):
+    """A model that needs the talk and not only its text, such as predictions on file."""
+
+    def probabilities_of(self, talk: Talk) -> Probabilities:
+        """Give the probabilities of the talk's text."""
+
+
+AnyModel = BoundaryModel | TalkModel
+
+
+def tagged_answers(
+    model: BoundaryModel, texts: Iterable[tuple[str, Tag]]
+) -> Iterator[tuple[Tag, Probabilities]]:
+    """Give the tag that comes with each text, and the text's probabilities, in order."""
+    # The model reads a few texts ahead of the one it answers for.
+    waiting: deque[Tag] = deque()
+
+    def read() -> Iterator[str]:
+        for text, tag in texts:
+            waiting.append(tag)
+            yield text
+
+    for probabilities in model.probabilities_many(read()):
+        yield waiting.popleft(), probabilities
+
+
+def talk_answers(model: AnyModel, talks: Iterable[Talk]) -> Iterator[tuple[Talk, Probabilities]]:
+    """Give each talk with its probabilities, in order."""
+    if isinstance(model, TalkModel):
+        return ((talk, model.probabilities_of(talk)) for talk in talks)
+    return tagged_answers(model, ((talk.text, talk) for talk in talks))

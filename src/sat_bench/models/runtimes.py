@@ -10,33 +10,32 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from textwrap import shorten
-from typing import TYPE_CHECKING, Any, Literal, Protocol, get_args
+from typing import TYPE_CHECKING, Any, Protocol
 
+import numpy as np
+import numpy.typing as npt
+
+from sat_bench.defaults import DEFAULT_RUNTIME, Runtime
 from truemark.errors import TruemarkError
 from truemark.files import open_regular
 from truemark.imports import require
 
 if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
     from onnxruntime import InferenceSession
 
-Runtime = Literal["onnx", "openvino", "cuda"]
-RUNTIMES: tuple[Runtime, ...] = get_args(Runtime)
-DEFAULT_RUNTIME: Runtime = "onnx"
 SILENT = 4  # onnxruntime's severity of what ends the process
 
 _PROVIDERS: dict[Runtime, str] = {"onnx": "CPUExecutionProvider", "cuda": "CUDAExecutionProvider"}
 _CODE = re.compile(r"^\[ONNXRuntimeError\] : \d+ : \w+ : (Load model from .*? failed: ?)?")
 _SOURCE_POSITION = re.compile(r"\S+\.(?:cc|h|hpp|cpp):\d+:? ?(?:.*\)|\S+:?) ")
 _OPENVINO_TYPES = {"f16": "float16", "f32": "float", "i64": "int64", "i32": "int32"}
-# OpenVINO tells its makers of every import, unless what it does that with is not there.
+# OpenVINO reports every import to its makers, unless the module it does that with is missing.
 sys.modules.setdefault("openvino_telemetry", None)  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True, slots=True)
 class Port:
-    """An input or output that a model declares, its type in onnxruntime's words."""
+    """An input or output that a model declares; its type is named as in onnxruntime."""
 
     name: str
     type: str
@@ -54,22 +53,22 @@ class Session(Protocol):
 
 
 def open_session(path: Path, runtime: Runtime = DEFAULT_RUNTIME, *, threads: int = 1) -> Session:
-    """The model, to be run with this many threads inside one run."""
-    opened = _OpenVino if runtime == "openvino" else _OnnxRuntime
-    errors = opened.check(runtime)
+    """Load the model, to be run with this many threads inside one run."""
+    kind = _OpenVino if runtime == "openvino" else _OnnxRuntime
+    errors = kind.check(runtime)
     with open_regular(path) as file:
         size = os.fstat(file.fileno()).st_size
     try:
-        return opened(path, runtime, threads)
+        return kind(path, runtime, threads)
     except errors as error:
         raise TruemarkError(
-            f"{path}: not an ONNX model that {opened.version()} can load "
+            f"{path}: not an ONNX model that {kind.version()} can load "
             f"({size} bytes): {reason(error)}; fetch the file again or name another"
         ) from None
 
 
 def reason(error: Exception) -> str:
-    """What a runtime says, without its codes, file names and C++ signatures."""
+    """Shorten the message of a runtime by its codes, file names and C++ signatures."""
     text = " ".join(str(error).split()).split("Status Message: ")[-1]
     text = _CODE.sub("", text)
     return shorten(_SOURCE_POSITION.sub("", text), 200, placeholder=" ...").rstrip(".")
@@ -95,7 +94,7 @@ class _OnnxRuntime:
 
     @staticmethod
     def check(runtime: Runtime) -> tuple[type[Exception], ...]:
-        """What loading may raise; tells what to install where this runtime is not there."""
+        """Return what loading may raise; raise an error with what to install if it is missing."""
         try:
             import onnxruntime
         except ImportError:
@@ -137,12 +136,12 @@ class _OpenVino:
             "NUM_STREAMS": 1 if threads > 1 else available_cores(),
         }
         self._model = core.compile_model(model, "CPU", settings)
-        self._own = threading.local()
+        self._of_thread = threading.local()
         self.errors: tuple[type[Exception], ...] = (RuntimeError,)
 
     @staticmethod
     def check(runtime: Runtime) -> tuple[type[Exception], ...]:
-        """What loading may raise; tells what to install where OpenVINO is not there."""
+        """Return what loading may raise; raise an error with what to install if it is missing."""
         require("openvino", f"-runtime {runtime}", "openvino")
         return (RuntimeError,)
 
@@ -153,29 +152,29 @@ class _OpenVino:
         return f"OpenVINO {openvino.__version__.partition('-')[0]}"
 
     def run(self, ids: npt.NDArray[np.int64], mask: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        if not hasattr(self._own, "request"):
-            self._own.request = self._model.create_infer_request()
-        request = self._own.request
+        if not hasattr(self._of_thread, "request"):
+            self._of_thread.request = self._model.create_infer_request()
+        request = self._of_thread.request
         request.infer({"input_ids": ids, "attention_mask": mask})
         logits: npt.NDArray[Any] = request.get_tensor("logits").data.copy()
         return logits
 
 
 def available_cores() -> int:
-    """How many cores this process may use."""
+    """Count the cores that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
 def _onnxruntime_errors() -> tuple[type[Exception], ...]:
-    """Every exception class of onnxruntime; they have no base of their own."""
+    """Return every exception class of onnxruntime; they have no common base."""
     from onnxruntime.capi import (
         onnxruntime_pybind11_state as state,
     )
 
     classes = [value for value in vars(state).values() if isinstance(value, type)]
-    # Its own message, where that quotes a damaged name, may be no text.
+    # A message that quotes a damaged name may not decode.
     return (*(value for value in classes if issubclass(value, Exception)), UnicodeDecodeError)
 
 

@@ -15,28 +15,28 @@ from typing import Self
 
 import numpy as np
 
-from sat_bench.models import DEFAULT_THRESHOLD
+from sat_bench.defaults import DEFAULT_RUNTIME, DEFAULT_WEIGHTING, DEFAULTS, Runtime, Weighting
 from sat_bench.models.boundaries import (
-    Probabilities,
     last_probability,
     scored_positions,
     sentence_ends,
     sentences,
 )
+from sat_bench.models.cards import longest_window, reach_of
 from sat_bench.models.finding import find_model
-from sat_bench.models.network import FloatArray, Network
-from sat_bench.models.reach import DEFAULT_WEIGHTING, Weighting, longest_window, reach_of
-from sat_bench.models.runtimes import DEFAULT_RUNTIME, Runtime, available_cores
-from sat_bench.models.tokenizer import IntArray, Tokenizer
+from sat_bench.models.network import Network
+from sat_bench.models.protocol import FloatArray, IntArray, Probabilities
+from sat_bench.models.runtimes import available_cores
+from sat_bench.models.tokenizer import Tokenizer
 from sat_bench.models.windows import GrowingArray, Window, WindowAverage, batches, windows
-from truemark.sweep import ScoredPositions
+from truemark.matching import ScoredPositions
 
 # Short windows run together, up to this many tokens: more is slower for models of any size.
 BATCH_TOKENS = 256
 # Small enough that the model starts while the rest of a list of short texts is read.
 POOL_TOKENS = 4_096
 POOLS_AHEAD = 8
-# Fewer than in most texts: one of no more characters than this for each token is one window.
+# Fewer than in most texts: a text of up to this many characters a token fits one window.
 CHARACTERS_A_TOKEN = 3
 
 _Span = tuple[float, float]  # when a piece of work began and ended
@@ -51,11 +51,11 @@ class _Work:
     _spans: list[_Span] = field(default_factory=list)
 
     def add(self, span: _Span) -> None:
-        """Takes in a span; it begins no earlier than any that was settled."""
+        """Add a span; it begins no earlier than any that was settled."""
         self._spans.append(span)
 
     def settle(self) -> None:
-        """Counts what was added; moments that several spans share count once."""
+        """Count what was added; time that several spans share counts once."""
         for begun, ended in sorted(self._spans):
             self.seconds += max(0.0, ended - max(begun, self._until))
             self._until = max(ended, self._until)
@@ -75,8 +75,8 @@ class _Reading:
 
     def probabilities(self) -> Probabilities:
         self.work.settle()
-        found, values = self.ends.finish(), self.average.finish()
-        return Probabilities(found, values, seconds=self.work.seconds)
+        ends, values = self.ends.finish(), self.average.finish()
+        return Probabilities(ends, values, seconds=self.work.seconds)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,13 +119,16 @@ class Segmenter:
             files = find_model(str(model))
             model, tokenizer = files.model, files.tokenizer
             threshold = files.threshold if threshold is None else threshold
-        threshold = DEFAULT_THRESHOLD if threshold is None else threshold
+        threshold = DEFAULTS.threshold if threshold is None else threshold
         if not 0 <= threshold <= 1:
             raise ValueError(f"threshold must be from 0 to 1, got {threshold}")
-        reach, longest = reach_of(Path(model)), longest_window(Path(model))
+        reach = reach_of(Path(model))
         window = reach.window if window is None else window
-        if not 1 <= window <= longest:
-            raise ValueError(f"window must be from 1 to {longest} tokens, got {window}")
+        # What the card says is not checked: reading the positions takes as long as a small model.
+        if not 1 <= window <= reach.window:
+            longest = longest_window(Path(model))
+            if not 1 <= window <= longest:
+                raise ValueError(f"window must be from 1 to {longest} tokens, got {window}")
         overlap = min(reach.overlap, window // 2) if overlap is None else overlap
         if not 0 <= overlap < window:
             raise ValueError(f"overlap must be from 0 to {window - 1} tokens, got {overlap}")
@@ -162,33 +165,33 @@ class Segmenter:
         self._executor.shutdown(wait=True, cancel_futures=True)
 
     def segment(self, text: str) -> list[str]:
-        """The sentences of the text; joined, they are the text."""
+        """Cut the text into sentences; joined, they are the text."""
         return sentences(text, self.boundaries(text))
 
     def segment_many(self, texts: Iterable[str]) -> list[list[str]]:
-        """The sentences of each text, in order."""
+        """Cut each text into sentences, in order."""
         return [
-            sentences(text, sentence_ends(text, found, self.threshold))
-            for text, found in self._read(texts)
+            sentences(text, sentence_ends(text, probabilities, self.threshold))
+            for text, probabilities in self._read(texts)
         ]
 
     def boundaries(self, text: str) -> list[int]:
-        """The offset after the last character of each sentence, the end of the text included."""
+        """Return the offset after each sentence's last character, the end of the text included."""
         return sentence_ends(text, self.probabilities(text), self.threshold)
 
     def scored_boundaries(self, text: str) -> ScoredPositions:
-        """Every possible boundary with its probability; the end of the text always is one."""
+        """Return every possible boundary with its probability, among them the end of the text."""
         return scored_positions(text, self.probabilities(text))
 
     def probabilities(self, text: str) -> Probabilities:
-        """For each token of the text its end and the probability that a sentence ends there."""
+        """Return the end of each token and the probability that a sentence ends there."""
         self._check_open()
-        found = self._in_one_run(text) if len(text) <= self._short else None
-        return next(self.probabilities_many([text])) if found is None else found
+        quick = self._in_one_run(text) if len(text) <= self._short else None
+        return next(self.probabilities_many([text])) if quick is None else quick
 
     def probabilities_many(self, texts: Iterable[str]) -> Iterator[Probabilities]:
-        """`probabilities` of each text, in order; texts are read as they are needed."""
-        return (found for _, found in self._read(texts))
+        """Give the `probabilities` of each text, in order; texts are read as they are needed."""
+        return (probabilities for _, probabilities in self._read(texts))
 
     def is_complete(self, text: str) -> tuple[bool, float]:
         """Whether the text ends with a sentence's end, and the probability that it does."""
@@ -200,11 +203,11 @@ class Segmenter:
             raise ValueError("the segmenter is closed")
 
     def _in_one_run(self, text: str) -> Probabilities | None:
-        """The probabilities of a text of one window, run by this thread; none where that cannot be.
+        """Run a text of one window in this thread; return None where that is not possible.
 
-        What `_read` finds, without its threads and queues, which take as long as a small model.
+        It gives what `_read` gives without threads and queues, which cost as much as a small model.
         """
-        # Of several callers one runs here; those beside it share the threads.
+        # One caller at a time runs here; others at the same time share the threads.
         if not self._running_here.acquire(blocking=False):
             return None
         try:
@@ -247,7 +250,7 @@ class Segmenter:
         for reading, window in self._windows(texts, order):
             if window:
                 members.append((reading, window))
-            # The end of a text counts too, so that texts without a token fill pools.
+            # The end of a text counts too, so that texts without tokens fill pools as well.
             tokens += len(window.ids) if window else 1
             if tokens >= POOL_TOKENS:
                 yield self._submit(members)
@@ -257,7 +260,7 @@ class Segmenter:
     def _windows(
         self, texts: Iterable[str], order: deque[_Reading]
     ) -> Iterator[tuple[_Reading, Window | None]]:
-        """Each window of each text, and none at the end of a text."""
+        """Give each window of each text, and None at the end of a text."""
         for text in texts:
             reading = _Reading(text, WindowAverage(self._weighting))
             order.append(reading)
@@ -276,10 +279,10 @@ class Segmenter:
             begun = time.perf_counter()
 
     def _submit(self, members: list[tuple[_Reading, Window]], *, alone: bool = False) -> _Pool:
-        """The windows on their way through the model; `alone` says that no others are."""
+        """Start running the windows; `alone` says that no others are running."""
         lengths = [len(window.ids) + 2 for _, window in members]
         together = list(batches(lengths, self._batch_tokens))
-        # What leaves cores without a window is quicker with all of them on each.
+        # With fewer windows than cores it is quicker to put all cores on each window.
         logits = partial(self.network.logits, spread=alone and len(together) < self._threads)
         runs = [
             (batch, self._executor.submit(_timed, logits, [members[i][1].ids for i in batch]))
@@ -302,16 +305,16 @@ def _timed(
     logits: Callable[[Sequence[IntArray]], list[FloatArray]], ids: Sequence[IntArray]
 ) -> tuple[list[FloatArray], _Span]:
     begun = time.perf_counter()
-    found = logits(ids)
-    return found, (begun, time.perf_counter())
+    rows = logits(ids)
+    return rows, (begun, time.perf_counter())
 
 
 def _average(pool: _Pool) -> None:
     """Wait for the pool and average its windows, in their order whatever order they ran in."""
     logits: dict[int, FloatArray] = {}
     for batch, future in pool.runs:
-        found, span = future.result()
-        logits.update(zip(batch, found, strict=True))
+        rows, span = future.result()
+        logits.update(zip(batch, rows, strict=True))
         for index in batch:
             pool.members[index][0].work.add(span)
     for index, (reading, window) in enumerate(pool.members):

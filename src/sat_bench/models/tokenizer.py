@@ -10,15 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
+from sat_bench.models.protocol import IntArray
 from truemark.errors import TruemarkError
 from truemark.files import read_bytes
 
 if TYPE_CHECKING:
     from sentencepiece import SentencePieceProcessor
-
-IntArray = npt.NDArray[np.int32]
 
 # XLM-RoBERTa puts <pad> at 1, so every piece has its SentencePiece id + 1, and <unk> is 3.
 BOS_ID, PAD_ID, EOS_ID, UNK_ID = 0, 1, 2, 3
@@ -26,8 +24,8 @@ ID_SHIFT = 1
 WORD_BEGINNING = "▁"
 
 CHUNK_CHARACTERS = 16_384
-# Text encoded before a chunk and thrown away: without it SentencePiece would take the first
-# piece of the chunk for the first of a text and give it a word's beginning.
+# Text encoded before a chunk and thrown away: without it SentencePiece would treat the first
+# piece of the chunk as the first of a text and let it begin a word.
 CONTEXT_CHARACTERS = 32
 
 _SURROGATES = re.compile("[\ud800-\udfff]")
@@ -59,7 +57,7 @@ class Tokenizer:
         self.highest_id = self._processor.get_piece_size() - 1 + ID_SHIFT
 
     def encode(self, text: str, *, chunk: int = CHUNK_CHARACTERS) -> Tokens:
-        """All pieces of the text."""
+        """Encode the whole text."""
         parts = list(self.encode_chunks(text, chunk=chunk))
         if len(parts) == 1:
             return parts[0]
@@ -71,7 +69,7 @@ class Tokenizer:
         )
 
     def encode_chunks(self, text: str, *, chunk: int = CHUNK_CHARACTERS) -> Iterator[Tokens]:
-        """The pieces of the text, a bounded number at a time.
+        """Encode the text, a bounded number of pieces at a time.
 
         Chunks begin where a word ends, so they hold the very pieces of the whole text; only a run
         of characters without a space, or of nothing else, that is longer than a chunk is cut.
@@ -89,13 +87,13 @@ class Tokenizer:
             # SentencePiece takes UTF-8, which has no form for a lone surrogate.
             part = _SURROGATES.sub("\ufffd", part)
         encoded = self._processor.encode(part, return_type="offset_mapping")
-        found, offsets = encoded["ids"], encoded["offsets"]
+        pieces, offsets = encoded["ids"], encoded["offsets"]
         spans = np.fromiter(
             chain.from_iterable(offsets), dtype=np.int32, count=2 * len(offsets)
         ).reshape(-1, 2)
-        ids = np.array(found, dtype=np.int32)
+        ids = np.array(pieces, dtype=np.int32)
         ids += ID_SHIFT
-        if self._unknown in found:
+        if self._unknown in pieces:
             ids[ids == self._unknown + ID_SHIFT] = UNK_ID
         # The usual normalisation expands no ASCII character; where one does so, as with line breaks
         # that become a piece and a space, there are pieces without characters of their own.
@@ -103,7 +101,7 @@ class Tokenizer:
         some_bare = bare.any()
         if expanded := not ascii_only or (some_bare and bare[1:].any()):
             self._complete_expansions(part, encoded["pieces"], spans)
-        if self._lone_beginning - ID_SHIFT in found:
+        if self._lone_beginning - ID_SHIFT in pieces:
             self._complete_beginnings(part, ids, encoded["pieces"], spans)
         ends = _ends_of_covered_characters(spans) if expanded or some_bare else spans[:, 1]
         first = int(ends.searchsorted(before, side="right"))
@@ -117,7 +115,7 @@ class Tokenizer:
     def _complete_beginnings(
         self, part: str, ids: IntArray, pieces: list[str], spans: IntArray
     ) -> None:
-        """Let the lone beginning of a word end after the word's first character, as SaT has it.
+        """Let the lone beginning of a word end after the word's first character, as SaT does.
 
         SentencePiece ends it before the word: its probability would go to the sentence before.
         """
@@ -163,9 +161,9 @@ def _load(path: Path) -> SentencePieceProcessor:
 
 
 def _ends_of_covered_characters(spans: IntArray) -> IntArray:
-    """End offsets in which a piece without characters of its own ends with the piece after it.
+    """Let a piece without characters of its own end with the piece after it.
 
-    Such is the lone word beginning that SentencePiece puts before a text's first piece.
+    An example is the lone word beginning that SentencePiece puts before a text's first piece.
     """
     ends = np.where(spans[:, 0] == spans[:, 1], np.iinfo(np.int32).max, spans[:, 1])
     if len(ends) and ends[-1] > spans[-1, 1]:
@@ -180,8 +178,8 @@ def _chunk_end(text: str, start: int, size: int) -> int:
         return len(text)
     # A space is a word's beginning in every model; a line break only where it is normalised to one.
     for separator in (" ", "\n"):
-        found = text.rfind(separator, start + size // 2, limit)
-        if found > start:
-            word_end = start + len(text[start:found].rstrip())
-            return word_end if word_end > start else found
+        place = text.rfind(separator, start + size // 2, limit)
+        if place > start:
+            word_end = start + len(text[start:place].rstrip())
+            return word_end if word_end > start else place
     return limit

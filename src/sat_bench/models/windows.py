@@ -1,4 +1,4 @@
-"""Windows of some hundred tokens over a text of any length, and the average of what they say."""
+"""Windows of a few hundred tokens over a text of any length, and the average of their logits."""
 
 from __future__ import annotations
 
@@ -10,10 +10,8 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from sat_bench.models import WINDOW_TOKENS
-from sat_bench.models.network import FloatArray
-from sat_bench.models.reach import Weighting
-from sat_bench.models.tokenizer import IntArray
+from sat_bench.defaults import WINDOW_TOKENS, Weighting
+from sat_bench.models.protocol import FloatArray, IntArray
 
 Number = TypeVar("Number", bound=np.generic)
 
@@ -27,7 +25,7 @@ class Window:
 
 
 def windows(chunks: Iterable[IntArray], size: int, overlap: int) -> Iterator[Window]:
-    """Windows of `size` tokens, each sharing `overlap` with the one before.
+    """Cut tokens into windows of `size`, each sharing `overlap` with the one before.
 
     The last window is moved back so that it is full too; a shorter text is one shorter window.
     Never holds more than a window and a chunk of tokens.
@@ -54,9 +52,9 @@ def windows(chunks: Iterable[IntArray], size: int, overlap: int) -> Iterator[Win
 
 @lru_cache(maxsize=2 * WINDOW_TOKENS)
 def window_weights(length: int, weighting: Weighting) -> FloatArray:
-    """How much each token of a window counts in the average: the same, or less near its edges.
+    """Weight the tokens of a window in the average: all the same, or less near its edges.
 
-    Read-only, since all windows of that length share it.
+    The array is read-only, since all windows of that length share it.
     """
     ramp = np.arange(1, length + 1, dtype=np.float32)
     weights = np.ones_like(ramp) if weighting == "uniform" else np.minimum(ramp, ramp[::-1])
@@ -65,24 +63,25 @@ def window_weights(length: int, weighting: Weighting) -> FloatArray:
 
 
 class GrowingArray(Generic[Number]):
-    """An array that is appended to in place: of what it holds only the first is ever copied.
+    """An array that grows in place.
 
-    What is appended first must not be changed afterwards: for most texts nothing follows.
+    What is appended first is not copied unless more follows, and for most texts nothing does; so
+    it must not be changed afterwards.
     """
 
     def __init__(self, dtype: type[Number]) -> None:
         self._room = np.empty(0, dtype)
         self._length = 0
-        self._is_own = True
+        self._is_copied = True
 
     def append(self, values: npt.NDArray[Number]) -> None:
-        """Appends the values."""
+        """Append the values."""
         length = self._length + len(values)
         if not self._length:
-            self._room, self._is_own = values, False
+            self._room, self._is_copied = values, False
         else:
-            if not self._is_own:
-                self._room, self._is_own = self._room.copy(), True
+            if not self._is_copied:
+                self._room, self._is_copied = self._room.copy(), True
             if length > len(self._room):
                 # Large arrays are extended where they are; room takes no memory until it is used.
                 self._room.resize(length + length // 2, refcheck=False)
@@ -90,17 +89,17 @@ class GrowingArray(Generic[Number]):
         self._length = length
 
     def finish(self) -> npt.NDArray[Number]:
-        """All values; nothing can be appended afterwards."""
-        if self._is_own:
+        """Return all values; nothing can be appended afterwards."""
+        if self._is_copied:
             self._room.resize(self._length, refcheck=False)
         return self._room
 
 
 class WindowAverage:
-    """The probabilities of the weighted average logits of windows, added in order of their starts.
+    """Averages the logits of windows, added in order of their starts, into probabilities.
 
     Holds no more than the last window besides the result. Uniform weights are added up in half
-    precision, as wtpsplit does, so that not even the last boundary is another.
+    precision, as wtpsplit does, so that every last boundary agrees with it.
     """
 
     def __init__(self, weighting: Weighting) -> None:
@@ -112,7 +111,7 @@ class WindowAverage:
         self._weights: npt.NDArray[np.floating[Any]] = np.zeros(0, self._kind)
 
     def add(self, start: int, logits: FloatArray) -> None:
-        """Take in the logits of the window that begins at token `start`."""
+        """Add the logits of the window that begins at token `start`."""
         settled = start - self._open_from
         if not 0 <= settled <= len(self._sums):
             raise ValueError(
@@ -131,7 +130,7 @@ class WindowAverage:
         self._open_from = start
 
     def finish(self) -> FloatArray:
-        """One probability for each token of the text."""
+        """Return one probability for each token of the text."""
         self._settle(len(self._sums))
         return self._settled.finish()
 
@@ -143,14 +142,14 @@ class WindowAverage:
 
 
 def sigmoid(logits: FloatArray) -> FloatArray:
-    """The probability that a logit stands for."""
+    """Turn logits into probabilities."""
     # The exponent is never positive, so nothing overflows and small values keep their digits.
     small: FloatArray = np.exp(-np.abs(logits))
     return np.where(logits >= 0, 1, small).astype(np.float32) / (1 + small)
 
 
 def batches(lengths: Sequence[int], budget: int) -> Iterator[list[int]]:
-    """Indices of windows to run together: alike in length, at most `budget` tokens with padding.
+    """Group windows of similar length to run together, at most `budget` tokens with padding.
 
     The longest come first; a window longer than the budget runs alone.
     """

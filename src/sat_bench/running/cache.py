@@ -6,26 +6,31 @@ import hashlib
 import struct
 import zlib
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import astuple, replace
+from dataclasses import astuple, fields, replace
+from io import BytesIO
 from itertools import groupby
 from math import inf, nan
 from pathlib import Path
+from typing import Any
+from zipfile import BadZipFile, ZipFile
 
 import numpy as np
-import numpy.typing as npt
+from numpy.typing import NDArray
 
-from sat_bench.models.boundaries import Probabilities
-from sat_bench.models.protocol import CERTAIN, BoundaryModel, Loss, tagged_answers
+from sat_bench.models.protocol import CERTAIN, BoundaryModel, Loss, Probabilities, tagged_answers
 from truemark.errors import TruemarkError
 from truemark.files import read_bytes, write_atomically
 from truemark.signature import Signature
 
-# Names the layout below; a file of another layout is taken for damaged.
-MAGIC = b"truemark probabilities 3\n"
-_DIGEST_BYTES = 32
-_BYTES_PER_CHARACTER = 32  # of columns, at most: four tokens end at each
-_LEAST_BYTES = 1_000
-_FACTS = struct.Struct("<4Qd")
+_BYTES_PER_CHARACTER = 32  # of arrays, at most: four tokens end at each
+_LEAST_BYTES = 4_000
+_LONGEST_TEXT = np.iinfo(np.int32).max
+# An archive ends with this record; anything after it would be ignored.
+_ARCHIVE_END, _ARCHIVE_END_BYTES = b"PK\x05\x06", 22
+_DAMAGES = (
+    *(BadZipFile, EOFError, KeyError, MemoryError, NotImplementedError, OSError),
+    *(OverflowError, RuntimeError, TypeError, ValueError, struct.error, zlib.error),
+)
 _TAG = "CACHEDIR.TAG"
 _TAG_TEXT = """\
 Signature: 8a477f597d28d172789f06886806bc55
@@ -43,13 +48,10 @@ class ProbabilityCache:
             write_atomically(folder / _TAG, _TAG_TEXT)
 
     def load(self, key: bytes, characters: int) -> Probabilities | None:
-        """What is kept under the key for a text of so many characters.
-
-        Nothing where there is no file, or a damaged one.
-        """
-        path, most = self._path(key), _LEAST_BYTES + _BYTES_PER_CHARACTER * characters
+        """Load what is kept for a text of so many characters; None without a sound file."""
+        path, largest = self._path(key), _LEAST_BYTES + _BYTES_PER_CHARACTER * characters
         try:
-            return decoded(key, read_bytes(path, most), most) if path.exists() else None
+            return decoded(key, read_bytes(path, largest), largest) if path.exists() else None
         except TruemarkError:
             return None
 
@@ -80,90 +82,101 @@ class CachedModel:
 
     @property
     def hits_in_words(self) -> str:
-        """How many texts needed no inference."""
+        """Says how many texts needed no inference."""
         return f"{self._hits} of {self._texts} talks taken from the cache {self._cache.folder}"
 
     def probabilities_many(self, texts: Iterable[str]) -> Iterator[Probabilities]:
-        """The probabilities of each text, in order."""
-        # Texts that follow each other and miss go through the model together; a hit ends such a
-        # run, so that no more than one text is read beyond what the model itself reads ahead.
+        """Give the probabilities of each text, in order."""
+        # Consecutive texts that are not in the cache go through the model together; a hit ends the
+        # run, so that at most one text is read beyond what the model itself reads ahead.
         for missing, entries in groupby(map(self._look_up, texts), lambda entry: entry[2] is None):
             if missing:
                 yield from self._computed((text, key) for text, key, _ in entries)
                 continue
-            for _, _, found in entries:
+            for _, _, kept in entries:
                 self._hits += 1
-                assert found
-                yield replace(found, replayed=True)
+                assert kept
+                yield replace(kept, replayed=True)
 
     def _look_up(self, text: str) -> tuple[str, bytes, Probabilities | None]:
         self._texts += 1
         content = hashlib.sha256(text.encode("utf-8", "surrogatepass"))
         key = hashlib.sha256(self._identity + content.digest()).digest()
-        found = self._cache.load(key, len(text))
-        if found is not None and len(found.ends) and found.ends[-1] > len(text):
-            found = None  # of another text, or made up
-        return text, key, found
+        kept = self._cache.load(key, len(text))
+        if kept is not None and len(kept.ends) and kept.ends[-1] > len(text):
+            kept = None  # not of this text
+        return text, key, kept
 
     def _computed(self, entries: Iterable[tuple[str, bytes]]) -> Iterator[Probabilities]:
         self._model = self._model or self._open_model()
-        for key, found in tagged_answers(self._model, entries):
-            self._keep(key, found)
-            yield found
+        for key, probabilities in tagged_answers(self._model, entries):
+            self._keep(key, probabilities)
+            yield probabilities
 
-    def _keep(self, key: bytes, found: Probabilities) -> None:
+    def _keep(self, key: bytes, probabilities: Probabilities) -> None:
         try:
             if self._keeps:
-                self._cache.store(key, found)
+                self._cache.store(key, probabilities)
         except TruemarkError as error:
-            # A full disk costs the cache; the numbers have cost more.
+            # Without room for the cache the measurement still goes on.
             self._keeps = False
             self._note(f"no more probabilities are kept: {error}")
 
 
 def encoded(key: bytes, probabilities: Probabilities) -> bytes:
-    """A file: magic, SHA-256 of what follows, key, loss, seconds, the two columns compressed."""
-    steps = np.diff(probabilities.ends, prepend=np.int32(0)).astype("<i4")
-    columns = _byte_planes(steps) + _byte_planes(probabilities.values.astype("<f4"))
+    """Write the probabilities and their key as a compressed archive of numpy arrays."""
     seconds = nan if probabilities.seconds is None else probabilities.seconds
-    facts = _FACTS.pack(*astuple(probabilities.loss), seconds)
-    content = key + facts + zlib.compress(columns, level=1)
-    return MAGIC + hashlib.sha256(content).digest() + content
+    content = BytesIO()
+    np.savez_compressed(
+        content,
+        key=np.frombuffer(key, np.uint8),
+        steps=np.diff(probabilities.ends, prepend=np.int32(0)),  # these compress better than ends
+        values=probabilities.values,
+        loss=np.array(astuple(probabilities.loss), np.int64),
+        seconds=np.array(seconds),
+    )
+    return content.getvalue()
 
 
-def decoded(key: bytes, file: bytes, most: int) -> Probabilities | None:
-    """The probabilities of a file, in columns of at most so many bytes.
+def decoded(key: bytes, content: bytes, largest: int) -> Probabilities | None:
+    """Read the probabilities of a file; None when it is damaged or belongs to another key.
 
-    Nothing when it is damaged or belongs to another key.
+    A file that unpacks to more than `largest` bytes is not unpacked.
     """
-    start = len(MAGIC) + _DIGEST_BYTES
-    content = file[start:]
-    if file[:start] != MAGIC + hashlib.sha256(content).digest() or not content.startswith(key):
+    if content[-_ARCHIVE_END_BYTES:][:4] != _ARCHIVE_END:
         return None
     try:
-        *loss, seconds = _FACTS.unpack_from(content, len(key))
-        columns = _unpacked(content[len(key) + _FACTS.size :], most)
-        planes = np.frombuffer(columns, np.uint8).reshape(2, 4, -1)
-    except (struct.error, zlib.error, ValueError):
+        with ZipFile(BytesIO(content)) as archive:
+            if sum(member.file_size for member in archive.infolist()) > largest:
+                return None
+        with np.load(BytesIO(content), allow_pickle=False) as arrays:
+            if arrays["key"].tobytes() != key:
+                return None
+            columns = [arrays[name] for name in ("steps", "values", "loss", "seconds")]
+    except _DAMAGES:
         return None
-    steps, values = (np.ascontiguousarray(column.T) for column in planes)
-    ends = np.cumsum(steps.view("<i4").ravel(), dtype=np.int32)
-    found = values.view("<f4").ravel().astype(np.float32, copy=False)
-    likely = (found >= 0) & ((found <= 1) | (found == CERTAIN))
-    if not likely.all() or (ends < 0).any() or (steps.view("<i4") < 0).any():
+    # numpy hands out a member that is not an array as bytes.
+    return _checked(*columns) if all(isinstance(item, np.ndarray) for item in columns) else None
+
+
+def _checked(
+    steps: NDArray[Any], values: NDArray[Any], loss: NDArray[Any], seconds: NDArray[Any]
+) -> Probabilities | None:
+    """Make probabilities of the arrays of a file; None where these cannot be any."""
+    kinds = [array.dtype.str for array in (steps, values, loss, seconds)]
+    shapes = (steps.shape, loss.shape, seconds.shape)
+    if kinds != ["<i4", "<f4", "<i8", "<f8"]:
         return None
-    return Probabilities(ends, found, Loss(*loss), seconds if 0 <= seconds < inf else None)
-
-
-def _unpacked(packed: bytes, most: int) -> bytes:
-    """The columns; `ValueError` for what unpacks to more than so many bytes."""
-    unpacking = zlib.decompressobj()
-    columns = unpacking.decompress(packed, most)
-    if not unpacking.eof:
-        raise ValueError("the columns are too large, or break off")
-    return columns
-
-
-def _byte_planes(column: npt.NDArray[np.generic]) -> bytes:
-    """The first bytes of all numbers, then the second and so on: alike, so they compress well."""
-    return column.view(np.uint8).reshape(-1, 4).T.tobytes()
+    if shapes != (values.shape, (len(fields(Loss)),), ()) or values.ndim != 1:
+        return None
+    likely = (values >= 0) & ((values <= 1) | (values == CERTAIN))
+    total = steps.sum(dtype=np.int64)
+    if not likely.all() or (steps < 0).any() or (loss < 0).any() or total > _LONGEST_TEXT:
+        return None
+    taken = float(seconds)
+    return Probabilities(
+        np.cumsum(steps, dtype=np.int32),
+        values,
+        Loss(*loss.tolist()),
+        taken if 0 <= taken < inf else None,
+    )

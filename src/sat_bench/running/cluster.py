@@ -12,11 +12,12 @@ from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from sat_bench.defaults import DEFAULT_RUNTIME, Runtime
+from sat_bench.models.cards import Reach
 from sat_bench.models.finding import ModelFiles
-from sat_bench.models.reach import Reach
-from sat_bench.models.runtimes import DEFAULT_RUNTIME, Runtime
+from sat_bench.models.protocol import Probabilities
 from sat_bench.running.workers import (
     MissingFileError,
     ModelRequest,
@@ -32,22 +33,19 @@ from truemark.errors import TruemarkError, os_reason
 from truemark.files import read_bytes
 from truemark.imports import require
 
-if TYPE_CHECKING:
-    from sat_bench.models.boundaries import Probabilities
-
 SCHEME = "tcp://"
 LONGEST_GREETING = 1 << 20
 CONNECT_S = 10
 # How long a cluster that has lost all its workers may take to get new ones.
 PATIENCE_S = 60
 POLL_S = 2
-# Enough that no worker waits for this process; the texts of these are held in memory.
+# Enough that no worker waits for this process, which holds these texts in memory.
 TALKS_PER_THREAD = 3
 # How often the files may be sent: workers that are replaced need them again.
 SENDINGS = 50
 
 _CONFIGURATION = {
-    # Talks travel inside of tasks, where the scheduler keeps them for the case that a worker dies.
+    # Talks travel inside tasks, which the scheduler keeps in case a worker dies.
     "distributed.admin.large-graph-warning-threshold": "1 TB",
 }
 
@@ -62,18 +60,18 @@ class Cluster:
     def model(
         self, files: ModelFiles, reach: Reach, runtime: Runtime = DEFAULT_RUNTIME
     ) -> ClusterModel:
-        """The model, run by the workers."""
+        """Let the workers run the model."""
         paths = (files.model, files.tokenizer)
         model, tokenizer = map(SharedFile, (str(path.resolve()) for path in paths), files.checksums)
         request = ModelRequest(model, tokenizer, reach, runtime)
         return ClusterModel(self, request, dict(zip(files.checksums, paths, strict=True)))
 
     def system(self, name: str, timeout_s: float) -> ClusterModel:
-        """The system of this name, which every worker must have, run by the workers."""
+        """Let the workers run the system of this name, which each of them must have."""
         return ClusterModel(self, SystemRequest(name, timeout_s), {})
 
     def threads(self) -> int:
-        """How many talks can run at the same time."""
+        """Count the talks that can run at the same time."""
         try:
             threads: int = sum(self.client.nthreads().values())
         except OSError:
@@ -81,7 +79,7 @@ class Cluster:
         return threads
 
     def lost(self) -> TruemarkError:
-        """The error for a scheduler that has gone."""
+        """Make the error for a scheduler that has gone."""
         return TruemarkError(
             f"{self.address}: the connection to the Dask scheduler was lost; start it again"
         )
@@ -96,7 +94,7 @@ class _Reading:
 
 @dataclass(slots=True)
 class ClusterModel:
-    """A model whose texts are read by workers, a few of them ahead of the one that is asked for."""
+    """A model whose texts are read by workers, a few texts ahead of the one asked for."""
 
     cluster: Cluster
     request: Request
@@ -104,7 +102,7 @@ class ClusterModel:
     files_sent: int = 0
 
     def probabilities_many(self, texts: Iterable[str]) -> Iterator[Probabilities]:
-        """The probabilities of each text, in order."""
+        """Give the probabilities of each text, in order."""
         waiting: deque[_Reading] = deque()
         try:
             for text in texts:
@@ -128,7 +126,7 @@ class ClusterModel:
         alone_since: float | None = None
         while True:
             try:
-                found: Probabilities = reading.future.result(timeout=POLL_S)
+                probabilities: Probabilities = reading.future.result(timeout=POLL_S)
             except MissingFileError as error:
                 self._send_again(reading, error)
             except TimeoutError:
@@ -141,7 +139,7 @@ class ClusterModel:
                     "each worker that tried it; give the workers more memory"
                 ) from None
             else:
-                return found
+                return probabilities
 
     def _send_again(self, reading: _Reading, missing: MissingFileError) -> None:
         """Read the text once more, after the files if they have not been sent since."""
@@ -164,7 +162,7 @@ class ClusterModel:
         self.files_sent += 1
 
     def _waiting_alone(self, since: float | None) -> float | None:
-        """Since when there is no worker; the end of patience is an error."""
+        """Return since when there has been no worker; raise an error after too long."""
         if self.cluster.threads():
             return None
         now = time.monotonic()
@@ -178,7 +176,7 @@ class ClusterModel:
 
 @contextmanager
 def connected(where: str) -> Iterator[Cluster]:
-    """The cluster at an address, or for `local:N` one of N processes that ends with the block."""
+    """Connect to the cluster at an address, or start one of N processes for `local:N`."""
     distributed = _distributed()
     _silence()
     kind, _, workers = where.partition(":")
@@ -206,7 +204,7 @@ def connected(where: str) -> Iterator[Cluster]:
 
 
 def _expect_a_scheduler(address: str) -> None:
-    """Raises an OSError unless a Dask scheduler answers there."""
+    """Raise an OSError unless a Dask scheduler answers there."""
     # The client would wait for ever on a port that keeps silent, and takes the first eight bytes
     # of any other protocol for the length of a message.
     host, _, port = address.removeprefix(SCHEME).rpartition(":")
@@ -217,17 +215,17 @@ def _expect_a_scheduler(address: str) -> None:
 
 
 def _expect_our_version(where: str, client: Any) -> None:
-    """Raises an error unless the scheduler and all workers have this version of truemark."""
-    # Asked with a function that everybody has: one of ours would end a worker without it.
+    """Raise an error unless the scheduler and all workers have this version of truemark."""
+    # Ask with a function of the standard library: ours would end a worker without truemark.
     answers = client.run(version, "truemark", on_error="return")
     try:
         answers[where] = client.run_on_scheduler(version, "truemark")
     except PackageNotFoundError as error:
         answers[where] = error
-    for place, found in answers.items():
-        if found != __version__:
+    for place, answer in answers.items():
+        if answer != __version__:
             who = "scheduler" if place == where else f"worker {place}"
-            what = f"truemark {found}" if isinstance(found, str) else "no truemark"
+            what = f"truemark {answer}" if isinstance(answer, str) else "no truemark"
             raise TruemarkError(
                 f"{where}: the {who} has {what}, expected {__version__}; on it and on every "
                 f"worker: pip install 'truemark[cluster]=={__version__}'"
@@ -235,14 +233,14 @@ def _expect_our_version(where: str, client: Any) -> None:
 
 
 def _silence() -> None:
-    """Silences Dask's own log: the errors raised here tell of a lost connection."""
-    # For good: the client's thread still logs when the client is closed.
+    """Silence Dask's log: the errors raised here already report a lost connection."""
+    # Not undone: the client's thread still logs when the client is closed.
     for handler in logging.getLogger("distributed").handlers:
         handler.setLevel(logging.CRITICAL)
 
 
 def _distributed() -> Any:
-    """The library; not as typed as it says, so its values are taken as they come."""
+    """Import the library; its annotations are incomplete, so its values are not checked."""
     require("cluster", "-cluster", "distributed")
     import distributed
 

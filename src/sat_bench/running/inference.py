@@ -5,29 +5,35 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from sat_bench import models
+from sat_bench.defaults import (
+    DEFAULT_RUNTIME,
+    DEFAULT_TIMEOUT_S,
+    DEFAULT_WEIGHTING,
+    Runtime,
+    Weighting,
+)
 from sat_bench.models.answers import TextSystem
+from sat_bench.models.cards import Reach
 from sat_bench.models.finding import ModelFiles
-from sat_bench.models.protocol import BoundaryModel
-from sat_bench.models.reach import DEFAULT_WEIGHTING, Reach, Weighting
-from sat_bench.models.runtimes import DEFAULT_RUNTIME, Runtime
+from sat_bench.models.protocol import AnyModel, BoundaryModel
+from sat_bench.models.segmenter import Segmenter
+from sat_bench.models.stored import StoredPredictions
+from sat_bench.models.systems import System
+from sat_bench.running.cache import CachedModel, ProbabilityCache
+from sat_bench.running.cluster import Cluster
 from truemark.files import read_bytes
 from truemark.signature import Signature, data_hash
-
-if TYPE_CHECKING:
-    from sat_bench.running.cache import CachedModel, ProbabilityCache
-    from sat_bench.running.cluster import Cluster
-
 
 _INT8_NOTES = {
     "made": "made the int8 copy {}",
     "kept": "takes the int8 copy {}, made before",
     "itself": "has int8 weights already and runs as it is: {}",
 }
-# A change of these modules may change probabilities, so what was kept before is not found.
+# A change of these modules may change probabilities, so it makes older cache entries invisible.
 _ENGINE = ("network", "runtimes", "segmenter", "tokenizer", "windows")
 _READING = ("alignment", "answers")
 _LIBRARIES = ("onnxruntime", "sentencepiece")
@@ -42,9 +48,9 @@ def _silent(line: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Inference:
-    """How models are run; `watch` sees each text done.
+    """How systems are run; `watch` sees each text as it is done.
 
-    `overlap`, `weighting` and `runtime` are those of a SaT model, its own overlap by default.
+    `overlap`, `weighting` and `runtime` are for SaT models; None means the model's own overlap.
     A program may take `timeout_s` for a text.
     """
 
@@ -53,13 +59,16 @@ class Inference:
     cluster: Cluster | None = None
     note: Callable[[str], None] = _silent
     watch: Watch | None = None
-    timeout_s: float = models.DEFAULT_TIMEOUT_S
+    timeout_s: float = DEFAULT_TIMEOUT_S
     weighting: Weighting = DEFAULT_WEIGHTING
     runtime: Runtime = DEFAULT_RUNTIME
 
     @contextmanager
-    def opened(self, system: ModelFiles | TextSystem) -> Iterator[BoundaryModel]:
-        """The model, loaded when its first text needs it to be."""
+    def opened(self, system: System) -> Iterator[AnyModel]:
+        """Give the model of the system, which is loaded when its first text needs it."""
+        if isinstance(system, StoredPredictions):
+            yield system
+            return
         if isinstance(system, ModelFiles) and system.int8:
             self.note(f"{system.name}: {_INT8_NOTES[system.int8].format(system.model)}")
         with ExitStack() as stack:
@@ -74,8 +83,6 @@ class Inference:
     def _cached(self, system: ModelFiles | TextSystem, stack: ExitStack) -> CachedModel | None:
         if not self.cache:
             return None
-        from sat_bench.running.cache import CachedModel
-
         return CachedModel(
             self.cache, self._identity(system), lambda: self._loaded(system, stack), self.note
         )
@@ -87,8 +94,6 @@ class Inference:
             return self.cluster.system(system.name, self.timeout_s)
         if not isinstance(system, ModelFiles):
             return stack.enter_context(system.opened())
-        from sat_bench.models.segmenter import Segmenter
-
         # Windows of several texts in one batch would let the other talks of a corpus, and the
         # worker that a talk is on, change the numbers of a talk.
         reach = self._reach(system)
@@ -108,7 +113,7 @@ class Inference:
         return system.reach.sharing(self.overlap, self.weighting)
 
     def _identity(self, system: ModelFiles | TextSystem) -> Signature:
-        """Everything besides the text that answers depend on."""
+        """Name everything besides the text that answers depend on."""
         if not isinstance(system, ModelFiles):
             return Signature((("engine", _sources(_READING)), *system.identity))
         model, tokenizer = system.checksums
@@ -136,8 +141,6 @@ def _sources(modules: Iterable[str]) -> str:
 
 
 def _version(library: str) -> str:
-    from importlib.metadata import PackageNotFoundError, version
-
     try:
         return version(library)
     except PackageNotFoundError:  # a build of another name, such as one for GPUs

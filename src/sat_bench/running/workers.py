@@ -1,9 +1,9 @@
 """The workers of a cluster: what each does, and how some are started on this machine.
 
 A worker opens a system once and reads texts with it. `python -m sat_bench.running.workers N` starts
-N of them in a process of its own, away from the terminal: it prints the scheduler's address and
-ends when its standard input does, so it never outlives whoever started it. In a session of its own
-it is not hit by a Ctrl-C, which workers would answer with a page of tracebacks.
+N of them in a separate process: it prints the scheduler's address and ends when its standard input
+is closed, so it never outlives the process that started it. It has its own session, because workers
+would answer a Ctrl-C with a page of tracebacks.
 """
 
 from __future__ import annotations
@@ -20,8 +20,12 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import TYPE_CHECKING
 
-from sat_bench.models.reach import Reach
-from sat_bench.models.runtimes import Runtime
+from sat_bench.defaults import Runtime
+from sat_bench.models.answers import TextSystem
+from sat_bench.models.cards import Reach
+from sat_bench.models.protocol import Probabilities
+from sat_bench.models.segmenter import Segmenter
+from sat_bench.models.systems import find_system
 from truemark import __version__
 from truemark.errors import TruemarkError
 from truemark.files import write_atomically
@@ -30,12 +34,9 @@ from truemark.signature import checksum
 if TYPE_CHECKING:
     from distributed import Worker
 
-    from sat_bench.models.boundaries import Probabilities
-    from sat_bench.models.segmenter import Segmenter
-
 MODELS_KEPT = 2
 CLOSE_S = 10
-# Dask watches itself many times a second; here every core is meant for the model.
+# Dask monitors itself many times a second; here every core is for the model.
 _CALM = {
     "distributed.worker.profile.enabled": False,
     "distributed.admin.tick.interval": "1s",
@@ -50,7 +51,7 @@ _lock = threading.Lock()
 
 @dataclass(frozen=True, slots=True)
 class SharedFile:
-    """A file of whoever asks; a worker on another machine may have it, or get its content."""
+    """A file of the client; a worker on another machine may have it, or is sent its content."""
 
     path: str
     checksum: str
@@ -58,7 +59,7 @@ class SharedFile:
 
 @dataclass(frozen=True, slots=True)
 class ModelRequest:
-    """The model that a text is to be read with, and the version that must read it."""
+    """Which model must read a text, and which version of truemark."""
 
     model: SharedFile
     tokenizer: SharedFile
@@ -69,7 +70,7 @@ class ModelRequest:
 
 @dataclass(frozen=True, slots=True)
 class SystemRequest:
-    """The system that a text is to be read with, by its name, and the version that must read it."""
+    """Which system must read a text, by its name, and which version of truemark."""
 
     name: str
     timeout_s: float
@@ -80,11 +81,11 @@ Request = ModelRequest | SystemRequest
 
 
 class MissingFileError(Exception):
-    """The worker has not got the file: its content must be sent."""
+    """The worker does not have the file: its content must be sent."""
 
 
 def read_text_on_worker(request: Request, text: str) -> Probabilities:
-    """The probabilities of the text, from a model that stays loaded for the next text."""
+    """Read the text with a model that stays loaded for the next text."""
     if request.version != __version__:
         raise TruemarkError(
             f"the cluster has a worker with truemark {__version__}, expected {request.version}: "
@@ -101,16 +102,13 @@ def read_text_on_worker(request: Request, text: str) -> Probabilities:
 def keep_on_worker(files: dict[str, bytes], dask_worker: Worker) -> None:
     """Keep the content of files, by checksum, where this worker looks for them."""
     for digest, content in files.items():
-        write_atomically(_own_copy(digest, dask_worker), content)
+        write_atomically(_sent_copy(digest, dask_worker), content)
 
 
 class _SharedSystem:
-    """A system that the threads of a worker use one at a time, started until it is let go."""
+    """A started system that the threads of a worker use one at a time."""
 
     def __init__(self, name: str, timeout_s: float) -> None:
-        from sat_bench.models.answers import TextSystem
-        from sat_bench.models.systems import find_system
-
         system = find_system(name, timeout_s=timeout_s)
         if not isinstance(system, TextSystem):
             raise TruemarkError(f"{name}: expected a system that reads texts")
@@ -129,12 +127,10 @@ def _load(request: Request) -> Segmenter | _SharedSystem:
 
     if isinstance(request, SystemRequest):
         return _SharedSystem(request.name, request.timeout_s)
-    from sat_bench.models.segmenter import Segmenter
-
     worker = get_worker()
     return Segmenter(
-        _found(request.model, worker),
-        _found(request.tokenizer, worker),
+        _local_path(request.model, worker),
+        _local_path(request.tokenizer, worker),
         window=request.reach.window,
         overlap=request.reach.overlap,
         weighting=request.reach.weighting,
@@ -144,20 +140,20 @@ def _load(request: Request) -> Segmenter | _SharedSystem:
     )
 
 
-def _found(file: SharedFile, worker: Worker) -> Path:
-    for path in (Path(file.path), _own_copy(file.checksum, worker)):
+def _local_path(file: SharedFile, worker: Worker) -> Path:
+    for path in (Path(file.path), _sent_copy(file.checksum, worker)):
         if path.is_file() and checksum(path) == file.checksum:
             return path
     raise MissingFileError(file.path)
 
 
-def _own_copy(digest: str, worker: Worker) -> Path:
+def _sent_copy(digest: str, worker: Worker) -> Path:
     return Path(worker.local_directory) / digest
 
 
 @contextmanager
 def local_scheduler(workers: int) -> Iterator[str]:
-    """The address of a scheduler with so many workers of one thread; all end with the block."""
+    """Start a scheduler with so many single-threaded workers; all end with the block."""
     with TemporaryFile("w+", encoding="utf-8", errors="replace") as complaints:
         process = subprocess.Popen(
             [sys.executable, "-m", __spec__.name, str(workers)],

@@ -7,8 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from testing.onnx_models import write_table_model, write_transformer
 
-from sat_bench.models.finding import BUNDLED_MODELS, find_model
-from sat_bench.models.reach import Card, Reach, longest_window, own_reach, reach_of, read_card
+from sat_bench.defaults import BUNDLED_MODELS
+from sat_bench.models.cards import Card, Reach, longest_window, reach_of, read_card
+from sat_bench.models.finding import find_model
 from truemark.errors import TruemarkError
 
 CARD = "---\nthreshold: 0.45\ntokenizer: t.model\nwindow: 254\noverlap: 32\n---\n# Card\n"
@@ -23,7 +24,7 @@ def test_positions_in_the_file_give_window_and_overlap(
 ) -> None:
     model = tmp_path / "m.onnx"
     write_transformer(model, layers=1, width=8, heads=2, vocabulary=50, positions=rows)
-    assert own_reach(model) == Reach(window, overlap)
+    assert reach_of(model) == Reach(window, overlap)
 
 
 @pytest.mark.parametrize("name", BUNDLED_MODELS)
@@ -37,7 +38,7 @@ def test_a_file_that_does_not_tell_reads_510_tokens(tmp_path: Path) -> None:
     import numpy as np
 
     model = write_table_model(tmp_path / "m.onnx", np.zeros((50, 1), np.float32))
-    assert own_reach(model) == Reach(510, 64)
+    assert reach_of(model) == Reach(510, 64)
 
 
 @settings(derandomize=True, deadline=None, max_examples=60)

@@ -11,29 +11,24 @@ import numpy as np
 import pytest
 
 from sat_bench.cli import main
-from sat_bench.corpus.conditions import ConditionedCorpus
-from sat_bench.corpus.loading import BUNDLED_CORPUS, load_corpus
+from sat_bench.corpus.conditions import under_condition
+from sat_bench.corpus.loading import load_corpus
 from sat_bench.corpus.talks import Talk, find_sentences
-from sat_bench.evaluation import DEFAULTS, Measured, Measurement, boundary_scores, measure
-from sat_bench.findings import reliability, with_findings
-from sat_bench.models.boundaries import Probabilities
+from sat_bench.defaults import BUNDLED_CORPUS, DEFAULTS, Condition, Options
+from sat_bench.measure import Measured, measure
 from sat_bench.models.finding import ModelFiles
-from sat_bench.recording import Setup, record_paths, run_of
-from sat_bench.report import beyond_the_grid
-from sat_bench.results import (
-    MeasuredRun,
-    ModelResult,
-    assess,
-    missed_by_the_grid,
-    results_of,
-    versus_first,
-)
+from sat_bench.models.protocol import Probabilities
+from sat_bench.record import record_paths, reliability, run_of, signature_of, with_findings
+from sat_bench.report import Report, Result, beyond_the_grid, notes, results_of
 from truemark.cli import main as truemark
-from truemark.counts import Weights
-from truemark.records import Run, load_runs, run_json, schema
-from truemark.sweep import ScoredPositions, grid
+from truemark.counts import total
+from truemark.curve import SweepPoint, best, counts_at, grid, sweep
+from truemark.matching import ScoredPositions
+from truemark.records import Run, load_run, run_json, schema
 
-SETUP = Setup("0" * 64, "plain", 3, Weights(), 64)
+DATA = "0" * 64
+OPTIONS = Options()
+SWEEPS = Options(sweeps=True)
 GRID = grid(0.05, 1.0, 0.05)
 STARTED = "2026-03-01T09:00:00+00:00"
 
@@ -68,51 +63,60 @@ def talks(number: int, sentences: int = 25) -> list[Talk]:
 
 
 def measured(
-    spoken: Iterable[Talk], thresholds: tuple[float, ...] = (0.5,), seed: int = 1
+    spoken: Iterable[Talk],
+    thresholds: tuple[float, ...] = (0.5,),
+    seed: int = 1,
+    *,
+    skill: float = 2.0,
+    condition: Condition = "written",
 ) -> Measured:
-    return Measured(files(f"guess{seed}"), measure(Guesser(seed), spoken, thresholds, keep=True))
+    changed = [under_condition(talk, condition) for talk in spoken]
+    measurement = measure(Guesser(seed, skill), changed, keep_places=True)
+    return Measured(files(f"guess{seed}"), condition, thresholds, measurement, STARTED, 1.5)
+
+
+def optimum(one: Measured) -> SweepPoint:
+    return best(one.measurement.sweep(one.thresholds, DEFAULTS.weights))
+
+
+def result_of(one: Measured, options: Options = SWEEPS) -> Result:
+    [result] = results_of([(one, run_of(one, options, DATA))], options)
+    assert isinstance(result, Result)
+    return result
 
 
 @pytest.fixture(scope="module")
 def bundled() -> tuple[Run, Measured]:
     corpus = load_corpus(BUNDLED_CORPUS)
     one = measured(corpus)
-    setup = replace(SETUP, data=corpus.checksum)
-    return with_findings(run_of(one, setup, STARTED, 1.5), one, corpus, setup), one
+    return with_findings(run_of(one, OPTIONS, corpus.checksum), one, corpus), one
 
 
 def test_a_record_follows_its_schema(bundled: tuple[Run, Measured]) -> None:
     jsonschema.validate(json.loads(run_json(bundled[0])), schema())
 
 
-def test_units_are_the_talks_with_blocks_that_add_up(bundled: tuple[Run, Measured]) -> None:
+def test_units_are_the_talks(bundled: tuple[Run, Measured]) -> None:
     run, one = bundled
-    evaluation = one.measurement.best()
-    assert [(unit.id, unit.counts) for unit in run.units] == list(evaluation.talks)
-    assert all(len(unit.blocks) > 5 for unit in run.units)
+    assert [(unit.id, unit.counts) for unit in run.units] == [
+        (talk.id, counts_at([talk.curve], 0.5)) for talk in one.measurement.talks
+    ]
+    assert "blocks" not in json.loads(run_json(run))["units"][0]
     assert [unit.seconds for unit in run.units] == [
         len(unit.text or "") / 1000 for unit in run.units
     ]
 
 
-@pytest.mark.parametrize(("number", "blocks"), [(9, True), (10, False)])
-def test_from_ten_talks_on_talks_are_resampled_and_not_their_blocks(
-    number: int, blocks: bool
-) -> None:
-    run = run_of(measured(talks(number)), SETUP, STARTED)
-    assert all(bool(unit.blocks) is blocks for unit in run.units)
-
-
-def test_without_a_record_the_predictions_of_many_talks_are_let_go() -> None:
-    assert len(measure(Guesser(), talks(9), (0.5,)).scored) == 9
-    assert measure(Guesser(), talks(10), (0.5,)).scored == ()
-    assert measure(Guesser(), talks(25), (0.5,)).scored == ()
+def test_places_are_kept_only_for_a_record() -> None:
+    kept, dropped = (measure(Guesser(), talks(3), keep_places=keep) for keep in (True, False))
+    assert all(talk.group for talk in kept.talks)
+    assert not any(talk.group for talk in dropped.talks)
 
 
 def test_every_mistake_is_a_finding_in_its_place(bundled: tuple[Run, Measured]) -> None:
     run, one = bundled
     kinds = Counter(finding.kind for finding in run.findings if finding.mistake)
-    counts = one.measurement.best().counts
+    counts = optimum(one).counts
     assert kinds == {"invented": counts.fp, "missed": counts.fn}
     assert min(kinds.values()) > 20
     texts = {unit.id: unit.text for unit in run.units}
@@ -153,8 +157,9 @@ def test_findings_say_how_far_off_a_prediction_is() -> None:
     text = "One two three four five. Six seven. Eight."
     talk = Talk("a", "", "", "", text, find_sentences(text))  # ends at 24, 35 and 42
     model = Fixed(e7=0.9, e18=0.9, e33=0.9, e24=0.2)
-    one = Measured(files(), measure(model, [talk], (0.5,), keep=True))
-    run = with_findings(run_of(one, SETUP, STARTED), one, [talk], SETUP)
+    measurement = measure(model, [talk], keep_places=True)
+    one = Measured(files(), "written", (0.5,), measurement, STARTED, 1.5)
+    run = with_findings(run_of(one, OPTIONS, DATA), one, [talk])
     found = {(one.kind, one.offset + (one.at or 0)): one for one in run.findings}
     assert set(found) == {("invented", 7), ("invented", 18), ("missed", 24), ("near", 33)}
     assert found["near", 33].note == "2 characters before the true end"
@@ -170,12 +175,12 @@ def test_the_curve_and_reliability_agree_with_the_counts(bundled: tuple[Run, Mea
     run, one = bundled
     assert run.curve
     place = int(np.searchsorted(run.curve.at, 0.5, side="right")) - 1
-    assert run.curve.counts(place) == one.measurement.best().counts
+    assert run.curve.counts(place) == optimum(one).counts
     assert run.reliability
     assert run.reliability.rows[-1].correct > 0.9 * run.reliability.rows[-1].count
     assert run.tolerances
     at_three = run.tolerances.at.index(3.0)
-    assert run.tolerances.counts(at_three) == one.measurement.best().counts
+    assert run.tolerances.counts(at_three) == optimum(one).counts
 
 
 def test_each_true_end_is_credited_to_the_most_probable_place_near_it() -> None:
@@ -187,66 +192,68 @@ def test_each_true_end_is_credited_to_the_most_probable_place_near_it() -> None:
 
 def test_two_models_on_the_same_data_share_the_key_and_not_the_identity() -> None:
     spoken = talks(3)
-    first, second = (run_of(measured(spoken, seed=seed), SETUP, STARTED) for seed in (1, 2))
+    first, second = (run_of(measured(spoken, seed=seed), OPTIONS, DATA) for seed in (1, 2))
     assert first.comparison_key == second.comparison_key
     assert first.system_id != second.system_id
-    other = run_of(measured(spoken), replace(SETUP, tolerance=2), STARTED)
+    other = run_of(measured(spoken), replace(OPTIONS, tolerance=2), DATA)
     assert other.comparison_key != first.comparison_key
 
 
 def test_talks_of_one_name_are_told_apart() -> None:
-    run = run_of(measured([*talks(1), *talks(1)]), SETUP, STARTED)
+    run = run_of(measured([*talks(1), *talks(1)]), OPTIONS, DATA)
     assert [unit.id for unit in run.units] == ["t0", "t0 #2"]
 
 
-def test_languages_and_conditions_are_groups_and_a_talk_stays_one_cluster() -> None:
-    corpus = load_corpus(BUNDLED_CORPUS)
-    setup = replace(SETUP, conditions=("written", "lower"))
-    conditioned = ConditionedCorpus(corpus, ("written", "lower"))
-    spoken = [replace(talk, language="en") for talk in conditioned]
-    one = measured(spoken)
-    run = with_findings(run_of(one, setup, STARTED), one, spoken, setup)
-    assert [unit.group for unit in run.units[:2]] == [
-        {"condition": "written", "language": "en"},
-        {"condition": "lower", "language": "en"},
-    ]
-    assert run.units[0].cluster == run.units[1].cluster == corpus.files[0].stem
-    assert run.units[1].text == spoken[1].text
-    results = list(results_of([MeasuredRun(one, run)], setup))
-    assert [one.condition for one in results if isinstance(one, ModelResult)] == [
-        "written",
-        "lower",
-    ]
+def test_a_run_has_one_condition_which_is_part_of_its_signature() -> None:
+    spoken = [replace(talk, language="en") for talk in load_corpus(BUNDLED_CORPUS)]
+    written, lower = (measured(spoken, condition=condition) for condition in ("written", "lower"))
+    runs = [with_findings(run_of(one, OPTIONS, DATA), one, spoken) for one in (written, lower)]
+    assert [run.signature["condition"] for run in runs] == ["written", "lower"]
+    assert runs[0].comparison_key != runs[1].comparison_key
+    assert runs[0].signature == run_of(measured(spoken), Options(), DATA).signature
+    for run in runs:
+        assert [unit.id for unit in run.units] == [talk.id for talk in spoken]
+        assert {unit.cluster for unit in run.units} == {None}
+        assert [unit.group for unit in run.units] == [{"language": "en"}] * len(spoken)
+    assert runs[0].units[0].text == spoken[0].text
+    assert runs[1].units[0].text == spoken[0].text.lower()
+
+
+def test_the_loss_is_the_difference_to_the_text_as_written() -> None:
+    conditions: tuple[Condition, ...] = ("written", "bare")
+    options = replace(OPTIONS, conditions=conditions, shows_conditions=True)
+    parts = [measured(talks(12), condition=condition) for condition in conditions]
+    written, bare = results_of([(one, run_of(one, options, DATA)) for one in parts], options)
+    assert isinstance(written, Result)
+    assert isinstance(bare, Result)
+    assert written.f1_loss is None
+    assert bare.f1_loss == optimum(parts[0]).scores.f1 - optimum(parts[1]).scores.f1
 
 
 def test_a_swept_threshold_is_scored_on_talks_it_was_not_chosen_on() -> None:
-    corpus = load_corpus(BUNDLED_CORPUS)
-    one = measured(corpus, GRID)
-    run = run_of(one, replace(SETUP, sweeps=True), STARTED)
-    expected = [0, 0, 0]
-    everything = one.measurement
-    for left_out in everything.talks:
-        rest = tuple(talk for talk in everything.talks if talk is not left_out)
-        chosen = Measurement(GRID, rest).best().threshold
-        counts = left_out.counts(GRID.index(chosen))
-        expected = [a + b for a, b in zip(expected, (counts.tp, counts.fp, counts.fn), strict=True)]
+    one = measured(load_corpus(BUNDLED_CORPUS), GRID)
+    run = run_of(one, SWEEPS, DATA)
+    curves = one.measurement.curves
+    expected = []
+    for left_out in curves:
+        rest = [curve for curve in curves if curve is not left_out]
+        chosen = best(sweep(rest, GRID, empty=0.0)).threshold
+        expected.append(counts_at([left_out], chosen))
     assert run.held_out
-    assert [run.held_out.tp, run.held_out.fp, run.held_out.fn] == expected
+    assert run.held_out.counts == total(expected)
 
 
 def test_the_best_of_all_thresholds_is_told_where_the_grid_misses_it() -> None:
     corpus = load_corpus(BUNDLED_CORPUS)
-    one = measured(corpus, grid(0.01, 0.1, 0.01)).measurement
-    missed = missed_by_the_grid(one, 0.5, Weights())
+    result = result_of(measured(corpus, grid(0.01, 0.1, 0.01)))
+    missed = result.missed
     assert missed
     assert missed.outside
-    assert missed.own
-    finer = measure(Guesser(), corpus, grid(0.001, 1.0, 0.001)).best()
-    weighted = boundary_scores(missed.best.counts, Weights()).weighted
-    assert weighted >= finer.scores().weighted
-    here = measure(Guesser(), corpus, (missed.best.threshold,)).best()
-    assert here.counts == missed.best.counts
-    said = beyond_the_grid(one, Weights(), missed)
+    assert missed.recommended
+    finer = optimum(measured(corpus, grid(0.001, 1.0, 0.001)))
+    assert missed.best.scores.weighted >= finer.scores.weighted
+    assert optimum(measured(corpus, (missed.best.threshold,))).counts == missed.best.counts
+    said = beyond_the_grid(result)
     assert said
     assert f"{missed.best.threshold}" in said
     assert "outside the grid, whose best is 0.090" in said
@@ -256,49 +263,48 @@ def test_the_best_of_all_thresholds_is_told_where_the_grid_misses_it() -> None:
 
 def test_nothing_is_said_where_the_grid_has_the_best_or_all_is_perfect() -> None:
     corpus = load_corpus(BUNDLED_CORPUS)
-    best = missed_by_the_grid(measured(corpus, (0.01,)).measurement, None, Weights())
-    assert best
-    exact = measured(corpus, (0.01, best.best.threshold, 0.99)).measurement
-    assert missed_by_the_grid(exact, None, Weights()) is None
-    assert beyond_the_grid(exact, Weights()) is None
-    perfect = measure(Guesser(skill=50.0), corpus, GRID)
-    assert perfect.best().scores().f1 == 1
-    assert missed_by_the_grid(perfect, 0.5, Weights()) is None
-    assert beyond_the_grid(perfect, Weights()) is None
+    missed = result_of(measured(corpus, (0.01,))).missed
+    assert missed
+    exact = result_of(measured(corpus, (0.01, missed.best.threshold, 0.99)))
+    assert exact.missed is None
+    assert beyond_the_grid(exact) is None
+    perfect = result_of(measured(corpus, GRID, skill=50.0))
+    assert perfect.best.scores.f1 == 1
+    assert perfect.missed is None
+    assert beyond_the_grid(perfect) is None
 
 
 def test_an_optimum_at_the_edge_that_nothing_beats_is_said_to_be_so() -> None:
     corpus = load_corpus(BUNDLED_CORPUS)
-    best = missed_by_the_grid(measured(corpus, (0.01,)).measurement, None, Weights())
-    assert best
-    last = best.best.threshold
-    edge = measured(corpus, (last - 0.02, last - 0.01, last)).measurement
-    said = beyond_the_grid(edge, Weights())
+    missed = result_of(measured(corpus, (0.01,))).missed
+    assert missed
+    last = missed.best.threshold
+    said = beyond_the_grid(result_of(measured(corpus, (last - 0.02, last - 0.01, last))))
     assert said
     assert "is the last point of the grid" in said
     assert "no threshold beyond it does better" in said
 
 
 def test_intervals_say_what_was_resampled() -> None:
-    few, many = (measured(talks(number)) for number in (3, 12))
-    blocks = assess(few.measurement, run_of(few, SETUP, STARTED), sweeps=False)
-    assert blocks.clusters_in_words == "9 blocks of sentences"
-    whole = assess(many.measurement, run_of(many, SETUP, STARTED), sweeps=False)
-    assert whole.clusters_in_words == "12 talks"
-    f1 = whole.intervals["f1"]
-    assert f1.low < many.measurement.best().scores().f1 < f1.high
+    result = result_of(measured(talks(12)), OPTIONS)
+    said = list(notes(Report(OPTIONS, "talks", 12, (result,))))
+    assert said[0].endswith("; 95% intervals over 12 talks")
+    assert result.summary
+    f1 = result.summary.intervals["f1"]
+    assert f1.low < result.best.scores.f1 < f1.high
 
 
 def test_the_verdict_is_against_the_first() -> None:
     spoken = talks(12)
-    runs = [run_of(measured(spoken, seed=seed), SETUP, STARTED) for seed in (1, 2, 3)]
-    none, second, third = versus_first(runs)
+    parts = [measured(spoken, seed=seed) for seed in (1, 2, 3)]
+    results = list(results_of([(one, run_of(one, OPTIONS, DATA)) for one in parts], OPTIONS))
+    none, second, third = (result.versus for result in results if isinstance(result, Result))
     assert none is None
     assert second
     assert third
     assert (second.name, third.name) == ("guess2", "guess3")
     assert second.p_value >= second.raw_p_value
-    assert versus_first(runs[:1]) == (None,)
+    assert result_of(parts[0]).versus is None
 
 
 PATHS = {
@@ -309,6 +315,13 @@ PATHS = {
     "one model twice": ("o", ["nano", "nano"], ["o/nano.run.json", "o/nano-2.run.json"]),
     "nothing but dots": ("o", ["../.."], ["o/model.run.json"]),
 }  # fmt: skip
+CONDITIONS = {
+    "a folder": ("o", ["o/a.run.json", "o/a.bare.run.json", "o/b.run.json", "o/b.bare.run.json"]),
+    "a pattern": (
+        "o/{condition}/{model}.json",
+        ["o/written/a.json", "o/bare/a.json", "o/written/b.json", "o/bare/b.json"],
+    ),
+}
 
 
 @pytest.mark.parametrize(("path", "models", "expected"), PATHS.values(), ids=PATHS)
@@ -321,6 +334,15 @@ def test_each_model_has_its_record(
     assert all(Path(one).parent.is_dir() for one in expected)
 
 
+@pytest.mark.parametrize(("path", "expected"), CONDITIONS.values(), ids=CONDITIONS)
+def test_each_condition_has_its_record(
+    path: str, expected: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    paths = record_paths(Path(path), ["a", "b"], ("written", "bare"))
+    assert paths == tuple(map(Path, expected))
+
+
 def test_records_of_a_command_compare(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -331,18 +353,30 @@ def test_records_of_a_command_compare(
     assert rows == [["nano", "written"], ["nano", "bare"], ["small", "written"], ["small", "bare"]]
     assert "bare: small against nano: " in printed.err
     assert "record: out/nano.run.json" in printed.err
-    runs = load_runs("out/nano.run.json")
-    assert [run.condition for run in runs] == ["written", "bare"]
-    assert [len(run.units) for run in runs] == [6, 6]
-    assert all(run.findings for run in runs)
-    assert truemark(["compare", "out/nano.run.json", "out/small.run.json"]) == 1
-    assert "holds runs under 2 conditions (written, bare)" in capsys.readouterr().err
+    assert "record: out/small.bare.run.json" in printed.err
+    for name, condition in (("nano", "written"), ("nano.bare", "bare")):
+        run = load_run(f"out/{name}.run.json")
+        assert len(run.units) == 6
+        assert run.signature["condition"] == condition
+        assert {finding.unit for finding in run.findings} <= {unit.id for unit in run.units}
+    for suffix in ("", ".bare"):
+        names = [f"out/{model}{suffix}.run.json" for model in ("nano", "small")]
+        assert truemark(["compare", *names]) == 0
+        assert "small against nano: " in capsys.readouterr().out
 
 
 WRONG = {
     "one file for two models": (
         ["-models", "a,b", "-record", "x.json"],
         "-record must be a folder",
+    ),
+    "one file for two conditions": (
+        ["-conditions", "bare", "-record", "x.json"],
+        "-record must be a folder, or a path with {condition} in it, for 2 conditions",
+    ),
+    "one pattern for two conditions": (
+        ["-models", "a,b", "-conditions", "bare", "-record", "{model}.json"],
+        "a path with {condition} in it",
     ),
     "unknown condition": (["-conditions", "written,loud"], "got 'loud'"),
     "empty condition": (["-conditions", ""], "must be conditions separated by commas"),
@@ -381,7 +415,7 @@ def test_no_record_is_written_over_a_talk(
     assert [main([*measured, "new.json"]) for _ in range(2)] == [0, 0]
 
 
-def test_the_defaults_are_those_of_the_setup() -> None:
-    assert DEFAULTS.tolerance == SETUP.tolerance
-    assert str(SETUP.signature).startswith("sat-bench:")
-    assert dict(SETUP.signature.parts)["tolerance"] == "3"
+def test_the_signature_has_the_tool_first_and_the_rules() -> None:
+    signature = signature_of(run_of(measured(talks(2)), Options(), DATA))
+    assert str(signature).startswith("sat-bench:")
+    assert dict(signature.parts)["tolerance"] == str(DEFAULTS.tolerance) == "3"

@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sat_bench.models.boundaries import Probabilities
-from sat_bench.running.watching import WatchedModel, _pace
+from sat_bench.models.protocol import Probabilities
+from sat_bench.running.progress import WatchedModel, _pace
 
 
 class ReadsAhead:

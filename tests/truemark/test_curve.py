@@ -6,21 +6,27 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from truemark.counts import Counts, Weights, scores, total
-from truemark.matching import match_positions
-from truemark.sweep import (
-    CurveTally,
-    Group,
-    ScoredPositions,
+from truemark.counts import EQUAL_WEIGHTS, Counts, Weights, best_row, scores, total
+from truemark.curve import (
+    RECORD_POINTS,
+    Curve,
+    SummedCurve,
     SweepPoint,
     best,
-    exact_curve,
+    best_of_all,
+    counts_at,
+    curve_of,
     grid,
     leave_one_out,
+    point_of,
     ranked,
+    sum_curves,
     sweep,
-    sweep_groups,
+    thinned,
 )
+from truemark.matching import ScoredPositions, adds_match, match_positions
+from truemark.places import Group
+from truemark.records import ScoringRules
 
 
 def scored(*pairs: tuple[int, float]) -> ScoredPositions:
@@ -34,6 +40,14 @@ def evaluated(group: Group, threshold: float, tolerance: int) -> Counts:
     predicted = predictions.above(threshold)
     matched = len(match_positions(predicted, expected, tolerance))
     return Counts.of(matched=matched, predicted=len(predicted), expected=len(expected))
+
+
+def curves_of(talks: Sequence[Group], tolerance: int) -> list[Curve]:
+    return [curve_of(predictions, expected, tolerance) for predictions, expected in talks]
+
+
+def point(threshold: float, counts: Counts, weights: Weights = EQUAL_WEIGHTS) -> SweepPoint:
+    return point_of(threshold, counts, weights, empty=0.0)
 
 
 def groups(span: int, most: int) -> st.SearchStrategy[Group]:
@@ -118,7 +132,9 @@ def test_a_boundary_is_where_the_score_is_above_the_threshold() -> None:
     predictions = scored((1, 0.2), (2, 0.3), (3, math.inf))
     assert predictions.above(0.2) == [2, 3]
     assert predictions.above(0.3) == [3]
-    assert [point.counts.predicted for point in sweep([(predictions, [])], [0.2, 0.3], 0)] == [2, 1]
+    curves = [curve_of(predictions, [], 0)]
+    points = sweep(curves, [0.2, 0.3], empty=0.0)
+    assert [point.counts.predicted for point in points] == [2, 1]
 
 
 def test_single_precision_scores_are_compared_in_double_precision() -> None:
@@ -126,44 +142,60 @@ def test_single_precision_scores_are_compared_in_double_precision() -> None:
     predictions = ScoredPositions(np.array([1]), single)  # type: ignore[arg-type] # the point
     assert float(single[0]) > 0.3
     assert predictions.above(0.3) == [1]
-    assert sweep([(predictions, [2])], [0.3], 1)[0].counts == Counts(1, 0, 0)
+    assert counts_at([curve_of(predictions, [2], 1)], 0.3) == Counts(1, 0, 0)
 
 
 @given(GROUPS, st.lists(st.floats(-2, 2), max_size=8), TOLERANCE)
 def test_each_point_is_what_a_separate_evaluation_gives(
     talks: list[Group], thresholds: list[float], tolerance: int
 ) -> None:
-    points = sweep(talks, thresholds, tolerance)
+    curves = curves_of(talks, tolerance)
+    points = sweep(curves, thresholds, empty=0.0)
     assert [point.threshold for point in points] == thresholds
     for threshold, point in zip(thresholds, points, strict=True):
         assert point.counts == total(evaluated(talk, threshold, tolerance) for talk in talks)
+        assert point.counts == counts_at(curves, threshold)
+        assert point.scores == scores(point.counts, empty=0.0)
 
 
 @given(GROUPS, TOLERANCE)
 def test_counts_per_group_add_up_to_the_sweep(talks: list[Group], tolerance: int) -> None:
     thresholds = grid(0.0, 1.0, 0.25)
-    table = sweep_groups(talks, thresholds, tolerance)
-    assert len(table) == len(talks)
-    assert table.summed() == sweep(talks, thresholds, tolerance)
-    for number, talk in enumerate(talks):
-        counts = [point.counts for point in table.points(number)]
-        assert counts == [evaluated(talk, t, tolerance) for t in thresholds]
+    curves = curves_of(talks, tolerance)
+    summed = sweep(curves, thresholds, empty=0.0)
+    for number, threshold in enumerate(thresholds):
+        counts = [counts_at([curve], threshold) for curve in curves]
+        assert total(counts) == summed[number].counts
+        assert counts == [evaluated(talk, threshold, tolerance) for talk in talks]
 
 
-def test_a_large_sweep_is_columns_of_eight_bytes_a_cell() -> None:
-    group = scored((1, 0.5), (7, 0.25)), [1]
-    table = sweep_groups([group] * 20, grid(0.0, 1.0, 0.001), 0)
-    assert table.matched.nbytes + table.predicted.nbytes == 20 * 1000 * 8
+@given(groups(span=20, most=12), TOLERANCE)
+def test_a_prediction_adds_a_match_if_it_makes_the_largest_matching_larger(
+    talk: Group, tolerance: int
+) -> None:
+    predictions, expected = talk
+    adds = adds_match(predictions, expected, tolerance)
+    positions = predictions.positions.tolist()
+    order = sorted(range(len(predictions)), key=lambda number: -predictions.scores[number])
+    taken: list[int] = []
+    before = 0
+    for number in order:
+        taken.append(positions[number])
+        after = len(match_positions(taken, expected, tolerance))
+        assert adds[number] == (after > before)
+        before = after
+    curve = curve_of(predictions, expected, tolerance)
+    assert curve.scores.tolist() == [predictions.scores[number] for number in order]
+    assert curve.adds_match.tolist() == [adds[number] for number in order]
 
 
 def assert_exact(talks: Sequence[Group], tolerance: int) -> None:
-    curve = exact_curve(talks, tolerance)
+    curve = sum_curves(curves_of(talks, tolerance))
     finite = {s for talk, _ in talks for s in talk.scores.tolist() if math.isfinite(s)}
     assert curve.thresholds[1:].tolist() == sorted(finite)
-    for number in range(len(curve)):
-        point = curve.point(number)
-        expected = total(evaluated(talk, point.threshold, tolerance) for talk in talks)
-        assert point.counts == expected
+    for place, threshold in enumerate(curve.thresholds.tolist()):
+        expected = total(evaluated(talk, threshold, tolerance) for talk in talks)
+        assert curve.counts(place) == expected
 
 
 @given(GROUPS, TOLERANCE)
@@ -190,11 +222,11 @@ def test_the_exact_curve_is_right_on_long_crowded_chains(slope: int, tolerance: 
 
 
 def test_the_first_point_of_the_curve_has_every_prediction() -> None:
-    curve = exact_curve([(scored((1, 0.0), (9, 0.5), (20, math.inf)), [1, 9])], 0)
-    first = curve.point(0)
-    assert first.threshold < 0.0
-    assert first.counts == Counts(2, 1, 0)
-    assert curve.point(len(curve) - 1) == SweepPoint(0.5, Counts(0, 1, 2))
+    talk = scored((1, 0.0), (9, 0.5), (20, math.inf)), [1, 9]
+    curve = sum_curves(curves_of([talk], 0))
+    assert curve.thresholds[0] < 0.0
+    assert curve.counts(0) == Counts(2, 1, 0)
+    assert (curve.thresholds[-1], curve.counts(len(curve) - 1)) == (0.5, Counts(0, 1, 2))
 
 
 @pytest.mark.parametrize(
@@ -203,93 +235,140 @@ def test_the_first_point_of_the_curve_has_every_prediction() -> None:
     ids=["no group", "no prediction", "no finite score"],
 )
 def test_a_curve_without_finite_scores_has_one_point(talks: list[Group]) -> None:
-    curve = exact_curve(talks, 0)
-    assert [curve.point(n) for n in range(len(curve))] == list(sweep(talks, [0.0], 0))
+    curves = curves_of(talks, 0)
+    curve = sum_curves(curves)
+    assert curve.thresholds.tolist() == [0.0]
+    assert curve.counts(0) == counts_at(curves, 0.0)
 
 
 @given(GROUPS, TOLERANCE, st.sampled_from([0, 1, 5]))
-def test_a_tally_with_little_room_is_right_wherever_it_has_a_threshold(
+def test_a_sum_with_little_room_is_right_wherever_it_has_a_threshold(
     talks: list[Group], tolerance: int, most: int
 ) -> None:
-    tally = CurveTally(tolerance, most)
-    for talk in talks:
-        tally.add(talk)
-        assert len(tally.curve) > 0  # may be asked for at any time
-    curve = tally.curve
+    curve = sum_curves(curves_of(talks, tolerance), most)
     assert (np.diff(curve.thresholds) > 0).all()
-    for number in range(1, len(curve)):
-        point = curve.point(number)
-        assert point.counts == total(evaluated(one, point.threshold, tolerance) for one in talks)
+    for place, threshold in enumerate(curve.thresholds.tolist()):
+        if place:
+            expected = total(evaluated(talk, threshold, tolerance) for talk in talks)
+            assert curve.counts(place) == expected
 
 
-def test_a_tally_of_many_scores_keeps_to_its_room() -> None:
+def test_a_sum_of_many_scores_keeps_to_its_room() -> None:
     generator = np.random.default_rng(3)
-    tally = CurveTally(0, most=1_000)
-    for _ in range(50):
-        talk = ScoredPositions(np.arange(400), generator.random(400) / 1_000)
-        tally.add((talk, list(range(0, 400, 9))))
-    assert len(tally.curve) <= 1_000 + 1
+    curves = [
+        curve_of(
+            ScoredPositions(np.arange(400), generator.random(400) / 1_000),
+            list(range(0, 400, 9)),
+            0,
+        )
+        for _ in range(50)
+    ]
+    assert len(sum_curves(curves, most=1_000)) <= 1_000 + 1
 
 
 @given(GROUPS, TOLERANCE, st.sampled_from([0.0, 1.0]), st.integers(0, 3), st.integers(0, 3))
-def test_the_best_place_of_the_curve_is_that_of_its_points(
+def test_the_best_place_of_a_sum_is_that_of_its_points(
     talks: list[Group], tolerance: int, empty: float, precision: int, recall: int
 ) -> None:
     weights = Weights(precision, recall)
-    curve = exact_curve(talks, tolerance)
-    everywhere = [curve.point(number) for number in range(len(curve))]
-    place = curve.best(weights, empty=empty)
-    assert curve.point(place) == best(everywhere, weights, empty=empty)
+    curve = sum_curves(curves_of(talks, tolerance))
+    everywhere = [
+        point_of(threshold, curve.counts(place), weights, empty=empty)
+        for place, threshold in enumerate(curve.thresholds.tolist())
+    ]
+    assert everywhere[curve.best_place(weights, empty=empty)] == best(everywhere)
+    simplest = best_of_all(curve, weights, empty=empty)
+    assert simplest.counts == best(everywhere).counts
+    assert curve.place_of(simplest.threshold) == curve.best_place(weights, empty=empty)
 
 
-def test_a_negative_tolerance_is_refused_by_a_sweep() -> None:
+def test_a_negative_tolerance_is_refused_by_a_curve() -> None:
     with pytest.raises(ValueError, match="tolerance must be 0 or more, got -1"):
-        sweep([(scored(), [])], [0.5], -1)
+        curve_of(scored(), [], -1)
 
 
-def test_the_best_point_has_the_highest_weighted_score() -> None:
-    precise, thorough = SweepPoint(0.9, Counts(5, 0, 5)), SweepPoint(0.1, Counts(9, 9, 1))
-    assert best([precise, thorough], Weights(3, 1), empty=0.0) == precise
-    assert best([precise, thorough], Weights(1, 3), empty=0.0) == thorough
+@pytest.mark.parametrize(
+    ("weights", "threshold"), [(Weights(3, 1), 0.9), (Weights(1, 3), 0.1)], ids=["3:1", "1:3"]
+)
+def test_the_best_point_has_the_highest_weighted_score(weights: Weights, threshold: float) -> None:
+    precise = point(0.9, Counts(5, 0, 5), weights)
+    thorough = point(0.1, Counts(9, 9, 1), weights)
+    assert best([precise, thorough]).threshold == threshold
 
 
 def test_equal_weighted_scores_go_to_the_higher_f1() -> None:
-    even, uneven = SweepPoint(0.5, Counts(4, 4, 4)), SweepPoint(0.1, Counts(6, 18, 2))
-    weighted = [scores(point.counts, empty=0.0).weighted for point in (even, uneven)]
-    assert weighted == [0.5, 0.5]
-    assert best([uneven, even], empty=0.0) == even
+    even, uneven = point(0.5, Counts(4, 4, 4)), point(0.1, Counts(6, 18, 2))
+    assert [even.scores.weighted, uneven.scores.weighted] == [0.5, 0.5]
+    assert best([uneven, even]) == even
 
 
 def test_equal_scores_go_to_the_lower_threshold() -> None:
-    low, high = SweepPoint(0.1, Counts(1, 1, 1)), SweepPoint(0.2, Counts(1, 1, 1))
-    assert ranked([high, low], empty=0.0) == (low, high)
+    low, high = point(0.1, Counts(1, 1, 1)), point(0.2, Counts(1, 1, 1))
+    assert ranked([high, low]) == (low, high)
 
 
 def test_without_points_there_is_no_best() -> None:
     with pytest.raises(ValueError, match="points must not be empty"):
-        best([], empty=0.0)
+        best([])
 
 
-def test_a_group_is_scored_at_the_threshold_the_others_chose() -> None:
+def test_a_talk_is_scored_at_the_threshold_the_others_chose() -> None:
     strict = scored((10, 0.9), (20, 0.4), (30, 0.4)), [10]
     loose = scored((10, 0.4), (20, 0.4), (30, 0.1)), [10, 20]
-    table = sweep_groups([strict, loose], [0.2, 0.5], 0)
-    assert leave_one_out(table, empty=0.0) == (
-        SweepPoint(0.2, Counts(1, 2, 0)),
-        SweepPoint(0.5, Counts(0, 0, 2)),
-    )
+    chosen = leave_one_out(curves_of([strict, loose], 0), [0.2, 0.5], empty=0.0)
+    assert chosen == (point(0.2, Counts(1, 2, 0)), point(0.5, Counts(0, 0, 2)))
 
 
 @given(st.lists(groups(span=30, most=10), min_size=2, max_size=5), TOLERANCE)
 def test_leaving_one_out_equals_choosing_on_the_rest(talks: list[Group], tolerance: int) -> None:
     thresholds = grid(0.0, 1.0, 0.2)
-    chosen = leave_one_out(sweep_groups(talks, thresholds, tolerance), empty=0.0)
-    for number, point in enumerate(chosen):
-        rest = talks[:number] + talks[number + 1 :]
-        assert point.threshold == best(sweep(rest, thresholds, tolerance), empty=0.0).threshold
-        assert point.counts == evaluated(talks[number], point.threshold, tolerance)
+    curves = curves_of(talks, tolerance)
+    for number, chosen in enumerate(leave_one_out(curves, thresholds, empty=0.0)):
+        rest = curves[:number] + curves[number + 1 :]
+        assert chosen.threshold == best(sweep(rest, thresholds, empty=0.0)).threshold
+        assert chosen.counts == evaluated(talks[number], chosen.threshold, tolerance)
 
 
-def test_one_group_alone_cannot_be_left_out() -> None:
-    with pytest.raises(ValueError, match="groups must be at least 2, got 1"):
-        leave_one_out(sweep_groups([(scored(), [])], [0.5], 0), empty=0.0)
+def test_one_talk_alone_cannot_be_left_out() -> None:
+    with pytest.raises(ValueError, match="curves must be at least 2, got 1"):
+        leave_one_out([curve_of(scored(), [], 0)], [0.5], empty=0.0)
+
+
+def random_curve(points: int, seed: int) -> SummedCurve:
+    generator = np.random.default_rng(seed)
+    positions = np.sort(generator.integers(0, points * 4, points))
+    scored = ScoredPositions(positions, generator.random(points))
+    truths = np.sort(generator.integers(0, points * 4, points // 3)).tolist()
+    return sum_curves([curve_of(scored, truths, 1)])
+
+
+@given(
+    st.integers(1, 400),
+    st.integers(0, 5),
+    st.integers(4, 60),
+    st.sampled_from([Weights(), Weights(3, 1), Weights(0, 1)]),
+)
+def test_thinning_a_curve_never_moves_its_optimum(
+    size: int, seed: int, points: int, weights: Weights
+) -> None:
+    curve = random_curve(size, seed)
+    rules = ScoringRules(0, weights=weights)
+    thin = thinned(curve, rules, points)
+    assert len(thin) <= max(points, 4)
+    assert list(thin.at) == sorted(set(thin.at))
+    tp = np.array(thin.tp)
+    place = best_row(tp, np.array(thin.fp), np.array(thin.fn), empty=0, weights=weights)
+    whole = curve.best_place(weights, empty=0)
+    assert thin.at[place] == curve.thresholds[whole]
+    assert thin.counts(place) == curve.counts(whole)
+    assert thin.at[0] == curve.thresholds[0]
+    assert thin.at[-1] == curve.thresholds[-1]
+
+
+def test_a_thinned_curve_keeps_the_thresholds_in_force() -> None:
+    curve = random_curve(20_000, 1)
+    thin = thinned(curve, ScoringRules(0, threshold=0.3, own_threshold=0.7))
+    assert 1_900 < len(thin) <= RECORD_POINTS
+    for level in (0.3, 0.7):
+        below = curve.thresholds[curve.thresholds <= level].max()
+        assert below in thin.at

@@ -8,16 +8,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from testing.measuring import counted
 
 import sat_bench
 from sat_bench import Segmenter, Talk, compare, evaluate, load_corpus, sweep
-from sat_bench.corpus.loading import BUNDLED_CORPUS
 from sat_bench.corpus.talks import CorpusError, find_sentences
-from sat_bench.evaluation import DEFAULTS, Failed, Measured, measure
-from sat_bench.models.boundaries import Probabilities
+from sat_bench.defaults import BUNDLED_CORPUS, DEFAULTS
+from sat_bench.measure import Failed, Measured, measure
+from sat_bench.models.protocol import Probabilities
 from truemark.counts import Counts, Weights, total
+from truemark.curve import grid, ranked
 from truemark.matching import match_positions
-from truemark.sweep import grid, ranked
 
 THRESHOLDS = grid(0.05, 1.0, 0.05)
 
@@ -82,7 +83,7 @@ def test_a_sweep_runs_the_model_once_per_talk(segmenter: Segmenter) -> None:
 def test_a_sweep_is_best_first(segmenter: Segmenter) -> None:
     weights = Weights(2.0, 1.0)
     points = sweep(segmenter, load_corpus(BUNDLED_CORPUS), THRESHOLDS, weights=weights)
-    assert points == ranked(points, weights, empty=0.0)
+    assert points == ranked(points)
     assert [point.threshold for point in points] != sorted(THRESHOLDS)
 
 
@@ -127,7 +128,7 @@ def test_talks_are_let_go_as_they_are_measured() -> None:
             yield talk(str(number), f"Sentence {number}. " * 1_000)
 
     tracemalloc.start()
-    measurement = measure(model, talks(), (0.1, 0.2))
+    measurement = measure(model, talks())
     gc.collect()
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
@@ -140,11 +141,16 @@ def test_a_comparison_measures_each_model_at_its_own_default(
 ) -> None:
     names = [str(noisy_model), str(model_path), str(noisy_model)]
     results = list(compare(names, load_corpus(BUNDLED_CORPUS)))
-    assert [result.model.name for result in results if isinstance(result, Measured)] == names
+    assert [result.system.name for result in results if isinstance(result, Measured)] == names
     for result in results:
         assert isinstance(result, Measured)
-        assert result.measurement.thresholds == (DEFAULTS.threshold,)
-    assert results[0] == results[2]
+        assert result.thresholds == (DEFAULTS.threshold,)
+    first, _, again = (
+        counted(result.measurement, THRESHOLDS)
+        for result in results
+        if isinstance(result, Measured)
+    )
+    assert first == again
 
 
 def test_a_model_that_fails_does_not_stop_the_others(noisy_model: Path, tmp_path: Path) -> None:

@@ -1,0 +1,105 @@
+"""The values that flags start from, and the words they take; nothing heavy is imported."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, get_args
+
+if TYPE_CHECKING:
+    from truemark.counts import Weights
+    from truemark.tables import Format
+
+TruthRule = Literal["plain", "quoted", "unicode"]
+TRUTH_RULES: tuple[TruthRule, ...] = get_args(TruthRule)
+
+Condition = Literal["written", "lower", "upper", "no-punctuation", "one-line", "bare", "asr"]
+CONDITIONS: tuple[Condition, ...] = get_args(Condition)
+WRITTEN: Condition = "written"
+
+Weighting = Literal["hat", "uniform"]
+WEIGHTINGS: tuple[Weighting, ...] = get_args(Weighting)
+DEFAULT_WEIGHTING: Weighting = "hat"
+
+Runtime = Literal["onnx", "openvino", "cuda"]
+RUNTIMES: tuple[Runtime, ...] = get_args(Runtime)
+DEFAULT_RUNTIME: Runtime = "onnx"
+
+Mode = Literal["evaluation", "sweep", "comparison", "conditions"]
+
+HEADER_NAMES = ("source", "speaker", "title", "duration", "language")
+BUNDLED_FOLDER = Path(__file__).parent / "bundled"
+BUNDLED_CORPUS = BUNDLED_FOLDER / "talks"
+DEFAULT_CORPUS = Path("testdata/ted")
+DEFAULT_MODEL = "base"
+BUNDLED_MODELS = ("nano", "small", DEFAULT_MODEL)
+
+WINDOW_TOKENS = 510  # 512 positions less <s> and </s>; some models have fewer
+LARGEST_OVERLAP = WINDOW_TOKENS - 1
+DEFAULT_TIMEOUT_S = 120.0  # for one text
+MOST_LOCAL_WORKERS = 256
+
+MODEL_MARK = "{model}"
+CONDITION_MARK = "{condition}"
+
+
+@dataclass(frozen=True, slots=True)
+class Defaults:
+    """What holds where nothing else is said."""
+
+    threshold: float = 0.025
+    tolerance: int = 3
+    precision_weight: float = 1.0
+    recall_weight: float = 1.0
+    grid: tuple[float, float, float] = (0.01, 0.20, 0.01)
+
+    @property
+    def weights(self) -> Weights:
+        from truemark.counts import Weights
+
+        return Weights(self.precision_weight, self.recall_weight)
+
+
+DEFAULTS = Defaults()
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What one call of `sat-bench` measures, and how it shows it."""
+
+    models: tuple[str, ...] = (DEFAULT_MODEL,)
+    compare: bool = False
+    tokenizer: Path | None = None
+    corpus: Path | None = None
+    truth: TruthRule = TRUTH_RULES[0]
+    sweeps: bool = False
+    thresholds: tuple[float, ...] | None = None  # None: the threshold of each model
+    tolerance: int = DEFAULTS.tolerance
+    precision_weight: float = DEFAULTS.precision_weight
+    recall_weight: float = DEFAULTS.recall_weight
+    overlap: int | None = None  # None: the overlap of each model
+    weighting: Weighting = DEFAULT_WEIGHTING
+    runtime: Runtime = DEFAULT_RUNTIME
+    cache: Path | None = None
+    cluster: str | None = None
+    timeout_s: float = DEFAULT_TIMEOUT_S
+    conditions: tuple[Condition, ...] = (WRITTEN,)
+    shows_conditions: bool = False
+    record: Path | None = None
+    format: Format = "text"
+    per_talk: bool = False
+    without_effect: tuple[str, ...] = ()
+
+    @property
+    def weights(self) -> Weights:
+        from truemark.counts import Weights
+
+        return Weights(self.precision_weight, self.recall_weight)
+
+    @property
+    def mode(self) -> Mode:
+        if self.shows_conditions:
+            return "conditions"
+        if self.compare:
+            return "comparison"
+        return "sweep" if self.sweeps else "evaluation"

@@ -1,0 +1,53 @@
+"""Systems of the user: a Python callable under `py:`, a program under `cmd:` and `cmd+:`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from functools import partial
+
+from sat_bench.models.answers import Split, TextSystem, printed_answer
+from truemark.errors import TruemarkError
+from truemark.imports import import_callable, source_checksum
+from truemark.programs import Limits, command_checksum, parse_command, run_program, started
+
+KEEP_RUNNING = "cmd+"
+
+
+def callable_system(name: str) -> TextSystem:
+    """Import the callable of a name `py:module:callable`."""
+    split = import_callable(name.removeprefix("py:"))
+    identity = (("callable", name), ("source", source_checksum(split)[:12]))
+    return TextSystem(name, identity, lambda: nullcontext(split))
+
+
+def program_system(name: str, timeout_s: float) -> TextSystem:
+    """Make the system of a name `cmd:COMMAND`, or `cmd+:COMMAND` for one that keeps running."""
+    kind, _, command = name.partition(":")
+    words, limits = parse_command(command), Limits(timeout_s)
+    start = _keep_running if kind == KEEP_RUNNING else _start_per_text
+    return TextSystem(name, (("program", command_checksum(words)),), partial(start, words, limits))
+
+
+@contextmanager
+def _start_per_text(words: tuple[str, ...], limits: Limits) -> Iterator[Split]:
+    yield partial(_answer, partial(run_program, words, limits=limits))
+
+
+@contextmanager
+def _keep_running(words: tuple[str, ...], limits: Limits) -> Iterator[Split]:
+    with started(words, limits) as program:
+        yield partial(_answer, program.exchange)
+
+
+def _answer(ask: Callable[[bytes], bytes], text: str) -> Sequence[object]:
+    """Ask a program: it prints a sentence per line, or {"end": …, "p": …} per line.
+
+    A program that keeps running gets each text, and gives each answer, after a line with its
+    length in bytes.
+    """
+    output = ask(text.encode("utf-8", "replace"))
+    try:
+        return printed_answer(output.decode("utf-8"))
+    except UnicodeDecodeError as error:
+        raise TruemarkError(f"prints bytes that are not UTF-8, at {error.start}") from None

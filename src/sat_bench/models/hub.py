@@ -1,0 +1,130 @@
+"""Models by their name on the hub: downloaded once, then found in the local cache of the hub."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from sat_bench.models.protocol import ModelError
+
+TOKENIZER_REPOSITORY = "facebookAI/xlm-roberta-base"
+_HUB_NAME = re.compile(r"\w[\w.-]*/\w[\w.-]*")
+_TIMEOUT_S = 10
+
+
+def is_hub_name(name: str) -> bool:
+    """Whether a name has the form owner/repository and does not end like a model file."""
+    return _HUB_NAME.fullmatch(name) is not None and not name.endswith(".onnx")
+
+
+def download_model(repository: str, names: Sequence[str]) -> Path:
+    """Download the first of the named files that the repository has, else its only ONNX file."""
+    if path := _first(repository, names):
+        return path
+    models = _onnx_files(repository)
+    if len(models) == 1 and (path := _first(repository, models)):
+        return path
+    found = f"the ONNX files {', '.join(models)}" if models else "no ONNX file"
+    raise ModelError(
+        f"{repository}: the hub repository holds {found}; expected {' or '.join(names)}: "
+        "download the right file and give its path"
+    )
+
+
+def download_tokenizer(repository: str, name: str) -> Path:
+    """Download the repository's tokenizer, else that of XLM-RoBERTa, which SaT models build on."""
+    for owner in (repository, TOKENIZER_REPOSITORY):
+        if path := _first(owner, (name,)):
+            return path
+    raise ModelError(
+        f"{repository}: neither it nor {TOKENIZER_REPOSITORY} holds {name}; "
+        "give the tokenizer's path with -tokenizer"
+    )
+
+
+def _first(repository: str, names: Sequence[str]) -> Path | None:
+    """Download the first of the files that exists; None when the repository has none of them."""
+    _require_client(repository)
+    try:
+        return _first_of(repository, names)
+    except Exception as error:
+        # Which class a connection error has depends on the HTTP library beneath the client.
+        raise _failure(repository, error) from error
+
+
+def _first_of(repository: str, names: Sequence[str]) -> Path | None:
+    from huggingface_hub import (
+        get_hf_file_metadata,
+        hf_hub_download,
+        hf_hub_url,
+        try_to_load_from_cache,
+    )
+    from huggingface_hub.errors import EntryNotFoundError
+
+    known = [try_to_load_from_cache(repository, name) for name in names]
+    for name, cached in zip(names, known, strict=True):
+        if isinstance(cached, str):
+            return Path(cached)
+        if cached is not None:  # the hub said once that it does not exist
+            continue
+        try:
+            # Asked first, because a download waits half a minute for a hub that is not there.
+            with suppress(EntryNotFoundError):
+                get_hf_file_metadata(hf_hub_url(repository, name), timeout=_TIMEOUT_S)
+            return Path(hf_hub_download(repository, name))
+        except EntryNotFoundError:
+            continue
+        except Exception:
+            if path := next((path for path in known if isinstance(path, str)), None):
+                return Path(path)
+            raise
+    return None
+
+
+def _onnx_files(repository: str) -> list[str]:
+    from huggingface_hub import HfApi
+
+    try:
+        files = HfApi().list_repo_files(repository)
+    except Exception as error:
+        raise _failure(repository, error) from error
+    return sorted(file for file in files if file.endswith(".onnx"))
+
+
+def _require_client(repository: str) -> None:
+    try:
+        import huggingface_hub  # noqa: F401
+    except ImportError as error:
+        raise ModelError(
+            f"{repository}: no such file or folder here, and for hub names huggingface_hub is not "
+            "installed: pip install 'truemark[hub]', or give the path of a model file"
+        ) from error
+
+
+def _failure(repository: str, error: Exception) -> ModelError:
+    from huggingface_hub.constants import ENDPOINT
+    from huggingface_hub.errors import (
+        GatedRepoError,
+        HfHubHTTPError,
+        HFValidationError,
+        OfflineModeIsEnabled,
+        RepositoryNotFoundError,
+    )
+
+    nothing_here = f"{repository}: no such file or folder here"
+    if isinstance(error, GatedRepoError):
+        return ModelError(f"{repository}: the hub wants a login for it; run: hf auth login")
+    if isinstance(error, RepositoryNotFoundError | HFValidationError):
+        return ModelError(f"{nothing_here}, and no such repository at {ENDPOINT}")
+    if isinstance(error, OfflineModeIsEnabled):
+        reason = "HF_HUB_OFFLINE is set"
+    elif isinstance(error, HfHubHTTPError):
+        reason = f"status {error.response.status_code}"
+    else:
+        reason = str(error) or type(error).__name__
+    return ModelError(
+        f"{nothing_here}, not in the hub's local cache, and {ENDPOINT} cannot be reached "
+        f"({reason}); go online once, or copy model and tokenizer into a folder and give its path"
+    )

@@ -1,0 +1,109 @@
+"""Int8 copies of model files, made once and kept."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sat_bench.models.network import Network
+from truemark.errors import TruemarkError
+from truemark.files import write_atomically
+from truemark.imports import require
+from truemark.signature import checksum
+
+if TYPE_CHECKING:
+    from onnx import GraphProto, TensorProto
+
+# Part of the file name: another way to quantise must not find the copies of this one.
+RECIPE = "int8-per-channel-1"
+
+
+def quantized(model: str | Path, folder: Path | None = None) -> Path:
+    """Return the int8 copy of a model, made unless the folder (the user's cache) has it.
+
+    Its name is the checksum of the model, so a changed model gets a new copy. A model that is
+    int8 already is its own copy.
+    """
+    source = Path(model)
+    if not source.is_file():
+        Network(source)  # says what is wrong with it
+    copy = int8_path(source, folder)
+    if copy.is_file():
+        return copy
+    content = _quantize(source)
+    if content is None:
+        return source
+    write_atomically(copy, content)
+    return copy
+
+
+def int8_path(model: Path, folder: Path | None = None) -> Path:
+    """Return where the int8 copy of a model is kept once it is made."""
+    return (folder or _cache_folder()) / f"{checksum(model)}-{RECIPE}.onnx"
+
+
+def _cache_folder() -> Path:
+    import platformdirs
+
+    return Path(platformdirs.user_cache_dir("truemark")) / "models"
+
+
+def _quantize(source: Path) -> bytes | None:
+    require("quantize", "an int8 copy of a model", "onnx")
+    import onnx
+    from onnxruntime.quantization import (
+        QuantType,
+        quantize_dynamic,
+    )
+
+    Network(source)
+    model = onnx.load(source, load_external_data=False)
+    if any(tensor.data_location == onnx.TensorProto.EXTERNAL for tensor in model.graph.initializer):
+        raise TruemarkError(
+            f"{source}: keeps its weights in another file, and only a model in one file can be "
+            "quantised; save it as one file"
+        )
+    if any(_is_int8_weight(tensor) for tensor in model.graph.initializer):
+        return None
+    _to_float32(model.graph)
+    # Without this mark onnxruntime asks for preparations that a SaT model does not need.
+    onnx.helper.set_model_props(model, {"onnx.quant.pre_process": "onnxruntime.quant"})
+    with TemporaryDirectory() as temporary:
+        path = Path(temporary) / source.name
+        quantize_dynamic(model, path, weight_type=QuantType.QInt8, per_channel=True)
+        Network(path)  # a copy that does not run must not be kept
+        return path.read_bytes()
+
+
+def _is_int8_weight(tensor: TensorProto) -> bool:
+    from onnx import TensorProto
+
+    return len(tensor.dims) > 1 and tensor.data_type in (TensorProto.INT8, TensorProto.UINT8)
+
+
+def _to_float32(graph: GraphProto) -> None:
+    """Turn every half-precision number of the graph into a float32; only those can be quantised."""
+    from onnx import TensorProto
+
+    for tensor in graph.initializer:
+        _widen(tensor)
+    for node in graph.node:
+        for attribute in node.attribute:
+            if attribute.HasField("t"):
+                _widen(attribute.t)
+            elif node.op_type == "Cast" and attribute.i == TensorProto.FLOAT16:
+                attribute.i = TensorProto.FLOAT
+    for value in (*graph.input, *graph.output, *graph.value_info):
+        if value.type.tensor_type.elem_type == TensorProto.FLOAT16:
+            value.type.tensor_type.elem_type = TensorProto.FLOAT
+
+
+def _widen(tensor: TensorProto) -> None:
+    from onnx import TensorProto, numpy_helper
+
+    if tensor.data_type == TensorProto.FLOAT16:
+        values = numpy_helper.to_array(tensor).astype(np.float32)
+        tensor.CopyFrom(numpy_helper.from_array(values, tensor.name))

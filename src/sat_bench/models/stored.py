@@ -1,0 +1,105 @@
+"""Predictions made elsewhere, under `file:FOLDER`: a file per talk."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from sat_bench.corpus.talks import Talk
+from sat_bench.defaults import WRITTEN
+from sat_bench.models.answers import LEAST_KEPT, AnswerError, printed_answer, read_answer
+from sat_bench.models.protocol import ModelError, Probabilities
+from truemark.files import expanded, read_text
+from truemark.jsontext import shown
+from truemark.signature import checksum, data_hash
+
+ENDINGS = (".txt", ".json", ".jsonl")
+_LISTED = 3
+
+
+@dataclass(frozen=True)
+class StoredPredictions:
+    """The predictions of a folder; those for a talk are in the file that has its name.
+
+    Predictions under a condition other than written are in a folder of the condition's name.
+    `.txt` has a sentence per line; `.jsonl` an object {"end": …, "p": …} per line; `.json` a list
+    of sentences or of such objects, or {"ends": […], "probabilities": […]}, the second optional.
+    """
+
+    name: str
+    folder: Path
+    threshold: float | None = None
+
+    @cached_property
+    def files(self) -> Mapping[str, Path]:
+        """The files by the talk that each is for."""
+        files: dict[str, Path] = {}
+        for file in sorted((*self.folder.glob("*"), *self.folder.glob("*/*"))):
+            if file.suffix.lower() not in ENDINGS or file.name.startswith(".") or file.is_dir():
+                continue
+            talk = file.relative_to(self.folder).with_suffix("").as_posix()
+            if talk in files:
+                raise ModelError(
+                    f"{self.name}: {files[talk].name} and {file.name} are for the same talk; "
+                    "keep one of them"
+                )
+            files[talk] = file
+        return files
+
+    @property
+    def identity(self) -> tuple[tuple[str, str], ...]:
+        """What the answers are: the content of all files."""
+        parts = (part for name, file in self.files.items() for part in (name, checksum(file)))
+        return (("predictions", data_hash(*parts)),)
+
+    def probabilities_of(self, talk: Talk) -> Probabilities:
+        """Read what the folder has for the talk."""
+        written = talk.condition == WRITTEN
+        wanted = talk.id if written else f"{talk.condition}/{talk.id}"
+        file = self.files.get(wanted)
+        if file is None:
+            raise ModelError(
+                f"{self.name}: no predictions for the talk {talk.id!r}; expected "
+                f"{wanted}.txt, .json or .jsonl, found {self._listed()}"
+            )
+        try:
+            return read_answer(talk.text, _stored_answer(file), LEAST_KEPT)
+        except AnswerError as error:
+            raise ModelError(f"{self.name}: {file.name}: {error}") from error
+
+    def _listed(self) -> str:
+        names = [file.relative_to(self.folder).as_posix() for file in self.files.values()]
+        more = [f"{len(names) - _LISTED} more"] if len(names) > _LISTED else []
+        return ", ".join(names[:_LISTED] + more) or "nothing"
+
+
+def stored_system(name: str) -> StoredPredictions:
+    """Find the predictions of a name `file:FOLDER`."""
+    folder = expanded(name.partition(":")[2])
+    if not folder.is_dir():
+        raise ModelError(f"{name}: no such folder; expected one with a file per talk")
+    return StoredPredictions(name, folder)
+
+
+def _stored_answer(file: Path) -> Sequence[object]:
+    content = read_text(file)
+    if file.suffix.lower() != ".json":
+        return printed_answer(content)
+    try:
+        document = json.loads(content)
+    except (ValueError, RecursionError) as error:
+        raise AnswerError(f"is not JSON: {error}") from None
+    if isinstance(document, list):
+        return document
+    ends = document.get("ends") if isinstance(document, dict) else None
+    if not isinstance(ends, list):
+        raise AnswerError(f"is {shown(document)}, expected a list, or an object with ends")
+    values = document.get("probabilities")
+    if values is None:
+        return ends
+    if not isinstance(values, list) or len(values) != len(ends):
+        raise AnswerError(f"has {len(ends)} ends, expected as many probabilities")
+    return list(zip(ends, values, strict=True))

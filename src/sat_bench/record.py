@@ -1,0 +1,346 @@
+"""Curves in, a run of truemark out: its units, curves, every mistake in its text, and its file."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from math import isfinite
+from pathlib import Path
+
+import numpy as np
+
+from sat_bench.corpus.conditions import under_condition
+from sat_bench.corpus.talks import Talk
+from sat_bench.defaults import (
+    CONDITION_MARK,
+    DEFAULT_RUNTIME,
+    DEFAULT_WEIGHTING,
+    MODEL_MARK,
+    WRITTEN,
+    Condition,
+    Options,
+)
+from sat_bench.measure import EMPTY_RATIO, Measured, MeasuredTalk, default_threshold
+from sat_bench.models.finding import ModelFiles
+from sat_bench.models.systems import System
+from truemark import __version__
+from truemark.calibration import reliability_of
+from truemark.counts import total
+from truemark.curve import best, counts_at, leave_one_out, sum_curves, thinned
+from truemark.errors import TruemarkError, os_reason
+from truemark.matching import ScoredPositions
+from truemark.places import Group, over_tolerances, position_marks
+from truemark.records import (
+    SUFFIX,
+    Difference,
+    Finding,
+    HeldOut,
+    Mark,
+    Reliability,
+    Run,
+    ScoringRules,
+    Unit,
+    is_record,
+)
+from truemark.records import System as RunSystem
+from truemark.signature import Signature
+
+TOOL = "sat-bench"
+WORDS = {"unit": "talk", "units": "talks", "item": "sentence end", "items": "sentence ends"}
+
+TOLERANCES = (0, 1, 2, 3, 5, 10, 20)
+LEAST_CANDIDATE = 0.01  # what is less probable than this is not shown as a candidate
+NEAR = 20  # characters within which a missed and an invented end may be the same mistake
+AROUND = 80  # characters of text on either side of a finding
+
+_NOT_IN_NAMES = re.compile(r"[^\w.+-]+")
+
+
+def run_of(measured: Measured, options: Options, data: str) -> Run:
+    """Make the run of one system under one condition, at the best of its thresholds.
+
+    `data` is the checksum of the corpus.
+    """
+    system, measurement = measured.system, measured.measurement
+    weights, thresholds = options.weights, measured.thresholds
+    chosen = best(measurement.sweep(thresholds, weights)).threshold
+    return Run(
+        tool=TOOL,
+        version=__version__,
+        started=measured.started,
+        seconds=measured.seconds,
+        system=RunSystem(system.name, kind_of(system), dict(identity_of(system, options).parts)),
+        signature={
+            "data": data[:12],
+            "truth": options.truth,
+            "tolerance": str(options.tolerance),
+            "condition": measured.condition,
+        },
+        scoring=ScoringRules(
+            empty=EMPTY_RATIO,
+            weights=weights,
+            threshold=chosen if measurement.graded else None,
+            own_threshold=default_threshold(system) if measurement.graded else None,
+            tolerance=options.tolerance,
+        ),
+        units=_distinct(_unit(talk, chosen) for talk in measurement.talks),
+        held_out=_held_out(measured, options) if options.sweeps else None,
+        words=WORDS,
+    )
+
+
+def signature_of(run: Run) -> Signature:
+    """Write what makes the numbers of a run comparable in one line, with version and weights."""
+    weights = run.scoring.weights
+    return Signature(
+        (
+            (run.tool, run.version),
+            *run.signature.items(),
+            ("wp", str(weights.precision)),
+            ("wr", str(weights.recall)),
+        )
+    )
+
+
+def identity_of(system: System, options: Options) -> Signature:
+    """Name everything that the answers of the system depend on; a SaT model has windows."""
+    if not isinstance(system, ModelFiles):
+        return Signature(system.identity)
+    reach = system.reach.sharing(options.overlap, options.weighting)
+    parts = [*system.identity, ("window", str(reach.window)), ("overlap", str(reach.overlap))]
+    if options.weighting != DEFAULT_WEIGHTING:
+        parts.append(("weighting", options.weighting))
+    if options.runtime != DEFAULT_RUNTIME:
+        parts.append(("runtime", options.runtime))
+    return Signature(tuple(parts))
+
+
+def kind_of(system: System) -> str:
+    """Name the kind of the system in a word."""
+    kind, colon, _ = system.name.partition(":")
+    return kind if colon and not isinstance(system, ModelFiles) else "sat"
+
+
+def _unit(talk: MeasuredTalk, threshold: float) -> Unit:
+    counts = counts_at([talk.curve], threshold)
+    return Unit(
+        talk.id,
+        counts.tp,
+        counts.fp,
+        counts.fn,
+        group={"language": talk.language} if talk.language else {},
+        seconds=talk.seconds,
+        replayed=talk.replayed,
+    )
+
+
+def _distinct(units: Iterable[Unit]) -> tuple[Unit, ...]:
+    """Number the later ones of units that share a name."""
+    seen: Counter[str] = Counter()
+    named = []
+    for unit in units:
+        seen[unit.id] += 1
+        times = seen[unit.id]
+        named.append(replace(unit, id=f"{unit.id} #{times}") if times > 1 else unit)
+    return tuple(named)
+
+
+def _held_out(measured: Measured, options: Options) -> HeldOut | None:
+    """Count with the threshold of each talk chosen on the other talks."""
+    measurement, thresholds = measured.measurement, measured.thresholds
+    if len(thresholds) < 2 or len(measurement.talks) < 2 or not measurement.graded:
+        return None
+    points = leave_one_out(measurement.curves, thresholds, options.weights, empty=EMPTY_RATIO)
+    counts = total(point.counts for point in points)
+    return HeldOut(counts.tp, counts.fp, counts.fn, "leave one talk out")
+
+
+def with_findings(run: Run, measured: Measured, talks: Iterable[Talk]) -> Run:
+    """Add texts, marks, findings, curves and reliability to the run.
+
+    The talks are those that were measured, in the same order, and their places were kept.
+    """
+    measurement, tolerance = measured.measurement, int(run.scoring.tolerance or 0)
+    threshold = run.scoring.threshold
+    units: list[Unit] = []
+    findings: list[Finding] = []
+    groups: list[Group] = []
+    for talk, unit, answer in zip(talks, run.units, measurement.talks, strict=True):
+        if answer.group is None:
+            raise ValueError(f"talks must be measured with their places, got {talk.id} without")
+        groups.append(answer.group)
+        text = under_condition(talk, measured.condition).text
+        # Without probabilities every prediction is above any threshold.
+        marks = _marks(answer.group, 0.0 if threshold is None else threshold, tolerance)
+        units.append(replace(unit, text=text, marks=marks))
+        findings += _findings(unit.id, text, marks, answer.group[0], tolerance)
+    run = replace(run, units=tuple(units), findings=tuple(findings))
+    if threshold is None:
+        return run
+    return replace(
+        run,
+        tolerances=over_tolerances(groups, threshold, {*TOLERANCES, tolerance}),
+        curve=thinned(sum_curves(measurement.curves), run.scoring),
+        reliability=reliability(groups, tolerance),
+    )
+
+
+def _marks(group: Group, threshold: float, tolerance: int) -> tuple[Mark, ...]:
+    return position_marks(group, threshold, tolerance, min(LEAST_CANDIDATE, threshold / 2))
+
+
+def _findings(
+    unit: str, text: str, marks: Sequence[Mark], scored: ScoredPositions, tolerance: int
+) -> Iterator[Finding]:
+    """List every mistake, and every match that is a little off."""
+    shown = [mark for mark in marks if mark.role != "candidate"]
+    starts = [mark.start for mark in shown]
+    for mark in shown:
+        if mark.role == "found" and mark.truth is None:
+            continue
+        first = bisect_left(starts, mark.start - AROUND)
+        around = shown[first : bisect_right(starts, mark.start + AROUND)]
+        probability = (
+            _missed_probability(mark.start, scored, tolerance)
+            if mark.role == "missed"
+            else mark.probability
+        )
+        yield _finding(unit, text, mark, around, probability)
+
+
+def _finding(
+    unit: str, text: str, mark: Mark, around: Sequence[Mark], probability: float | None
+) -> Finding:
+    start, end = _window(text, mark.start)
+    got: int | None
+    expected: int | None
+    match mark.role:
+        case "found":
+            kind, got, expected = "near", mark.start, mark.truth
+        case "missed":
+            kind, got, expected = "missed", _nearest(mark, around, "invented"), mark.start
+        case _:
+            kind, got, expected = "invented", mark.start, _nearest(mark, around, "missed")
+    off = got - expected if got is not None and expected is not None else None
+    return Finding(
+        kind=kind,
+        unit=unit,
+        mistake=kind != "near",
+        text=text[start:end],
+        offset=start,
+        at=mark.start - start,
+        marks=tuple(
+            replace(near, start=near.start - start, end=near.end - start, truth=None)
+            for near in around
+            if start <= near.start <= end
+        ),
+        differences=() if off is None else (Difference("end", expected, got, off, "characters"),),
+        probability=probability,
+        note=_note(kind, off),
+    )
+
+
+def _missed_probability(truth: int, scored: ScoredPositions, tolerance: int) -> float | None:
+    """Return the highest probability of a place that would have matched the missed end."""
+    first = int(scored.positions.searchsorted(truth - tolerance, side="left"))
+    last = int(scored.positions.searchsorted(truth + tolerance, side="right"))
+    near = [score for score in scored.scores[first:last].tolist() if isfinite(score)]
+    return max(near, default=None)
+
+
+def _window(text: str, place: int) -> tuple[int, int]:
+    """Return where the text around a place begins and ends, between words if possible."""
+    start, end = max(0, place - AROUND), min(len(text), place + AROUND)
+    if start:
+        space = text.find(" ", start, place)
+        start = space + 1 if space >= 0 else start
+    if end < len(text):
+        space = text.rfind(" ", place, end)
+        end = space if space > place else end
+    return start, end
+
+
+def _nearest(mark: Mark, around: Sequence[Mark], role: str) -> int | None:
+    """Return where the nearest mark of that role is, if it is near enough."""
+    places = [near.start for near in around if near.role == role]
+    nearest = min(places, key=lambda place: abs(place - mark.start), default=None)
+    return nearest if nearest is not None and abs(nearest - mark.start) <= NEAR else None
+
+
+def _note(kind: str, off: int | None) -> str:
+    if off is None:
+        return ""
+    where = f"{abs(off)} character{'s' * (abs(off) != 1)} {'after' if off > 0 else 'before'}"
+    if kind == "missed":
+        return f"an end was predicted {where} it"
+    return f"{where} the true end"
+
+
+def reliability(groups: Sequence[Group], tolerance: int) -> Reliability:
+    """Compare stated probabilities with how often a sentence does end there.
+
+    Each true end is credited to the most probable position within the tolerance of it.
+    """
+    probabilities, outcomes = [], []
+    for scored, truths in groups:
+        right = np.zeros(len(scored), dtype=np.bool_)
+        ends = np.asarray(truths)
+        first = scored.positions.searchsorted(ends - tolerance, side="left")
+        last = scored.positions.searchsorted(ends + tolerance, side="right")
+        for low, high in zip(first.tolist(), last.tolist(), strict=True):
+            if low < high:
+                right[low + int(scored.scores[low:high].argmax())] = True
+        stated = np.isfinite(scored.scores)
+        probabilities.append(scored.scores[stated])
+        outcomes.append(right[stated])
+    return reliability_of(np.concatenate(probabilities), np.concatenate(outcomes))
+
+
+def record_paths(
+    path: Path, models: Sequence[str], conditions: Sequence[Condition] = (WRITTEN,)
+) -> tuple[Path, ...]:
+    """Return the file of each run, all conditions of a model before the next; make the folders.
+
+    A path with `{model}` or `{condition}` in it is a pattern, one that ends in .json a file, any
+    other a folder.
+    """
+    paths = tuple(
+        _path(path, name, condition) for name in _file_names(models) for condition in conditions
+    )
+    for file, runs in Counter(paths).items():
+        if runs > 1:
+            raise TruemarkError(f"{file}: would hold {runs} runs; name a folder or a pattern")
+        try:
+            file.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise TruemarkError(
+                f"{file.parent}: no folder for run records can be made here: {os_reason(error)}"
+            ) from error
+        if file.is_dir():
+            raise TruemarkError(f"{file}: is a folder; expected a place for a run record")
+        if file.is_file() and file.stat().st_size and not is_record(file):
+            raise TruemarkError(f"{file}: is no run record, and would be lost; name another file")
+    return paths
+
+
+def _path(path: Path, name: str, condition: Condition) -> Path:
+    pattern = str(path)
+    if MODEL_MARK in pattern or CONDITION_MARK in pattern:
+        return Path(pattern.replace(MODEL_MARK, name).replace(CONDITION_MARK, condition))
+    if path.suffix == ".json" and not path.is_dir():
+        return path
+    return path / (f"{name}{SUFFIX}" if condition == WRITTEN else f"{name}.{condition}{SUFFIX}")
+
+
+def _file_names(models: Sequence[str]) -> list[str]:
+    """Turn the models into parts of file names; of equal ones the later are numbered."""
+    seen: Counter[str] = Counter()
+    names = []
+    for model in models:
+        name = _NOT_IN_NAMES.sub("-", model).strip("-.") or "model"
+        seen[name] += 1
+        names.append(f"{name}-{seen[name]}" if seen[name] > 1 else name)
+    return names
