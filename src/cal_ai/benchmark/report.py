@@ -1,30 +1,23 @@
-"""What is shown of a run: text and JSON for the console, a Markdown page, a line of history."""
+"""What came of a run in numbers, shown as text and JSON, with a line for the history."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from cal_ai.benchmark.finished import Finished, Latency
-from cal_ai.benchmark.mistakes import KINDS
-from cal_ai.benchmark.sample_sections import (
-    answer_name,
-    contents_table,
-    escaped,
-    sample_sections,
-    tokens_line,
-    worst_first,
-)
+from cal_ai.benchmark.asking import Plan
+from cal_ai.benchmark.record import Price, price_of, record_run
 from cal_ai.benchmark.scoring import Failed, Result, Scored, event_scores
-from truemark.counts import Counts
-from truemark.records import SUFFIX
-from truemark.sections import Section, all_facts, as_markdown, as_text, comparison_sections
-from truemark.services.calls import Usage
+from truemark.comparison import Comparison
+from truemark.counts import Counts, Scores
+from truemark.records import SUFFIX, Run
+from truemark.sections import Section, all_facts, as_text, comparison_sections
+from truemark.services.calls import Usage, total_usage
 from truemark.signature import Signature
-from truemark.summary import Summary
-from truemark.tables import Table, render
+from truemark.summary import Summary, summarise
+from truemark.tables import Table
 from truemark.text import one_line
 from truemark.uncertainty import Interval, Measure, Share, wilson
 
@@ -33,15 +26,160 @@ SCORE_COLUMNS = ("", "scored", "failed", *_MEASURES, "tp", "fp", "fn")
 _FAILURES = 20
 
 
+@dataclass(frozen=True, slots=True)
+class Latency:
+    """Wall times of extractions in seconds; `total_s` adds up calls that ran side by side."""
+
+    total_s: float
+    mean_s: float
+    p50_s: float
+    p95_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class TotalSpent:
+    """What several answers took together; tokens, cost and latency are None when unknown."""
+
+    count: int
+    usage: Usage | None
+    cost_usd: float | None
+    latency: Latency | None
+
+
+# Without a repr: asyncio makes that of a task's result, which takes more memory than all samples.
+@dataclass(frozen=True, slots=True, repr=False)
+class Finished:
+    """A run that has ended; `categories` are the scores of each category of samples.
+
+    `spent` is what this run took; what replayed answers once took is in `replayed`.
+    """
+
+    plan: Plan
+    results: tuple[Result, ...]
+    run: Run
+    summary: Summary
+    categories: Mapping[str, Summary]
+    spent: TotalSpent
+    replayed: TotalSpent | None
+    comparison: Comparison | None = None
+
+    @property
+    def scores(self) -> Scores | None:
+        """Precision, recall and F1 over all samples; None when nothing was scored."""
+        return event_scores(self.summary.counts) if self.summary.scored else None
+
+    @property
+    def signature(self) -> Signature:
+        return Signature(tuple(self.run.signature.items()))
+
+    @property
+    def failed(self) -> tuple[Failed, ...]:
+        return tuple(result for result in self.results if isinstance(result, Failed))
+
+    @property
+    def targets(self) -> Share | None:
+        """Target accuracy: how many paired updates and deletes name the right event."""
+        hits = [
+            hit for result in self.results if isinstance(result, Scored) for hit in result.targets
+        ]
+        return wilson(sum(hits), len(hits))
+
+
+def finish(plan: Plan, results: tuple[Result, ...], seconds: float) -> Finished:
+    """Record and summarise the results of a run that took so many seconds."""
+    price = price_of(plan.extractor)
+    run = record_run(plan, results, seconds)
+    replayed = [result for result in results if result.spent.replayed]
+    return Finished(
+        plan=plan,
+        results=results,
+        run=run,
+        summary=summarise(run, by_group=False),
+        categories=_by_category(run, results),
+        spent=total_spent([result for result in results if not result.spent.replayed], price),
+        replayed=total_spent(replayed, price) if replayed else None,
+    )
+
+
+def _by_category(run: Run, results: Sequence[Result]) -> dict[str, Summary]:
+    """Summarise each category, those without a scored sample included."""
+    names = sorted({result.sample.category for result in results})
+    units = {name: [unit for unit in run.units if unit.group["category"] == name] for name in names}
+    return {
+        name: summarise(replace(run, units=tuple(units[name])), by_group=False) for name in names
+    }
+
+
+def total_spent(results: Sequence[Result], price: Price) -> TotalSpent:
+    """Add up what answers took; no answers took nothing."""
+    if not results:
+        return TotalSpent(0, Usage(0, 0, 0, 0), 0.0, None)
+    answered = [result for result in results if not isinstance(result, Failed)]
+    return TotalSpent(
+        count=len(results),
+        usage=total_usage(result.spent.usage for result in results),
+        cost_usd=_total_cost(results, price),
+        latency=summarise_latency([result.spent.latency_s for result in answered]),
+    )
+
+
+def _total_cost(results: Sequence[Result], price: Price) -> float | None:
+    """Add up the price of all calls; unknown as soon as an answer came without its tokens."""
+    costs = []
+    for result in results:
+        if result.spent.usage is None:
+            if isinstance(result, Failed):
+                continue
+            return None
+        cost = price(result.spent.usage)
+        if cost is None:
+            return None
+        costs.append(cost)
+    return sum(costs) if costs else None
+
+
+def add_call(spent: TotalSpent, usage: Usage | None, price: Price) -> TotalSpent:
+    """Add the tokens and the cost of one more call, such as the one for the AI summary."""
+    cost = None if usage is None else price(usage)
+    known = spent.cost_usd is not None and cost is not None
+    return replace(
+        spent,
+        usage=total_usage([spent.usage, usage]),
+        cost_usd=(spent.cost_usd or 0.0) + (cost or 0.0) if known else None,
+    )
+
+
+def summarise_latency(seconds: Sequence[float]) -> Latency | None:
+    """Compute total, mean, median and 95th percentile; None when nothing was timed."""
+    if not seconds:
+        return None
+    ordered = sorted(seconds)
+    total = sum(ordered)
+    return Latency(
+        total_s=total,
+        mean_s=total / len(ordered),
+        p50_s=_percentile(ordered, 0.50),
+        p95_s=_percentile(ordered, 0.95),
+    )
+
+
+def _percentile(ordered: Sequence[float], share: float) -> float:
+    """Return the value below which `share` of the values lie, between the two nearest ranks."""
+    rank = share * (len(ordered) - 1)
+    below = int(rank)
+    above = min(below + 1, len(ordered) - 1)
+    return ordered[below] + (ordered[above] - ordered[below]) * (rank - below)
+
+
 def text_summary(finished: Finished, report: Path) -> str:
     """Tell the numbers to a person."""
     facts = [
         ("mistakes", _kinds_line(finished)),
-        ("targets", _targets_line(finished)),
-        *_spent_facts(finished),
-        ("extractor", _extractor_line(finished)),
+        ("targets", targets_line(finished)),
+        *spent_facts(finished),
+        ("extractor", extractor_line(finished)),
         ("model", finished.plan.extractor.model or "none"),
-        ("signature", _signature(finished).short),
+        ("signature", finished.signature.short),
     ]
     failed = finished.failed
     facts += [("failed", f"{result.sample.id}: {result.reason}") for result in failed[:_FAILURES]]
@@ -97,30 +235,9 @@ def history_line(finished: Finished) -> dict[str, object]:
         "replayed_count": replayed.count if replayed else 0,
         "replayed_cost_usd": replayed.cost_usd if replayed else 0.0,
         "repeats": finished.plan.repeats,
-        "signature": _signature(finished).short,
+        "signature": finished.signature.short,
         "system": run.system_id,
     }
-
-
-def markdown_report(finished: Finished, ai_summary: Sequence[Section]) -> Iterator[str]:
-    """Write the page: summary tables, then every sample, worst first, then the AI summary."""
-    sections = list(_report_sections(finished))
-    samples = worst_first(finished.results, finished.plan.repeats)
-    contents = contents_table(samples, finished.run.findings)
-    headings = [section.heading for section in sections if section.heading]
-    links = [
-        f"- [{heading}](#{heading.casefold().replace(' ', '-')})\n"
-        for heading in (*headings, "Samples", "AI summary")
-    ]
-    yield "# Calendar extraction benchmark\n\n"
-    yield render(_run_table(finished), "markdown") + "\n"
-    yield "".join(links) + "\n"
-    yield as_markdown([*sections, Section("Samples", tables=[contents])]) + "\n"
-    for sample in samples:
-        yield f'<a id="{sample.anchor}"></a>\n\n'
-        yield as_markdown(sample_sections(sample), level=3) + "\n"
-    yield as_markdown([Section("AI summary")]) + "\n"
-    yield as_markdown(ai_summary, level=3)
 
 
 def progress_line(number: int, of: int, result: Result) -> str:
@@ -147,7 +264,7 @@ def _summary_sections(finished: Finished) -> list[Section]:
     about = {
         "extractor": finished.plan.extractor.name,
         "model": finished.plan.extractor.model,
-        "signature": _signature(finished).short,
+        "signature": finished.signature.short,
         "system": run.system_id,
         "samples": _sample_count(finished),
         "repeats": finished.plan.repeats,
@@ -172,7 +289,7 @@ def _summary_sections(finished: Finished) -> list[Section]:
         "baseline": comparison and all_facts(comparison_sections(comparison)),
         "repeated": summary.repeats and asdict(summary.repeats),
     }
-    table = Table(SCORE_COLUMNS, (_score_row("overall", summary), *_category_rows(finished)))
+    table = Table(SCORE_COLUMNS, (score_row("overall", summary), *category_rows(finished)))
     lines = [interval_line(finished), *repeat_lines(finished), *verdict]
     return [
         Section(sentences=[sample_counts(finished)], facts=about),
@@ -183,81 +300,6 @@ def _summary_sections(finished: Finished) -> list[Section]:
             facts={"calibration": _calibration_facts(finished)},
         ),
     ]
-
-
-def _report_sections(finished: Finished) -> Iterator[Section]:
-    """Show in the report, before the samples."""
-    yield Section(
-        "Scores", tables=[Table(SCORE_COLUMNS, (_score_row("overall", finished.summary),))]
-    )
-    yield Section(sentences=[f"{interval_line(finished)}."])
-    yield _kinds_section(finished)
-    categories = tuple(_category_rows(finished, escaped))
-    yield Section("Categories", tables=[Table(SCORE_COLUMNS, categories)])
-    yield Section(
-        "Calibration",
-        ["Events by the confidence stated for them, and the share that was right."],
-        [calibration_table(finished)],
-    )
-    yield Section("Events of the calendar", [f"{_targets_line(finished)}."])
-    if finished.summary.repeats is not None:
-        lines = [f"- {escaped(line, limit=600)}" for line in repeat_lines(finished)]
-        yield Section("Repeats", lines)
-    if finished.comparison is not None:
-        yield Section("Against the baseline")
-        yield from comparison_sections(finished.comparison)
-    spent = tuple(_spent_facts(finished))
-    yield Section("Cost and latency", tables=[Table(("spent", ""), spent)])
-    if finished.failed:
-        rows = tuple((answer_name(result), escaped(result.reason)) for result in finished.failed)
-        yield Section(
-            "Failed samples",
-            ["They got no usable answer, so they are in none of the scores."],
-            [Table(("sample", "reason"), rows)],
-        )
-
-
-def _run_table(finished: Finished) -> Table:
-    run, plan, signature = finished.run, finished.plan, _signature(finished)
-    identity = ", ".join(f"{name} {value}" for name, value in run.system.identity.items())
-    folder = escaped(str(plan.samples.folder))
-    rows = [
-        ("started", plan.started.isoformat(" ", "seconds")),
-        *_replayed_count(finished),
-        ("samples", f"{sample_counts(finished)}, from {folder}"),
-        ("extractor", escaped(_extractor_line(finished))),
-        ("model", escaped(plan.extractor.model or "none")),
-        ("system", f"{run.system_id} ({escaped(identity)})"),
-        ("signature", f"{signature.short} ({escaped(str(signature))})"),
-    ]
-    return Table(("run", ""), tuple(rows))
-
-
-def _kinds_section(finished: Finished) -> Section:
-    """Show how many mistakes of each kind there are, in all samples and per category."""
-    counts = {
-        (count.kind, count.group["category"]): count.count
-        for count in finished.run.finding_counts
-        if count.mistake
-    }
-    if not counts:
-        return Section("Kinds of mistakes", ["No mistakes."])
-    categories = [name for name, summary in finished.categories.items() if summary.scored]
-    rows = []
-    for kind in KINDS:
-        row = [counts.get((kind, category), 0) for category in categories]
-        if sum(row):
-            rows.append((kind, sum(row), *row))
-    columns = ["kind of mistake", "all samples"]
-    for category in categories:
-        name = escaped(category)
-        # Long names can be cut to the same.
-        columns.append(f"{name} {len(columns) - 2}" if name in columns else name)
-    sentence = (
-        "A pair that is nearly right is one mistake, by the first thing that is wrong with it;"
-        " what has nothing in common with the event it was paired with is missed and invented."
-    )
-    return Section("Kinds of mistakes", [sentence], [Table(tuple(columns), tuple(rows))])
 
 
 def _kind_counts(finished: Finished) -> Counter[str]:
@@ -293,14 +335,14 @@ def _unscored_count(finished: Finished) -> int:
     return len(finished.results) - finished.summary.scored - len(finished.failed)
 
 
-def _category_rows(
+def category_rows(
     finished: Finished, shown: Callable[[str], str] = str
 ) -> Iterator[tuple[object, ...]]:
     for name, summary in finished.categories.items():
-        yield _score_row(shown(name), summary)
+        yield score_row(shown(name), summary)
 
 
-def _score_row(name: str, summary: Summary) -> tuple[object, ...]:
+def score_row(name: str, summary: Summary) -> tuple[object, ...]:
     ratios = [_score(summary.intervals.get(measure)) for measure in _MEASURES]
     counts = summary.counts
     return (name, summary.scored, len(summary.failed), *ratios, counts.tp, counts.fp, counts.fn)
@@ -365,7 +407,7 @@ def _with_interval(share: Share) -> str:
     return f"{share.value:.3f}, 95% interval {share.low:.3f} to {share.high:.3f}"
 
 
-def _targets_line(finished: Finished) -> str:
+def targets_line(finished: Finished) -> str:
     targets = finished.targets
     if targets is None:
         return "no update or delete was paired"
@@ -377,13 +419,13 @@ def _targets_line(finished: Finished) -> str:
     )
 
 
-def _extractor_line(finished: Finished) -> str:
+def extractor_line(finished: Finished) -> str:
     """Name the extractor, and for replayed answers the one that gave them."""
     name, maker = finished.plan.extractor.name, finished.run.system.kind
     return name if name == maker else f"{name} (answers of {maker})"
 
 
-def _spent_facts(finished: Finished) -> Iterator[tuple[str, str]]:
+def spent_facts(finished: Finished) -> Iterator[tuple[str, str]]:
     """Say what the run took, and what replayed answers took when they were given."""
     spent, replayed = finished.spent, finished.replayed
     yield "tokens", tokens_line(spent.usage)
@@ -391,13 +433,13 @@ def _spent_facts(finished: Finished) -> Iterator[tuple[str, str]]:
     took = "nothing was asked" if replayed and spent.latency is None else _latency(spent.latency)
     yield "latency", f"{took}; the run took {finished.run.seconds:.2f} s"
     if replayed is not None:
-        yield from _replayed_count(finished)
+        yield from replayed_count(finished)
         yield "tokens then", tokens_line(replayed.usage)
         yield "cost then", _cost(replayed.cost_usd)
         yield "latency then", _latency(replayed.latency)
 
 
-def _replayed_count(finished: Finished) -> Iterator[tuple[str, str]]:
+def replayed_count(finished: Finished) -> Iterator[tuple[str, str]]:
     if finished.replayed is not None:
         answers = f"{finished.replayed.count} of {len(finished.results)} answers"
         yield "replayed", f"{answers}, not asked for again"
@@ -414,10 +456,6 @@ def _latency(latency: Latency | None) -> str:
         f"total {latency.total_s:.2f} s, mean {latency.mean_s:.3f} s, p50 {latency.p50_s:.3f} s, "
         f"p95 {latency.p95_s:.3f} s"
     )
-
-
-def _signature(finished: Finished) -> Signature:
-    return Signature(tuple(finished.run.signature.items()))
 
 
 def _answers_path(finished: Finished) -> Path | None:
@@ -469,3 +507,10 @@ def _result_facts(result: Result) -> dict[str, object]:
         "attempts": spent.attempts,
         "tokens": spent.usage and asdict(spent.usage),
     }
+
+
+def tokens_line(usage: Usage | None) -> str:
+    if usage is None:
+        return "unknown"
+    counts = (("prompt", usage.prompt), ("output", usage.output), ("thinking", usage.thinking))
+    return ", ".join(f"{name} {'unknown' if count is None else count}" for name, count in counts)

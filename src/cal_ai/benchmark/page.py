@@ -1,4 +1,4 @@
-"""What the report says of each sample: its scores, and its events beside the expected ones."""
+"""The report of a run as a Markdown page: its numbers, then every sample with its events."""
 
 from __future__ import annotations
 
@@ -9,20 +9,35 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from cal_ai.benchmark.mistakes import (
+    KINDS,
     NOTHING,
     Deviation,
     matches_of,
     mistakes_of,
     shown_time,
 )
+from cal_ai.benchmark.report import (
+    SCORE_COLUMNS,
+    Finished,
+    calibration_table,
+    category_rows,
+    extractor_line,
+    interval_line,
+    repeat_lines,
+    replayed_count,
+    sample_counts,
+    score_row,
+    spent_facts,
+    targets_line,
+    tokens_line,
+)
 from cal_ai.benchmark.scoring import Failed, Result, Scored, Unscored, event_scores
 from cal_ai.benchmark.sidecar import ExpectedEvent
 from cal_ai.events import Event
 from truemark.counts import Counts, total
 from truemark.records import Finding
-from truemark.sections import Section
-from truemark.services.calls import Usage
-from truemark.tables import Table
+from truemark.sections import Section, as_markdown, comparison_sections
+from truemark.tables import Table, render
 from truemark.text import one_line, shortened
 
 # Underscores only at the edge of a word, slashes and dots only where an address becomes a link.
@@ -33,6 +48,102 @@ _SPECIAL = re.compile(
 
 EVENT_COLUMNS = ("", "expected", "extracted", "differs")
 _CONTENT_COLUMNS = ("sample", "f1", "tp", "fp", "fn", "mistakes")
+
+
+def markdown_report(finished: Finished, ai_summary: Sequence[Section]) -> Iterator[str]:
+    """Write the page: summary tables, then every sample, worst first, then the AI summary."""
+    sections = list(_report_sections(finished))
+    samples = worst_first(finished.results, finished.plan.repeats)
+    contents = contents_table(samples, finished.run.findings)
+    headings = [section.heading for section in sections if section.heading]
+    links = [
+        f"- [{heading}](#{heading.casefold().replace(' ', '-')})\n"
+        for heading in (*headings, "Samples", "AI summary")
+    ]
+    yield "# Calendar extraction benchmark\n\n"
+    yield render(_run_table(finished), "markdown") + "\n"
+    yield "".join(links) + "\n"
+    yield as_markdown([*sections, Section("Samples", tables=[contents])]) + "\n"
+    for sample in samples:
+        yield f'<a id="{sample.anchor}"></a>\n\n'
+        yield as_markdown(sample_sections(sample), level=3) + "\n"
+    yield as_markdown([Section("AI summary")]) + "\n"
+    yield as_markdown(ai_summary, level=3)
+
+
+def _report_sections(finished: Finished) -> Iterator[Section]:
+    """Show in the report, before the samples."""
+    yield Section(
+        "Scores", tables=[Table(SCORE_COLUMNS, (score_row("overall", finished.summary),))]
+    )
+    yield Section(sentences=[f"{interval_line(finished)}."])
+    yield _kinds_section(finished)
+    categories = tuple(category_rows(finished, escaped))
+    yield Section("Categories", tables=[Table(SCORE_COLUMNS, categories)])
+    yield Section(
+        "Calibration",
+        ["Events by the confidence stated for them, and the share that was right."],
+        [calibration_table(finished)],
+    )
+    yield Section("Events of the calendar", [f"{targets_line(finished)}."])
+    if finished.summary.repeats is not None:
+        lines = [f"- {escaped(line, limit=600)}" for line in repeat_lines(finished)]
+        yield Section("Repeats", lines)
+    if finished.comparison is not None:
+        yield Section("Against the baseline")
+        yield from comparison_sections(finished.comparison)
+    spent = tuple(spent_facts(finished))
+    yield Section("Cost and latency", tables=[Table(("spent", ""), spent)])
+    if finished.failed:
+        rows = tuple((answer_name(result), escaped(result.reason)) for result in finished.failed)
+        yield Section(
+            "Failed samples",
+            ["They got no usable answer, so they are in none of the scores."],
+            [Table(("sample", "reason"), rows)],
+        )
+
+
+def _run_table(finished: Finished) -> Table:
+    run, plan, signature = finished.run, finished.plan, finished.signature
+    identity = ", ".join(f"{name} {value}" for name, value in run.system.identity.items())
+    folder = escaped(str(plan.samples.folder))
+    rows = [
+        ("started", plan.started.isoformat(" ", "seconds")),
+        *replayed_count(finished),
+        ("samples", f"{sample_counts(finished)}, from {folder}"),
+        ("extractor", escaped(extractor_line(finished))),
+        ("model", escaped(plan.extractor.model or "none")),
+        ("system", f"{run.system_id} ({escaped(identity)})"),
+        ("signature", f"{signature.short} ({escaped(str(signature))})"),
+    ]
+    return Table(("run", ""), tuple(rows))
+
+
+def _kinds_section(finished: Finished) -> Section:
+    """Show how many mistakes of each kind there are, in all samples and per category."""
+    counts = {
+        (count.kind, count.group["category"]): count.count
+        for count in finished.run.finding_counts
+        if count.mistake
+    }
+    if not counts:
+        return Section("Kinds of mistakes", ["No mistakes."])
+    categories = [name for name, summary in finished.categories.items() if summary.scored]
+    rows = []
+    for kind in KINDS:
+        row = [counts.get((kind, category), 0) for category in categories]
+        if sum(row):
+            rows.append((kind, sum(row), *row))
+    columns = ["kind of mistake", "all samples"]
+    for category in categories:
+        name = escaped(category)
+        # Long names can be cut to the same.
+        columns.append(f"{name} {len(columns) - 2}" if name in columns else name)
+    sentence = (
+        "A pair that is nearly right is one mistake, by the first thing that is wrong with it;"
+        " what has nothing in common with the event it was paired with is missed and invented."
+    )
+    return Section("Kinds of mistakes", [sentence], [Table(tuple(columns), tuple(rows))])
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,13 +247,6 @@ def _result_line(result: Result) -> str:
     if spent.replayed:
         facts.append("replayed")
     return " · ".join(facts)
-
-
-def tokens_line(usage: Usage | None) -> str:
-    if usage is None:
-        return "unknown"
-    counts = (("prompt", usage.prompt), ("output", usage.output), ("thinking", usage.thinking))
-    return ", ".join(f"{name} {'unknown' if count is None else count}" for name, count in counts)
 
 
 def _event_rows(result: Result) -> Iterator[tuple[str, str, str, str]]:
