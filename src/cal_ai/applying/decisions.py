@@ -1,4 +1,4 @@
-"""What an extracted event amounts to for one calendar: new details, assumptions, or doubts."""
+"""Decisions about extracted events: apply them to a calendar, or hold them back and say why."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _RANK: dict[Confidence, int] = {"low": 0, "medium": 1, "high": 2}
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """One calendar change, worked out.
+    """One calendar change in full.
 
     `target` is the event it is about, `details` what is to stand in the calendar afterwards (None
     for a removal, and where no start is known), `held_back` the reason not to apply it, and
@@ -40,7 +40,7 @@ def decide(
     zone: ZoneInfo | None,
     apply: Confidence = DEFAULT_APPLY,
 ) -> Decision:
-    """The change that `event` makes to `target`, or to the calendar where there is no target.
+    """Decide what `event` changes in `target`, or in the calendar if there is no target.
 
     It is held back when the event's confidence is below `apply`.
     """
@@ -72,7 +72,7 @@ def decide(
 
 
 def admits(apply: Confidence, confidence: Confidence) -> bool:
-    """Whether what is applied from `apply` on includes this confidence."""
+    """Whether this confidence is at least `apply`."""
     return _RANK[confidence] >= _RANK[apply]
 
 
@@ -87,19 +87,19 @@ def _doubt(event: Event, apply: Confidence) -> str | None:
 
 
 def _title(event: Event, target: Entry | None) -> str:
-    """The title said, except where it is the one in the calendar in other letters."""
+    """Take the title as said, unless only spaces and capitals differ from the calendar's."""
     if target and same_title(event.title, target.details.title):
         return target.details.title
     return event.title
 
 
 def same_title(first: str, second: str) -> bool:
-    """Whether two titles differ in nothing but spaces and capitals."""
+    """Whether two titles are equal apart from spaces and capitals."""
     return first.casefold().split() == second.casefold().split()
 
 
 def _description(event: Event, target: Entry | None) -> str:
-    """What stands there, with a line for the people whom nothing there names yet.
+    """Add a line for the people whom the event does not name yet.
 
     Names are no addresses, and an address would make servers send invitations; so people go into
     the description.
@@ -114,7 +114,7 @@ def _description(event: Event, target: Entry | None) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """From the first moment to the first one after; `end` before `start` where that was said."""
+    """From the first moment of an event to the first after it; `end` may be earlier if so said."""
 
     start: datetime
     end: datetime
@@ -129,7 +129,7 @@ class Timing:
     assumptions: list[str] = field(default_factory=list)
 
     def of_new(self, event: Event) -> Span | None:
-        """The span of a new event; None where no start was said."""
+        """Return the span of a new event; None if no start was said."""
         if event.start_time is None:
             return None
         start = self._local(event.start_time)
@@ -145,7 +145,7 @@ class Timing:
         return Span(start, end)
 
     def of_change(self, event: Event, old: Details) -> Span:
-        """The span after a change; what was not said stays as it is."""
+        """Return the span after a change; what was not said stays as it is."""
         start = self._local(event.start_time) if event.start_time else old.start
         end = self._local(event.end_time) if event.end_time else None
         if end is None and event.start_time is None:

@@ -1,4 +1,4 @@
-"""What became of each decision, as text for people and as JSON for scripts."""
+"""The outcome of each decision, as text for people and as JSON for scripts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CHANGES: tuple[Result, ...] = ("created", "updated", "deleted")
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """One decision with the calendar it is for, what became of it, and why where it needs saying.
+    """One decision with its calendar, its result, and the reason where one is needed.
 
     Times are ISO 8601; those of an update are the new ones and `before` the old, those of a
     removal are the times of the event that goes. `apply` is the level of --apply that would apply
@@ -48,7 +48,7 @@ class Outcome:
 def outcome_of(
     decision: Decision, calendar: str, result: Result, reason: str, event_id: str | None
 ) -> Outcome:
-    """The outcome of a decision, in plain values."""
+    """Make the outcome of a decision."""
     event, target = decision.event, decision.target
     old = target.details if target else None
     shown = decision.details or old
@@ -75,17 +75,16 @@ def outcome_of(
 
 
 def outcomes_text(outcomes: Sequence[Outcome], *, dry_run: bool, command: str) -> str:
-    """Each outcome as a block of lines, then how many there are of each kind.
+    """Write each outcome as a block of lines, then how many there are of each kind.
 
-    `command` is the call whose outcomes these are: what is held back is shown with the one that
-    would apply it.
+    What is held back is shown with the `command` that would apply it.
     """
     blocks = [_block(outcome, dry_run, command) for outcome in outcomes]
     return "\n".join([*blocks, _count_line(outcomes, dry_run) + "\n"])
 
 
 def outcomes_json(outcomes: Sequence[Outcome], heading: Mapping[str, object]) -> str:
-    """One object: the heading's keys, a count per result, and the decisions in order."""
+    """Write one object: the heading's keys, a count per result, and the decisions in order."""
     counts = Counter(outcome.result for outcome in outcomes)
     return (
         to_json(
@@ -101,7 +100,7 @@ def outcomes_json(outcomes: Sequence[Outcome], heading: Mapping[str, object]) ->
 
 
 def when(start: datetime, end: datetime, *, all_day: bool) -> str:
-    """A span for people, such as `Fri 2026-02-20 10:00 - 11:00`."""
+    """Write a span for people, such as `Fri 2026-02-20 10:00 - 11:00`."""
     if all_day:
         last = end - timedelta(days=1)
         until = f" - {last:%a %Y-%m-%d}" if last.date() > start.date() else ""

@@ -41,8 +41,8 @@ _QUERY = f"""\
   </C:comp-filter></C:comp-filter></C:filter>
 </C:calendar-query>
 """
-# What the library's parsers raise at an answer that is not what it should be.
-_NONSENSE = (SyntaxError, LookupError, ValueError, TypeError, AttributeError)
+# What the library's parsers raise at a malformed answer.
+_PARSER_ERRORS = (SyntaxError, LookupError, ValueError, TypeError, AttributeError)
 _UID_CONFLICT = "no-uid-conflict"
 _ICALENDAR = {"Content-Type": "text/calendar; charset=utf-8"}
 
@@ -57,7 +57,7 @@ class CalDavAccount:
 
     @classmethod
     def at(cls, url: str, username: str | None, password: str | None) -> CalDavAccount:
-        """The account at an address; a user in the address counts where none is set apart."""
+        """Make the account at an address; a user in the address counts if no other is given."""
         parts = urlsplit(url)
         if parts.username and username is None:
             username = unquote(parts.username)
@@ -164,11 +164,11 @@ class CalDavCalendar:
             self._check(response)
 
     def close(self) -> None:
-        """Ends the connection."""
+        """Close the connection."""
         self._client.close()
 
     def _find_collection(self) -> str:
-        """The address given when it is a calendar, else the one calendar of its owner."""
+        """Find the calendar: the given address, else the only calendar of its owner."""
         with self._faults():
             response = self._client.propfind(self._account.url, ["resourcetype"], depth=0)
             if response.status == 404:
@@ -191,7 +191,7 @@ class CalDavCalendar:
         raise CalendarError(f"caldav:{self._account.url}: {what}, expected one{choice}")
 
     def _overlapping(self, start: datetime, end: datetime) -> list[tuple[str, str, str]]:
-        """Address, text and version of each resource with an event in the window."""
+        """Fetch address, text and version of each resource with an event in the window."""
         query = _QUERY.format(utc_stamp(start), utc_stamp(end))
         with self._faults():
             response = self._client.report(self._collection, query, depth=1)
@@ -236,8 +236,8 @@ class CalDavCalendar:
         self._check(response)
 
     def _is_taken(self, uid: str, refusal: DAVResponse) -> bool:
-        """Whether a refusal means that the event is there; it may just be too large."""
-        if _UID_CONFLICT in str(refusal.raw):  # there, under another address
+        """Whether the event was refused because it is there; it may just be too large."""
+        if _UID_CONFLICT in str(refusal.raw):  # it is there under another address
             return True
         try:
             self._fetch(uid)
@@ -247,7 +247,7 @@ class CalDavCalendar:
 
     def _document(self, text: str | bytes, budget: Budget | None = None) -> Document:
         data = text.encode() if isinstance(text, str) else text
-        # The client hands out lines ended by LF alone; servers want CRLF back.
+        # The client returns lines that end with LF; servers expect CRLF.
         data = data.replace(b"\r\n", b"\n").replace(b"\n", b"\r\n")
         return Document.parse(data, self.name, self._zone, budget)
 
@@ -267,7 +267,7 @@ class CalDavCalendar:
         try:
             yield
         except ChangedMeanwhile:
-            self.get(entry.uid, entry.recurrence)  # to be gone is a change too, and the one to tell
+            self.get(entry.uid, entry.recurrence)  # raises EventGone, which is more exact
             raise
 
     @contextmanager
@@ -289,10 +289,10 @@ class CalDavCalendar:
         except OSError as broken:
             reason = type(broken).__name__
             raise Unreachable(f"{where}: the server does not answer ({reason})") from broken
-        except _NONSENSE as nonsense:
+        except _PARSER_ERRORS as malformed:
             raise CalendarError(
                 f"{where}: the server's answer is no WebDAV; check the address"
-            ) from nonsense
+            ) from malformed
 
     def _refusal(self, refusal: Exception) -> str:
         if getattr(refusal, "status", None) == 403:

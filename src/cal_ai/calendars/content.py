@@ -1,4 +1,4 @@
-"""iCalendar text as a tree of components that gives back, byte for byte, what was not changed.
+"""iCalendar text as a tree of components that keeps every byte that is not changed.
 
 The icalendar library reads values and knows the rules; rewriting a whole file with it would
 reorder, refold and normalise what other programs wrote. So changes are made here, line by line.
@@ -24,7 +24,7 @@ _DEEPEST = 20
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One property: its text unfolded, and the bytes it stands as, line end included."""
+    """One property: its unfolded text, and its bytes in the file, line end included."""
 
     text: str
     raw: bytes
@@ -39,7 +39,7 @@ class Line:
 
 @dataclass(slots=True, eq=False)
 class Component:
-    """A component with its properties and inner components in the order in which they stand."""
+    """A component with its properties and inner components, in the order of the file."""
 
     name: str
     begin: Line
@@ -51,28 +51,28 @@ class Component:
         return (part for part in self.parts if isinstance(part, Component))
 
     def line(self, name: str) -> Line | None:
-        """The first property of this name."""
+        """Return the first property of this name."""
         return next(self.lines(name), None)
 
     def lines(self, *names: str) -> Iterator[Line]:
-        """The properties of these names."""
+        """Return the properties of these names."""
         return (part for part in self.parts if isinstance(part, Line) and part.name in names)
 
     def raw(self) -> bytes:
-        """The bytes of the whole component."""
+        """Return the bytes of the whole component."""
         return self.begin.raw + _raw(self.parts) + self.end.raw
 
     def text(self) -> str:
-        """The component unfolded, one property per line, as the icalendar library reads it."""
+        """Write the component unfolded, one property per line, for the icalendar library."""
         inner = (p.text + "\r\n" if isinstance(p, Line) else p.text() for p in self.parts)
         return f"{self.begin.text}\r\n{''.join(inner)}{self.end.text}\r\n"
 
     def copy(self) -> Component:
-        """A copy whose own list of parts can be changed."""
+        """Return a copy whose list of parts can be changed."""
         return Component(self.name, self.begin, list(self.parts), self.end)
 
     def put(self, name: str, new: Line) -> None:
-        """Replaces the property of this name where it stands, or adds it after the others."""
+        """Replace the property of this name in its place, or add it after the others."""
         old = self.line(name)
         if old is None:
             self.add(new)
@@ -80,19 +80,19 @@ class Component:
             self.parts[self.parts.index(old)] = new
 
     def add(self, new: Line) -> None:
-        """Adds a property after the others, before the first inner component."""
+        """Add a property after the others, before the first inner component."""
         inner = (place for place, part in enumerate(self.parts) if isinstance(part, Component))
         self.parts.insert(next(inner, len(self.parts)), new)
 
     def drop(self, *names: str) -> None:
-        """Takes out all properties of these names."""
+        """Remove all properties of these names."""
         dropped = set(self.lines(*names))
         self.parts = [part for part in self.parts if part not in dropped]
 
 
 @dataclass(slots=True)
 class Content:
-    """A whole file: its calendars, whatever stands between them, and the line end it uses."""
+    """A whole file: its calendars, anything between them, and the line end it uses."""
 
     parts: list[Line | Component]
     line_end: bytes
@@ -102,15 +102,15 @@ class Content:
         return tuple(part for part in self.parts if isinstance(part, Component))
 
     def raw(self) -> bytes:
-        """The bytes of the file."""
+        """Return the bytes of the file."""
         return _raw(self.parts)
 
     def new_line(self, text: str) -> Line:
-        """A property for this file, folded so that no line is longer than 75 bytes."""
+        """Make a property for this file, folded so that no line is longer than 75 bytes."""
         return Line(text, self.line_end.join(_folded(text)) + self.line_end)
 
     def new_component(self, text: str) -> Component:
-        """A component for this file from its unfolded text."""
+        """Make a component for this file from its unfolded text."""
         lines = [self.new_line(line) for line in text.split("\r\n") if line]
         (component,) = _tree(lines, "new component")
         assert isinstance(component, Component)
@@ -118,7 +118,7 @@ class Content:
 
 
 def parse_content(data: bytes, where: str) -> Content:
-    """The file's tree, or a `CalendarError` that says why it is not iCalendar."""
+    """Parse the file; raises a `CalendarError` that says why it is not iCalendar."""
     lines = list(_lines(data, where))
     parts = _tree(lines, where)
     for part in parts:
@@ -191,7 +191,7 @@ def _raw(parts: Iterable[Line | Component]) -> bytes:
 
 
 def _folded(text: str) -> Iterator[bytes]:
-    """The text in pieces of at most 75 bytes, none of which splits a character."""
+    """Split the text into pieces of at most 75 bytes, never within a character."""
     rest = text.encode("utf-8", "replace")
     lead = b""
     while len(lead) + len(rest) > _LONGEST_LINE:

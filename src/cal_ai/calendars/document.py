@@ -1,7 +1,7 @@
-"""The events of one iCalendar text: read, added, changed and removed one at a time.
+"""The events of one iCalendar text: read, add, change and remove them one at a time.
 
-Everything that a change is not about keeps its bytes: other components, unknown properties,
-alarms, time zones, folds and line ends.
+A change keeps the bytes of everything else: other components, unknown properties, alarms, time
+zones, folds and line ends.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Document:
     def parse(
         cls, data: bytes, where: str, zone: ZoneInfo | None, budget: Budget | None = None
     ) -> Document:
-        """The document, or a `CalendarError` that says why the bytes are not iCalendar."""
+        """Parse the bytes; raises a `CalendarError` that says why they are not iCalendar."""
         content = parse_content(data, where)
         for calendar in content.calendars:
             version = calendar.line("VERSION")
@@ -65,11 +65,11 @@ class Document:
         return cls(content, where, zone, budget or Budget())
 
     def raw(self) -> bytes:
-        """The bytes of the whole text."""
+        """Return the bytes of the whole text."""
         return self.content.raw()
 
     def coming(self, start: datetime, end: datetime) -> Listing:
-        """The events that overlap the window, recurring ones expanded."""
+        """List the events that overlap the window, recurring ones expanded."""
         listings = [reader.coming(start, end) for reader in self._readers()]
         entries = [entry for listing in listings for entry in listing.entries]
         entries.sort(key=lambda entry: entry.details.start)
@@ -77,7 +77,7 @@ class Document:
         return Listing(tuple(entries), warnings)
 
     def get(self, uid: str, recurrence: Moment | None) -> Entry:
-        """The event as it stands, or `EventGone`."""
+        """Return the event as it stands; raises `EventGone`."""
         if not uid:
             raise CalendarError(f"{self.where}: the event has no UID, so it cannot be told apart")
         for reader in self._readers():
@@ -87,7 +87,7 @@ class Document:
         raise EventGone(f"{self.where}: the event is no longer there")
 
     def add(self, uid: str, details: Details, mark: str, now: datetime) -> None:
-        """Puts in a new event; `AlreadyThere` when the uid is taken."""
+        """Add an event; raises `AlreadyThere` if the uid is taken."""
         if any(reader.series(uid) for reader in self._readers()):
             raise AlreadyThere(f"{self.where}: has an event {uid} already")
         calendar = self.content.calendars[0]
@@ -101,7 +101,7 @@ class Document:
         calendar.parts.append(event)
 
     def change(self, entry: Entry, details: Details, mark: str, now: datetime) -> None:
-        """Writes the details that differ; of a recurring event only this occurrence is touched."""
+        """Write the details that differ; of a recurring event, change only this occurrence."""
         calendar, series = self._unchanged_series(entry)
         event, form = _component_of(series, entry)
         if not same_moment(_recurrence_of(form), entry.recurrence):
@@ -119,13 +119,13 @@ class Document:
         self._stamp(event, mark, now)
 
     def remove(self, entry: Entry, now: datetime) -> None:
-        """Takes the event out; of a recurring event only this occurrence."""
+        """Remove the event; of a recurring event, only this occurrence."""
         calendar, series = self._unchanged_series(entry)
         for event, form in series:
-            own = _recurrence_of(form)
-            if same_moment(own, entry.recurrence):
+            recurrence = _recurrence_of(form)
+            if same_moment(recurrence, entry.recurrence):
                 calendar.parts = [part for part in calendar.parts if part is not event]
-            elif own is None and entry.recurrence is not None:
+            elif recurrence is None and entry.recurrence is not None:
                 line = self._like("EXDATE", entry.recurrence, event, form)
                 event.add(line)
                 self._stamp(event, None, now)
@@ -168,7 +168,7 @@ class Document:
     def _set_times(
         self, calendar: Component, event: Component, details: Details, form: Any
     ) -> None:
-        """Writes start and end in the time zone in which the event stood before, if it had one."""
+        """Write start and end in the time zone that the event had before, if any."""
         has_end = event.line("DTEND") or event.line("DURATION") or details.end != details.start
         start = self._time("DTSTART", calendar, event, details, form)
         end = self._time("DTEND", calendar, event, details, form)
@@ -194,7 +194,7 @@ class Document:
         return self.content.new_line(f"{name};TZID={zone.key}:{local:%Y%m%dT%H%M%S}")
 
     def _like(self, name: str, moment: Moment, event: Component, form: Any) -> Line:
-        """The moment as a property in the form that DTSTART has: date, floating, zoned or UTC."""
+        """Write the moment as a property in the form of DTSTART: date, floating, zoned or UTC."""
         before = form["DTSTART"].dt
         if not isinstance(before, datetime):
             return self.content.new_line(f"{name};VALUE=DATE:{moment:%Y%m%d}")
@@ -229,7 +229,7 @@ class Document:
     def _stamp(self, event: Component, mark: str | None, now: datetime) -> None:
         sequence = event.line("SEQUENCE")
         number = sequence.text.partition(":")[2].strip() if sequence else ""
-        if event.line("DTSTAMP"):  # so the event is not a new one
+        if event.line("DTSTAMP"):  # only a new event has none
             following = int(number) + 1 if number.isdecimal() else 1
             event.put("SEQUENCE", self.content.new_line(f"SEQUENCE:{following}"))
         for name in ("DTSTAMP", "LAST-MODIFIED"):
@@ -239,7 +239,7 @@ class Document:
 
 
 def _component_of(series: list[tuple[Component, Any]], entry: Entry) -> tuple[Component, Any]:
-    """The component of exactly this occurrence, else the one that its rule stands in."""
+    """Return the component of exactly this occurrence, else the one with its rule."""
     for event, form in series:
         if same_moment(_recurrence_of(form), entry.recurrence):
             return event, form
@@ -247,8 +247,8 @@ def _component_of(series: list[tuple[Component, Any]], entry: Entry) -> tuple[Co
 
 
 def _recurrence_of(form: Any) -> Moment | None:
-    own = form.get("RECURRENCE-ID")
-    return None if own is None else own.dt
+    recurrence = form.get("RECURRENCE-ID")
+    return None if recurrence is None else recurrence.dt
 
 
 def _recurrence_text(event: Component) -> str:
@@ -257,5 +257,5 @@ def _recurrence_text(event: Component) -> str:
 
 
 def utc_stamp(moment: datetime) -> str:
-    """The moment as iCalendar and CalDAV write it."""
+    """Write the moment as iCalendar and CalDAV do."""
     return f"{moment.astimezone(UTC):%Y%m%dT%H%M%SZ}"

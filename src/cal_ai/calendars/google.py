@@ -1,4 +1,4 @@
-"""A calendar of Google Calendar, through Google's own client, and its events in Google's form."""
+"""A calendar of Google Calendar, through Google's client."""
 
 from __future__ import annotations
 
@@ -37,8 +37,15 @@ from truemark.services.retry import CallPolicy, call_patiently, parse_retry_afte
 
 _PAGE = 250
 _MOST_PAGES = 40
-# What Google's library raises at an answer that is not what it should be.
-_NONSENSE = (LookupError, ValueError, TypeError, AttributeError, ArithmeticError, RecursionError)
+# What Google's library raises at a malformed answer.
+_PARSER_ERRORS = (
+    LookupError,
+    ValueError,
+    TypeError,
+    AttributeError,
+    ArithmeticError,
+    RecursionError,
+)
 _SLOW_DOWN = frozenset({"rateLimitExceeded", "userRateLimitExceeded", "quotaExceeded"})
 
 _MARK = "truemark"
@@ -68,7 +75,7 @@ class _Event(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class GoogleAccount:
-    """Which calendar, how to sign in, and the server to ask where it is not Google's."""
+    """Which calendar, how to sign in, and the server's address if it is not Google's."""
 
     sign_in: SignIn
     calendar_id: str = "primary"
@@ -78,7 +85,7 @@ class GoogleAccount:
 class GoogleCalendar:
     """The events of one Google calendar; an occurrence of a recurring event has its own id.
 
-    Times of unrest at the server are waited out, as long as it asks for, within reason.
+    When the server is busy, requests are retried after the wait that it asks for, within limits.
     """
 
     def __init__(
@@ -98,7 +105,7 @@ class GoogleCalendar:
         options = None
         if account.endpoint is not None:
             options = {"api_endpoint": f"{account.endpoint.rstrip('/')}/calendar/v3/"}
-        # The description of the interface that ships with the client saves asking for it.
+        # With the description of the API that ships with the client, none has to be fetched.
         service = build(
             "calendar", "v3", http=self._http, static_discovery=True, client_options=options
         )
@@ -106,8 +113,8 @@ class GoogleCalendar:
 
     @property
     def name(self) -> str:
-        own = self._account.calendar_id
-        return "google" if own == "primary" else f"google:{own}"
+        calendar_id = self._account.calendar_id
+        return "google" if calendar_id == "primary" else f"google:{calendar_id}"
 
     @property
     def identity(self) -> str:
@@ -155,7 +162,7 @@ class GoogleCalendar:
         try:
             return self._entry(self._call(insert))
         except AlreadyThere:
-            # Google never forgets an id: that of a removed event is taken, and can be revived.
+            # Google keeps the id of a removed event, so the event is restored instead.
             event = {"calendarId": self._account.calendar_id, "eventId": uid}
             if stands(self._found(self._events.get(**event))):
                 raise
@@ -165,8 +172,8 @@ class GoogleCalendar:
     def _found(self, get: Any) -> Any:
         try:
             return self._call(get)
-        except AlreadyThere as nonsense:
-            raise CalendarError(f"{self.name}: the server answered 409") from nonsense
+        except AlreadyThere as conflict:
+            raise CalendarError(f"{self.name}: the server answered 409") from conflict
 
     def update(self, entry: Entry, details: Details, mark: str) -> Entry:
         patch = self._events.patch(
@@ -181,7 +188,7 @@ class GoogleCalendar:
         self._call_if_unchanged(removal, entry)
 
     def close(self) -> None:
-        """Ends the connections."""
+        """Close the connections."""
         self._http.close()
 
     def _entry(self, item: Mapping[str, object]) -> Entry:
@@ -190,7 +197,7 @@ class GoogleCalendar:
     def _items(self, answer: Mapping[str, object]) -> list[dict[str, object]]:
         items = answer.get("items")
         if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
-            raise self._no_use()
+            raise self._malformed()
         return items
 
     def _call_if_unchanged(self, request: Any, entry: Entry) -> Mapping[str, Any]:
@@ -198,11 +205,11 @@ class GoogleCalendar:
         try:
             return self._call(request)
         except ChangedMeanwhile:
-            self.get(entry.uid)  # to be gone is a change too, and the one to tell
+            self.get(entry.uid)  # raises EventGone, which is more exact
             raise
 
     def _call(self, request: Any) -> Mapping[str, Any]:
-        """The answer; asked for again while the server says that this may help."""
+        """Send the request and return the answer, retried while the server may recover."""
         try:
             return call_patiently(partial(self._answer, request), self._policy, wait_for_server)
         except CallFailed as failure:
@@ -231,10 +238,10 @@ class GoogleCalendar:
             raise self._signed_out() from error
         except UnfitAnswerError as error:
             raise CalendarError(f"{self.name}: {error}") from error
-        except (Error, *_NONSENSE) as error:
-            raise self._no_use() from error
+        except (Error, *_PARSER_ERRORS) as error:
+            raise self._malformed() from error
         if not isinstance(answer, dict):
-            raise self._no_use()
+            raise self._malformed()
         return answer
 
     def _fault(self, error: Any) -> Exception:
@@ -256,11 +263,11 @@ class GoogleCalendar:
         return CalendarError(f"{self.name}: the server answered {status}{reason}")
 
     def _quoted(self, message: object) -> str:
-        own = self._credentials
-        said = quoted(str(message), own.token, own.refresh_token, own.client_secret)
-        return f": {said}" if said else ""
+        secrets = self._credentials
+        quote = quoted(str(message), secrets.token, secrets.refresh_token, secrets.client_secret)
+        return f": {quote}" if quote else ""
 
-    def _no_use(self) -> CalendarError:
+    def _malformed(self) -> CalendarError:
         return CalendarError(f"{self.name}: the server's answer is no use")
 
     def _signed_out(self) -> AccessRefused:
@@ -276,7 +283,7 @@ def _parts(details: object) -> Iterator[dict[str, Any]]:
 
 
 def stands(item: Mapping[str, object]) -> bool:
-    """Whether the event has not been removed; Google keeps those that have."""
+    """Whether the event has not been removed; Google keeps removed events."""
     return item.get("status") != "cancelled"
 
 
@@ -312,15 +319,15 @@ def read_event(item: Mapping[str, object], where: str, zone: ZoneInfo | None) ->
 def event_body(
     details: Details, before: Details | None, mark: str, zone: ZoneInfo | None
 ) -> dict[str, Any]:
-    """The fields that differ from those before, in Google's form."""
+    """Return the fields that differ from those before, in Google's form."""
     body: dict[str, Any] = {"extendedProperties": {"private": {f"{_MARK}{mark}": "1"}}}
-    for field, own in (
+    for field, name in (
         ("summary", "title"),
         ("location", "location"),
         ("description", "description"),
     ):
-        value = getattr(details, own)
-        if before is None or value != getattr(before, own):
+        value = getattr(details, name)
+        if before is None or value != getattr(before, name):
             body[field] = value
     moments = (details.start, details.end, details.all_day)
     if before is None or moments != (before.start, before.end, before.all_day):
@@ -330,7 +337,7 @@ def event_body(
 
 
 def _moment_body(moment: datetime, all_day: bool, zone: ZoneInfo | None) -> dict[str, str | None]:
-    # A patch leaves what it does not name, so the other form is named as empty.
+    # A patch keeps what it does not name, so the fields of the other form are set to null.
     if all_day:
         return {"date": moment.date().isoformat(), "dateTime": None, "timeZone": None}
     return {"date": None, "dateTime": moment.isoformat(), "timeZone": zone.key if zone else None}

@@ -1,4 +1,4 @@
-"""Permission to change a Google calendar: asked for once in the browser, then kept."""
+"""Permission to change a Google calendar: requested once in the browser, then kept."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ _GUIDE = "https://developers.google.com/workspace/calendar/api/quickstart/python
 
 @dataclass(frozen=True, slots=True)
 class SignIn:
-    """The files of a sign-in: who this program is to Google, and what the user allowed it."""
+    """The files of a sign-in: the OAuth client of this program, and the token of the user."""
 
     client_file: Path
     token_file: Path
 
     def credentials(self) -> Any:
-        """What the user allowed before, else what they allow now in the browser."""
+        """Return the saved credentials, else ask for them in the browser."""
         if not self.token_file.exists():
             return self._ask()
         saved = read_text(self.token_file, _LARGEST_FILE)
@@ -40,7 +40,7 @@ class SignIn:
             ) from error
 
     def keep(self, credentials: Any) -> None:
-        """Saves the token, readable by its owner alone from the first moment."""
+        """Save the token, readable by its owner alone from the start."""
         try:
             if self.token_file.exists():
                 self.token_file.chmod(PRIVATE)  # the new content keeps the mode of the old
@@ -68,7 +68,7 @@ class SignIn:
                 f"{self.client_file}: is not the JSON of an OAuth client of type Desktop app"
             ) from error
         try:
-            # The address to visit is no result, so it belongs on stderr.
+            # The address to visit is not a result, so it goes to stderr.
             with contextlib.redirect_stdout(sys.stderr):
                 credentials = flow.run_local_server(port=0, timeout_seconds=_SIGN_IN_WAIT_S)
         except WSGITimeoutError as error:
@@ -82,7 +82,7 @@ class SignIn:
 
 
 def _credentials(saved: dict[str, Any]) -> Any:
-    """What `keep` saved; the library's own reader would forget which server gave it."""
+    """Read what `keep` saved; the library's own reader drops the address of the token server."""
     from google.oauth2.credentials import Credentials
 
     expiry = saved.get("expiry")
@@ -99,6 +99,6 @@ def _credentials(saved: dict[str, Any]) -> Any:
         client_id=saved["client_id"],
         client_secret=saved["client_secret"],
         scopes=SCOPES,
-        # The library compares with a clock in UTC that carries no zone.
+        # The library compares it with a UTC time without a zone.
         expiry=datetime.fromisoformat(expiry).replace(tzinfo=None) if expiry else None,
     )

@@ -50,7 +50,7 @@ class IcsCalendar:
 
     @property
     def identity(self) -> str:
-        """The id in the file, so that a new file at the same place is another calendar."""
+        """The id in the file; a new file at the same place is another calendar."""
         line = self._read().content.calendars[0].line(_IDENTITY)
         return f"ics:{line.text.partition(':')[2]}" if line else ""
 
@@ -83,7 +83,7 @@ class IcsCalendar:
 
     @contextmanager
     def _changing(self) -> Iterator[Document]:
-        """The document to change; it is written when the block ends without an error."""
+        """Yield the document to change; it is written if the block ends without an error."""
         with self._locked():
             document = self._read()
             yield document

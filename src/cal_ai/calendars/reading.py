@@ -1,4 +1,4 @@
-"""Entries from iCalendar components, recurring events expanded."""
+"""Entries read from iCalendar components, recurring events expanded."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ MARK = "X-TRUEMARK-ID"
 _DATE = re.compile(r":(\d{8})(?:T\d{6}Z?)?$")
 _DAY = timedelta(days=1)
 _REPEATING = ("RRULE", "RDATE", "RECURRENCE-ID")
-# What the libraries raise at an event that breaks the rules in a way they did not expect.
-_NONSENSE = (
+# What the libraries raise at a malformed event.
+_PARSER_ERRORS = (
     *(LookupError, ValueError, TypeError, AttributeError, ArithmeticError),
     *(RecursionError, OSError, ImportError),
 )
@@ -30,7 +30,7 @@ _ZONE_PROPERTIES = frozenset({"TZID", "DTSTART", "TZOFFSETFROM", "TZOFFSETTO", "
 _YEARLY = re.compile(
     r"RRULE:(?=.*FREQ=YEARLY)(?!.*INTERVAL=0*(;|$))(?!.*BY(SETPOS|SECOND|MINUTE)).*"
 )
-_MOST_CHANGES = 300  # of the clocks in a zone; the oldest beyond are forgotten
+_MOST_CHANGES = 300  # of the clocks in a zone; older ones are dropped
 _ESSENTIAL = frozenset({"DTSTART", "DTEND", "DURATION", "RRULE", "RDATE", "EXDATE"})
 
 
@@ -44,30 +44,28 @@ class Reader:
     budget: Budget = field(default_factory=Budget)
 
     def coming(self, start: datetime, end: datetime) -> Listing:
-        """The events that overlap the window; what cannot be read is left out with a warning."""
+        """List the events that overlap the window; one that cannot be read becomes a warning."""
         series = self._by_uid()
         near = (start - 2 * _DAY).date(), (end + 2 * _DAY).date()
         events = [event for event in _events(self.calendar) if _may_overlap(event, *near)]
-        found: list[Entry | None] = []
+        entries: list[Entry] = []
         warnings: list[str] = []
-        for one in _each_series(self._readable(events, warnings)):
-            problems = list(_problems(one))
+        for parsed in _each_series(self._readable(events, warnings)):
+            problems = list(_problems(parsed))
+            title = _title(parsed.subcomponents[0])
             try:
-                events = [] if problems else self.budget.occurrences(one, start, end)
-                found += [self._entry(event, series) for event in events]
+                events = [] if problems else self.budget.occurrences(parsed, start, end)
+                entries += filter(None, [self._entry(event, series) for event in events])
             except BeyondBoundsError as beyond:
-                problems.append(f"event {_title(one.subcomponents[0])!r} is left out: {beyond}")
-            except _NONSENSE:
-                problems.append(
-                    f"event {_title(one.subcomponents[0])!r} is left out:"
-                    " its times cannot be worked out"
-                )
+                problems.append(f"event {title!r} is left out: {beyond}")
+            except _PARSER_ERRORS:
+                problems.append(f"event {title!r} is left out: its times cannot be worked out")
             warnings += (f"{self.where}: {problem}" for problem in problems)
-        entries = sorted(filter(None, found), key=lambda entry: entry.details.start)
+        entries.sort(key=lambda entry: entry.details.start)
         return Listing(tuple(entries), tuple(warnings))
 
     def find(self, uid: str, recurrence: Moment | None) -> Entry | None:
-        """The event, or the one occurrence of it, as it stands; None when it is not there."""
+        """Find the event, or one occurrence of it, as it stands; None if it is not there."""
         events = self._by_uid().get(uid, [])
         if not events or not uid:
             return None
@@ -78,12 +76,12 @@ class Reader:
                     entry = self._entry(event, {uid: events})
                     if entry is not None and same_moment(entry.recurrence, recurrence):
                         return entry
-        except (BeyondBoundsError, *_NONSENSE) as error:
+        except (BeyondBoundsError, *_PARSER_ERRORS) as error:
             raise CalendarError(f"{self.where}: the event cannot be read: {error}") from error
         return None
 
     def series(self, uid: str) -> list[tuple[Component, Any]]:
-        """The components of one event, each with what the icalendar library reads in it."""
+        """Return the components of one event, each with its form in the icalendar library."""
         events = self._by_uid().get(uid, [])
         return list(zip(events, self._parsed(events).walk("VEVENT"), strict=True))
 
@@ -105,15 +103,15 @@ class Reader:
         whole = Component("VCALENDAR", self.calendar.begin, parts, self.calendar.end)
         try:
             return icalendar.Calendar.from_ical(whole.text())
-        except _NONSENSE as error:
+        except _PARSER_ERRORS as error:
             raise CalendarError(f"{self.where}: cannot be read as iCalendar: {error}") from error
 
     def _readable(self, events: Sequence[Component], warnings: list[str]) -> Any:
-        """What the icalendar library reads; without the events over which it stumbles."""
+        """Parse the events with the icalendar library, without those that it cannot parse."""
         try:
             return self._parsed(events)
         except CalendarError:
-            self._parsed([])  # where it is no event's fault, it is the file's
+            self._parsed([])  # raises if the fault is not in an event
         readable = []
         for event in events:
             try:
@@ -156,19 +154,18 @@ class Reader:
 
 
 def _is_plain(line: Line) -> bool:
-    """Whether the library can be shown a property of the calendar itself.
+    """Whether a property of the calendar itself may be passed to the library.
 
-    It looks for the zone of X-WR-TIMEZONE among files and modules, whatever stands there.
+    The library looks for the zone of X-WR-TIMEZONE among files and modules, whatever it says.
     """
     return line.name != "X-WR-TIMEZONE" or _ZONE_NAME.search(line.text) is not None
 
 
 def _essentials(zone: Component) -> Component:
-    """A time zone without what nobody needs to know the time, such as TZUNTIL of RFC 7808.
+    """Strip a time zone of what the time does not depend on, such as TZUNTIL of RFC 7808.
 
-    The library knows some properties of later standards, and refuses the calendar for them. Rules
-    other than yearly ones, which no zone has, would be expanded second by second, and each one of
-    many for each event.
+    The library rejects calendars for some properties of later standards. Rules other than yearly
+    ones, which no real zone has, could be expanded second by second, for each event again.
     """
     kept: list[Line | Component] = []
     rules = 0
@@ -187,16 +184,16 @@ def _essentials(zone: Component) -> Component:
 
 
 def _each_series(parsed: Any) -> Iterator[Any]:
-    """A calendar per event, so that one that cannot be read leaves the others alone."""
+    """Yield a calendar per event, so that one that cannot be read does not affect the others."""
     import icalendar
 
     by_uid: dict[str, list[Any]] = {}
     for number, event in enumerate(parsed.walk("VEVENT")):
         by_uid.setdefault(_text(event, "UID") or f"\n{number}", []).append(event)
     for events in by_uid.values():
-        one = icalendar.Calendar(parsed)
-        one.subcomponents = events
-        yield one
+        calendar = icalendar.Calendar(parsed)
+        calendar.subcomponents = events
+        yield calendar
 
 
 def _problems(series: Any) -> Iterator[str]:
@@ -218,7 +215,7 @@ def _uid(event: Component) -> str:
 def same_moment(first: Moment | None, second: Moment | None) -> bool:
     """Whether two recurrence ids mean the same occurrence.
 
-    Where one is floating, the wall clock decides, for that is all that it says.
+    If one is floating, only the wall clock is compared.
     """
     if not (isinstance(first, datetime) and isinstance(second, datetime)):
         return first == second
@@ -232,7 +229,7 @@ def _events(calendar: Component) -> Iterator[Component]:
 
 
 def _may_overlap(event: Component, first: date, last: date) -> bool:
-    """False where the text alone shows that the event lies elsewhere; parsing it is slow."""
+    """Whether the event may lie in the window, going by the text, because parsing is slow."""
     if any(event.lines(*_REPEATING, "DURATION")):
         return True
     start = _day(event.line("DTSTART"))
@@ -246,10 +243,10 @@ def _day(line: Line | None) -> str:
 
 
 def _anchors(parsed: Any, recurrence: Moment | None) -> Iterator[datetime]:
-    """Times near which the occurrence must lie: where it was moved to, else where it belongs."""
+    """Yield times near the occurrence: where it was moved to, then where its rule puts it."""
     for event in parsed.walk("VEVENT"):
-        own = event.get("RECURRENCE-ID")
-        if "DTSTART" in event and same_moment(own and own.dt, recurrence):
+        moved = event.get("RECURRENCE-ID")
+        if "DTSTART" in event and same_moment(moved and moved.dt, recurrence):
             yield _aware(event["DTSTART"].dt)
     if recurrence is not None:
         yield _aware(recurrence)

@@ -1,4 +1,4 @@
-"""Time zones: times as their owner means them, whatever the clocks do, and zones as iCalendar."""
+"""Time zones: times in the owner's zone across clock changes, and zones as iCalendar."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _Hours = tuple[bool, str, timedelta, timedelta]
 
 
 def machine_zone(environ: Mapping[str, str], localtime: Path = _LOCALTIME) -> ZoneInfo | None:
-    """The machine's time zone by name; None where only its present offset can be known."""
+    """Return the machine's time zone by name; None if only its present offset is known."""
     named = environ.get("TZ", "").removeprefix(":")
     if not named:
         target = os.path.realpath(localtime)
@@ -30,7 +30,7 @@ def machine_zone(environ: Mapping[str, str], localtime: Path = _LOCALTIME) -> Zo
 
 
 def in_zone(moment: datetime, zone: ZoneInfo | None) -> datetime:
-    """The moment in the owner's zone; one without a zone is taken as local there.
+    """Convert the moment to the owner's zone; one without a zone is taken as local there.
 
     Without a named zone the machine's rules for that day apply. A time that the clocks skip
     becomes the one that they show instead.
@@ -41,24 +41,24 @@ def in_zone(moment: datetime, zone: ZoneInfo | None) -> datetime:
 
 
 def midnight(day: date, zone: ZoneInfo | None) -> datetime:
-    """The moment at which the day begins for the owner."""
+    """Return the moment at which the day begins for the owner."""
     return in_zone(datetime.combine(day, time()), zone)
 
 
 def later(moment: datetime, by: timedelta) -> datetime:
-    """The moment after this much time has passed, whatever the clocks do meanwhile."""
+    """Add elapsed time to a moment, across any change of the clocks."""
     return (moment.astimezone(UTC) + by).astimezone(moment.tzinfo)
 
 
 def oddity(moment: datetime, zone: ZoneInfo | None) -> str | None:
-    """What is odd about a time as it was said: the clocks skip it, or show it twice."""
+    """Say what is odd about a local time: the clocks skip it, or show it twice."""
     if zone is None:
         return None
     said = _aware(moment, zone)
-    meant = said.astimezone(UTC).astimezone(said.tzinfo)
+    actual = said.astimezone(UTC).astimezone(said.tzinfo)
     shown = f"{said:%H:%M} on {said:%Y-%m-%d}"
-    if meant.replace(tzinfo=None) != said.replace(tzinfo=None):
-        return f"the clocks skip {shown}: taken as {meant:%H:%M}"
+    if actual.replace(tzinfo=None) != said.replace(tzinfo=None):
+        return f"the clocks skip {shown}: taken as {actual:%H:%M}"
     if said.replace(fold=0).utcoffset() != said.replace(fold=1).utcoffset():
         return f"the clocks show {shown} twice: the {'second' if said.fold else 'first'} is meant"
     return None
@@ -69,7 +69,7 @@ def _aware(moment: datetime, zone: ZoneInfo) -> datetime:
 
 
 def vtimezone(zone: ZoneInfo, year: int) -> str:
-    """The VTIMEZONE of a zone, right from the beginning of the year on."""
+    """Write the VTIMEZONE of a zone, correct from the beginning of the year on."""
     begin = datetime(year - 1, 1, 1, tzinfo=UTC)
     changes: dict[_Hours, list[datetime]] = {}
     for onset, hours in _changes(zone, begin):
@@ -85,7 +85,7 @@ def vtimezone(zone: ZoneInfo, year: int) -> str:
 
 
 def _changes(zone: ZoneInfo, begin: datetime) -> Iterator[tuple[datetime, _Hours]]:
-    """Each change of the clocks: the wall time just before it, and the hours that begin."""
+    """Yield each change of the clocks: the wall time just before it, and the hours that begin."""
     for day in range(_YEARS * 366):
         early, late = begin + timedelta(days=day), begin + timedelta(days=day + 1)
         before = early.astimezone(zone)
@@ -137,7 +137,7 @@ def _observance(hours: _Hours, onsets: list[datetime]) -> list[str]:
 
 
 def _rule(onsets: list[datetime]) -> str | None:
-    """The yearly rule behind the onsets, such as the last Sunday in March."""
+    """Find the yearly rule behind the onsets, such as the last Sunday in March."""
     first = onsets[0]
     if len(onsets) < _YEARS - 1 or len({(o.month, o.weekday(), o.time()) for o in onsets}) > 1:
         return None

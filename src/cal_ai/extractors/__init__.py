@@ -1,1 +1,1 @@
-"""What turns a conversation into events: the embedded reader, language models, your own."""
+"""Extractors from a conversation to events: the embedded reader, language models, custom ones."""

@@ -1,4 +1,4 @@
-"""What a language model is told, and the form in which it must answer."""
+"""The prompt for language models, and the form in which they must answer."""
 
 from __future__ import annotations
 
@@ -125,23 +125,23 @@ RESPONSE_SCHEMA: Mapping[str, object] = {
 
 
 def corrected(prompt: Prompt, answer: str, problem: str) -> Prompt:
-    """The dialogue continued by an unusable answer and what is wrong with it."""
+    """Continue the dialogue with an unusable answer and what is wrong with it."""
     return prompt.continued(answer, _CORRECTION.format(problem=problem))
 
 
 @dataclass(frozen=True, slots=True)
 class PromptTemplate:
-    """The words of a prompt, with placeholders for what a request brings."""
+    """The words of a prompt, with placeholders for the values of a request."""
 
     system: str | None
     user: str
 
     def __str__(self) -> str:
-        """The template as a file holds it, which `parse_template` reads back."""
+        """Write the template in the form of a file, which `parse_template` reads back."""
         return self.user if self.system is None else f"{self.system}{_LINE}\n{self.user}"
 
     def filled(self, request: Request) -> Prompt:
-        """The prompt that asks for the calendar changes in a conversation."""
+        """Make the prompt that asks for the calendar changes in a conversation."""
         values = {
             "owner": request.owner,
             "now": _moment(request.now),
@@ -151,8 +151,8 @@ class PromptTemplate:
         }
 
         def fill(text: str) -> str:
-            # In one go: what a conversation says in braces is no placeholder.
-            return _PLACEHOLDER.sub(lambda found: values.get(found[1], found[0]), text)
+            # In one pass: braces in a conversation are not placeholders.
+            return _PLACEHOLDER.sub(lambda match: values.get(match[1], match[0]), text)
 
         system = None if self.system is None else fill(self.system)
         return Prompt(system, (Turn("user", fill(self.user)),), RESPONSE_SCHEMA, "events")
@@ -162,18 +162,18 @@ BUILT_IN = PromptTemplate(_SYSTEM, _USER)
 
 
 def parse_template(text: str, where: str) -> PromptTemplate:
-    """The template of a file: a system part, a line `---`, and what is asked; or that alone.
+    """Read the template of a file: a system part, a line `---`, and the question; or that alone.
 
     Raises a `TruemarkError` that names a placeholder that is unknown or missing.
     """
     known = (*REQUIRED, *OPTIONAL)
-    found = [match[1] for match in _PLACEHOLDER.finditer(text)]
-    for name in found:
+    used = [match[1] for match in _PLACEHOLDER.finditer(text)]
+    for name in used:
         if name not in known:
-            listed = ", ".join(f"{{{one}}}" for one in known)
+            listed = ", ".join(f"{{{placeholder}}}" for placeholder in known)
             raise TruemarkError(f"{where}: unknown placeholder {{{name}}}, expected {listed}")
     for name in REQUIRED:
-        if name not in found:
+        if name not in used:
             raise TruemarkError(
                 f"{where}: the placeholder {{{name}}} is missing; put it where it belongs"
             )
@@ -182,13 +182,13 @@ def parse_template(text: str, where: str) -> PromptTemplate:
 
 
 def build_prompt(request: Request, template: PromptTemplate = BUILT_IN) -> Prompt:
-    """The prompt that asks for the calendar changes in a conversation."""
+    """Make the prompt that asks for the calendar changes in a conversation."""
     return template.filled(request)
 
 
 @cache
 def prompt_fingerprint(template: PromptTemplate = BUILT_IN) -> str:
-    """A hash that changes whenever the same request would be put differently."""
+    """Make a hash that changes whenever the prompt for the same request would."""
     now = datetime(2026, 2, 20, 10, 0)
     request = Request(
         Transcript((Utterance("Owner", "words", 1),)),
@@ -217,7 +217,7 @@ def _days_ahead(today: date) -> str:
 
 
 def context_lines(events: Sequence[ContextEvent]) -> str:
-    """A line `[ID] Title | Start - End | Location` per event, less what is unknown."""
+    """Write a line `[ID] Title | Start - End | Location` per event, without unknown parts."""
     return "\n".join(_line(event) for event in events)
 
 
