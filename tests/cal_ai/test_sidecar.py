@@ -2,12 +2,16 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, datetime, timedelta, timezone
+from importlib import resources
 from pathlib import Path
 
+import jsonschema
 import pytest
 
-from cal_ai.benchmark.sidecar import ExpectedEvent, SamplesError, Sidecar, parse_sidecar
+from cal_ai.benchmark.samples import bundled_folder
+from cal_ai.benchmark.sidecar import ExpectedEvent, SamplesError, Sidecar, parse_sidecar, schema
 from cal_ai.events import ContextEvent
+from truemark.jsontext import to_json
 
 PATH = Path("samples/crud/lunch.expected.json")
 
@@ -215,7 +219,7 @@ def test_a_wrong_sidecar_is_refused_with_file_place_and_what_was_expected(
             id="twice",
         ),
         pytest.param("[]", "[], not a JSON object", id="list"),
-        pytest.param("[" * 100_000, "not a sidecar: nested too deeply", id="deep"),
+        pytest.param("[" * 100_000, "not readable JSON: nested too deeply", id="deep"),
     ],
 )
 def test_what_is_no_json_object_is_refused(text: str, expected: str) -> None:
@@ -225,9 +229,24 @@ def test_what_is_no_json_object_is_refused(text: str, expected: str) -> None:
 def test_all_problems_of_a_file_are_told_at_once() -> None:
     fields = {"owner": 1, "expected_events": [event(start_time="soon")]}
     assert complaints(json.dumps(fields)) == (
-        f"{PATH}: expected_events[0].start_time is 'soon', not an ISO 8601 date-time",
         f"{PATH}: owner is 1, not a text",
+        f"{PATH}: expected_events[0].start_time is 'soon', not an ISO 8601 date-time",
     )
+
+
+def test_the_schema_that_ships_is_the_one_of_the_types() -> None:
+    shipped = resources.files("cal_ai") / "benchmark" / "sidecar.schema.json"
+    assert json.loads(shipped.read_text(encoding="utf-8")) == json.loads(to_json(schema())), (
+        "write schema() of cal_ai.benchmark.sidecar there"
+    )
+
+
+@pytest.mark.parametrize(
+    "path", sorted(bundled_folder().rglob("*.expected.json")), ids=lambda it: it.stem
+)
+def test_the_bundled_sidecars_satisfy_the_schema(path: Path) -> None:
+    validator = jsonschema.Draft202012Validator(schema())
+    validator.validate(json.loads(path.read_text(encoding="utf-8")))
 
 
 def planned(count: int) -> list[dict[str, object]]:

@@ -2,53 +2,28 @@
 
 from __future__ import annotations
 
-import json
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal, TypeVar, get_args
+from functools import cache
+from types import NoneType
+from typing import Annotated, Any, Literal, get_args, get_origin
+
+import msgspec
 
 from cal_ai.events import Action, ContextEvent
 from cal_ai.settings import DEFAULT_OWNER
 from truemark.errors import TruemarkError
-from truemark.jsontext import Fields, UnfitError, shown
+from truemark.jsontext import json_schema, parse_json, shown
 
 Level = Literal["strict", "moderate", "relaxed"]
-Choice = TypeVar("Choice", bound=str)
 
 DEFAULT_REFERENCE = datetime(2026, 2, 20, 10, 0)
 
-_LEVELS: tuple[Level, ...] = get_args(Level)
-_ACTIONS: tuple[Action, ...] = get_args(Action)
-_DATE_TIME = "an ISO 8601 date-time"
-SIDECAR_KEYS = (
-    "description",
-    "category",
-    "notes",
-    "tolerance",
-    "owner",
-    "reference_datetime",
-    "calendar_context",
-    "expected_events",
-    "mock_llm_response",
-    "memory_context",
-)
-_CONTEXT_KEYS = ("id", "summary", "start", "end", "location")
-_EVENT_KEYS = (
-    "action",
-    "title",
-    "start_time",
-    "end_time",
-    "location",
-    "attendees_contain",
-    "existing_event_id_required",
-    "existing_event_id",
-)
-
 
 class SamplesError(TruemarkError):
-    """Sample files that cannot be used; `problems` has one line for each fault in them."""
+    """A sidecar that cannot be used; `problems` has one line for each fault in it."""
 
     def __init__(self, problems: Sequence[str]) -> None:
         super().__init__("; ".join(problems))
@@ -83,160 +58,193 @@ class Sidecar:
     calendar_context: tuple[ContextEvent, ...] = ()
 
 
+# The types of the file. A description says what belongs there, in the schema and in error lines.
+_Text = Annotated[str, msgspec.Meta(description="a text")]
+_FilledText = Annotated[str, msgspec.Meta(pattern=r"\S", description="a text with something in it")]
+_Texts = Annotated[tuple[str, ...], msgspec.Meta(description="a list of texts")]
+_Moment = Annotated[datetime, msgspec.Meta(description="an ISO 8601 date-time")]
+_Action = Annotated[Action, msgspec.Meta(description=f"one of {', '.join(get_args(Action))}")]
+_Level = Annotated[Level, msgspec.Meta(description=f"one of {', '.join(get_args(Level))}")]
+_EventId = Annotated[str | int, msgspec.Meta(description="a text or an integer")]
+_Required = Annotated[
+    bool | int, msgspec.Meta(description="true, false or a number of calendar_context")
+]
+_Number = Annotated[int, msgspec.Meta(description="a number of calendar_context")]
+
+
+class ContextEventFields(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    """An event that is in the calendar already; it is shown by its position, not by its id."""
+
+    id: _EventId
+    summary: _FilledText
+    start: _Moment
+    end: _Moment | None = None
+    location: _Text | None = None
+
+
+class ExpectedEventFields(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    """An event that should be extracted; a field that is left out is not checked."""
+
+    action: _Action
+    title: _FilledText
+    start_time: _Moment | None = None
+    end_time: _Moment | None = None
+    location: _Text | None = None
+    attendees_contain: _Texts | None = None
+    existing_event_id_required: _Required | None = None
+    existing_event_id: _Number | None = None
+
+
+class SidecarFields(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    """What should be found in the transcript of the same name."""
+
+    description: _Text | None = None
+    category: _Text | None = None
+    notes: _Text | None = None
+    tolerance: _Level | None = None
+    owner: _FilledText | None = None
+    reference_datetime: _Moment | None = None
+    calendar_context: tuple[ContextEventFields, ...] | None = None
+    expected_events: tuple[ExpectedEventFields, ...]
+    mock_llm_response: Any = None
+    memory_context: Any = None
+
+
+SIDECAR_KEYS = tuple(field.name for field in msgspec.structs.fields(SidecarFields))
+
+
+def schema() -> dict[str, Any]:
+    """Make the JSON Schema of a sidecar, which ships as sidecar.schema.json."""
+    return json_schema(SidecarFields, "Sidecar of a calendar sample")
+
+
 def parse_sidecar(text: str, path: str | os.PathLike[str]) -> Sidecar:
-    """The sidecar in `text`; raises `SamplesError` with every problem, each naming `path`."""
+    """Read a sidecar; raises `SamplesError` with every problem, each naming `path`."""
     try:
-        found = _DECODER.decode(text)
-    except json.JSONDecodeError as error:
-        place = f"line {error.lineno} column {error.colno}"
-        raise SamplesError([f"{path}: not valid JSON: {error.msg} at {place}"]) from None
-    except _DuplicateKeyError as error:
-        raise SamplesError([f"{path}: key {error} appears twice in one object"]) from None
-    except RecursionError:
-        raise SamplesError([f"{path}: not a sidecar: nested too deeply"]) from None
-    except ValueError:
-        raise SamplesError([f"{path}: not a sidecar: it has a number of too many digits"]) from None
-    if not isinstance(found, dict):
-        raise SamplesError([f"{path}: {shown(found)}, not a JSON object"])
-    fields = Fields(found, "", [])
-    sidecar = _sidecar(fields)
-    if fields.problems:
-        raise SamplesError([f"{path}: {problem}" for problem in fields.problems])
-    return sidecar
+        content = parse_json(text, str(path), unique_keys=True)
+    except TruemarkError as error:
+        raise SamplesError([str(error)]) from None
+    if not isinstance(content, dict):
+        raise SamplesError([f"{path}: {shown(content)}, not a JSON object"])
+    problems: list[str] = []
+    fields = _read_object(SidecarFields, content, "", problems)
+    context = fields.pop("calendar_context", [])
+    _check_ids(context, problems)
+    events = fields.pop("expected_events", [])
+    for place, event in enumerate(events):
+        _settle_target(event, f"expected_events[{place}]", len(context), problems)
+    if problems:
+        raise SamplesError([f"{path}: {problem}" for problem in problems])
+    known = ("tolerance", "owner", "reference_datetime")
+    return Sidecar(
+        expected_events=tuple(ExpectedEvent(**event) for event in events),
+        calendar_context=tuple(
+            # Numbered by position: the extractor never sees the ids of the file.
+            ContextEvent(**{**event, "id": number})
+            for number, event in enumerate(context, start=1)
+        ),
+        **{name: fields[name] for name in known if name in fields},
+    )
 
 
-class _DuplicateKeyError(Exception):
-    pass
+def _read_object(
+    kind: type[msgspec.Struct], value: object, where: str, problems: list[str]
+) -> dict[str, Any]:
+    """Read an object field by field, so that all its problems are told, not only the first.
 
-
-def _without_duplicates(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    fields = dict(pairs)
-    if len(fields) < len(pairs):
-        keys = [key for key, _ in pairs]
-        raise _DuplicateKeyError(repr(next(key for key in keys if keys.count(key) > 1)))
+    Fields that are absent, null or empty texts are left out, and so are those with a problem.
+    """
+    if not isinstance(value, dict):
+        problems.append(f"{where} is {shown(value)}, not an object")
+        return {}
+    known = _fields(kind)
+    for key in value:
+        if key not in known:
+            place = f"{where}: " if where else ""
+            problems.append(f"{place}unknown key {shown(key)}, expected {', '.join(known)}")
+    fields: dict[str, Any] = {}
+    for name, (field_kind, required) in known.items():
+        place = f"{where}.{name}" if where else name
+        item = value.get(name)
+        if item is None:
+            if required:
+                problems.append(f"{place} is missing")
+        elif get_origin(field_kind) is tuple:
+            fields[name] = _read_objects(get_args(field_kind)[0], item, place, problems)
+        else:
+            try:
+                content = _convert(field_kind, item)
+            except (msgspec.ValidationError, ValueError):
+                problems.append(f"{place} is {shown(item)}, not {_expected(field_kind, item)}")
+            else:
+                if content != "":
+                    fields[name] = content
     return fields
 
 
-_DECODER = json.JSONDecoder(object_pairs_hook=_without_duplicates)
+def _read_objects(
+    kind: type[msgspec.Struct], value: object, where: str, problems: list[str]
+) -> list[dict[str, Any]]:
+    if not isinstance(value, list):
+        problems.append(f"{where} is {shown(value)}, not a list")
+        return []
+    return [
+        _read_object(kind, item, f"{where}[{place}]", problems) for place, item in enumerate(value)
+    ]
 
 
-def _text(value: object) -> str:
-    if not isinstance(value, str):
-        raise UnfitError("a text")
-    if not value.strip():
-        raise UnfitError("a text with something in it")
-    return value
+@cache
+def _fields(kind: type[msgspec.Struct]) -> dict[str, tuple[Any, bool]]:
+    """List the fields of a type: what each holds when it is not null, and whether it must be."""
+    return {
+        field.name: (_without_none(field.type), field.required)
+        for field in msgspec.structs.fields(kind)
+    }
 
 
-def _text_or_none(value: object) -> str | None:
-    """A text; an empty one means the same as none."""
-    if value is not None and not isinstance(value, str):
-        raise UnfitError("a text")
-    return value or None
+def _without_none(kind: Any) -> Any:
+    present = [choice for choice in get_args(kind) if choice is not NoneType]
+    return present[0] if NoneType in get_args(kind) else kind
 
 
-def _one_of(choices: tuple[Choice, ...]) -> Callable[[object], Choice]:
-    def convert(value: object) -> Choice:
-        for choice in choices:
-            if choice == value:
-                return choice
-        raise UnfitError(f"one of {', '.join(choices)}")
-
-    return convert
+def _convert(kind: Any, item: object) -> object:
+    if kind is Any:
+        return item
+    if kind is _Moment and isinstance(item, str):
+        return datetime.fromisoformat(item)  # msgspec takes no time without seconds
+    return msgspec.convert(item, kind)
 
 
-def _time(value: object) -> datetime:
-    try:
-        if isinstance(value, str):
-            return datetime.fromisoformat(value)
-    except ValueError:
-        pass
-    raise UnfitError(_DATE_TIME)
+def _expected(kind: Any, item: object) -> str:
+    if kind is _FilledText and not isinstance(item, str):
+        kind = _Text
+    description: str = kind.__metadata__[0].description
+    return description
 
 
-def _texts(value: object) -> tuple[str, ...]:
-    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-        raise UnfitError("a list of texts")
-    return tuple(value)
-
-
-def _sidecar(fields: Fields) -> Sidecar:
-    fields.only(SIDECAR_KEYS)
-    for key in ("description", "category", "notes"):
-        fields.read(key, _text_or_none, None)
-    fields.required("expected_events")
-    context = _calendar_context(fields)
-    return Sidecar(
-        expected_events=tuple(
-            _expected_event(item, len(context))
-            for item in fields.objects("expected_events", _EVENT_KEYS)
-        ),
-        tolerance=fields.optional("tolerance", _one_of(_LEVELS), "moderate"),
-        owner=fields.optional("owner", _text, DEFAULT_OWNER),
-        reference_datetime=fields.optional("reference_datetime", _time, None) or DEFAULT_REFERENCE,
-        calendar_context=context,
-    )
-
-
-def _expected_event(fields: Fields, planned: int) -> ExpectedEvent:
-    fields.required("action")
-    fields.required("title")
-    return ExpectedEvent(
-        action=fields.optional("action", _one_of(_ACTIONS), "create"),
-        title=fields.optional("title", _text, ""),
-        start_time=fields.optional("start_time", _time, None),
-        end_time=fields.optional("end_time", _time, None),
-        location=fields.read("location", _text_or_none, None),
-        attendees_contain=fields.optional("attendees_contain", _texts, ()),
-        existing_event_id_required=_required_id(fields, planned),
-    )
-
-
-def _required_id(fields: Fields, planned: int) -> bool | int:
-    """Whether an event of the calendar must be named, or its number; either key may give it."""
-
-    def number(value: object) -> int:
-        if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= planned:
-            raise UnfitError(f"a number of calendar_context, which has {planned}")
-        return value
-
-    def required(value: object) -> bool | int:
-        if isinstance(value, bool):
-            return value
-        if not isinstance(value, int):
-            raise UnfitError("true, false or a number of calendar_context")
-        return number(value)
-
-    unasked: bool | int = False
-    asked = fields.optional("existing_event_id_required", required, unasked)
-    named = fields.optional("existing_event_id", number, None)
-    if named is None:
-        return asked
-    if not isinstance(asked, bool) and asked != named:
-        fields.wrong("existing_event_id", f"{asked}, as existing_event_id_required has it")
-    return named
-
-
-def _calendar_context(fields: Fields) -> tuple[ContextEvent, ...]:
-    """The planned events, numbered by position: the extractor never sees the ids of the file."""
-    events: list[ContextEvent] = []
+def _check_ids(context: Sequence[dict[str, Any]], problems: list[str]) -> None:
     seen: list[object] = []
-    for item in fields.objects("calendar_context", _CONTEXT_KEYS):
-        for key in ("id", "summary", "start"):
-            item.required(key)
-        own_id = item.values.get("id")
-        if own_id is not None and (isinstance(own_id, bool) or not isinstance(own_id, int | str)):
-            item.wrong("id", "a text or an integer")
-        elif own_id is not None and own_id in seen:
-            item.problems.append(f"{item.where}.id is {shown(own_id)} for a second time")
-        seen.append(own_id)
-        events.append(
-            ContextEvent(
-                id=len(events) + 1,
-                summary=item.optional("summary", _text, ""),
-                start=item.optional("start", _time, None) or DEFAULT_REFERENCE,
-                end=item.optional("end", _time, None),
-                location=item.read("location", _text_or_none, None),
+    for place, event in enumerate(context):
+        if (event_id := event.get("id")) in seen and event_id is not None:
+            problems.append(f"calendar_context[{place}].id is {shown(event_id)} for a second time")
+        seen.append(event_id)
+
+
+def _settle_target(event: dict[str, Any], where: str, planned: int, problems: list[str]) -> None:
+    """Put the event of the calendar that is meant, which either key may name, under one key."""
+    required = event.get("existing_event_id_required", False)
+    named = event.pop("existing_event_id", None)
+    for name, number in (("existing_event_id_required", required), ("existing_event_id", named)):
+        is_number = isinstance(number, int) and not isinstance(number, bool)
+        if is_number and not 1 <= number <= planned:
+            problems.append(
+                f"{where}.{name} is {number}, not a number of calendar_context, which has {planned}"
             )
+    if named is None:
+        return
+    if not isinstance(required, bool) and required != named:
+        problems.append(
+            f"{where}.existing_event_id is {named}, not {required},"
+            " as existing_event_id_required has it"
         )
-    return tuple(events)
+    event["existing_event_id_required"] = named
