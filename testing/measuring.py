@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 
 from sat_bench.corpus.talks import Talk
 from sat_bench.defaults import DEFAULTS
-from sat_bench.measure import Measurement, measure_system
+from sat_bench.measure import measure_system
 from sat_bench.models.protocol import Loss
 from sat_bench.models.systems import System
+from sat_bench.record import Effort, Measurement
 from sat_bench.running.inference import Inference
-from sat_bench.running.progress import Effort
 from truemark.counts import Counts
 from truemark.curve import SweepPoint, counts_at
 

@@ -220,7 +220,7 @@ LAYERS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("sat_bench.__main__",),
         ("sat_bench.cli",),
         ("sat_bench.flags",),
-        ("sat_bench.commands",),
+        ("sat_bench.measure",),
         ("sat_bench.report",),
         ("sat_bench.record",),
         ("sat_bench.measure",),

@@ -5,14 +5,19 @@ The work is imported when it is known what is asked for, so that `-h` is quick.
 
 from __future__ import annotations
 
+import argparse
+import difflib
+import math
+import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from argparse import ArgumentTypeError
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
-from sat_bench import flags
 from sat_bench.defaults import (
+    BUNDLED_CORPUS,
     BUNDLED_MODELS,
     CONDITION_MARK,
     CONDITIONS,
@@ -23,18 +28,149 @@ from sat_bench.defaults import (
     DEFAULT_WEIGHTING,
     DEFAULTS,
     HEADER_NAMES,
+    LARGEST_OVERLAP,
     MODEL_MARK,
+    MOST_LOCAL_WORKERS,
     RUNTIMES,
     TRUTH_RULES,
     WEIGHTINGS,
     WRITTEN,
+    Condition,
     Options,
 )
-from sat_bench.flags import Flag, FlagParser
-from truemark.command import run_command
+from truemark import __version__
+from truemark.command import DONE, LONGEST_WAIT_S, Parser, run_command, tell
+from truemark.files import expanded
 from truemark.tables import FORMATS
+from truemark.text import one_line
+
+if TYPE_CHECKING:
+    from truemark.counts import Weights
 
 DEFAULT_GRID = dict(zip(("-sweep-min", "-sweep-max", "-sweep-step"), DEFAULTS.grid, strict=True))
+_TRUTH = {"true": True, "1": True, "t": True, "false": False, "0": False, "f": False}
+_WORD = re.compile(r"\S+")
+_NEGATIVE_NUMBER = re.compile(r"-\.?\d.*")
+
+_MOST_DIGITS = 9
+# A comma in a quoted part of a command does not end it.
+_WORDS = r"""(?:[^,'"\\]|\\.|'[^']*'|"(?:\\.|[^"\\])*")*"""
+_NAME = re.compile(rf"(?:(?<=,)|^)(?:\s*cmd\+?:{_WORDS}|[^,]*)(?=,|$)", re.DOTALL)
+_SCHEDULER = re.compile(r"tcp://([^\s/:\[\]]+|\[[0-9A-Fa-f:.]+\]):(?P<port>[0-9]{1,5})")
+
+
+@dataclass(frozen=True, slots=True)
+class Flag:
+    """One flag, named with a single dash; a flag without a placeholder is a switch."""
+
+    name: str
+    meaning: str
+    placeholder: str = ""
+    default: str = ""
+    parse: Callable[[str], object] = str
+    choices: tuple[str, ...] = ()
+
+
+class FlagParser:
+    """Parses flags written with one dash or two, never abbreviated."""
+
+    def __init__(
+        self,
+        program: str,
+        usage: str,
+        description: str,
+        epilog: str,
+        flags: Sequence[Flag],
+        positional: tuple[str, str] | None = None,
+    ) -> None:
+        self._names = {flag.name for flag in flags} | {"-h", "-help"}
+        self._valued = {flag.name for flag in flags if flag.placeholder}
+        self._parser = Parser(
+            prog=program,
+            usage=usage,
+            description=description,
+            epilog=epilog,
+            add_help=False,
+            allow_abbrev=False,
+            argument_default=argparse.SUPPRESS,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        if positional:
+            self._parser.add_argument(positional[0], help=positional[1])
+        for flag in flags:
+            self._add(flag)
+        self._parser.add_argument("-h", "-help", action="help", help="show this help and exit")
+
+    def parse(self, arguments: Sequence[str]) -> dict[str, Any]:
+        """Return the values of the given flags by name; exit with status 2 on a bad line."""
+        namespace, rest = self._parser.parse_known_args(self._canonical(arguments))
+        if rest:
+            self.error(f"unexpected argument {rest[0]!r}")
+        return vars(namespace)
+
+    def error(self, message: str) -> NoReturn:
+        """Exit with status 2, the usage and the reason on stderr."""
+        self._parser.error(message)
+
+    def _add(self, flag: Flag) -> None:
+        meaning = flag.meaning + (f" (default: {flag.default})" if flag.default else "")
+        meaning = meaning.replace("%", "%%")
+        if not flag.placeholder:
+            self._parser.add_argument(flag.name, dest=flag.name, action="store_true", help=meaning)
+            return
+        self._parser.add_argument(
+            flag.name,
+            dest=flag.name,
+            metavar=flag.placeholder,
+            type=flag.parse,
+            choices=flag.choices or None,
+            help=meaning,
+        )
+
+    def _canonical(self, arguments: Sequence[str]) -> list[str]:
+        # argparse would take -thresh for -threshold, and -1e-3 for a flag.
+        canonical: list[str] = []
+        for argument in arguments:
+            if _NEGATIVE_NUMBER.fullmatch(argument) and canonical and canonical[-1] in self._valued:
+                canonical[-1] += f"={argument}"
+            elif argument.startswith("-") and argument not in ("-", "--"):
+                name, equals, value = argument.partition("=")
+                name = self._known(name)
+                if equals and name not in self._valued and value.lower() in _TRUTH:
+                    self._switch(canonical, name, on=_TRUTH[value.lower()])
+                else:
+                    canonical.append(name + equals + value)
+            else:
+                canonical.append(argument)
+        return canonical
+
+    def _switch(self, canonical: list[str], name: str, *, on: bool) -> None:
+        """Set a switch; the last time that it is given counts."""
+        if name in ("-h", "-help"):
+            self.error(f"argument {name}: takes no value")
+        if on:
+            canonical.append(name)
+        else:
+            canonical[:] = [argument for argument in canonical if argument != name]
+
+    def _known(self, name: str) -> str:
+        single = name[1:] if name.startswith("--") else name
+        if single not in self._names:
+            close = difflib.get_close_matches(single, self._names, n=1)
+            hint = f"; did you mean {close[0]}?" if close else ""
+            self.error(f"unknown flag {name}{hint}")
+        return single
+
+
+def flag_table(flags: Sequence[Flag]) -> str:
+    """Write the flags as a Markdown table."""
+    lines = ["| flag | default | meaning |", "| --- | --- | --- |"]
+    for flag in flags:
+        name = " ".join(filter(None, (flag.name, flag.placeholder)))
+        default = flag.default if flag.placeholder else "off"
+        shown = f"`{default}`" if default and " " not in default and flag.placeholder else default
+        lines.append(" ".join(filter(None, ("|", f"`{name}`", "|", shown, "|", flag.meaning, "|"))))
+    return "\n".join(lines) + "\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +183,109 @@ class ImportOptions:
     force: bool
 
 
+def _number(low: float, high: float, wanted: str) -> Callable[[str], float]:
+    def parse(value: str) -> float:
+        try:
+            number = float(value)
+        except ValueError:
+            number = math.nan
+        if not (low <= number <= high and math.isfinite(number)):
+            raise ArgumentTypeError(f"must be {wanted}, got {value!r}")
+        return number
+
+    return parse
+
+
+def _parse_step(value: str) -> float:
+    number = _number(0, 1, "a number above 0, at most 1")(value)
+    if number == 0:
+        raise ArgumentTypeError(f"must be a number above 0, at most 1, got {value!r}")
+    return number
+
+
+def _whole(value: str, wanted: str, least: int = 0, most: float = math.inf) -> int:
+    digits = value.isascii() and value.isdecimal() and len(value) <= _MOST_DIGITS
+    if not (digits and least <= int(value) <= most):
+        raise ArgumentTypeError(f"must be {wanted}, got {value!r}")
+    return int(value)
+
+
+def _parse_tolerance(value: str) -> int:
+    return _whole(value, "a whole number of characters, 0 or more")
+
+
+def _parse_overlap(value: str) -> int:
+    wanted = f"a whole number of tokens from 0 to {LARGEST_OVERLAP}"
+    return _whole(value, wanted, most=LARGEST_OVERLAP)
+
+
+def _parse_cluster(value: str) -> str:
+    """Accept the address of a scheduler, or `local:` with a number of workers."""
+    kind, _, workers = value.partition(":")
+    if kind == "local" and workers:
+        wanted = f"local:N with N from 1 to {MOST_LOCAL_WORKERS} workers"
+        return f"local:{_whole(workers, wanted, least=1, most=MOST_LOCAL_WORKERS)}"
+    scheduler = _SCHEDULER.fullmatch(value)
+    if not scheduler or not 1 <= int(scheduler["port"]) <= 65_535:
+        raise ArgumentTypeError(
+            f"must be a scheduler's address such as tcp://host:8786, or local:N, got {value!r}"
+        )
+    return value
+
+
+def _parse_text(value: str) -> str:
+    if not value.strip():
+        raise ArgumentTypeError("must not be empty")
+    return value
+
+
+def _parse_path(value: str) -> Path:
+    return expanded(_parse_text(value))
+
+
+def _parse_corpus(value: str) -> Path:
+    """Read the path of a corpus; `bundled` means the bundled talks."""
+    return BUNDLED_CORPUS if value == "bundled" else _parse_path(value)
+
+
+def _parse_conditions(value: str) -> tuple[Condition, ...]:
+    """Read the conditions; `written` comes first, since losses are counted against it."""
+    chosen: list[Condition] = [WRITTEN]
+    for name in value.split(","):
+        known = next((condition for condition in CONDITIONS if condition == name.strip()), None)
+        if known is None:
+            raise ArgumentTypeError(
+                f"must be conditions separated by commas, of {', '.join(CONDITIONS)}, "
+                f"got {name.strip()!r}"
+            )
+        if known not in chosen:
+            chosen.append(known)
+    return tuple(chosen)
+
+
+def parse_model_names(value: str) -> tuple[str, ...]:
+    names = tuple(match[0].strip() for match in _NAME.finditer(value))
+    if not all(names):
+        raise ArgumentTypeError(
+            f"must be model names separated by commas, got an empty one in {value!r}"
+        )
+    return names
+
+
+_parse_probability = _number(0, 1, "a number from 0 to 1")
+
+
+def _parse_seconds(value: str) -> float:
+    expected = f"a number of seconds above 0, at most {LONGEST_WAIT_S}"
+    number = _number(0, LONGEST_WAIT_S, expected)(value)
+    if number == 0:
+        raise ArgumentTypeError(f"must be {expected}, got {value!r}")
+    return number
+
+
+_parse_weight = _number(0, math.inf, "a number of 0 or more")
+
+
 FLAGS = (
     Flag(
         "-model",
@@ -55,21 +294,21 @@ FLAGS = (
         "file:FOLDER, llm:MODEL",
         "MODEL",
         DEFAULT_MODEL,
-        flags.text,
+        _parse_text,
     ),
     Flag(
         "-tokenizer",
         "path to a SentencePiece model file",
         "FILE",
         "the one beside the model",
-        flags.path,
+        _parse_path,
     ),
     Flag(
         "-corpus",
         "folder of transcripts, or one file; bundled names the talks of the package",
         "PATH",
         f"{DEFAULT_CORPUS} where it holds transcripts, else bundled",
-        flags.corpus,
+        _parse_corpus,
     ),
     Flag(
         "-truth",
@@ -85,31 +324,31 @@ FLAGS = (
         "a boundary is where the probability is above this",
         "P",
         f"{DEFAULTS.threshold}, or a bundled model's own",
-        flags.probability,
+        _parse_probability,
     ),
     Flag(
         "-tolerance",
         "characters a prediction may be off and still match",
         "N",
         str(DEFAULTS.tolerance),
-        flags.tolerance,
+        _parse_tolerance,
     ),
-    Flag("-wp", "precision weight", "W", str(DEFAULTS.precision_weight), flags.weight),
-    Flag("-wr", "recall weight", "W", str(DEFAULTS.recall_weight), flags.weight),
+    Flag("-wp", "precision weight", "W", str(DEFAULTS.precision_weight), _parse_weight),
+    Flag("-wr", "recall weight", "W", str(DEFAULTS.recall_weight), _parse_weight),
     Flag("-sweep", "evaluate a grid of thresholds instead of one"),
     *(
         Flag(name, meaning, "P", f"{DEFAULT_GRID[name]:.2f}", parse)
         for name, meaning, parse in (
-            ("-sweep-min", "first threshold of the grid", flags.probability),
-            ("-sweep-max", "end of the grid, itself not in it", flags.probability),
-            ("-sweep-step", "distance from one threshold to the next", flags.step),
+            ("-sweep-min", "first threshold of the grid", _parse_probability),
+            ("-sweep-max", "end of the grid, itself not in it", _parse_probability),
+            ("-sweep-step", "distance from one threshold to the next", _parse_step),
         )
     ),
     Flag(
         "-models",
         "models to compare, separated by commas; with -sweep each at its own best threshold",
         "A,B,…",
-        parse=flags.model_names,
+        parse=parse_model_names,
     ),
     Flag(
         "-quantize",
@@ -120,7 +359,7 @@ FLAGS = (
         "-overlap",
         "tokens that neighbouring windows of a long text share; by default what suits the model",
         "N",
-        parse=flags.overlap,
+        parse=_parse_overlap,
     ),
     Flag(
         "-weighting",
@@ -143,28 +382,28 @@ FLAGS = (
         "folder in which probabilities are kept: texts that a model has read before "
         "need no inference",
         "FOLDER",
-        parse=flags.path,
+        parse=_parse_path,
     ),
     Flag(
         "-cluster",
         "spread the talks over a Dask cluster: a scheduler's address such as tcp://host:8786, "
         "or local:N for N processes on this machine",
         "WHERE",
-        parse=flags.cluster,
+        parse=_parse_cluster,
     ),
     Flag(
         "-timeout",
         "seconds that a program or a language model may take for one talk",
         "S",
         f"{DEFAULT_TIMEOUT_S:g}",
-        flags.seconds,
+        _parse_seconds,
     ),
     Flag(
         "-conditions",
         f"measure the talks under each of these, separated by commas: {', '.join(CONDITIONS)}; "
         "the loss is counted against written, which is always measured",
         "A,B,…",
-        parse=flags.conditions,
+        parse=_parse_conditions,
     ),
     Flag(
         "-record",
@@ -172,7 +411,7 @@ FLAGS = (
         "MODEL.run.json and MODEL.CONDITION.run.json; for several runs a folder, or a path with "
         "{model} and {condition} in it",
         "PATH",
-        parse=flags.path,
+        parse=_parse_path,
     ),
     Flag("-per-talk", "show each talk too, at the threshold used or found best"),
     Flag(
@@ -186,17 +425,17 @@ FLAGS = (
 )
 
 IMPORT_FLAGS = (
-    Flag("-o", "file or folder to write to", "OUT", "FILE with the ending .txt", flags.path),
+    Flag("-o", "file or folder to write to", "OUT", "FILE with the ending .txt", _parse_path),
     Flag(
         "-source",
         "where the talk comes from, such as its address",
         "TEXT",
         "the file name",
-        flags.text,
+        _parse_text,
     ),
-    Flag("-speaker", "who speaks", "TEXT", parse=flags.text),
-    Flag("-title", "what the talk is called", "TEXT", parse=flags.text),
-    Flag("-language", "the language it is in, such as en", "TEXT", parse=flags.text),
+    Flag("-speaker", "who speaks", "TEXT", parse=_parse_text),
+    Flag("-title", "what the talk is called", "TEXT", parse=_parse_text),
+    Flag("-language", "the language it is in, such as en", "TEXT", parse=_parse_text),
     Flag("-force", "replace OUT if it exists"),
 )
 
@@ -208,19 +447,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _work(arguments: list[str]) -> int:
     if arguments[:1] == ["import"]:
-        import_options = parse_import_options(arguments[1:])
-        from sat_bench.commands import import_talk
-
-        return import_talk(
-            import_options.file,
-            import_options.out,
-            import_options.header,
-            force=import_options.force,
-        )
+        return _import(parse_import_options(arguments[1:]))
     options = parse_options(arguments)
-    from sat_bench.commands import measure, tell_version
+    if options is None:
+        tell(f"sat-bench (truemark {__version__})\n")
+        return DONE
+    from sat_bench.measure import run_benchmark
 
-    return measure(options) if options else tell_version()
+    return run_benchmark(options)
+
+
+def _import(options: ImportOptions) -> int:
+    from sat_bench.corpus.importing import import_transcript
+
+    path, talk = import_transcript(options.file, options.out, options.header, force=options.force)
+    words = sum(1 for _ in _WORD.finditer(talk.text))
+    tell(f"Wrote {one_line(str(path))}: {len(talk.sentences)} sentences, {words} words\n")
+    return DONE
 
 
 def parse_options(arguments: Sequence[str]) -> Options | None:
@@ -236,16 +479,21 @@ def parse_options(arguments: Sequence[str]) -> Options | None:
     given = parser.parse(arguments)
     if "-version" in given:
         return None
-    options = Options(
-        models=given.get("-models", (given.get("-model", DEFAULT_MODEL),)),
+    try:
+        weights, thresholds = _weights(given), _thresholds(given)
+        _check_record(given)
+    except ValueError as error:
+        parser.error(str(error))
+    return Options(
+        models=_models(given),
         compare="-models" in given,
         tokenizer=given.get("-tokenizer"),
         corpus=given.get("-corpus"),
         truth=given.get("-truth", TRUTH_RULES[0]),
         sweeps="-sweep" in given,
+        thresholds=thresholds,
         tolerance=given.get("-tolerance", DEFAULTS.tolerance),
-        precision_weight=given.get("-wp", DEFAULTS.precision_weight),
-        recall_weight=given.get("-wr", DEFAULTS.recall_weight),
+        weights=weights,
         overlap=given.get("-overlap"),
         weighting=given.get("-weighting", DEFAULT_WEIGHTING),
         runtime=given.get("-runtime", DEFAULT_RUNTIME),
@@ -259,14 +507,6 @@ def parse_options(arguments: Sequence[str]) -> Options | None:
         per_talk="-per-talk" in given,
         without_effect=tuple(_without_effect(given)),
     )
-    try:
-        _check_weights(options)
-        _check_record(options)
-        thresholds = _thresholds(given)
-    except ValueError as error:
-        parser.error(str(error))
-    models = tuple(map(_int8, options.models)) if "-quantize" in given else options.models
-    return replace(options, models=models, thresholds=thresholds)
 
 
 def parse_import_options(arguments: Sequence[str]) -> ImportOptions:
@@ -288,11 +528,14 @@ def parse_import_options(arguments: Sequence[str]) -> ImportOptions:
     )
 
 
-def _int8(name: str) -> str:
+def _models(given: Mapping[str, Any]) -> tuple[str, ...]:
+    names: tuple[str, ...] = given.get("-models", (given.get("-model", DEFAULT_MODEL),))
+    if "-quantize" not in given:
+        return names
     from sat_bench.models.finding import int8_name
     from sat_bench.models.systems import is_model_name
 
-    return int8_name(name) if is_model_name(name) else name
+    return tuple(int8_name(name) if is_model_name(name) else name for name in names)
 
 
 def _thresholds(given: Mapping[str, Any]) -> tuple[float, ...] | None:
@@ -311,18 +554,22 @@ def _thresholds(given: Mapping[str, Any]) -> tuple[float, ...] | None:
     return grid(first, end, step)
 
 
-def _check_weights(options: Options) -> None:
-    _ = options.weights  # raises a ValueError where their sum is infinite
+def _weights(given: Mapping[str, Any]) -> Weights:
+    from truemark.counts import Weights
+
+    return Weights(
+        given.get("-wp", DEFAULTS.precision_weight), given.get("-wr", DEFAULTS.recall_weight)
+    )
 
 
-def _check_record(options: Options) -> None:
+def _check_record(given: Mapping[str, Any]) -> None:
     """Refuse one file for the records of several runs."""
-    path = str(options.record or "")
+    path = str(given.get("-record", ""))
     if not (path.endswith(".json") or MODEL_MARK in path or CONDITION_MARK in path):
         return  # a folder
     for mark, values, what in (
-        (MODEL_MARK, options.models, "models"),
-        (CONDITION_MARK, options.conditions, "conditions"),
+        (MODEL_MARK, given.get("-models", ()), "models"),
+        (CONDITION_MARK, given.get("-conditions", ()), "conditions"),
     ):
         if len(values) > 1 and mark not in path:
             raise ValueError(

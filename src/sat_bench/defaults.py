@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, get_args
 
@@ -75,8 +75,7 @@ class Options:
     sweeps: bool = False
     thresholds: tuple[float, ...] | None = None  # None: the threshold of each model
     tolerance: int = DEFAULTS.tolerance
-    precision_weight: float = DEFAULTS.precision_weight
-    recall_weight: float = DEFAULTS.recall_weight
+    weights: Weights = field(default_factory=lambda: DEFAULTS.weights)
     overlap: int | None = None  # None: the overlap of each model
     weighting: Weighting = DEFAULT_WEIGHTING
     runtime: Runtime = DEFAULT_RUNTIME
@@ -89,17 +88,3 @@ class Options:
     format: Format = "text"
     per_talk: bool = False
     without_effect: tuple[str, ...] = ()
-
-    @property
-    def weights(self) -> Weights:
-        from truemark.counts import Weights
-
-        return Weights(self.precision_weight, self.recall_weight)
-
-    @property
-    def mode(self) -> Mode:
-        if self.shows_conditions:
-            return "conditions"
-        if self.compare:
-            return "comparison"
-        return "sweep" if self.sweeps else "evaluation"

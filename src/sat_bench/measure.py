@@ -1,70 +1,53 @@
-"""Talks and a system in, curves out: one evaluation, a sweep of thresholds, several systems."""
+"""Talks and a system in, curves out; `run_benchmark` knows the whole path to the report."""
 
 from __future__ import annotations
 
+import os
+import sys
+import time
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from time import perf_counter
 
 from sat_bench.corpus.conditions import under_condition
+from sat_bench.corpus.loading import Corpus, holds_transcripts, load_corpus
 from sat_bench.corpus.talks import CorpusError, Talk
-from sat_bench.defaults import DEFAULTS, WRITTEN, Condition
+from sat_bench.defaults import BUNDLED_CORPUS, DEFAULT_CORPUS, DEFAULTS, WRITTEN, Condition, Options
 from sat_bench.models.answers import TextSystem
 from sat_bench.models.boundaries import scored_positions
 from sat_bench.models.finding import ModelFiles, is_bundled
-from sat_bench.models.protocol import NO_LOSS, AnyModel, Loss, TalkModel
+from sat_bench.models.protocol import NO_LOSS, AnyModel, Probabilities, TalkModel
 from sat_bench.models.stored import StoredPredictions
 from sat_bench.models.systems import System, find_system
-from sat_bench.running.inference import Inference
-from sat_bench.running.progress import Effort, Stopwatch
-from truemark.counts import Counts, Scores, Weights, scores, total
-from truemark.curve import Curve, SweepPoint, counts_at, curve_of, grid, ranked
-from truemark.curve import sweep as sweep_curves
+from sat_bench.record import (
+    EMPTY_RATIO,
+    Effort,
+    Failed,
+    Measured,
+    MeasuredTalk,
+    Measurement,
+    default_threshold,
+    record_paths,
+    run_of,
+    with_findings,
+)
+from sat_bench.report import Report, notes, results_of, show, shown_threshold, signatures
+from sat_bench.running.cache import ProbabilityCache
+from sat_bench.running.cluster import connected
+from sat_bench.running.inference import Inference, tagged_answers
+from sat_bench.running.progress import ProgressBar, watch_reading
+from truemark.command import DONE, FAILED, note, tell
+from truemark.counts import EQUAL_WEIGHTS, Counts, Scores, Weights, scores, total
+from truemark.curve import SweepPoint, counts_at, curve_of, grid, ranked
 from truemark.errors import TruemarkError
-from truemark.places import Group
+from truemark.records import Run, write_run
 
-EMPTY_RATIO = 0.0
 ON_THIS_MACHINE = Inference()
 
-
-@dataclass(frozen=True, slots=True, eq=False)
-class MeasuredTalk:
-    """The answer of a system to one talk; `group` has its places where a record needs them."""
-
-    id: str
-    language: str
-    curve: Curve
-    seconds: float | None = None
-    replayed: bool = False
-    group: Group | None = None
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Measurement:
-    """All talks as one system answered them.
-
-    `loss` is what it changed in the texts; `effort` is None where time was not measured.
-    """
-
-    talks: tuple[MeasuredTalk, ...]
-    loss: Loss = NO_LOSS
-    effort: Effort | None = None
-
-    @property
-    def curves(self) -> tuple[Curve, ...]:
-        return tuple(talk.curve for talk in self.talks)
-
-    @property
-    def graded(self) -> bool:
-        """Whether thresholds make a difference; a system without probabilities has one point."""
-        return any(curve.graded for curve in self.curves)
-
-    def sweep(self, thresholds: Sequence[float], weights: Weights) -> tuple[SweepPoint, ...]:
-        """Sum the counts of all talks at each threshold, or once where thresholds do not matter."""
-        used = thresholds if self.graded or not self.talks else thresholds[:1]
-        return sweep_curves(self.curves, used, weights, empty=EMPTY_RATIO)
+Outcome = tuple[Measured, Run] | Failed
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,32 +62,126 @@ class Evaluation:
         """The counts of all talks together."""
         return total(counts for _, counts in self.talks)
 
-    def scores(self, weights: Weights = DEFAULTS.weights) -> Scores:
+    def scores(self, weights: Weights = EQUAL_WEIGHTS) -> Scores:
         """Compute the micro-average: ratios of the summed counts."""
         return scores(self.counts, empty=EMPTY_RATIO, weights=weights)
 
 
-@dataclass(frozen=True, slots=True)
-class Measured:
-    """A system that was measured under one condition, and the thresholds that were asked for.
+def run_benchmark(options: Options) -> int:
+    """Measure what the options describe, and print it; return 1 when a model failed."""
+    for line in options.without_effect:
+        note(line)
+    corpus, label = _corpus(options)
+    for line in corpus.remarks:
+        note(line)
+    paths: tuple[Path, ...] = ()
+    if options.record:
+        paths = record_paths(options.record, options.models, options.conditions)
+    with _inference(options, corpus) as inference:
+        outcomes = tuple(_outcomes(options, corpus, inference))
+    report = Report(options, label, len(corpus), tuple(results_of(outcomes, options)))
+    tell(show(report))
+    for line in notes(report):
+        note(line)
+    if options.format == "text":
+        for line in signatures(report):
+            note(line)
+    if options.record:
+        _write_records(paths, outcomes, corpus, len(options.conditions))
+    return DONE if len(report.measured) == len(report.results) else FAILED
 
-    `seconds` is how long that took in all, from `started` on.
-    """
 
-    system: System
-    condition: Condition
-    thresholds: tuple[float, ...]
-    measurement: Measurement
-    started: str
-    seconds: float
+def _corpus(options: Options) -> tuple[Corpus, str]:
+    path = options.corpus or DEFAULT_CORPUS
+    if _may_be_empty(options.corpus) and not holds_transcripts(path):
+        note(f"corpus: the bundled talks ({path} holds none yet; `sat-bench import` adds some)")
+        path = BUNDLED_CORPUS
+    label = "the bundled corpus" if path == BUNDLED_CORPUS else str(path)
+    return load_corpus(path, options.truth, watch_reading if _on_a_terminal() else iter), label
 
 
-@dataclass(frozen=True, slots=True)
-class Failed:
-    """A system that could not be loaded or run."""
+def _may_be_empty(path: Path | None) -> bool:
+    """Whether the bundled talks stand in where there are no transcripts."""
+    # In a fresh clone testdata/ted holds nothing but how to add talks.
+    return path is None or (path.parts[-2:] == DEFAULT_CORPUS.parts and path.is_dir())
 
-    name: str
-    reason: str
+
+@contextmanager
+def _inference(options: Options, corpus: Corpus) -> Iterator[Inference]:
+    times = len(options.conditions)
+    bar = ProgressBar(len(corpus) * times, corpus.characters * times)
+    with ExitStack() as stack:
+        yield Inference(
+            options.overlap,
+            ProbabilityCache(options.cache) if options.cache else None,
+            stack.enter_context(connected(options.cluster)) if options.cluster else None,
+            note,
+            bar.watch if _on_a_terminal() else None,
+            options.timeout_s,
+            options.weighting,
+            options.runtime,
+        )
+
+
+def _outcomes(options: Options, corpus: Corpus, inference: Inference) -> Iterator[Outcome]:
+    """Measure each system under each condition, and make its runs as it is done."""
+    measured = _measure_several if options.compare else _measure_one
+    for outcome in measured(options, corpus, inference):
+        if isinstance(outcome, Failed):
+            note(f"failed: {outcome.name}: {outcome.reason}")
+            yield outcome
+        else:
+            yield outcome, run_of(outcome, options, corpus.checksum)
+
+
+def _measure_several(
+    options: Options, corpus: Corpus, inference: Inference
+) -> Iterator[Measured | Failed]:
+    return compare(
+        options.models,
+        corpus,
+        options.thresholds,
+        options.tolerance,
+        options.tokenizer,
+        inference,
+        conditions=options.conditions,
+        keep_places=options.record is not None,
+    )
+
+
+def _measure_one(options: Options, corpus: Corpus, inference: Inference) -> Iterator[Measured]:
+    system = find_system(options.models[0], options.tokenizer, timeout_s=options.timeout_s)
+    if options.thresholds is None and system.threshold is not None:
+        note(f"{system.name}: threshold {shown_threshold(system.threshold)}, from its model card")
+    yield from measure_system(
+        system,
+        corpus,
+        options.thresholds,
+        options.tolerance,
+        inference,
+        conditions=options.conditions,
+        keep_places=options.record is not None,
+    )
+
+
+def _write_records(
+    paths: Iterable[Path], outcomes: Iterable[Outcome], corpus: Corpus, conditions: int
+) -> None:
+    following = iter(paths)
+    for outcome in outcomes:
+        if isinstance(outcome, Failed):
+            for _ in range(conditions):
+                next(following)
+            continue
+        measured, run = outcome
+        path = next(following)
+        write_run(path, with_findings(run, measured, corpus))
+        note(f"record: {path}")
+
+
+def _on_a_terminal() -> bool:
+    """Whether standard error is a terminal that can redraw a line."""
+    return sys.stderr is not None and sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
 
 
 def measure(
@@ -130,7 +207,8 @@ def measure(
                 (scored, truths) if keep_places else None,
             )
         )
-        loss += answer.loss
+        if answer.loss != NO_LOSS:
+            loss += answer.loss
     effort = None if isinstance(model, TalkModel) else watch.effort
     return Measurement(tuple(measured), loss, effort)
 
@@ -155,7 +233,7 @@ def sweep(
     talks: Iterable[Talk],
     thresholds: Sequence[float] = grid(*DEFAULTS.grid),
     tolerance: int = DEFAULTS.tolerance,
-    weights: Weights = DEFAULTS.weights,
+    weights: Weights = EQUAL_WEIGHTS,
 ) -> tuple[SweepPoint, ...]:
     """Sum the counts at each threshold, best first: weighted score, F1, lower threshold."""
     return ranked(_measurement(model, talks, tolerance).sweep(thresholds, weights))
@@ -220,7 +298,9 @@ def measure_system(
     started, begun_s = datetime.now(UTC), perf_counter()
     with inference.opened(system) as model:
         for condition in conditions:
-            changed = (under_condition(talk, condition) for talk in talks)
+            changed = talks
+            if condition != WRITTEN:
+                changed = (under_condition(talk, condition) for talk in talks)
             measurement = measure(model, changed, tolerance, keep_places=keep_places)
             if inference.cache:
                 # What a cache hands out says nothing about the time it took to make.
@@ -231,6 +311,45 @@ def measure_system(
     return measured
 
 
-def default_threshold(system: System) -> float:
-    """Return the threshold that the system recommends, or the one for all."""
-    return DEFAULTS.threshold if system.threshold is None else system.threshold
+@dataclass(slots=True)
+class Stopwatch:
+    """Runs while a model works, not while talks are read or answers are used."""
+
+    seconds: float = 0.0
+    characters: int = 0
+
+    @property
+    def effort(self) -> Effort:
+        return Effort(self.seconds, self.characters)
+
+    def answers(
+        self, model: AnyModel, talks: Iterable[Talk]
+    ) -> Iterator[tuple[Talk, Probabilities]]:
+        """Give each talk with its probabilities, in order."""
+        answers = _answers(model, self._read(talks))
+        while True:
+            begun = time.perf_counter()
+            answer = next(answers, None)
+            self.seconds += time.perf_counter() - begun
+            if answer is None:
+                return
+            self.characters += len(answer[0].text)
+            yield answer
+
+    def _read(self, talks: Iterable[Talk]) -> Iterator[Talk]:
+        # The model asks for a talk while the watch runs, so the reading is taken off again.
+        source = iter(talks)
+        while True:
+            begun = time.perf_counter()
+            talk = next(source, None)
+            self.seconds -= time.perf_counter() - begun
+            if talk is None:
+                return
+            yield talk
+
+
+def _answers(model: AnyModel, talks: Iterable[Talk]) -> Iterator[tuple[Talk, Probabilities]]:
+    """Give each talk with its probabilities, in order."""
+    if isinstance(model, TalkModel):
+        return ((talk, model.probabilities_of(talk)) for talk in talks)
+    return tagged_answers(model, ((talk.text, talk) for talk in talks))

@@ -1,4 +1,4 @@
-"""Curves in, a run of truemark out: its units, curves, every mistake in its text, and its file."""
+"""Curves in, a run out: its units, curves, every mistake in its text, and its file."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import isfinite
 from pathlib import Path
 
@@ -18,18 +18,28 @@ from sat_bench.defaults import (
     CONDITION_MARK,
     DEFAULT_RUNTIME,
     DEFAULT_WEIGHTING,
+    DEFAULTS,
     MODEL_MARK,
     WRITTEN,
     Condition,
     Options,
 )
-from sat_bench.measure import EMPTY_RATIO, Measured, MeasuredTalk, default_threshold
 from sat_bench.models.finding import ModelFiles
+from sat_bench.models.protocol import NO_LOSS, Loss
 from sat_bench.models.systems import System
 from truemark import __version__
 from truemark.calibration import reliability_of
-from truemark.counts import total
-from truemark.curve import best, counts_at, leave_one_out, sum_curves, thinned
+from truemark.counts import Weights, total
+from truemark.curve import (
+    Curve,
+    SweepPoint,
+    best,
+    counts_at,
+    leave_one_out,
+    sum_curves,
+    sweep,
+    thinned,
+)
 from truemark.errors import TruemarkError, os_reason
 from truemark.matching import ScoredPositions
 from truemark.places import Group, over_tolerances, position_marks
@@ -49,6 +59,7 @@ from truemark.records import System as RunSystem
 from truemark.signature import Signature
 
 TOOL = "sat-bench"
+EMPTY_RATIO = 0.0
 WORDS = {"unit": "talk", "units": "talks", "item": "sentence end", "items": "sentence ends"}
 
 TOLERANCES = (0, 1, 2, 3, 5, 10, 20)
@@ -57,6 +68,84 @@ NEAR = 20  # characters within which a missed and an invented end may be the sam
 AROUND = 80  # characters of text on either side of a finding
 
 _NOT_IN_NAMES = re.compile(r"[^\w.+-]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """The seconds a system took for so many characters, without its start."""
+
+    seconds: float
+    characters: int
+
+    @property
+    def characters_per_s(self) -> float:
+        return self.characters / self.seconds if self.seconds > 0 else 0.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MeasuredTalk:
+    """The answer of a system to one talk; `group` has its places where a record needs them."""
+
+    id: str
+    language: str
+    curve: Curve
+    seconds: float | None = None
+    replayed: bool = False
+    group: Group | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Measurement:
+    """All talks as one system answered them.
+
+    `loss` is what it changed in the texts; `effort` is None where time was not measured.
+    """
+
+    talks: tuple[MeasuredTalk, ...]
+    loss: Loss = NO_LOSS
+    effort: Effort | None = None
+
+    @property
+    def curves(self) -> tuple[Curve, ...]:
+        return tuple(talk.curve for talk in self.talks)
+
+    @property
+    def graded(self) -> bool:
+        """Whether thresholds make a difference; a system without probabilities has one point."""
+        return any(curve.graded for curve in self.curves)
+
+    def sweep(self, thresholds: Sequence[float], weights: Weights) -> tuple[SweepPoint, ...]:
+        """Sum the counts of all talks at each threshold, or once where thresholds do not matter."""
+        used = thresholds if self.graded or not self.talks else thresholds[:1]
+        return sweep(self.curves, used, weights, empty=EMPTY_RATIO)
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """A system that was measured under one condition, and the thresholds that were asked for.
+
+    `seconds` is how long that took in all, from `started` on.
+    """
+
+    system: System
+    condition: Condition
+    thresholds: tuple[float, ...]
+    measurement: Measurement
+    started: str
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """A system that could not be loaded or run."""
+
+    name: str
+    reason: str
+
+
+def default_threshold(system: System) -> float:
+    """Return the threshold that the system recommends, or the one for all."""
+    return DEFAULTS.threshold if system.threshold is None else system.threshold
 
 
 def run_of(measured: Measured, options: Options, data: str) -> Run:

@@ -9,10 +9,8 @@ from decimal import Decimal
 from typing import assert_never
 
 from sat_bench.defaults import WRITTEN, Mode, Options
-from sat_bench.measure import EMPTY_RATIO, Failed, Measured, Measurement
 from sat_bench.models.protocol import NO_LOSS, Loss
-from sat_bench.record import signature_of
-from sat_bench.running.progress import Effort
+from sat_bench.record import EMPTY_RATIO, Effort, Failed, Measured, Measurement, signature_of
 from truemark.comparison import Versus, compare
 from truemark.counts import Counts, Scores, Weights, scores
 from truemark.curve import SweepPoint, best, best_of_all, counts_at, point_of, sum_curves
@@ -130,7 +128,11 @@ class Report:
 
     @property
     def mode(self) -> Mode:
-        return self.options.mode
+        if self.options.shows_conditions:
+            return "conditions"
+        if self.options.compare:
+            return "comparison"
+        return "sweep" if self.options.sweeps else "evaluation"
 
     @property
     def measured(self) -> tuple[Result, ...]:
@@ -221,7 +223,7 @@ def shown_threshold(threshold: float | None) -> str:
 
 
 def _shown_weights(options: Options) -> str:
-    return f"(wp={options.precision_weight}, wr={options.recall_weight})"
+    return f"(wp={options.weights.precision}, wr={options.weights.recall})"
 
 
 def show(report: Report) -> str:
@@ -380,11 +382,15 @@ def signatures(report: Report) -> Iterator[str]:
 def _remarks(result: Result, options: Options, *, timed: bool) -> Iterator[str]:
     if options.sweeps and not result.graded:
         yield "gives no probabilities, so its sweep is a single point"
-    if result.loss:
+    if _changed_text(result.loss):
         yield f"{result.loss}; its sentences were aligned to the text as far as they go"
     if timed and result.effort:
         effort = result.effort
         yield f"{effort.seconds:.2f} s, {effort.characters_per_s:,.0f} characters/s"
+
+
+def _changed_text(loss: Loss) -> bool:
+    return bool(loss.changed or loss.deleted or loss.invented)
 
 
 def _certainty_lines(result: Result, options: Options) -> Iterator[str]:
@@ -654,7 +660,7 @@ def _summary_table(report: Report) -> Table:
     """Make a row for each model and threshold; in a comparison also with time, and any loss."""
     conditioned = report.mode == "conditions"
     timed = report.mode == "comparison" or len({result.name for result in report.results}) > 1
-    lossy = timed and any(result.loss for result in report.measured)
+    lossy = timed and any(_changed_text(result.loss) for result in report.measured)
     columns = (
         *("model", *(["condition"] if conditioned else []), *_COLUMNS),
         *(["f1_loss"] if conditioned else []),

@@ -150,7 +150,7 @@ _IMPORTED = (
     "cal_ai.calendars.google",
     "cal_ai.calendars.ics",
     "cal_ai.extractors.reader.extractor",
-    "sat_bench.commands",
+    "sat_bench.measure",
     "truemark.comparison",
     "truemark.pages.report",
     "truemark.services.gemini",

@@ -61,7 +61,7 @@ def test_a_command_that_is_let_be_ends_well(folder: Path, module: str) -> None:
         ("cal_ai", "cal_ai.extractors.choosing"),
         ("cal_ai", "icalendar"),
         ("cal_ai", "rapidfuzz"),
-        ("sat_bench", "sat_bench.commands"),
+        ("sat_bench", "sat_bench.measure"),
         ("sat_bench", "numpy"),
         ("sat_bench", "onnxruntime"),
         ("truemark", "truemark.records"),

@@ -14,8 +14,9 @@ import sat_bench
 from sat_bench import Segmenter, Talk, compare, evaluate, load_corpus, sweep
 from sat_bench.corpus.talks import CorpusError, find_sentences
 from sat_bench.defaults import BUNDLED_CORPUS, DEFAULTS
-from sat_bench.measure import Failed, Measured, measure
+from sat_bench.measure import measure
 from sat_bench.models.protocol import Probabilities
+from sat_bench.record import Failed, Measured
 from truemark.counts import Counts, Weights, total
 from truemark.curve import grid, ranked
 from truemark.matching import match_positions

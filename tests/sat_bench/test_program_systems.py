@@ -10,12 +10,11 @@ import pytest
 from testing.measuring import measured_at
 
 from sat_bench import compare, load_corpus
-from sat_bench.cli import main
+from sat_bench.cli import main, parse_model_names
 from sat_bench.corpus.talks import Talk, find_sentences
 from sat_bench.defaults import BUNDLED_CORPUS
-from sat_bench.flags import model_names
-from sat_bench.measure import Failed, Measured
 from sat_bench.models.systems import find_system
+from sat_bench.record import Failed, Measured
 from sat_bench.running.cache import ProbabilityCache
 from sat_bench.running.cluster import connected
 from sat_bench.running.inference import Inference
@@ -65,7 +64,7 @@ def test_a_program_is_measured_in_each_form(splitter: str, form: str) -> None:
     assert found.counts.tp == 6
     assert found.counts.fp == found.counts.fn == 0
     assert found.graded == ("--json" in form)
-    assert not found.loss
+    assert not any(found.loss.rates)
 
 
 @pytest.mark.parametrize(
@@ -110,7 +109,7 @@ def test_a_program_that_fails_is_one_line_and_the_others_are_measured(
     ],
 )
 def test_names_are_split_at_commas_outside_of_quotes(value: str, names: tuple[str, ...]) -> None:
-    assert model_names(value) == names
+    assert parse_model_names(value) == names
 
 
 def test_systems_of_every_kind_are_in_one_table(

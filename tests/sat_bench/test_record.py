@@ -15,10 +15,17 @@ from sat_bench.corpus.conditions import under_condition
 from sat_bench.corpus.loading import load_corpus
 from sat_bench.corpus.talks import Talk, find_sentences
 from sat_bench.defaults import BUNDLED_CORPUS, DEFAULTS, Condition, Options
-from sat_bench.measure import Measured, measure
+from sat_bench.measure import measure
 from sat_bench.models.finding import ModelFiles
 from sat_bench.models.protocol import Probabilities
-from sat_bench.record import record_paths, reliability, run_of, signature_of, with_findings
+from sat_bench.record import (
+    Measured,
+    record_paths,
+    reliability,
+    run_of,
+    signature_of,
+    with_findings,
+)
 from sat_bench.report import Report, Result, beyond_the_grid, notes, results_of
 from truemark.cli import main as truemark
 from truemark.counts import total

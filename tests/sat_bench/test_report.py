@@ -9,12 +9,10 @@ import numpy as np
 import pytest
 
 from sat_bench.defaults import Condition, Options
-from sat_bench.measure import Failed, Measured, MeasuredTalk, Measurement
 from sat_bench.models.answers import TextSystem
 from sat_bench.models.protocol import Loss
-from sat_bench.record import run_of
+from sat_bench.record import Effort, Failed, Measured, MeasuredTalk, Measurement, run_of
 from sat_bench.report import Report, Result, beyond_the_grid, results_of, show, shown_threshold
-from sat_bench.running.progress import Effort
 from truemark import __version__
 from truemark.counts import Counts, Weights
 from truemark.curve import Curve, best, grid
@@ -71,7 +69,7 @@ def result(
 def shown(one: Measured, weights: Weights | None = None) -> Result:
     """A result without intervals."""
     weights = weights or Weights()
-    options = Options(precision_weight=weights.precision, recall_weight=weights.recall)
+    options = Options(weights=weights)
     points = one.measurement.sweep(one.thresholds, weights)
     return Result(
         run_of(one, options, DATA),
@@ -117,7 +115,7 @@ EVALUATION = Report(
 )
 SWEEP = replace(
     EVALUATION,
-    options=Options(sweeps=True, recall_weight=2.0),
+    options=Options(sweeps=True, weights=Weights(1.0, 2.0)),
     results=(
         result(
             "sat.onnx",
@@ -273,7 +271,7 @@ def test_csv_has_one_optimal_row_per_model() -> None:
 
 
 def test_weights_are_shown_whole() -> None:
-    weighted = replace(SWEEP.options, precision_weight=0.25, recall_weight=3.0)
+    weighted = replace(SWEEP.options, weights=Weights(0.25, 3.0))
     assert "(wp=0.25, wr=3.0)" in show(replace(SWEEP, options=weighted))
 
 

@@ -17,13 +17,14 @@ from sat_bench import compare, evaluate, find_system, load_corpus
 from sat_bench.corpus.loading import Corpus
 from sat_bench.corpus.talks import Talk, find_sentences
 from sat_bench.defaults import BUNDLED_CORPUS, Condition
-from sat_bench.measure import Failed, Measured, measure_system
+from sat_bench.measure import measure_system
 from sat_bench.models.answers import AnswerError, TextSystem, printed_answer, read_answer
 from sat_bench.models.finding import ModelFiles
 from sat_bench.models.libraries import LIBRARIES
 from sat_bench.models.protocol import ModelError
 from sat_bench.models.stored import StoredPredictions
 from sat_bench.models.systems import is_model_name
+from sat_bench.record import Failed, Measured
 from truemark.counts import Counts
 from truemark.curve import grid
 

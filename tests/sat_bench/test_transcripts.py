@@ -2,9 +2,9 @@ from pathlib import Path
 
 import pytest
 
+from sat_bench.corpus.importing import import_transcript
 from sat_bench.corpus.loading import load_talk
 from sat_bench.corpus.talks import CorpusError
-from sat_bench.corpus.transcripts import import_transcript
 
 PASTED = """\
 00:13

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from math import inf
-from typing import Protocol, TypeVar, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +18,6 @@ FloatArray = NDArray[np.float32]
 
 CERTAIN = inf  # above every threshold, 1 included
 PER = 1_000
-Tag = TypeVar("Tag")
 
 
 class ModelError(TruemarkError):
@@ -45,9 +43,6 @@ class Loss:
             self.invented + other.invented,
             self.characters + other.characters,
         )
-
-    def __bool__(self) -> bool:
-        return bool(self.changed or self.deleted or self.invented)
 
     @property
     def rates(self) -> tuple[float, float, float]:
@@ -110,26 +105,3 @@ class TalkModel(Protocol):
 
 
 AnyModel = BoundaryModel | TalkModel
-
-
-def tagged_answers(
-    model: BoundaryModel, texts: Iterable[tuple[str, Tag]]
-) -> Iterator[tuple[Tag, Probabilities]]:
-    """Give the tag that comes with each text, and the text's probabilities, in order."""
-    # The model reads a few texts ahead of the one it answers for.
-    waiting: deque[Tag] = deque()
-
-    def read() -> Iterator[str]:
-        for text, tag in texts:
-            waiting.append(tag)
-            yield text
-
-    for probabilities in model.probabilities_many(read()):
-        yield waiting.popleft(), probabilities
-
-
-def talk_answers(model: AnyModel, talks: Iterable[Talk]) -> Iterator[tuple[Talk, Probabilities]]:
-    """Give each talk with its probabilities, in order."""
-    if isinstance(model, TalkModel):
-        return ((talk, model.probabilities_of(talk)) for talk in talks)
-    return tagged_answers(model, ((talk.text, talk) for talk in talks))

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 import struct
 import zlib
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import astuple, fields, replace
+from dataclasses import astuple, fields
 from io import BytesIO
-from itertools import groupby
 from math import inf, nan
 from pathlib import Path
 from typing import Any
@@ -17,10 +14,9 @@ from zipfile import BadZipFile, ZipFile
 import numpy as np
 from numpy.typing import NDArray
 
-from sat_bench.models.protocol import CERTAIN, BoundaryModel, Loss, Probabilities, tagged_answers
+from sat_bench.models.protocol import CERTAIN, Loss, Probabilities
 from truemark.errors import TruemarkError
 from truemark.files import read_bytes, write_atomically
-from truemark.signature import Signature
 
 _BYTES_PER_CHARACTER = 32  # of arrays, at most: four tokens end at each
 _LEAST_BYTES = 4_000
@@ -62,65 +58,6 @@ class ProbabilityCache:
     def _path(self, key: bytes) -> Path:
         name = key.hex()
         return self.folder / name[:2] / f"{name}.probabilities"
-
-
-class CachedModel:
-    """A model that is opened and run only for texts whose probabilities are not in the cache."""
-
-    def __init__(
-        self,
-        cache: ProbabilityCache,
-        identity: Signature,
-        open_model: Callable[[], BoundaryModel],
-        note: Callable[[str], None],
-    ) -> None:
-        self._cache, self._identity = cache, str(identity).encode()
-        self._open_model, self._note = open_model, note
-        self._model: BoundaryModel | None = None
-        self._keeps = True
-        self._hits = self._texts = 0
-
-    @property
-    def hits_in_words(self) -> str:
-        """Says how many texts needed no inference."""
-        return f"{self._hits} of {self._texts} talks taken from the cache {self._cache.folder}"
-
-    def probabilities_many(self, texts: Iterable[str]) -> Iterator[Probabilities]:
-        """Give the probabilities of each text, in order."""
-        # Consecutive texts that are not in the cache go through the model together; a hit ends the
-        # run, so that at most one text is read beyond what the model itself reads ahead.
-        for missing, entries in groupby(map(self._look_up, texts), lambda entry: entry[2] is None):
-            if missing:
-                yield from self._computed((text, key) for text, key, _ in entries)
-                continue
-            for _, _, kept in entries:
-                self._hits += 1
-                assert kept
-                yield replace(kept, replayed=True)
-
-    def _look_up(self, text: str) -> tuple[str, bytes, Probabilities | None]:
-        self._texts += 1
-        content = hashlib.sha256(text.encode("utf-8", "surrogatepass"))
-        key = hashlib.sha256(self._identity + content.digest()).digest()
-        kept = self._cache.load(key, len(text))
-        if kept is not None and len(kept.ends) and kept.ends[-1] > len(text):
-            kept = None  # not of this text
-        return text, key, kept
-
-    def _computed(self, entries: Iterable[tuple[str, bytes]]) -> Iterator[Probabilities]:
-        self._model = self._model or self._open_model()
-        for key, probabilities in tagged_answers(self._model, entries):
-            self._keep(key, probabilities)
-            yield probabilities
-
-    def _keep(self, key: bytes, probabilities: Probabilities) -> None:
-        try:
-            if self._keeps:
-                self._cache.store(key, probabilities)
-        except TruemarkError as error:
-            # Without room for the cache the measurement still goes on.
-            self._keeps = False
-            self._note(f"no more probabilities are kept: {error}")
 
 
 def encoded(key: bytes, probabilities: Probabilities) -> bytes:

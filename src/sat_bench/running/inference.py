@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import PackageNotFoundError, version
+from itertools import groupby
 from pathlib import Path
+from typing import TypeVar
 
 from sat_bench import models
 from sat_bench.defaults import (
@@ -19,12 +23,13 @@ from sat_bench.defaults import (
 from sat_bench.models.answers import TextSystem
 from sat_bench.models.cards import Reach
 from sat_bench.models.finding import ModelFiles
-from sat_bench.models.protocol import AnyModel, BoundaryModel
+from sat_bench.models.protocol import AnyModel, BoundaryModel, Probabilities
 from sat_bench.models.segmenter import Segmenter
 from sat_bench.models.stored import StoredPredictions
 from sat_bench.models.systems import System
-from sat_bench.running.cache import CachedModel, ProbabilityCache
+from sat_bench.running.cache import ProbabilityCache
 from sat_bench.running.cluster import Cluster
+from truemark.errors import TruemarkError
 from truemark.files import read_bytes
 from truemark.signature import Signature, data_hash
 
@@ -39,6 +44,7 @@ _READING = ("alignment", "answers")
 _LIBRARIES = ("onnxruntime", "sentencepiece")
 
 
+Tag = TypeVar("Tag")
 Watch = Callable[[str, BoundaryModel], AbstractContextManager[BoundaryModel]]
 
 
@@ -130,6 +136,81 @@ class Inference:
                 ("runtime", _runtime(self.runtime)),
             )
         )
+
+
+class CachedModel:
+    """A model that is opened and run only for texts whose probabilities are not in the cache."""
+
+    def __init__(
+        self,
+        cache: ProbabilityCache,
+        identity: Signature,
+        open_model: Callable[[], BoundaryModel],
+        note: Callable[[str], None],
+    ) -> None:
+        self._cache, self._identity = cache, str(identity).encode()
+        self._open_model, self._note = open_model, note
+        self._model: BoundaryModel | None = None
+        self._keeps = True
+        self._hits = self._texts = 0
+
+    @property
+    def hits_in_words(self) -> str:
+        """Says how many texts needed no inference."""
+        return f"{self._hits} of {self._texts} talks taken from the cache {self._cache.folder}"
+
+    def probabilities_many(self, texts: Iterable[str]) -> Iterator[Probabilities]:
+        """Give the probabilities of each text, in order."""
+        # Consecutive texts that are not in the cache go through the model together; a hit ends the
+        # run, so that at most one text is read beyond what the model itself reads ahead.
+        for missing, entries in groupby(map(self._look_up, texts), lambda entry: entry[2] is None):
+            if missing:
+                yield from self._computed((text, key) for text, key, _ in entries)
+                continue
+            for _, _, kept in entries:
+                self._hits += 1
+                assert kept
+                yield replace(kept, replayed=True)
+
+    def _look_up(self, text: str) -> tuple[str, bytes, Probabilities | None]:
+        self._texts += 1
+        content = hashlib.sha256(text.encode("utf-8", "surrogatepass"))
+        key = hashlib.sha256(self._identity + content.digest()).digest()
+        kept = self._cache.load(key, len(text))
+        if kept is not None and len(kept.ends) and kept.ends[-1] > len(text):
+            kept = None  # not of this text
+        return text, key, kept
+
+    def _computed(self, entries: Iterable[tuple[str, bytes]]) -> Iterator[Probabilities]:
+        self._model = self._model or self._open_model()
+        for key, probabilities in tagged_answers(self._model, entries):
+            self._keep(key, probabilities)
+            yield probabilities
+
+    def _keep(self, key: bytes, probabilities: Probabilities) -> None:
+        try:
+            if self._keeps:
+                self._cache.store(key, probabilities)
+        except TruemarkError as error:
+            # Without room for the cache the measurement still goes on.
+            self._keeps = False
+            self._note(f"no more probabilities are kept: {error}")
+
+
+def tagged_answers(
+    model: BoundaryModel, texts: Iterable[tuple[str, Tag]]
+) -> Iterator[tuple[Tag, Probabilities]]:
+    """Give the tag that comes with each text, and the text's probabilities, in order."""
+    # The model reads a few texts ahead of the one it answers.
+    waiting: deque[Tag] = deque()
+
+    def read() -> Iterator[str]:
+        for text, tag in texts:
+            waiting.append(tag)
+            yield text
+
+    for probabilities in model.probabilities_many(read()):
+        yield waiting.popleft(), probabilities
 
 
 def _runtime(name: Runtime) -> str:

@@ -1,10 +1,7 @@
-"""A model at work: how long it takes, and a progress bar on a terminal."""
+"""Progress bars on a terminal: talks that are read, texts that a model has answered."""
 
 from __future__ import annotations
 
-import os
-import sys
-import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -12,66 +9,11 @@ from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sat_bench.corpus.talks import Talk
-from sat_bench.models.protocol import (
-    AnyModel,
-    BoundaryModel,
-    Probabilities,
-    tagged_answers,
-    talk_answers,
-)
+from sat_bench.models.protocol import BoundaryModel, Probabilities
+from sat_bench.running.inference import tagged_answers
 
 if TYPE_CHECKING:
     from rich.progress import Progress
-
-
-@dataclass(frozen=True, slots=True)
-class Effort:
-    """The seconds a system took for so many characters, without its start."""
-
-    seconds: float
-    characters: int
-
-    @property
-    def characters_per_s(self) -> float:
-        return self.characters / self.seconds if self.seconds > 0 else 0.0
-
-
-@dataclass(slots=True)
-class Stopwatch:
-    """Runs while a model works, not while talks are read or answers are used."""
-
-    seconds: float = 0.0
-    characters: int = 0
-
-    @property
-    def effort(self) -> Effort:
-        return Effort(self.seconds, self.characters)
-
-    def answers(
-        self, model: AnyModel, talks: Iterable[Talk]
-    ) -> Iterator[tuple[Talk, Probabilities]]:
-        """Give each talk with its probabilities, in order."""
-        answers = talk_answers(model, self._read(talks))
-        while True:
-            begun = time.perf_counter()
-            answer = next(answers, None)
-            self.seconds += time.perf_counter() - begun
-            if answer is None:
-                return
-            self.characters += len(answer[0].text)
-            yield answer
-
-    def _read(self, talks: Iterable[Talk]) -> Iterator[Talk]:
-        # The model asks for a talk while the watch runs, so the reading is taken off again.
-        source = iter(talks)
-        while True:
-            begun = time.perf_counter()
-            talk = next(source, None)
-            self.seconds -= time.perf_counter() - begun
-            if talk is None:
-                return
-            yield talk
 
 
 class WatchedModel:
@@ -82,9 +24,8 @@ class WatchedModel:
 
     def probabilities_many(self, texts: Iterable[str]) -> Iterator[Probabilities]:
         """Give the probabilities of each text, in order."""
-        for length, probabilities in tagged_answers(
-            self._model, ((text, len(text)) for text in texts)
-        ):
+        lengths = ((text, len(text)) for text in texts)
+        for length, probabilities in tagged_answers(self._model, lengths):
             self._done(length)
             yield probabilities
 
@@ -120,11 +61,6 @@ def watch_reading(files: Sequence[Path]) -> Iterator[Path]:
         for number, file in enumerate(files, 1):
             yield file
             progress.update(bar, completed=number, done=number)
-
-
-def on_a_terminal() -> bool:
-    """Whether standard error is a terminal that can redraw a line."""
-    return sys.stderr is not None and sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
 
 
 def _progress() -> Progress:
