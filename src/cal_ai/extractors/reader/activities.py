@@ -1,4 +1,4 @@
-"""What people put into calendars: the words for it, how long it takes, and when it usually is."""
+"""Activities that people put into calendars: their nouns, usual length and usual hour."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from cal_ai.extractors.reader.patterns import any_of
 class Kind:
     """What is usual for some activities.
 
-    `hour` is when they start if only the day is known (None: no usual time); those that are
-    `shared` are named after the person one does them with.
+    `hour` is when they start if only the day is known (None: no usual time). The title of a
+    `shared` activity names the other person.
     """
 
     minutes: int = 60
@@ -22,7 +22,7 @@ class Kind:
     shared: bool = False
 
 
-# Minutes, the hour if there is a usual one, what else is so; then the nouns.
+# Minutes, the usual hour if there is one, other properties; then the nouns.
 _KINDS = """
     30 shared = call, phone call, video call, zoom, facetime, skype, video chat, phone chat,
         phone screen, 1:1, sync, sync-up, syncup, huddle;
@@ -79,7 +79,7 @@ _KINDS = """
 
 @cache
 def kinds() -> dict[str, Kind]:
-    """The kind of every activity noun."""
+    """Map every activity noun to its kind."""
     rows = (row.partition(" = ") for row in _KINDS.split(";"))
     return {noun.strip(): _kind(usual) for usual, _, nouns in rows for noun in nouns.split(",")}
 
@@ -91,5 +91,5 @@ def _kind(usual: str) -> Kind:
 
 @cache
 def noun_pattern() -> str:
-    """A pattern of all activity nouns, longest first, with their plurals."""
+    """Make a pattern of all activity nouns, longest first, with their plurals."""
     return rf"(?<![\w-])(?P<noun>{any_of(kinds())})(?:s|es)?(?![\w-]|'s \w+'s)"

@@ -1,4 +1,4 @@
-"""What a conversation could be about: the different times in it, and pairs of a time and a day."""
+"""Candidates for events: the different times in a conversation, and pairs of a time and a day."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _TIMES = ("clock", "part")
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """One time, however often it is mentioned; `mentions` are places in those of the talk."""
+    """One time, however often it is mentioned; `mentions` are indices into those of the talk."""
 
     kind: MentionKind
     value: Value
@@ -27,7 +27,7 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class TimeOnDay:
-    """A clock time or part of the day on a day, as places in the nodes; NONE where one is not said.
+    """A clock time or part of the day on a day, as indices of nodes; NONE where one is not said.
 
     `near` holds the mentions of the two that are closest to each other, `apart` the lines between.
     """
@@ -46,21 +46,23 @@ class Candidates:
     pairs: tuple[TimeOnDay, ...]
 
     def spoken(self, talk: Dialogue, node: int) -> Mention | None:
-        """The mention that says most about a node; None for NONE."""
+        """Return the mention that says most about a node; None for NONE."""
         if node == NONE:
             return None
-        return max((talk.mentions[it] for it in self.nodes[node].mentions), key=_says)
+        return max((talk.mentions[place] for place in self.nodes[node].mentions), key=_detail)
 
 
 def find_candidates(talk: Dialogue) -> Candidates:
-    """The candidates of a talk."""
+    """Find the candidates of a talk."""
     if len(talk.mentions) > _MOST_MENTIONS:  # each time is paired with each day
         raise TooLong
     places: dict[tuple[MentionKind, Value], list[int]] = defaultdict(list)
-    certain = {it.value for it in talk.mentions if it.clock is not None and it.clock.certain}
+    certain = {
+        mention.value for mention in talk.mentions if mention.clock and mention.clock.certain
+    }
     for place, mention in enumerate(talk.mentions):
         places[mention.kind, _value(mention, certain)].append(place)
-    nodes = tuple(Node(kind, value, tuple(found)) for (kind, value), found in places.items())
+    nodes = tuple(Node(*key, tuple(mentions)) for key, mentions in places.items())
     times = [NONE, *(place for place, node in enumerate(nodes) if node.kind in _TIMES)]
     days = [NONE, *(place for place, node in enumerate(nodes) if node.kind == "day")]
     pairs = [
@@ -69,12 +71,12 @@ def find_candidates(talk: Dialogue) -> Candidates:
         for day in days
         if (when, day) != (NONE, NONE)
     ]
-    near = sorted((pair for pair in pairs if pair.apart <= _FARTHEST), key=lambda it: it.apart)
+    near = sorted((pair for pair in pairs if pair.apart <= _FARTHEST), key=lambda pair: pair.apart)
     return Candidates(nodes, tuple(near[:_MOST_PAIRS]))
 
 
 def _value(mention: Mention, certain: Container[Value]) -> Value:
-    """The value of a mention; "7" after "7 pm" is the same time."""
+    """Return the value of a mention; "7" after "7 pm" is the same time."""
     if mention.kind == "clock" and mention.clock and not mention.clock.certain:
         assert isinstance(mention.value, int)
         late = mention.value + 720
@@ -88,13 +90,13 @@ def _pair(mentions: Sequence[Mention], nodes: Sequence[Node], when: int, day: in
         last = nodes[max(when, day)].mentions[-1]
         return TimeOnDay(when, day, (NONE, last) if when == NONE else (last, NONE), 0)
     near = min(
-        ((one, other) for one in nodes[when].mentions for other in nodes[day].mentions),
-        key=lambda it: (abs(mentions[it[0]].line - mentions[it[1]].line), -it[0]),
+        ((time, on) for time in nodes[when].mentions for on in nodes[day].mentions),
+        key=lambda pair: (abs(mentions[pair[0]].line - mentions[pair[1]].line), -pair[0]),
     )
     return TimeOnDay(when, day, near, abs(mentions[near[0]].line - mentions[near[1]].line))
 
 
-def _says(mention: Mention) -> tuple[bool, bool, bool, int]:
+def _detail(mention: Mention) -> tuple[bool, bool, bool, int]:
     clock = mention.clock
     certain, ends = (clock.certain, clock.until is not None) if clock else (False, False)
     return mention.last is not None, certain, ends, mention.line

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import date, timedelta
 
 from cal_ai.extractors.reader import reckoning
-from cal_ai.extractors.reader.patterns import Span, found, overlaps, small, small_pattern
+from cal_ai.extractors.reader.patterns import Span, occurs, overlaps, small, small_pattern
 from cal_ai.extractors.reader.reckoning import MONTH, NUMBER
 
 _HOLIDAYS = {"christmas eve": (12, 24), "christmas": (12, 25), "boxing": (12, 26)}
@@ -61,11 +61,11 @@ def _day_month(m: re.Match[str], today: date) -> Day | None:
 
 
 def _numeric(m: re.Match[str], today: date) -> Day | None:
-    """Day and month in numbers: the day first before a dot ("17.06."), else what is nearer."""
+    """Read day and month in numbers: day first before a dot ("17.06."), else the nearer date."""
     first, second = int(m[1]), int(m[2])
     orders = [(first, second)] if "/" in m[0] else []
     year = int(m[3]) + (2000 if int(m[3]) < 100 else 0) if m[3] else 0
-    days = (reckoning.next_dated(today, *it, year=year) for it in (*orders, (second, first)))
+    days = (reckoning.next_dated(today, *order, year=year) for order in (*orders, (second, first)))
     near = (day for day in days if day is not None)
     return _dated(m, min(near, key=lambda day: (day < today, abs(day - today)), default=None))
 
@@ -79,7 +79,7 @@ def _nth(m: re.Match[str], today: date) -> Day | None:
 
 
 def _ahead(m: re.Match[str], today: date) -> Day | None:
-    """The day a number of days, weeks or months ahead ("two weeks from Friday")."""
+    """Read a day some days, weeks or months ahead ("two weeks from Friday")."""
     count, unit = reckoning.number(m["count"]), m["unit"]
     base, anchor = today, m["anchor"]
     if anchor == "tomorrow":
@@ -247,7 +247,7 @@ _RULES: tuple[tuple[str, Callable[[re.Match[str], date], Day | None]], ...] = (
     ),
 )
 
-# Most sentences name no day at all, and need no closer look.
+# Most sentences name no day at all, so they are skipped.
 _ANY_DAY = (
     r"\d|day|night|morrow|week|month|year|morning|noon|evening|ago\b|back\b|last\b|past\b|arvo"
     r"|\b(?:mon|tue|wed|thu|fri|sat|sun|eod|jan|feb|mar|apr|may|jun|jul|aug|sept?|oct|nov|dec)\b"
@@ -257,9 +257,9 @@ _ANY_DAY = (
 
 
 def find_days(text: str, today: date) -> list[Day]:
-    """The days named in `text`, in order; of overlapping readings the more specific one."""
+    """Find the days named in `text`, in order; of overlapping readings the more specific one."""
     days: list[Day] = []
-    if not found(_ANY_DAY, text):
+    if not occurs(_ANY_DAY, text):
         return days
     lower = small(text)
     for source, read in _RULES:
@@ -277,7 +277,7 @@ def find_days(text: str, today: date) -> list[Day]:
 
 
 def _merged(days: list[Day], text: str) -> list[Day]:
-    """`days` with a weekday and a date in one where they are one ("Friday the 27th")."""
+    """Merge a weekday and a date that name one day ("Friday the 27th")."""
     merged: list[Day] = []
     for day in days:
         before = merged[-1] if merged else None

@@ -1,4 +1,4 @@
-"""From scores to events: what the conversation changes in the calendar, and how surely."""
+"""From scores to events: what the conversation changes in the calendar, and how likely."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ from cal_ai.extractors.reader.titles import FAR, FloatArray, alike, log_softmax,
 KEEP, DELETE, UPDATE = range(3)
 WHEN_KINDS = ("clock", "until", "part", "length", "shift")
 DAY_KINDS = ("day", "week")
-_WHEN, _DAY, _SETTLES = range(2, 5)  # of the rows of a look's words; titles have the first
+_WHEN, _DAY, _SETTLES = range(2, 5)  # rows of a look's words; the first two are for titles
 _WORTH_A_LOOK = 0.12
 _MOST_LOOKS = 8
-_FIRST_COUNTS = 0.4  # the weight of the first reading, against that of the second look
-_SUREST = 9.0  # a logit beyond which nothing is surer
-_UNHEARD = -7.0  # the logarithm of a chance that does not count
-_MOST_LINES = 4  # that are quoted
+_FIRST_WEIGHT = 0.4  # of the first reading, against that of the second look
+_LARGEST_LOGIT = 9.0
+_NEGLIGIBLE = -7.0  # log probability
+_MOST_QUOTED = 4  # lines
 
 
 @dataclass(frozen=True, slots=True)
 class Levels:
-    """From which probability on something is an event, and from which on it is surer than low."""
+    """The least probabilities of an event, and of medium and high confidence in it."""
 
     found: float = 0.5
     medium: float = 0.6
@@ -41,7 +41,7 @@ class Levels:
 
 @dataclass(frozen=True, slots=True)
 class Thresholds:
-    """The levels of each action, which are sure in different ways.
+    """The levels of each action.
 
     Chosen on conversations kept out of training (`training/reader/tuning.py`).
     """
@@ -62,7 +62,7 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """A pair, or an event of the calendar, that is worth a second look, and how likely it is."""
+    """A pair or a calendar event that is worth a second look, and how likely it is."""
 
     chance: float
     place: int
@@ -72,7 +72,7 @@ class Proposal:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A talk with all that is known of it before the decision: `scores` has a row per proposal."""
+    """A talk with all that the decision depends on; `scores` has a row per proposal."""
 
     talk: Dialogue
     candidates: Candidates
@@ -91,38 +91,42 @@ class _New:
 
 
 def read_twice(network: Scorer, talk: Dialogue) -> Reading:
-    """A talk read as a whole, then again with each likely candidate in mind."""
+    """Read a talk as a whole, then again for each likely candidate."""
     candidates = find_candidates(talk)
     encoded = network.marker.encode(talk, candidates)
     proposals = _proposals(candidates, encoded, network.scores(encoded.arrays))
-    looks = [it.look for it in proposals]
+    looks = [proposal.look for proposal in proposals]
     scores = network.scores(encoded.looks(looks)) if looks else None
     return Reading(talk, candidates, encoded, proposals, scores)
 
 
-def _proposals(found: Candidates, encoded: Encoded, scores: Logits) -> tuple[Proposal, ...]:
-    new = 1 / (1 + np.exp(-np.clip(scores.create.astype(np.float64), -_SUREST, _SUREST)))
-    changed = np.clip(1 - _softmax(scores.action)[:, KEEP], 0, 1 - np.exp(-_SUREST))
-    pairs = [(float(new[it]), it, True) for it in range(len(found.pairs))]
-    events = [(float(changed[it]), it, False) for it in range(len(encoded.events) - 1)]
-    return tuple(
-        Proposal(*it, encoded.at_pair(found, it[1]) if it[2] else encoded.at_event(it[1]))
-        for it in sorted(pairs + events, reverse=True)[:_MOST_LOOKS]
-        if it[0] >= _WORTH_A_LOOK
+def _proposals(candidates: Candidates, encoded: Encoded, scores: Logits) -> tuple[Proposal, ...]:
+    new = 1 / (
+        1 + np.exp(-np.clip(scores.create.astype(np.float64), -_LARGEST_LOGIT, _LARGEST_LOGIT))
     )
+    changed = np.clip(1 - _softmax(scores.action)[:, KEEP], 0, 1 - np.exp(-_LARGEST_LOGIT))
+    pairs = [(float(new[place]), place, True) for place in range(len(candidates.pairs))]
+    events = [(float(changed[place]), place, False) for place in range(len(encoded.events) - 1)]
+    proposals = []
+    for chance, place, is_pair in sorted(pairs + events, reverse=True)[:_MOST_LOOKS]:
+        if chance >= _WORTH_A_LOOK:
+            look = encoded.at_pair(candidates, place) if is_pair else encoded.at_event(place)
+            proposals.append(Proposal(chance, place, is_pair, look))
+    return tuple(proposals)
 
 
 def decide(reading: Reading, thresholds: Thresholds) -> list[Found]:
-    """The events of a talk, changes of the calendar first."""
-    changes = sorted(_changes(reading, thresholds), key=lambda it: it.event.existing_event_id or 0)
-    moved = {it.event.start_time for it in changes if it.event.action == "update"}
-    found = _chosen(_new_events(reading, thresholds.create.found))
-    created = [_created(reading.talk, it) for it in found if it.span.start not in moved]
+    """Decide on the events of a talk, changes of the calendar first."""
+    changes = list(_changes(reading, thresholds))
+    changes.sort(key=lambda change: change.event.existing_event_id or 0)
+    moved = {change.event.start_time for change in changes if change.event.action == "update"}
+    new_events = _likeliest(_new_events(reading, thresholds.create.found))
+    created = [_created(reading.talk, new) for new in new_events if new.span.start not in moved]
     return [*changes, *created]
 
 
 def confidence(found: Found, thresholds: Thresholds) -> Confidence:
-    """How sure an event is, in a word."""
+    """Return the confidence in an event."""
     levels: Levels = getattr(thresholds, found.event.action)
     if found.probability >= levels.high:
         return "high"
@@ -130,11 +134,11 @@ def confidence(found: Found, thresholds: Thresholds) -> Confidence:
 
 
 def _looked(reading: Reading, *, pairs: bool) -> Iterator[tuple[Proposal, FloatArray, FloatArray]]:
-    """The proposals of one kind with what the second look says of them: verdict and words."""
-    for row, it in enumerate(reading.proposals):
-        if it.is_pair == pairs and reading.scores is not None:
-            words_ = reading.scores.words[row].astype(np.float64)
-            yield it, reading.scores.verdict[row].astype(np.float64), words_
+    """Yield the proposals of one kind with the scores of the second look: verdict and words."""
+    for row, proposal in enumerate(reading.proposals):
+        if proposal.is_pair == pairs and reading.scores is not None:
+            verdict, words = reading.scores.verdict[row], reading.scores.words[row]
+            yield proposal, verdict.astype(np.float64), words.astype(np.float64)
 
 
 def _changes(reading: Reading, thresholds: Thresholds) -> Iterator[Found]:
@@ -157,38 +161,40 @@ def _changes(reading: Reading, thresholds: Thresholds) -> Iterator[Found]:
 
 
 def _chance(proposal: Proposal, second: float) -> float:
-    """How likely a proposal is right, by both readings; `second` is the logit of the second."""
+    """Combine the chances of both readings; `second` is the logit of the second."""
     first = np.log(proposal.chance) - np.log1p(-proposal.chance)
-    return float(1 / (1 + np.exp(-_FIRST_COUNTS * first - (1 - _FIRST_COUNTS) * second)))
+    return float(1 / (1 + np.exp(-_FIRST_WEIGHT * first - (1 - _FIRST_WEIGHT) * second)))
 
 
-def _is_not(scores: FloatArray, one: int) -> float:
-    """The logit of all but one."""
-    return float(np.logaddexp.reduce(np.delete(scores, one)) - scores[one])
+def _is_not(scores: FloatArray, choice: int) -> float:
+    """Return the logit of all choices but one."""
+    return float(np.logaddexp.reduce(np.delete(scores, choice)) - scores[choice])
 
 
 def _moved(
     reading: Reading, event: ContextEvent, look: Look, said: FloatArray
 ) -> tuple[Slot, float]:
-    """When an event is moved to, and how surely; what leaves it where it is does not count."""
+    """Find the span to which an event is moved, and its chance; staying in place does not count."""
     talk, spoken = reading.talk, reading.candidates.spoken
     whens = _by_node(reading, look, said[_WHEN], WHEN_KINDS)
     days = _by_node(reading, look, said[_DAY], DAY_KINDS)
     present = changed_span(talk, event, None, None)
     chances = {present: 0.0}
-    for when, day in product(*(np.flatnonzero(it > _UNHEARD).tolist() for it in (whens, days))):
+    for when, day in product(
+        *(np.flatnonzero(chance > _NEGLIGIBLE).tolist() for chance in (whens, days))
+    ):
         span = changed_span(talk, event, spoken(talk, when - 1), spoken(talk, day - 1))
         chances[span] = chances.get(span, 0.0) + float(np.exp(whens[when] + days[day]))
     chances[present] = 0.0
-    return max(chances.items(), key=lambda it: it[1])
+    return max(chances.items(), key=lambda item: item[1])
 
 
 def _by_node(reading: Reading, look: Look, said: FloatArray, kinds: Sequence[str]) -> FloatArray:
-    """The logarithm of the chance of no node, then of each, all its mentions together."""
+    """Return the log probability of no node, then of each with all its mentions."""
     scores = np.full(len(reading.candidates.nodes) + 1, FAR)
     scores[0] = said[0]
     for number, node in enumerate(reading.candidates.nodes, 1):
-        spans = (reading.encoded.span(look.window, it) for it in node.mentions)
+        spans = (reading.encoded.span(look.window, mention) for mention in node.mentions)
         heard = [said[span[0]] for span in spans if span is not None]
         if heard and node.kind in kinds:
             scores[number] = np.logaddexp.reduce(heard)
@@ -196,18 +202,18 @@ def _by_node(reading: Reading, look: Look, said: FloatArray, kinds: Sequence[str
 
 
 def _settling(encoded: Encoded, look: Look, said: FloatArray) -> tuple[int, ...]:
-    """The lines that settle what was looked at: the likeliest, and others that are likely."""
+    """Find the lines that settle a candidate: the likeliest, and others that are likely."""
     line, start, _ = encoded.origins[look.window].T
     begins = np.flatnonzero((line >= 0) & (start < 0))
     best = max(begins, key=lambda at: float(said[_SETTLES, at]))
     likely = [at for at in begins if said[_SETTLES, at] > 0 or at == best]
-    return tuple(sorted({int(line[at]) for at in likely}))[-_MOST_LINES:]
+    return tuple(sorted({int(line[at]) for at in likely}))[-_MOST_QUOTED:]
 
 
 def _new_events(reading: Reading, threshold: float) -> Iterator[_New]:
     talk, candidates = reading.talk, reading.candidates
-    # What begins with an event of the calendar is that event, called otherwise.
-    known = {changed_span(talk, it, None, None).start for it in talk.request.context}
+    # What begins together with a calendar event is that event under another name.
+    known = {changed_span(talk, event, None, None).start for event in talk.request.context}
     for proposal, verdict, said in _looked(reading, pairs=True):
         pair = candidates.pairs[proposal.place]
         origins = reading.encoded.origins[proposal.look.window]
@@ -222,43 +228,42 @@ def _new_events(reading: Reading, threshold: float) -> Iterator[_New]:
             yield _New(pair, chance, title, lines, span)
 
 
-def _chosen(found: Iterable[_New]) -> list[_New]:
-    """Of readings that contradict each other the likeliest, before those of half a time."""
+def _likeliest(new_events: Iterable[_New]) -> list[_New]:
+    """Keep the likeliest of contradicting readings; a pair goes before a time or day alone."""
     kept: list[_New] = []
-    for one in sorted(found, key=lambda it: (-it.probability, NONE in it.pair.near)):
-        if not any(_same(one, other) for other in kept):
-            kept.append(one)
-    return sorted(kept, key=lambda it: it.span.start)
+    for new in sorted(new_events, key=lambda new: (-new.probability, NONE in new.pair.near)):
+        if not any(_contradict(new, other) for other in kept):
+            kept.append(new)
+    return sorted(kept, key=lambda new: new.span.start)
 
 
-def _same(one: _New, other: _New) -> bool:
-    """Whether two begin together, or have a clock time or day and a word of the title in common."""
-    if one.span.start == other.span.start:
+def _contradict(new: _New, other: _New) -> bool:
+    """Whether two begin together, or share a clock time or day and a word of the title."""
+    if new.span.start == other.span.start:
         return True
-    shares_time = one.pair.when == other.pair.when != NONE or one.pair.day == other.pair.day != NONE
-    return shares_time and alike(one.title, other.title)
+    shares_time = new.pair.when == other.pair.when != NONE or new.pair.day == other.pair.day != NONE
+    return shares_time and alike(new.title, other.title)
 
 
 def _created(talk: Dialogue, new: _New) -> Found:
-    mentions = [talk.mentions[it] for it in new.pair.near if it != NONE]
-    others = _others(talk, sorted({*new.lines, *(it.line for it in mentions)}))
+    mentioned = {talk.mentions[place].line for place in new.pair.near if place != NONE}
+    others = _others(talk, sorted({*new.lines, *mentioned}))
     event = _timed("create", with_whom(new.title, others), new.span, talk)
     return Found(replace(event, attendees=others), new.probability, new.lines)
 
 
 def _others(talk: Dialogue, lines: Sequence[int]) -> tuple[str, ...]:
-    """Who else takes part: those who speak around the lines that settle it."""
+    """Return who else takes part: those who speak around the lines that settle it."""
     said = talk.request.transcript.utterances
     near = range(max(0, min(lines) - 1), min(len(said), max(lines) + 2))
     owner = talk.request.owner.casefold()
-    return tuple(
-        dict.fromkeys(said[it].speaker for it in near if said[it].speaker.casefold() != owner)
-    )
+    speakers = (said[line].speaker for line in near)
+    return tuple(dict.fromkeys(name for name in speakers if name.casefold() != owner))
 
 
 def _timed(action: Action, title: str, span: Slot, talk: Dialogue) -> Event:
     zone = talk.request.now.tzinfo
-    start, end = (it.replace(tzinfo=zone) for it in (span.start, span.end))
+    start, end = span.start.replace(tzinfo=zone), span.end.replace(tzinfo=zone)
     return Event(action, title, start, end, assumptions=span.assumptions)
 
 

@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from cal_ai.extractors.reader.patterns import Span, found, overlaps, small, small_pattern
+from cal_ai.extractors.reader.patterns import Span, occurs, overlaps, small, small_pattern
 from cal_ai.extractors.reader.reckoning import NUMBER, number
 
 
 @dataclass(frozen=True, slots=True)
 class Length(Span):
-    """A duration; `change` is True where it is added to the one there is ("an extra hour")."""
+    """A duration; `change` is True where it is added to the present one ("an extra hour")."""
 
     minutes: int
     change: bool = False
@@ -48,7 +48,7 @@ _WEEKS = (
 )
 _AHEAD = rf"\bin (?:about |around |like )?{_LENGTH}\b(?! (?:meeting|call))"
 
-# What says, before or after, that a length is how far away or how long ago something is.
+# Words around a length that make it a distance or a time ago.
 _AWAY_BEFORE = (
     r"\b(?:in|every|last|past|next|within|took|after|waited|been|drive"
     r"|(?<!'s )(?<!be )(?<!takes )only|at least)\s*(?:about |around |the )?$"
@@ -65,12 +65,12 @@ _ADDED_AFTER = r"^\s*(?:longer|more|extra)\b"
 
 
 def _matches(source: str, text: str) -> Iterator[re.Match[str]]:
-    if found(_UNIT, text):
+    if occurs(_UNIT, text):
         yield from small_pattern(source).finditer(small(text))
 
 
 def _minutes(match: re.Match[str]) -> int:
-    """The minutes that a match of _LENGTH stands for."""
+    """Return the minutes that a match of _LENGTH stands for."""
     said, unit = match["count"], match["unit"]
     if "half" in said:
         amount = 0.5
@@ -85,22 +85,22 @@ def _minutes(match: re.Match[str]) -> int:
 
 
 def find_shifts(text: str) -> list[Shift]:
-    """How far a time is moved, where a distance is named instead of a new time."""
+    """Find how far times are moved, where a distance is named instead of a new time."""
     shifts: list[Shift] = []
     for match in _matches(_WEEKS, text):
         days = number(match["count"] or match["count2"]) * (7 if "week" in match[0] else 1)
-        sign = -1 if found(rf"\b{_EARLIER}\b", match[0]) else 1
+        sign = -1 if occurs(rf"\b{_EARLIER}\b", match[0]) else 1
         shifts.append(Shift(*match.span(), days=sign * days))
     for source in (_AFTER, _BEFORE, _BY):
         for match in _matches(source, text):
             if not overlaps(shifts, *match.span()):
-                sign = -1 if found(rf"^{_EARLIER}$", match["way"]) else 1
+                sign = -1 if occurs(rf"^{_EARLIER}$", match["way"]) else 1
                 shifts.append(Shift(*match.span(), minutes=sign * _minutes(match)))
     return shifts
 
 
 def find_from_now(text: str) -> list[Length]:
-    """Minutes from the time of speaking ("in half an hour")."""
+    """Find waits from the time of speaking on ("in half an hour")."""
     return [
         Length(*match.span(), _minutes(match))
         for match in _matches(_AHEAD, text)
@@ -109,11 +109,11 @@ def find_from_now(text: str) -> list[Length]:
 
 
 def find_lengths(text: str) -> list[Length]:
-    """Durations ("for an hour and a half", "a 30-minute call", "half an hour")."""
+    """Find durations ("for an hour and a half", "a 30-minute call", "half an hour")."""
     lengths = []
     for match in _matches(_LENGTH, text):
         before, after = match.string[: match.start()], match.string[match.end() :]
-        if not found(_AWAY_AFTER, after) and not found(_AWAY_BEFORE, before):
-            added = found(_ADDED_AFTER, after) or found(_ADDED_BEFORE, before)
+        if not occurs(_AWAY_AFTER, after) and not occurs(_AWAY_BEFORE, before):
+            added = occurs(_ADDED_AFTER, after) or occurs(_ADDED_BEFORE, before)
             lengths.append(Length(*match.span(), _minutes(match), added))
     return lengths

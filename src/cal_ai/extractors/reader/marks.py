@@ -1,4 +1,4 @@
-"""A talk as the network reads it: pieces of words with marks, in windows, and where things are."""
+"""Arrays for the network: a talk as pieces of words with marks, in windows."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ MENTION_KINDS = ("day", "week", "clock", "until", "part", "length", "shift")
 NOUN = len(MENTION_KINDS) + 1
 OWNER, OTHER, CALENDAR = 1, 2, 3
 CHANNELS = ("ids", "roles", "kinds", "days", "hours", "shared", "focus")
-# What a second look has in mind: the mentions of a pair, an event; which of the two, at the front.
+# Marks of a second look: the mentions of a pair, an event; the first token says which it is.
 WHEN, DAY, EVENT, PAIR, CHANGE = range(1, 6)
 WINDOW = 448
 MENTIONS_OF_A_NODE = 6
 MOST_EVENTS = 8  # that have a mark of their own
-MOST_READ = 12  # of a longer calendar those that are most likely spoken of
-APART = 6  # lines, more are counted as so many
+MOST_READ = 12  # events of a calendar
+APART = 6  # lines at most
 # Together with a calendar of MOST_READ events the longest line still fits into a window.
 _LONGEST_NAME, _LONGEST_LINE, _LONGEST_EVENT = 6, 176, 30
 _WORD = re.compile(r"\w{3,}")
@@ -49,7 +49,7 @@ _Row = tuple[int, int, int, int, int, int]
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """A window to read again with one candidate in mind, and the mark of each of its tokens."""
+    """A window to read again for one candidate, and the mark of each of its tokens."""
 
     window: int
     focus: IntArray
@@ -66,7 +66,7 @@ class Encoded:
     arrays: Mapping[str, IntArray]
     origins: IntArray
     mentions: tuple[tuple[int, int, int], ...]
-    """Line, and first and last token from its beginning, of each mention."""
+    """Line of each mention, and its first and last token counted from the line's beginning."""
     begins: Mapping[tuple[int, int], int]
     """Where a line begins in a window."""
     owners: Mapping[int, int]
@@ -74,18 +74,18 @@ class Encoded:
     """Where each event of the calendar begins, then where their list ends."""
 
     def at_pair(self, candidates: Candidates, pair: int) -> Look:
-        """A look at a time on a day."""
-        found = candidates.pairs[pair]
-        window = self.owners[self.mentions[max(found.near)][0]]
+        """Make a look at a time on a day."""
+        time_on_day = candidates.pairs[pair]
+        window = self.owners[self.mentions[max(time_on_day.near)][0]]
         focus = self._focus(PAIR)
-        for mark, node in ((DAY, found.day), (WHEN, found.when)):
+        for mark, node in ((DAY, time_on_day.day), (WHEN, time_on_day.when)):
             for place in () if node == NONE else candidates.nodes[node].mentions:
                 if (span := self.span(window, place)) is not None:
                     focus[span[0] : span[1] + 1] = mark
         return Look(window, focus)
 
     def at_event(self, event: int) -> Look:
-        """A look at an event of the calendar, where its words are said most."""
+        """Make a look at a calendar event, in the window with most of its words."""
         shared = self.arrays["shared"] == min(event + 1, MOST_EVENTS)
         counts = (shared & (self.origins[..., 0] >= 0)).sum(1)
         window = len(counts) - 1 - int(counts[::-1].argmax())
@@ -94,16 +94,16 @@ class Encoded:
         return Look(window, focus)
 
     def span(self, window: int, mention: int) -> tuple[int, int] | None:
-        """The first and last token of a mention in a window; None where it is not there."""
+        """Return first and last token of a mention in a window; None if it is not in it."""
         line, first, last = self.mentions[mention]
         begin = self.begins.get((window, line))
         return None if begin is None else (begin + first, begin + last)
 
     def looks(self, looks: Sequence[Look]) -> dict[str, IntArray]:
-        """The arrays to read some windows again with."""
-        windows = [it.window for it in looks]
+        """Make the arrays for second looks."""
+        windows = [look.window for look in looks]
         again = {name: self.arrays[name][windows] for name in CHANNELS[:-1]}
-        return {**_NOTHING, **again, "focus": np.stack([it.focus for it in looks])}
+        return {**_NOTHING, **again, "focus": np.stack([look.focus for look in looks])}
 
     def _focus(self, kind: int) -> IntArray:
         focus = np.zeros(self.origins.shape[1], np.int64)
@@ -127,11 +127,13 @@ class Marker:
         self._pieces = pieces
 
     def encode(self, talk: Dialogue, candidates: Candidates) -> Encoded:
-        """The arrays of a talk; lists that would be empty have one entry that means nothing."""
+        """Make the arrays of a talk; a list that would be empty gets one meaningless entry."""
         head, events = self._head(talk)
         lines = self._lines(talk)
         windows = list(split_lines([len(line.rows) for line in lines], WINDOW - len(head)))
-        length = len(head) + max(sum(len(lines[it].rows) for it in window) for window in windows)
+        length = len(head) + max(
+            sum(len(line.rows) for line in lines[window.start : window.stop]) for window in windows
+        )
         rows = np.zeros((len(windows), length, len(CHANNELS)), np.int64)
         rows[:, :, 0] = PAD
         origins = np.full((len(windows), length, 3), -1, np.int64)
@@ -140,13 +142,13 @@ class Marker:
             rows[number, : len(head), :-1] = head
             at = len(head)
             for line in window:
-                found = lines[line]
-                end = at + len(found.rows)
-                rows[number, at:end, :-1] = found.rows
+                encoded = lines[line]
+                end = at + len(encoded.rows)
+                rows[number, at:end, :-1] = encoded.rows
                 origins[number, at, 0] = line
-                if found.spans:
-                    origins[number, at + found.offset : end, 0] = line
-                    origins[number, at + found.offset : end, 1:] = found.spans
+                if encoded.spans:
+                    origins[number, at + encoded.offset : end, 0] = line
+                    origins[number, at + encoded.offset : end, 1:] = encoded.spans
                 begins[number, line] = at
                 at = end
         owners = owners_of(windows)
@@ -155,16 +157,16 @@ class Marker:
         arrays["event_at"] = _filled(event_rows, len(windows))
         firsts = {line: owners[line] * length + begins[owners[line], line] for line in owners}
         mentions = tuple(
-            (it.line, *lines[it.line].mentions.get(place, (0, 0)))
-            for place, it in enumerate(talk.mentions)
+            (mention.line, *lines[mention.line].mentions.get(place, (0, 0)))
+            for place, mention in enumerate(talk.mentions)
         )
         arrays |= _places(talk, candidates, mentions, firsts)
         return Encoded(arrays, origins, mentions, begins, owners, (*events, len(head)))
 
     def _head(self, talk: Dialogue) -> tuple[list[_Row], list[int]]:
-        """The time of speaking and the calendar, and where in it each event begins."""
+        """Encode the time of speaking and the calendar; return also where each event begins."""
         head: list[_Row] = [(BEGIN, 0, 0, 0, 0, 0)]
-        head += [(it, 0, 0, 0, 0, 0) for it, _ in self._split(f"now {_when(talk.now)}")]
+        head += [(piece, 0, 0, 0, 0, 0) for piece, _ in self._split(f"now {_when(talk.now)}")]
         places = []
         for number, event in enumerate(talk.request.context, 1):
             marks = _event_marks(event, number, talk.now)
@@ -204,7 +206,8 @@ class Marker:
             first, last = _covered(line.spans, *match.span())
             marks[first:last, 0] = NOUN
         for match in _WORD.finditer(text.lower()):
-            known = next((it for it, title in enumerate(titles, 1) if _stem(match[0]) in title), 0)
+            stem = _stem(match[0])
+            known = next((event for event, title in enumerate(titles, 1) if stem in title), 0)
             if known:
                 first, last = _covered(line.spans, *match.span())
                 marks[first:last, 3] = min(known, MOST_EVENTS)
@@ -214,23 +217,23 @@ class Marker:
                 marks[first:last, :3] = _mention_marks(mention, talk.now.date())
                 line.mentions[place] = (line.offset + first, line.offset + last - 1)
         rows += [
-            (piece, role, *(int(it) for it in own))  # type: ignore[misc]
-            for (piece, _), own in zip(said, marks, strict=True)
+            (piece, role, *map(int, of_piece))  # type: ignore[misc]
+            for (piece, _), of_piece in zip(said, marks, strict=True)
         ]
         return line
 
     def _split(self, text: str) -> list[tuple[int, tuple[int, int]]]:
-        """The ids of the pieces of the text in small letters, with their places."""
+        """Split the text in small letters into pieces: their ids and places."""
         encoded: dict[str, Any] = self._pieces.encode(
             plain_letters(text), return_type="offset_mapping"
         )
         unknown = self._pieces.unk_id()
-        ids = (UNKNOWN if it == unknown else it + 1 for it in encoded["ids"])
+        ids = (UNKNOWN if piece == unknown else piece + 1 for piece in encoded["ids"])
         return list(zip(ids, encoded["offsets"], strict=True))
 
 
 def plain_letters(text: str) -> str:
-    """Small letters without accents, one character for one, so that places stay what they are."""
+    """Lower letters and drop accents, character by character, so that places stay the same."""
     lower = small(text)
     if not lower.isascii():
         lower = "".join(unicodedata.normalize("NFD", letter)[0] for letter in lower)
@@ -250,8 +253,8 @@ def _when(moment: datetime) -> str:
 
 
 def _words(title: str) -> frozenset[str]:
-    found = (match[0] for match in _WORD.finditer(title.lower()))
-    return frozenset(_stem(word) for word in found if word not in _COMMON)
+    spoken = (match[0] for match in _WORD.finditer(title.lower()))
+    return frozenset(_stem(word) for word in spoken if word not in _COMMON)
 
 
 def _stem(word: str) -> str:
@@ -280,7 +283,7 @@ def _mention_marks(mention: Mention, today: date) -> tuple[int, int, int]:
 
 
 def _covered(spans: Sequence[tuple[int, int]], start: int, end: int) -> tuple[int, int]:
-    """The first of the spans that shares a character with start:end, and the one after the last."""
+    """Return the range of spans that share a character with start:end."""
     inside = [place for place, (left, right) in enumerate(spans) if left < end and right > start]
     return (inside[0], inside[-1] + 1) if inside else (0, 0)
 
@@ -298,19 +301,20 @@ def _places(
         for node in candidates.nodes
     ]
     pairs = [
-        [it.when + 1, it.day + 1, it.near[0] + 1, it.near[1] + 1, min(it.apart, APART)]
-        for it in candidates.pairs
+        [pair.when + 1, pair.day + 1, pair.near[0] + 1, pair.near[1] + 1, min(pair.apart, APART)]
+        for pair in candidates.pairs
     ]
+    kinds = [[MENTION_KINDS.index(mention.kind)] for mention in talk.mentions]
     return {
         "mention_at": _filled(at, 2),
-        "mention_kind": _filled([[MENTION_KINDS.index(it.kind)] for it in talk.mentions], 1)[:, 0],
+        "mention_kind": _filled(kinds, 1)[:, 0],
         "node_mentions": _filled(nodes, MENTIONS_OF_A_NODE),
         "pairs": _filled(pairs, 5),
     }
 
 
 def _filled(rows: Sequence[Sequence[int]], width: int) -> IntArray:
-    """The rows as an array, with a row of zeros where there are none."""
+    """Make an array of the rows, with a row of zeros if there are none."""
     return np.array(rows if len(rows) else [[0] * width], np.int64).reshape(-1, width)
 
 

@@ -18,15 +18,15 @@ from cal_ai.extractors.reader.times import Clock, DayPart, find_clocks, find_par
 MentionKind = Literal["day", "week", "clock", "until", "part", "length", "shift"]
 Value = date | int | str | tuple[int, int]
 Moment = Day | Clock | DayPart | Length | Shift
-# Longer than anybody speaks in one go; what follows in such a line is not read.
+# Longer than anybody speaks in one go; the rest of such a line is not read.
 _LONGEST_LINE, _LONGEST_SPELT = 1500, 4500
-# What nobody says in one breath is cut, since the search for times should stay quick.
+# Longer sentences are cut, so that the search for times stays quick.
 _LONGEST_SENTENCE = 500
 _SENTENCE_ENDS = (
     r"(?<=[.!?])[\"')\]]*\s+|(?<=[a-z]{3})\.(?=[A-Z])|[;\n]|\s+-{1,2}\s+|\s*—\s*|\s–\s"
     r"|\.{2,}\s*|\s*[\U0001F300-\U0001FAFF]\s*(?=\w)|,?\s+(?:but|because|though)\s+|:\s+"
 )
-# How many lines a named week goes on to be meant by the weekdays that follow it.
+# For so many lines after a named week, weekdays are taken to be in it.
 _WEEK_LASTS = 3
 
 
@@ -59,13 +59,13 @@ class Dialogue:
 
     @property
     def now(self) -> datetime:
-        """The time of speaking by the owner's clock."""
+        """The time of speaking on the owner's clock."""
         return self.request.now.replace(tzinfo=None)
 
 
 def read_dialogue(request: Request) -> Dialogue:
-    """The conversation of a request, with every time that is mentioned in it."""
-    said = (each.words[:_LONGEST_SPELT] for each in request.transcript.utterances)
+    """Read the conversation of a request and every time that it mentions."""
+    said = (utterance.words[:_LONGEST_SPELT] for utterance in request.transcript.utterances)
     lines = tuple(plain(words)[:_LONGEST_LINE] for words in said)
     days = _Days(request.now.date())
     now = request.now.replace(tzinfo=None)
@@ -76,12 +76,12 @@ def read_dialogue(request: Request) -> Dialogue:
         for moment in find_moments(sentence, now)
         if (mention := days.mention(number, at, moment)) is not None
     ]
-    mentions.sort(key=lambda it: (it.line, it.start, it.kind))
+    mentions.sort(key=lambda mention: (mention.line, mention.start, mention.kind))
     return Dialogue(request, lines, tuple(mentions))
 
 
 def _sentences(text: str) -> Iterator[tuple[int, str]]:
-    """The sentences of a text, each with its place."""
+    """Split a text into sentences, each with its place."""
     at = 0
     for part in pattern(_SENTENCE_ENDS).split(text):
         sentence = part.strip(" ,")[:_LONGEST_SENTENCE]
@@ -92,7 +92,7 @@ def _sentences(text: str) -> Iterator[tuple[int, str]]:
 
 
 def find_moments(text: str, now: datetime) -> list[Moment]:
-    """What a sentence, said at `now`, says about time: days first, each kind in order."""
+    """Find what a sentence said at `now` says about time: days first, each kind in order."""
     days = find_days(text, now.date())
     clocks = find_clocks(text, frozenset(day.end for day in days))
     clocks = [clock for clock in clocks if not overlaps(days, clock.start, clock.end)]
@@ -101,20 +101,22 @@ def find_moments(text: str, now: datetime) -> list[Moment]:
         days.append(Day(ahead.start, ahead.end, day=at.date()))
         clocks.append(Clock(ahead.start, ahead.end, minute_of(at)))
     taken: list[Span] = [*days, *clocks]
-    shifts = [it for it in find_shifts(text) if not overlaps(taken, it.start, it.end)]
+    shifts = [shift for shift in find_shifts(text) if not overlaps(taken, shift.start, shift.end)]
     taken += shifts
-    lengths = [it for it in find_lengths(text) if not overlaps(taken, it.start, it.end)]
+    lengths = [
+        length for length in find_lengths(text) if not overlaps(taken, length.start, length.end)
+    ]
     clocks = [clock for clock in clocks if not _starts_in(clock, lengths)]
     parts = [part for part in find_parts(text) if not _starts_in(part, clocks)]
     return [*days, *clocks, *parts, *lengths, *shifts]
 
 
 def _starts_in(moment: Span, others: Iterable[Span]) -> bool:
-    return any(each.start <= moment.start < each.end for each in others)
+    return any(other.start <= moment.start < other.end for other in others)
 
 
 class _Days:
-    """The day that was spoken of last, from which "the day after" counts, and the last week."""
+    """Remembers the last day, from which "the day after" counts, and the last week."""
 
     def __init__(self, today: date) -> None:
         self._today = today
@@ -122,7 +124,7 @@ class _Days:
         self._week: tuple[date, int] | None = None
 
     def mention(self, line: int, at: int, moment: Moment) -> Mention | None:
-        """What a moment in the sentence that begins at `at` mentions; None for what is past."""
+        """Turn a moment of the sentence at `at` into a mention; None for a past one."""
         place = line, at + moment.start, at + moment.end
         match moment:
             case Day(past=True):

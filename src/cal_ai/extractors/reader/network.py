@@ -1,4 +1,4 @@
-"""The network in its file: arrays of a talk in, scores of its candidates out."""
+"""The bundled network: from the arrays of a talk to scores of its candidates."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 FOLDER = Path(__file__).parent / "model"
 MODEL, PIECES = FOLDER / "reader.onnx", FOLDER / "pieces.model"
 FloatArray = npt.NDArray[np.float32]
-MOST_WINDOWS = 12  # at once: what is kept of each while they are read takes some 30 MB
+MOST_WINDOWS = 12  # at once: each takes about 30 MB while they are read
 
 
 @dataclass(frozen=True, slots=True)
 class Logits:
-    """What the network says, before any decision.
+    """The output of the network.
 
     `create` has a logit per pair, `action` three per event of the calendar (kept, deleted,
     changed). The others are of second looks, a row for each: `verdict` says whether a pair is a new
@@ -41,14 +41,14 @@ class Logits:
 
 
 class Scorer(Protocol):
-    """What reads the arrays of a talk."""
+    """Scores the arrays of a talk."""
 
     @property
     def marker(self) -> Marker:
-        """What makes the arrays."""
+        """Makes the arrays."""
 
     def scores(self, arrays: Mapping[str, IntArray]) -> Logits:
-        """The scores for the arrays of one talk, or of second looks at it."""
+        """Score the arrays of one talk, or of second looks at it."""
 
 
 class Network:
@@ -60,15 +60,15 @@ class Network:
 
         options = onnxruntime.SessionOptions()
         options.log_severity_level = 3
-        options.enable_mem_pattern = False  # would hold the memory of each shape once more
+        options.enable_mem_pattern = False  # it would keep the memory of every shape
         self._session: InferenceSession = onnxruntime.InferenceSession(
             str(model), options, providers=["CPUExecutionProvider"]
         )
-        self._inputs = [it.name for it in self._session.get_inputs()]
+        self._inputs = [array.name for array in self._session.get_inputs()]
         self.marker = Marker(sentencepiece.SentencePieceProcessor(model_file=str(pieces)))
 
     def scores(self, arrays: Mapping[str, IntArray]) -> Logits:
-        """The scores for the arrays of one talk, or of second looks at it."""
+        """Score the arrays of one talk, or of second looks at it."""
         if len(arrays["ids"]) > MOST_WINDOWS:
             raise TooLong
         given: dict[str, Any] = {name: arrays[name] for name in self._inputs}
@@ -77,5 +77,5 @@ class Network:
 
 @cache
 def shared_network() -> Network:
-    """The bundled model, loaded once."""
+    """Load the bundled model, once."""
     return Network()

@@ -10,11 +10,11 @@ from functools import cache
 
 @cache
 def pattern(source: str) -> re.Pattern[str]:
-    """The compiled form of `source`, ignoring case; compiled once, and not before it is needed."""
+    """Compile `source`, ignoring case; once, when it is first needed."""
     return re.compile(source, re.IGNORECASE)
 
 
-def found(source: str, text: str) -> bool:
+def occurs(source: str, text: str) -> bool:
     """Whether `source` matches somewhere in `text`, ignoring case.
 
     Small letters are compared with small letters: three times as fast as ignoring case.
@@ -23,7 +23,7 @@ def found(source: str, text: str) -> bool:
 
 
 def small(text: str) -> str:
-    """`text` in small letters, every character in its place."""
+    """Lower the text, with every character in its place."""
     lower = text.lower()
     if len(lower) == len(text):
         return lower
@@ -32,27 +32,27 @@ def small(text: str) -> str:
 
 @cache
 def small_pattern(source: str) -> re.Pattern[str]:
-    """`source` for texts in small letters; escapes and names of groups stay as they are.
+    """Compile `source` for texts in small letters; escapes and group names stay as they are.
 
-    What is looked for is English: words are of ASCII letters, which saves a tenth of the time.
+    The words are English, so ASCII is enough, which saves a tenth of the time.
     """
     lowered = re.sub(r"(\\.|\(\?P)|[A-Z]", lambda part: part[1] or part[0].lower(), source)
     return re.compile(lowered, re.ASCII)
 
 
 def any_of(words: Iterable[str]) -> str:
-    """An alternation of literal words in which the longest wins."""
+    """Make an alternation of literal words in which the longest wins."""
     return "(?:" + "|".join(re.escape(word) for word in sorted(words, key=len, reverse=True)) + ")"
 
 
 def words(block: str) -> frozenset[str]:
-    """The words of `block`, which may run over several lines."""
+    """Split `block`, which may have several lines, into words."""
     return frozenset(block.split())
 
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """What stands at text[start:end]."""
+    """A place in a text: text[start:end]."""
 
     start: int
     end: int

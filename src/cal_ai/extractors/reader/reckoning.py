@@ -21,7 +21,7 @@ NUMBER = rf"(?:\d{{1,3}}|{any_of(_NUMBER)})"
 
 
 def number(words: str) -> int:
-    """The number that `words`, matched by NUMBER, stand for."""
+    """Return the number that `words`, matched by NUMBER, stand for."""
     return int(words) if words.isdecimal() else _NUMBER[words.lower()]
 
 
@@ -38,7 +38,7 @@ def monday_of(day: date) -> date:
 
 
 def coming(today: date, weekday: int) -> date:
-    """The next such weekday after today."""
+    """Return the next such weekday after today."""
     return today + timedelta(days=(weekday - today.weekday() - 1) % 7 + 1)
 
 
@@ -50,7 +50,7 @@ def calendar_day(year: int, month: int, day: int) -> date | None:
 
 
 def next_dated(today: date, month: int, day: int, *, year: int = 0) -> date | None:
-    """Such a date of the year, else the next; one up to a month back is meant as this year's."""
+    """Return the next such date; one up to a month back is taken as this year's."""
     if year:
         return calendar_day(year, month, day)
     this_year = calendar_day(today.year, month, day)
@@ -61,7 +61,7 @@ def next_dated(today: date, month: int, day: int, *, year: int = 0) -> date | No
 
 
 def next_nth(today: date, nth: int) -> date | None:
-    """The next day of a month with this number, today included."""
+    """Return the next day of a month with this number, today included."""
     for ahead in range(13):
         day = calendar_day(*month_ahead(today, ahead), nth)
         if day is not None and day >= today:
@@ -75,11 +75,11 @@ def add_months(day: date, months: int) -> date:
 
 
 def month_ahead(day: date, ahead: int) -> tuple[int, int]:
-    """Year and month `ahead` months after that of `day`."""
+    """Return year and month `ahead` months after `day`."""
     year, month = divmod(day.year * 12 + day.month - 1 + ahead, 12)
     return year, month + 1
 
 
 def minute_of(moment: datetime) -> int:
-    """The minutes since midnight."""
+    """Return the minutes since midnight."""
     return moment.hour * 60 + moment.minute

@@ -19,7 +19,7 @@ _DAY = 1440
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """From the first moment to the last, by the owner's clock, and what was filled in."""
+    """Start and end of an event on the owner's clock, and what was assumed."""
 
     start: datetime
     end: datetime
@@ -27,17 +27,17 @@ class Slot:
 
 
 def kind_of(title: str) -> Kind:
-    """What is usual for an activity of this title: the last word that names one decides."""
-    found = [match["noun"] for match in small_pattern(noun_pattern()).finditer(small(title))]
-    return kinds()[found[-1]] if found else Kind()
+    """Return the kind of activity that a title names; the last such word decides."""
+    nouns = [match["noun"] for match in small_pattern(noun_pattern()).finditer(small(title))]
+    return kinds()[nouns[-1]] if nouns else Kind()
 
 
 def new_span(
     talk: Dialogue, when: Mention | None, day: Mention | None, title: str, *, late: bool = False
 ) -> Slot | None:
-    """The span of a new event at a clock time or part of the day, on a day, as far as is known.
+    """Return the span of a new event at a time on a day, as far as they are known.
 
-    `late` says that a clock time without am or pm is meant for after noon.
+    `late` says that a clock time without am or pm is after noon.
     """
     kind = kind_of(title)
     if when is None:
@@ -81,7 +81,7 @@ def _on_day(day: Mention | None, kind: Kind) -> Slot | None:
 def changed_span(
     talk: Dialogue, event: ContextEvent, when: Mention | None, day: Mention | None
 ) -> Slot:
-    """The span of an event of the calendar after it was moved or its length was changed."""
+    """Return the span of a calendar event after it was moved or its length was changed."""
     start, length = _present(event, talk.request)
     date_, minute = start.date(), minute_of(start)
     if day is not None:
@@ -99,7 +99,7 @@ def changed_span(
 def _moved(
     talk: Dialogue, when: Mention, day: Mention | None, minute: int, length: timedelta
 ) -> tuple[int, timedelta, timedelta]:
-    """The minute of the day, what is added to it, and the length."""
+    """Return the minute of the day, a shift to add to it, and the length."""
     match when.kind, when.value:
         case "clock", _:
             return _clock_near(talk, when, day, minute), timedelta(), length
@@ -115,8 +115,9 @@ def _moved(
 def _present(event: ContextEvent, request: Request) -> tuple[datetime, timedelta]:
     moments = [event.start, event.end or event.start + timedelta(hours=1)]
     if request.now.tzinfo is not None:
-        moments = [it.astimezone(request.now.tzinfo) if it.tzinfo else it for it in moments]
-    start, end = (it.replace(tzinfo=None) for it in moments)
+        zone = request.now.tzinfo
+        moments = [moment.astimezone(zone) if moment.tzinfo else moment for moment in moments]
+    start, end = (moment.replace(tzinfo=None) for moment in moments)
     return start, max(end - start, timedelta())
 
 
@@ -128,18 +129,19 @@ def _part_minute(part: str, kind: Kind) -> int:
 
 
 def _clock_near(talk: Dialogue, when: Mention, day: Mention | None, before: int) -> int:
-    """The minute of the day that is meant when something at `before` is moved to a clock time."""
+    """Return the minute of the day when an event at `before` is moved to a clock time."""
     clock = when.clock
     assert clock is not None
     minute = clock.minute or 0
     if not clock.certain:
         halves = (minute % 720, minute % 720 + 720)
-        parts = {it.line: it.value for it in talk.mentions if it.kind == "part"}
-        said = [parts[it.line] for it in (when, day) if it is not None and it.line in parts]
+        parts = {mention.line: mention.value for mention in talk.mentions if mention.kind == "part"}
+        lines = [mention.line for mention in (when, day) if mention is not None]
+        said = [parts[line] for line in lines if line in parts]
         if said:
             minute = halves[said[0] != "morning"]
         else:
-            minute = min(halves, key=lambda it: (it < 420 <= before, abs(it - before), it))
+            minute = min(halves, key=lambda half: (half < 420 <= before, abs(half - before), half))
     return minute + _zone_shift(talk, clock, day)
 
 
@@ -149,11 +151,11 @@ def _zone_shift(talk: Dialogue, clock: Clock, day: Mention | None) -> int:
 
 
 def _said_end(talk: Dialogue, start: datetime, when: Mention) -> datetime | None:
-    """The end by the clock, or by the length that is said nearest."""
+    """Return the end by the clock, or by the length said nearest."""
     lengths = [
-        (abs(it.line - when.line), abs(it.start - when.start), it.value[0])
-        for it in talk.mentions
-        if it.kind == "length" and isinstance(it.value, tuple) and not it.value[1]
+        (abs(mention.line - when.line), abs(mention.start - when.start), mention.value[0])
+        for mention in talk.mentions
+        if mention.kind == "length" and isinstance(mention.value, tuple) and not mention.value[1]
     ]
     lines, _, minutes = min(lengths, default=(2, 0, 0))
     by_length = start + timedelta(minutes=minutes) if lines <= 1 else None
@@ -161,7 +163,7 @@ def _said_end(talk: Dialogue, start: datetime, when: Mention) -> datetime | None
 
 
 def _clock_end(start: datetime, clock: Clock | None) -> datetime | None:
-    """The first such end after `start`; in either half of the day unless that was said."""
+    """Return the first such end after `start`, in either half of the day unless that was said."""
     if clock is None or clock.until is None:
         return None
     step = _DAY if clock.certain else 720

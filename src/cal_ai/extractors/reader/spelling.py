@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from cal_ai.extractors.reader.patterns import any_of, found, pattern
+from cal_ai.extractors.reader.patterns import any_of, occurs, pattern
 from cal_ai.extractors.reader.reckoning import MONTH, ONE_TO_TEN
 
 _SHORTHAND = """
@@ -55,14 +55,14 @@ _REWRITTEN = (
     (r"^(\d{1,2})\.([0-5][05])(?=\W*$)", r"\1:\2"),
     (r"\b(make it|say|maybe|about|ok|k) (\d{1,2})\.([0-5][05])\b", r"\1 \2:\3"),
 )
-# Few utterances hold any of these, and the others need no closer look.
+# Few utterances hold any of these; the others are skipped.
 _ANY_REWRITTEN = "|".join(source for source, _ in _REWRITTEN)
 
 
 def plain(words: str) -> str:
-    """`words` in one spelling: straight quotes, shorthand written out, clock words as digits."""
+    """Unify spelling: straight quotes, shorthand written out, clock words as digits."""
     text = words.translate(_QUOTES)
-    if found(_ANY_REWRITTEN, text):
+    if occurs(_ANY_REWRITTEN, text):
         for source, replacement in _REWRITTEN:
             text = pattern(source).sub(replacement, text)
     text = pattern(r"[\w'-]+").sub(_respelt, text)
@@ -86,7 +86,7 @@ def _respelt(match: re.Match[str]) -> str:
 
 @cache
 def _corrected(word: str) -> str | None:
-    """The known word that `word` misspells, or None; plurals and other real words stay."""
+    """Return the known word that `word` misspells; None for plurals and other real words."""
     from rapidfuzz.distance import OSA
 
     if word in _MISSPELT or word in _NOT_TYPOS:
@@ -201,14 +201,14 @@ _DATES = (
 )
 
 _LOOKALIKES = str.maketrans("\N{LATIN CAPITAL LETTER I WITH DOT ABOVE}ıſ\N{KELVIN SIGN}", "IisK")
-# Most sentences name no number at all, and need no closer look.
+# Most sentences name no number at all, so they are skipped.
 _ANY_NUMBER = rf"\b(?:{any_of(_ALL_DAY)}|half|quarter|{any_of(_NTH)})\b"
 
 
 def _in_digits(text: str) -> str:
-    """`text` with clock times and days of the month in digits, where words mean those."""
+    """Write clock times and days of the month that are said in words as digits."""
     text = pattern(_FOUR_DIGITS).sub(r"\1:\2", text)
-    if not found(_ANY_NUMBER, text):
+    if not occurs(_ANY_NUMBER, text):
         return text
     for source in _DATES:
         text = pattern(source).sub(lambda m: f"{m[1]}{_ordinal(_NTH[_small(m[2])])}", text)

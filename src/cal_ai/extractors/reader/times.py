@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from cal_ai.extractors.reader.patterns import (
     Span,
     any_of,
-    found,
+    occurs,
     overlaps,
     pattern,
     small,
@@ -137,13 +137,13 @@ _PARTS: tuple[tuple[str, Part], ...] = (
     (rf"{_WHOLE}\bevenings?\b|\bafter (?:work|dinner|school)\b", "evening"),
     (r"\btonight\b|(?<=day )nights?\b|(?<=tomorrow )night\b|\b(?:at|this) night\b", "night"),
 )
-# Most sentences name no part of the day, and need no closer look.
+# Most sentences name no part of the day, so they are skipped.
 _ANY_PART = r"morning|noon|evening|night|lunch|first thing|after (?:work|dinner|school)"
 _GREETING = r"\b(?:good|nice|great|lovely) $"
 
 
 def clock_minutes(said: str) -> tuple[int, bool]:
-    """Minutes after midnight, and whether am or pm is beyond doubt."""
+    """Return minutes after midnight, and whether am or pm is certain."""
     if said.startswith(("noon", "midnight")):
         return 720 if said == "noon" else 0, True
     match = small_pattern(rf"({_HOUR})(?:[:.h]([0-5]\d))?\s?([ap])?").match(said)
@@ -156,12 +156,12 @@ def clock_minutes(said: str) -> tuple[int, bool]:
 
 
 def find_clocks(text: str, day_ends: frozenset[int]) -> list[Clock]:
-    """The clock times in `text`; a bare number counts only where its neighbours make it a time.
+    """Find the clock times in `text`; a bare number counts only if its neighbours make it one.
 
     `day_ends` are the positions at which day names end: a number right after one is a time.
     """
     clocks: list[Clock] = []
-    if found(r"\d|noon|midnight", text):
+    if occurs(r"\d|noon|midnight", text):
         for clock in _readings(small(text), day_ends):
             if clock and not overlaps(clocks, clock.start, clock.end):
                 clocks.append(clock)
@@ -169,12 +169,12 @@ def find_clocks(text: str, day_ends: frozenset[int]) -> list[Clock]:
 
 
 def _readings(text: str, day_ends: frozenset[int]) -> Iterator[Clock | None]:
-    """What may be a clock time; where two overlap, the first one counts."""
+    """Yield what may be a clock time; where two overlap, the first one counts."""
     for match in small_pattern(_RANGE).finditer(text):
         yield _range(match, text, day_ends)
     for match in small_pattern(_UNTIL).finditer(text):
-        # When somebody has time is not when something ends.
-        if not found(r"\b(?:i|i'm|i'll be|i get|i am|we|we're)\s*$", text[: match.start()]):
+        # "I have time until 5" says nothing about the end of an event.
+        if not occurs(r"\b(?:i|i'm|i'll be|i get|i am|we|we're)\s*$", text[: match.start()]):
             until, certain = clock_minutes(match["a"])
             yield Clock(*match.span(), None, certain, until, match["zone"] or "")
     for source in (_FIRM_TIME, _LED_TIME, _FOLLOWED, _ALONE):
@@ -187,8 +187,8 @@ def _readings(text: str, day_ends: frozenset[int]) -> Iterator[Clock | None]:
 
 def _single(match: re.Match[str], text: str) -> Clock | None:
     led_by_for = (match.groupdict().get("lead") or "").strip() == "for"
-    if found(_NUMBERED, text[: match.start("a")]) or (
-        led_by_for and found(_FOR_SO_MANY, text[: match.start()])
+    if occurs(_NUMBERED, text[: match.start("a")]) or (
+        led_by_for and occurs(_FOR_SO_MANY, text[: match.start()])
     ):
         return None
     minute, certain = clock_minutes(match["a"])
@@ -207,8 +207,8 @@ def _range(match: re.Match[str], text: str, day_ends: frozenset[int]) -> Clock |
         lead
         or joint in ("-", "till", "til", "'til", "until")
         or any(end <= match.start("a") <= end + 2 for end in day_ends)
-        or any(found(_FIRM, match[end]) for end in "ab")
-        or found(_AFTER_RANGE, text[match.end() :])
+        or any(occurs(_FIRM, match[end]) for end in "ab")
+        or occurs(_AFTER_RANGE, text[match.end() :])
     ):
         return None
     start, certain = clock_minutes(match["a"])
@@ -218,7 +218,7 @@ def _range(match: re.Match[str], text: str, day_ends: frozenset[int]) -> Clock |
         same = start % 720 + (720 if until >= 720 else 0)
         start = same if same < until else start % 720
     elif certain and not until_certain:
-        until = next((it for it in (until % 720, until % 720 + 720) if it > start), until)
+        until = next((end for end in (until % 720, until % 720 + 720) if end > start), until)
     elif match["part"] and not certain:
         half = 0 if match["part"] == "morning" else 720
         start, until = start % 720 + half, until % 720 + half
@@ -227,27 +227,27 @@ def _range(match: re.Match[str], text: str, day_ends: frozenset[int]) -> Clock |
 
 
 def find_parts(text: str) -> list[DayPart]:
-    """Parts of the day ("Thursday morning", "after work"); greetings are none."""
+    """Find parts of the day ("Thursday morning", "after work"), greetings apart."""
     parts: list[DayPart] = []
-    if not found(_ANY_PART, text):
+    if not occurs(_ANY_PART, text):
         return parts
     text = small(text)
     for source, part in _PARTS:
         for match in small_pattern(source).finditer(text):
-            greeting = found(_GREETING, text[: match.start()])
+            greeting = occurs(_GREETING, text[: match.start()])
             if not greeting and not overlaps(parts, *match.span()):
                 parts.append(DayPart(*match.span(), part))
     return sorted(parts, key=lambda part: part.start)
 
 
-def minutes_ahead(own: tzinfo | None, named: str, day: date) -> int:
-    """What to add on `day` to a time in a zone, named as _ZONE matches it, to get the own time."""
+def minutes_ahead(local: tzinfo | None, named: str, day: date) -> int:
+    """Return the minutes to add on `day` to a time in the named zone to get local time."""
     zone = _ZONE_OF.get(pattern(r"(?: standard| daylight)?(?: time)?$").sub("", named))
-    if zone is None or own is None:
+    if zone is None or local is None:
         return 0
     try:
         there = datetime(day.year, day.month, day.day, 12, tzinfo=ZoneInfo(zone))
-        here = there.astimezone(own)
+        here = there.astimezone(local)
     except (ZoneInfoNotFoundError, OverflowError):
         return 0
     shift = (here.utcoffset() or timedelta()) - (there.utcoffset() or timedelta())

@@ -1,4 +1,4 @@
-"""A long talk in windows: runs of lines that fit into what the network reads at once."""
+"""Windows of a long talk: runs of lines that the network can read at once."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ _OVERLAP = 0.25
 
 
 def split_lines(sizes: Sequence[int], room: int) -> Iterator[range]:
-    """Runs of lines that fit into the room; each shares its first quarter with the one before."""
+    """Split lines into runs that fit into the room; each shares a quarter with the one before."""
     first = 0
     while True:
         last, total = first, 0
@@ -26,7 +26,7 @@ def split_lines(sizes: Sequence[int], room: int) -> Iterator[range]:
 
 
 def owners_of(windows: Sequence[range]) -> dict[int, int]:
-    """The window of each line in which it is farthest from the edges."""
+    """Find for each line the window in which it is farthest from the edges."""
     owners: dict[int, tuple[int, int]] = {}
     for number, window in enumerate(windows):
         for line in window:
