@@ -2,8 +2,8 @@
 
 The command line is run as a user would, in a process of its own: loading the samples, reading the
 answers, scoring, report and history included. What a sample takes in memory is what the run takes
-beyond one of 100 samples. The last run has the same answers, each padded with 20 kB of reasoning:
-its peak of memory must not be larger by more than noise.
+beyond one of 100 samples. The last run has the same answers, each padded with 20 kB of reasoning,
+of which little is kept.
 """
 
 from __future__ import annotations

@@ -85,7 +85,7 @@ def _dispatch(given: list[str]) -> int:
 
 
 def help_text() -> str:
-    """Both commands with all of their flags."""
+    """Show all commands with all of their flags."""
     parts = [_USAGE, _DESCRIPTION]
     for name, parser in (
         ("run", run_parser()),
@@ -98,12 +98,12 @@ def help_text() -> str:
 
 
 def prompt_parser() -> argparse.ArgumentParser:
-    """The flags of `prompt`."""
+    """Make the parser of `prompt`."""
     return _parser("prompt", "Print the built-in prompt, to start one of your own from.")
 
 
 def run_parser() -> argparse.ArgumentParser:
-    """The flags of `run`."""
+    """Make the parser of `run`."""
     parser = _parser("run", "Extract the calendar changes of one conversation and apply them.")
     parser.add_argument(
         "file", metavar="FILE", type=_path, help="transcript: lines [Speaker]: words"
@@ -138,7 +138,7 @@ def run_parser() -> argparse.ArgumentParser:
 
 
 def benchmark_parser() -> argparse.ArgumentParser:
-    """The flags of `benchmark`."""
+    """Make the parser of `benchmark`."""
     parser = _parser("benchmark", "Score the extraction of every sample against its sidecar.")
     parser.add_argument(
         "folder",

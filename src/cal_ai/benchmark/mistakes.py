@@ -1,4 +1,4 @@
-"""What went wrong with each event: its kind, and what differs in words a person can act on."""
+"""Say what went wrong with each event: its kind, and what differs, in words to act on."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class Match:
 
 
 def mistakes_of(result: Scored) -> tuple[Mistake, ...]:
-    """All mistakes of a sample: pairs that are nearly right, then what is missing, then too much.
+    """List all mistakes of a sample: pairs that are nearly right, then missed events, then extra.
 
     A pair that is no match and has neither title, time nor calendar event in common is two
     mistakes: an event that was missed, and another that was invented.
@@ -87,19 +87,19 @@ def mistakes_of(result: Scored) -> tuple[Mistake, ...]:
     missed = list(result.missed)
     spurious = list(result.spurious)
     for pair in result.near_misses:
-        one, other = result.extracted[pair.extracted], expected[pair.expected]
+        got, wanted = result.extracted[pair.extracted], expected[pair.expected]
         if (kind := _kind(result, pair, terms)) is None:
-            missed.append(other)
-            spurious.append(one)
+            missed.append(wanted)
+            spurious.append(got)
         else:
-            sides = extracted_side(one, terms), expected_side(other, terms)
+            sides = extracted_side(got, terms), expected_side(wanted, terms)
             differs = differences(*sides, pair.comparison, terms.tolerance)
-            nearly.append(Mistake(kind, other, one, differs, remarks(one, other, terms)))
-    found = [expected[pair.expected] for pair in result.pairs if pair.is_match]
+            nearly.append(Mistake(kind, wanted, got, differs, remarks(got, wanted, terms)))
+    matched = [expected[pair.expected] for pair in result.pairs if pair.is_match]
     return (
         *nearly,
         *(Mistake("missed", event, None) for event in missed),
-        *(_too_much(event, found, terms) for event in spurious),
+        *(_extra_event(event, matched, terms) for event in spurious),
     )
 
 
@@ -122,7 +122,7 @@ def _in_words(deviation: Deviation) -> str:
 
 
 def matches_of(result: Scored) -> Iterator[Match]:
-    """All true positives of a sample."""
+    """List all true positives of a sample."""
     terms = Terms.of(result.sidecar)
     for pair in result.pairs:
         if not pair.is_match:
@@ -135,7 +135,7 @@ def matches_of(result: Scored) -> Iterator[Match]:
 
 
 def _remark(off: tuple[Deviation, ...], others: tuple[Deviation, ...]) -> Remark | None:
-    fields = {it.field for it in others}
+    fields = {deviation.field for deviation in others}
     if "existing_event_id" in fields:
         return "wrong event of the calendar"
     if off:
@@ -146,8 +146,8 @@ def _remark(off: tuple[Deviation, ...], others: tuple[Deviation, ...]) -> Remark
 
 
 def _kind(result: Scored, pair: Pair, terms: Terms) -> Kind | None:
-    """The first thing that is wrong with a pair that is no match; None when nothing is right."""
-    one, other = result.extracted[pair.extracted], result.sidecar.expected_events[pair.expected]
+    """Name the first thing that is wrong with a near miss; None when nothing is right."""
+    got, wanted = result.extracted[pair.extracted], result.sidecar.expected_events[pair.expected]
     comparison, target = pair.comparison, result.target(pair)
     if not (target or _in_common(comparison, terms.tolerance)):
         return None
@@ -157,7 +157,7 @@ def _kind(result: Scored, pair: Pair, terms: Terms) -> Kind | None:
         return "wrong event of the calendar"
     if not comparison.title_within(terms.tolerance):
         return "wrong title"
-    start, _ = compared_times(extracted_side(one, terms), expected_side(other, terms))
+    start, _ = compared_times(extracted_side(got, terms), expected_side(wanted, terms))
     return _wrong_time(start, comparison, terms.tolerance)
 
 
@@ -180,7 +180,7 @@ def _on_another_day(moment: datetime, shift: timedelta) -> bool:
 
 
 def _in_common(comparison: Closeness, tolerance: Tolerance) -> bool:
-    """Whether two events may be meant to be the same: alike in title or in start."""
+    """Whether two events may be meant to be the same: alike in title or start."""
     if comparison.title_within(tolerance):
         return True
     if comparison.start_shift is None:
@@ -188,10 +188,10 @@ def _in_common(comparison: Closeness, tolerance: Tolerance) -> bool:
     return time_within(comparison.start_shift, tolerance)
 
 
-def _too_much(event: Event, found: list[ExpectedEvent], terms: Terms) -> Mistake:
-    """An event that nothing asks for; a duplicate where one that was found already does."""
+def _extra_event(event: Event, matched: list[ExpectedEvent], terms: Terms) -> Mistake:
+    """Call an event without a partner a duplicate where it fits a matched one, else invented."""
     side = extracted_side(event, terms)
-    for expected in found:
+    for expected in matched:
         if _matches(side, expected, terms):
             return Mistake("duplicate", expected, event)
     return Mistake("invented", None, event)
@@ -219,7 +219,7 @@ class Deviation:
 def differences(
     extracted: Side, expected: Side, comparison: Closeness, tolerance: Tolerance
 ) -> tuple[Deviation, ...]:
-    """The fields that keep the pair from being a true positive; empty when it is one."""
+    """List the fields that keep a pair from being a true positive; empty when it is one."""
     if comparison.within(tolerance):
         return ()
     return tuple(_differences(extracted, expected, comparison, tolerance))
@@ -241,12 +241,12 @@ def _differences(
 
 
 def drifts(extracted: Side, expected: Side, comparison: Closeness) -> tuple[Deviation, ...]:
-    """The fields of a match that are not quite as expected: within tolerance, but off."""
-    found = list(_time_differences(extracted, expected, comparison, bool))
-    if not comparison.same_title:
-        by = _shown_similarity(comparison)
-        found.insert(0, _title_difference(extracted, expected, comparison, by))
-    return tuple(found)
+    """List the fields of a match that are not quite as expected: within tolerance, but off."""
+    times = _time_differences(extracted, expected, comparison, bool)
+    if comparison.same_title:
+        return tuple(times)
+    by = _shown_similarity(comparison)
+    return (_title_difference(extracted, expected, comparison, by), *times)
 
 
 def _title_difference(extracted: Side, expected: Side, comparison: Closeness, by: str) -> Deviation:
@@ -261,7 +261,7 @@ def _shown_similarity(comparison: Closeness) -> str:
 def _time_differences(
     extracted: Side, expected: Side, comparison: Closeness, differs: Callable[[timedelta], bool]
 ) -> Iterator[Deviation]:
-    """Start and end where their shift differs by enough; what is not checked does not differ."""
+    """Yield start and end where their shift `differs`; a time that is not checked never does."""
     times = compared_times(extracted, expected)
     shifts = (comparison.start_shift, comparison.end_shift)
     for field, (got, want), shift in zip(("start", "end"), times, shifts, strict=True):
@@ -275,7 +275,7 @@ def _time_differences(
 
 
 def remarks(extracted: Event, expected: ExpectedEvent, terms: Terms) -> tuple[Deviation, ...]:
-    """What the sidecar asked for beyond action, title and times; shown, but never counted."""
+    """List what the sidecar asked for beyond action, title and times; shown, never counted."""
     return tuple(_remarks(extracted, expected, terms))
 
 
@@ -292,27 +292,28 @@ def _remarks(extracted: Event, expected: ExpectedEvent, terms: Terms) -> Iterato
             f"without {', '.join(absent)}",
         )
     got_id, meant = extracted.existing_event_id, meant_event(expected, terms)
+    known_ids = {event.id for event in terms.context}
     if meant is not None and got_id != meant.id and extracted.action != "create":
         yield Deviation("existing_event_id", str(meant.id), _shown_id(got_id), "another event")
-    elif expected.existing_event_id_required and got_id not in {it.id for it in terms.context}:
+    elif expected.existing_event_id_required and got_id not in known_ids:
         yield Deviation("existing_event_id", "one of the calendar", _shown_id(got_id), "unknown")
 
 
 def _absent(came: tuple[str, ...], expected: tuple[str, ...]) -> list[str]:
-    """The expected names that are not part of any name that came."""
+    """List the expected names that are part of no name that came."""
     folded = [name.casefold() for name in came] if expected else []
     return [
-        name for name in expected if not any(name.strip().casefold() in other for other in folded)
+        name for name in expected if not any(name.strip().casefold() in given for given in folded)
     ]
 
 
 def shown_time(time: datetime | None) -> str:
-    """A time to the minute, as `2026-02-20 10:00`."""
+    """Show a time to the minute, as `2026-02-20 10:00`."""
     return NOTHING if time is None else time.isoformat(" ", "minutes")
 
 
 def shown_shift(shift: timedelta) -> str:
-    """A shift in its two largest units, as `1 d 2 h later`."""
+    """Show a shift in its two largest units, as `1 d 2 h later`."""
     minutes = round(abs(shift) / timedelta(minutes=1))
     units = (("d", minutes // 1440), ("h", minutes // 60 % 24), ("min", minutes % 60))
     parts = [f"{count} {unit}" for unit, count in units if count][:2] or ["less than 1 min"]

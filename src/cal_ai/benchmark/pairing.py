@@ -1,13 +1,14 @@
-"""Which extracted event answers which expected one, by how far apart they are and may be."""
+"""Pair extracted events with expected ones, by how far apart they are and may be."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from functools import cache
 from types import MappingProxyType
 from typing import NamedTuple
+
+from rapidfuzz.fuzz import token_set_ratio
 
 from cal_ai.benchmark.sidecar import ExpectedEvent, Level, Sidecar
 from cal_ai.events import ContextEvent, Event
@@ -16,7 +17,7 @@ from truemark.assignment import match_by_cost
 ComparedTime = tuple[datetime | None, datetime | None]
 
 MISSING = timedelta.max
-"""How far a time that was not extracted is from the one that was expected."""
+"""How far a time that was not extracted is from the expected one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +76,7 @@ class Closeness(NamedTuple):
 
     @property
     def cost(self) -> float:
-        """What pairing these two costs: a wrong action, then unlike titles, then minutes apart."""
+        """The cost of this pair: a wrong action, then unlike titles, then minutes apart."""
         if self.start_shift is None:
             minutes = 0.0
         elif self.start_shift == MISSING:
@@ -104,23 +105,23 @@ def time_within(shift: timedelta | None, tolerance: Tolerance) -> bool:
 
 
 def closeness(extracted: Side, expected: Side, terms: Terms) -> Closeness:
-    """How the two differ, whatever the tolerance."""
+    """Measure how the two differ, whatever the tolerance."""
     (got_start, start), (got_end, end) = compared_times(extracted, expected)
-    one, other = _normalised(extracted.title), _normalised(expected.title)
+    got_title, title = _normalised(extracted.title), _normalised(expected.title)
     return Closeness(
         same_action=extracted.action == expected.action,
-        same_title=one == other,
-        similarity=_similarity(one, other),
+        same_title=got_title == title,
+        similarity=_similarity(got_title, title),
         start_shift=_shift(got_start, start, terms.now),
         end_shift=_shift(got_end, end, terms.now),
     )
 
 
 def compared_times(extracted: Side, expected: Side) -> tuple[ComparedTime, ComparedTime]:
-    """The extracted and the expected start, then end; an expected None is not checked.
+    """Return the extracted and the expected start, then end; an expected None is not checked.
 
     A time that the sidecar leaves out counts only when both sides refer to a planned event: then
-    the question is whether they mean the same one.
+    the question is whether they mean the same event.
     """
     got = extracted.planned or extracted
     start, end, planned = expected.start, expected.end, expected.planned
@@ -132,33 +133,33 @@ def compared_times(extracted: Side, expected: Side) -> tuple[ComparedTime, Compa
 
 
 def extracted_side(event: Event, terms: Terms) -> Side:
-    """What is compared of an extracted event; a delete refers to the planned event of its id."""
+    """Take what is compared of an extracted event; a delete refers to the event of its id."""
     planned = None
     if event.action == "delete":
-        planned = next((it for it in terms.context if it.id == event.existing_event_id), None)
+        planned = _planned_event(event.existing_event_id, terms)
     return Side(event.action, event.title, event.start_time, event.end_time, planned)
 
 
 def expected_side(event: ExpectedEvent, terms: Terms) -> Side:
-    """What is compared of an expected event; a delete refers to the planned event it describes."""
+    """Take what is compared of an expected event; a delete refers to the event it describes."""
     planned = meant_event(event, terms) if event.action == "delete" else None
     return Side(event.action, event.title, event.start_time, event.end_time, planned)
 
 
-def title_similarity(one: str, other: str) -> float:
-    """0 to 100; titles with the same words are alike whatever their order, case or repetition."""
-    return _similarity(_normalised(one), _normalised(other))
+def title_similarity(first: str, second: str) -> float:
+    """Compare two titles by their words, from 0 to 100; order, case and repetition do not count."""
+    return _similarity(_normalised(first), _normalised(second))
 
 
-def texts_alike(one: str, other: str, tolerance: Tolerance) -> bool:
+def texts_alike(first: str, second: str, tolerance: Tolerance) -> bool:
     """Whether two texts would be within tolerance as titles."""
     if tolerance.title_similarity is None:
-        return _normalised(one) == _normalised(other)
-    return title_similarity(one, other) >= tolerance.title_similarity
+        return _normalised(first) == _normalised(second)
+    return title_similarity(first, second) >= tolerance.title_similarity
 
 
 def time_shift(got: datetime, expected: datetime, now: datetime) -> timedelta:
-    """How much later `got` is.
+    """Compute how much later `got` is.
 
     A time without an offset is the owner's, so it has the offset of `now`. When that is not known
     either, the other side's offset is taken to be the owner's too: clock faces are compared.
@@ -178,10 +179,10 @@ def _shift(got: datetime | None, expected: datetime | None, now: datetime) -> ti
 
 
 def meant_event(event: ExpectedEvent, terms: Terms) -> ContextEvent | None:
-    """The planned event that a sidecar's update or delete is about; None where it does not tell.
+    """Find the planned event that a sidecar's update or delete is about; None if it is not clear.
 
-    The number says it outright. Else a delete describes its event; an update says where the event
-    goes, so only its title can tell which one that is.
+    The number names it outright. Otherwise a delete describes its event by title and start; an
+    update says where the event goes, so only its title can tell which event that is.
     """
     if event.action == "create":
         return None
@@ -193,11 +194,14 @@ def meant_event(event: ExpectedEvent, terms: Terms) -> ContextEvent | None:
 
 
 def _described(event: ExpectedEvent, terms: Terms) -> ContextEvent | None:
-    """The planned event of that number, title and start; None when none or several could be."""
+    """Find the planned event of that number, title and start; None if none or several fit."""
     if not isinstance(event.existing_event_id_required, bool):
-        number = event.existing_event_id_required
-        return next((planned for planned in terms.context if planned.id == number), None)
-    alike = [it for it in terms.context if texts_alike(it.summary, event.title, terms.tolerance)]
+        return _planned_event(event.existing_event_id_required, terms)
+    alike = [
+        planned
+        for planned in terms.context
+        if texts_alike(planned.summary, event.title, terms.tolerance)
+    ]
     if event.start_time is not None:
         start = event.start_time
         alike.sort(key=lambda planned: abs(time_shift(planned.start, start, terms.now)))
@@ -206,17 +210,14 @@ def _described(event: ExpectedEvent, terms: Terms) -> ContextEvent | None:
     return alike[0] if len(alike) == 1 else None
 
 
-def _similarity(one: str, other: str) -> float:
-    if one == other and one:
+def _planned_event(number: int | None, terms: Terms) -> ContextEvent | None:
+    return next((planned for planned in terms.context if planned.id == number), None)
+
+
+def _similarity(first: str, second: str) -> float:
+    if first == second and first:
         return 100.0
-    return _token_set_ratio()(one, other)
-
-
-@cache
-def _token_set_ratio() -> Callable[[str, str], float]:
-    from rapidfuzz.fuzz import token_set_ratio
-
-    return token_set_ratio
+    return token_set_ratio(first, second)
 
 
 def _normalised(text: str) -> str:
@@ -235,19 +236,20 @@ class Pair(NamedTuple):
 def pair_events(
     extracted: Sequence[Event], expected: Sequence[ExpectedEvent], terms: Terms
 ) -> tuple[Pair, ...]:
-    """One-to-one pairs, by index: most matches first, then the lowest total cost.
+    """Pair events one to one, by index: most matches first, then the lowest total cost.
 
     Events beyond the shorter side stay without a partner; a pair that is no match is a near miss.
     """
     if not extracted or not expected:
         return ()
-    want = [expected_side(event, terms) for event in expected]
+    extracted_sides = [extracted_side(event, terms) for event in extracted]
+    expected_sides = [expected_side(event, terms) for event in expected]
     comparisons = [
-        [closeness(got, other, terms) for other in want]
-        for got in (extracted_side(event, terms) for event in extracted)
+        [closeness(got, wanted, terms) for wanted in expected_sides] for got in extracted_sides
     ]
-    within = [[it.within(terms.tolerance) for it in row] for row in comparisons]
-    pairs = match_by_cost([[it.cost for it in row] for row in comparisons], within)
+    costs = [[comparison.cost for comparison in row] for row in comparisons]
+    within = [[comparison.within(terms.tolerance) for comparison in row] for row in comparisons]
     return tuple(
-        Pair(row, column, comparisons[row][column], within[row][column]) for row, column in pairs
+        Pair(row, column, comparisons[row][column], within[row][column])
+        for row, column in match_by_cost(costs, within)
     )

@@ -1,4 +1,4 @@
-"""Answers of a run on file: kept the moment they arrive, found again when a run is taken up."""
+"""Store the answers of a run as they arrive, and find them again when the run is resumed."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class AnswerStore:
         self.path = None if resumed is None else resumed.path
         self.kept = 0
         self._syncing: asyncio.Task[None] | None = None
-        # Now, not with the first answer: another run that is still at it must not be paid for.
+        # Opened now, so that a run that still writes to it is noticed before a call is paid for.
         self._file = None if resumed is None else Appender(resumed.path)
 
     @property
@@ -38,7 +38,7 @@ class AnswerStore:
         return self._resumed is not None
 
     def find(self, fingerprint: str, repeat: int) -> Extraction | None:
-        """The answer that an earlier run kept; None when there is none that can be read."""
+        """Find the answer that an earlier run kept; None when there is none that can be read."""
         kept = None if self._resumed is None else self._resumed.find(fingerprint, repeat)
         if kept is None:
             return None
@@ -49,10 +49,9 @@ class AnswerStore:
         return Extraction(events, kept.usage, kept.attempts, kept.raw, kept.latency_s)
 
     def keep(self, answer: Recorded) -> None:
-        """Puts the answer where it outlives this process; the disk has it a moment later.
+        """Write the answer so that it outlives this process; it is synced to disk a moment later.
 
-        Only a power cut can take what the disk does not have yet, and the calls in flight need not
-        wait for that.
+        The calls in flight do not wait for that, since only a power cut could lose the answer.
         """
         if self._file is None:
             self.path = create_new(self._output, self._started, ANSWERS_SUFFIX)
@@ -63,7 +62,7 @@ class AnswerStore:
             self._syncing = asyncio.create_task(self._sync(self._file))
 
     async def close(self) -> None:
-        """Ends when every answer that was kept is on disk."""
+        """Wait until every answer that was kept is on disk."""
         if self._file is None:
             return
         try:
@@ -86,7 +85,7 @@ class AnswerStore:
 
 
 def latest_recording(output: Path, fingerprints: Iterable[str]) -> Recording | None:
-    """The newest recording in `output` that answers any of the questions; None without one."""
+    """Find the newest recording in `output` that answers any of the questions."""
     asked = frozenset(fingerprints)
     for path in sorted(output.glob(f"benchmark_*{ANSWERS_SUFFIX}"), reverse=True):
         recording = open_recording(path)
@@ -96,7 +95,7 @@ def latest_recording(output: Path, fingerprints: Iterable[str]) -> Recording | N
 
 
 def require_writable(folder: Path) -> None:
-    """Raises now what would otherwise be found out after the first answer was paid for."""
+    """Refuse a folder that cannot be written to, before the first answer is paid for."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with TemporaryFile(dir=folder):
@@ -106,7 +105,7 @@ def require_writable(folder: Path) -> None:
 
 
 def create_new(folder: Path, started: datetime, suffix: str) -> Path:
-    """A new empty file named after the time; runs of the same second get different names."""
+    """Create an empty file named after the time; runs of the same second get different names."""
     stem = f"benchmark_{started:%Y-%m-%dT%H-%M-%S}"
     path = folder / (stem + suffix)
     number = 1
