@@ -27,6 +27,7 @@ from sat_bench.defaults import (
     DEFAULT_TIMEOUT_S,
     DEFAULT_WEIGHTING,
     DEFAULTS,
+    FORMATS,
     HEADER_NAMES,
     LARGEST_OVERLAP,
     MODEL_MARK,
@@ -41,7 +42,6 @@ from sat_bench.defaults import (
 from truemark import __version__
 from truemark.command import DONE, LONGEST_WAIT_S, Parser, run_command, tell
 from truemark.files import expanded
-from truemark.tables import FORMATS
 from truemark.text import one_line
 
 if TYPE_CHECKING:

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 if TYPE_CHECKING:
     from truemark.counts import Weights
-    from truemark.tables import Format
+
+Format = Literal["text", "markdown", "csv", "json"]
+FORMATS: tuple[Format, ...] = get_args(Format)
 
 TruthRule = Literal["plain", "quoted", "unicode"]
 TRUTH_RULES: tuple[TruthRule, ...] = get_args(TruthRule)

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
 
 from truemark.counts import Counts
 from truemark.errors import TruemarkError
 from truemark.records import WRITTEN, Run, Unit
-from truemark.summary import Summary, block_rows, by_group, scoring_of, summarise
+from truemark.summary import Summary, by_group, cluster_of, scoring_of, summarise
 from truemark.text import clipped
 from truemark.uncertainty import (
     DEFAULT_DRAWS,
@@ -26,12 +29,7 @@ from truemark.uncertainty import (
     power_of,
 )
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Ints = NDArray[np.int64]
-
+Ints = NDArray[np.int64]
 Verdict = Literal["better", "worse", "not distinguishable"]
 LEVEL = 0.05
 WORTH_SEEING = 0.02
@@ -214,20 +212,11 @@ def _pairs(baseline: Run, run: Run) -> list[Pair]:
 
 
 def _paired_tables(pairs: Sequence[Pair]) -> tuple[Ints, Ints]:
-    """Add up the counts per cluster, before and after; units whose blocks differ stay whole."""
-    import numpy as np  # sat-bench -h loads this module
-
-    clusters, rows = [], []
-    for before, after in pairs:
-        parts = block_rows(before)
-        others = block_rows(after)
-        if len(parts) != len(others):
-            cluster = before.id if before.cluster is None else before.cluster
-            parts = [((cluster, -1), (before.tp, before.fp, before.fn))]
-            others = [((cluster, -1), (after.tp, after.fp, after.fn))]
-        for (cluster_of_part, row), (_, other) in zip(parts, others, strict=True):
-            clusters.append(cluster_of_part)
-            rows.append((*row, *other))
+    """Add up the counts per cluster, before and after."""
+    rows = [
+        (before.tp, before.fp, before.fn, after.tp, after.fp, after.fn) for before, after in pairs
+    ]
+    clusters = [cluster_of(before) for before, _ in pairs]
     table = clustered(np.array(rows, dtype=np.int64), clusters)
     return table[:, :3], table[:, 3:]
 

@@ -9,14 +9,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+import numpy as np
+from numpy.typing import NDArray
 
-    Column = NDArray[np.float64]
-    CountColumn = NDArray[np.int64] | NDArray[np.float64]
+Column = NDArray[np.float64]
+CountColumn = NDArray[np.int64] | NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,8 +124,6 @@ def score_columns(
     weights: Weights = EQUAL_WEIGHTS,
 ) -> dict[str, Column]:
     """Compute columns `precision`, `recall`, `f1`, `weighted`; a ratio of 0 to 0 is `empty`."""
-    import numpy as np
-
     tp = np.asarray(tp, dtype=np.float64)
     predicted, expected = tp + fp, tp + fn
     precision = _ratio(tp, predicted, empty)
@@ -140,8 +137,6 @@ def score_columns(
 
 
 def _ratio(part: Column, whole: Column, empty: float) -> Column:
-    import numpy as np
-
     result: Column = np.divide(part, whole, out=np.full_like(part, empty), where=whole != 0)
     return result
 
@@ -155,8 +150,6 @@ def best_row(
     weights: Weights = EQUAL_WEIGHTS,
 ) -> int:
     """Find the row of highest weighted score; ties go to the higher F1, then the first row."""
-    import numpy as np
-
     ratios = score_columns(tp, fp, fn, empty=empty, weights=weights)
     highest = np.flatnonzero(ratios["weighted"] == ratios["weighted"].max())
     return int(highest[np.argmax(ratios["f1"][highest])])

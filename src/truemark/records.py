@@ -92,9 +92,7 @@ class Mark:
 class Unit:
     """One thing that was measured, once: its counts, or the reason why it failed.
 
-    Units of one cluster are resampled together; without one, a unit stands with its own
-    repeats. `blocks` are the counts of the unit's parts (tp, fp, fn each), for runs of so few
-    units that the parts are resampled instead.
+    Units of one cluster are resampled together; without one, a unit stands with its own repeats.
     """
 
     id: str
@@ -109,19 +107,12 @@ class Unit:
     cost: Number | None = None
     tokens: Mapping[str, int] = field(default_factory=dict)
     replayed: bool = False
-    blocks: tuple[tuple[int, ...], ...] = ()
     text: str | None = None
     marks: tuple[Mark, ...] = ()
     text_left_out: bool = False
 
     def __post_init__(self) -> None:
         _check_counts(self.tp, self.fp, self.fn)
-        if any(len(block) != 3 for block in self.blocks):
-            raise ValueError("blocks must hold tp, fp, fn each, got others")
-        _check_counts(*(count for block in self.blocks for count in block))
-        own = (self.tp, self.fp, self.fn)
-        if self.blocks and tuple(map(sum, zip(*self.blocks, strict=True))) != own:
-            raise ValueError(f"blocks must add up to the counts {own}, got others")
 
     @property
     def counts(self) -> Counts:

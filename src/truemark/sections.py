@@ -4,7 +4,7 @@
         Section("Speed", ["2 talks in 0.4 s"], facts={"seconds": 0.4}),
         Section(tables=[Table(("talk", "f1"), (("a", 0.91), ("b", 0.87)), (None, ".3f"))]),
     ]
-    print(show(sections, "markdown"))
+    page = show(sections, "markdown")
 
 Text and Markdown show headings, sentences and tables; JSON shows the facts of all sections as one
 object, with every number whole.

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, pvariance
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from truemark.counts import Counts, total
 from truemark.records import Run, ScoringRules, Unit
@@ -22,14 +25,8 @@ from truemark.uncertainty import (
     wilson,
 )
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Ints = NDArray[np.int64]
-
+Ints = NDArray[np.int64]
 T = TypeVar("T")
-Block = tuple[str, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,21 +96,15 @@ def by_group(
             yield name, value, members
 
 
-def block_rows(unit: Unit) -> list[tuple[Block, tuple[int, ...]]]:
-    """Return what to resample of a unit with the cluster of each: its blocks, or the unit."""
-    cluster = unit.id if unit.cluster is None else unit.cluster
-    if unit.blocks:
-        return [((cluster, number), row) for number, row in enumerate(unit.blocks)]
-    return [((cluster, -1), (unit.tp, unit.fp, unit.fn))]
+def cluster_of(unit: Unit) -> str:
+    """Return what the unit is resampled with: its cluster, else the unit with its repeats."""
+    return unit.id if unit.cluster is None else unit.cluster
 
 
 def cluster_table(units: Sequence[Unit]) -> Ints:
     """Add up the counts per cluster; rows of tp, fp, fn."""
-    import numpy as np  # sat-bench -h loads this module
-
-    parts = [part for unit in units for part in block_rows(unit)]
-    rows = np.array([row for _, row in parts], dtype=np.int64).reshape(len(parts), 3)
-    return clustered(rows, [cluster for cluster, _ in parts])
+    rows = np.array([(unit.tp, unit.fp, unit.fn) for unit in units], dtype=np.int64)
+    return clustered(rows.reshape(len(units), 3), [cluster_of(unit) for unit in units])
 
 
 def _intervals(units: Sequence[Unit], rules: ScoringRules, draws: Draws) -> dict[Measure, Interval]:

@@ -1,4 +1,4 @@
-"""Tables as text, Markdown, CSV and JSON; numbers are rounded here and nowhere else."""
+"""Tables as text, Markdown and CSV; numbers are rounded here and nowhere else."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ from dataclasses import dataclass
 from numbers import Real
 from typing import Literal, assert_never, get_args
 
-from truemark.jsontext import to_json
 from truemark.text import one_line, printable
 
-Format = Literal["text", "markdown", "csv", "json"]
+Format = Literal["text", "markdown", "csv"]
 FORMATS: tuple[Format, ...] = get_args(Format)
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
@@ -24,7 +23,7 @@ class Table:
     """Named columns and their rows; `number_formats` holds a format spec or None per column.
 
     A number format such as `.2f` is how text and markdown show the numbers of that column;
-    CSV and JSON keep them whole.
+    CSV keeps them whole.
     """
 
     columns: tuple[str, ...]
@@ -52,9 +51,6 @@ def render(table: Table, format: Format) -> str:
             return _markdown(table)
         case "csv":
             return _csv(table)
-        case "json":
-            rows = [dict(zip(table.columns, row, strict=True)) for row in table.rows]
-            return to_json(rows, indent=2) + "\n"
         case _:
             assert_never(format)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sat_bench.defaults import Condition, Options
+from sat_bench.defaults import FORMATS, Condition, Format, Options
 from sat_bench.models.answers import TextSystem
 from sat_bench.models.protocol import Loss
 from sat_bench.record import Effort, Failed, Measured, MeasuredTalk, Measurement, run_of
@@ -17,7 +17,6 @@ from truemark import __version__
 from truemark.counts import Counts, Weights
 from truemark.curve import Curve, best, grid
 from truemark.records import Run
-from truemark.tables import FORMATS, Format
 
 GOLDEN = Path(__file__).parent / "golden"
 DATA = "0" * 64

@@ -7,7 +7,7 @@ from tests.truemark.runs_for_tests import made, many
 from truemark.comparison import compare
 from truemark.counts import Counts
 from truemark.errors import TruemarkError
-from truemark.records import HeldOut, System, Unit
+from truemark.records import HeldOut, Unit
 from truemark.summary import cluster_table, summarise
 from truemark.uncertainty import Draws
 
@@ -115,22 +115,11 @@ def test_runs_of_one_system_are_told_apart_by_their_start() -> None:
     assert compare([many("a", 1), many("a", 1)], draws=QUICK).names == ("a #1", "a #2")
 
 
-def test_repeats_of_a_unit_are_one_cluster_and_blocks_are_many() -> None:
+def test_repeats_of_a_unit_are_one_cluster() -> None:
     repeats = [Unit("a", 1, repeat=0), Unit("a", 2, repeat=1), Unit("b", 4)]
     assert cluster_table(repeats).tolist() == [[3, 0, 0], [4, 0, 0]]
-    blocks = [Unit("a", 3, 1, 0, blocks=((1, 1, 0), (2, 0, 0))), Unit("b", 4)]
-    assert cluster_table(blocks).tolist() == [[1, 1, 0], [2, 0, 0], [4, 0, 0]]
     shared = [Unit("a", 1, cluster="x"), Unit("b", 2, cluster="x")]
     assert cluster_table(shared).tolist() == [[3, 0, 0]]
-
-
-def test_blocks_are_paired_where_both_runs_have_them_alike() -> None:
-    block = Unit("a", 4, 2, 2, blocks=((2, 1, 1), (2, 1, 1)))
-    other = Unit("a", 5, 1, 1, blocks=((3, 0, 0), (2, 1, 1)))
-    odd = Unit("a", 5, 1, 1, blocks=((3, 0, 0), (1, 1, 1), (1, 0, 0)))
-    base = many("old", 1)
-    runs = [replace(base, units=(unit,), system=System(unit.id)) for unit in (block, other, odd)]
-    assert [one.clusters for one in compare(runs, draws=QUICK).against] == [2, 1]
 
 
 def test_a_summary_has_every_score_with_its_interval() -> None:

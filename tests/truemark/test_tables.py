@@ -1,7 +1,5 @@
 import csv
 import io
-import json
-import math
 
 import pytest
 from hypothesis import given
@@ -39,26 +37,12 @@ def test_csv_keeps_every_digit() -> None:
     )
 
 
-def test_json_is_a_list_of_objects_with_every_digit() -> None:
-    assert json.loads(render(TALKS, "json")) == [
-        {"Talk": "opening", "TP": 12, "F1": 2 / 3},
-        {"Talk": "a|b", "TP": 7, "F1": None},
-        {"Talk": "two\nlines", "TP": 100, "F1": 1.0},
-    ]
-
-
-def test_json_has_null_for_what_json_cannot_say() -> None:
-    text = render(Table(("a", "b"), ((math.nan, math.inf),)), "json")
-    assert json.loads(text, parse_constant=pytest.fail) == [{"a": None, "b": None}]
-
-
 @pytest.mark.parametrize(
     ("format", "text"),
     [
         ("text", "A  B\n"),
         ("markdown", "| A | B |\n| --- | --- |\n"),
         ("csv", "A,B\r\n"),
-        ("json", "[]\n"),
     ],
 )
 def test_a_table_without_rows(format: str, text: str) -> None:
