@@ -12,12 +12,33 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from cal_ai.calendars.protocol import AccessRefused
+from truemark.errors import TruemarkError
 from truemark.files import PRIVATE, read_text, write_atomically, write_error
+from truemark.jsontext import read_json
 
 SCOPES = ("https://www.googleapis.com/auth/calendar.events",)
 _SIGN_IN_WAIT_S = 300
 _LARGEST_FILE = 1_000_000
 _GUIDE = "https://developers.google.com/workspace/calendar/api/quickstart/python"
+
+
+@dataclass(frozen=True, slots=True)
+class _SavedSignIn:
+    """What the token file holds."""
+
+    token: str
+    refresh_token: str
+    token_uri: str
+    client_id: str
+    client_secret: str
+    expiry: str | None = None
+
+    def __post_init__(self) -> None:
+        texts = (self.token, self.refresh_token, self.token_uri, self.client_id, self.client_secret)
+        if not all(text.isascii() for text in texts):
+            raise ValueError("tokens and ids must be ASCII")
+        if urlsplit(self.token_uri).scheme not in ("http", "https"):
+            raise ValueError("token_uri must be an address")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,10 +52,10 @@ class SignIn:
         """Return the saved credentials, else ask for them in the browser."""
         if not self.token_file.exists():
             return self._ask()
-        saved = read_text(self.token_file, _LARGEST_FILE)
+        content = read_text(self.token_file, _LARGEST_FILE)
         try:
-            return _credentials(json.loads(saved))
-        except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+            return _credentials(read_json(_SavedSignIn, content, str(self.token_file)))
+        except (TruemarkError, ValueError) as error:
             raise AccessRefused(
                 f"{self.token_file}: is not a saved sign-in; remove it and sign in again"
             ) from error
@@ -81,24 +102,17 @@ class SignIn:
         return credentials
 
 
-def _credentials(saved: dict[str, Any]) -> Any:
-    """Read what `keep` saved; the library's own reader drops the address of the token server."""
+def _credentials(saved: _SavedSignIn) -> Any:
+    """Make credentials; the library's own reader drops the address of the token server."""
     from google.oauth2.credentials import Credentials
 
-    expiry = saved.get("expiry")
-    fields = ("token", "refresh_token", "token_uri", "client_id", "client_secret")
-    for name in fields:
-        if not isinstance(saved[name], str) or not saved[name].isascii():
-            raise TypeError(f"{name} must be text")
-    if urlsplit(saved["token_uri"]).scheme not in ("http", "https"):
-        raise ValueError("token_uri must be an address")
     return Credentials(  # type: ignore[no-untyped-call]  # not annotated in the library
-        token=saved["token"],
-        refresh_token=saved["refresh_token"],
-        token_uri=saved["token_uri"],
-        client_id=saved["client_id"],
-        client_secret=saved["client_secret"],
+        token=saved.token,
+        refresh_token=saved.refresh_token,
+        token_uri=saved.token_uri,
+        client_id=saved.client_id,
+        client_secret=saved.client_secret,
         scopes=SCOPES,
         # The library compares it with a UTC time without a zone.
-        expiry=datetime.fromisoformat(expiry).replace(tzinfo=None) if expiry else None,
+        expiry=datetime.fromisoformat(saved.expiry).replace(tzinfo=None) if saved.expiry else None,
     )
