@@ -13,7 +13,7 @@ import math
 import re
 import sys
 import types
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import MISSING, fields, is_dataclass
 from datetime import datetime
 from functools import cache
@@ -39,7 +39,6 @@ _WRITTEN_AS_THEY_ARE = (str, int, type(None))
 _UNSEEN = re.compile("[\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 _ON_ONE_LINE = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
 _LONGEST_SHOWN = 80
-_EXTRA = "extra"
 _PATH_KEY = re.compile(r"\[[^\]]*\]|\.[^.\[]+")
 _MISSING_FIELD = re.compile("Object missing required field `(.*)`")
 _EXPECTED_TYPE = re.compile("Expected `([^`]*)`(.*?)(?:, got .*)?$")
@@ -56,7 +55,6 @@ _SIMPLE = frozenset({str, int, float, bool, type(None)})
 T = TypeVar("T")
 Number = Annotated[float, msgspec.Meta(ge=-sys.float_info.max, le=sys.float_info.max)]
 """A number that is neither NaN nor infinite, as the type of a field that is read from JSON."""
-Reader = Callable[[object, str], Any]
 
 
 def to_json(value: object, *, indent: int | None = None) -> str:

@@ -184,12 +184,12 @@ def _bars(runs: Sequence[Run], summaries: Sequence[Summary]) -> list[tuple[str, 
     mistaken: set[str] = set()
     groups: dict[tuple[str, str], Counter[int]] = {}
     for number, run in enumerate(runs):
-        for found in finding_counts(run):
-            kinds.setdefault(found.kind, Counter())[number] += found.count
-            if found.mistake:
-                mistaken.add(found.kind)
-                for pair in found.group.items():
-                    groups.setdefault(pair, Counter())[number] += found.count
+        for count in finding_counts(run):
+            kinds.setdefault(count.kind, Counter())[number] += count.count
+            if count.mistake:
+                mistaken.add(count.kind)
+                for pair in count.group.items():
+                    groups.setdefault(pair, Counter())[number] += count.count
     scores = [
         {(score.name, score.value): score for score in summary.groups} for summary in summaries
     ]
