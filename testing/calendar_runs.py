@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterator
 from pathlib import Path
 
 from testing.talk_runs import SOURCE, STARTED
-from truemark.calibration import LevelAccuracy, per_level, reliability_of_levels
-from truemark.records import Difference, Finding, Mark, Run, ScoringRules, System, Unit
+from truemark.records import (
+    Difference,
+    Finding,
+    Mark,
+    Reliability,
+    ReliabilityRow,
+    Run,
+    ScoringRules,
+    System,
+    Unit,
+)
 
 _KINDS = (
     ("wrong day", "start_time", 1440.0, "minutes"),
@@ -30,7 +40,6 @@ def calendar_run(name: str, skill: float, *, seed: int = 5, repeats: int = 1) ->
             unit, own = _conversation(path, chance, skill, repeat)
             units.append(unit)
             findings += own
-    levels = _levels(chance, skill)
     return Run(
         tool="cal_ai",
         version="0.1.0",
@@ -43,17 +52,16 @@ def calendar_run(name: str, skill: float, *, seed: int = 5, repeats: int = 1) ->
         scoring=ScoringRules(empty=1),
         units=tuple(units),
         findings=tuple(findings),
-        reliability=reliability_of_levels(levels),
+        reliability=Reliability(tuple(_levels(chance, skill))),
         words={"unit": "sample", "units": "samples", "item": "event", "items": "events"},
         notes=("Costs are list prices of the day of the run.",),
     )
 
 
-def _levels(chance: random.Random, skill: float) -> tuple[LevelAccuracy, ...]:
-    claims = []
+def _levels(chance: random.Random, skill: float) -> Iterator[ReliabilityRow]:
     for level, lift in (("low", -0.3), ("medium", -0.1), ("high", 0.05)):
-        claims += [(level, chance.random() < skill + lift) for _ in range(chance.randint(12, 40))]
-    return per_level(claims, ("low", "medium", "high"))
+        right = [chance.random() < skill + lift for _ in range(chance.randint(12, 40))]
+        yield ReliabilityRow(level, len(right), sum(right))
 
 
 def _conversation(

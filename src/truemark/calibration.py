@@ -1,27 +1,13 @@
-"""How far stated confidence can be trusted: accuracy per level and per bin, two numbers."""
+"""How far stated probabilities can be trusted: accuracy per bin, and two numbers."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from truemark.records import Reliability, ReliabilityRow
-
-
-@dataclass(frozen=True, slots=True)
-class LevelAccuracy:
-    """How many predictions claimed this level of confidence and how many of them were right."""
-
-    level: str
-    count: int
-    correct: int
-
-    @property
-    def accuracy(self) -> float | None:
-        return self.correct / self.count if self.count else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,20 +27,6 @@ class Bin:
     @property
     def mean_probability(self) -> float | None:
         return self.probability_sum / self.count if self.count else None
-
-
-def per_level(
-    claims: Iterable[tuple[str, bool]], levels: Sequence[str]
-) -> tuple[LevelAccuracy, ...]:
-    """Count the claims and the right ones at each of `levels`, from (level, was right) pairs."""
-    counts = dict.fromkeys(levels, 0)
-    correct = dict.fromkeys(levels, 0)
-    for level, right in claims:
-        if level not in counts:
-            raise ValueError(f"level must be one of {', '.join(levels)}, got {level!r}")
-        counts[level] += 1
-        correct[level] += right
-    return tuple(LevelAccuracy(level, counts[level], correct[level]) for level in counts)
 
 
 def binned(probabilities: ArrayLike, outcomes: ArrayLike, bins: int = 15) -> tuple[Bin, ...]:
@@ -111,13 +83,6 @@ def reliability_of(probabilities: ArrayLike, outcomes: ArrayLike, bins: int = 15
         rows,
         brier_score(probabilities, outcomes),
         expected_calibration_error(probabilities, outcomes, bins),
-    )
-
-
-def reliability_of_levels(levels: Sequence[LevelAccuracy]) -> Reliability:
-    """Make the part of a run record that says how often each level of confidence was right."""
-    return Reliability(
-        tuple(ReliabilityRow(level.level, level.count, level.correct) for level in levels)
     )
 
 

@@ -4,29 +4,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from truemark.calibration import (
-    LevelAccuracy,
     binned,
     brier_score,
     expected_calibration_error,
-    per_level,
 )
 
-LEVELS = ("high", "medium", "low")
 CLAIMS = st.lists(st.tuples(st.floats(0, 1), st.booleans()), min_size=1, max_size=40)
-
-
-def test_levels_come_in_the_given_order_with_their_share_of_right_ones() -> None:
-    claims = [("low", False), ("high", True), ("high", True), ("high", False)]
-    high, medium, low = per_level(claims, LEVELS)
-    assert high == LevelAccuracy("high", count=3, correct=2)
-    assert high.accuracy == 2 / 3
-    assert (medium.count, medium.accuracy) == (0, None)
-    assert (low.count, low.accuracy) == (1, 0.0)
-
-
-def test_an_unknown_level_is_refused() -> None:
-    with pytest.raises(ValueError, match="level must be one of high, medium, low, got 'sure'"):
-        per_level([("sure", True)], LEVELS)
 
 
 def test_bins_have_equal_width_and_the_last_includes_1() -> None:

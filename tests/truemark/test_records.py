@@ -7,7 +7,7 @@ import jsonschema
 import pytest
 
 from truemark import records
-from truemark.calibration import per_level, reliability_of, reliability_of_levels
+from truemark.calibration import reliability_of
 from truemark.counts import Counts, Weights
 from truemark.errors import TruemarkError
 from truemark.jsontext import to_json
@@ -260,12 +260,6 @@ def test_reliability_sums_up_stated_probabilities() -> None:
     assert found.brier == pytest.approx((0.01 + 0.01 + 0.0025 + 0.64) / 4)
     assert found.calibration_error == pytest.approx((0.7 + 0.15) / 4)
     assert reliability_of([], []).brier is None
-
-
-def test_reliability_of_levels_is_in_their_order() -> None:
-    levels = per_level([("high", True), ("low", False), ("high", False)], ["high", "low"])
-    rows = reliability_of_levels(levels).rows
-    assert rows == (ReliabilityRow("high", 2, 1), ReliabilityRow("low", 1, 0))
 
 
 def test_the_counts_of_parts_are_counts() -> None:
