@@ -22,11 +22,12 @@ from training.world.draw import draw
 from training.world.text import LanguageText, Texts, read_texts
 
 # A language is drawn by the size of its text, within these bounds, to this power; English so often.
-EXPONENT, ENGLISH_SHARE = 0.5, 0.08
+EXPONENT, ENGLISH_SHARE = 0.5, 0.12
 SMALLEST, LARGEST = 4_000, 30_000
 LONGEST_RUN = 60
-# How often a run comes from documents written for this project, from manuals, or is isolated.
-WRITTEN, MANUALS, ISOLATED = 0.35, 0.25, 0.4
+# How often a run comes from documents written for this project, from others, or is isolated.
+WRITTEN, OTHERS, ISOLATED = 0.35, 0.25, 0.4
+PLENTY, SELDOM_ISOLATED = 50_000, 0.05  # sentences in order, beside which isolated ones are seldom
 TRUST = {"written": 1.0, "others": 0.5, "isolated": 0.8}
 WINDOWS_IN_PASS = 48_000
 
@@ -73,12 +74,14 @@ def _run(text: LanguageText, deck: Deck, rng: random.Random) -> tuple[str, list[
     sources: dict[str, tuple[float, Callable[[], list[str]]]] = {}
     for kind, share, documents in (
         ("written", WRITTEN, text.written),
-        ("others", MANUALS, text.others),
+        ("others", OTHERS, text.others),
     ):
         if documents:
             sources[kind] = share, partial(_from_documents, documents, rng)
     if text.isolated:
-        sources["isolated"] = ISOLATED, partial(deck.take, min(LONGEST_RUN, len(text.isolated)))
+        in_order = sum(len(document.sentences) for document in text.documents)
+        share = SELDOM_ISOLATED if in_order > PLENTY else ISOLATED
+        sources["isolated"] = share, partial(deck.take, min(LONGEST_RUN, len(text.isolated)))
     kinds = list(sources)
     kind = rng.choices(kinds, [sources[name][0] for name in kinds])[0]
     return kind, sources[kind][1]()
