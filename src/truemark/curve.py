@@ -141,23 +141,25 @@ def sweep(
     empty: float,
 ) -> tuple[SweepPoint, ...]:
     """Sum the counts of all talks at each threshold, in the order of the thresholds."""
-    levels = np.asarray(thresholds, dtype=np.float64)
-    matched, predicted = np.zeros((2, len(levels)), dtype=np.int64)
+    levels = np.sort(np.asarray(thresholds, dtype=np.float64))
+    # For each number of levels: how many scores are above just as many, and add a match or not.
+    matched, predicted = np.zeros((2, len(levels) + 1), dtype=np.int64)
     expected = 0
     for curve in curves:
-        hits, marks = curve.above(levels)
-        matched += hits
-        predicted += marks
+        exceeded = np.searchsorted(levels, curve.scores, side="left")
+        matched += np.bincount(exceeded[curve.adds_match], minlength=len(levels) + 1)
+        predicted += np.bincount(exceeded, minlength=len(levels) + 1)
         expected += curve.expected
-    sums = zip(thresholds, matched.tolist(), predicted.tolist(), strict=True)
+    places = np.searchsorted(levels, thresholds)
+    hits, marks = (column[::-1].cumsum()[::-1][places + 1] for column in (matched, predicted))
     return tuple(
         point_of(
             threshold,
-            Counts.of(matched=hits, predicted=marks, expected=expected),
+            Counts.of(matched=tp, predicted=count, expected=expected),
             weights,
             empty=empty,
         )
-        for threshold, hits, marks in sums
+        for threshold, tp, count in zip(thresholds, hits.tolist(), marks.tolist(), strict=True)
     )
 
 
