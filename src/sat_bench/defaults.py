@@ -47,7 +47,7 @@ CONDITION_MARK = "{condition}"
 
 @dataclass(frozen=True, slots=True)
 class Defaults:
-    """What holds where nothing else is said."""
+    """The values that are used unless others are given."""
 
     threshold: float = 0.025
     tolerance: int = 3

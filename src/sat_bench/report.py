@@ -193,13 +193,13 @@ def missed_by_the_grid(
     optimum = best_of_all(sum_curves(measurement.curves), weights, empty=EMPTY_RATIO)
     if _rounded(optimum) <= tried:
         return None
-    own: SweepPoint | None = None
+    point: SweepPoint | None = None
     if recommended is not None:
         counts = counts_at(measurement.curves, recommended)
-        own = point_of(recommended, counts, weights, empty=EMPTY_RATIO)
+        point = point_of(recommended, counts, weights, empty=EMPTY_RATIO)
     thresholds = [point.threshold for point in points]
     outside = not min(thresholds) <= optimum.threshold <= max(thresholds)
-    return Missed(optimum, outside, own if own and _rounded(own) > tried else None)
+    return Missed(optimum, outside, point if point and _rounded(point) > tried else None)
 
 
 def _rounded(point: SweepPoint) -> float:
@@ -459,9 +459,10 @@ def _missed_line(missed: Missed, tried: SweepPoint) -> str:
         f"{missed.best.scores.weighted:.3f}), {where}, whose "
         f"best is {shown_threshold(tried.threshold)} ({tried.scores.weighted:.3f})"
     )
-    if own := missed.recommended:
+    if point := missed.recommended:
         line += (
-            f"; the model's own, {shown_threshold(own.threshold)}, has {own.scores.weighted:.3f}"
+            f"; the model's own, {shown_threshold(point.threshold)}, "
+            f"has {point.scores.weighted:.3f}"
         )
     line += f": try {_narrower(missed.best.threshold)}"
     return f"{line} ({_PUBLISHED})" if missed.outside else line

@@ -1,4 +1,4 @@
-"""Gold sentence ends: the offsets of a `.json` file, the sentences of a CoNLL-U treebank."""
+"""Gold sentence ends: offsets in a `.json` file, sentences of a CoNLL-U treebank."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _LONGEST_ID = 9
 
 
 def parse_gold_json(path: Path, content: str) -> Talk:
-    """The talk of a gold file, its boundaries in characters whatever unit they were written in."""
+    """Read a gold file; boundaries that count bytes are converted to characters."""
     document = _json_object(path, content)
     text = _string(path, document, "text")
     if not text.strip():
@@ -61,8 +61,8 @@ def _string(
 ) -> str:
     value = document.get(key, default)
     if not isinstance(value, str):
-        found = _json_type(value) if key in document else "nothing"
-        raise CorpusError(f"{path}: {key} must be a string, got {found}")
+        got = _json_type(value) if key in document else "nothing"
+        raise CorpusError(f"{path}: {key} must be a string, got {got}")
     try:
         value.encode()
     except UnicodeEncodeError as error:
@@ -75,9 +75,9 @@ def _string(
 def _boundaries(path: Path, document: dict[str, object], text: str) -> Sequence[int]:
     values = document.get("boundaries")
     if not isinstance(values, list) or not values:
-        found = "nothing" if values is None else _json_type(values)
+        got = "nothing" if values is None else _json_type(values)
         raise CorpusError(
-            f"{path}: boundaries must be a list of at least one end offset, got {found}"
+            f"{path}: boundaries must be a list of at least one end offset, got {got}"
         )
     for index, value in enumerate(values):
         if not isinstance(value, int) or isinstance(value, bool):
@@ -106,7 +106,7 @@ def _boundaries(path: Path, document: dict[str, object], text: str) -> Sequence[
 def _check_sentence_count(path: Path, document: dict[str, object], boundaries: int) -> None:
     sentences = document.get("sentences")
     if not sentences or (isinstance(sentences, int) and not isinstance(sentences, bool)):
-        return  # a number is how many were counted; the boundaries are what counts
+        return  # some files only give the number of sentences
     if not isinstance(sentences, list):
         raise CorpusError(
             f"{path}: sentences must be a list or a whole number, got {_json_type(sentences)}"
@@ -157,7 +157,7 @@ class _Annotated:
 
 
 def parse_conllu(path: Path, content: str) -> Talk:
-    """The talk of a treebank: sentence texts joined as their annotation says, with gold ends."""
+    """Read a treebank; sentence texts are joined as their annotation says."""
     pieces: list[str] = []
     sentences: list[Sentence] = []
     length = 0

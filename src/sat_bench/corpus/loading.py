@@ -70,8 +70,8 @@ def transcript_files(path: Path) -> tuple[Path, ...]:
     except OSError as error:
         raise CorpusError(f"{path}: cannot be read: {os_reason(error)}") from error
     if not files:
-        found = "no transcripts in this folder" if path.is_dir() else "not a transcript"
-        raise CorpusError(f"{path}: {found}; expected a name ending in {', '.join(ENDINGS)}")
+        problem = "no transcripts in this folder" if path.is_dir() else "not a transcript"
+        raise CorpusError(f"{path}: {problem}; expected a name ending in {', '.join(ENDINGS)}")
     return files
 
 

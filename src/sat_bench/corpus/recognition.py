@@ -1,7 +1,7 @@
-"""What a speech recogniser makes of a talk: numbers in words, fillers, repetitions, wrong words.
+"""Imitates a speech recogniser: numbers in words, fillers, repetitions, wrong words.
 
-Which words are hit is drawn from a generator that is seeded with the talk's name, so that the same
-talk is always heard alike.
+Which words are affected is drawn from a generator seeded with the talk's name, so that the same
+talk always comes out the same.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from sat_bench.corpus.talks import Talk
 SEED = 1
 FILLER_RATE, REPEAT_RATE, WRONG_RATE = 0.02, 0.015, 0.04
 FILLERS = ("uh", "um", "uh", "you know", "i mean", "like")
-# Words that sound alike; a recogniser that takes one for the other may do so both ways.
+# Words that sound alike; each may be mistaken for the other.
 _ALIKE = (
     "their there", "to too two", "its it's", "your you're", "hear here", "no know", "by buy",
     "write right", "were where", "then than", "for four", "son sun", "week weak", "would wood",
@@ -55,7 +55,7 @@ _ORDINALS = {
 
 
 def spoken(sentence: str) -> str:
-    """The sentence without sound notes, its numbers in English words."""
+    """Drop sound notes and write numbers in English words."""
     return _NUMBER.sub(_in_words, _NOTE.sub(" ", sentence))
 
 
@@ -87,11 +87,11 @@ class Recogniser:
             self._by_initial.setdefault(word[0], []).append(word)
 
     def heard(self, sentence: str) -> str:
-        """The words of a bare sentence, some of them wrong, repeated or after a filler."""
+        """Return the words of a bare sentence, some of them wrong, repeated or after a filler."""
         return " ".join(word for said in sentence.split() for word in self._words(said))
 
     def _words(self, said: str) -> Iterator[str]:
-        # Each word draws as often, so that a changed rate moves nothing but its own hits.
+        # Every word draws equally often, so that changing one rate affects only its own words.
         filler, repeat, wrong, pick = (self._chance.random() for _ in range(4))
         if filler < FILLER_RATE:
             yield FILLERS[int(pick * len(FILLERS))]
@@ -106,7 +106,7 @@ class Recogniser:
 
 
 def number_words(number: int) -> str:
-    """The number in words, such as "three hundred and five"."""
+    """Write a number in words, such as "three hundred and five"."""
     if number < 20:
         return _SMALL[number]
     if number < 100:
@@ -124,7 +124,7 @@ def number_words(number: int) -> str:
 
 
 def ordinal_words(number: int) -> str:
-    """The number as a place in a row, such as "twenty first"."""
+    """Write an ordinal number in words, such as "twenty first"."""
     *before, last = number_words(number).split()
     if last in _ORDINALS:
         last = _ORDINALS[last]
@@ -134,7 +134,7 @@ def ordinal_words(number: int) -> str:
 
 
 def year_words(number: int) -> str | None:
-    """The number as a year, such as "nineteen eighty four"; nothing if it does not read as one."""
+    """Write a year in words, such as "nineteen eighty four"; None if it does not read as one."""
     century, year = divmod(number, 100)
     if not 11 <= century <= 20 or (century == 20 and year < 10):
         return None

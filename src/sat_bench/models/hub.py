@@ -26,9 +26,9 @@ def download_model(repository: str, names: Sequence[str]) -> Path:
     models = _onnx_files(repository)
     if len(models) == 1 and (path := _first(repository, models)):
         return path
-    found = f"the ONNX files {', '.join(models)}" if models else "no ONNX file"
+    content = f"the ONNX files {', '.join(models)}" if models else "no ONNX file"
     raise ModelError(
-        f"{repository}: the hub repository holds {found}; expected {' or '.join(names)}: "
+        f"{repository}: the hub repository holds {content}; expected {' or '.join(names)}: "
         "download the right file and give its path"
     )
 

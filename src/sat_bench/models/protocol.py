@@ -90,7 +90,7 @@ def certain_ends(ends: Iterable[int], loss: Loss = NO_LOSS) -> Probabilities:
 
 @runtime_checkable
 class BoundaryModel(Protocol):
-    """What is measured: anything that gives boundary probabilities, such as a Segmenter."""
+    """Anything that gives boundary probabilities of texts, such as a Segmenter."""
 
     def probabilities_many(self, texts: Iterable[str]) -> Iterator[Probabilities]:
         """Give the probabilities of each text, in order."""

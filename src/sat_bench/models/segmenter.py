@@ -44,7 +44,7 @@ _Span = tuple[float, float]  # when a piece of work began and ended
 
 @dataclass(slots=True)
 class _Work:
-    """The time during which a text was worked on, by one thread or by several at once."""
+    """How long a text was worked on, by one thread or by several at once."""
 
     seconds: float = 0.0
     _until: float = 0.0

@@ -35,7 +35,7 @@ class StoredPredictions:
 
     @cached_property
     def files(self) -> Mapping[str, Path]:
-        """The files by the talk that each is for."""
+        """The files, by the name of the talk they are for."""
         files: dict[str, Path] = {}
         for file in sorted((*self.folder.glob("*"), *self.folder.glob("*/*"))):
             if file.suffix.lower() not in ENDINGS or file.name.startswith(".") or file.is_dir():
@@ -51,7 +51,7 @@ class StoredPredictions:
 
     @property
     def identity(self) -> tuple[tuple[str, str], ...]:
-        """What the answers are: the content of all files."""
+        """What the answers depend on: the content of all files."""
         parts = (part for name, file in self.files.items() for part in (name, checksum(file)))
         return (("predictions", data_hash(*parts)),)
 

@@ -86,14 +86,14 @@ def decoded(key: bytes, content: bytes, largest: int) -> Probabilities | None:
         with ZipFile(BytesIO(content)) as archive:
             if sum(member.file_size for member in archive.infolist()) > largest:
                 return None
-        with np.load(BytesIO(content), allow_pickle=False) as arrays:
-            if arrays["key"].tobytes() != key:
-                return None
-            columns = [arrays[name] for name in ("steps", "values", "loss", "seconds")]
+        with np.load(BytesIO(content), allow_pickle=False) as archived:
+            arrays = [archived[name] for name in ("key", "steps", "values", "loss", "seconds")]
     except _DAMAGES:
         return None
     # numpy hands out a member that is not an array as bytes.
-    return _checked(*columns) if all(isinstance(item, np.ndarray) for item in columns) else None
+    if not all(isinstance(array, np.ndarray) for array in arrays) or arrays[0].tobytes() != key:
+        return None
+    return _checked(*arrays[1:])
 
 
 def _checked(
