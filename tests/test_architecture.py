@@ -35,7 +35,9 @@ HEAVY = frozenset(
         "rich",
         "scipy",
         "sentencepiece",
+        "starlette",
         "torch",
+        "uvicorn",
     }
 )
 
@@ -109,7 +111,9 @@ OF_ONE_ROOM = {
     "httplib2": "truemark/services/",
     "httpx2": "truemark/services/",
     "jinja2": "truemark/pages/",
+    "starlette": "truemark/labelling/",
     "urllib3": "truemark/services/",
+    "uvicorn": "truemark/labelling/",
 }
 
 
@@ -220,6 +224,8 @@ LAYERS: dict[str, tuple[tuple[str, ...], ...]] = {
     "sat_bench": (
         ("sat_bench.__main__",),
         ("sat_bench.cli",),
+        ("sat_bench.agreement",),
+        ("sat_bench.labelling",),
         ("sat_bench.flags",),
         ("sat_bench.measure",),
         ("sat_bench.report",),
@@ -234,6 +240,8 @@ LAYERS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("cal_ai.__main__",),
         ("cal_ai.cli",),
         ("cal_ai.api",),
+        ("cal_ai.agreement",),
+        ("cal_ai.labelling",),
         ("cal_ai.benchmark",),
         ("cal_ai.applying",),
         ("cal_ai.calendars",),

@@ -37,6 +37,7 @@ from sat_bench.defaults import (
     WEIGHTINGS,
     WRITTEN,
     Condition,
+    LabelOptions,
     Options,
 )
 from truemark import __version__
@@ -81,7 +82,7 @@ class FlagParser:
         description: str,
         epilog: str,
         flags: Sequence[Flag],
-        positional: tuple[str, str] | None = None,
+        positional: Sequence[tuple[str, str]] = (),
     ) -> None:
         self._names = {flag.name for flag in flags} | {"-h", "-help"}
         self._valued = {flag.name for flag in flags if flag.placeholder}
@@ -95,8 +96,8 @@ class FlagParser:
             argument_default=argparse.SUPPRESS,
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
-        if positional:
-            self._parser.add_argument(positional[0], help=positional[1])
+        for name, meaning in positional:
+            self._parser.add_argument(name, help=meaning)
         for flag in flags:
             self._add(flag)
         self._parser.add_argument("-h", "-help", action="help", help="show this help and exit")
@@ -440,6 +441,49 @@ IMPORT_FLAGS = (
 )
 
 
+LABEL_FLAGS = (
+    Flag(
+        "-models",
+        "models that make the draft, separated by commas; none leaves every place to be read",
+        "A,B,…",
+        DEFAULT_MODEL,
+        parse_model_names,
+    ),
+    Flag("-annotator", "mark apart from others, under this name", "NAME", parse=_parse_text),
+    Flag(
+        "-adjudicate",
+        "decide where these two annotators differ, and write the gold",
+        "A,B",
+        parse=_parse_text,
+    ),
+    Flag(
+        "-from",
+        "walk through the mistakes of a run record, or through the marks of a report page: is the "
+        "truth wrong there?",
+        "FILE",
+        parse=_parse_path,
+    ),
+    Flag(
+        "-timeout",
+        "seconds that a program or a language model may take for one talk",
+        "S",
+        f"{DEFAULT_TIMEOUT_S:g}",
+        _parse_seconds,
+    ),
+    Flag("-no-browser", "only print the address of the page"),
+)
+
+AGREE_FLAGS = (
+    Flag(
+        "-format",
+        "how to print the results: text, json or markdown",
+        "FORMAT",
+        "text",
+        choices=("text", "json", "markdown"),
+    ),
+)
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; 0 done, 1 the work failed, 2 the command line is wrong, 130 Ctrl-C."""
     return run_command("", lambda: _work(list(sys.argv[1:] if arguments is None else arguments)))
@@ -448,6 +492,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _work(arguments: list[str]) -> int:
     if arguments[:1] == ["import"]:
         return _import(parse_import_options(arguments[1:]))
+    if arguments[:1] == ["label"]:
+        label_options = parse_label_options(arguments[1:])
+        from sat_bench.labelling import label_talks
+
+        return label_talks(label_options)
+    if arguments[:1] == ["agree"]:
+        given = parse_agree_options(arguments[1:])
+        from sat_bench.agreement import tell_agreement
+
+        return tell_agreement(given["A"], given["B"], given.get("-format", "text"))
     options = parse_options(arguments)
     if options is None:
         tell(f"sat-bench (truemark {__version__})\n")
@@ -470,10 +524,12 @@ def parse_options(arguments: Sequence[str]) -> Options | None:
     """Read the options of a measurement; None when only the version was asked for."""
     parser = FlagParser(
         "sat-bench",
-        "sat-bench [flags]\n       sat-bench import FILE [flags]",
+        "sat-bench [flags]\n       sat-bench import FILE [flags]\n"
+        "       sat-bench label FOLDER [flags]\n       sat-bench agree A B [flags]",
         "Measures how well a model finds sentence ends in talk transcripts.",
         "Every flag works with one dash and with two; switches also take =true and =false.\n"
-        "sat-bench import -h: how to turn pasted text or subtitles into a corpus file.",
+        "sat-bench import -h: how to turn pasted text or subtitles into a corpus file.\n"
+        "sat-bench label -h: how to make gold of texts; sat-bench agree -h: how far two agree.",
         FLAGS,
     )
     given = parser.parse(arguments)
@@ -517,7 +573,7 @@ def parse_import_options(arguments: Sequence[str]) -> ImportOptions:
         "Turns pasted transcript text, .srt or .vtt into a corpus file with its header.",
         "Every flag works with one dash and with two.",
         IMPORT_FLAGS,
-        positional=("FILE", "text pasted from a page, or a subtitle file"),
+        positional=(("FILE", "text pasted from a page, or a subtitle file"),),
     )
     given = parser.parse(arguments)
     return ImportOptions(
@@ -526,6 +582,49 @@ def parse_import_options(arguments: Sequence[str]) -> ImportOptions:
         header={name: given[f"-{name}"] for name in HEADER_NAMES if f"-{name}" in given},
         force="-force" in given,
     )
+
+
+def parse_label_options(arguments: Sequence[str]) -> LabelOptions:
+    """Read the options of `sat-bench label`."""
+    parser = FlagParser(
+        "sat-bench label",
+        "sat-bench label FOLDER [flags]",
+        "Opens a page on which sentence ends are marked; the gold is written to FOLDER/gold.",
+        "Every flag works with one dash and with two.",
+        LABEL_FLAGS,
+        positional=(("FOLDER", "transcripts: .txt, .srt, .vtt"),),
+    )
+    given = parser.parse(arguments)
+    both = tuple(name.strip() for name in given.get("-adjudicate", "").split(",") if name.strip())
+    if "-adjudicate" in given and (len(both) != 2 or both[0] == both[1]):
+        parser.error("argument -adjudicate: expected two annotators, such as anna,ben")
+    modes = [name for name in ("-annotator", "-adjudicate", "-from") if name in given]
+    if len(modes) > 1:
+        parser.error(f"{modes[0]} and {modes[1]} cannot be given together")
+    models = given.get("-models", (DEFAULT_MODEL,))
+    return LabelOptions(
+        folder=Path(given["FOLDER"]),
+        models=() if models == ("none",) else models,
+        annotator=given.get("-annotator", ""),
+        adjudicate=both,
+        review=given.get("-from"),
+        timeout_s=given.get("-timeout", DEFAULT_TIMEOUT_S),
+        open_browser="-no-browser" not in given,
+    )
+
+
+def parse_agree_options(arguments: Sequence[str]) -> Mapping[str, Any]:
+    """Read the options of `sat-bench agree`."""
+    parser = FlagParser(
+        "sat-bench agree",
+        "sat-bench agree A B [flags]",
+        "Tells how far two readings of the same talks agree.",
+        "A and B are folders of gold, or of annotations such as FOLDER/.annotations/anna;\n"
+        "B may also be the name of a system, as for -model.",
+        AGREE_FLAGS,
+        positional=(("A", "one reading"), ("B", "the other, or a system")),
+    )
+    return parser.parse(arguments)
 
 
 def _models(given: Mapping[str, Any]) -> tuple[str, ...]:

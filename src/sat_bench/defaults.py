@@ -90,3 +90,16 @@ class Options:
     format: Format = "text"
     per_talk: bool = False
     without_effect: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class LabelOptions:
+    """Which talks to label, with whose drafts, and as whom."""
+
+    folder: Path
+    models: tuple[str, ...]
+    annotator: str = ""
+    adjudicate: tuple[str, ...] = ()
+    review: Path | None = None
+    timeout_s: float = DEFAULT_TIMEOUT_S
+    open_browser: bool = True

@@ -1,0 +1,598 @@
+"""The label page of talks: drafts by models, a page to correct them, gold in lines, agreement.
+
+A place is known by how many characters other than white space come before it. So it stays the
+same when a text is set in lines, one sentence each, which is the form of the gold.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Protocol
+
+from sat_bench.corpus.loading import transcript_files
+from sat_bench.corpus.subtitles import spoken_text
+from sat_bench.corpus.talks import CorpusError, Talk, find_sentences
+from sat_bench.corpus.transcripts import split_header
+from sat_bench.defaults import (
+    DEFAULT_TIMEOUT_S,
+    DEFAULTS,
+    HEADER_NAMES,
+    TRUTH_RULES,
+    LabelOptions,
+    Options,
+    TruthRule,
+)
+from sat_bench.models.boundaries import scored_positions
+from sat_bench.models.protocol import AnyModel, TalkModel
+from sat_bench.models.systems import System, find_system
+from sat_bench.record import default_threshold, identity_of
+from sat_bench.running.inference import Inference
+from truemark.command import note
+from truemark.counts import Counts
+from truemark.errors import TruemarkError
+from truemark.files import read_text
+from truemark.jsontext import parse_json, read_value
+from truemark.labelling.desk import Desk, Material
+from truemark.labelling.server import serve
+from truemark.labelling.storage import (
+    Annotation,
+    Place,
+    Workspace,
+    check_annotator,
+    content_digest,
+    file_digest,
+)
+from truemark.matching import ScoredPositions, match_positions
+from truemark.records import WRITTEN, Run, load_run
+
+ENDINGS = (".txt", ".srt", ".vtt")
+GOLD_FOLDER = "gold"
+LINES = "lines"
+LEAST_SEEN = 0.05  # what any model holds more likely than this has to be looked at
+MARKS_FORMAT = "truemark.marks/1"
+_PARAGRAPH = re.compile(r"\n[^\S\n]*\n")
+# Scripts that put no white space between words: every character may be the last of a sentence.
+_UNSPACED = "\u3001-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uff00-\uffef\U00020000-\U0003ffff"
+_TOKEN = re.compile(rf"\s*(?:[{_UNSPACED}][、。！？」』）]*|[^\s{_UNSPACED}]+)")
+_ASSETS = Path(__file__).parent / "label_page"
+
+
+@dataclass(frozen=True, slots=True)
+class LabelText:
+    """A text to label, its header, and the places of the ends where it is gold already."""
+
+    header: Mapping[str, str]
+    text: str
+    ends: tuple[int, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """A text cut after each word: the pieces, and the place at the end of each.
+
+    `offsets` are the same places in characters of the text.
+    """
+
+    pieces: tuple[str, ...]
+    places: tuple[int, ...]
+    offsets: tuple[int, ...]
+
+    def place_at(self, offset: int) -> int:
+        """Return the first place at or after an offset of the text."""
+        return self.places[min(bisect_left(self.offsets, offset), len(self.places) - 1)]
+
+
+@lru_cache(maxsize=8)
+def words_of(text: str) -> Words:
+    """Cut a text after each word."""
+    pieces, places, offsets, place = [], [], [], 0
+    for match in _TOKEN.finditer(text):
+        pieces.append(match[0])
+        place += len(match[0].strip())
+        places.append(place)
+        offsets.append(match.end())
+    return Words(tuple(pieces), tuple(places), tuple(offsets))
+
+
+def read_label_text(path: Path) -> LabelText:
+    """Read a text to label; unlike a text to measure it needs no header."""
+    content = read_text(path)
+    if path.suffix.lower() != ".txt":
+        return LabelText({}, spoken_text(path, content))
+    header, body, _ = split_header(content)
+    if not body.strip():
+        raise CorpusError(f"{path}: no transcript text in it")
+    if header.get("truth", "").strip().casefold() != LINES:
+        return LabelText(header, body.strip())
+    paragraphs = [
+        [line.strip() for line in part.split("\n") if line.strip()]
+        for part in _PARAGRAPH.split(body.strip())
+    ]
+    text = "\n\n".join(" ".join(lines) for lines in paragraphs)
+    ends, place = [], 0
+    for line in (line for lines in paragraphs for line in lines):
+        place += _letters(line)
+        ends.append(place)
+    return LabelText(header, text, tuple(ends))
+
+
+def _letters(text: str) -> int:
+    return len("".join(text.split()))
+
+
+def format_lines(header: Mapping[str, str], text: str, ends: Iterable[int]) -> str:
+    """Write a text as gold: header, an empty line, a sentence per line, paragraphs apart."""
+    words, marked = words_of(text), frozenset(ends)
+    lines: list[str] = []
+    sentence: list[str] = []
+    for piece, place in zip(words.pieces, words.places, strict=True):
+        if not sentence and lines and _PARAGRAPH.search(piece):
+            lines.append("")
+        sentence.append(piece)
+        if place in marked or place == words.places[-1]:
+            lines.append(" ".join("".join(sentence).split()))
+            sentence = []
+    names = [*HEADER_NAMES, *(name for name in header if name not in (*HEADER_NAMES, "truth"))]
+    values = [(name.capitalize(), " ".join(header.get(name, "").split())) for name in names]
+    top = [f"# {name}: {value}" for name, value in values if value]
+    return "\n".join((*top, f"# Truth: {LINES}", "", *lines, ""))
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What the systems say of one place: probabilities in their order, None for hardly any."""
+
+    probabilities: tuple[float | None, ...]
+    thresholds: tuple[float, ...]
+
+    @property
+    def says(self) -> tuple[bool, ...]:
+        """Whether each system proposes an end here."""
+        both = zip(self.probabilities, self.thresholds, strict=True)
+        return tuple(p is not None and p > threshold for p, threshold in both)
+
+    @property
+    def doubt(self) -> float:
+        """Above 1 where systems disagree; higher, the nearer any of them is to its threshold."""
+        both = zip(self.probabilities, self.thresholds, strict=True)
+        nearest = min(abs(_margin(p or 0.0, threshold)) for p, threshold in both)
+        return float(any(self.says) and not all(self.says)) + 1 - nearest
+
+
+def _margin(p: float, threshold: float) -> float:
+    """How far a probability is above its threshold, up to 1, or below it, down to -1."""
+    if p > threshold:
+        return (p - threshold) / (1 - threshold)
+    return (p - threshold) / threshold if threshold else 0.0
+
+
+def _given(systems: Mapping[str, Any]) -> dict[int, Given]:
+    """Gather what the systems say, by place."""
+    thresholds = tuple(proposed["threshold"] for proposed in systems.values())
+    tables = [dict(proposed["places"]) for proposed in systems.values()]
+    places = sorted({place for table in tables for place in table})
+    return {
+        place: Given(tuple(table.get(place) for table in tables), thresholds) for place in places
+    }
+
+
+class Proposals(Protocol):
+    """Where the ends come from that a page begins with."""
+
+    @property
+    def made_by(self) -> str:
+        """What they depend on; nothing where they are too quickly made to be stored."""
+
+    def propose(self, talk: Talk) -> Mapping[str, Any]:
+        """Give for each system its threshold and its likely places with their probabilities."""
+
+    def begin(self, talk: Talk, given: Mapping[int, Given]) -> tuple[set[int], list[int]]:
+        """Choose the ends to begin with, and the places to look at in their order."""
+
+    def kinds(self, talk: Talk) -> Mapping[int, str]:
+        """Give the kind of mistake that a run made at each place."""
+
+    def close(self) -> None: ...
+
+
+@dataclass(slots=True)
+class ModelProposals:
+    """Drafts by systems: all that any of them proposes, the most doubtful place first."""
+
+    systems: tuple[System, ...]
+    timeout_s: float = DEFAULT_TIMEOUT_S
+    _models: dict[str, AnyModel] = field(default_factory=dict)
+    _stack: ExitStack = field(default_factory=ExitStack)
+
+    @property
+    def made_by(self) -> str:
+        named = [(system.name, str(identity_of(system, Options()))) for system in self.systems]
+        return content_digest(repr(named))
+
+    def propose(self, talk: Talk) -> Mapping[str, Any]:
+        return {system.name: self._proposed(system, talk) for system in self.systems}
+
+    def _proposed(self, system: System, talk: Talk) -> dict[str, object]:
+        if system.name not in self._models:
+            inference = Inference(timeout_s=self.timeout_s)
+            self._models[system.name] = self._stack.enter_context(inference.opened(system))
+        model = self._models[system.name]
+        if isinstance(model, TalkModel):
+            answer = model.probabilities_of(talk)
+        else:
+            [answer] = model.probabilities_many([talk.text])
+        threshold = default_threshold(system)
+        scored = scored_positions(talk.text, answer)
+        return {"threshold": threshold, "places": _likely(talk.text, scored, threshold)}
+
+    def begin(self, talk: Talk, given: Mapping[int, Given]) -> tuple[set[int], list[int]]:
+        ends = {place for place, votes in given.items() if any(votes.says)}
+        if not self.systems:
+            return ends, list(words_of(talk.text).places)
+        return ends, sorted(given, key=lambda place: (-given[place].doubt, place))
+
+    def kinds(self, talk: Talk) -> Mapping[int, str]:
+        return {}
+
+    def close(self) -> None:
+        self._stack.close()
+
+
+def _equal_characters(one: str, other: str) -> int:
+    """Count the characters that two texts have in common at their beginning."""
+    pairs = zip(one, other, strict=False)
+    return next((n for n, (a, b) in enumerate(pairs) if a != b), min(len(one), len(other)))
+
+
+def _likely(text: str, scored: ScoredPositions, threshold: float) -> list[list[float]]:
+    """List the places that have to be looked at, each with its probability."""
+    words = words_of(text)
+    likely: dict[int, float] = {}
+    for offset, score in zip(scored.positions.tolist(), scored.scores.tolist(), strict=True):
+        if score > min(threshold, LEAST_SEEN):
+            place = words.place_at(offset)
+            likely[place] = max(likely.get(place, 0.0), round(min(score, 1.0), 4))
+    return [[place, p] for place, p in sorted(likely.items())]
+
+
+@dataclass(frozen=True, slots=True)
+class AnnotatorProposals:
+    """Two annotators instead of systems: what both marked stays, where they differ is asked."""
+
+    readers: tuple[Workspace, Workspace]
+    made_by: str = ""
+
+    def propose(self, talk: Talk) -> Mapping[str, Any]:
+        return {
+            reader.annotator: {
+                "threshold": 0.5,
+                "places": [[place, 1.0] for place in self._marked(reader, talk)],
+            }
+            for reader in self.readers
+        }
+
+    def _marked(self, reader: Workspace, talk: Talk) -> list[int]:
+        annotation = reader.read(talk.id)
+        assert annotation is not None, "only talks that both marked are asked for"
+        path = reader.annotation_path(talk.id)
+        if annotation.text.split() != talk.text.split():
+            raise TruemarkError(f"{path}: was made of another text; label {talk.id} again")
+        ends: list[int] = annotation.content["ends"]
+        return ends
+
+    def begin(self, talk: Talk, given: Mapping[int, Given]) -> tuple[set[int], list[int]]:
+        ends = {place for place, votes in given.items() if all(votes.says)}
+        return ends, sorted(given.keys() - ends)
+
+    def kinds(self, talk: Talk) -> Mapping[int, str]:
+        return {}
+
+    def close(self) -> None:
+        pass
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A mistake of a run: a place of a talk where the truth may be wrong."""
+
+    talk: str
+    place: int
+    kind: str
+    probability: float | None
+    confidence: float
+
+    @property
+    def likelihood(self) -> float:
+        """The probability of an end; a system without probabilities is certain."""
+        if self.probability is not None:
+            return self.probability
+        return float(self.kind == "invented")
+
+
+@dataclass(frozen=True, slots=True)
+class RunProposals:
+    """The mistakes of a run, most confident first, on the truth that the run was scored with."""
+
+    system: str
+    threshold: float
+    rule: TruthRule
+    questions: tuple[Question, ...]
+    made_by: str = ""
+
+    def propose(self, talk: Talk) -> Mapping[str, Any]:
+        asked = sorted(self._of(talk), key=lambda question: question.place)
+        places = [[question.place, question.likelihood] for question in asked]
+        return {self.system: {"threshold": self.threshold, "places": places}}
+
+    def begin(self, talk: Talk, given: Mapping[int, Given]) -> tuple[set[int], list[int]]:
+        words = words_of(talk.text)
+        ends = {words.place_at(end) for _, end in find_sentences(talk.text, self.rule)}
+        return ends, [question.place for question in self._of(talk)]
+
+    def kinds(self, talk: Talk) -> Mapping[int, str]:
+        return {question.place: question.kind for question in self._of(talk)}
+
+    def _of(self, talk: Talk) -> list[Question]:
+        return [question for question in self.questions if question.talk == talk.id]
+
+    def close(self) -> None:
+        pass
+
+
+@dataclass(frozen=True, slots=True)
+class TalkTask:
+    """The talks of a folder as a label page needs them."""
+
+    folder: Path
+    files: Mapping[str, Path]
+    proposals: Proposals
+    walk: Sequence[tuple[int, Place]] = ()
+    title: str = "sat-bench label"
+    noun: str = "talk"
+    assets: Path = _ASSETS
+
+    @property
+    def names(self) -> Sequence[str]:
+        return tuple(self.files)
+
+    @property
+    def made_by(self) -> str:
+        return self.proposals.made_by
+
+    def close(self) -> None:
+        self.proposals.close()
+
+    def text(self, name: str) -> str:
+        return read_label_text(self.files[name]).text
+
+    def _talk(self, name: str) -> Talk:
+        return Talk(name, name, "", "", self.text(name), ())
+
+    def draft(self, name: str) -> Mapping[str, Any]:
+        return self.proposals.propose(self._talk(name))
+
+    def material(self, name: str, systems: Mapping[str, Any] | None) -> Material:
+        """Cut the text into words, and say what the systems give for each place."""
+        read = read_label_text(self.files[name])
+        words = words_of(read.text)
+        last = words.places[-1]
+        given = _given(systems or {})
+        given.pop(last, None)
+        ends, places = self.proposals.begin(self._talk(name), given)
+        if systems == {}:  # nobody proposes anything, so every word has to be passed
+            places = list(words.places)
+        shown = {
+            "title": read.header.get("title") or name,
+            "speaker": read.header.get("speaker", ""),
+            "pieces": words.pieces,
+            "ids": words.places,
+            "systems": list(systems or {}),
+            "given": {place: votes.probabilities for place, votes in given.items()},
+            "kinds": self.proposals.kinds(self._talk(name)),
+        }
+        asked = tuple(place for place in places if place != last)
+        return Material(shown, {"ends": sorted(ends | {last})}, asked)
+
+    def check(self, name: str, content: Mapping[str, Any]) -> None:
+        """Refuse ends that are not at words of the text."""
+        places, ends = words_of(self.text(name)).places, content.get("ends")
+        if not isinstance(ends, list) or any(type(end) is not int for end in ends):
+            raise TruemarkError("ends must be places of the text, ascending, got something else")
+        if not set(ends) <= set(places) or sorted(set(ends)) != ends:
+            raise TruemarkError("ends must be places of the text, ascending, got others")
+
+    def carry_over(self, annotation: Annotation, text: str) -> Annotation:
+        """Keep the marks of what is equal at the beginning and at the end of both texts."""
+        old, new = ("".join(part.split()) for part in (annotation.text, text))
+        if old == new:
+            return replace(annotation, text=text)
+        front = _equal_characters(old, new)
+        back = _equal_characters(old[front:][::-1], new[front:][::-1])
+        known, shift = set(words_of(text).places), len(new) - len(old)
+
+        def moved(places: Iterable[int]) -> list[int]:
+            kept = [place for place in places if place <= front]
+            kept += [place + shift for place in places if place > len(old) - back]
+            return sorted(known.intersection(kept))
+
+        seen = moved(place for place in annotation.seen if isinstance(place, int))
+        ends = moved(annotation.content["ends"])
+        return replace(annotation, content={"ends": ends}, seen=tuple(seen))
+
+    def gold_path(self, name: str) -> Path:
+        """Mend a text that is gold itself; else the gold lies in a folder of its own."""
+        file = self.files[name]
+        if read_label_text(file).ends is not None:
+            return file
+        return self.folder / GOLD_FOLDER / f"{name}.txt"
+
+    def gold(self, name: str, content: Mapping[str, Any]) -> str:
+        """Write the lines, and make sure that reading them gives the same text and ends."""
+        read = read_label_text(self.files[name])
+        header = {"source": self.files[name].name, **read.header}
+        ends = sorted({*content["ends"], words_of(read.text).places[-1]})
+        gold = format_lines(header, read.text, ends)
+        first = gold.partition(f"# Truth: {LINES}\n\n")[2]
+        _, body, _ = split_header(gold)
+        if body.strip() != first.strip():
+            raise TruemarkError(
+                f"{name}: its first sentence begins like a header line; put a word before the #"
+            )
+        return gold
+
+    def read_gold(self, name: str) -> Mapping[str, Any]:
+        """Read the ends of the gold file; one that says something else of the text is refused."""
+        path = self.gold_path(name)
+        gold = read_label_text(path)
+        if gold.ends is None or gold.text.split() != self.text(name).split():
+            raise CorpusError(f"{path}: is not a gold form of {self.files[name]}; move it away")
+        return {"ends": list(gold.ends)}
+
+    def counts(
+        self, name: str, systems: Mapping[str, Any], content: Mapping[str, Any]
+    ) -> Mapping[str, Counts]:
+        """Score what each system proposed against the marked ends."""
+        ends, last = content["ends"], words_of(self.text(name)).places[-1]
+        counted = {}
+        for system, proposed in systems.items():
+            threshold = proposed["threshold"]
+            places = {place for place, p in proposed["places"] if p > threshold} | {last}
+            matched = len(match_positions(sorted(places), ends, DEFAULTS.tolerance))
+            counted[system] = Counts(matched, len(places) - matched, len(ends) - matched)
+        return counted
+
+
+def open_task(folder: Path, proposals: Proposals, names: Iterable[str] | None = None) -> TalkTask:
+    """Take up the texts of a folder, or those of these names."""
+    files = _label_files(folder)
+    kept = files if names is None else {name: files[name] for name in names if name in files}
+    if not kept:
+        raise TruemarkError(f"{folder}: none of its talks is to be labelled")
+    return TalkTask(folder, kept, proposals)
+
+
+def _label_files(folder: Path) -> dict[str, Path]:
+    """Find the texts of a folder by name; of a text in two forms there must be one."""
+    files: dict[str, Path] = {}
+    if not folder.is_dir():
+        raise CorpusError(f"{folder}: no such folder; label takes a folder of transcripts")
+    for file in transcript_files(folder):
+        if file.suffix.lower() not in ENDINGS:
+            continue
+        if file.stem in files:
+            raise CorpusError(
+                f"{file}: {files[file.stem].name} has the same name; keep one of them"
+            )
+        files[file.stem] = file
+    if not files:
+        raise CorpusError(f"{folder}: no transcripts in it; expected {', '.join(ENDINGS)}")
+    return files
+
+
+def label_talks(options: LabelOptions) -> int:
+    """Serve the page that the options ask for until Ctrl-C."""
+    workspace, round_name = Workspace(options.folder), ""
+    if options.adjudicate:
+        first, second = map(check_annotator, options.adjudicate)
+        task = adjudication_task(options.folder, first, second)
+    elif options.review:
+        task = review_task(options.folder, options.review)
+        round_name = file_digest(options.review)
+    else:
+        task = draft_task(options.folder, options.models, options.timeout_s)
+    if options.annotator:
+        workspace = Workspace(options.folder, check_annotator(options.annotator))
+    return serve(Desk(task, workspace, round_name), open_browser=options.open_browser)
+
+
+def draft_task(folder: Path, models: Sequence[str], timeout_s: float) -> TalkTask:
+    """Label all talks of a folder, with drafts by these models."""
+    systems = tuple(find_system(name, timeout_s=timeout_s) for name in models)
+    return open_task(folder, ModelProposals(systems, timeout_s))
+
+
+def adjudication_task(folder: Path, first: str, second: str) -> TalkTask:
+    """Decide the talks that both annotators have done."""
+    readers = Workspace(folder, first), Workspace(folder, second)
+    for reader in readers:
+        if not reader.annotation_path("x").parent.is_dir():
+            raise TruemarkError(f"{folder}: {reader.annotator} has marked nothing here")
+    both = []
+    for name in _label_files(folder):
+        annotations = [reader.read(name) for reader in readers]
+        if all(annotation is not None and annotation.done for annotation in annotations):
+            both.append(name)
+        else:
+            note(f"{name}: not done by both {first} and {second}, left out")
+    return open_task(folder, AnnotatorProposals(readers), both)
+
+
+def review_task(folder: Path, source: Path) -> TalkTask:
+    """Walk through the mistakes of a run, or through the marks that a report page exported."""
+    files = _label_files(folder)
+    content = parse_json(read_text(source), str(source))
+    if isinstance(content, dict) and content.get("format") == MARKS_FORMAT:
+        proposals = _marked_proposals(content, files, str(source))
+    else:
+        proposals = _run_proposals(load_run(source), files, str(source))
+    if not proposals.questions:
+        raise TruemarkError(f"{source}: has no mistake in a talk of {folder}")
+    names = list(dict.fromkeys(question.talk for question in proposals.questions))
+    task = open_task(folder, proposals, names)
+    walk = [(names.index(question.talk), question.place) for question in proposals.questions]
+    return replace(task, walk=walk)
+
+
+@dataclass(frozen=True, slots=True)
+class _Mark:
+    unit: str
+    kind: str = ""
+    at: int | None = None
+    verdict: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Marks:
+    marks: tuple[_Mark, ...]
+
+
+def _marked_proposals(content: object, files: Mapping[str, Path], where: str) -> RunProposals:
+    marks = read_value(_Marks, content, where).marks
+    questions = []
+    for mark in marks:
+        if mark.unit in files and mark.at is not None:
+            place = words_of(read_label_text(files[mark.unit]).text).place_at(mark.at)
+            questions.append(Question(mark.unit, place, mark.kind, None, 0.0))
+    return RunProposals("marked", 0.5, TRUTH_RULES[0], tuple(questions))
+
+
+def _run_proposals(run: Run, files: Mapping[str, Path], where: str) -> RunProposals:
+    if run.condition != WRITTEN:
+        raise TruemarkError(
+            f"{where}: was measured under {run.condition}; the truth is that of the text as written"
+        )
+    texts = {unit.id: unit.text for unit in run.units}
+    threshold = run.scoring.threshold if run.scoring.threshold is not None else 0.5
+    questions = []
+    for finding in run.findings:
+        if not finding.mistake or finding.at is None or finding.unit not in files:
+            continue
+        text = read_label_text(files[finding.unit]).text
+        whole = texts.get(finding.unit)
+        if whole is not None and whole.split() != text.split():
+            raise TruemarkError(f"{where}: {finding.unit} has changed since; measure it again")
+        # Counted in letters, so that it holds for the text in lines too.
+        place = words_of(whole or text).place_at(finding.offset + finding.at)
+        p = finding.probability
+        certain = 1.0 if p is None else abs(_margin(p, threshold))
+        questions.append(Question(finding.unit, place, finding.kind, p, certain))
+    questions.sort(key=lambda question: -question.confidence)
+    known = [rule for rule in TRUTH_RULES if rule == run.signature.get("truth")]
+    rule = known[0] if known else TRUTH_RULES[0]
+    return RunProposals(run.system.name, threshold, rule, tuple(questions))

@@ -1,0 +1,1 @@
+"""Pages on which people make truth: the server, what it stores, and how far two of them agree."""

@@ -1,0 +1,116 @@
+"""How far two readings of the same texts agree: F1 with its interval, Cohen's kappa, by kind.
+
+Neither reading is the truth, and F1 is the same whichever of the two is taken for it.
+
+>>> cohens_kappa(both=45, first_only=15, second_only=25, neither=15)  # 0.6 against 0.54 by chance
+0.13043478260869568
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+
+import numpy as np
+
+from truemark.counts import Counts, total
+from truemark.sections import Section
+from truemark.tables import Table
+from truemark.uncertainty import Interval, Scoring, intervals_of
+
+
+@dataclass(frozen=True, slots=True)
+class TextAgreement:
+    """Two readings of one text.
+
+    `counts` has as tp what both have, as fp what only the first has, as fn what only the second
+    has; `neither` is the number of candidate places that neither took, None where nobody knows.
+    `kinds` has a row of kind and who has it (both, first, second) for each difference and match.
+    """
+
+    name: str
+    counts: Counts
+    neither: int | None
+    kinds: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """All texts together; `kinds` has rows of kind, both, first only, second only."""
+
+    first: str
+    second: str
+    texts: tuple[TextAgreement, ...]
+    f1: Interval
+    kappa: float | None
+    kinds: tuple[tuple[str, int, int, int], ...]
+
+    @property
+    def counts(self) -> Counts:
+        return total(text.counts for text in self.texts)
+
+
+def cohens_kappa(*, both: int, first_only: int, second_only: int, neither: int) -> float | None:
+    """Return agreement beyond chance over yes-or-no decisions; None where chance explains all."""
+    count = both + first_only + second_only + neither
+    if not count:
+        return None
+    first, second = (both + first_only) / count, (both + second_only) / count
+    by_chance = first * second + (1 - first) * (1 - second)
+    if by_chance == 1:
+        return None
+    return ((both + neither) / count - by_chance) / (1 - by_chance)
+
+
+def agreement_of(first: str, second: str, texts: Sequence[TextAgreement]) -> Agreement:
+    """Sum up the texts; intervals resample whole texts."""
+    rows = [(text.counts.tp, text.counts.fp, text.counts.fn) for text in texts]
+    (f1,) = intervals_of(np.array(rows, dtype=np.int64), (Scoring("f1", 1.0),))
+    counts = total(text.counts for text in texts)
+    kappa = None
+    neither = [text.neither for text in texts if text.neither is not None]
+    if len(neither) == len(texts):
+        kappa = cohens_kappa(
+            both=counts.tp, first_only=counts.fp, second_only=counts.fn, neither=sum(neither)
+        )
+    return Agreement(first, second, tuple(texts), f1, kappa, _kinds(texts))
+
+
+def _kinds(texts: Sequence[TextAgreement]) -> tuple[tuple[str, int, int, int], ...]:
+    counted = Counter(pair for text in texts for pair in text.kinds)
+    names = dict.fromkeys(kind for kind, _ in counted)
+    rows = [
+        (kind, counted[kind, "both"], counted[kind, "first"], counted[kind, "second"])
+        for kind in names
+    ]
+    return tuple(sorted(rows, key=lambda row: (-row[2] - row[3], row[0])))
+
+
+def agreement_sections(agreement: Agreement, unit: str) -> list[Section]:
+    """Show the whole, each kind, and each text; `unit` is what a text is called."""
+    counts, f1 = agreement.counts, agreement.f1
+    kappa = "not known" if agreement.kappa is None else f"{agreement.kappa:.3f}"
+    one, other = f"only {agreement.first}", f"only {agreement.second}"
+    sentence = (
+        f"{agreement.first} and {agreement.second} agree with F1 {f1.value:.3f}"
+        f" (95% interval {f1.low:.3f} to {f1.high:.3f}) on {len(agreement.texts)} {unit}s,"
+        f" kappa {kappa}: {counts.tp} in both, {counts.fp} {one}, {counts.fn} {other}"
+    )
+    facts = {**asdict(agreement), "counts": asdict(counts)}
+    scoring = Scoring("f1", 1.0)
+    rows = [
+        (text.name, scoring(text.counts), text.counts.tp, text.counts.fp, text.counts.fn)
+        for text in agreement.texts
+    ]
+    return [
+        Section(sentences=[sentence], facts=facts),
+        Section(tables=[Table(("kind", "both", one, other), agreement.kinds)]),
+        Section(
+            tables=[
+                Table(
+                    (unit, "f1", "both", one, other), tuple(rows), (None, ".3f", None, None, None)
+                )
+            ]
+        ),
+    ]

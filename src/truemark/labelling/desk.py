@@ -1,0 +1,428 @@
+"""What the server of a label page does: open a text, save a change, tell how far the work is.
+
+A `Task` says what is labelled, talks or conversations; everything else is the same for both.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+from threading import Lock
+from typing import Any, Protocol
+
+import numpy as np
+
+from truemark.counts import Counts
+from truemark.errors import TruemarkError
+from truemark.labelling.storage import (
+    GOLD,
+    Annotation,
+    Draft,
+    Place,
+    Workspace,
+    content_digest,
+    file_digest,
+)
+from truemark.uncertainty import Power, Scoring, intervals_of, paired_interval, power_of, t_quantile
+
+_STEPS = (0.2, 0.15, 0.1, 0.08, 0.06, 0.05, 0.04, 0.03, 0.02, 0.015, 0.01, 0.005)
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """What the page shows of a text, where its annotation begins, and the places to look at.
+
+    The most doubtful place comes first.
+    """
+
+    shown: Mapping[str, object]
+    content: Mapping[str, Any]
+    places: tuple[Place, ...] = ()
+
+
+class Task(Protocol):
+    """What is labelled, and what becomes of it."""
+
+    @property
+    def title(self) -> str: ...
+    @property
+    def noun(self) -> str:
+        """One of the texts, such as talk; its plural has an s."""
+
+    @property
+    def assets(self) -> Path:
+        """The folder of the page's own `label.js` and `label.css`."""
+
+    @property
+    def folder(self) -> Path: ...
+    @property
+    def names(self) -> Sequence[str]: ...
+    @property
+    def made_by(self) -> str:
+        """What a draft depends on; a stored one that was made by another is made again.
+
+        Nothing where a draft need not be stored.
+        """
+
+    @property
+    def walk(self) -> Sequence[tuple[int, Place]]:
+        """Places to look at across all texts, in order, as numbers of texts and places in them."""
+
+    def text(self, name: str) -> str: ...
+    def draft(self, name: str) -> Mapping[str, Any]:
+        """What each system proposes; takes its time."""
+
+    def material(self, name: str, systems: Mapping[str, Any] | None) -> Material:
+        """Prepare a text; `systems` is None while the draft is being made."""
+
+    def check(self, name: str, content: Mapping[str, Any]) -> None:
+        """Raise a `TruemarkError` where a page sends what no annotation may hold."""
+
+    def carry_over(self, annotation: Annotation, text: str) -> Annotation:
+        """Keep what of an annotation still holds for a text that has changed."""
+
+    def gold_path(self, name: str) -> Path: ...
+    def gold(self, name: str, content: Mapping[str, Any]) -> str:
+        """Write the gold file; a `TruemarkError` says why it cannot be written yet."""
+
+    def read_gold(self, name: str) -> Mapping[str, Any]: ...
+    def counts(
+        self, name: str, systems: Mapping[str, Any], content: Mapping[str, Any]
+    ) -> Mapping[str, Counts]:
+        """Score each system against the annotation."""
+
+    def close(self) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What a page sends at every change; `count` numbers the changes of one session.
+
+    `stamp` is what the page knows the files by; `seen` are the places looked at since.
+    """
+
+    session: str
+    count: int
+    stamp: str
+    content: dict[str, Any]
+    seen: tuple[Place, ...] = ()
+    at: Place | None = None
+
+
+class ConflictError(Exception):
+    """A file changed on disk meanwhile; `state` is what is there now.
+
+    With `text_changed` it is the text itself, so what a page holds of the old one does not fit.
+    """
+
+    def __init__(self, state: Mapping[str, object], text_changed: bool) -> None:
+        super().__init__("changed on disk")
+        self.state = {**state, "text_changed": text_changed}
+
+
+@dataclass(frozen=True, slots=True)
+class _Saved:
+    session: str
+    count: int
+    stamp: str
+
+
+class Desk:
+    """The texts of a task and the annotations of one annotator.
+
+    `round_name` sets apart what was looked at for a special reason, such as a run's mistakes.
+    """
+
+    def __init__(self, task: Task, workspace: Workspace, round_name: str = "") -> None:
+        self.task = task
+        self.workspace = workspace
+        self._round = round_name
+        self._lock = Lock()
+        self._saved: dict[int, _Saved] = {}
+        self._drafts: dict[int, Future[Mapping[str, Any]]] = {}
+        self._materials: dict[int, tuple[str, Material]] = {}
+        self._maker = ThreadPoolExecutor(1, "draft")
+        self._left = {name: self._stored_left(name) for name in task.names}
+
+    def close(self) -> None:
+        self._maker.shutdown(wait=False, cancel_futures=True)
+        self.task.close()
+
+    # ---- how far the work is -------------------------------------------------------------------
+
+    def overview(self) -> dict[str, object]:
+        """Describe the task, every text with what is left of it, and where the work stopped."""
+        return {
+            "title": self.task.title,
+            "noun": self.task.noun,
+            "folder": str(self.task.folder),
+            "annotator": "" if self._writes_gold else self.workspace.annotator,
+            "round": bool(self._round),
+            "texts": [{"name": name, "left": self._left[name]} for name in self.task.names],
+            "walk": list(self.task.walk),
+            "walked": self._walked(),
+            "current": self._current(),
+        }
+
+    def progress(self) -> dict[str, object]:
+        """Say how much is done and what that buys."""
+        done = [name for name in self.task.names if self._left[name] == 0]
+        noun = self.task.noun
+        said = f"{len(done)} of {len(self.task.names)} {noun}s"
+        rows = self._counted(done)
+        worth = worth_of(rows) if rows else ""
+        return {"said": f"{said}: {worth}" if worth else f"{said} done"}
+
+    def _counted(self, names: Iterable[str]) -> dict[str, list[Counts]]:
+        """Score each system on the texts that are done and whose drafts are stored."""
+        rows: dict[str, list[Counts]] = {}
+        for name in names:
+            draft, annotation = self.workspace.read_draft(name), self.workspace.read(name)
+            if draft is None or annotation is None or draft.text != self._digest(name):
+                continue
+            for system, counts in self.task.counts(name, draft.systems, annotation.content).items():
+                rows.setdefault(system, []).append(counts)
+        return rows
+
+    def _walked(self) -> list[tuple[int, Place]]:
+        """List the places of the walk that were looked at before."""
+        seen: dict[int, frozenset[Place]] = {}
+        for number, _ in self.task.walk:
+            if number not in seen:
+                annotation = self.workspace.read(self.task.names[number])
+                seen[number] = frozenset(self._seen_now(annotation) if annotation else ())
+        return [(number, place) for number, place in self.task.walk if place in seen[number]]
+
+    def _current(self) -> int:
+        """Choose the text that was worked on last, or the first one that is not done."""
+        paths = [self.workspace.annotation_path(name) for name in self.task.names]
+        times = [path.stat().st_mtime if path.exists() else 0.0 for path in paths]
+        latest = max(range(len(times)), key=times.__getitem__)
+        if times[latest] and self._left[self.task.names[latest]] != 0:
+            return latest
+        open_texts = [n for n, name in enumerate(self.task.names) if self._left[name] != 0]
+        return open_texts[0] if open_texts else latest
+
+    def _stored_left(self, name: str) -> int | None:
+        """How many places are left; None where the text was never opened."""
+        try:
+            annotation = self.workspace.read(name)
+        except TruemarkError:
+            return None  # said when the text is opened
+        if annotation is not None:
+            return annotation.left
+        return 0 if self._has_gold(name) and not self._round else None
+
+    # ---- drafts --------------------------------------------------------------------------------
+
+    def _stored_draft(self, name: str) -> Draft | None:
+        draft = self.workspace.read_draft(name)
+        if draft is None or draft.made_by != self.task.made_by:
+            return None
+        return draft if draft.text == self._digest(name) else None
+
+    def _digest(self, name: str) -> str:
+        return content_digest(self.task.text(name))
+
+    def _drafted(self, number: int) -> Future[Mapping[str, Any]]:
+        if number not in self._drafts:
+            self._drafts[number] = self._maker.submit(self._make_draft, self.task.names[number])
+        return self._drafts[number]
+
+    def _make_draft(self, name: str) -> Mapping[str, Any]:
+        if (stored := self._stored_draft(name)) is not None:
+            return stored.systems
+        systems = self.task.draft(name)
+        if made_by := self.task.made_by:
+            self.workspace.write_draft(name, Draft(self._digest(name), made_by, systems))
+        return systems
+
+    # ---- opening -------------------------------------------------------------------------------
+
+    def open(self, number: int) -> dict[str, object]:
+        """Return everything the page needs of a text; at first perhaps without its draft."""
+        name = self.task.names[number]
+        draft = self._drafted(number)
+        if not draft.done():
+            shown = self.task.material(name, None).shown
+            return {"name": name, "number": number, "drafting": True, **shown}
+        failure = draft.exception()
+        if failure is not None and not isinstance(failure, TruemarkError):
+            raise failure
+        if number + 1 < len(self.task.names):
+            self._drafted(number + 1)
+        with self._lock:
+            return self._state(number, f"There is no draft: {failure}" if failure else "")
+
+    def _material(self, number: int) -> Material:
+        """Prepare a text, once for as long as it does not change."""
+        name = self.task.names[number]
+        text = self.task.text(name)
+        known = self._materials.get(number)
+        if known is None or known[0] != text:
+            draft = self._drafted(number)
+            systems = {} if draft.exception() else draft.result()
+            known = self._materials[number] = text, self.task.material(name, systems)
+        return known[1]
+
+    def _state(self, number: int, notice: str = "") -> dict[str, object]:
+        name = self.task.names[number]
+        material = self._material(number)
+        annotation = self._annotation(name)
+        theirs: Mapping[str, Any] | None = None
+        if annotation is None:
+            has_gold = self._has_gold(name)
+            content = self.task.read_gold(name) if has_gold else material.content
+            seen = material.places if has_gold and not self._round else ()
+        else:
+            content, seen = annotation.content, self._seen_now(annotation)
+            if annotation.text != self.task.text(name):
+                notice = "The text has changed since; what was marked in the changed part is gone."
+            theirs = self._changed_gold(name, annotation)
+        return {
+            "name": name,
+            "number": number,
+            "drafting": False,
+            "notice": notice,
+            "content": content,
+            "places": list(material.places),
+            "seen": list(seen),
+            "at": annotation.at if annotation else None,
+            "stamp": self._stamp(name),
+            "theirs": theirs,
+            **material.shown,
+        }
+
+    def _annotation(self, name: str) -> Annotation | None:
+        """Read the annotation; of an earlier text, what still holds for this one."""
+        annotation, text = self.workspace.read(name), self.task.text(name)
+        if annotation is None or annotation.text == text:
+            return annotation
+        return self.task.carry_over(annotation, text)
+
+    def _changed_gold(self, name: str, annotation: Annotation) -> Mapping[str, Any] | None:
+        """Read the gold file where somebody else has changed it."""
+        if not self._has_gold(name) or file_digest(self.task.gold_path(name)) in annotation.gold:
+            return None
+        gold = self.task.read_gold(name)
+        return None if gold == annotation.content else gold
+
+    def _seen_now(self, annotation: Annotation) -> tuple[Place, ...]:
+        if not self._round:
+            return annotation.seen
+        mark = f"{self._round}:"
+        strings = [place for place in annotation.seen if isinstance(place, str)]
+        places = [place.removeprefix(mark) for place in strings if place.startswith(mark)]
+        return tuple(int(place) if place.isdecimal() else place for place in places)
+
+    # ---- saving --------------------------------------------------------------------------------
+
+    def save(self, number: int, change: Change) -> dict[str, object]:
+        """Write a change to disk; raises `ConflictError` where somebody else did meanwhile."""
+        name = self.task.names[number]
+        with self._lock:
+            opened = self._materials.get(number, ("",))[0]
+            last = self._saved.get(number)
+            ours = last is not None and last.session == change.session
+            stamp = self._stamp(name)
+            if change.stamp != stamp and not (ours and last and last.stamp == stamp):
+                raise ConflictError(self._state(number), opened != self.task.text(name))
+            self.task.check(name, change.content)
+            before = self._annotation(name)
+            late = ours and before is not None and last is not None and change.count < last.count
+            content = before.content if late and before else change.content
+            problem = self._write(name, content, change, before, self._material(number))
+            self._saved[number] = _Saved(
+                change.session,
+                max(change.count, last.count if ours and last else 0),
+                self._stamp(name),
+            )
+        return {
+            "stamp": self._saved[number].stamp,
+            "left": self._left[name],
+            "problem": problem,
+        }
+
+    def _write(
+        self,
+        name: str,
+        content: Mapping[str, Any],
+        change: Change,
+        before: Annotation | None,
+        material: Material,
+    ) -> str:
+        """Write annotation and gold, and say what still keeps the gold from being written."""
+        mark = f"{self._round}:" if self._round else ""
+        new = tuple(f"{mark}{place}" if mark else place for place in change.seen)
+        seen = tuple(dict.fromkeys((*(before.seen if before else ()), *new)))
+        left = len(set(material.places) - set(seen))
+        if self._round:
+            left = before.left if before else 0
+        path, problem, gold = self.task.gold_path(name), "", None
+        if self._writes_gold and (left == 0 or path.exists()):
+            try:
+                gold = self.task.gold(name, content)
+            except TruemarkError as error:
+                problem = str(error)
+        found = file_digest(path) if self._writes_gold else ""
+        known = (found,) if gold is None else (found, content_digest(gold))
+        text = self.task.text(name)
+        if before is not None and before.text != text:
+            self.workspace.keep_earlier(name)
+        self.workspace.write(name, Annotation(text, content, seen, left, change.at, known))
+        # A kill in between is no conflict: the digests of both gold files are in the annotation.
+        if gold is not None and content_digest(gold) != found:
+            self.workspace.write_file(path, gold)
+        self._left[name] = left
+        return problem
+
+    @property
+    def _writes_gold(self) -> bool:
+        return self.workspace.annotator == GOLD
+
+    def _has_gold(self, name: str) -> bool:
+        return self._writes_gold and self.task.gold_path(name).exists()
+
+    def _stamp(self, name: str) -> str:
+        gold = file_digest(self.task.gold_path(name)) if self._writes_gold else ""
+        annotation = file_digest(self.workspace.annotation_path(name))
+        return f"{annotation}.{gold}.{self._digest(name)}"
+
+
+def worth_of(rows: Mapping[str, Sequence[Counts]]) -> str:
+    """Say which differences between systems so many texts can show, and how many a finer one needs.
+
+    The spread is that of the pair of systems that vary most; a single system stands for two of
+    its kind that vary independently.
+    """
+    tables = [
+        np.array([(row.tp, row.fp, row.fn) for row in counts], dtype=np.int64)
+        for counts in rows.values()
+    ]
+    power = _power(tables)
+    if power is None:
+        return ""
+    seen = math.ceil(power.smallest_difference * 100) / 100
+    said = f"differences from {seen:.2f} on can be seen"
+    finer = next((step for step in _STEPS if step < seen - 0.001), None)
+    if finer is None:
+        return said
+    more = power.clusters_needed(finer) - power.clusters
+    return f"{said}; {more} more for {finer:g}"
+
+
+def _power(tables: Sequence[Any]) -> Power | None:
+    f1 = Scoring("f1", 0.0)
+    count = len(tables[0])
+    if count < 2:
+        return None
+    if len(tables) > 1:
+        errors = [paired_interval(a, b, f1).standard_error for a, b in combinations(tables, 2)]
+        return power_of(max(errors), count)
+    (interval,) = intervals_of(tables[0], (f1,))
+    reach = t_quantile(0.975, count - 1)
+    return power_of((interval.high - interval.low) / (2 * reach) * math.sqrt(2), count)

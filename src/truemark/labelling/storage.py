@@ -1,0 +1,143 @@
+"""Where annotations are kept: a file for each annotator and text below `FOLDER/.annotations`.
+
+    FOLDER/.annotations/anna/talk.json    what Anna says of `talk`
+    FOLDER/.annotations/.gold/talk.json   the work that becomes the gold file of `talk`
+    FOLDER/.annotations/.drafts/talk.json what the systems proposed for it
+
+Every write replaces a file whole, and nothing outside of FOLDER is ever written.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from truemark.errors import TruemarkError
+from truemark.files import open_regular, read_bytes, write_atomically
+from truemark.jsontext import read_json, to_json, without_defaults
+
+FORMAT = "truemark.annotation/1"
+FOLDER = ".annotations"
+GOLD = ".gold"  # the annotator whose work is the gold; no name begins with a full stop
+DRAFTS = ".drafts"
+EARLIER = ".earlier.json"
+_NAME = re.compile(r"\w[\w .-]{0,59}")
+Place = int | str
+
+
+@dataclass(frozen=True, slots=True)
+class Annotation:
+    """What one annotator says of one text.
+
+    `content` is what the page edits, `seen` which places were looked at, `left` how many are
+    still to be looked at, and `at` where the annotator was. `gold` has the digests under which
+    the gold file may be found: before the last write and after it.
+    """
+
+    text: str
+    content: Mapping[str, Any]
+    seen: tuple[Place, ...] = ()
+    left: int = 0
+    at: Place | None = None
+    gold: tuple[str, ...] = ()
+    format: str = FORMAT
+
+    @property
+    def done(self) -> bool:
+        return not self.left
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """What each system proposed for a text; `made_by` says what the proposals depend on."""
+
+    text: str
+    made_by: str
+    systems: Mapping[str, Any]
+
+
+def check_annotator(name: str) -> str:
+    """Return the name if files can be kept under it."""
+    if not _NAME.fullmatch(name):
+        raise TruemarkError(
+            f"{name!r} cannot name an annotator: expected up to 60 letters, digits, spaces, "
+            "full stops and hyphens, the first a letter or digit"
+        )
+    return name
+
+
+@dataclass(frozen=True, slots=True)
+class Workspace:
+    """The files of one annotator of the texts in a folder."""
+
+    folder: Path
+    annotator: str = GOLD
+
+    def annotation_path(self, name: str) -> Path:
+        return self.folder / FOLDER / self.annotator / f"{name}.json"
+
+    def read(self, name: str) -> Annotation | None:
+        """Read the annotation of a text; None where there is none yet."""
+        path = self.annotation_path(name)
+        return read_annotation(path) if path.exists() else None
+
+    def write(self, name: str, annotation: Annotation) -> None:
+        path = self.annotation_path(name)
+        self.write_file(path, to_json({"format": FORMAT} | _fields(annotation)) + "\n")
+
+    def keep_earlier(self, name: str) -> None:
+        """Copy the annotation of an earlier text, so that starting afresh loses nothing."""
+        path = self.annotation_path(name)
+        self.write_file(path.with_name(path.stem + EARLIER), read_bytes(path))
+
+    def read_draft(self, name: str) -> Draft | None:
+        path = self.folder / FOLDER / DRAFTS / f"{name}.json"
+        try:
+            return read_json(Draft, read_bytes(path), str(path)) if path.exists() else None
+        except TruemarkError:
+            return None  # it is made again
+
+    def write_draft(self, name: str, draft: Draft) -> None:
+        path = self.folder / FOLDER / DRAFTS / f"{name}.json"
+        self.write_file(path, to_json(_fields(draft)) + "\n")
+
+    def write_file(self, path: Path, content: str | bytes) -> None:
+        """Write a file of the folder whole; one that a link leads out of the folder is refused."""
+        if not path.resolve().is_relative_to(self.folder.resolve()):
+            raise TruemarkError(f"{path}: leads out of {self.folder}; nothing is written there")
+        write_atomically(path, content)
+
+
+def _fields(value: Annotation | Draft) -> dict[str, object]:
+    fields = without_defaults(value)
+    assert isinstance(fields, dict)
+    return fields
+
+
+def is_annotation(path: Path) -> bool:
+    """Whether a file begins as an annotation does."""
+    with open_regular(path) as file:
+        return FORMAT.partition("/")[0].encode() in file.read(60)
+
+
+def read_annotation(path: Path) -> Annotation:
+    """Read one annotation file."""
+    annotation = read_json(Annotation, read_bytes(path), str(path))
+    if annotation.format != FORMAT:
+        raise TruemarkError(f"{path}: format is {annotation.format!r}, expected {FORMAT!r}")
+    return annotation
+
+
+def file_digest(path: Path) -> str:
+    """Return what a file is known by; nothing where there is none."""
+    return content_digest(read_bytes(path)) if path.exists() else ""
+
+
+def content_digest(content: str | bytes) -> str:
+    """Return what a file of this content is known by."""
+    data = content.encode("utf-8", "backslashreplace") if isinstance(content, str) else content
+    return hashlib.sha256(data).hexdigest()[:16]
