@@ -19,7 +19,7 @@ from truemark.assignment import match_by_cost
 from truemark.curve import SummedCurve, curve_of, grid, sum_curves, sweep
 from truemark.matching import ScoredPositions, match_positions
 from truemark.tables import Table, render
-from truemark.uncertainty import Scoring, intervals_of, paired_test
+from truemark.uncertainty import Scoring, intervals_of, paired_interval
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -121,15 +121,13 @@ def _chance(generator: np.random.Generator) -> Iterator[Job]:
     first = np.stack((column(9), column(3), column(3)), axis=1)
     second = np.stack((column(9), column(3), column(3)), axis=1)
     yield Job(
-        "bootstrap of 100,000 units with distinct counts, 10,000 resamples",
+        "interval over 100,000 units with distinct counts",
         lambda: intervals_of(distinct, (F1,)),
-        2.0,
-        lambda: plain.bootstrap_by_kind(distinct[::10], F1, DRAWS),
-        10,
+        6.0,
     )
     yield Job(
         "paired permutation test of 100,000 units, 10,000 permutations",
-        lambda: paired_test(first, second, F1),
+        lambda: paired_interval(first, second, F1),
         0.5,
         lambda: plain.permutation_by_unit(first[::10], second[::10], F1, DRAWS),
         10,

@@ -1,119 +1,266 @@
-"""How often 95% intervals hold the truth and how often a test errs; prints a markdown table.
+"""How often intervals hold the truth, tests err and power is what it is said to be.
 
-`python -m benchmarks.coverage` takes about two minutes. `tests/truemark/test_coverage.py` checks
-the same with fewer resamples.
+Data sets are drawn from worlds whose truth is known. `python -m benchmarks.coverage` prints the
+tables that docs/comparing.md shows, in a few minutes; `tests/truemark/test_coverage.py` checks
+parts of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
+from truemark.resampling import flipped_sums
 from truemark.tables import Table, render
-from truemark.uncertainty import Draws, Scoring, intervals_of, paired_interval, paired_test
+from truemark.uncertainty import (
+    FLIPS,
+    LEVEL,
+    Measure,
+    Scoring,
+    contributions,
+    flip_p_values,
+    paired_interval,
+    power_of,
+    score_ends,
+)
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Shape = tuple[int, int]
 
-    Ints = NDArray[np.int64]
-    Floats = NDArray[np.float64]
-
-F1 = Scoring("f1", empty=0.0)
-CLUSTERS = (20, 70, 500)
+CLUSTERS = (6, 10, 20, 70, 300)
+SETS = 2_000  # of data per figure
 SEED = 5
-_TRUTH_FROM = 2_000_000
+REPEATS = 5
+_TRUTH_SETS = 2_000
+_AT_ONCE = 250
+
+
+def talks(generator: np.random.Generator, shape: Shape) -> Ints:
+    """About a hundred items per cluster, some with many more than others."""
+    return 5 + generator.negative_binomial(3, 3 / 98, shape)
+
+
+def samples(generator: np.random.Generator, shape: Shape) -> Ints:
+    return generator.poisson(2, shape)
+
+
+def sections(generator: np.random.Generator, shape: Shape) -> Ints:
+    return generator.poisson(8, shape)
+
+
+def few_events(generator: np.random.Generator, shape: Shape) -> Ints:
+    """Two of three clusters have nothing in them."""
+    return generator.poisson(0.4, shape)
+
+
+def one_large(generator: np.random.Generator, shape: Shape) -> Ints:
+    """One cluster has as many items as all others together."""
+    sizes = talks(generator, shape)
+    sizes[:, 0] = sizes[:, 1:].sum(axis=1)
+    return sizes
 
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """Where clusters come from: how many items each has, and how well it is done."""
+    """Where clusters come from: how many items each has, and how well two systems do them.
+
+    Talks differ by `talk_effect` for both systems alike and by `interaction` for each by itself,
+    both on the logit scale, for precision and recall apart. The second system fails wholly on a
+    share of the clusters, or differs from the first at all in a share only; `handicap`, on the
+    logit scale too, makes both equally good, or unequal where that is wanted.
+    """
 
     name: str
-    sizes: Callable[[np.random.Generator, int], Ints]
-    precision: tuple[float, float]  # of a beta distribution over clusters
-    recall: tuple[float, float]
+    sizes: Callable[[np.random.Generator, Shape], Ints] = talks
+    precision: tuple[float, float] = (0.93, 0.93)
+    recall: tuple[float, float] = (0.93, 0.93)
+    talk_effect: float = 0.7
+    interaction: float = 0.0
+    failing: float = 0.0
+    differing: float = 1.0
+    handicap: float = 0.0
+    repeats: int = 1
 
-    def rates(self, generator: np.random.Generator, count: int) -> tuple[Ints, Floats, Floats]:
-        """Per cluster its size, its precision and its recall."""
-        return (
-            self.sizes(generator, count),
-            generator.beta(*self.precision, count),
-            generator.beta(*self.recall, count),
-        )
+    def draw(self, generator: np.random.Generator, shape: Shape) -> Ints:
+        """Draw sets of clusters: tp, fp, fn, units without and with a mistake, of both systems."""
+        sizes = self.sizes(generator, shape)
+        easy = generator.normal(0, self.talk_effect, (2, *shape))
+        first = self._system(generator, sizes, easy, 0)
+        second = self._system(generator, sizes, easy, 1)
+        fails = generator.random(shape) < self.failing
+        nothing = np.stack((0 * sizes, 0 * sizes, self.repeats * sizes), axis=-1)
+        second[..., :3] = np.where(fails[..., np.newaxis], nothing, second[..., :3])
+        differs = generator.random(shape) < self.differing
+        second = np.where(differs[..., np.newaxis], second, first)
+        return np.concatenate((first, second), axis=-1)
 
-    def draw(self, generator: np.random.Generator, count: int) -> Ints:
-        """So many clusters: rows of tp, fp, fn."""
-        return marked(generator, *self.rates(generator, count))
+    def _system(
+        self, generator: np.random.Generator, sizes: Ints, easy: Floats, which: int
+    ) -> Ints:
+        moved = easy + which * self.handicap
+        moved = moved + generator.normal(0, self.interaction, moved.shape)
+        precision = _logistic(_logit(self.precision[which]) + moved[0])
+        recall = _logistic(_logit(self.recall[which]) + moved[1])
+        shape = (self.repeats, *sizes.shape)
+        tp = generator.binomial(sizes, recall, shape)
+        fp = generator.poisson(sizes * (1 - precision), shape)
+        mistaken = fp + sizes - tp > 0
+        parts = (tp, fp, sizes - tp, ~mistaken, mistaken)
+        return np.stack([part.sum(axis=0) for part in parts], axis=-1)
 
-    def pair(self, generator: np.random.Generator, count: int) -> tuple[Ints, Ints]:
-        """The same clusters done twice, equally well but for chance."""
-        rates = self.rates(generator, count)
-        return marked(generator, *rates), marked(generator, *rates)
+    def truth(self, measure: Measure) -> tuple[float, float]:
+        """Return the true scores of both systems."""
+        if measure == "clean":
+            whole = self.draw(np.random.default_rng(1), (_TRUTH_SETS, CLUSTERS[-1])).sum(
+                axis=(0, 1)
+            )
+            return float(whole[3] / whole[3:5].sum()), float(whole[8] / whole[8:].sum())
+        first, second = self._expected(0), self._expected(1)
+        done = 1 - self.failing
+        second = np.array((done * second[0], done * second[1], 1 - done * second[0]))
+        second = self.differing * second + (1 - self.differing) * first
+        scoring = Scoring(measure, empty=0.0)
+        return float(scoring.of_rows(first)), float(scoring.of_rows(second))
+
+    def _expected(self, which: int) -> Floats:
+        """Return the true positives, false positives and false negatives to expect per item."""
+        points, weights = np.polynomial.hermite_e.hermegauss(60)
+        moved = points * np.hypot(self.talk_effect, self.interaction) + which * self.handicap
+        weights = weights / weights.sum()
+        precision = weights @ _logistic(_logit(self.precision[which]) + moved)
+        recall = weights @ _logistic(_logit(self.recall[which]) + moved)
+        return np.array((recall, 1 - precision, 1 - recall))
+
+    def with_difference(self, difference: float) -> World:
+        """Return the world in which the second system's F1 is higher by so much."""
+        low, high = -4.0, 8.0
+        for _ in range(40):
+            moved = replace(self, handicap=(low + high) / 2)
+            first, second = moved.truth("f1")
+            too_low = second - first < difference
+            low, high = (moved.handicap, high) if too_low else (low, moved.handicap)
+        return moved
 
 
-def marked(generator: np.random.Generator, sizes: Ints, precision: Floats, recall: Floats) -> Ints:
-    tp = generator.binomial(sizes, recall)
-    fp = generator.poisson(sizes * (1 - precision))
-    return np.stack((tp, fp, sizes - tp), axis=1)
+def _logit(share: float) -> float:
+    return float(np.log(share / (1 - share)))
 
 
-LONG = World("long texts", lambda g, n: 5 + g.negative_binomial(3, 3 / 103, n), (18, 2), (18, 3))
-SHORT = World("short samples", lambda g, n: g.poisson(1.5, n), (4, 1), (4, 1.5))
-GOOD = World("short samples, few mistakes", lambda g, n: g.poisson(2, n), (12, 1), (12, 1))
+def _logistic(value: Floats) -> Floats:
+    shares: Floats = 1 / (1 + np.exp(-value))
+    return shares
 
 
-def coverage(world: World, clusters: int, *, draws: int, resamples: int) -> float:
-    """The share of simulated data sets whose interval holds the true F1."""
+F1 = Scoring("f1", empty=0.0)
+GOOD, FAIR = (0.99, 0.99), (0.85, 0.85)
+TALKS = World("talk effects")
+INTERACTION = World("model × talk interaction", interaction=0.4)
+SHORT = World("short samples", samples, FAIR, FAIR)
+RARE = World("rare events", few_events, FAIR, FAIR)
+NEAR_PERFECT = World("near-perfect talks", precision=GOOD, recall=GOOD)
+NEAR_PERFECT_SHORT = World("near-perfect short samples", samples, GOOD, GOOD)
+LARGE = World("one cluster of half the data", one_large)
+TRADED = World("precision traded for recall", talks, (0.98, 0.86), (0.86, 0.98), interaction=0.2)
+TRADED_SHORT = World("the same, short samples", samples, (0.95, 0.7), (0.7, 0.95))
+FAILING = World("a failing tenth, long talks", failing=0.1)
+FAILING_SECTIONS = World("a failing tenth, sections of 8", sections, FAIR, FAIR, failing=0.1)
+FAILING_SHORT = World("a failing tenth, short samples", samples, FAIR, FAIR, failing=0.1)
+SPARSE = World("sparse differences", samples, FAIR, FAIR, differing=0.2)
+REPEATED = World("five repeats", samples, FAIR, FAIR, talk_effect=1.5, repeats=REPEATS)
+UNEQUAL = (TRADED, TRADED_SHORT, FAILING, FAILING_SECTIONS, FAILING_SHORT)
+ALONE = (TALKS, SHORT, RARE, NEAR_PERFECT, NEAR_PERFECT_SHORT, LARGE, REPEATED)
+PAIRED = (TALKS, INTERACTION, *ALONE[1:], *UNEQUAL, SPARSE)
+
+
+def coverage(
+    world: World, clusters: int, measures: Sequence[Measure], sets: int = SETS
+) -> list[float]:
+    """Return for each measure the share of data sets whose interval holds the true score."""
+    data = world.draw(np.random.default_rng(SEED), (sets, clusters))[..., :5]
+    held = []
+    for measure in measures:
+        truth, _ = world.truth(measure)
+        _, low, high = score_ends(data, Scoring(measure, empty=0.0))
+        held.append(float(((low <= truth) & (truth <= high)).mean()))
+    return held
+
+
+def false_alarms(world: World, clusters: int, sets: int = SETS) -> tuple[float, float]:
+    """Return how often equal systems are called different, and how many clusters differ."""
+    equal = world.with_difference(0.0) if world in UNEQUAL else world
     generator = np.random.default_rng(SEED)
-    truth = float(F1.of_rows(world.draw(generator, _TRUTH_FROM).sum(axis=0)))
-    held = 0
-    for number in range(draws):
-        rows = world.draw(generator, clusters)
-        (interval,) = intervals_of(rows, (F1,), Draws(resamples=resamples, seed=number))
-        held += interval.low <= truth <= interval.high
-    return held / draws
+    alarms, differing = [], []
+    for _ in range(0, sets, _AT_ONCE):
+        data = equal.draw(generator, (_AT_ONCE, clusters))
+        added = np.nan_to_num(contributions(data, F1)[0])
+        length = np.sqrt((added**2).sum(axis=1, keepdims=True))
+        added = (added / np.maximum(length, 1e-300)).T
+        sums = flipped_sums(np.concatenate((added, added**3), axis=1), FLIPS, generator)
+        alarms.append(flip_p_values(sums[:, :_AT_ONCE], sums[:, _AT_ONCE:]) <= LEVEL)
+        differing.append((added != 0).sum(axis=0))
+    return float(np.mean(alarms)), float(np.mean(differing))
 
 
-def paired_coverage(world: World, clusters: int, *, draws: int, resamples: int) -> float:
-    """The share of equal pairs of systems whose interval of the difference holds 0."""
+def power(world: World, clusters: int, sets: int) -> tuple[float, float]:
+    """Return how often the difference said to be seen in 80 of 100 cases is, and that difference.
+
+    What is said varies from one data set to the next; the middle of what twenty say is tried.
+    """
     generator = np.random.default_rng(SEED)
-    held = 0
-    for number in range(draws):
-        pair = world.pair(generator, clusters)
-        interval = paired_interval(*pair, F1, Draws(resamples=resamples, seed=number))
-        held += interval.low <= 0 <= interval.high
-    return held / draws
+    said = []
+    for _ in range(20):
+        data = world.draw(generator, (1, clusters))[0]
+        if told := power_of(data[:, :5], data[:, 5:], F1):
+            said.append(told.smallest_difference)
+    difference = float(np.median(said))
+    better = world.with_difference(difference)
+    seen = 0
+    for data in better.draw(generator, (sets, clusters)):
+        seen += paired_interval(data[:, 5:], data[:, :5], F1).low > 0
+    return seen / sets, difference
 
 
-def false_alarms(world: World, clusters: int, *, draws: int, resamples: int) -> float:
-    """The share of equal pairs of systems that the test calls different at 5%."""
-    generator = np.random.default_rng(SEED)
-    alarms = 0
-    for number in range(draws):
-        pair = world.pair(generator, clusters)
-        test = paired_test(*pair, F1, Draws(resamples=resamples, seed=number))
-        alarms += test.p_value <= 0.05
-    return alarms / draws
+def interval_table(sets: int) -> Table:
+    """The share of intervals that hold the truth."""
+    measures: tuple[Measure, ...] = ("f1", "precision", "recall", "clean")
+    rows = [
+        (world.name, clusters, *coverage(world, clusters, measures, sets))
+        for world in ALONE
+        for clusters in CLUSTERS
+    ]
+    columns = ("World", "Clusters", "F1", "Precision", "Recall", "Clean")
+    return Table(columns, tuple(rows), (None, None, *(".1%",) * 4))
+
+
+def alarm_table(sets: int) -> Table:
+    """The share of equal systems that are called different."""
+    rows = [
+        (world.name, clusters, *reversed(false_alarms(world, clusters, sets)))
+        for world in PAIRED
+        for clusters in CLUSTERS
+    ]
+    columns = ("World", "Clusters", "Clusters that differ", "Test errs")
+    return Table(columns, tuple(rows), (None, None, ".0f", ".1%"))
+
+
+def power_table(sets: int) -> Table:
+    """What is said to be seen in 80 of 100 cases, and in how many it is."""
+    rows = []
+    for world in (TALKS, INTERACTION, SHORT):
+        for clusters in (24, 70):
+            seen, difference = power(world, clusters, sets // 4)
+            rows.append((world.name, clusters, difference, seen))
+    columns = ("World", "Clusters", "Difference said to be seen", "Seen")
+    return Table(columns, tuple(rows), (None, None, ".3f", ".0%"))
 
 
 def main() -> None:
-    rows = [
-        (
-            world.name,
-            clusters,
-            *(
-                measure(world, clusters, draws=2_000, resamples=999)
-                for measure in (coverage, paired_coverage, false_alarms)
-            ),
-        )
-        for world in (LONG, SHORT, GOOD)
-        for clusters in CLUSTERS
-    ]
-    columns = ("Data", "Clusters", "Interval holds", "Difference holds", "Test errs")
-    print(render(Table(columns, tuple(rows), (None, None, ".1%", ".1%", ".1%")), "markdown"))
+    for table in (interval_table, alarm_table, power_table):
+        print(render(table(SETS), "markdown"), flush=True)
 
 
 if __name__ == "__main__":

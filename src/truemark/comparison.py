@@ -15,9 +15,8 @@ from truemark.records import WRITTEN, Run, Unit
 from truemark.summary import Summary, by_group, cluster_of, scoring_of, summarise
 from truemark.text import clipped
 from truemark.uncertainty import (
-    DEFAULT_DRAWS,
+    LEVEL,
     MEASURES,
-    Draws,
     Measure,
     PairedInterval,
     Power,
@@ -25,13 +24,11 @@ from truemark.uncertainty import (
     holm,
     paired_interval,
     paired_intervals,
-    paired_test,
     power_of,
 )
 
 Ints = NDArray[np.int64]
 Verdict = Literal["better", "worse", "not distinguishable"]
-LEVEL = 0.05
 WORTH_SEEING = 0.02
 LONGEST_NAME = 200  # characters of a system's name that are shown
 Pair = tuple[Unit, Unit]
@@ -67,8 +64,8 @@ class Versus:
     """One system against the baseline, on the units that both have scores for.
 
     Differences are this one's score minus the baseline's. `p_value` is corrected by Holm's
-    method where several systems are compared with the baseline. `power` is None where the two
-    have equal counts everywhere, or there is but one cluster.
+    method where several systems are compared with the baseline. `power` is None where too
+    few clusters differ to know.
     """
 
     name: str
@@ -96,7 +93,7 @@ class Versus:
     @property
     def needed(self) -> int | None:
         """How many clusters like these would show a difference of 0.02 at 80% power."""
-        return self.power.clusters_needed(WORTH_SEEING) if self.power else None
+        return self.power.clusters_needed if self.power else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +103,6 @@ class Comparison:
     names: tuple[str, ...]
     summaries: tuple[Summary, ...]
     against: tuple[Versus, ...]
-    draws: Draws
     differing: tuple[str, ...] = ()  # parts of the comparison key, where compared anyway
 
 
@@ -114,32 +110,28 @@ def compare(
     runs: Sequence[Run],
     *,
     anyway: bool = False,
-    draws: Draws = DEFAULT_DRAWS,
     summaries: Sequence[Summary] | None = None,
     names: Sequence[str] | None = None,
 ) -> Comparison:
     """Compare the first run with each of the others; refuse runs that are not comparable.
 
     With `anyway` such runs are compared over the units they have in common. A caller that has
-    `summaries` with the same draws, or `names` to show the runs by, passes them on.
+    `summaries`, or `names` to show the runs by, passes them on.
     """
     if len(runs) < 2:
         raise ValueError(f"runs must be at least 2, got {len(runs)}")
     names = tuple(names or run_names(runs))
     differing = _differing(runs, names, anyway)
     baseline = runs[0]
-    against = [
-        _versus(name, baseline, run, draws) for name, run in zip(names[1:], runs[1:], strict=True)
-    ]
+    against = [_versus(name, baseline, run) for name, run in zip(names[1:], runs[1:], strict=True)]
     adjusted = holm([versus.raw_p_value for versus in against])
     return Comparison(
         names=names,
-        summaries=tuple(summaries or (summarise(run, draws) for run in runs)),
+        summaries=tuple(summaries or (summarise(run) for run in runs)),
         against=tuple(
             replace(versus, p_value=p_value)
             for versus, p_value in zip(against, adjusted, strict=True)
         ),
-        draws=draws,
         differing=differing,
     )
 
@@ -177,7 +169,7 @@ def _differing(runs: Sequence[Run], names: Sequence[str], anyway: bool) -> tuple
     return tuple(differing)
 
 
-def _versus(name: str, baseline: Run, run: Run, draws: Draws) -> Versus:
+def _versus(name: str, baseline: Run, run: Run) -> Versus:
     pairs = _pairs(baseline, run)
     if not pairs:
         raise TruemarkError(
@@ -186,9 +178,8 @@ def _versus(name: str, baseline: Run, run: Run, draws: Draws) -> Versus:
     before, after = _paired_tables(pairs)
     rules = run.scoring
     scorings = [scoring_of(rules, measure) for measure in MEASURES]
-    differences = dict(zip(MEASURES, paired_intervals(after, before, scorings, draws), strict=True))
-    f1 = differences["f1"]
-    p_value = paired_test(after, before, scoring_of(rules, "f1"), draws).p_value
+    differences = dict(zip(MEASURES, paired_intervals(after, before, scorings), strict=True))
+    p_value = differences["f1"].p_value
     changes = _changes(pairs)
     return Versus(
         name=name,
@@ -196,10 +187,10 @@ def _versus(name: str, baseline: Run, run: Run, draws: Draws) -> Versus:
         differences=differences,
         raw_p_value=p_value,
         p_value=p_value,
-        power=power_of(f1.standard_error, f1.clusters),
+        power=power_of(after, before, scoring_of(rules, "f1"), WORTH_SEEING),
         fixed=tuple(change for change in reversed(changes) if change.mistakes < 0),
         broken=tuple(change for change in changes if change.mistakes > 0),
-        groups=_group_differences(pairs, run, draws),
+        groups=_group_differences(pairs, run),
     )
 
 
@@ -232,16 +223,13 @@ def _changes(pairs: Sequence[Pair]) -> list[Change]:
     return sorted(changes, key=lambda change: (-change.mistakes, change.unit))
 
 
-def _group_differences(
-    pairs: Sequence[Pair], run: Run, draws: Draws
-) -> tuple[GroupDifference, ...]:
+def _group_differences(pairs: Sequence[Pair], run: Run) -> tuple[GroupDifference, ...]:
     f1 = scoring_of(run.scoring, "f1")
     groups = []
     for name, value, members in by_group(pairs, lambda pair: pair[0].group):
         before, after = _paired_tables(members)
-        p_value = paired_test(after, before, f1, draws).p_value
-        difference = paired_interval(after, before, f1, draws)
-        groups.append(GroupDifference(name, value, len(members), difference, p_value))
+        difference = paired_interval(after, before, f1)
+        groups.append(GroupDifference(name, value, len(members), difference, difference.p_value))
     adjusted = holm([group.p_value for group in groups])
     return tuple(
         replace(group, p_value=p_value) for group, p_value in zip(groups, adjusted, strict=True)

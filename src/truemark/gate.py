@@ -11,7 +11,6 @@ from xml.etree import ElementTree as Xml
 from truemark.comparison import Change, Comparison, compare
 from truemark.records import Run, Unit
 from truemark.summary import Summary, failed_units, summarise
-from truemark.uncertainty import DEFAULT_DRAWS, Draws
 
 Outcome = Literal["passed", "fell short", "inconclusive"]
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -73,7 +72,6 @@ def check(
     criteria: Criteria,
     *,
     anyway: bool = False,
-    draws: Draws = DEFAULT_DRAWS,
 ) -> Gate:
     """Check a run against the criteria and, where there is one, the baseline."""
     if criteria.fail_if_worse and baseline is None:
@@ -82,11 +80,11 @@ def check(
     if doubt is None and baseline is not None:
         doubt = _doubt("the baseline", baseline, criteria.max_failed)
     if doubt is not None:
-        return Gate(run, summarise(run, draws), None, (), doubt)
+        return Gate(run, summarise(run), None, (), doubt)
     comparison = None
     if baseline is not None:
-        comparison = compare((baseline, run), anyway=anyway, draws=draws)
-    summary = comparison.summaries[1] if comparison else summarise(run, draws)
+        comparison = compare((baseline, run), anyway=anyway)
+    summary = comparison.summaries[1] if comparison else summarise(run)
     requirements = tuple(_requirements(summary, comparison, criteria))
     return Gate(run, summary, comparison, requirements, None)
 

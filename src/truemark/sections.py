@@ -23,7 +23,14 @@ from truemark.summary import Summary
 from truemark.tables import Table, escape_markdown, render
 from truemark.text import one_line
 from truemark.timeline import Timeline
-from truemark.uncertainty import MEASURES, Interval, PairedInterval
+from truemark.uncertainty import (
+    DEFAULT_SEED,
+    FLIPS,
+    LEVEL,
+    MEASURES,
+    Interval,
+    PairedInterval,
+)
 
 Form = Literal["text", "markdown", "json"]
 MOST_LISTED = 20
@@ -80,17 +87,18 @@ def all_facts(sections: Iterable[Section]) -> dict[str, object]:
 def comparison_sections(comparison: Comparison) -> list[Section]:
     """Show scores, verdicts, differences, groups, and the units that were broken and fixed."""
     basis = _basis(comparison)
-    draws = comparison.draws
-    how = f"{draws.confidence:.0%} intervals in brackets, {draws.resamples} resamples"
     sections = [_scores_section(comparison, basis)]
     for versus in comparison.against:
         sections += _versus_sections(comparison.names[0], versus, basis)
     facts = {
         "against_the_first": [_versus_facts(versus) for versus in comparison.against],
         "differing": list(comparison.differing),
-        **asdict(draws),
+        "confidence": 1 - LEVEL,
+        "permutations": FLIPS,
+        "seed": DEFAULT_SEED,
     }
-    sentence = f"{how} and permutations, seed {draws.seed}{basis}"
+    how = f"95% intervals in brackets; differences from {FLIPS} permutations"
+    sentence = f"{how}, seed {DEFAULT_SEED}{basis}"
     return [*sections, Section(sentences=[sentence], facts=facts)]
 
 
@@ -169,7 +177,7 @@ def verdict_sentences(baseline: str, versus: Versus) -> list[str]:
     if versus.verdict != "not distinguishable":
         return sentences
     if versus.power is None:
-        sentences.append("no spread between the two: what could have been seen is not known")
+        sentences.append("too few clusters differ to know what could have been seen")
         return sentences
     sentences.append(
         f"smallest difference that could have been seen (80% power): "

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from statistics import fmean, pvariance
 from typing import TypeVar
 
 import numpy as np
@@ -13,15 +12,14 @@ from numpy.typing import NDArray
 from truemark.counts import Counts, total
 from truemark.records import Run, ScoringRules, Unit
 from truemark.uncertainty import (
-    DEFAULT_DRAWS,
     MEASURES,
-    Draws,
     Interval,
     Measure,
     Scoring,
     Share,
     clustered,
     intervals_of,
+    variance_components,
     wilson,
 )
 
@@ -53,7 +51,7 @@ class Summary:
     repeats: Repeats | None
 
 
-def summarise(run: Run, draws: Draws = DEFAULT_DRAWS, *, by_group: bool = True) -> Summary:
+def summarise(run: Run, *, by_group: bool = True) -> Summary:
     """Score the units that did not fail, each measure with its interval."""
     scored = scored_units(run)
     f1 = scoring_of(run.scoring, "f1")
@@ -61,8 +59,8 @@ def summarise(run: Run, draws: Draws = DEFAULT_DRAWS, *, by_group: bool = True) 
         counts=total(unit.counts for unit in scored),
         scored=len(scored),
         failed=failed_units(run),
-        intervals=_intervals(scored, run.scoring, draws),
-        groups=tuple(_groups(scored, f1, draws)) if by_group else (),
+        intervals=_intervals(scored, run.scoring),
+        groups=tuple(_groups(scored, f1)) if by_group else (),
         held_out=f1(run.held_out.counts) if run.held_out else None,
         repeats=repeats_of(run),
     )
@@ -97,7 +95,7 @@ def by_group(
 
 
 def cluster_of(unit: Unit) -> str:
-    """Return what the unit is resampled with: its cluster, else the unit with its repeats."""
+    """Return the cluster that the unit says, or its id, which its repeats share."""
     return unit.id if unit.cluster is None else unit.cluster
 
 
@@ -107,17 +105,17 @@ def cluster_table(units: Sequence[Unit]) -> Ints:
     return clustered(rows.reshape(len(units), 3), [cluster_of(unit) for unit in units])
 
 
-def _intervals(units: Sequence[Unit], rules: ScoringRules, draws: Draws) -> dict[Measure, Interval]:
+def _intervals(units: Sequence[Unit], rules: ScoringRules) -> dict[Measure, Interval]:
     if not units:
         return {}
     scorings = [scoring_of(rules, measure) for measure in MEASURES]
-    return dict(zip(MEASURES, intervals_of(cluster_table(units), scorings, draws), strict=True))
+    return dict(zip(MEASURES, intervals_of(cluster_table(units), scorings), strict=True))
 
 
-def _groups(units: Sequence[Unit], f1: Scoring, draws: Draws) -> list[GroupScore]:
+def _groups(units: Sequence[Unit], f1: Scoring) -> list[GroupScore]:
     groups = []
     for name, value, members in by_group(units, lambda unit: unit.group):
-        (interval,) = intervals_of(cluster_table(members), (f1,), draws)
+        (interval,) = intervals_of(cluster_table(members), (f1,))
         counts = total(unit.counts for unit in members)
         groups.append(GroupScore(name, value, counts, len(members), interval))
     return groups
@@ -128,7 +126,7 @@ class Repeats:
     """Units that were asked equally often, and how alike their repeats are.
 
     A unit is right in a repeat when it has no mistake there; one that failed is not. Variances
-    are of F1: of the units' means, and of the repeats around them.
+    are of F1: what units differ by, and what repeats of one unit differ by.
     """
 
     repeats: int
@@ -153,7 +151,7 @@ def repeats_of(run: Run) -> Repeats | None:
     scores = [
         [f1(unit.counts) for unit in units if unit.failed is None] for units in whole.values()
     ]
-    scored = [values for values in scores if values]
+    between, within = variance_components(scores)
     in_all = wilson(sum(map(all, right.values())), len(right))
     in_any = wilson(sum(map(any, right.values())), len(right))
     assert in_all is not None
@@ -163,8 +161,8 @@ def repeats_of(run: Run) -> Repeats | None:
         right_in_all=in_all,
         right_in_any=in_any,
         flipping=tuple(name for name, times in right.items() if any(times) and not all(times)),
-        variance_between_units=pvariance(map(fmean, scored)) if scored else 0.0,
-        variance_between_repeats=fmean(map(pvariance, scored)) if scored else 0.0,
+        variance_between_units=between,
+        variance_between_repeats=within,
     )
 
 

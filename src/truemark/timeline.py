@@ -13,7 +13,6 @@ from truemark.files import read_error
 from truemark.records import SUFFIX, Run, load_runs
 from truemark.signature import data_hash
 from truemark.summary import Summary, summarise
-from truemark.uncertainty import DEFAULT_DRAWS, Draws
 
 _BARS = "▁▂▃▄▅▆▇█"
 
@@ -71,7 +70,7 @@ class Timeline:
         return tuple(Trend(*key, tuple(values)) for key, values in scores.items())
 
 
-def read_timeline(folder: str | os.PathLike[str], draws: Draws = DEFAULT_DRAWS) -> Timeline:
+def read_timeline(folder: str | os.PathLike[str]) -> Timeline:
     """Read all records below the folder; a record that cannot be read adds a warning."""
     past_runs, warnings = [], []
     for path in _records_below(Path(folder)):
@@ -82,7 +81,7 @@ def read_timeline(folder: str | os.PathLike[str], draws: Draws = DEFAULT_DRAWS) 
             continue
         for run in runs:
             parts = (f"{name}:{value}" for name, value in sorted(run.comparison_key.items()))
-            summary = summarise(run, draws, by_group=False)
+            summary = summarise(run, by_group=False)
             past_runs.append(PastRun(path, run, summary, data_hash(*parts)))
     past_runs.sort(key=lambda past: (_moment(past.run.started), str(past.path)))
     return Timeline(tuple(past_runs), tuple(warnings))

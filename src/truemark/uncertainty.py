@@ -1,42 +1,68 @@
 """How much of a number, or of a difference between two, is chance.
 
-Intervals come from resampling clusters: bias-corrected and accelerated (BCa), at levels widened
-from the normal to Student's t. Plain percentiles of the resamples hold the truth too seldom with
-few clusters (89 to 92% instead of 95% for twenty), since resampling understates the spread by
-the missing degree of freedom and scores near 1 are skewed. The t levels mend the first, BCa the
-second, and unlike a studentised interval this one never leaves the range of scores.
-`benchmarks/coverage.py` measures it. Intervals of shares, the correction for many tests and power
-have closed forms and need no resampling.
+Chance draws clusters: talks, or samples with their repeats, never parts of them.
+
+The interval of one score is Wilson's, with Student's t for the normal quantile. Its number of
+trials is that of independent ones which would vary as much as the score does when one cluster
+after the other is left out. It stays between 0 and 1, is wider towards the middle, and does not
+collapse where all clusters are alike, since no more than two trials are taken per item counted.
+
+Two systems are compared by flipping signs: without a true difference, what each cluster adds to
+it could as well have been the opposite. The sums are corrected for skewness, because a system
+that fails on a few clusters only would otherwise be called better too often on those that hold
+none of them. The interval of the difference holds the values that this same test does not
+reject, so the two never contradict each other.
+
+`benchmarks/coverage.py` measures on simulated data how often all this is right.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
-from truemark.counts import EQUAL_WEIGHTS, Counts, Weights, scores
+import numpy as np
+from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+from truemark.counts import EQUAL_WEIGHTS, Counts, Weights, score_columns, scores
+from truemark.resampling import flipped_sums
 
-    Ints = NDArray[np.int64]
-    Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
 
-Measure = Literal["precision", "recall", "f1", "weighted"]
+Measure = Literal["precision", "recall", "f1", "weighted", "clean"]
 MEASURES: tuple[Measure, ...] = ("f1", "precision", "recall")
+FEWEST_FOR_INTERVAL = 5  # clusters; below, an interval would say nothing
+FEWEST_FOR_VERDICT = 6  # of five, even all in favour are chance in 2 of 32 cases
+ROUGH_BELOW = 10
+LARGE_SHARE = 0.2  # of all items in one cluster, beyond which intervals are too narrow
+LEVEL = 0.05
 DEFAULT_SEED = 20260220
-RESAMPLES = 10_000
-_ROUNDING = 1e-12
+FLIPS = 10_000
 _NORMAL = NormalDist()
+_TRIALS_PER_ITEM = 2
+_ROUNDING = 1e-9
+# The flipped sums are skewed by chance themselves, so the whole correction would be too much.
+_SKEWNESS_CORRECTED = 0.75
+_UNSEEN_ITEMS = _NORMAL.inv_cdf(0.975) ** 2  # fewer cannot be ruled out where none was seen
+_STEPS = 40  # of a bisection
+POWER = 0.8
+_SIMULATED = 200  # comparisons per guess at the power
+_SIMULATED_FLIPS = 512
+_MOST_SIMULATED = 200  # clusters; beyond, power follows the root of their number
 
 
 @dataclass(frozen=True, slots=True)
 class Scoring:
-    """Which score is meant and how it is computed from counts."""
+    """Which score is meant and how it is computed from counts.
+
+    Tables have a row of tp, fp, fn per cluster; for the share of clean units, two more columns
+    hold the number of units without and with a mistake.
+    """
 
     measure: Measure
     empty: float
@@ -48,71 +74,96 @@ class Scoring:
         return value
 
     def of_rows(self, rows: Ints | Floats) -> Floats:
-        """The score of each row of tp, fp, fn."""
-        from truemark.counts import score_columns
-
+        """Score each row."""
+        if self.measure == "clean":
+            clean, units = rows[..., 3], rows[..., 3] + rows[..., 4]
+            share: Floats = np.where(units > 0, clean / np.maximum(units, 1), self.empty)
+            return share
         ratios = score_columns(
             rows[..., 0], rows[..., 1], rows[..., 2], empty=self.empty, weights=self.weights
         )
         return ratios[self.measure]
 
+    def ratios(self, rows: Ints | Floats) -> list[tuple[float, Floats, Floats]]:
+        """Return what the score adds up: per ratio its weight, numerators and denominators."""
+        counts = np.asarray(rows, dtype=np.float64)
+        tp, fp, fn = counts[..., 0], counts[..., 1], counts[..., 2]
+        match self.measure:
+            case "f1":
+                return [(1.0, 2 * tp, 2 * tp + fp + fn)]
+            case "precision":
+                return [(1.0, tp, tp + fp)]
+            case "recall":
+                return [(1.0, tp, tp + fn)]
+            case "clean":
+                return [(1.0, counts[..., 3], counts[..., 3] + counts[..., 4])]
+        whole = self.weights.precision + self.weights.recall
+        parts = ((self.weights.precision, tp + fp), (self.weights.recall, tp + fn))
+        return [(weight / whole, tp, made) for weight, made in parts if weight]
+
+    def items(self, rows: Ints | Floats) -> Floats:
+        """Count what each row's score is a share of; the fewest where it has several."""
+        counted = [denominators for _, _, denominators in self.ratios(rows)]
+        return np.min(counted, axis=0) if counted else np.zeros(np.shape(rows)[:-1])
+
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """A score with the range that resampled clusters give, and what it takes to redo it."""
+    """A score with its 95% interval, and what that rests on.
+
+    `largest` is the share of all items that lies in the largest cluster.
+    """
 
     value: float
     low: float
     high: float
-    confidence: float
-    resamples: int
-    seed: int
     clusters: int
+    largest: float
+
+    @property
+    def known(self) -> bool:
+        """Whether there are enough clusters for the interval to mean something."""
+        return self.clusters >= FEWEST_FOR_INTERVAL
+
+    @property
+    def rough(self) -> bool:
+        return self.clusters < ROUGH_BELOW
+
+    @property
+    def lopsided(self) -> bool:
+        """Whether one cluster holds so much that the interval is too narrow."""
+        return self.largest > LARGE_SHARE
 
 
 @dataclass(frozen=True, slots=True)
 class PairedInterval:
-    """The difference first minus second with its range and its standard error."""
+    """The difference first minus second with its 95% interval and the p-value of none.
+
+    The interval holds 0 exactly where the p-value is above 0.05.
+    """
 
     value: float
     low: float
     high: float
-    standard_error: float
+    p_value: float
     clusters: int
 
+    @property
+    def known(self) -> bool:
+        """Whether there are enough clusters to tell any difference from chance."""
+        return self.clusters >= FEWEST_FOR_VERDICT
 
-@dataclass(frozen=True, slots=True)
-class PairedTest:
-    """The difference first minus second, and how often chance alone gives one as large."""
+    def equivalent(self, margin: float) -> bool:
+        """Whether a true difference of `margin` or more, either way, is ruled out."""
+        return -margin < self.low and self.high < margin
 
-    difference: float
-    p_value: float
-    permutations: int
-    seed: int
-
-
-@dataclass(frozen=True, slots=True)
-class Draws:
-    """How intervals and tests are drawn."""
-
-    confidence: float = 0.95
-    resamples: int = RESAMPLES
-    seed: int = DEFAULT_SEED
-
-    def __post_init__(self) -> None:
-        if not 0 < self.confidence < 1:
-            raise ValueError(f"confidence must be between 0 and 1, got {self.confidence}")
-        if self.resamples < 1:
-            raise ValueError(f"resamples must be 1 or more, got {self.resamples}")
-
-
-DEFAULT_DRAWS = Draws()
+    def not_inferior(self, margin: float) -> bool:
+        """Whether it is ruled out that the first is worse by `margin` or more."""
+        return -margin < self.low
 
 
 def clustered(rows: Ints, clusters: Sequence[Hashable] | None) -> Ints:
-    """The rows of each cluster added up, clusters in order of first appearance."""
-    import numpy as np
-
+    """Add up the rows of each cluster, clusters in order of first appearance."""
     if clusters is None:
         return rows
     if len(clusters) != len(rows):
@@ -124,123 +175,192 @@ def clustered(rows: Ints, clusters: Sequence[Hashable] | None) -> Ints:
     return sums
 
 
-def intervals_of(
-    table: Ints, scorings: Iterable[Scoring], draws: Draws = DEFAULT_DRAWS
-) -> tuple[Interval, ...]:
-    """An interval per scoring from one set of resamples; rows of `table` are clusters."""
-    import numpy as np
-
-    from truemark.resampling import resampled_sums
-
+def intervals_of(table: Ints, scorings: Iterable[Scoring]) -> tuple[Interval, ...]:
+    """Return an interval per scoring; rows of `table` are clusters."""
     if not len(table):
         raise ValueError("groups must not be empty, got none")
-    whole = table.sum(axis=0)
-    sums = resampled_sums(table, draws.resamples, np.random.default_rng(draws.seed))
-    found = []
+    ordered = _sorted(table)
+    intervals = []
     for scoring in scorings:
-        value = float(scoring.of_rows(whole))
-        low, high = _ends(
-            scoring.of_rows(sums), value, scoring.of_rows(whole - table), draws.confidence, 0.0
-        )
-        found.append(Interval(value, low, high, *_facts(draws), len(table)))
-    return tuple(found)
+        value, low, high = (float(number) for number in score_ends(ordered, scoring))
+        items = scoring.items(ordered)
+        largest = float(items.max() / max(items.sum(), 1))
+        intervals.append(Interval(value, low, high, len(table), largest))
+    return tuple(intervals)
 
 
-def _facts(draws: Draws) -> tuple[float, int, int]:
-    return draws.confidence, draws.resamples, draws.seed
+def score_ends(tables: Ints, scoring: Scoring) -> tuple[Floats, Floats, Floats]:
+    """Return the score of each table and both ends of its interval.
+
+    The last two axes of `tables` are clusters and their counts; any before are sets of data.
+    """
+    clusters = tables.shape[-2]
+    whole = tables.sum(axis=-2, keepdims=True)
+    value = scoring.of_rows(whole[..., 0, :])
+    if clusters == 1:
+        return value, np.zeros_like(value), np.ones_like(value)
+    changes = scoring.of_rows(whole - tables) - value[..., np.newaxis]
+    variance = (clusters - 1) / clusters * (changes**2).sum(axis=-1)
+    items = scoring.items(whole[..., 0, :])
+    spread = value * (1 - value)
+    most = _TRIALS_PER_ITEM * items
+    trials = np.where(spread > variance * most, most, spread / np.maximum(variance, 1e-300))
+    # All right or all wrong: nothing varies, and every item is a trial.
+    trials = np.where(spread > 0, trials, items)
+    return value, *_wilson_ends(value, trials, t_quantile(0.975, clusters - 1))
 
 
-def paired_interval(
-    first: Ints, second: Ints, scoring: Scoring, draws: Draws = DEFAULT_DRAWS
-) -> PairedInterval:
-    """The difference of scores, first minus second, over clusters resampled together."""
-    return paired_intervals(first, second, (scoring,), draws)[0]
+def _wilson_ends(share: Floats, trials: Floats, reach: float) -> tuple[Floats, Floats]:
+    """Return both ends of the Wilson interval at so many standard errors.
+
+    Where fewer than four trials went one way, the end on that side is taken up to half a trial
+    further out: Wilson's alone is then too close in more than one of ten cases.
+    """
+    high = _upper_end(share, trials, reach)
+    low = 1 - _upper_end(1 - share, trials, reach)
+    # At 0 and 1 the formula gives exactly these but for rounding.
+    return np.where(share > 0, low, 0.0), np.where(share < 1, high, 1.0)
+
+
+def _upper_end(share: Floats, trials: Floats, reach: float) -> Floats:
+    wrong = trials * (1 - share)
+    wrong = np.maximum(wrong - np.maximum(0, 0.5 - wrong / 8), 0)
+    right = trials - wrong
+    half = reach * np.sqrt(right * wrong / np.maximum(trials, 1e-300) + reach**2 / 4)
+    end: Floats = (right + reach**2 / 2 + half) / (trials + reach**2)
+    return end
+
+
+def _sorted(table: Ints) -> Ints:
+    """Put rows in ascending order, so that results do not depend on that of the units."""
+    return table[np.lexsort(table.T[::-1])]
 
 
 def paired_intervals(
-    first: Ints, second: Ints, scorings: Iterable[Scoring], draws: Draws = DEFAULT_DRAWS
+    first: Ints, second: Ints, scorings: Iterable[Scoring]
 ) -> tuple[PairedInterval, ...]:
-    """A difference per scoring, first minus second, from one set of resamples."""
-    import numpy as np
-
-    from truemark.resampling import resampled_sums
-
-    _check_pairs(first, second)
-    both = np.concatenate((first, second), axis=1)
-    whole, count = both.sum(axis=0), len(both)
-    sums = resampled_sums(both, draws.resamples, np.random.default_rng(draws.seed))
-    found = []
-    for scoring in scorings:
-        value = float(_difference(whole, scoring))
-        drawn, without_one = _difference(sums, scoring), _difference(whole - both, scoring)
-        low, high = _ends(drawn, value, without_one, draws.confidence, -1.0)
-        error = float(drawn.std()) * math.sqrt(count / (count - 1)) if count > 1 else math.inf
-        found.append(PairedInterval(value, low, high, error, count))
-    return tuple(found)
+    """Return a difference per scoring, first minus second; rows of both tables are clusters."""
+    both = _pairs(first, second)
+    return tuple(_paired_interval(both, scoring) for scoring in scorings)
 
 
-def _difference(rows: Ints | Floats, scoring: Scoring) -> Floats:
-    return scoring.of_rows(rows[..., :3]) - scoring.of_rows(rows[..., 3:])
+def paired_interval(first: Ints, second: Ints, scoring: Scoring) -> PairedInterval:
+    """Return the difference of the scores, first minus second."""
+    return paired_intervals(first, second, (scoring,))[0]
 
 
-def _ends(
-    drawn: Floats, value: float, without_one: Floats, confidence: float, lowest: float
-) -> tuple[float, float]:
-    """Both ends of the BCa interval at Student's levels; the whole range for a single cluster."""
-    import numpy as np
-
-    clusters = len(without_one)
-    if clusters < 2:
-        return lowest, 1.0
-    below = (float((drawn < value).sum()) + float((drawn == value).sum()) / 2) / len(drawn)
-    edge = 1 / (2 * len(drawn))
-    bias = _NORMAL.inv_cdf(min(max(below, edge), 1 - edge))
-    pull = without_one.mean() - without_one
-    squares = float((pull**2).sum())
-    acceleration = float((pull**3).sum()) / (6 * squares**1.5) if squares > 0 else 0.0
-    reach = t_quantile((1 + confidence) / 2, clusters - 1)
-    reach *= math.sqrt(clusters / (clusters - 1))
-    levels = [_level(bias, acceleration, end) for end in (-reach, reach)]
-    low, high = np.quantile(drawn, levels).tolist()
-    return low, high
-
-
-def _level(bias: float, acceleration: float, reach: float) -> float:
-    moved = bias + reach
-    shrink = 1 - acceleration * moved
-    if shrink <= 0:  # further out than the correction is meant for
-        return 1.0 if moved > 0 else 0.0
-    return _NORMAL.cdf(bias + moved / shrink)
-
-
-def paired_test(
-    first: Ints, second: Ints, scoring: Scoring, draws: Draws = DEFAULT_DRAWS
-) -> PairedTest:
-    """The two-sided paired test of two systems; rows of both tables are clusters.
-
-    Under the null hypothesis the two results of a cluster could be swapped, so each permutation
-    swaps every cluster with probability one half. The observed order counts as one of them,
-    which keeps the p-value above 0.
-    """
-    import numpy as np
-
-    from truemark.resampling import swapped_sums
-
-    _check_pairs(first, second)
-    one, other = first.sum(axis=0), second.sum(axis=0)
-    observed = float(scoring.of_rows(one) - scoring.of_rows(other))
-    gained = swapped_sums(second - first, draws.resamples, np.random.default_rng(draws.seed))
-    difference = scoring.of_rows(one + gained) - scoring.of_rows(other - gained)
-    # Equal differences may come out one rounding apart.
-    as_large = 1 + int((np.abs(difference) >= abs(observed) - _ROUNDING).sum())
-    return PairedTest(observed, as_large / (draws.resamples + 1), draws.resamples, draws.seed)
-
-
-def _check_pairs(first: Ints, second: Ints) -> None:
+def _pairs(first: Ints, second: Ints) -> Ints:
     if len(first) != len(second) or not len(first):
         raise ValueError(
             f"both systems must have the same groups, got {len(first)} and {len(second)}"
         )
+    return _sorted(np.concatenate((first, second), axis=1))
+
+
+def contributions(pairs: Ints, scoring: Scoring) -> tuple[Floats, Floats, Floats]:
+    """Return what each cluster adds to the difference, its share of the items, and their number.
+
+    Rows of `pairs` are the counts of both systems, side by side. A cluster that both did alike
+    adds nothing, and all add up to the difference. Where one system has nothing to take a share
+    of, all is NaN.
+    """
+    half = pairs.shape[-1] // 2
+    added = np.zeros(pairs.shape[:-1])
+    share = np.zeros(pairs.shape[:-1])
+    fewest = np.full(pairs.shape[:-2], np.inf)
+    for (weight, right, made), (_, other_right, other_made) in zip(
+        scoring.ratios(pairs[..., :half]), scoring.ratios(pairs[..., half:]), strict=True
+    ):
+        count, other_count = (one.sum(axis=-1, keepdims=True) for one in (made, other_made))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            pooled = (right + other_right).sum(axis=-1, keepdims=True) / (count + other_count)
+            mean = 2 * count * other_count / (count + other_count)
+            apart = (right - other_right) - pooled * (made - other_made)
+            together = (right + other_right) - pooled * (made + other_made)
+            # A system that marks more counts for more; easy clusters must not count for it.
+            together = _centred(together, made + other_made, apart != 0)
+            tilt = (count - other_count) / (2 * count * other_count)
+            added += weight * (apart / mean - tilt * together)
+            share += weight * (made / count + other_made / other_count) / 2
+        fewest = np.minimum(fewest, mean[..., 0])
+    return added, share, fewest
+
+
+def _centred(values: Floats, sizes: Floats, chosen: NDArray[np.bool_]) -> Floats:
+    """Take its share of their sum from each chosen value; the others become 0."""
+    sizes, values = np.where(chosen, sizes, 0), np.where(chosen, values, 0)
+    whole = np.maximum(sizes.sum(axis=-1, keepdims=True), 1)
+    centred: Floats = values - values.sum(axis=-1, keepdims=True) / whole * sizes
+    return centred
+
+
+def _paired_interval(pairs: Ints, scoring: Scoring) -> PairedInterval:
+    whole, half = pairs.sum(axis=0), pairs.shape[1] // 2
+    value = float(scoring.of_rows(whole[:half]) - scoring.of_rows(whole[half:]))
+    added, share, items = contributions(pairs, scoring)
+    if np.isnan(added).any():
+        return PairedInterval(value, -1.0, 1.0, 1.0, len(pairs))
+    rejected = _Flips(added - value * share, share)
+    unseen = min(1.0, _UNSEEN_ITEMS / float(items))
+    p_value = rejected.p_value(value) if abs(value) > unseen else 1.0
+    low = _edge(rejected, value, -1.0, p_value)
+    high = _edge(rejected, value, 1.0, p_value)
+    low, high = min(low, value - unseen), max(high, value + unseen)
+    return PairedInterval(value, max(low, -1.0), min(high, 1.0), p_value, len(pairs))
+
+
+class _Flips:
+    """The sums under flipped signs, for every true difference that may be asked about.
+
+    If the true difference is `value - excess`, a cluster adds its `rest` and its share of the
+    excess; sums of these and of their cubes follow from the sums of six columns.
+    """
+
+    def __init__(self, rest: Floats, share: Floats) -> None:
+        columns = (rest, share, rest**3, 3 * rest**2 * share, 3 * rest * share**2, share**3)
+        generator = np.random.default_rng(DEFAULT_SEED)
+        self._sums = flipped_sums(np.stack(columns, axis=1), FLIPS, generator).T
+        self._squares = (float(rest @ rest), float(2 * rest @ share), float(share @ share))
+
+    def p_value(self, excess: float) -> float:
+        """Return how often chance gives a sum as large as that of an excess of this size."""
+        powers = excess ** np.arange(4)
+        square = float(np.array(self._squares) @ powers[:3])
+        if square <= 0:
+            return 1.0
+        first = (self._sums[0] + excess * self._sums[1]) / math.sqrt(square)
+        third = powers @ self._sums[2:] / square**1.5
+        return float(flip_p_values(first[:, np.newaxis], third[:, np.newaxis])[0])
+
+
+def flip_p_values(first: Floats, third: Floats) -> Floats:
+    """Return a p-value per column: how many sums are as far out as the one in the first row.
+
+    `first` are sums of values, `third` of their cubes, under flipped signs, where the squares
+    of the values add up to 1.
+    """
+    size = np.abs(first + _SKEWNESS_CORRECTED * third * (2 * first**2 + 1) / 6)
+    shares: Floats = (size >= size[0] * (1 - _ROUNDING)).mean(axis=0)
+    return shares
+
+
+def _edge(flips: _Flips, value: float, furthest: float, p_value: float) -> float:
+    """Return the last difference from `value` towards `furthest` that is not rejected.
+
+    Of 0, on the way there or not, it is known already what its `p_value` is.
+    """
+    if flips.p_value(value - furthest) > LEVEL:
+        return furthest
+    kept, rejected = value, furthest
+    if min(value, furthest) < 0 < max(value, furthest):
+        kept, rejected = (0.0, rejected) if p_value > LEVEL else (kept, 0.0)
+    for _ in range(_STEPS):
+        middle = (kept + rejected) / 2
+        if flips.p_value(value - middle) > LEVEL:
+            kept = middle
+        else:
+            rejected = middle
+    return kept
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,25 +373,35 @@ class Share:
     count: int
 
 
-def wilson(correct: int, count: int, confidence: float = 0.95) -> Share | None:
-    """The share of correct ones with its Wilson interval; None when there are no cases."""
+def wilson(correct: int, count: int) -> Share | None:
+    """Return the share of correct cases with its Wilson interval; None when there are no cases."""
     if not 0 <= correct <= count:
         raise ValueError(f"correct must be between 0 and {count}, got {correct}")
     if not count:
         return None
-    z = _NORMAL.inv_cdf((1 + confidence) / 2)
-    share = correct / count
-    middle = (share + z * z / (2 * count)) / (1 + z * z / count)
-    spread = math.sqrt(share * (1 - share) / count + z * z / (4 * count * count))
-    half = z * spread / (1 + z * z / count)
-    # At the ends the formula gives 0 and 1 but for rounding.
-    low = middle - half if correct else 0.0
-    high = middle + half if correct < count else 1.0
-    return Share(share, low, high, count)
+    share, trials = np.array(correct / count), np.array(float(count))
+    low, high = _wilson_ends(share, trials, _NORMAL.inv_cdf(0.975))
+    return Share(float(share), float(low), float(high), count)
+
+
+def clustered_share(correct: Sequence[int], counts: Sequence[int]) -> Share | None:
+    """Return the share of correct cases, where those of one cluster may be alike.
+
+    There is a number of each per cluster, such as a sample with its repeats. None when there are
+    no cases.
+    """
+    right, made = (np.asarray(numbers, dtype=np.int64) for numbers in (correct, counts))
+    if right.shape != made.shape or not ((right >= 0) & (right <= made)).all():
+        raise ValueError("correct must be between 0 and the count of each cluster, got others")
+    rows = np.stack((right, np.zeros_like(right), made - right), axis=-1)[made > 0]
+    if not len(rows):
+        return None
+    (share,) = intervals_of(rows, (Scoring("recall", empty=0.0),))
+    return Share(share.value, share.low, share.high, int(made.sum()))
 
 
 def holm(p_values: Sequence[float]) -> tuple[float, ...]:
-    """The p-values corrected for there being so many, by Holm's step-down method."""
+    """Correct p-values for there being so many, by Holm's step-down method."""
     adjusted = [0.0] * len(p_values)
     highest = 0.0
     for rank, place in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
@@ -280,39 +410,163 @@ def holm(p_values: Sequence[float]) -> tuple[float, ...]:
     return tuple(adjusted)
 
 
+@cache
 def t_quantile(probability: float, freedom: int) -> float:
-    """The quantile of Student's t with `freedom` degrees, good to 0.01 from three on."""
+    """Return the quantile of Student's t with so many degrees of freedom."""
     if freedom == 1:
         return math.tan(math.pi * (probability - 0.5))
     if freedom == 2:
         return (2 * probability - 1) / math.sqrt(2 * probability * (1 - probability))
     z = _NORMAL.inv_cdf(probability)
-    # The Cornish-Fisher expansion around the normal quantile.
+    # The Cornish-Fisher expansion around the normal quantile, which is exact for many degrees.
     terms = (
         (z**3 + z) / 4,
         (5 * z**5 + 16 * z**3 + 3 * z) / 96,
         (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384,
         (79 * z**9 + 776 * z**7 + 1482 * z**5 - 1920 * z**3 - 945 * z) / 92160,
     )
-    return z + sum(term / float(freedom) ** power for power, term in enumerate(terms, start=1))
+    quantile = z + sum(term / float(freedom) ** power for power, term in enumerate(terms, start=1))
+    if freedom > 200:
+        return quantile
+    scale = math.lgamma((freedom + 1) / 2) - math.lgamma(freedom / 2)
+    scale -= math.log(freedom * math.pi) / 2
+    for _ in range(8):  # Newton's method
+        density = math.exp(scale - (freedom + 1) / 2 * math.log1p(quantile**2 / freedom))
+        quantile -= (_t_distribution(quantile, freedom) - probability) / density
+    return quantile
+
+
+def _t_distribution(value: float, freedom: int) -> float:
+    """Return the probability of a smaller value: the finite series for whole degrees of freedom."""
+    angle = math.atan(value / math.sqrt(freedom))
+    square = math.cos(angle) ** 2
+    term = math.cos(angle) if freedom % 2 else 1.0
+    series = term if freedom > 1 else 0.0
+    for degree in range(3 if freedom % 2 else 2, freedom - 1, 2):
+        term *= square * (degree - 1) / degree
+        series += term
+    if freedom % 2:
+        return 0.5 + (angle + math.sin(angle) * series) / math.pi
+    return 0.5 + math.sin(angle) * series / 2
+
+
+def variance_components(groups: Iterable[Sequence[float]]) -> tuple[float, float]:
+    """Return the variances between and within groups, unbiased as in an analysis of variance.
+
+    What the means of groups vary by chance is taken from the first, which is not below 0.
+    """
+    measured = [np.asarray(group, dtype=np.float64) for group in groups if len(group)]
+    sizes = np.array([len(group) for group in measured], dtype=np.float64)
+    count, total = len(measured), float(sizes.sum())
+    if not count:
+        return 0.0, 0.0
+    means = np.array([group.mean() for group in measured])
+    freedom = total - count
+    around = sum(float(((group - group.mean()) ** 2).sum()) for group in measured)
+    within = around / freedom if freedom else 0.0
+    if count == 1:
+        return 0.0, within
+    square = float(sizes @ (means - sizes @ means / total) ** 2) / (count - 1)
+    typical_size = (total - float(sizes @ sizes) / total) / (count - 1)
+    return max(0.0, (square - within) / typical_size), within
 
 
 @dataclass(frozen=True, slots=True)
 class Power:
-    """What so many clusters could show: with 80% power the smallest true difference."""
+    """What a comparison could show: the smallest true difference that is seen in 80 of 100 cases.
+
+    `clusters_needed` is how many clusters like these it takes to see the difference asked about.
+    """
 
     smallest_difference: float
     clusters: int
+    clusters_needed: int
+
+
+def power_of(
+    first: Ints, second: Ints, scoring: Scoring, worth_seeing: float = 0.02
+) -> Power | None:
+    """Simulate what so many clusters can show; None where too few differ to know."""
+    drawn = _Simulated.from_pairs(_pairs(first, second), scoring)
+    if drawn is None:
+        return None
+    count = len(first)
+    smallest = drawn.smallest_difference(count)
+    if smallest > 1:
+        return None
+    return Power(smallest, count, drawn.clusters_needed(worth_seeing))
+
+
+def chance_to_see(first: Ints, second: Ints, scoring: Scoring, difference: float) -> float | None:
+    """Simulate how often a true difference is seen; None where too few clusters differ to know."""
+    drawn = _Simulated.from_pairs(_pairs(first, second), scoring)
+    return None if drawn is None else drawn.chance(len(first), difference)
+
+
+@dataclass(frozen=True, slots=True)
+class _Simulated:
+    """Comparisons drawn from the clusters of one, the true difference taken away and another set.
+
+    `rest` is what each cluster adds to the mean beyond its share, `size` how large it is
+    compared with the mean.
+    """
+
+    rest: Floats
+    size: Floats
+
+    @classmethod
+    def from_pairs(cls, pairs: Ints, scoring: Scoring) -> _Simulated | None:
+        added, share, _ = contributions(pairs, scoring)
+        if np.isnan(added).any() or np.count_nonzero(added) < FEWEST_FOR_VERDICT:
+            return None
+        rest = added - added.sum() * share
+        return cls(len(pairs) * rest, len(pairs) * share)
+
+    def chance(self, clusters: int, difference: float) -> float:
+        """Return how often it is seen, spread evenly or in a tenth, whichever is seen less.
+
+        The tenth is of no fewer clusters than it takes to see anything.
+        """
+        if clusters < FEWEST_FOR_VERDICT:
+            return 0.0
+        if clusters > _MOST_SIMULATED:
+            difference *= math.sqrt(clusters / _MOST_SIMULATED)
+            clusters = _MOST_SIMULATED
+        tenth = max(FEWEST_FOR_VERDICT, round(clusters / 10))
+        return min(self._seen(clusters, difference, moved) for moved in (clusters, tenth))
+
+    def _seen(self, clusters: int, difference: float, moved: int) -> float:
+        generator = np.random.default_rng(DEFAULT_SEED)
+        chosen = generator.integers(0, len(self.rest), (clusters, _SIMULATED))
+        added = self.rest[chosen]
+        added[:moved] += difference * clusters / moved * self.size[chosen[:moved]]
+        added /= np.maximum(np.sqrt((added**2).sum(axis=0)), 1e-300)
+        columns = np.concatenate((added, added**3), axis=1)
+        sums = flipped_sums(columns, _SIMULATED_FLIPS, generator)
+        p_values = flip_p_values(sums[:, :_SIMULATED], sums[:, _SIMULATED:])
+        return float(((p_values <= LEVEL) & (added.sum(axis=0) > 0)).mean())
+
+    def smallest_difference(self, clusters: int) -> float:
+        """Return the difference that is seen in 80 of 100 cases."""
+        error = float(np.sqrt((self.rest**2).mean() / clusters))
+        guesses = [2.8 * error * 2 ** (step / 8) for step in range(-8, 40)]
+        return guesses[_first(lambda step: self.chance(clusters, guesses[step]) >= POWER, 47)]
 
     def clusters_needed(self, difference: float) -> int:
-        """How many clusters like these a true difference of that size would need."""
-        return math.ceil(self.clusters * (self.smallest_difference / difference) ** 2)
+        """Return how many clusters it takes to see the difference in 80 of 100 cases."""
+        if self.chance(_MOST_SIMULATED, difference) < POWER:
+            seen = self.smallest_difference(_MOST_SIMULATED)
+            return math.ceil(_MOST_SIMULATED * (seen / difference) ** 2)
+        most = _MOST_SIMULATED - FEWEST_FOR_VERDICT
+        return FEWEST_FOR_VERDICT + _first(
+            lambda more: self.chance(FEWEST_FOR_VERDICT + more, difference) >= POWER, most
+        )
 
 
-def power_of(standard_error: float, clusters: int, *, level: float = 0.05) -> Power | None:
-    """The power of a paired comparison; None where the data hold no spread to tell it from."""
-    if clusters < 2 or standard_error <= 0:
-        return None
-    freedom = clusters - 1
-    reach = t_quantile(1 - level / 2, freedom) + t_quantile(0.8, freedom)
-    return Power(reach * standard_error, clusters)
+def _first(holds: Callable[[int], bool], last: int) -> int:
+    """Return the first number up to `last` from which on it holds; `last` where it never does."""
+    low, high = 0, last
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if holds(middle) else (middle + 1, high)
+    return low

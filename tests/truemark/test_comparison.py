@@ -9,20 +9,17 @@ from truemark.counts import Counts
 from truemark.errors import TruemarkError
 from truemark.records import HeldOut, Unit
 from truemark.summary import cluster_table, summarise
-from truemark.uncertainty import Draws
-
-QUICK = Draws(resamples=500)
 
 
 def test_a_clear_gain_is_better_and_a_clear_loss_worse() -> None:
-    comparison = compare([many("old", 2), many("new", 0), many("bad", 5)], draws=QUICK)
+    comparison = compare([many("old", 2), many("new", 0), many("bad", 5)])
     assert [one.verdict for one in comparison.against] == ["better", "worse"]
     better = comparison.against[0].differences["f1"]
     assert 0 < better.low < better.value < better.high
 
 
 def test_a_system_against_itself_is_not_distinguishable_and_power_is_unknown() -> None:
-    (versus,) = compare([many("a", 1), many("b", 1)], draws=QUICK).against
+    (versus,) = compare([many("a", 1), many("b", 1)]).against
     assert versus.verdict == "not distinguishable"
     assert versus.p_value == 1.0
     assert versus.power is None
@@ -40,7 +37,7 @@ def test_where_nothing_is_distinguished_the_smallest_visible_difference_is_known
         made(name, {f"u{n:02}": (5, mistakes, 1) for n, mistakes in enumerate(own)})
         for name, own in (("a", first), ("b", second))
     ]
-    (versus,) = compare(runs, draws=QUICK).against
+    (versus,) = compare(runs).against
     assert versus.verdict == "not distinguishable"
     assert versus.power is not None
     assert abs(versus.differences["f1"].value) < versus.power.smallest_difference < 0.3
@@ -51,7 +48,7 @@ def test_where_nothing_is_distinguished_the_smallest_visible_difference_is_known
 def test_units_are_listed_by_how_much_worst_first() -> None:
     old = made("old", {"a": (5, 0, 0), "b": (5, 1, 1), "c": (5, 4, 0), "d": (5, 1, 0)})
     new = made("new", {"a": (4, 2, 1), "b": (5, 2, 1), "c": (5, 0, 0), "d": (5, 0, 1)})
-    (versus,) = compare([old, new], draws=QUICK).against
+    (versus,) = compare([old, new]).against
     assert [(one.unit, one.mistakes) for one in versus.broken] == [("a", 3), ("b", 1)]
     assert [(one.unit, one.mistakes) for one in versus.fixed] == [("c", -4)]
 
@@ -59,20 +56,20 @@ def test_units_are_listed_by_how_much_worst_first() -> None:
 def test_failed_units_are_left_out_of_the_pairs() -> None:
     old = made("old", {"a": (5, 0, 0), "b": (), "c": (1, 1, 1)})
     new = made("new", {"a": (5, 0, 0), "b": (0, 9, 9), "c": (1, 1, 1)})
-    comparison = compare([old, new], draws=QUICK)
+    comparison = compare([old, new])
     assert comparison.against[0].units == 2
     assert comparison.against[0].differences["f1"].value == 0
     assert [len(one.failed) for one in comparison.summaries] == [1, 0]
 
 
 def test_with_several_systems_p_is_corrected() -> None:
-    comparison = compare([many("old", 1), many("b", 0), many("c", 0)], draws=QUICK)
+    comparison = compare([many("old", 1), many("b", 0), many("c", 0)])
     for versus in comparison.against:
         assert versus.p_value == pytest.approx(min(1.0, 2 * versus.raw_p_value))
 
 
 def test_differences_come_by_group_too() -> None:
-    (versus,) = compare([many("old", 2), many("new", 0)], draws=QUICK).against
+    (versus,) = compare([many("old", 2), many("new", 0)]).against
     assert [(one.name, one.value, one.units) for one in versus.groups] == [
         ("part", "a", 20),
         ("part", "b", 20),
@@ -98,7 +95,7 @@ def test_runs_that_are_not_comparable_are_refused_and_the_part_is_named(
 
 def test_anyway_compares_the_units_in_common() -> None:
     other = many("b", 0, 50, signature={"data": "d2", "rules": "r1"})
-    comparison = compare([many("a", 2), other], anyway=True, draws=QUICK)
+    comparison = compare([many("a", 2), other], anyway=True)
     assert comparison.differing == ("data",)
     assert comparison.against[0].units == 40
 
@@ -110,9 +107,9 @@ def test_runs_without_a_unit_in_common_cannot_be_compared() -> None:
 
 def test_runs_of_one_system_are_told_apart_by_their_start() -> None:
     later = "2026-03-02T09:00:00+00:00"
-    names = compare([many("a", 1), many("a", 1, started=later)], draws=QUICK).names
+    names = compare([many("a", 1), many("a", 1, started=later)]).names
     assert names == ("a 2026-03-01T09:00:00+00:00", f"a {later}")
-    assert compare([many("a", 1), many("a", 1)], draws=QUICK).names == ("a #1", "a #2")
+    assert compare([many("a", 1), many("a", 1)]).names == ("a #1", "a #2")
 
 
 def test_repeats_of_a_unit_are_one_cluster() -> None:
@@ -124,7 +121,7 @@ def test_repeats_of_a_unit_are_one_cluster() -> None:
 
 def test_a_summary_has_every_score_with_its_interval() -> None:
     run = replace(many("a", 1), held_out=HeldOut(8, 2, 2))
-    summary = summarise(run, QUICK)
+    summary = summarise(run)
     assert set(summary.intervals) == {"f1", "precision", "recall"}
     assert all(one.low < one.value < one.high for one in summary.intervals.values())
     assert [(one.value, one.units) for one in summary.groups] == [("a", 20), ("b", 20)]
@@ -133,7 +130,7 @@ def test_a_summary_has_every_score_with_its_interval() -> None:
 
 
 def test_a_run_that_failed_whole_has_no_scores() -> None:
-    summary = summarise(made("a", {"x": (), "y": ()}), QUICK)
+    summary = summarise(made("a", {"x": (), "y": ()}))
     assert (summary.intervals, summary.scored, len(summary.failed)) == ({}, 0, 2)
 
 
@@ -141,7 +138,7 @@ def test_summaries_that_the_caller_has_are_not_made_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     runs = [many("old", 2), many("new", 0)]
-    summaries = [summarise(run, QUICK) for run in runs]
-    whole = compare(runs, draws=QUICK)
+    summaries = [summarise(run) for run in runs]
+    whole = compare(runs)
     monkeypatch.setattr("truemark.comparison.summarise", None)
-    assert compare(runs, draws=QUICK, summaries=summaries) == whole
+    assert compare(runs, summaries=summaries) == whole

@@ -6,9 +6,7 @@ from tests.truemark.runs_for_tests import made, many
 
 from truemark.gate import Criteria, check, junit
 from truemark.records import Run
-from truemark.uncertainty import Draws
 
-QUICK = Draws(resamples=500)
 GOOD, BAD = many("new", 0), many("new", 4)
 OUTAGE = made("new", {f"u{n}": (9, 1, 1) if n < 5 else () for n in range(10)})
 
@@ -32,22 +30,22 @@ OUTAGE = made("new", {f"u{n}": (9, 1, 1) if n < 5 else () for n in range(10)})
 )
 def test_the_outcome_of_the_gate(run: Run, criteria: Criteria, outcome: str) -> None:
     baseline = many("old", 0) if criteria.fail_if_worse else None
-    assert check(run, baseline, criteria, draws=QUICK).outcome == outcome
+    assert check(run, baseline, criteria).outcome == outcome
 
 
 def test_the_point_and_the_lower_end_are_different_questions() -> None:
-    f1 = check(GOOD, None, Criteria(fail_under=0.5), draws=QUICK).summary.intervals["f1"]
+    f1 = check(GOOD, None, Criteria(fail_under=0.5)).summary.intervals["f1"]
     between = (f1.low + f1.value) / 2
-    assert check(GOOD, None, Criteria(fail_under=between), draws=QUICK).outcome == "passed"
+    assert check(GOOD, None, Criteria(fail_under=between)).outcome == "passed"
     lower = Criteria(fail_under_lower=between)
-    assert check(GOOD, None, lower, draws=QUICK).outcome == "fell short"
+    assert check(GOOD, None, lower).outcome == "fell short"
 
 
 def test_an_outage_of_the_baseline_is_no_ground_for_a_verdict() -> None:
-    gate = check(OUTAGE, OUTAGE, Criteria(fail_if_worse=True), draws=QUICK)
+    gate = check(OUTAGE, OUTAGE, Criteria(fail_if_worse=True))
     assert gate.doubt == "5 of 10 units of the run failed, too many to tell"
     fine = made("new", {f"u{n}": (9, 1, 1) for n in range(10)})
-    gate = check(fine, OUTAGE, Criteria(fail_if_worse=True), draws=QUICK)
+    gate = check(fine, OUTAGE, Criteria(fail_if_worse=True))
     assert gate.doubt == "5 of 10 units of the baseline failed, too many to tell"
 
 
@@ -64,7 +62,7 @@ def read(document: bytes, folder: Path) -> JUnitXml:
 def test_a_junit_reader_finds_one_case_per_unit(tmp_path: Path) -> None:
     run = made("new\x00<&", {"a": (1, 2, 0), "b\x1b": (), "c": (2, 0, 0)})
     criteria = Criteria(fail_under=0.9, max_failed=0.5)
-    gates, units = read(junit(check(run, None, criteria, draws=QUICK)), tmp_path)
+    gates, units = read(junit(check(run, None, criteria)), tmp_path)
     assert [case.name for case in units] == ["a", "b\N{REPLACEMENT CHARACTER}", "c"]
     assert (units.tests, units.failures, units.errors) == (3, 0, 1)
     assert [type(one) for case in units for one in case.result] == [Error]
@@ -73,13 +71,13 @@ def test_a_junit_reader_finds_one_case_per_unit(tmp_path: Path) -> None:
 
 
 def test_units_that_lost_are_failures_where_the_gate_fell_short(tmp_path: Path) -> None:
-    gate = check(BAD, many("old", 0), Criteria(fail_if_worse=True), draws=QUICK)
+    gate = check(BAD, many("old", 0), Criteria(fail_if_worse=True))
     _, units = read(junit(gate), tmp_path)
     assert (units.tests, units.failures) == (40, 40)
     results = [one for case in units for one in case.result]
     assert {type(one) for one in results} == {Failure}
     assert results[0].message == "4 mistakes more than the baseline"
-    passed = check(BAD, many("old", 0), Criteria(fail_under=0.1), draws=QUICK)
+    passed = check(BAD, many("old", 0), Criteria(fail_under=0.1))
     assert read(junit(passed), tmp_path).failures == 0
 
 

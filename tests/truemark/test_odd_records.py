@@ -14,9 +14,6 @@ from truemark.errors import TruemarkError
 from truemark.gate import Criteria, check, junit
 from truemark.records import Run, load_run, run_json
 from truemark.sections import as_json, as_text, comparison_sections, gate_sections
-from truemark.uncertainty import Draws
-
-QUICK = Draws(resamples=20)
 
 ODD: tuple[object, ...] = (
     None, True, -1, 0, 1e308, -1e308, 10**18, 10**30, "", "\x1b[2J\u202e", "\ud800",
@@ -54,8 +51,8 @@ COUNTED = {"units", "scoring", "system", "signature", "held_out", "tool"}
 
 def shown(run: Run) -> str:
     """All that the commands print of a run."""
-    comparison = compare([run, run], draws=QUICK)
-    gate = check(run, run, Criteria(fail_under=0.5, fail_if_worse=True), draws=QUICK)
+    comparison = compare([run, run])
+    gate = check(run, run, Criteria(fail_under=0.5, fail_if_worse=True))
     Xml.fromstring(junit(gate))
     compared, checked = comparison_sections(comparison), gate_sections(gate)
     assert json.loads(as_json(compared))

@@ -25,9 +25,7 @@ from truemark.pages.figures import figures_of, threshold_figure
 from truemark.pages.report import report_page
 from truemark.pages.scales import Scale, difference_scale, score_scale
 from truemark.records import Finding, Run, load_run, write_run
-from truemark.uncertainty import Draws, PairedInterval
-
-FEW = Draws(resamples=200)
+from truemark.uncertainty import PairedInterval
 
 
 class Elements(HTMLParser):
@@ -66,12 +64,12 @@ class Elements(HTMLParser):
 
 @pytest.fixture(scope="module")
 def talks_page() -> str:
-    return report_page([talks_run("nano", 0.9)], draws=FEW)
+    return report_page([talks_run("nano", 0.9)])
 
 
 @pytest.fixture(scope="module")
 def hostile_page() -> str:
-    return report_page([hostile_run()], draws=FEW)
+    return report_page([hostile_run()])
 
 
 def test_a_page_names_nothing_outside_itself(talks_page: str) -> None:
@@ -122,7 +120,7 @@ def test_pages_of_bundled_size_stay_under_two_megabytes() -> None:
         [talks_run("nano", 0.9), talks_run("small", 0.97)],
         [calendar_run("cautious", 0.8), calendar_run("brisk", 0.7, seed=6)],
     ):
-        assert len(report_page(runs, draws=FEW).encode()) < 2_000_000
+        assert len(report_page(runs).encode()) < 2_000_000
 
 
 def test_the_verdict_comes_first_and_in_numbers(talks_page: str) -> None:
@@ -135,7 +133,7 @@ def test_the_verdict_comes_first_and_in_numbers(talks_page: str) -> None:
 
 
 def test_a_run_in_which_everything_failed_still_has_a_page() -> None:
-    page = report_page([made("broken", {"a": (), "b": ()})], draws=FEW)
+    page = report_page([made("broken", {"a": (), "b": ()})])
     assert "Nothing was scored" in page
     assert "timed out" in page
 
@@ -219,14 +217,14 @@ def test_scores_are_shown_from_a_round_number_to_one(low: float, expected: Scale
 
 def test_runs_without_a_mistake_have_a_page() -> None:
     best = made("best", {f"u{number}": (5, 0, 0) for number in range(30)})
-    assert "</html>" in report_page([best], draws=Draws(resamples=20))
-    assert "</html>" in report_page([best, best], draws=Draws(resamples=20))
+    assert "</html>" in report_page([best])
+    assert "</html>" in report_page([best, best])
 
 
 def test_a_name_without_end_fills_no_page() -> None:
     runs = [made("x" * 200_000, {"u": (1, 0, 0)}), made("y", {"u": (1, 0, 0)})]
     for shown in (runs[:1], runs, runs[::-1]):
-        assert report_page(shown, draws=Draws(resamples=20)).count("x" * 1_000) <= 1
+        assert report_page(shown).count("x" * 1_000) <= 1
 
 
 def test_differences_are_shown_equally_far_to_both_sides() -> None:
@@ -274,7 +272,7 @@ def test_runs_that_are_not_comparable_are_shown_one_below_the_other(folder: Path
 def test_conditions_are_groups_of_a_page_with_a_verdict_each() -> None:
     nano, small = talks_run("nano", 0.9), talks_run("small", 0.97)
     bare = [replace(run, signature={**run.signature, "condition": "bare"}) for run in (nano, small)]
-    text = report_page([nano, bare[0], small, bare[1]], draws=FEW)
+    text = report_page([nano, bare[0], small, bare[1]])
     headings = re.findall(r'<h3 class="group">(.*?)</h3>', text)
     assert headings == ["condition written", "condition bare"]
     assert "small against nano: " in text
@@ -300,9 +298,9 @@ def test_history_draws_a_line_per_system_and_a_section_per_data(folder: Path) ->
 def test_without_jinja_a_line_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(imports, "find_spec", lambda module: None)
     with pytest.raises(TruemarkError, match=r"pip install 'truemark\[report\]'"):
-        report_page([made("any", {"a": (1, 0, 0)})], draws=FEW)
+        report_page([made("any", {"a": (1, 0, 0)})])
 
 
 def test_ten_thousand_findings_are_drawn_whole() -> None:
-    page = Elements(report_page([large_run()], draws=FEW))
+    page = Elements(report_page([large_run()]))
     assert len(page.data["findings"]) == 10_000

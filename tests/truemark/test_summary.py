@@ -43,8 +43,8 @@ def test_spread_between_units_is_told_from_spread_between_repeats() -> None:
     moody = repeats_of(replace(made("a", {}), units=repeated(a=[RIGHT, WRONG], b=[WRONG, RIGHT])))
     assert steady is not None
     assert moody is not None
-    assert (steady.variance_between_units, steady.variance_between_repeats) == (0.0625, 0.0)
-    assert (moody.variance_between_units, moody.variance_between_repeats) == (0.0, 0.0625)
+    assert (steady.variance_between_units, steady.variance_between_repeats) == (0.125, 0.0)
+    assert (moody.variance_between_units, moody.variance_between_repeats) == (0.0, 0.125)
 
 
 def test_units_with_missing_repeats_are_left_out() -> None:

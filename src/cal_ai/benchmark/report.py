@@ -361,10 +361,7 @@ def interval_line(finished: Finished) -> str:
     if f1 is None:
         return "No sample was scored"
     noun = "sample" if f1.clusters == 1 else "samples"
-    return (
-        f"In brackets {f1.confidence:.0%} intervals: {f1.resamples} resamples of {f1.clusters} "
-        f"{noun}, seed {f1.seed}"
-    )
+    return f"In brackets 95% intervals over {f1.clusters} {noun}"
 
 
 def calibration_table(finished: Finished) -> Table:

@@ -14,7 +14,7 @@ from truemark.pages.scales import Scale, difference_scale, score_scale
 from truemark.records import WRITTEN, Run, Unit, finding_counts
 from truemark.sections import verdict_sentences
 from truemark.summary import GroupScore, Summary, summarise
-from truemark.uncertainty import DEFAULT_DRAWS, MEASURES, Draws
+from truemark.uncertainty import MEASURES
 
 MOST_UNITS = 40  # beyond which the list of units is no overview
 _WORDS = {"unit": "unit", "units": "units", "item": "item", "items": "items"}
@@ -87,13 +87,13 @@ class Group:
         return [(name, unit) for name, summary in named for unit in summary.failed]
 
 
-def report_page(runs: Sequence[Run], *, anyway: bool = False, draws: Draws = DEFAULT_DRAWS) -> str:
+def report_page(runs: Sequence[Run], *, anyway: bool = False) -> str:
     """Draw runs as one page of HTML; comparable runs form a group, the first its baseline.
 
     With `anyway` all runs are one group, compared over their common units.
     """
     names = run_names(runs)
-    groups = _groups(runs, names, anyway, draws)
+    groups = _groups(runs, names, anyway)
     summaries = {
         number: summary
         for group in groups
@@ -120,7 +120,7 @@ def report_page(runs: Sequence[Run], *, anyway: bool = False, draws: Draws = DEF
     )
 
 
-def _groups(runs: Sequence[Run], names: Sequence[str], anyway: bool, draws: Draws) -> list[Group]:
+def _groups(runs: Sequence[Run], names: Sequence[str], anyway: bool) -> list[Group]:
     """Put runs that can be compared together, in order of first appearance."""
     together: dict[tuple[tuple[str, str], ...], list[int]] = {}
     for number, run in enumerate(runs):
@@ -128,7 +128,7 @@ def _groups(runs: Sequence[Run], names: Sequence[str], anyway: bool, draws: Draw
         together.setdefault(key, []).append(number)
     keys = [runs[numbers[0]].comparison_key for numbers in together.values()]
     return [
-        _group(_heading(key, keys), numbers, runs, names, anyway, draws)
+        _group(_heading(key, keys), numbers, runs, names, anyway)
         for key, numbers in zip(keys, together.values(), strict=True)
     ]
 
@@ -147,14 +147,13 @@ def _group(
     all_runs: Sequence[Run],
     all_names: Sequence[str],
     anyway: bool,
-    draws: Draws,
 ) -> Group:
     runs = tuple(all_runs[number] for number in numbers)
     names = tuple(all_names[number] for number in numbers)
-    summaries = tuple(summarise(run, draws) for run in runs)
+    summaries = tuple(summarise(run) for run in runs)
     comparison = None
     if len(runs) > 1:
-        comparison = compare(runs, anyway=anyway, draws=draws, summaries=summaries, names=names)
+        comparison = compare(runs, anyway=anyway, summaries=summaries, names=names)
     against = comparison.against if comparison else ()
     intervals = [
         difference
