@@ -66,19 +66,6 @@ def sweep_by_point(
     return swept
 
 
-def bootstrap_by_kind(table: Ints, scoring: Scoring, resamples: int) -> list[float]:
-    """A multinomial draw over all distinct rows, and a score per resample."""
-    kinds, sizes = np.unique(table, axis=0, return_counts=True)
-    generator = np.random.default_rng(1)
-    scores = []
-    portion = max(1, 4_000_000 // len(kinds))
-    for start in range(0, resamples, portion):
-        count = min(portion, resamples - start)
-        drawn = generator.multinomial(len(table), sizes / len(table), count) @ kinds
-        scores += [scoring(Counts(*row)) for row in drawn.tolist()]
-    return scores
-
-
 def permutation_by_unit(first: Ints, second: Ints, scoring: Scoring, swaps: int) -> int:
     """A coin per unit and permutation."""
     generator = np.random.default_rng(1)

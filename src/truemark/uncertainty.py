@@ -207,27 +207,30 @@ def score_ends(tables: Ints, scoring: Scoring) -> tuple[Floats, Floats, Floats]:
     trials = np.where(spread > variance * most, most, spread / np.maximum(variance, 1e-300))
     # All right or all wrong: nothing varies, and every item is a trial.
     trials = np.where(spread > 0, trials, items)
-    return value, *_wilson_ends(value, trials, t_quantile(0.975, clusters - 1))
+    reach = t_quantile(0.975, clusters - 1)
+    lower, upper = _with_half_a_trial_more(value, trials)
+    low, high = _wilson_end(lower, trials, -reach), _wilson_end(upper, trials, reach)
+    # At 0 and 1 the formula gives exactly these but for rounding.
+    return value, np.where(value > 0, np.maximum(low, 0), 0), np.where(value < 1, high, 1)
 
 
-def _wilson_ends(share: Floats, trials: Floats, reach: float) -> tuple[Floats, Floats]:
-    """Return both ends of the Wilson interval at so many standard errors.
+def _with_half_a_trial_more(share: Floats, trials: Floats) -> tuple[Floats, Floats]:
+    """Return the shares to take the lower and the upper end of.
 
     Where fewer than four trials went one way, the end on that side is taken up to half a trial
     further out: Wilson's alone is then too close in more than one of ten cases.
     """
-    high = _upper_end(share, trials, reach)
-    low = 1 - _upper_end(1 - share, trials, reach)
-    # At 0 and 1 the formula gives exactly these but for rounding.
-    return np.where(share > 0, low, 0.0), np.where(share < 1, high, 1.0)
+    right, wrong = share * trials, (1 - share) * trials
+    least = np.maximum(trials, 1e-300)
+    lower = share - np.minimum(right, np.maximum(0, 0.5 - right / 8)) / least
+    upper = share + np.minimum(wrong, np.maximum(0, 0.5 - wrong / 8)) / least
+    return lower, upper
 
 
-def _upper_end(share: Floats, trials: Floats, reach: float) -> Floats:
-    wrong = trials * (1 - share)
-    wrong = np.maximum(wrong - np.maximum(0, 0.5 - wrong / 8), 0)
-    right = trials - wrong
-    half = reach * np.sqrt(right * wrong / np.maximum(trials, 1e-300) + reach**2 / 4)
-    end: Floats = (right + reach**2 / 2 + half) / (trials + reach**2)
+def _wilson_end(share: Floats, trials: Floats, reach: float) -> Floats:
+    """Return the end of the Wilson interval that lies `reach` standard errors from the share."""
+    half = reach * np.sqrt(trials * share * (1 - share) + reach**2 / 4)
+    end: Floats = (share * trials + reach**2 / 2 + half) / (trials + reach**2)
     return end
 
 
@@ -380,8 +383,11 @@ def wilson(correct: int, count: int) -> Share | None:
     if not count:
         return None
     share, trials = np.array(correct / count), np.array(float(count))
-    low, high = _wilson_ends(share, trials, _NORMAL.inv_cdf(0.975))
-    return Share(float(share), float(low), float(high), count)
+    reach = _NORMAL.inv_cdf(0.975)
+    # At the ends the formula gives 0 and 1 but for rounding.
+    low = float(_wilson_end(share, trials, -reach)) if correct else 0.0
+    high = float(_wilson_end(share, trials, reach)) if correct < count else 1.0
+    return Share(float(share), low, high, count)
 
 
 def clustered_share(correct: Sequence[int], counts: Sequence[int]) -> Share | None:

@@ -59,7 +59,7 @@ def test_what_repeats_show(flipping: CommandLine) -> None:
     for line in (
         "right in all 2 repeats (pass^2): 1 of 3 samples, 0.333, 95% interval 0.061 to 0.792",
         "right in any of them: 2 of 3 samples, 0.667, 95% interval 0.208 to 0.939",
-        "variance of F1 between samples 0.1667, between repeats of one 0.0833",
+        "variance of F1 between samples 0.1667, between repeats of one 0.1667",
         "1 sample flips between right and wrong: crud/s001",
     ):
         assert line in ran.out
