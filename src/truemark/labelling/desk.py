@@ -27,8 +27,9 @@ from truemark.labelling.storage import (
     content_digest,
     file_digest,
 )
-from truemark.uncertainty import Power, Scoring, intervals_of, paired_interval, power_of, t_quantile
+from truemark.uncertainty import DEFAULT_SEED, Scoring, power_of
 
+_F1 = Scoring("f1", 0.0)
 _STEPS = (0.2, 0.15, 0.1, 0.08, 0.06, 0.05, 0.04, 0.03, 0.02, 0.015, 0.01, 0.005)
 
 
@@ -403,26 +404,20 @@ def worth_of(rows: Mapping[str, Sequence[Counts]]) -> str:
         np.array([(row.tp, row.fp, row.fn) for row in counts], dtype=np.int64)
         for counts in rows.values()
     ]
-    power = _power(tables)
+    pairs = list(combinations(tables, 2))
+    if not pairs:
+        shuffled = np.random.default_rng(DEFAULT_SEED).permutation(tables[0])
+        pairs = [(tables[0], shuffled)]
+    power, first, second = max(
+        ((power_of(*pair, _F1), *pair) for pair in pairs),
+        key=lambda told: told[0].smallest_difference if told[0] else math.inf,
+    )
     if power is None:
         return ""
     seen = math.ceil(power.smallest_difference * 100) / 100
     said = f"differences from {seen:.2f} on can be seen"
     finer = next((step for step in _STEPS if step < seen - 0.001), None)
-    if finer is None:
+    told = power_of(first, second, _F1, finer) if finer is not None else None
+    if told is None:
         return said
-    more = power.clusters_needed(finer) - power.clusters
-    return f"{said}; {more} more for {finer:g}"
-
-
-def _power(tables: Sequence[Any]) -> Power | None:
-    f1 = Scoring("f1", 0.0)
-    count = len(tables[0])
-    if count < 2:
-        return None
-    if len(tables) > 1:
-        errors = [paired_interval(a, b, f1).standard_error for a, b in combinations(tables, 2)]
-        return power_of(max(errors), count)
-    (interval,) = intervals_of(tables[0], (f1,))
-    reach = t_quantile(0.975, count - 1)
-    return power_of((interval.high - interval.low) / (2 * reach) * math.sqrt(2), count)
+    return f"{said}; {told.clusters_needed - told.clusters} more for {finer:g}"
