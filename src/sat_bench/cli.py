@@ -506,9 +506,9 @@ def _work(arguments: list[str]) -> int:
     if options is None:
         tell(f"sat-bench (truemark {__version__})\n")
         return DONE
-    from sat_bench.measure import run_benchmark
+    from sat_bench.measure import measure_and_report
 
-    return run_benchmark(options)
+    return measure_and_report(options)
 
 
 def _import(options: ImportOptions) -> int:

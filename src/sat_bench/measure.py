@@ -1,4 +1,4 @@
-"""Talks and a system in, curves out; `run_benchmark` knows the whole path to the report."""
+"""Talks and a system in, curves out; `measure_and_report` knows the whole path to the report."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Evaluation:
         return scores(self.counts, empty=EMPTY_RATIO, weights=weights)
 
 
-def run_benchmark(options: Options) -> int:
+def measure_and_report(options: Options) -> int:
     """Measure what the options describe, and print it; return 1 when a model failed."""
     for line in options.without_effect:
         note(line)
