@@ -34,7 +34,7 @@ check: $(READY) ## ruff, mypy strict, and oxlint for the scripts of pages
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/oxlint --deny-warnings src/truemark/pages/assets src/truemark/labelling/assets \
-	  src/sat_bench/label_page
+	  src/sat_bench/label_page src/cal_ai/label_page
 
 $(VENV)/.browser: $(READY) tests/browser/requirements.txt
 	@echo "Installing what drives Chromium ..."

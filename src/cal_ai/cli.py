@@ -9,19 +9,21 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NoReturn
 
-from cal_ai.defaults import CALLS_AT_ONCE, EMBEDDED, EXTRACTORS, OUTPUT_FOLDER
+from cal_ai.defaults import CALLS_AT_ONCE, EMBEDDED, EXTRACTORS, OUTPUT_FOLDER, LabelOptions
 from truemark.command import LONGEST_WAIT_S, WRONG_USE, Parser, note, run_command, tell
 from truemark.errors import TruemarkError
 from truemark.text import clipped, one_line
 
 PROGRAM = "python -m cal_ai"
-COMMANDS = ("run", "benchmark", "prompt")
+COMMANDS = ("run", "benchmark", "label", "agree", "prompt")
 _LONGEST_COMPLAINT = 400
 _MOST_DIGITS = 6
 
 _USAGE = f"""\
 usage: {PROGRAM} [run] FILE [flags]
        {PROGRAM} benchmark [DIR] [flags]
+       {PROGRAM} label DIR [flags]
+       {PROGRAM} agree A B [flags]
        {PROGRAM} prompt
 """
 _DESCRIPTION = """\
@@ -75,6 +77,13 @@ def _dispatch(given: list[str]) -> int:
         from cal_ai.applying.pipeline import run_command
 
         return run_command(options)
+    if command == "label":
+        return _label(rest)
+    if command == "agree":
+        options = agree_parser().parse_args(rest)
+        from cal_ai.agreement import tell_agreement
+
+        return tell_agreement(options.first, options.second, options.format)
     parser = benchmark_parser()
     options = parser.parse_args(rest)
     if options.resume and (options.extractor or "").startswith("replay:"):
@@ -84,17 +93,79 @@ def _dispatch(given: list[str]) -> int:
     return benchmark_command(options)
 
 
+def _label(arguments: list[str]) -> int:
+    parser = label_parser()
+    options = parser.parse_args(arguments)
+    both = tuple(name.strip() for name in (options.adjudicate or "").split(",") if name.strip())
+    if options.adjudicate is not None and (len(both) != 2 or both[0] == both[1]):
+        parser.error("argument --adjudicate: expected two annotators, such as anna,ben")
+    if sum(map(bool, (options.annotator, both, options.review))) > 1:
+        parser.error("--annotator, --adjudicate and --from cannot be given together")
+    from cal_ai.labelling import label_conversations
+
+    chosen = LabelOptions(
+        options.folder, options.annotator or "", both, options.review, not options.no_browser
+    )
+    return label_conversations(
+        chosen, options.extractor, options.model, options.prompt, options.timeout
+    )
+
+
 def help_text() -> str:
     """Show all commands with all of their flags."""
     parts = [_USAGE, _DESCRIPTION]
     for name, parser in (
         ("run", run_parser()),
         ("benchmark", benchmark_parser()),
+        ("label", label_parser()),
+        ("agree", agree_parser()),
         ("prompt", prompt_parser()),
     ):
         parser.epilog = None
         parts.append(f"-- {name} " + "-" * (92 - len(name)) + f"\n{parser.format_help()}")
     return "\n".join([*parts, _EXIT_CODES])
+
+
+def label_parser() -> argparse.ArgumentParser:
+    """Make the parser of `label`."""
+    parser = _parser(
+        "label", "Open a page on which sidecars are made: events are confirmed and corrected."
+    )
+    parser.add_argument(
+        "folder", metavar="DIR", type=_path, help="transcripts; the sidecars go beside them"
+    )
+    parser.add_argument("--annotator", metavar="NAME", type=_name, help="mark apart from others")
+    parser.add_argument(
+        "--adjudicate",
+        metavar="A,B",
+        help="decide where these two annotators differ, and write the sidecars",
+    )
+    parser.add_argument(
+        "--from",
+        dest="review",
+        metavar="FILE",
+        type=_path,
+        help="walk through the mistakes of a run record, or the marks of a report page",
+    )
+    parser.add_argument("--model", metavar="NAME", help=_MODEL_HELP)
+    _add_extractor_flags(parser)
+    parser.add_argument(
+        "--no-browser", action="store_true", help="only print the address of the page"
+    )
+    return parser
+
+
+def agree_parser() -> argparse.ArgumentParser:
+    """Make the parser of `agree`."""
+    parser = _parser("agree", "Tell how far two readings of the same conversations agree.")
+    parser.add_argument(
+        "first", metavar="A", help="folder of sidecars, or of annotations: DIR/.annotations/anna"
+    )
+    parser.add_argument("second", metavar="B", help="the same, or the name of an extractor")
+    parser.add_argument(
+        "--format", choices=("text", "markdown", "json"), default="text", help="of what is printed"
+    )
+    return parser
 
 
 def prompt_parser() -> argparse.ArgumentParser:

@@ -71,13 +71,7 @@ def bundled_folder() -> Path:
 
 def load_samples(folder: Path) -> SampleSet:
     """Read every sample below `folder`; one that cannot be read has a fault, and costs no other."""
-    if not folder.is_dir():
-        found = "is a file" if folder.exists() else "does not exist"
-        raise TruemarkError(f"{folder}: {found}, expected a folder of .txt transcripts")
-    transcripts, sidecars = _stems(folder)
-    if not transcripts:
-        raise TruemarkError(f"{folder}: no .txt transcripts in it or below it")
-    _refuse_two_of_a_name(folder, transcripts)
+    transcripts, sidecars = _checked_stems(folder)
     warnings = [
         f"{folder}/{stem}{SIDECAR_SUFFIX}: no transcript {stem.rpartition('/')[2]}.txt beside it, "
         "left out"
@@ -118,6 +112,23 @@ def _refuse_two_of_a_name(folder: Path, stems: set[str]) -> None:
 
 def sidecar_path(transcript_path: Path) -> Path:
     return transcript_path.with_name(transcript_path.stem + SIDECAR_SUFFIX)
+
+
+def transcript_stems(folder: Path) -> list[str]:
+    """List the transcripts below `folder` as `category/name`."""
+    return sorted(_checked_stems(folder)[0])
+
+
+def _checked_stems(folder: Path) -> tuple[set[str], set[str]]:
+    """List transcripts and sidecars below `folder`; there must be a transcript."""
+    if not folder.is_dir():
+        found = "is a file" if folder.exists() else "does not exist"
+        raise TruemarkError(f"{folder}: {found}, expected a folder of .txt transcripts")
+    transcripts, sidecars = _stems(folder)
+    if not transcripts:
+        raise TruemarkError(f"{folder}: no .txt transcripts in it or below it")
+    _refuse_two_of_a_name(folder, transcripts)
+    return transcripts, sidecars
 
 
 def _stems(folder: Path) -> tuple[set[str], set[str]]:

@@ -69,6 +69,9 @@ _EventId = Annotated[str | int, msgspec.Meta(description="a text or an integer")
 _Required = Annotated[
     bool | int, msgspec.Meta(description="true, false or a number of calendar_context")
 ]
+_Lines = Annotated[
+    tuple[int, ...], msgspec.Meta(description="numbers of the lines that settle the event")
+]
 _Number = Annotated[int, msgspec.Meta(description="a number of calendar_context")]
 
 
@@ -93,6 +96,7 @@ class ExpectedEventFields(msgspec.Struct, kw_only=True, forbid_unknown_fields=Tr
     attendees_contain: _Texts | None = None
     existing_event_id_required: _Required | None = None
     existing_event_id: _Number | None = None
+    lines: _Lines | None = None
 
 
 class SidecarFields(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
@@ -133,6 +137,7 @@ def parse_sidecar(text: str, path: str | os.PathLike[str]) -> Sidecar:
     events = fields.pop("expected_events", [])
     for place, event in enumerate(events):
         _settle_target(event, f"expected_events[{place}]", len(context), problems)
+        event.pop("lines", None)  # for people who read the file; nothing is scored by them
     if problems:
         raise SamplesError([f"{path}: {problem}" for problem in problems])
     known = ("tolerance", "owner", "reference_datetime")

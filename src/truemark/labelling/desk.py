@@ -86,6 +86,9 @@ class Task(Protocol):
     def carry_over(self, annotation: Annotation, text: str) -> Annotation:
         """Keep what of an annotation still holds for a text that has changed."""
 
+    def renew(self, annotation: Annotation, material: Material) -> Mapping[str, Any]:
+        """Take a new draft into the content of an annotation."""
+
     def gold_path(self, name: str) -> Path: ...
     def gold(self, name: str, content: Mapping[str, Any]) -> str:
         """Write the gold file; a `TruemarkError` says why it cannot be written yet."""
@@ -146,6 +149,7 @@ class Desk:
         self._saved: dict[int, _Saved] = {}
         self._drafts: dict[int, Future[Mapping[str, Any]]] = {}
         self._materials: dict[int, tuple[str, Material]] = {}
+        self._renewed: set[int] = set()
         self._maker = ThreadPoolExecutor(1, "draft")
         self._left = {name: self._stored_left(name) for name in task.names}
 
@@ -234,8 +238,17 @@ class Desk:
             self._drafts[number] = self._maker.submit(self._make_draft, self.task.names[number])
         return self._drafts[number]
 
-    def _make_draft(self, name: str) -> Mapping[str, Any]:
-        if (stored := self._stored_draft(name)) is not None:
+    def draft_again(self, number: int) -> None:
+        """Make another draft of a text, under what its annotation says by now."""
+        with self._lock:
+            name = self.task.names[number]
+            self._drafts[number] = self._maker.submit(self._make_draft, name, again=True)
+            self._materials.pop(number, None)
+            self._renewed.add(number)
+
+    def _make_draft(self, name: str, again: bool = False) -> Mapping[str, Any]:
+        stored = None if again else self._stored_draft(name)
+        if stored is not None:
             return stored.systems
         systems = self.task.draft(name)
         if made_by := self.task.made_by:
@@ -282,7 +295,10 @@ class Desk:
         else:
             content, seen = annotation.content, self._seen_now(annotation)
             if annotation.text != self.task.text(name):
-                notice = "The text has changed since; what was marked in the changed part is gone."
+                notice = "The text has changed since; look at what is new in it."
+            if number in self._renewed:
+                self._renewed.discard(number)
+                content = self.task.renew(annotation, material)
             theirs = self._changed_gold(name, annotation)
         return {
             "name": name,

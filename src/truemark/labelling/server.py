@@ -139,6 +139,13 @@ def label_app(desk: Desk, port: int, token: str) -> Starlette:
             return refusal(404, "no such text")
         return json_response(await run_in_threadpool(desk.open, number))
 
+    async def draft_again(request: Request) -> Response:
+        number = request.path_params["number"]
+        if number >= len(task.names):
+            return refusal(404, "no such text")
+        await run_in_threadpool(desk.draft_again, number)
+        return json_response({})
+
     async def save(request: Request) -> Response:
         number = request.path_params["number"]
         if number >= len(task.names):
@@ -158,6 +165,7 @@ def label_app(desk: Desk, port: int, token: str) -> Starlette:
         ("progress", progress, "GET"),
         ("texts/{number:int}", open_text, "GET"),
         ("texts/{number:int}", save, "PUT"),
+        ("texts/{number:int}/draft", draft_again, "PUT"),
     ]
 
     async def nothing(_: Request) -> Response:

@@ -24,6 +24,7 @@ globalThis.shell = (() => {
   let sending = null;
   let waiting = false;
   let retry = 0;
+  let changedField = null;
 
   // ---- saving ---------------------------------------------------------------------------------
 
@@ -205,10 +206,11 @@ globalThis.shell = (() => {
     save();
   }
 
-  /** Changes the content, with the way back kept. */
-  function change(mutate) {
+  /** Changes the content, with the way back kept; keystrokes in one field are one step. */
+  function change(mutate, field = null) {
     if (conflict || !content) return;
-    undone.push(JSON.stringify(content));
+    if (field === null || field !== changedField) undone.push(JSON.stringify(content));
+    changedField = field;
     if (undone.length > UNDO_STEPS) undone.shift();
     mutate(content);
     byId("undo").disabled = false;
@@ -218,6 +220,7 @@ globalThis.shell = (() => {
   function undo() {
     if (conflict || !undone.length) return;
     content = JSON.parse(undone.pop());
+    changedField = null;
     view.update(content);
     refresh();
     save();
@@ -362,6 +365,17 @@ globalThis.shell = (() => {
     else await open(overview.current);
   }
 
+  /** Asks for another draft under what the content says by now. */
+  async function draftAgain() {
+    await settle();
+    if (conflict) return;
+    await fetch(`${address(text.number)}/draft`, { method: "PUT" });
+    const { number } = text;
+    await open(number);
+    while (text.drafting) await new Promise((done) => setTimeout(done, DRAFT_MS));
+    if (text.number === number) save();
+  }
+
   /** Begins a walk at its first place that was not looked at. */
   async function step1() {
     const walked = new Set(overview.walked.map(String));
@@ -372,5 +386,5 @@ globalThis.shell = (() => {
   const panel = (...children) => byId("panel").replaceChildren(...children.filter((child) => child !== null));
   const isSeen = (place) => seen.has(place);
   const isAsked = (place) => asked.has(place);
-  return { change, isAsked, isSeen, look, panel, start, step };
+  return { change, draftAgain, isAsked, isSeen, look, panel, start, step };
 })();

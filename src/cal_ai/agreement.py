@@ -1,0 +1,162 @@
+"""How far two readings of conversations agree: annotators, sidecars, or an extractor and gold."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from cal_ai.benchmark.mistakes import mistakes_of
+from cal_ai.benchmark.pairing import Terms, pair_events
+from cal_ai.benchmark.samples import SIDECAR_SUFFIX, Sample
+from cal_ai.benchmark.scoring import Scored, Spent, score
+from cal_ai.benchmark.sidecar import Sidecar, parse_sidecar
+from cal_ai.events import Event
+from cal_ai.extractors.choosing import choose_extractor
+from cal_ai.extractors.protocol import Extractor
+from cal_ai.labelling import ConversationTask, ExtractorProposals, events_of, extracted_event
+from cal_ai.settings import load_settings
+from cal_ai.transcript import Transcript
+from truemark.command import DONE, tell
+from truemark.counts import Counts
+from truemark.errors import TruemarkError
+from truemark.files import read_text
+from truemark.labelling.agreement import (
+    Agreement,
+    TextAgreement,
+    agreement_of,
+    agreement_sections,
+)
+from truemark.labelling.storage import EARLIER, FOLDER, Workspace, is_annotation, read_annotation
+from truemark.sections import Form, show
+
+_NO_TIME = Spent(0.0, 1, None)
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What one reader sees in a conversation: a sidecar, or events that were really extracted."""
+
+    sidecar: Sidecar
+    given: tuple[Event, ...] | None = None
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """The events as if they had been extracted."""
+        if self.given is not None:
+            return self.given
+        return tuple(
+            extracted_event(event, event.existing_event_id_required)
+            for event in self.sidecar.expected_events
+        )
+
+
+def tell_agreement(first: str, second: str, form: Form) -> int:
+    """Print how far two readings agree."""
+    tell(show(agreement_sections(agreement(first, second), "conversation"), form))
+    return DONE
+
+
+def agreement(first: str, second: str) -> Agreement:
+    """Compare two folders of sidecars or annotations; the second may name an extractor."""
+    one = read_folder(Path(first))
+    is_folder = Path(second).exists()
+    other = read_folder(Path(second)) if is_folder else _by_extractor(second, Path(first), one)
+    common = [name for name in one if name in other]
+    if not common:
+        raise TruemarkError(f"{first} and {second} have no conversation in common")
+    names = (Path(first).name, Path(second).name)
+    if names[0] == names[1] or not is_folder:
+        names = first, second
+    root = _texts_folder(Path(first))
+    compared = [_compared(name, one[name], other[name], root) for name in common]
+    return agreement_of(*names, compared)
+
+
+def read_folder(folder: Path) -> Mapping[str, Reading]:
+    """Read the annotations, or the sidecars, below a folder, by conversation."""
+    readings = {}
+    task = ConversationTask(_texts_folder(folder), (), ExtractorProposals(_none))
+    for file in sorted(folder.rglob("*.json")):
+        below = file.relative_to(folder)
+        if file.name.endswith(SIDECAR_SUFFIX) and FOLDER not in below.parts:
+            name = below.as_posix().removesuffix(SIDECAR_SUFFIX)
+            readings[name] = Reading(parse_sidecar(read_text(file), file))
+        elif FOLDER not in below.parts and not file.name.endswith(EARLIER) and is_annotation(file):
+            annotation = read_annotation(file)
+            name = below.with_suffix("").as_posix()
+            if not annotation.done:
+                raise TruemarkError(f"{file}: {annotation.left} places were not looked at yet")
+            gold = task.gold(name, annotation.content)
+            readings[name] = Reading(parse_sidecar(gold, file))
+    if not readings:
+        raise TruemarkError(f"{folder}: neither sidecars nor annotations in it")
+    return readings
+
+
+def _none() -> Extractor:
+    raise AssertionError("nothing is extracted here")
+
+
+def _texts_folder(folder: Path) -> Path:
+    """Return the folder of the conversations that annotations are about."""
+    parts = folder.parts
+    return Path(*parts[: parts.index(FOLDER)]) if FOLDER in parts else folder
+
+
+def _by_extractor(
+    name: str, folder: Path, readings: Mapping[str, Reading]
+) -> Mapping[str, Reading]:
+    """Let an extractor read the conversations, each under the circumstances of its sidecar."""
+    settings = load_settings(os.environ)
+    proposals = ExtractorProposals(lambda: choose_extractor(name, settings))
+    task = ConversationTask(_texts_folder(folder), tuple(readings), proposals)
+    found = {}
+    for conversation, reading in readings.items():
+        [given] = task.draft(conversation).values()
+        fields = [event["fields"] for event in given["events"]]
+        found[conversation] = replace(reading, given=events_of(fields, name))
+    return found
+
+
+def _compared(name: str, one: Reading, other: Reading, root: Path) -> TextAgreement:
+    """Pair the events of two readings; those of an extractor are the ones that are judged."""
+    is_judged = other.given is not None
+    predicted, expected = (other, one) if is_judged else (one, other)
+    sample = Sample("", name, Transcript(()), expected.sidecar, "")
+    scored = score(sample, predicted.events, _NO_TIME)
+    assert isinstance(scored, Scored)
+    counts, kinds = scored.counts, tuple(_kinds(scored))
+    if is_judged:  # the extractor is the second reading
+        swapped = {"first": "second", "second": "first", "both": "both"}
+        counts = Counts(counts.tp, counts.fn, counts.fp)
+        kinds = tuple((kind, swapped[who]) for kind, who in kinds)
+    return TextAgreement(name, counts, _neither(name, one, other, root), kinds)
+
+
+def _kinds(scored: Scored) -> Iterator[tuple[str, str]]:
+    for _ in range(scored.counts.tp):
+        yield "same event", "both"
+    for mistake in mistakes_of(scored):
+        if mistake.extracted is not None:
+            yield ("missing event" if mistake.expected is None else mistake.kind), "first"
+        if mistake.expected is not None:
+            yield ("missing event" if mistake.extracted is None else mistake.kind), "second"
+
+
+def _neither(name: str, one: Reading, other: Reading, root: Path) -> int | None:
+    """Count the events of the draft that neither kept; None where there is no draft."""
+    draft = Workspace(root).read_draft(name)
+    if draft is None or other.given is not None:
+        return None
+    proposed = events_of(
+        [event["fields"] for given in draft.systems.values() for event in given["events"]], name
+    )
+    kept = {number for reading in (one, other) for number in _matched(proposed, reading)}
+    return len(proposed) - len(kept)
+
+
+def _matched(proposed: Sequence[Event], reading: Reading) -> set[int]:
+    pairs = pair_events(proposed, reading.sidecar.expected_events, Terms.of(reading.sidecar))
+    return {pair.extracted for pair in pairs if pair.is_match}

@@ -1,0 +1,516 @@
+"""The label page of conversations: drafts by an extractor, a form for each event, sidecars out.
+
+What a page edits is {"sidecar": the file without its events, "events": [{"id": …, "fields": …}]}.
+A place to look at is the id of a proposed event, or `WHOLE`: that nothing else was agreed on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from itertools import count
+from pathlib import Path
+from typing import Any, Protocol, get_args
+
+from cal_ai.benchmark.pairing import Terms, pair_events
+from cal_ai.benchmark.record import quoted_lines
+from cal_ai.benchmark.samples import SIDECAR_SUFFIX, UNCATEGORIZED, transcript_stems
+from cal_ai.benchmark.sidecar import ExpectedEvent, Level, Sidecar, parse_sidecar
+from cal_ai.defaults import LabelOptions
+from cal_ai.events import Action, Event
+from cal_ai.extractors.choosing import choose_extractor
+from cal_ai.extractors.protocol import Extraction, Extractor, Request, identity_of
+from cal_ai.settings import DEFAULT_OWNER, load_settings
+from cal_ai.transcript import LARGEST_TRANSCRIPT, Transcript, parse_transcript
+from truemark.command import note
+from truemark.counts import Counts
+from truemark.errors import TruemarkError
+from truemark.files import read_text
+from truemark.jsontext import parse_json, read_value, to_json
+from truemark.labelling.desk import Desk, Material
+from truemark.labelling.server import serve
+from truemark.labelling.storage import (
+    Annotation,
+    Place,
+    Workspace,
+    check_annotator,
+    content_digest,
+    file_digest,
+)
+from truemark.records import Finding, load_run
+from truemark.services.retry import model_policy
+
+WHOLE = "whole"
+SETTINGS = "settings"
+MARKS_FORMAT = "truemark.marks/1"
+_ASSETS = Path(__file__).parent / "label_page"
+_EDITED = ("owner", "reference_datetime", "tolerance", "calendar_context")
+_FIELDS = (
+    *("action", "title", "start_time", "end_time", "location", "attendees_contain"),
+    *("existing_event_id_required", "existing_event_id", "lines"),
+)
+_CONFIDENCE = ("low", "medium", "high")
+_DATE = re.compile(r"(?<!\d)(20\d\d)-(\d\d)-(\d\d)(?:[T_ ](\d\d)[:.-]?(\d\d))?")
+Fields = dict[str, Any]
+Content = Mapping[str, Any]
+
+
+class Proposals(Protocol):
+    """Where the events come from that a page begins with."""
+
+    @property
+    def made_by(self) -> str: ...
+    def propose(self, name: str, settings: Fields, transcript: Transcript) -> Mapping[str, Any]:
+        """Give for each system its events, as fields with a remark on each."""
+
+    def begin(self, systems: Mapping[str, Any], settings: Fields) -> tuple[Fields, list[str]]:
+        """Choose the content to begin with, and the places to look at in their order."""
+
+
+def _event_id(system: str, number: int, fields: Fields) -> str:
+    return f"{system}-{number}-{content_digest(to_json(fields))[:6]}"
+
+
+def _listed(system: str, proposed: Mapping[str, Any]) -> list[Fields]:
+    """Give the events of a system with the ids by which the page knows them."""
+    return [
+        {"id": _event_id(system, number, event["fields"]), "fields": event["fields"]}
+        for number, event in enumerate(proposed["events"])
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractorProposals:
+    """Drafts by an extractor: every event it finds, the least confident first."""
+
+    open_extractor: Callable[[], Extractor]
+
+    @property
+    def made_by(self) -> str:
+        extractor = self.open_extractor()
+        named = extractor.name, extractor.model, sorted(identity_of(extractor).items())
+        return content_digest(repr(named))
+
+    def propose(self, name: str, settings: Fields, transcript: Transcript) -> Mapping[str, Any]:
+        sidecar = parse_sidecar(to_json({**settings, "expected_events": []}), name)
+        request = Request(
+            transcript, sidecar.owner, sidecar.reference_datetime, sidecar.calendar_context
+        )
+        extractor = self.open_extractor()
+        extraction = asyncio.run(_extract(extractor, request))
+        events = [
+            {
+                "fields": expected_fields(event),
+                "confidence": event.confidence,
+                "reasoning": event.reasoning,
+                "lines": sorted(quoted_lines(transcript, event.reasoning)),
+            }
+            for event in extraction.events
+        ]
+        return {extractor.name: {"events": events}}
+
+    def begin(self, systems: Mapping[str, Any], settings: Fields) -> tuple[Fields, list[str]]:
+        events = [event for name, given in systems.items() for event in _listed(name, given)]
+        remarks = [event for given in systems.values() for event in given["events"]]
+        unsure = [_CONFIDENCE.index(event.get("confidence", "low")) for event in remarks]
+        order = sorted(range(len(events)), key=lambda number: (unsure[number], number))
+        return {"sidecar": settings, "events": events}, [
+            *(events[number]["id"] for number in order),
+            WHOLE,
+        ]
+
+
+async def _extract(extractor: Extractor, request: Request) -> Extraction:
+    try:
+        return await extractor.extract_events(request)
+    finally:
+        await extractor.close()
+
+
+@dataclass(frozen=True, slots=True)
+class AnnotatorProposals:
+    """Two annotators instead of an extractor: events that both have stay, the others are asked."""
+
+    readers: tuple[Workspace, Workspace]
+    made_by: str = ""
+
+    def propose(self, name: str, settings: Fields, transcript: Transcript) -> Mapping[str, Any]:
+        given = {}
+        for reader in self.readers:
+            annotation = reader.read(name)
+            assert annotation is not None, "only conversations that both marked are asked for"
+            events = [{"fields": event["fields"]} for event in annotation.content["events"]]
+            given[reader.annotator] = {"events": events, "sidecar": annotation.content["sidecar"]}
+        return given
+
+    def begin(self, systems: Mapping[str, Any], settings: Fields) -> tuple[Fields, list[str]]:
+        if not systems:  # the draft is being made
+            return {"sidecar": settings, "events": []}, []
+        (first, one), (second, other) = systems.items()
+        rest = _listed(second, other)
+        events, asked = [], []
+        for event in _listed(first, one):
+            same = [
+                twin for twin in rest if _compared(twin["fields"]) == _compared(event["fields"])
+            ]
+            events.append(event)
+            if same:
+                rest.remove(same[0])
+            else:
+                asked.append(event["id"])
+        asked += [event["id"] for event in rest]
+        if any(one["sidecar"].get(key) != other["sidecar"].get(key) for key in _EDITED):
+            asked.append(SETTINGS)
+        return {"sidecar": one["sidecar"], "events": [*events, *rest]}, asked
+
+
+def _compared(fields: Fields) -> Fields:
+    return {name: value for name, value in fields.items() if value and name != "lines"}
+
+
+@dataclass(frozen=True, slots=True)
+class RunProposals:
+    """The mistakes of a run, most confident first, each a question about the truth."""
+
+    system: str
+    findings: tuple[Finding, ...]
+    made_by: str = ""
+
+    def of(self, name: str) -> list[tuple[str, Finding]]:
+        """List the questions about a conversation with their ids."""
+        return [
+            (f"question-{number}", finding)
+            for number, finding in enumerate(self.findings)
+            if finding.unit == sample_id(name)
+        ]
+
+    def propose(self, name: str, settings: Fields, transcript: Transcript) -> Mapping[str, Any]:
+        questions = [
+            {
+                "id": question,
+                "kind": finding.kind,
+                "expected": _from_finding(finding.expected),
+                "got": _from_finding(finding.got),
+                "confidence": finding.confidence or "",
+                "note": finding.note,
+            }
+            for question, finding in self.of(name)
+        ]
+        return {self.system: {"events": [], "questions": questions}}
+
+    def begin(self, systems: Mapping[str, Any], settings: Fields) -> tuple[Fields, list[str]]:
+        asked = [question["id"] for given in systems.values() for question in given["questions"]]
+        return {"sidecar": settings, "events": []}, asked
+
+
+def _from_finding(value: object) -> Fields | None:
+    """Turn the event of a finding into fields of a sidecar."""
+    if not isinstance(value, dict):
+        return None
+    fields: Fields = {name: item for name, item in value.items() if name in _FIELDS}
+    for name in ("start_time", "end_time"):
+        if isinstance(fields.get(name), str):
+            fields[name] = _moment(datetime.fromisoformat(fields[name]))
+    if isinstance(value.get("attendees"), str):
+        people = [person.strip() for person in value["attendees"].split(",")]
+        fields["attendees_contain"] = [person for person in people if person]
+    return fields
+
+
+def expected_fields(event: Event) -> Fields:
+    """Write an extracted event as a sidecar expects it."""
+    fields: Fields = {
+        "action": event.action,
+        "title": event.title,
+        "start_time": _moment(event.start_time),
+        "end_time": _moment(event.end_time),
+        "location": event.location,
+        "attendees_contain": list(event.attendees),
+        "existing_event_id": event.existing_event_id,
+    }
+    return {name: value for name, value in fields.items() if value}
+
+
+def _moment(moment: datetime | None) -> str | None:
+    return None if moment is None else moment.isoformat()
+
+
+def sample_id(name: str) -> str:
+    """Return the id by which the benchmark knows a conversation."""
+    return name if "/" in name else f"{UNCATEGORIZED}/{name}"
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationTask:
+    """The conversations of a folder as a label page needs them."""
+
+    folder: Path
+    names: Sequence[str]
+    proposals: Proposals
+    owner: str = DEFAULT_OWNER
+    workspace: Workspace | None = None
+    walk: Sequence[tuple[int, Place]] = ()
+    title: str = "cal-ai label"
+    noun: str = "conversation"
+    assets: Path = _ASSETS
+
+    @property
+    def made_by(self) -> str:
+        return self.proposals.made_by
+
+    def close(self) -> None:
+        pass
+
+    def text(self, name: str) -> str:
+        return read_text(self.folder / f"{name}.txt", LARGEST_TRANSCRIPT)
+
+    def draft(self, name: str) -> Mapping[str, Any]:
+        transcript = parse_transcript(self.text(name))
+        return self.proposals.propose(name, self._settings(name, transcript), transcript)
+
+    def _settings(self, name: str, transcript: Transcript) -> Fields:
+        """Take owner, time and calendar from the annotation, else the gold, else guess them."""
+        annotation = self.workspace.read(name) if self.workspace else None
+        if annotation is not None:
+            settings: Fields = annotation.content["sidecar"]
+            return settings
+        if self.gold_path(name).exists():
+            known = self.read_gold(name)["sidecar"]
+            # What an annotator may know: the circumstances, not the truth.
+            return {key: known[key] for key in _EDITED if key in known}
+        speakers = list(dict.fromkeys(said.speaker for said in transcript.utterances))
+        owner = self.owner if self.owner in speakers or not speakers else speakers[0]
+        moment = _guessed_moment(self.folder / f"{name}.txt")
+        return {
+            "owner": owner,
+            "reference_datetime": moment.isoformat(),
+            "tolerance": "moderate",
+            "calendar_context": [],
+        }
+
+    def material(self, name: str, systems: Mapping[str, Any] | None) -> Material:
+        """Split the conversation into lines, and say what is known of each proposed event."""
+        transcript = parse_transcript(self.text(name))
+        if not transcript.utterances:
+            raise TruemarkError(f"{self.folder / name}.txt: nobody could be read; see the formats")
+        content, places = self.proposals.begin(systems or {}, self._settings(name, transcript))
+        remarks = {
+            _event_id(system, number, event["fields"]): {
+                "from": system,
+                **{key: event[key] for key in ("confidence", "reasoning", "lines") if key in event},
+            }
+            for system, given in (systems or {}).items()
+            for number, event in enumerate(given["events"])
+        }
+        questions = [
+            question
+            for given in (systems or {}).values()
+            for question in given.get("questions", ())
+        ]
+        shown = {
+            "title": name,
+            "lines": [
+                {"line": said.line, "speaker": said.speaker, "words": said.words}
+                for said in transcript.utterances
+            ],
+            "speakers": list(dict.fromkeys(said.speaker for said in transcript.utterances)),
+            "actions": get_args(Action),
+            "levels": get_args(Level),
+            "given": remarks,
+            "questions": questions,
+        }
+        return Material(shown, content, tuple(places))
+
+    def check(self, name: str, content: Content) -> None:
+        """Refuse what has not the shape of a sidecar in two parts."""
+        sidecar, events = content.get("sidecar"), content.get("events")
+        if not isinstance(sidecar, dict) or not isinstance(events, list):
+            raise TruemarkError("content must have a sidecar and events, got something else")
+        for event in events:
+            shape = isinstance(event, dict) and isinstance(event.get("id"), str)
+            if not shape or not isinstance(event.get("fields"), dict):
+                raise TruemarkError("an event must have an id and fields, got something else")
+
+    def carry_over(self, annotation: Annotation, text: str) -> Annotation:
+        """Keep the events of a text that has changed; it has to be looked at as a whole again."""
+        return replace(annotation, seen=tuple(p for p in annotation.seen if p != WHOLE))
+
+    def renew(self, annotation: Annotation, material: Material) -> Content:
+        """Replace proposals that nobody looked at by those of a new draft."""
+        seen, given = set(annotation.seen), material.shown["given"]
+        assert isinstance(given, dict)
+        made = re.compile(r".+-\d+-[0-9a-f]{6}")
+        kept = [
+            event
+            for event in annotation.content["events"]
+            if event["id"] in seen or not made.fullmatch(event["id"])
+        ]
+        known = {event["id"] for event in kept} | seen
+        new = [event for event in material.content["events"] if event["id"] not in known]
+        return {**annotation.content, "events": [*kept, *new]}
+
+    def gold_path(self, name: str) -> Path:
+        return self.folder / f"{name}{SIDECAR_SUFFIX}"
+
+    def gold(self, name: str, content: Content) -> str:
+        """Write the sidecar, and make sure that the benchmark reads it."""
+        fields = dict(content["sidecar"])
+        last = {
+            key: fields.pop(key) for key in ("mock_llm_response", "memory_context") if key in fields
+        }
+        events = [_tidied(event["fields"]) for event in content["events"]]
+        written = to_json({**fields, "expected_events": events, **last}, indent=2) + "\n"
+        parse_sidecar(written, f"{name}{SIDECAR_SUFFIX}")
+        return written
+
+    def read_gold(self, name: str) -> Content:
+        path = self.gold_path(name)
+        text = read_text(path, LARGEST_TRANSCRIPT)
+        parse_sidecar(text, path)
+        sidecar: Fields = parse_json(text, str(path))
+        events = sidecar.pop("expected_events")
+        numbered = [{"id": f"gold{number}", "fields": event} for number, event in enumerate(events)]
+        return {"sidecar": sidecar, "events": numbered}
+
+    def counts(
+        self, name: str, systems: Mapping[str, Any], content: Content
+    ) -> Mapping[str, Counts]:
+        """Score what each system proposed against the events that were kept."""
+        sidecar = parse_sidecar(self.gold(name, content), name)
+        counted = {}
+        for system, given in systems.items():
+            proposed = events_of([event["fields"] for event in given["events"]], name)
+            counted[system] = match_counts(proposed, sidecar)
+        return counted
+
+
+def _tidied(fields: Fields) -> Fields:
+    """Put the fields of an event in their order, without those that say nothing."""
+    return {
+        name: fields[name] for name in (*_FIELDS, *fields) if fields.get(name) not in (None, "", [])
+    }
+
+
+def _guessed_moment(path: Path) -> datetime:
+    """Take the date of a conversation from its name, else from its file."""
+    if found := _DATE.search(path.stem):
+        year, month, day, hour, minute = (int(part) if part else None for part in found.groups())
+        try:
+            return datetime(
+                year or 0, month or 0, day or 0, 12 if hour is None else hour, minute or 0
+            )
+        except ValueError:
+            pass
+    return datetime.fromtimestamp(path.stat().st_mtime).replace(second=0, microsecond=0)
+
+
+def events_of(events: Iterable[Fields], where: str) -> tuple[Event, ...]:
+    """Take expected events for extracted ones, so that two readings can be paired."""
+    # Numbers of the calendar are checked where they belong, in the sidecar.
+    numbers = [fields.get("existing_event_id") for fields in events]
+    plain = [
+        {name: value for name, value in _tidied(fields).items() if not name.startswith("existing")}
+        for fields in events
+    ]
+    sidecar = parse_sidecar(to_json({"expected_events": plain}), where)
+    return tuple(
+        extracted_event(event, number)
+        for event, number in zip(sidecar.expected_events, numbers, strict=True)
+    )
+
+
+def extracted_event(event: ExpectedEvent, number: object) -> Event:
+    return Event(
+        action=event.action,
+        title=event.title,
+        start_time=event.start_time,
+        end_time=event.end_time,
+        location=event.location,
+        attendees=event.attendees_contain,
+        existing_event_id=number if isinstance(number, int) else None,
+    )
+
+
+def match_counts(proposed: Sequence[Event], sidecar: Sidecar) -> Counts:
+    """Count the events that match, those only proposed and those only expected."""
+    expected = sidecar.expected_events
+    pairs = pair_events(proposed, expected, Terms.of(sidecar))
+    matched = sum(pair.is_match for pair in pairs)
+    return Counts(matched, len(proposed) - matched, len(expected) - matched)
+
+
+def label_conversations(
+    options: LabelOptions,
+    extractor: str | None,
+    model: str | None,
+    prompt: Path | None,
+    timeout_s: float | None,
+) -> int:
+    """Serve the page that the options ask for until Ctrl-C."""
+    folder = options.folder
+    settings = load_settings(os.environ)
+
+    def open_extractor() -> Extractor:
+        policy = model_policy(timeout_s)
+        return choose_extractor(extractor, settings, model=model, prompt=prompt, policy=policy)
+
+    names = transcript_stems(folder)
+    workspace, round_name = Workspace(folder), ""
+    walk: list[tuple[int, Place]] = []
+    proposals: Proposals = ExtractorProposals(open_extractor)
+    if options.annotator:
+        workspace = Workspace(folder, check_annotator(options.annotator))
+    if options.adjudicate:
+        readers = [Workspace(folder, check_annotator(name)) for name in options.adjudicate]
+        proposals = AnnotatorProposals((readers[0], readers[1]))
+        names = list(_done_by_all(names, readers))
+    elif options.review:
+        proposals = run_proposals(options.review)
+        round_name = file_digest(options.review)
+        asked = {finding.unit for finding in proposals.findings}
+        names = [name for name in names if sample_id(name) in asked]
+        numbers = {sample_id(name): number for number, name in enumerate(names)}
+        places = zip(proposals.findings, count(), strict=False)
+        walk = [(numbers[f.unit], f"question-{n}") for f, n in places if f.unit in numbers]
+    if not names:
+        raise TruemarkError(f"{folder}: none of its conversations is to be labelled")
+    task = ConversationTask(folder, names, proposals, settings.owner, workspace, walk)
+    return serve(Desk(task, workspace, round_name), open_browser=options.open_browser)
+
+
+def _done_by_all(names: Iterable[str], readers: Sequence[Workspace]) -> Iterable[str]:
+    for name in names:
+        annotations = [reader.read(name) for reader in readers]
+        if all(annotation is not None and annotation.done for annotation in annotations):
+            yield name
+        else:
+            who = " and ".join(reader.annotator for reader in readers)
+            note(f"{name}: not done by both {who}, left out")
+
+
+@dataclass(frozen=True, slots=True)
+class _Mark:
+    unit: str
+    kind: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Marks:
+    marks: tuple[_Mark, ...]
+
+
+def run_proposals(path: Path) -> RunProposals:
+    """Read the mistakes of a run record, or the marks that a report page exported."""
+    content = parse_json(read_text(path), str(path))
+    if isinstance(content, dict) and content.get("format") == MARKS_FORMAT:
+        marks = read_value(_Marks, content, str(path)).marks
+        return RunProposals("marked", tuple(Finding(mark.kind, mark.unit) for mark in marks))
+    run = load_run(path)
+    order = {name: number for number, name in enumerate(reversed(_CONFIDENCE))}
+    mistakes = [finding for finding in run.findings if finding.mistake and not finding.repeat]
+    mistakes.sort(key=lambda finding: order.get(finding.confidence or "", len(order)))
+    return RunProposals(run.system.name, tuple(mistakes))

@@ -1,0 +1,245 @@
+"""Sidecars made of drafts, decided between annotators, mended from a run."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.labelling.conftest import opened
+
+from cal_ai.agreement import agreement
+from cal_ai.benchmark.samples import bundled_folder, load_samples
+from cal_ai.cli import main
+from cal_ai.extractors.reader.extractor import ReaderExtractor
+from cal_ai.labelling import (
+    WHOLE,
+    AnnotatorProposals,
+    ConversationTask,
+    ExtractorProposals,
+    Proposals,
+    run_proposals,
+)
+from truemark.errors import TruemarkError
+from truemark.labelling.desk import Change, Desk
+from truemark.labelling.storage import GOLD, Workspace
+from truemark.records import Finding, Run, ScoringRules, System, Unit, write_run
+
+NAME = "boiler_check"
+Make = Callable[..., Desk]
+
+
+@pytest.fixture
+def conversations(tmp_path: Path) -> Path:
+    shutil.copy(bundled_folder() / "crud" / f"{NAME}.txt", tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def desk_of(conversations: Path) -> Iterator[Make]:
+    desks: list[Desk] = []
+
+    def make(annotator: str = GOLD, proposals: Proposals | None = None, **fields: Any) -> Desk:
+        workspace = Workspace(conversations, annotator)
+        given = proposals or ExtractorProposals(ReaderExtractor)
+        task = ConversationTask(conversations, (NAME,), given, "Tomasz", workspace, **fields)
+        desks.append(Desk(task, workspace, "run" if fields else ""))
+        return desks[-1]
+
+    yield make
+    for desk in desks:
+        desk.close()
+
+
+def write_gold(folder: Path) -> Path:
+    """The sidecar of the bundled sample, with nothing planned: then the reader finds its event."""
+    gold = folder / f"{NAME}.expected.json"
+    content = (bundled_folder() / "crud" / gold.name).read_text(encoding="utf-8")
+    gold.write_text(json.dumps(json.loads(content) | {"calendar_context": []}), encoding="utf-8")
+    return gold
+
+
+def save(desk: Desk, state: dict[str, Any], content: Any = None, seen: tuple[str, ...] = ()) -> Any:
+    places = seen or tuple(state["places"])
+    return desk.save(0, Change("s", 1, state["stamp"], content or state["content"], places))
+
+
+def test_a_draft_becomes_a_sidecar_that_the_benchmark_takes(
+    desk_of: Make, conversations: Path
+) -> None:
+    desk = desk_of()
+    state = opened(desk, 0)
+    content = state["content"]
+    [event] = content["events"]
+    assert (event["fields"]["title"], content["sidecar"]["owner"]) == ("Boiler check", "Tomasz")
+    assert state["places"] == [event["id"], WHOLE]
+    assert state["speakers"] == ["Mrs Okafor", "Tomasz"]
+    content["sidecar"]["reference_datetime"] = "2025-10-06T18:40:00"
+    event["fields"] |= {"start_time": "2025-10-09T08:00:00", "lines": [7, 8]}
+    event["fields"].pop("end_time")
+    said = save(desk, state, content, (event["id"],))
+    assert said["left"] == 1
+    assert not (conversations / f"{NAME}.expected.json").exists()
+    save(desk, opened(desk, 0), content)
+    [sample] = load_samples(conversations).samples
+    assert sample.sidecar is not None
+    assert sample.sidecar.expected_events[0].title == "Boiler check"
+    written = json.loads((conversations / f"{NAME}.expected.json").read_text(encoding="utf-8"))
+    assert written["expected_events"][0]["lines"] == [7, 8]
+
+
+def test_an_event_without_a_title_is_kept_but_makes_no_gold(
+    desk_of: Make, conversations: Path
+) -> None:
+    desk = desk_of()
+    state = opened(desk, 0)
+    state["content"]["events"][0]["fields"]["title"] = ""
+    said = save(desk, state)
+    assert said["problem"] == f"{NAME}.expected.json: expected_events[0].title is missing"
+    assert not (conversations / f"{NAME}.expected.json").exists()
+    assert opened(desk_of(), 0)["content"]["events"][0]["fields"]["title"] == ""
+
+
+def test_a_new_draft_replaces_what_nobody_looked_at(desk_of: Make) -> None:
+    desk = desk_of()
+    state = opened(desk, 0)
+    added = {"id": "added-1", "fields": {"action": "create", "title": "Mine"}}
+    state["content"]["events"].append(added)
+    state["content"]["sidecar"]["reference_datetime"] = "2025-10-06T18:40:00"
+    save(desk, state, seen=("nothing",))
+    desk.draft_again(0)
+    events = opened(desk, 0)["content"]["events"]
+    assert events[0] == added
+    assert [event["fields"]["start_time"] for event in events[1:]] == ["2025-10-09T08:00:00"]
+
+
+def test_what_else_a_sidecar_holds_is_kept(desk_of: Make, conversations: Path) -> None:
+    gold = write_gold(conversations)
+    before = json.loads(gold.read_text(encoding="utf-8"))
+    desk = desk_of()
+    state = opened(desk, 0)
+    assert desk.overview()["texts"] == [{"name": NAME, "left": 0}]
+    state["content"]["events"][0]["fields"]["title"] = "Boiler"
+    save(desk, state)
+    after = json.loads(gold.read_text(encoding="utf-8"))
+    assert after["expected_events"][0].pop("title") == "Boiler"
+    before["expected_events"][0].pop("title")
+    assert list(after) == list(before)
+    assert after == before
+
+
+def test_an_annotator_sees_the_circumstances_and_not_the_truth(
+    desk_of: Make, conversations: Path
+) -> None:
+    write_gold(conversations)
+    content = opened(desk_of("anna"), 0)["content"]
+    assert content["sidecar"]["reference_datetime"] == "2025-10-06T18:40:00"
+    assert "mock_llm_response" not in content["sidecar"]
+    assert [event["id"].split("-")[0] for event in content["events"]] == ["reader"]
+
+
+def annotated(desk_of: Make, name: str, **changes: object) -> None:
+    desk = desk_of(name)
+    state = opened(desk, 0)
+    state["content"]["events"][0]["fields"] |= changes
+    save(desk, state)
+
+
+def test_adjudication_asks_for_events_that_differ(desk_of: Make, conversations: Path) -> None:
+    annotated(desk_of, "anna")
+    annotated(desk_of, "ben", title="Boiler service")
+    readers = Workspace(conversations, "anna"), Workspace(conversations, "ben")
+    desk = desk_of(proposals=AnnotatorProposals(readers))
+    state = opened(desk, 0)
+    events = state["content"]["events"]
+    assert [event["fields"]["title"] for event in events] == ["Boiler check", "Boiler service"]
+    assert state["places"] == [event["id"] for event in events]
+    save(desk, state, {**state["content"], "events": events[:1]})
+    [sample] = load_samples(conversations).samples
+    assert sample.sidecar is not None
+    assert len(sample.sidecar.expected_events) == 1
+
+
+def test_two_who_agree_leave_nothing_to_decide(desk_of: Make, conversations: Path) -> None:
+    annotated(desk_of, "anna")
+    annotated(desk_of, "ben", lines=[7])
+    readers = Workspace(conversations, "anna"), Workspace(conversations, "ben")
+    assert opened(desk_of(proposals=AnnotatorProposals(readers)), 0)["places"] == []
+
+
+def test_agreement_names_what_differs(desk_of: Make, conversations: Path) -> None:
+    annotated(desk_of, "anna")
+    annotated(desk_of, "ben", start_time="2020-01-01T08:00:00", end_time="2020-01-01T10:00:00")
+    folders = [str(conversations / ".annotations" / name) for name in ("anna", "ben")]
+    found = agreement(*folders)
+    assert (found.counts.tp, found.counts.fp, found.counts.fn) == (0, 1, 1)
+    assert found.kinds == (("wrong day", 0, 1, 1),)
+    assert agreement(folders[0], folders[0]).f1.value == 1.0
+
+
+def test_agreement_with_an_extractor(
+    desk_of: Make, conversations: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_gold(conversations)
+    assert main(["agree", str(conversations), "reader", "--format", "json"]) == 0
+    assert json.loads(capsys.readouterr().out)["counts"] == {"tp": 1, "fp": 0, "fn": 0}
+
+
+def test_mistakes_of_a_run_are_questions_about_the_truth(
+    desk_of: Make, conversations: Path
+) -> None:
+    write_gold(conversations)
+    got = {
+        "action": "create",
+        "title": "Boiler",
+        "start_time": "2025-10-09 13:00",
+        "attendees": "A, B",
+    }
+    unit = f"uncategorized/{NAME}"
+    findings = (
+        Finding("missed", unit, confidence="low"),
+        Finding("wrong time", unit, expected={"title": "Boiler check"}, got=got, confidence="high"),
+    )
+    rules = ScoringRules(1.0)
+    run = Run("cal_ai", "1", "", System("x"), {}, rules, (Unit(unit),), findings=findings)
+    write_run(conversations / "x.run.json", run)
+    proposals = run_proposals(conversations / "x.run.json")
+    state = opened(desk_of(proposals=proposals, walk=[(0, "question-0")]), 0)
+    assert [question["kind"] for question in state["questions"]] == ["wrong time", "missed"]
+    assert state["questions"][0]["got"] == {
+        "action": "create",
+        "title": "Boiler",
+        "start_time": "2025-10-09T13:00:00",
+        "attendees_contain": ["A", "B"],
+    }
+    assert state["content"]["events"][0]["fields"]["title"] == "Boiler check"
+
+
+@pytest.mark.parametrize(
+    "content", [{}, {"sidecar": {}, "events": [1]}, {"sidecar": 1, "events": []}]
+)
+def test_what_has_not_the_shape_of_a_sidecar_is_refused(desk_of: Make, content: Any) -> None:
+    desk = desk_of()
+    state = opened(desk, 0)
+    with pytest.raises(TruemarkError, match="must have"):
+        desk.save(0, Change("s", 1, state["stamp"], content))
+
+
+@pytest.mark.parametrize(
+    "arguments", [["x", "--adjudicate", "a"], ["x", "--annotator", "a", "--from", "y"], []]
+)
+def test_flags_that_contradict_each_other(arguments: list[str]) -> None:
+    assert main(["label", *arguments]) == 2
+
+
+def test_the_date_of_a_conversation_is_guessed_from_its_name(conversations: Path) -> None:
+    (conversations / f"{NAME}.txt").rename(conversations / "2026-03-04_0930 call.txt")
+    task = ConversationTask(
+        conversations, ("2026-03-04_0930 call",), ExtractorProposals(ReaderExtractor)
+    )
+    material = task.material("2026-03-04_0930 call", {})
+    assert material.content["sidecar"]["reference_datetime"] == "2026-03-04T09:30:00"
+    assert material.content["sidecar"]["owner"] == "Mrs Okafor"
