@@ -5,11 +5,15 @@
 
 from pathlib import Path
 
+from cal_ai.benchmark import sidecar
 from truemark import records
 from truemark.jsontext import to_json
 
 SOURCE = Path(__file__).parent.parent / "src"
-SCHEMAS = {SOURCE / "truemark" / "run.schema.json": records.schema}
+SCHEMAS = {
+    SOURCE / "truemark" / "run.schema.json": records.schema,
+    SOURCE / "cal_ai" / "benchmark" / "sidecar.schema.json": sidecar.schema,
+}
 
 
 def main() -> None:

@@ -135,7 +135,7 @@ def test_null_means_left_out() -> None:
         pytest.param(
             {"expected_events": [event(when="now")]},
             "expected_events[0]: unknown key 'when', expected action, title, start_time, end_time, "
-            "location, attendees_contain, existing_event_id_required, existing_event_id",
+            "location, attendees_contain, existing_event_id_required, existing_event_id, lines",
             id="unknown-event-key",
         ),
         pytest.param(
