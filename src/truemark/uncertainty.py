@@ -492,15 +492,19 @@ class Power:
 def power_of(
     first: Ints, second: Ints, scoring: Scoring, worth_seeing: float = 0.02
 ) -> Power | None:
-    """Simulate what so many clusters can show; None where too few differ to know."""
+    """Simulate what so many clusters can show; None where too few differ to know.
+
+    None too where not even the largest difference would be seen in 80 of 100 cases.
+    """
     drawn = _Simulated.from_pairs(_pairs(first, second), scoring)
     if drawn is None:
         return None
     count = len(first)
     smallest = drawn.smallest_difference(count)
-    if smallest > 1:
+    needed = drawn.clusters_needed(worth_seeing)
+    if smallest > 1 or needed is None:
         return None
-    return Power(smallest, count, drawn.clusters_needed(worth_seeing))
+    return Power(smallest, count, needed)
 
 
 def chance_to_see(first: Ints, second: Ints, scoring: Scoring, difference: float) -> float | None:
@@ -553,15 +557,17 @@ class _Simulated:
         return float(((p_values <= LEVEL) & (added.sum(axis=0) > 0)).mean())
 
     def smallest_difference(self, clusters: int) -> float:
-        """Return the difference that is seen in 80 of 100 cases."""
+        """Return the difference that is seen in 80 of 100 cases; infinity where none is."""
         error = float(np.sqrt((self.rest**2).mean() / clusters))
-        guesses = [2.8 * error * 2 ** (step / 8) for step in range(-8, 40)]
-        return guesses[_first(lambda step: self.chance(clusters, guesses[step]) >= POWER, 47)]
+        guesses = [2.8 * error * 2 ** (step / 8) for step in range(-8, 40)] + [math.inf]
+        return guesses[_first(lambda step: self.chance(clusters, guesses[step]) >= POWER, 48)]
 
-    def clusters_needed(self, difference: float) -> int:
+    def clusters_needed(self, difference: float) -> int | None:
         """Return how many clusters it takes to see the difference in 80 of 100 cases."""
         if self.chance(_MOST_SIMULATED, difference) < POWER:
             seen = self.smallest_difference(_MOST_SIMULATED)
+            if math.isinf(seen):
+                return None
             return math.ceil(_MOST_SIMULATED * (seen / difference) ** 2)
         most = _MOST_SIMULATED - FEWEST_FOR_VERDICT
         return FEWEST_FOR_VERDICT + _first(

@@ -24,7 +24,7 @@ from benchmarks.coverage import (
     false_alarms,
 )
 
-from truemark.uncertainty import MEASURES, clustered_share
+from truemark.uncertainty import MEASURES, Scoring, chance_to_see, clustered_share, power_of
 
 
 def shown(value: object) -> str:
@@ -87,3 +87,14 @@ def test_repeats_of_a_sample_do_not_make_a_share_more_certain_than_it_is() -> No
         assert share is not None
         held += share.low <= 2 / 3 <= share.high
     assert 0.93 <= held / 1_000 <= 0.97
+
+
+@pytest.mark.parametrize("seed", [59, 122, 143, 1, 2])
+def test_a_difference_that_is_not_seen_is_not_said_to_be(seed: int) -> None:
+    # Of the first seeds' data, no difference at all is seen in 80 of 100 cases.
+    data = NEAR_PERFECT.draw(np.random.default_rng(seed), (1, 12))[0]
+    tables, f1 = (data[:, :5], data[:, 5:]), Scoring("f1", empty=0.0)
+    if power := power_of(*tables, f1):
+        chance = chance_to_see(*tables, f1, power.smallest_difference)
+        assert chance is not None
+        assert chance >= 0.8
