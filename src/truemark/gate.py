@@ -11,6 +11,7 @@ from xml.etree import ElementTree as Xml
 from truemark.comparison import Change, Comparison, compare
 from truemark.records import Run, Unit
 from truemark.summary import Summary, failed_units, summarise
+from truemark.uncertainty import FEWEST_FOR_INTERVAL, FEWEST_FOR_VERDICT
 
 Outcome = Literal["passed", "fell short", "inconclusive"]
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -43,8 +44,8 @@ class Requirement:
 class Gate:
     """What was asked of a run and what came of it.
 
-    `doubt` says why nothing can be said: so many units failed that an outage could look like a
-    change of the system.
+    `doubt` says why something that was asked cannot be answered: so many units failed that an
+    outage could look like a change of the system, or there are too few clusters.
     """
 
     run: Run
@@ -55,10 +56,9 @@ class Gate:
 
     @property
     def outcome(self) -> Outcome:
-        if self.doubt is not None:
-            return "inconclusive"
-        fulfilled = all(requirement.holds for requirement in self.requirements)
-        return "passed" if fulfilled else "fell short"
+        if not all(requirement.holds for requirement in self.requirements):
+            return "fell short"
+        return "passed" if self.doubt is None else "inconclusive"
 
     @property
     def broken(self) -> tuple[Change, ...]:
@@ -86,7 +86,7 @@ def check(
         comparison = compare((baseline, run), anyway=anyway)
     summary = comparison.summaries[1] if comparison else summarise(run)
     requirements = tuple(_requirements(summary, comparison, criteria))
-    return Gate(run, summary, comparison, requirements, None)
+    return Gate(run, summary, comparison, requirements, _too_few(summary, comparison, criteria))
 
 
 def _doubt(what: str, run: Run, max_failed: float) -> str | None:
@@ -96,23 +96,43 @@ def _doubt(what: str, run: Run, max_failed: float) -> str | None:
     return None
 
 
+def _too_few(summary: Summary, comparison: Comparison | None, criteria: Criteria) -> str | None:
+    """Say which question so few clusters cannot answer, if one was asked."""
+    f1 = summary.intervals["f1"]
+    if criteria.fail_under_lower is not None and not f1.known:
+        return (
+            f"{f1.clusters} clusters are too few for an interval (at least {FEWEST_FOR_INTERVAL})"
+        )
+    if criteria.fail_if_worse and comparison is not None:
+        difference = comparison.against[0].differences["f1"]
+        if not difference.known:
+            return (
+                f"{difference.clusters} clusters are too few to tell whether it is worse"
+                f" (at least {FEWEST_FOR_VERDICT})"
+            )
+    return None
+
+
 def _requirements(
     summary: Summary, comparison: Comparison | None, criteria: Criteria
 ) -> Iterable[Requirement]:
     f1 = summary.intervals["f1"]
     if criteria.fail_under is not None:
         holds = f1.value >= criteria.fail_under
-        found = f"{f1.value:.4f} (95% interval {f1.low:.4f} to {f1.high:.4f})"
+        found = f"{f1.value:.4f}"
+        if f1.known:
+            found += f" (95% interval {f1.low:.4f} to {f1.high:.4f})"
         yield Requirement(f"f1 of {criteria.fail_under:g} or more", found, holds)
-    if criteria.fail_under_lower is not None:
+    if criteria.fail_under_lower is not None and f1.known:
         holds = f1.low >= criteria.fail_under_lower
         asked = f"lower end of the f1 interval {criteria.fail_under_lower:g} or more"
         yield Requirement(asked, f"{f1.low:.4f}", holds)
     if criteria.fail_if_worse and comparison is not None:
         versus = comparison.against[0]
-        difference = versus.differences["f1"].value
-        found = f"{versus.verdict} ({difference:+.4f}, p {versus.p_value:.4f})"
-        yield Requirement("f1 not worse than the baseline", found, versus.verdict != "worse")
+        difference = versus.differences["f1"]
+        if difference.known:
+            found = f"{versus.verdict} ({difference.value:+.4f}, p {versus.p_value:.4f})"
+            yield Requirement("f1 not worse than the baseline", found, versus.verdict != "worse")
 
 
 def junit(gate: Gate) -> bytes:

@@ -25,6 +25,7 @@ from truemark.text import one_line
 from truemark.timeline import Timeline
 from truemark.uncertainty import (
     DEFAULT_SEED,
+    FEWEST_FOR_VERDICT,
     FLIPS,
     LEVEL,
     MEASURES,
@@ -169,6 +170,12 @@ def _versus_sections(baseline: str, versus: Versus, basis: str) -> list[Section]
 def verdict_sentences(baseline: str, versus: Versus) -> list[str]:
     """Say how a system compares with the baseline and, where that is open, what could be seen."""
     f1 = versus.differences["f1"]
+    if not f1.known:
+        return [
+            f"{versus.name} against {baseline}: too few clusters to tell"
+            f" (at least {FEWEST_FOR_VERDICT}), f1 {f1.value:+.4f},"
+            f" {_units(versus.units)} in both, {versus.clusters} clusters"
+        ]
     sentences = [
         f"{versus.name} against {baseline}: {versus.verdict}, f1 {f1.value:+.4f}"
         f" (95% interval {f1.low:+.4f} to {f1.high:+.4f}), p {versus.p_value:.4f},"

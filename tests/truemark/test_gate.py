@@ -49,6 +49,33 @@ def test_an_outage_of_the_baseline_is_no_ground_for_a_verdict() -> None:
     assert gate.doubt == "5 of 10 units of the baseline failed, too many to tell"
 
 
+@pytest.mark.parametrize(
+    ("units", "criteria", "outcome"),
+    [
+        (2, Criteria(fail_under_lower=0.1), "inconclusive"),
+        (4, Criteria(fail_under_lower=0.1), "inconclusive"),
+        (5, Criteria(fail_under_lower=0.1), "passed"),
+        (2, Criteria(fail_under=0.9), "passed"),
+        (2, Criteria(fail_under=0.9, fail_under_lower=0.1), "inconclusive"),
+        (5, Criteria(fail_if_worse=True), "inconclusive"),
+        (6, Criteria(fail_if_worse=True), "passed"),
+    ],
+)
+def test_so_few_perfect_units_do_not_answer_every_question(
+    units: int, criteria: Criteria, outcome: str
+) -> None:
+    perfect = made("new", {f"u{n}": (3, 0, 0) for n in range(units)})
+    gate = check(perfect, perfect if criteria.fail_if_worse else None, criteria)
+    assert gate.outcome == outcome
+    assert (gate.doubt is not None) == (outcome == "inconclusive")
+
+
+def test_a_score_that_is_too_low_falls_short_whatever_else_is_in_doubt() -> None:
+    poor = made("new", {"a": (1, 3, 3), "b": (1, 3, 3)})
+    criteria = Criteria(fail_under=0.9, fail_under_lower=0.9)
+    assert check(poor, None, criteria).outcome == "fell short"
+
+
 def test_worse_than_nothing_cannot_be_asked() -> None:
     with pytest.raises(ValueError, match="fail_if_worse needs a baseline"):
         check(GOOD, None, Criteria(fail_if_worse=True))
