@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: chromium help demo test check benchmark bench hostile test-browser test-training clean
+.PHONY: chromium help demo test check benchmark bench hostile test-browser test-training docs docs-serve clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -50,6 +50,17 @@ chromium:
 
 test-browser: $(VENV)/.browser chromium ## open the pages in Chromium: filters, sliders, links, keys
 	$(BIN)/python -m pytest -q --browser tests/browser
+
+$(VENV)/.docs: $(READY) docs/requirements.txt
+	@echo "Installing what builds the site ..."
+	@$(BIN)/python -m pip install --quiet --requirement docs/requirements.txt
+	@touch $@
+
+docs: $(VENV)/.docs ## build the site of the guides in build/site; a broken link is an error
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
+
+docs-serve: $(VENV)/.docs ## show the site on http://127.0.0.1:8000 and follow changes
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs serve
 
 benchmark: $(READY) ## score the calendar extractor on the samples
 	$(BIN)/python -m cal_ai benchmark
