@@ -20,7 +20,7 @@ from benchmarks.timing import fastest, undisturbed
 from cal_ai.benchmark.samples import bundled_folder, load_samples
 from cal_ai.extractors.protocol import Request
 from cal_ai.extractors.reader.extractor import read_events
-from cal_ai.transcript import Transcript
+from cal_ai.transcripts.conversation import Transcript
 from truemark.tables import Table, render
 
 GOALS_S = {12: 0.1, 50: None, 150: 1.0, 500: None}

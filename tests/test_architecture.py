@@ -245,7 +245,7 @@ LAYERS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("cal_ai.calendars",),
         ("cal_ai.extractors",),
         ("cal_ai.settings",),
-        ("cal_ai.events", "cal_ai.transcript", "cal_ai.defaults"),
+        ("cal_ai.events", "cal_ai.transcripts", "cal_ai.defaults"),
     ),
 }
 

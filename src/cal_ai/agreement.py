@@ -17,7 +17,7 @@ from cal_ai.extractors.choosing import choose_extractor
 from cal_ai.extractors.protocol import Extractor
 from cal_ai.labelling import ConversationTask, ExtractorProposals, events_of, extracted_event
 from cal_ai.settings import load_settings
-from cal_ai.transcript import Transcript
+from cal_ai.transcripts.conversation import Transcript
 from truemark.command import DONE, tell
 from truemark.counts import Counts
 from truemark.errors import TruemarkError

@@ -17,7 +17,7 @@ from cal_ai.events import ContextEvent, Event
 from cal_ai.extractors.choosing import choose_extractor
 from cal_ai.extractors.protocol import Extractor, Request
 from cal_ai.settings import load_settings
-from cal_ai.transcript import parse_transcript
+from cal_ai.transcripts.reading import parse_transcript
 from truemark.records import Run
 
 

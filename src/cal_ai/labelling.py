@@ -25,7 +25,8 @@ from cal_ai.events import Action, Event
 from cal_ai.extractors.choosing import choose_extractor
 from cal_ai.extractors.protocol import Extraction, Extractor, Request, identity_of
 from cal_ai.settings import DEFAULT_OWNER, load_settings
-from cal_ai.transcript import LARGEST_TRANSCRIPT, Transcript, parse_transcript
+from cal_ai.transcripts.conversation import Transcript
+from cal_ai.transcripts.reading import LARGEST_TRANSCRIPT, parse_transcript
 from truemark.command import note
 from truemark.counts import Counts
 from truemark.errors import TruemarkError

@@ -18,7 +18,7 @@ from cal_ai.calendars.ics import IcsCalendar
 from cal_ai.calendars.protocol import Calendar, Details, Entry, Unreachable
 from cal_ai.events import Event
 from cal_ai.extractors.protocol import Extraction, Request
-from cal_ai.transcript import Transcript, Utterance
+from cal_ai.transcripts.conversation import Transcript, Utterance
 
 NOW = at(23, 8)
 TALK = Transcript((Utterance("Alice", "words", 1),))

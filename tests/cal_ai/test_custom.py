@@ -18,7 +18,7 @@ from cal_ai.extractors.choosing import choose_extractor
 from cal_ai.extractors.custom import request_fields
 from cal_ai.extractors.protocol import Extraction, Request, identity_of
 from cal_ai.settings import Settings
-from cal_ai.transcript import parse_transcript
+from cal_ai.transcripts.reading import parse_transcript
 from truemark.errors import TruemarkError
 from truemark.services.calls import CallFailed
 from truemark.services.retry import CallPolicy

@@ -14,7 +14,7 @@ from cal_ai.extractors.language_model import GeminiClient
 from cal_ai.extractors.prompt import BUILT_IN, RESPONSE_SCHEMA
 from cal_ai.extractors.protocol import Extraction, Request
 from cal_ai.settings import load_settings
-from cal_ai.transcript import parse_transcript
+from cal_ai.transcripts.reading import parse_transcript
 from truemark.services.calls import CallFailed, LLMCallResult, Usage, plain_prompt
 from truemark.services.retry import Caller
 

@@ -13,7 +13,7 @@ from cal_ai.applying.pipeline import Conversation, apply_transcript
 from cal_ai.calendars.ics import IcsCalendar
 from cal_ai.extractors.reader.extractor import ReaderExtractor
 from cal_ai.settings import DEFAULT_OWNER
-from cal_ai.transcript import parse_transcript
+from cal_ai.transcripts.reading import parse_transcript
 
 GUIDE = Path(__file__).parents[2] / "docs" / "calendars.md"
 ZONE = ZoneInfo("Europe/Berlin")

@@ -16,7 +16,7 @@ from testing.local_llm import served_model
 from cal_ai.events import Event
 from cal_ai.extractors.language_model import OpenAIClient
 from cal_ai.extractors.protocol import Extraction, Request
-from cal_ai.transcript import parse_transcript
+from cal_ai.transcripts.reading import parse_transcript
 from truemark.services.calls import CallFailed
 from truemark.services.retry import Caller, CallPolicy
 

@@ -15,7 +15,7 @@ from cal_ai.benchmark.samples import Sample
 from cal_ai.benchmark.scoring import Scored, Spent, score
 from cal_ai.benchmark.sidecar import ExpectedEvent, Sidecar
 from cal_ai.events import ContextEvent, Event
-from cal_ai.transcript import Transcript
+from cal_ai.transcripts.conversation import Transcript
 
 NOON = datetime(2026, 2, 23, 12, 0)
 HOUR = timedelta(hours=1)

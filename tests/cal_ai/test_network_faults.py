@@ -31,7 +31,7 @@ from testing.loopback import (
 from cal_ai.events import Event
 from cal_ai.extractors.language_model import GeminiClient, LanguageModelExtractor, OpenAIClient
 from cal_ai.extractors.protocol import Extraction, LanguageModel, Request
-from cal_ai.transcript import parse_transcript
+from cal_ai.transcripts.reading import parse_transcript
 from truemark.services.calls import CallFailed, FatalCallError, Usage
 from truemark.services.retry import Caller, CallPolicy, RateLimiter
 

@@ -19,7 +19,7 @@ from cal_ai.extractors.prompt import (
     prompt_fingerprint,
 )
 from cal_ai.extractors.protocol import Request
-from cal_ai.transcript import parse_transcript
+from cal_ai.transcripts.reading import parse_transcript
 from truemark.errors import TruemarkError
 from truemark.services.calls import plain_prompt
 

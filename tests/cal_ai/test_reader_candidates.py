@@ -11,7 +11,7 @@ from cal_ai.extractors.protocol import Request
 from cal_ai.extractors.reader.candidates import NONE, find_candidates
 from cal_ai.extractors.reader.mentions import Dialogue, Mention, read_dialogue
 from cal_ai.extractors.reader.spans import changed_span, new_span
-from cal_ai.transcript import parse_transcript
+from cal_ai.transcripts.reading import parse_transcript
 
 NOW = datetime(2026, 3, 4, 9, 10)  # a Wednesday
 SYNC = ContextEvent(1, "Team sync", datetime(2026, 3, 5, 15, 0), datetime(2026, 3, 5, 15, 30))

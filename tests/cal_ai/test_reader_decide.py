@@ -37,7 +37,7 @@ from cal_ai.extractors.reader.marks import (
 )
 from cal_ai.extractors.reader.mentions import Dialogue, read_dialogue
 from cal_ai.extractors.reader.network import PIECES, Logits
-from cal_ai.transcript import parse_transcript
+from cal_ai.transcripts.reading import parse_transcript
 
 NOW = datetime(2026, 3, 4, 9, 10)  # a Wednesday
 SYNC = ContextEvent(1, "Team sync", datetime(2026, 3, 5, 15, 0), datetime(2026, 3, 5, 15, 30))

@@ -18,7 +18,7 @@ from cal_ai.extractors.protocol import Request
 from cal_ai.extractors.reader.extractor import ReaderExtractor, read_events
 from cal_ai.extractors.reader.network import FOLDER
 from cal_ai.settings import load_settings
-from cal_ai.transcript import parse_transcript
+from cal_ai.transcripts.reading import parse_transcript
 from truemark.counts import total
 from truemark.errors import TruemarkError
 

@@ -21,7 +21,8 @@ from tests.cal_ai.sample_folders import (
 )
 
 from cal_ai.benchmark.record import excerpt, quoted_lines
-from cal_ai.transcript import Transcript, Utterance, parse_transcript
+from cal_ai.transcripts.conversation import Transcript, Utterance
+from cal_ai.transcripts.reading import parse_transcript
 from truemark.cli import main as truemark
 from truemark.records import Run, load_run, schema
 

@@ -13,7 +13,7 @@ from cal_ai.events import ContextEvent, Event
 from cal_ai.extractors.answers import render_answer
 from cal_ai.extractors.protocol import Extraction, Request
 from cal_ai.extractors.replay import Recorded, ReplayExtractor, open_recording, request_fingerprint
-from cal_ai.transcript import parse_transcript
+from cal_ai.transcripts.reading import parse_transcript
 from truemark.errors import TruemarkError
 from truemark.services.calls import CallFailed, Usage
 

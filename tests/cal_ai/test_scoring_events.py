@@ -17,7 +17,7 @@ from cal_ai.benchmark.scoring import (
 )
 from cal_ai.benchmark.sidecar import ExpectedEvent, Sidecar
 from cal_ai.events import ContextEvent, Event
-from cal_ai.transcript import Transcript
+from cal_ai.transcripts.conversation import Transcript
 from truemark import Counts
 from truemark.counts import total
 

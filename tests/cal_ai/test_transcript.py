@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cal_ai.transcript import Transcript, Utterance, load_transcript, parse_transcript
+from cal_ai.transcripts.conversation import Transcript, Utterance
+from cal_ai.transcripts.reading import load_transcript, parse_transcript
 from truemark.errors import TruemarkError
 
 DETERMINISTIC = settings(derandomize=True, deadline=None)

@@ -19,7 +19,7 @@ from cal_ai.extractors.reader.extractor import LONGEST_TALK, read_events
 from cal_ai.extractors.reader.limits import TooLong
 from cal_ai.extractors.reader.mentions import Dialogue, read_dialogue
 from cal_ai.extractors.reader.network import shared_network
-from cal_ai.transcript import parse_transcript
+from cal_ai.transcripts.reading import parse_transcript
 from truemark.services.calls import CallFailed
 
 NOW = datetime(2026, 3, 4, 9, 10)  # a Wednesday

@@ -12,7 +12,7 @@ from multiprocessing import Pool
 from cal_ai.events import ContextEvent
 from cal_ai.extractors.protocol import Request
 from cal_ai.extractors.reader.mentions import read_dialogue
-from cal_ai.transcript import Transcript, Utterance
+from cal_ai.transcripts.conversation import Transcript, Utterance
 from training.conversations.plan import TABLES
 from training.reader.conversations import Conversation, TrueEvent
 from training.reader.labels import Example, example

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from cal_ai.events import Action, ContextEvent
 from cal_ai.extractors.protocol import Request
-from cal_ai.transcript import parse_transcript
+from cal_ai.transcripts.reading import parse_transcript
 
 DEV_SHARE = 10  # every tenth plan of conversations is kept for choosing thresholds
 

@@ -18,7 +18,7 @@ from cal_ai.calendars.protocol import (
     EventGone,
 )
 from cal_ai.events import Event
-from cal_ai.transcript import Transcript
+from cal_ai.transcripts.conversation import Transcript
 from truemark.signature import data_hash
 
 _Step = tuple[Result, str, str | None]  # the result, the reason, and the event's id

@@ -26,7 +26,8 @@ from cal_ai.extractors.choosing import choice_line, choose_extractor, is_embedde
 from cal_ai.extractors.prompt import context_lines
 from cal_ai.extractors.protocol import Extractor, Request
 from cal_ai.settings import load_settings
-from cal_ai.transcript import Transcript, load_transcript
+from cal_ai.transcripts.conversation import Transcript
+from cal_ai.transcripts.reading import load_transcript
 from truemark.command import note, tell
 from truemark.errors import TruemarkError
 from truemark.jsonlines import DAMAGED_SUFFIX

@@ -20,7 +20,7 @@ from cal_ai.events import Confidence, Event
 from cal_ai.extractors.choosing import is_embedded
 from cal_ai.extractors.protocol import Extractor, identity_of
 from cal_ai.extractors.replay import ReplayExtractor
-from cal_ai.transcript import Transcript
+from cal_ai.transcripts.conversation import Transcript
 from truemark import __version__
 from truemark.counts import Counts
 from truemark.records import (

@@ -10,7 +10,8 @@ from pathlib import Path
 from cal_ai.benchmark.sidecar import DEFAULT_REFERENCE, Sidecar, parse_sidecar
 from cal_ai.extractors.protocol import Request
 from cal_ai.settings import DEFAULT_OWNER
-from cal_ai.transcript import LARGEST_TRANSCRIPT, Transcript, parse_transcript
+from cal_ai.transcripts.conversation import Transcript
+from cal_ai.transcripts.reading import LARGEST_TRANSCRIPT, parse_transcript
 from truemark.errors import TruemarkError
 from truemark.files import read_text
 from truemark.signature import data_hash

@@ -12,7 +12,7 @@ from functools import cache, lru_cache
 
 from cal_ai.events import ContextEvent
 from cal_ai.extractors.protocol import Request
-from cal_ai.transcript import Transcript, Utterance
+from cal_ai.transcripts.conversation import Transcript, Utterance
 from truemark.errors import TruemarkError
 from truemark.services.calls import Prompt, Turn
 from truemark.text import one_line

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from cal_ai.events import ContextEvent
 from cal_ai.extractors.protocol import Request
-from cal_ai.transcript import Transcript
+from cal_ai.transcripts.conversation import Transcript
 from truemark.services.calls import CallFailed
 
 

@@ -1,0 +1,1 @@
+"""Conversations: one module for each form that they are written in."""

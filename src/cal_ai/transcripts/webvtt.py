@@ -1,0 +1,54 @@
+"""WebVTT subtitles, as Zoom and Teams save them: `<v Name>text</v>`, or `Name: text` in a cue."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Sequence
+
+from cal_ai.transcripts.conversation import Start, bare
+from cal_ai.transcripts.names import speaker_of
+
+FORM = "WebVTT"
+_TIMING = re.compile(r"(?:\d+:)?\d{1,2}:\d{2}[.,]\d{3}\s+-->\s")
+_VOICE = re.compile(r"<v(?:\.[^\s>]*)?\s+([^>]+)>")
+_TAG = re.compile(r"</?[a-zA-Z0-9][^<>]*>")
+
+
+def is_webvtt(lines: Sequence[str]) -> bool:
+    return next(filter(None, map(bare, lines)), "").startswith("WEBVTT")
+
+
+def read_cues(lines: Sequence[str]) -> tuple[list[str], list[Start]]:
+    """Return the lines with only the words of cues, and where each speaker begins.
+
+    Cues that follow each other and have the same speaker, or none, are one utterance.
+    """
+    words = [""] * len(lines)
+    starts: list[Start] = []
+    in_cue = False
+    for place, line in enumerate(map(bare, lines)):
+        if _TIMING.match(line) or not line:
+            in_cue = bool(line)
+        elif in_cue:
+            for speaker, said in _voices(line):
+                if speaker is None or (starts and starts[-1].speaker == speaker):
+                    words[place] = f"{words[place]} {said}".strip()
+                else:
+                    starts.append(Start(place, speaker, said))
+    return words, starts
+
+
+def _voices(line: str) -> list[tuple[str | None, str]]:
+    """Split a line of a cue at its voices; before the first there may be words of nobody."""
+    before, *parts = _VOICE.split(line)
+    voices: list[tuple[str | None, str]] = []
+    if said := _plain(before):
+        voices.append(speaker_of(said) or (None, said))
+    for name, said in zip(parts[::2], parts[1::2], strict=True):
+        voices.append((html.unescape(name).strip(), _plain(said)))
+    return voices
+
+
+def _plain(text: str) -> str:
+    return html.unescape(_TAG.sub("", text)).strip()

@@ -1,0 +1,100 @@
+"""Every form that a conversation is written in is read as the same conversation."""
+
+from __future__ import annotations
+
+import pytest
+
+from cal_ai.transcripts.reading import form_line, parse_transcript
+
+LUNCH = [("Alice Smith", "Lunch at noon?"), ("Bob", "Yes: see you there.")]
+FORMS = {
+    "[Name]: text": "[Alice Smith]: Lunch at noon?\n[Bob]: Yes: see you there.\n",
+    "Name: text": "Alice Smith: Lunch at noon?\nBob: Yes: see you there.\n",
+    "[10:01] Name: text": "[10:01] Alice Smith: Lunch at noon?\n"
+    "[10:02:10] Bob: Yes: see you there.",
+    "10:01 Name: text": "10:01 Alice Smith: Lunch\nat noon?\n10:02 PM Bob: Yes: see you there.",
+    "chat of Zoom": "10:01:22 From Alice Smith to Everyone: Lunch at noon?\n"
+    "10:02:00 From Bob to Alice Smith (direct message): Yes: see you there.",
+    "WebVTT of Teams": "WEBVTT\n\nNOTE made by Teams\n\n7a-0\n00:00:03.100 --> 00:00:04.000\n"
+    "<v Alice Smith>Lunch</v>\n\n7a-1\n00:00:04.000 --> 00:00:05.000\n"
+    "<v Alice Smith>at noon?</v>\n\n00:05.000 --> 00:06.000\n<v Bob>Yes: see you there.</v>\n",
+    "WebVTT of Zoom": "\ufeffWEBVTT\n\n1\n00:00:03.100 --> 00:00:04.000\nAlice Smith: Lunch\n\n"
+    "2\n00:00:04.000 --> 00:00:05.000\nat noon?\n\n3\n00:00:05.000 --> 00:00:06.000\n"
+    "Bob: Yes: see you there.\n",
+    "captions of Zoom": "[Alice Smith] 10:01:22\nLunch at noon?\n\n[Bob] 10:01:30\n"
+    "Yes: see you there.\n",
+    "captions of Teams": "Alice Smith   0:03\nLunch at noon?\n\nBob   0:10\nYes: see you there.\n",
+    "names above times": "Alice Smith\n0:03\nLunch at noon?\n\nBob\n0:10\nYes: see you there.\n",
+    "WhatsApp on Android": "12/31/25, 10:01 PM - Alice Smith: Lunch at noon?\n"
+    "12/31/25, 10:02\u202fPM - Bob: Yes: see\nyou there.\n",
+    "WhatsApp on an iPhone": "[31.12.25, 22:01:15] Alice Smith: Lunch at noon?\n"
+    "\u200e[31.12.25, 22:02:00] Bob: Yes: see you there.\n",
+}
+
+
+def spoken(text: str) -> list[tuple[str, str]]:
+    return [(said.speaker, said.words) for said in parse_transcript(text).utterances]
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_all_forms_hold_the_same_conversation(form: str) -> None:
+    transcript = parse_transcript(FORMS[form])
+    assert spoken(FORMS[form]) == LUNCH
+    assert transcript.skipped_lines == ()
+    assert transcript.speakers == ("Alice Smith", "Bob")
+
+
+@pytest.mark.parametrize(
+    ("form", "line"),
+    [
+        ("Name: text", "read as Name: text, 0 lines left out"),
+        ("chat of Zoom", "read as [10:01] Name: text, 0 lines left out"),
+        ("WebVTT of Teams", "read as WebVTT, 0 lines left out"),
+        ("captions of Zoom", "read as captions of Zoom or Teams, 0 lines left out"),
+        ("WhatsApp on Android", "read as WhatsApp export, 0 lines left out"),
+    ],
+)
+def test_a_line_says_which_form_was_read(form: str, line: str) -> None:
+    assert form_line(parse_transcript(FORMS[form])) == line
+
+
+def test_one_line_in_brackets_decides_the_form() -> None:
+    assert spoken("Bob: skipped\n[Alice]: Hello\nCarol: more") == [("Alice", "Hello Carol: more")]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("Meet at 10:30.\nhttps://example.org/x", id="no names"),
+        pytest.param("so what we do is: nothing", id="a sentence before the colon"),
+        pytest.param("Note: bring milk", id="a remark"),
+        pytest.param("<b>Bob</b>: hello", id="markup"),
+        pytest.param("WEBVTT\n\n00:01.000 --> 00:02.000\nno voice here", id="subtitles"),
+    ],
+)
+def test_a_text_without_speakers_is_no_conversation(text: str) -> None:
+    assert parse_transcript(text).utterances == ()
+
+
+def test_notices_and_media_of_whatsapp_are_left_out() -> None:
+    text = (
+        "31/12/2025, 22:00 - Messages and calls are end-to-end encrypted.\n"
+        "31/12/2025, 22:01 - Alice: Lunch?\nat noon\n"
+        "31/12/2025, 22:02 - Bob: <Media omitted>\n"
+        "31/12/2025, 22:03 - +44 7700 900123: Fine.\n"
+    )
+    assert spoken(text) == [("Alice", "Lunch? at noon"), ("+44 7700 900123", "Fine.")]
+    assert form_line(parse_transcript(text)) == "read as WhatsApp export, 2 lines left out"
+
+
+def test_a_remark_within_a_conversation_continues_it() -> None:
+    assert spoken("Bob: see below\nNote: bring milk\nJean de la Fontaine: Yes") == [
+        ("Bob", "see below Note: bring milk"),
+        ("Jean de la Fontaine", "Yes"),
+    ]
+
+
+def test_the_language_of_a_conversation_may_be_said_in_its_first_lines() -> None:
+    transcript = parse_transcript("# Language: German\n[Alice]: Hallo")
+    assert (transcript.language, transcript.skipped_lines) == ("German", ())
+    assert parse_transcript("[Alice]: Hallo").language is None
