@@ -109,7 +109,7 @@ def test_a_bad_value_in_the_file_is_named_with_the_file() -> None:
 
 @pytest.mark.parametrize("url", ["localhost:11434", "ftp://host/v1", "http://", "http:// host"])
 def test_an_address_that_is_none_is_refused(url: str) -> None:
-    with pytest.raises(TruemarkError, match=r"OPENAI_BASE_URL is .*, not an address such as http"):
+    with pytest.raises(TruemarkError, match=r"OPENAI_BASE_URL is not an address such as http"):
         loaded({"OPENAI_BASE_URL": url})
 
 

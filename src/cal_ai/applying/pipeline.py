@@ -18,7 +18,7 @@ from cal_ai.applying.decisions import DEFAULT_APPLY, admits, decide
 from cal_ai.applying.dry_run import DryRun
 from cal_ai.applying.journal import Earlier, Journal
 from cal_ai.applying.outcomes import CHANGES, Outcome, outcomes_json, outcomes_text
-from cal_ai.calendars.choosing import choose_calendar, data_folder
+from cal_ai.calendars.choosing import choose_calendar, data_folder, shown_calendar
 from cal_ai.calendars.protocol import Calendar, Entry
 from cal_ai.calendars.zones import machine_zone
 from cal_ai.events import Confidence, ContextEvent, Event
@@ -105,8 +105,9 @@ def run_command(options: argparse.Namespace) -> int:
 
 def _command(options: argparse.Namespace) -> str:
     """Return the command line without the flags that are for a single run."""
-    given = [(f"--{name}", getattr(options, name)) for name in ("owner", "calendar", "extractor")]
-    given += [("--model", options.model), ("--prompt", options.prompt)]
+    calendar = None if options.calendar is None else shown_calendar(options.calendar)
+    given = [("--owner", options.owner), ("--calendar", calendar)]
+    given += [(f"--{name}", getattr(options, name)) for name in ("extractor", "model", "prompt")]
     flags = [part for flag, value in given if value is not None for part in (flag, str(value))]
     return shlex.join(["python", "-m", "cal_ai", str(options.file), *flags])
 

@@ -25,6 +25,7 @@ from cal_ai.calendars.protocol import (
     Unreachable,
 )
 from cal_ai.calendars.servers import calendar_policy, wait_for_server
+from truemark.services.addresses import same_origin, shown_address
 from truemark.services.bounded_http import BoundedSession, UnfitAnswerError
 from truemark.services.calls import CallFailed
 
@@ -98,7 +99,7 @@ class CalDavCalendar:
             enable_rfc6764=False,
         )
         session: Any = BoundedSession(
-            self._client.session, calendar_policy(timeout_s), wait_for_server
+            self._client.session, account.url, calendar_policy(timeout_s), wait_for_server
         )
         self._client.session = session
         self._addresses: dict[str, str] = {}
@@ -121,6 +122,10 @@ class CalDavCalendar:
         warnings: list[str] = []
         budget = Budget()
         for address, text, etag in self._overlapping(start, end):
+            if not same_origin(address, self._account.url):
+                where = shown_address(address)
+                warnings.append(f"{self.name}: an event on another server, {where}, is left out")
+                continue
             try:
                 listing = self._document(text, budget).coming(start, end)
             except CalendarError as error:
@@ -183,12 +188,25 @@ class CalDavCalendar:
                 and response.tree.find(f".//{{{_CALDAV}}}calendar") is not None
             ):
                 return self._account.url
-            calendars = [str(calendar.url) for calendar in self._client.get_calendars()]
+            try:
+                calendars = [str(calendar.url) for calendar in self._client.get_calendars()]
+            except ValueError as error:  # the library quotes an address that it refuses to join
+                self._require_own_server(*(word for word in str(error).split() if "//" in word))
+                raise
         if len(calendars) == 1:
+            self._require_own_server(*calendars)
             return calendars[0]
         what = "holds no calendar" if not calendars else f"holds {len(calendars)} calendars"
-        choice = f"; name one of {', '.join(calendars)}" if calendars else ""
+        choice = f"; name one of {', '.join(map(shown_address, calendars))}" if calendars else ""
         raise CalendarError(f"caldav:{self._account.url}: {what}, expected one{choice}")
+
+    def _require_own_server(self, *addresses: str) -> None:
+        for address in addresses:
+            if not same_origin(urljoin(self._account.url, address), self._account.url):
+                raise CalendarError(
+                    f"caldav:{self._account.url}: the calendar is on another server,"
+                    f" {shown_address(address)}; name that one"
+                )
 
     def _overlapping(self, start: datetime, end: datetime) -> list[tuple[str, str, str]]:
         """Fetch address, text and version of each resource with an event in the window."""

@@ -16,7 +16,7 @@ from cal_ai.calendars.protocol import Calendar, CalendarError
 from cal_ai.calendars.servers import calendar_policy
 from cal_ai.settings import Settings
 from truemark.imports import require
-from truemark.services.models import is_address
+from truemark.services.addresses import is_address, shown_address
 
 CALENDARS = ("ics:PATH", "caldav:URL", "google")
 _FOLDER = "truemark"
@@ -38,7 +38,15 @@ def check_calendar(name: str) -> str:
         )
     if (kind in ("ics", "google") and (place or not colon)) or kind == "caldav":
         return name
-    raise CalendarError(f"{name!r} is not one of {', '.join(CALENDARS)}")
+    # An address may hold a password, so only what cannot be one is repeated.
+    shown = "that" if "@" in name or "//" in name else repr(name)
+    raise CalendarError(f"{shown} is not one of {', '.join(CALENDARS)}")
+
+
+def shown_calendar(name: str) -> str:
+    """Return the name as it may be printed: without the user and password of an address."""
+    kind, _, place = name.partition(":")
+    return f"{kind}:{shown_address(place)}" if kind == "caldav" else name
 
 
 def choose_calendar(

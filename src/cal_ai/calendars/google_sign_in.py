@@ -75,6 +75,7 @@ class SignIn:
             WSGITimeoutError,
         )
         from oauthlib.oauth2 import OAuth2Error  # type: ignore[import-untyped]  # ships no types
+        from requests.exceptions import RequestException
 
         if not self.client_file.exists():
             raise AccessRefused(
@@ -84,6 +85,7 @@ class SignIn:
         try:
             client = json.loads(read_text(self.client_file, _LARGEST_FILE))
             flow = InstalledAppFlow.from_client_config(client, SCOPES)
+            flow.oauth2session.max_redirects = 0  # the code and the client's secret go no further
         except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
             raise AccessRefused(
                 f"{self.client_file}: is not the JSON of an OAuth client of type Desktop app"
@@ -96,6 +98,9 @@ class SignIn:
             raise AccessRefused(
                 f"google: nobody signed in within {_SIGN_IN_WAIT_S} s; run it again"
             ) from error
+        except RequestException as error:
+            reason = type(error).__name__
+            raise AccessRefused(f"google: the sign-in failed: no answer ({reason})") from error
         except OAuth2Error as error:
             raise AccessRefused(f"google: the sign-in failed: {error.description}") from error
         self.keep(credentials)

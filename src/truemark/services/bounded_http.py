@@ -14,9 +14,10 @@ import zlib
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urljoin
 from urllib.request import getproxies
 
+from truemark.services.addresses import same_origin, shown_address
 from truemark.services.calls import TransientError
 from truemark.services.retry import CallPolicy, call_patiently, parse_retry_after
 
@@ -32,12 +33,22 @@ _PART_SIGNS = (b"[", b"{", b",", b"<")
 _ENCODINGS = {"": None, "identity": None, "gzip": 31, "x-gzip": 31, "deflate": 15}
 _PIECE = 65_536
 _MOST_REDIRECTIONS = 5
-_REDIRECTIONS = frozenset({301, 302, 307, 308})
+_REDIRECTIONS = frozenset({300, 301, 302, 303, 305, 307, 308})
 _BUSY = frozenset({429, 503})
 
 
 class UnfitAnswerError(Exception):
     """An answer that is not read to its end; the text says why."""
+
+
+def refuse_redirection(status: int, location: str | None) -> None:
+    """Raise `UnfitAnswerError` for an answer that sends the client, and its secrets, elsewhere."""
+    if status in _REDIRECTIONS:
+        target = f" to {shown_address(location)}" if location else ""
+        raise UnfitAnswerError(
+            f"the server sends on{target} (status {status}), which is not followed;"
+            " name the right address"
+        )
 
 
 class Unpacker:
@@ -129,6 +140,7 @@ def bounded_client(
 ) -> httpx2.AsyncClient:
     """Make an httpx2 client that raises `UnfitAnswerError` for an answer beyond the bounds.
 
+    It follows no redirection.
     Streams are not bounded here; the caller limits how much it reads. Timeouts and the number of
     connections are left to the caller too.
     """
@@ -138,7 +150,14 @@ def bounded_client(
         async def send(
             self, request: httpx2.Request, *, stream: bool = False, **options: Any
         ) -> httpx2.Response:
+            # The secrets in the request are for the server that the user named.
+            options["follow_redirects"] = False
             response = await super().send(request, stream=True, **options)
+            try:
+                refuse_redirection(response.status_code, response.headers.get("location"))
+            except UnfitAnswerError:
+                await response.aclose()
+                raise
             if stream:
                 return response
             content = await read_whole(response)
@@ -175,7 +194,7 @@ class BoundedResponse(http.client.HTTPResponse):
 
 
 def bounded_httplib2(timeout_s: float) -> Any:
-    """Make the HTTP client that Google's library needs, reading within bounds."""
+    """Make the HTTP client that Google's library needs: bounded answers, no redirections."""
     import httplib2  # type: ignore[import-untyped]  # ships no types
 
     class Plain(httplib2.HTTPConnectionWithTimeout):  # type: ignore[misc]  # as above
@@ -187,19 +206,27 @@ def bounded_httplib2(timeout_s: float) -> Any:
     class Http(httplib2.Http):  # type: ignore[misc]  # as above
         def request(self, uri: str, *arguments: Any, **named: Any) -> Any:
             named["connection_type"] = Encrypted if uri.startswith("https:") else Plain
-            return super().request(uri, *arguments, **named)
+            response, content = super().request(uri, *arguments, **named)
+            refuse_redirection(response.status, response.get("location"))
+            return response, content
 
-    return Http(timeout=timeout_s)
+    client = Http(timeout=timeout_s)
+    client.follow_redirects = False
+    return client
 
 
 class BoundedSession:
     """Replaces the requests session of a CalDAV client: bounded answers, retried by a policy.
 
-    Redirections are followed on the same server only, because the password goes with them.
+    Every request carries the password, so it goes to the server of `home` and no other, whatever
+    addresses and redirections that server gives.
     """
 
-    def __init__(self, session: Any, policy: CallPolicy, sleep: Callable[[float], None]) -> None:
+    def __init__(
+        self, session: Any, home: str, policy: CallPolicy, sleep: Callable[[float], None]
+    ) -> None:
         self._session = session
+        self._home = home
         self._policy = policy
         self._sleep = sleep
 
@@ -207,14 +234,16 @@ class BoundedSession:
         """Return the whole answer; raises `UnfitAnswerError`, or `CallFailed` without one."""
         options["timeout"] = 2 * self._policy.timeout_s  # between bytes; `run_within` counts it all
         for _ in range(_MOST_REDIRECTIONS):
+            if not same_origin(url, self._home):
+                raise UnfitAnswerError(
+                    f"the server sends on to another server, {shown_address(url)}; name that one"
+                )
             ask = partial(self._within_timeout, method, url, options)
             response = call_patiently(ask, self._policy, self._sleep)
-            if response.status_code not in _REDIRECTIONS:
+            location = response.headers.get("Location")
+            if response.status_code not in _REDIRECTIONS or not location:
                 return response
-            target = urljoin(url, response.headers.get("Location") or "")
-            if urlsplit(target)[:2] != urlsplit(url)[:2]:
-                raise UnfitAnswerError("the server sends on to another server; name that one")
-            url = target
+            url = urljoin(url, location)
         raise UnfitAnswerError("the server sends on without end")
 
     def close(self) -> None:

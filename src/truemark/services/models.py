@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 from io import StringIO
 from pathlib import Path
 from typing import Literal
-from urllib.parse import urlsplit
 
 from dotenv import dotenv_values
 
 from truemark.errors import TruemarkError
 from truemark.files import read_text
 from truemark.imports import require
+from truemark.services.addresses import is_address
 from truemark.services.client import LanguageModelClient
 from truemark.services.gemini import GeminiModel
 from truemark.services.openai import OPENAI_URL, OpenAIModel
@@ -45,8 +45,9 @@ class Sources:
     def url(self, name: str) -> str | None:
         place, value = self.lookup(name)
         if value is not None and not is_address(value):
+            # The value is not repeated: it may be a key pasted into the wrong line.
             raise TruemarkError(
-                f"{place}{name} is {value!r}, not an address such as http://localhost:11434/v1"
+                f"{place}{name} is not an address such as http://localhost:11434/v1"
             )
         return value
 
@@ -56,16 +57,6 @@ class Sources:
             if value := (values.get(name) or "").strip():
                 return place, value
         return "", None
-
-
-def is_address(text: str) -> bool:
-    """Whether the text is the address of a web server."""
-    try:
-        parts = urlsplit(text)
-        known = parts.scheme in ("http", "https") and bool(parts.hostname)
-        return known and parts.port != 0 and not re.search(r"[\s\x00-\x1f\x7f]", text)
-    except ValueError:  # half a bracket, a port that is no number
-        return False
 
 
 @dataclass(frozen=True, slots=True)
