@@ -93,6 +93,7 @@ class Unit:
     """One thing that was measured, once: its counts, or the reason why it failed.
 
     Units of one cluster are resampled together; without one, a unit stands with its own repeats.
+    `context` is what the system was told beside the text, by name: texts, or lists of texts.
     """
 
     id: str
@@ -110,6 +111,7 @@ class Unit:
     text: str | None = None
     marks: tuple[Mark, ...] = ()
     text_left_out: bool = False
+    context: Mapping[str, object] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         _check_counts(self.tp, self.fp, self.fn)
@@ -291,6 +293,12 @@ class Run:
         """Twelve hex digits that stand for the system and all that changes its answers."""
         parts = (self.system.name, self.system.kind, self.system.identity)
         return data_hash(json.dumps(parts, sort_keys=True, default=str))
+
+    @property
+    def id(self) -> str:
+        """Eight hex digits that stand for this run, wherever it is shown."""
+        key = (f"{name}:{value}" for name, value in sorted(self.comparison_key.items()))
+        return data_hash(self.started, self.system_id, *key)[:8]
 
 
 def load_run(path: str | os.PathLike[str]) -> Run:

@@ -25,6 +25,11 @@ Open = Callable[..., Any]
 RUNS: dict[str, Callable[[], Sequence[Run]]] = {
     "talks": lambda: [talks_run("nano", 0.9)],
     "talks compared": lambda: [talks_run("nano", 0.9), talks_run("small", 0.97)],
+    "three talks": lambda: [
+        talks_run("nano", 0.9),
+        talks_run("small", 0.97),
+        talks_run("base", 0.98, seed=9),
+    ],
     "calendar": lambda: [calendar_run("cautious", 0.8, repeats=2)],
     "calendar compared": lambda: [
         calendar_run("cautious", 0.8),

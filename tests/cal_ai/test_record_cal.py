@@ -182,6 +182,9 @@ def because(reason: str) -> list[int]:
         pytest.param("It's Bob's idea and Alice's day, isn't it?", [], id="apostrophes"),
         pytest.param('He says "Great".', [], id="too-short-to-tell"),
         pytest.param('He says "dinner on Sunday".', [], id="nobody-said-that"),
+        pytest.param("Bob: Lunch on Friday? / Alice: Friday is …", [0, 1], id="by-speaker"),
+        pytest.param("Alice: Lunch on Friday?", [], id="another-speaker"),
+        pytest.param("Alice: …", [], id="nothing-but-a-speaker"),
     ],
 )
 def test_the_lines_that_a_reason_names_or_quotes(reason: str, expected: list[int]) -> None:

@@ -16,7 +16,7 @@ from cal_ai.benchmark.pairing import TOLERANCES, Terms, meant_event
 from cal_ai.benchmark.scoring import EMPTY, Failed, Result, Scored, Unscored
 from cal_ai.benchmark.sidecar import ExpectedEvent, Sidecar
 from cal_ai.defaults import EMBEDDED
-from cal_ai.events import Confidence, Event
+from cal_ai.events import Confidence, ContextEvent, Event
 from cal_ai.extractors.choosing import is_embedded
 from cal_ai.extractors.protocol import Extractor, identity_of
 from cal_ai.extractors.replay import ReplayExtractor
@@ -52,6 +52,7 @@ _AROUND = 2  # lines shown before and after a quoted one
 
 _NUMBERED = re.compile(r"\blines? (\d{1,6})(?:(?:-|–| to | and )(\d{1,6}))?")
 _QUOTED = re.compile(r'"([^"]+)"|“([^”]+)”|„([^“”]+)[“”]|«([^»]+)»|(?<!\w)[\'‘](.+?)[\'’](?!\w)')
+_CUT = " …"  # what ends a quote that is not whole
 _LEAST_LETTERS = 6  # shorter words stand in too many lines
 _LONGEST_SPAN = 50  # lines; no reason quotes more
 
@@ -172,7 +173,28 @@ def _unit(result: Scored | Failed, whole: Excerpt, price: Price) -> Unit:
         replayed=spent.replayed,
         text=whole.text,
         marks=whole.marks,
+        context=_context(result.sidecar) if isinstance(result, Scored) else {},
     )
+
+
+def _context(sidecar: Sidecar) -> dict[str, object]:
+    """Tell what the extractor knew beside the conversation: whose calendar, when, what is in it."""
+    calendar = [f"{event.id}: {_named(event)}" for event in sidecar.calendar_context]
+    return {
+        "owner": sidecar.owner,
+        "reference time": sidecar.reference_datetime.strftime("%A %Y-%m-%d %H:%M"),
+        "calendar": calendar or "empty",
+    }
+
+
+def _named(event: ContextEvent) -> str:
+    """Name an event of the calendar: `Dentist, 2026-02-21 09:00 to 09:30, Main St 4`."""
+    until = ""
+    if event.end is not None:
+        same_day = event.end.date() == event.start.date()
+        until = f" to {event.end:%H:%M}" if same_day else f" to {_shown(event.end)}"
+    place = f", {event.location}" if event.location else ""
+    return f"{event.summary}, {_shown(event.start)}{until}{place}"
 
 
 def _tokens(usage: Usage | None) -> dict[str, int]:
@@ -203,7 +225,7 @@ def _finding(result: Scored, kind: str, about: Mistake | Match, said: Excerpt) -
         offset=said.offset,
         marks=said.marks,
         expected=None if expected is None else _expected_fields(expected, result.sidecar),
-        got=None if got is None else _extracted_fields(got),
+        got=None if got is None else _extracted_fields(got, result.sidecar),
         differences=tuple(map(_difference, (*about.differences, *about.remarks))),
         confidence=None if got is None else got.confidence,
         note="" if got is None else got.reasoning,
@@ -217,15 +239,21 @@ def _difference(deviation: Deviation) -> Difference:
 
 def _expected_fields(event: ExpectedEvent, sidecar: Sidecar) -> Mapping[str, object]:
     meant = meant_event(event, Terms.of(sidecar))
-    return _event_fields(event, event.attendees_contain, None if meant is None else meant.id)
+    return _event_fields(event, event.attendees_contain, None if meant is None else meant.id, meant)
 
 
-def _extracted_fields(event: Event) -> Mapping[str, object]:
-    return _event_fields(event, event.attendees, event.existing_event_id)
+def _extracted_fields(event: Event, sidecar: Sidecar) -> Mapping[str, object]:
+    number = event.existing_event_id
+    by_number = {planned.id: planned for planned in sidecar.calendar_context}
+    planned = None if number is None else by_number.get(number)
+    return _event_fields(event, event.attendees, number, planned)
 
 
 def _event_fields(
-    event: Event | ExpectedEvent, attendees: Sequence[str], number: int | None
+    event: Event | ExpectedEvent,
+    attendees: Sequence[str],
+    number: int | None,
+    planned: ContextEvent | None,
 ) -> Mapping[str, object]:
     fields: dict[str, object] = {
         "action": event.action,
@@ -235,6 +263,7 @@ def _event_fields(
         "location": event.location,
         "attendees": ", ".join(attendees),
         "existing_event_id": number,
+        "existing_event": None if planned is None else _named(planned),
     }
     return {name: value for name, value in fields.items() if value not in (None, "")}
 
@@ -253,16 +282,25 @@ class Excerpt:
 
 
 def quoted_lines(transcript: Transcript, reason: str) -> frozenset[int]:
-    """Find the utterances, by place, that a reason names by number or quotes word for word."""
+    """Find the utterances, by place, that a reason names by number or quotes word for word.
+
+    A quote stands in quotation marks, or after the name of its speaker (`Ann: see you at ten`),
+    several of them with ` / ` between them; one that is cut ends in ` …`.
+    """
     numbers = {number for span in _NUMBERED.findall(reason) for number in _span(*span)}
     quotes = [_plain("".join(parts)).strip(".,;:!?…") for parts in _QUOTED.findall(reason)]
     quotes = [quote for quote in quotes if len(quote) >= _LEAST_LETTERS]
-    if not numbers and not quotes:
+    said = [_plain(part) for part in reason.split(" / ") if ": " in part]
+    whole = frozenset(said)
+    cut = tuple(part.rstrip(_CUT) for part in said if part.endswith("…") and part[-3:] != ": …")
+    if not numbers and not said and not quotes:
         return frozenset()
     places = set()
     for place, utterance in enumerate(transcript.utterances):
         words = utterance.words.casefold() if quotes else ""
-        if utterance.line in numbers or any(quote in words for quote in quotes):
+        line = _plain(f"{utterance.speaker}: {utterance.words}") if said else ""
+        by_speaker = line in whole or line.startswith(cut)
+        if utterance.line in numbers or by_speaker or any(quote in words for quote in quotes):
             places.add(place)
     return frozenset(places)
 

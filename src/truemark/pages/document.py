@@ -14,15 +14,17 @@ from hashlib import sha256
 from importlib import resources
 from typing import TYPE_CHECKING
 
+from truemark.counts import total
 from truemark.imports import require
 from truemark.jsontext import to_json
 from truemark.pages.figures import Figure
 from truemark.records import Finding, Mark, Run, finding_counts
+from truemark.summary import scored_units
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-_SCRIPTS = ("text.js", "mistake.js", "charts.js", "page.js")
+_SCRIPTS = ("text.js", "mistake.js", "truth.js", "charts.js", "page.js")
 # What could end a script element early, or start a comment in one, written as JSON escapes.
 _ESCAPES = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029"}
 Key = tuple[str, int, str, str]
@@ -138,6 +140,7 @@ def payload_of(
 ) -> object:
     """Gather the data of a report; `groups` are the numbers of the runs that are compared."""
     texts = Texts()
+    group_of = {number: place for place, numbers in enumerate(groups) for number in numbers}
     tags: dict[tuple[int, int], tuple[str, ...]] = {}
     for numbers in groups:
         compared = [runs[number] for number in numbers], [names[number] for number in numbers]
@@ -145,7 +148,7 @@ def payload_of(
             tags[numbers[place_in_group], finding] = changes
     content = {
         "runs": [
-            _run(run, name, number, texts)
+            _run(run, name, number, texts) | {"group": group_of[number]}
             for number, (run, name) in enumerate(zip(runs, names, strict=True))
         ],
         "findings": [
@@ -169,11 +172,16 @@ def _run(run: Run, name: str, number: int, texts: Texts) -> dict[str, object]:
                 "group": list(unit.group.items()),
                 "text": None if text is None else texts.number(text),
                 "marks": [] if text is None else _marks(unit.marks, text),
+                "context": list(unit.context.items()),
             }
         )
+    counts = total(unit.counts for unit in scored_units(run))
     return {
+        "id": run.id,
         "name": name,
         "number": number,
+        "total": [counts.tp, counts.fp, counts.fn],
+        "empty": run.scoring.empty,
         "threshold": run.scoring.threshold,
         "tolerance": run.scoring.tolerance or 0,
         "units": units,
@@ -216,6 +224,8 @@ def _findings(run: Run, texts: Texts) -> list[dict[str, object]]:
             "text": texts.number(finding.text) if finding.text else None,
             "at": None if at is None else utf16(finding.text)(at),
             "place": None if at is None or not whole else utf16(whole)(finding.offset + at),
+            "from": utf16(whole)(finding.offset) if whole and finding.text else None,
+            "character": None if finding.at is None else finding.offset + finding.at,
             "marks": _marks(finding.marks, finding.text),
             "expected": finding.expected,
             "got": finding.got,

@@ -1,11 +1,13 @@
 /* One mistake in detail: in the running text, or as expected beside got. */
 "use strict";
 
-/** What shows a mistake of these data; `levels` are the thresholds that sliders move, one per run. */
-globalThis.mistakesOf = (data, levels) => {
+/** What shows a mistake of these data; `levels` are the thresholds that sliders move, one per run.
+    `truth` knows what the reader marked; `shown` is called when part of a mistake is drawn anew. */
+globalThis.mistakesOf = (data, levels, truth, shown) => {
   const AROUND = 5000;
   const { WORD, make, marked, marksAt } = texts;
   const { runs, findings } = data;
+  let compared = null;
   const unitKey = (id, repeat) => `${repeat} ${id}`;
   const units = runs.map((run) => new Map(run.units.map((u) => [unitKey(u.id, u.repeat), u])));
   const unitOf = (finding, run = finding.run) => units[run].get(unitKey(finding.unit, finding.repeat));
@@ -29,6 +31,16 @@ globalThis.mistakesOf = (data, levels) => {
       "probability" in finding ? chip(`p ${finding.probability.toFixed(3)}`, "soft") : null,
       make("a", { href: `#finding=${findings.indexOf(finding)}`, class: "permalink" }, "link"),
     );
+  }
+
+  /** The buttons by which a reader says that not the system is wrong. */
+  function judging(finding) {
+    if (!finding.mistake) return null;
+    const buttons = [["wrong", "The truth is wrong here"], ["unclear", "Unclear"]].map(([verdict, words]) => {
+      const pressed = String(truth.verdictOf(finding) === verdict);
+      return make("button", { type: "button", "data-verdict": verdict, "aria-pressed": pressed }, words);
+    });
+    return make("div", { class: "judging", role: "group", "aria-label": "Is the truth right?" }, ...buttons);
   }
 
   /** The values of expected and got, field by field; differing fields stand out. */
@@ -64,38 +76,86 @@ globalThis.mistakesOf = (data, levels) => {
     return make("div", { class: "scroll" }, table);
   }
 
+  /** Whether it is about fields, not about a place in the text. */
   const isStructured = (finding) =>
-    ["expected", "got"].some((name) => name in finding) || (finding.differences ?? []).length > 0;
+    ["expected", "got"].some((name) => name in finding) ||
+    (!("character" in finding) && (finding.differences ?? []).length > 0);
+
+  /** The panels of the runs that are compared: two side by side; of more, the mistake's own and
+      beside it the one that is chosen among the others. */
+  function panelsOf(finding, panelOf) {
+    const peers = runs.map((_, number) => number).filter((number) => runs[number].group === runs[finding.run].group);
+    if (peers.length < 3) return peers.map(panelOf).filter((panel) => panel !== null);
+    const others = peers.filter((number) => number !== finding.run);
+    if (!others.includes(compared)) [compared] = others;
+    const tabs = make("div", { class: "tabs", role: "group", "aria-label": "Run to compare with" });
+    const place = make("div", { class: "compared" });
+    const choose = (number) => {
+      compared = number;
+      [...tabs.children].forEach((tab, at) => tab.setAttribute("aria-pressed", String(others[at] === number)));
+      const absent = () => make("p", { class: "soft" }, "This run has no such text.");
+      place.replaceChildren(tabs, panelOf(number) ?? absent());
+    };
+    for (const number of others) {
+      const tab = make("button", { type: "button" }, make("bdi", {}, runs[number].name));
+      tab.addEventListener("click", () => {
+        choose(number);
+        tab.focus();
+        shown();
+      });
+      tabs.append(tab);
+    }
+    choose(compared);
+    return [panelOf(finding.run), place];
+  }
+
+  const runTitle = (number) =>
+    runs.length > 1 ? make("h4", { class: `run-${number % 6}` }, make("bdi", {}, runs[number].name)) : null;
+
+  /** What the system was told beside the text. */
+  function contextOf(unit) {
+    if (!unit?.context.length) return null;
+    const lines = (value) =>
+      Array.isArray(value)
+        ? [make("ul", {}, ...value.map((line) => make("li", {}, make("bdi", {}, plain(line)))))]
+        : [make("bdi", {}, plain(value))];
+    const rows = unit.context.flatMap(([name, value]) => [make("dt", {}, name), make("dd", {}, ...lines(value))]);
+    return make("dl", { class: "context" }, ...rows);
+  }
 
   /** The transcript beside what was expected and what each run got. */
   function structured(finding) {
     const unit = unitOf(finding);
-    const text = data.texts[finding.text ?? unit?.text ?? -1] ?? "";
-    const marks = "text" in finding ? finding.marks : [];
-    const box = make("div", { class: "text lines", dir: "auto" });
+    const whole = data.texts[unit?.text ?? -1];
+    const text = whole ?? data.texts[finding.text ?? -1] ?? "";
+    const by = whole === undefined ? 0 : (finding.from ?? 0);
+    const marks = "text" in finding ? finding.marks.map(([start, end, ...rest]) => [start + by, end + by, ...rest]) : [];
+    const box = make("div", { class: "text lines", dir: "auto", tabindex: "0", role: "region", "aria-label": "Conversation" });
     box.append(marked(text, marks, 0, text.length, null));
-    const sides = make("div", { class: "sides" });
     const same = (one) => one.unit === finding.unit && one.repeat === finding.repeat;
-    runs.forEach((run, number) => {
+    const panelOf = (number) => {
       const own = findings.filter((one) => one.run === number && same(one) && isStructured(one));
       if (number === finding.run) own.sort((a, b) => (b === finding) - (a === finding));
-      if (runs.length > 1) sides.append(make("h4", { class: `run-${number % 6}` }, make("bdi", {}, run.name)));
-      if (!own.length) sides.append(make("p", { class: "soft" }, "No mistake here."));
+      const side = make("div", {}, runTitle(number));
+      if (!own.length) side.append(make("p", { class: "soft" }, "No mistake here."));
       for (const one of own) {
         const also = one === finding ? "current" : "also";
-        sides.append(
+        side.append(
           make("section", { class: also }, chip(one.kind, kindName(one.kind)), fieldsTable(one), noteOf(one)),
         );
       }
-    });
-    return make("div", { class: "beside" }, box, sides);
+      return side;
+    };
+    const sides = make("div", { class: "sides" }, ...panelsOf(finding, panelOf));
+    return make("div", { class: "beside" }, make("div", {}, contextOf(unit), box), sides);
   }
 
   const noteOf = (finding) => make("p", { class: "note", dir: "auto" }, finding.note ?? "");
 
   /** The running text around the mistake, once per run that has it, with a slider each. */
   function running(finding) {
-    const panels = runs.map((run, number) => {
+    const panelOf = (number) => {
+      const run = runs[number];
       const unit = unitOf(finding, number);
       const whole = unit !== undefined && unit.text !== null && "place" in finding;
       if (!whole && number !== finding.run) return null;
@@ -104,18 +164,18 @@ globalThis.mistakesOf = (data, levels) => {
       const text = data.texts[source];
       const place = whole ? finding.place : finding.at;
       const marks = () => (whole ? marksAt(unit, run, levels[number], text) : finding.marks);
-      const box = make("div", { class: "text", dir: "auto", tabindex: "0" });
+      const label = `Text around the mistake, ${run.name}`;
+      const box = make("div", { class: "text", dir: "auto", tabindex: "0", role: "region", "aria-label": label });
       box.refresh = () => {
         const from = Math.max(0, (place ?? 0) - AROUND);
         const to = Math.min(text.length, (place ?? 0) + AROUND);
         box.replaceChildren(marked(text, marks(), from, to, place ?? null));
       };
       box.refresh();
-      const title = runs.length > 1 ? make("h4", { class: `run-${number % 6}` }, make("bdi", {}, run.name)) : null;
       const moves = whole && run.threshold !== null;
-      return make("div", { class: "running" }, title, moves ? sliderOf(number) : null, box);
-    });
-    return make("div", { class: "runnings" }, ...panels, noteOf(finding));
+      return make("div", { class: "running" }, runTitle(number), moves ? sliderOf(number) : null, box);
+    };
+    return make("div", { class: "runnings" }, ...panelsOf(finding, panelOf), noteOf(finding));
   }
 
   function sliderOf(number) {
@@ -128,7 +188,7 @@ globalThis.mistakesOf = (data, levels) => {
 
   /** A few words by which a finding is known in the list. */
   function snippet(finding) {
-    const [first] = finding.differences ?? [];
+    const [first] = "character" in finding ? [] : (finding.differences ?? []);
     if (first) return `${first[0]}: ${plain(first[1])} → ${plain(first[2])}`;
     const side = finding.expected ?? finding.got;
     if (side !== undefined) {
@@ -151,6 +211,9 @@ globalThis.mistakesOf = (data, levels) => {
     return make("div", { class: "piece" }, headOf(finding), body, noteOf(finding));
   }
 
-  const detail = (finding) => [headOf(finding), isStructured(finding) ? structured(finding) : running(finding)];
+  const detail = (finding) =>
+    [headOf(finding), judging(finding), isStructured(finding) ? structured(finding) : running(finding)].filter(
+      (part) => part !== null,
+    );
   return { chip, detail, groupsOf, kindName, plain, printed, snippet };
 };

@@ -12,7 +12,8 @@
   const { runs, findings } = data;
   const levels = runs.map((run) => run.threshold);
   const charts = chartsOf(data.figures, levels);
-  const { chip, detail, groupsOf, kindName, plain, printed, snippet } = mistakesOf(data, levels);
+  const truth = truthOf(data);
+  const { chip, detail, groupsOf, kindName, plain, printed, snippet } = mistakesOf(data, levels, truth, settle);
 
   function setTheme(theme) {
     document.documentElement.dataset.theme = theme;
@@ -27,6 +28,11 @@
 
   function show(finding) {
     byId("detail").replaceChildren(...detail(finding));
+    settle();
+  }
+
+  /** Scrolls each text to the place it is shown for, and puts the sliders where they belong. */
+  function settle() {
     for (const box of all("#detail .running .text")) {
       const focus = box.querySelector(".focus");
       if (focus) box.scrollTop = focus.offsetTop - box.clientHeight / 2;
@@ -90,7 +96,22 @@
     confidence: (finding) => [confidenceOf(finding)],
     run: (finding) => [runs[finding.run].name],
     change: (finding) => finding.changes,
+    marked: (finding) => [truth.NAMES.get(truth.verdictOf(finding)) ?? "not marked"],
   };
+
+  const SURE = new Map([["high", 0.9], ["medium", 0.6], ["low", 0.3]]);
+
+  /** How sure the system was of a mistake; for what it missed, how sure that nothing is there. */
+  function sureness(finding) {
+    if ("confidence" in finding) return SURE.get(finding.confidence) ?? 0;
+    if (!("probability" in finding)) return -1;
+    return finding.kind === "missed" ? 1 - finding.probability : finding.probability;
+  }
+
+  // Mistakes before remarks, then the most confident first: those are the worst, or not mistakes.
+  const sure = findings.map(sureness);
+  const order = findings.map((_, number) => number);
+  order.sort((a, b) => findings[b].mistake - findings[a].mistake || sure[b] - sure[a] || a - b);
 
   function searchText(finding) {
     const parts = [finding.unit, finding.kind, finding.note ?? "", data.texts[finding.text ?? -1] ?? ""];
@@ -111,14 +132,14 @@
     searched ??= wanted ? findings.map(searchText) : null;
     listed = [];
     const tally = new Map();
-    findings.forEach((finding, number) => {
+    order.forEach((number) => {
+      const finding = findings[number];
       const failed = failing(finding, number, wanted);
       if (!failed.length) listed.push(number);
       if (failed.length < 2) count(tally, finding.run, failed[0], barValues(finding), 1);
     });
     if (!wanted && [...filters.keys()].every((name) => COARSE.includes(name))) countAll(tally);
     showBars(tally);
-    listed.sort((a, b) => findings[b].mistake - findings[a].mistake);
     page = 0;
     showFilters();
     if (!listed.includes(selected)) selected = listed[0] ?? null;
@@ -193,11 +214,42 @@
       chip(finding.kind, kindName(finding.kind)),
       runs.length > 1 ? make("i", { class: `swatch run-${finding.run % 6}`, title: runs[finding.run].name }) : null,
       make("span", { class: "unit" }, make("bdi", {}, finding.unit)),
-      make("span", { class: "sure soft" }, sure),
+      make("span", { class: "sure soft" }, ...marksOf(finding), sure),
       make("span", { class: "snippet", dir: "auto" }, snippet(finding)),
     );
     if (number === selected) link.setAttribute("aria-current", "true");
     return make("li", {}, link);
+  }
+
+  const marksOf = (finding) => {
+    const verdict = truth.verdictOf(finding);
+    return verdict ? [make("span", { class: "verdict", title: truth.NAMES.get(verdict) }, verdict === "wrong" ? "✗ truth " : "? ")] : [];
+  };
+
+  /** Marks the mistake that is shown and says what that makes of the score. */
+  function judge(verdict) {
+    if (selected === null) return;
+    truth.toggle(findings[selected], verdict);
+    showMarks();
+    showList();
+    for (const button of all("#detail [data-verdict]")) {
+      button.setAttribute("aria-pressed", String(truth.verdictOf(findings[selected]) === button.dataset.verdict));
+    }
+  }
+
+  function showMarks() {
+    const sentences = truth.sentences();
+    byId("marked").textContent = sentences.join("; ");
+    byId("export").hidden = !sentences.length;
+    fillChoices("marked");
+  }
+
+  function exportMarks() {
+    for (const [name, content] of truth.files()) {
+      const address = URL.createObjectURL(new Blob([content], { type: "application/json" }));
+      make("a", { href: address, download: name }).click();
+      URL.revokeObjectURL(address);
+    }
   }
 
   function showList() {
@@ -259,11 +311,21 @@
   }
 
   /** Keeps filters and selection in the address, so that what is seen can be linked to. */
-  function remember() {
+  function remember(step = "replaceState") {
     const parts = new URLSearchParams(filters);
     if (query) parts.set("search", query);
     if (selected !== null) parts.set("finding", selected);
-    history.replaceState(null, "", `#${parts}`);
+    history[step](seen(), "", `#${parts}`);
+  }
+
+  const seen = () => ({ filters: [...filters], query, selected });
+
+  /** Puts back what was seen before a filter was set: Back undoes it. */
+  function restore(before) {
+    filters.clear();
+    for (const [name, value] of before.filters) filters.set(name, value);
+    ({ query, selected } = before);
+    refresh();
   }
 
   function follow() {
@@ -288,25 +350,27 @@
     if (value === "" || value === undefined) filters.delete(name);
     else filters.set(name, value);
     refresh();
-    remember();
+    remember("pushState");
   }
 
   function clear() {
     filters.clear();
     query = "";
     refresh();
-    remember();
+    remember("pushState");
   }
 
   /** The choices of every filter, from what the findings have. */
-  function fillChoices() {
+  function fillChoices(only) {
     for (const choice of all("select[data-filter]")) {
       const name = choice.dataset.filter;
+      if (only && only !== name) continue;
       const found = new Set(findings.flatMap(VALUES[name]));
       const own = [...found].sort((a, b) => a.localeCompare(b, "en", { numeric: true }));
       choice.replaceChildren(make("option", { value: "" }, "all"));
       choice.append(...own.map((value) => make("option", { value }, value)));
       choice.parentElement.hidden = own.length < 2;
+      choice.value = filters.get(name) ?? "";
     }
   }
 
@@ -318,6 +382,8 @@
     ["k", () => step(-1)],
     ["p", () => step(-1)],
     ["/", () => byId("search").focus()],
+    ["w", () => judge("wrong")],
+    ["u", () => judge("unclear")],
     ["Escape", clear],
   ]);
 
@@ -335,8 +401,9 @@
   function onClick(event) {
     const button = event.target.closest("button");
     if (!button) return;
-    const { filter, level, run } = button.dataset;
-    if (filter) {
+    const { filter, level, run, verdict } = button.dataset;
+    if (verdict) judge(verdict);
+    else if (filter) {
       const value = valueOf(button);
       setFilter(filter, filters.get(filter) === value ? "" : value);
       if (!button.matches(".bar")) byId("mistakes").scrollIntoView();
@@ -395,10 +462,14 @@
     });
     byId("next").addEventListener("click", () => step(1));
     byId("previous").addEventListener("click", () => step(-1));
-    addEventListener("hashchange", follow);
+    byId("export").addEventListener("click", exportMarks);
+    addEventListener("hashchange", () => history.state ?? follow());
+    addEventListener("popstate", (event) => event.state && restore(event.state));
     fillChoices();
     refresh();
     follow();
+    showMarks();
+    history.replaceState(seen(), "");
     levels.forEach((_, number) => showLevel(number));
   }
 
