@@ -18,7 +18,7 @@ from typing import Any, Protocol
 from sat_bench.corpus.loading import transcript_files
 from sat_bench.corpus.subtitles import spoken_text
 from sat_bench.corpus.talks import CorpusError, Talk, find_sentences
-from sat_bench.corpus.transcripts import split_header
+from sat_bench.corpus.transcripts import is_in_lines, parse_lines, split_header
 from sat_bench.defaults import (
     DEFAULT_TIMEOUT_S,
     DEFAULTS,
@@ -108,22 +108,11 @@ def read_label_text(path: Path) -> LabelText:
     header, body, _ = split_header(content)
     if not body.strip():
         raise CorpusError(f"{path}: no transcript text in it")
-    if header.get("truth", "").strip().casefold() != LINES:
+    if not is_in_lines(header):
         return LabelText(header, body.strip())
-    paragraphs = [
-        [line.strip() for line in part.split("\n") if line.strip()]
-        for part in _PARAGRAPH.split(body.strip())
-    ]
-    text = "\n\n".join(" ".join(lines) for lines in paragraphs)
-    ends, place = [], 0
-    for line in (line for lines in paragraphs for line in lines):
-        place += _letters(line)
-        ends.append(place)
-    return LabelText(header, text, tuple(ends))
-
-
-def _letters(text: str) -> int:
-    return len("".join(text.split()))
+    text, sentences = parse_lines(body)
+    words = words_of(text)
+    return LabelText(header, text, tuple(words.place_at(sentence.end) for sentence in sentences))
 
 
 def format_lines(header: Mapping[str, str], text: str, ends: Iterable[int]) -> str:

@@ -5,6 +5,7 @@ import pytest
 from sat_bench.corpus.importing import import_transcript
 from sat_bench.corpus.loading import load_talk
 from sat_bench.corpus.talks import CorpusError
+from sat_bench.corpus.transcripts import parse_transcript
 
 PASTED = """\
 00:13
@@ -103,3 +104,11 @@ def test_what_cannot_be_imported_is_named_and_nothing_is_written(
         import_transcript(file, tmp_path / out if out else None, force=False)
     assert message in str(raised.value)
     assert list(tmp_path.iterdir()) == [file]
+
+
+def test_a_talk_in_lines_says_itself_where_sentences_end() -> None:
+    content = "# Source: x\n# Truth: lines\n\nWe sat\nThere. Yes?\n\n\nThen he left\n"
+    talk = parse_transcript(Path("a.txt"), content, "plain")
+    assert talk.text == "We sat There. Yes?\n\nThen he left"
+    sentences = [talk.text[start:end] for start, end in talk.sentences]
+    assert sentences == ["We sat", "There. Yes?", "Then he left"]

@@ -340,7 +340,11 @@
     showPanel();
   }
 
-  const focus = (place) => setCurrent(place ?? content.events[0]?.id ?? WHOLE);
+  /** Goes to a place; to the first event where that is no more. */
+  function focus(place) {
+    const isThere = place === WHOLE || cards.has(place);
+    setCurrent(isThere ? place : (content.events[0]?.id ?? WHOLE));
+  }
 
   function keep() {
     if (current === null) return;

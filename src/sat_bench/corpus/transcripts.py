@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from sat_bench.corpus.talks import CorpusError, Talk, find_sentences, unify_line_breaks
+from sat_bench.corpus.talks import CorpusError, Sentence, Talk, find_sentences, unify_line_breaks
 from sat_bench.defaults import TruthRule
 
 _HEADER_LINE = re.compile(r"#\s*(?P<name>[A-Za-z]+)\s*:\s*(?P<value>.*)")
@@ -24,16 +24,42 @@ def parse_transcript(path: Path, content: str, rule: TruthRule) -> Talk:
     text = body.strip()
     if not text:
         raise CorpusError(f"{path}:{body_line}: no transcript after the header")
+    if is_in_lines(header):
+        text, sentences = parse_lines(body)
+    else:
+        sentences = find_sentences(text, rule)
     return Talk(
         id=path.stem,
         source=source,
         speaker=header.get("speaker", ""),
         title=header.get("title", ""),
         text=text,
-        sentences=find_sentences(text, rule),
+        sentences=sentences,
         language=header.get("language", ""),
         remarks=tuple(_stray_header_lines(path, body, body_line)),
     )
+
+
+def is_in_lines(header: Mapping[str, str]) -> bool:
+    """Whether a header says `# Truth: lines`: every line of the text is one sentence."""
+    return header.get("truth", "").strip().casefold() == "lines"
+
+
+def parse_lines(body: str) -> tuple[str, tuple[Sentence, ...]]:
+    """Join sentences, a line each, by spaces, and paragraphs by an empty line."""
+    pieces: list[str] = []
+    sentences: list[Sentence] = []
+    length, joint = 0, ""
+    for line in body.strip().split("\n"):
+        sentence = line.strip()
+        if not sentence:
+            joint = "\n\n"
+            continue
+        start = length + len(joint)
+        sentences.append(Sentence(start, start + len(sentence)))
+        pieces += joint, sentence
+        length, joint = start + len(sentence), " "
+    return "".join(pieces), tuple(sentences)
 
 
 def split_header(content: str) -> tuple[dict[str, str], str, int]:

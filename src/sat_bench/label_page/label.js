@@ -9,6 +9,7 @@
     missed: "The run finds no end here. Is the truth wrong?",
   };
   const LONGEST_UNBROKEN = 30;
+  const LONGEST_PARAGRAPH = 400;
   const PARAGRAPH = /\n\s*\n/;
 
   let talk = null;
@@ -25,8 +26,11 @@
     words = state.pieces.map((piece, index) => {
       const word = make("span", { class: "word" }, piece.trim());
       word.index = index;
-      if (!paragraphs.length || PARAGRAPH.test(piece)) paragraphs.push(make("p", { dir: "auto" }));
-      else if (/^\s/.test(piece)) paragraphs.at(-1).append(" ");
+      const isNew = !paragraphs.length || PARAGRAPH.test(piece);
+      if (isNew || paragraphs.at(-1).childNodes.length > LONGEST_PARAGRAPH) {
+        if (!isNew) paragraphs.at(-1).classList.add("unbroken");
+        paragraphs.push(make("p", { dir: "auto" }));
+      } else if (/^\s/.test(piece)) paragraphs.at(-1).append(" ");
       paragraphs.at(-1).append(word);
       return word;
     });
@@ -157,14 +161,24 @@
 
   /** A click sets or removes the end that is nearer: before the word or after it. */
   document.getElementById("work").addEventListener("click", (event) => {
-    const word = event.target.closest(".word");
-    if (!word || talk.drafting || getSelection().toString()) return;
-    const { left, width } = word.getBoundingClientRect();
-    const isRight = getComputedStyle(word).direction === "ltr" ? event.clientX > left + width / 2 : event.clientX < left + width / 2;
-    const index = isRight || word.index === 0 ? word.index : word.index - 1;
+    if (talk.drafting || getSelection().toString()) return;
+    const index = clickedIndex(event);
+    if (index === null) return;
     moveTo(index);
     toggle(index);
   });
+
+  function clickedIndex({ target, clientX, clientY }) {
+    const word = target.closest(".word");
+    if (!word) {
+      // Between two words: the space has no element of its own, but follows one.
+      const before = document.caretPositionFromPoint?.(clientX, clientY)?.offsetNode.previousSibling;
+      return before?.index ?? null;
+    }
+    const { left, width } = word.getBoundingClientRect();
+    const isAfter = clientX > left + width / 2 === (getComputedStyle(word).direction === "ltr");
+    return isAfter || word.index === 0 ? word.index : word.index - 1;
+  }
 
   start({
     at: () => talk.ids[here] ?? null,

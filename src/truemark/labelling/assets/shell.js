@@ -25,6 +25,7 @@ globalThis.shell = (() => {
   let waiting = false;
   let retry = 0;
   let changedField = null;
+  let opening = 0;
 
   // ---- saving ---------------------------------------------------------------------------------
 
@@ -56,6 +57,7 @@ globalThis.shell = (() => {
   /** Sends what has changed; while a request is on its way, the next one waits for its answer. */
   function save() {
     if (conflict) return;
+    say("saving …");
     if (sending) {
       waiting = true;
       return;
@@ -90,7 +92,8 @@ globalThis.shell = (() => {
     }
     for (const place of places) unsent.delete(place);
     text.stamp = said.stamp;
-    say(said.problem ? `saved; no gold yet: ${said.problem}` : "saved", Boolean(said.problem));
+    const problem = said.problem ? `saved; no gold yet: ${said.problem}` : "";
+    if (!waiting) say(problem || "saved", Boolean(problem));
     const before = overview.texts[text.number].left;
     overview.texts[text.number].left = said.left;
     if ((before === 0) !== (said.left === 0)) showProgress();
@@ -155,16 +158,19 @@ globalThis.shell = (() => {
 
   async function open(number, place = null) {
     if (conflict) return;
+    const ticket = ++opening; // of two that are asked for, the later one is shown
     if (text && !text.drafting) await settle();
     let state;
     try {
       state = await fetched(address(number));
     } catch (error) {
       notice(error.message);
+      if (text) showTexts();
       return;
     }
+    if (ticket !== opening || conflict) return;
     show(state, place);
-    if (state.drafting) setTimeout(() => text.number === number && text.drafting && open(number, place), DRAFT_MS);
+    if (state.drafting) setTimeout(() => ticket === opening && open(number, place), DRAFT_MS);
   }
 
   function show(state, place = null) {
@@ -259,7 +265,9 @@ globalThis.shell = (() => {
   }
 
   async function openNextUndone() {
+    const before = opening;
     await settle();
+    if (before !== opening) return;
     const { length } = overview.texts;
     for (let ahead = 1; ahead < length; ahead++) {
       const number = (text.number + ahead) % length;
