@@ -13,13 +13,24 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
-from truemark.command import DONE, FAILED, INCONCLUSIVE, WRONG_USE, Parser, run_command, say, tell
+from truemark.command import (
+    DONE,
+    FAILED,
+    INCONCLUSIVE,
+    NOT_COMPARABLE,
+    WRONG_USE,
+    Parser,
+    run_command,
+    say,
+    tell,
+)
 from truemark.errors import TruemarkError
 
 if TYPE_CHECKING:
     from truemark.timeline import Timeline
 
 NAME = "truemark"
+MEASURES = ("f1", "precision", "recall", "clean")
 _STATUS = {"passed": DONE, "fell short": FAILED, "inconclusive": INCONCLUSIVE}
 
 
@@ -34,7 +45,10 @@ class Command:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; 0 done, 1 failed or fell short, 2 wrong use, 3 inconclusive, 130 Ctrl-C."""
+    """Run the command and return its exit status.
+
+    0 done, 1 failed or fell short, 2 wrong use, 3 inconclusive, 4 not comparable, 130 Ctrl-C.
+    """
     return run_command(NAME, lambda: _work(arguments))
 
 
@@ -137,12 +151,31 @@ def _write_history(timeline: Timeline, options: argparse.Namespace) -> None:
 def _check_arguments(subparser: argparse.ArgumentParser) -> None:
     subparser.add_argument("run", metavar="RUN", help="the run record to check")
     subparser.add_argument("--against", metavar="BASELINE", help="the run record to compare with")
-    subparser.add_argument("--fail-under", type=_share, metavar="F1", help="least f1")
     subparser.add_argument(
-        "--fail-under-lower", type=_share, metavar="F1", help="least lower end of the f1 interval"
+        "--measure",
+        type=_measures,
+        action="extend",
+        metavar="MEASURE",
+        help=f"what is asked about: {', '.join(MEASURES)} (units without a mistake); several"
+        " with commas (f1)",
+    )
+    subparser.add_argument("--fail-under", type=_share, metavar="SCORE", help="least score")
+    subparser.add_argument(
+        "--fail-under-lower", type=_share, metavar="SCORE", help="least lower end of the interval"
     )
     subparser.add_argument(
         "--fail-if-worse", action="store_true", help="fall short if worse than the baseline"
+    )
+    subparser.add_argument(
+        "--margin",
+        type=_margin,
+        metavar="LOSS",
+        help="pass only if it is shown that less than this was lost against the baseline",
+    )
+    subparser.add_argument(
+        "--failed-as-missed",
+        action="store_true",
+        help="count all that was expected of a failed unit as missed",
     )
     subparser.add_argument(
         "--max-failed",
@@ -159,21 +192,33 @@ def _check_arguments(subparser: argparse.ArgumentParser) -> None:
 
 
 def _check(options: argparse.Namespace) -> int:
+    from truemark.comparison import NotComparableError
     from truemark.files import append_text, write_atomically
     from truemark.gate import Criteria, check, junit
     from truemark.records import load_run
     from truemark.sections import gate_sections, gate_summary, show
 
     criteria = Criteria(
-        options.fail_under, options.fail_under_lower, options.fail_if_worse, options.max_failed
+        fail_under=options.fail_under,
+        fail_under_lower=options.fail_under_lower,
+        fail_if_worse=options.fail_if_worse,
+        max_failed=options.max_failed,
+        measures=tuple(dict.fromkeys(options.measure or ("f1",))),
+        margin=options.margin,
+        failed_as_missed=options.failed_as_missed,
     )
     if criteria.ask_nothing:
-        _refuse("check needs --fail-under, --fail-under-lower or --fail-if-worse")
-    if criteria.fail_if_worse and options.against is None:
-        _refuse("--fail-if-worse needs --against BASELINE")
+        _refuse("check needs --fail-under, --fail-under-lower, --fail-if-worse or --margin")
+    if criteria.compare and options.against is None:
+        asked = "--fail-if-worse" if criteria.fail_if_worse else "--margin"
+        _refuse(f"{asked} needs --against BASELINE")
     _spare_records(options.junit)
     baseline = load_run(options.against) if options.against else None
-    gate = check(load_run(options.run), baseline, criteria, anyway=options.anyway)
+    try:
+        gate = check(load_run(options.run), baseline, criteria, anyway=options.anyway)
+    except NotComparableError as error:
+        say(NAME, f"error: {error}")
+        return NOT_COMPARABLE
     tell(show(gate_sections(gate), options.format))
     if options.junit:
         write_atomically(options.junit, junit(gate))
@@ -201,6 +246,22 @@ def _share(text: str) -> float:
     if not 0 <= value <= 1:
         raise argparse.ArgumentTypeError(f"must be between 0 and 1, got {text[:40]}")
     return value
+
+
+def _margin(text: str) -> float:
+    value = _share(text)
+    if not value:
+        raise argparse.ArgumentTypeError("must be above 0, got 0")
+    return value
+
+
+def _measures(text: str) -> list[str]:
+    measures = text.split(",")
+    for measure in measures:
+        if measure not in MEASURES:
+            known = ", ".join(MEASURES)
+            raise argparse.ArgumentTypeError(f"must be one of {known}, got {measure[:40]}")
+    return measures
 
 
 def _refuse(message: str) -> NoReturn:

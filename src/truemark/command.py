@@ -26,6 +26,7 @@ DONE: Final = 0
 FAILED: Final = 1
 WRONG_USE: Final = 2
 INCONCLUSIVE: Final = 3
+NOT_COMPARABLE: Final = 4
 INTERRUPTED: Final = 130
 
 LONGEST_WAIT_S: Final = 1_000_000

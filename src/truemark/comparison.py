@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,11 +11,20 @@ from numpy.typing import NDArray
 from truemark.counts import Counts
 from truemark.errors import TruemarkError
 from truemark.records import WRITTEN, Run, Unit
-from truemark.summary import Summary, by_group, cluster_of, scoring_of, summarise
+from truemark.summary import (
+    Nouns,
+    Summary,
+    by_group,
+    cluster_nouns,
+    cluster_of,
+    count_row,
+    scoring_of,
+    summarise,
+)
 from truemark.text import clipped
 from truemark.uncertainty import (
-    LEVEL,
-    MEASURES,
+    ALL_MEASURES,
+    FEWEST_FOR_VERDICT,
     Measure,
     PairedInterval,
     Power,
@@ -28,10 +36,13 @@ from truemark.uncertainty import (
 )
 
 Ints = NDArray[np.int64]
-Verdict = Literal["better", "worse", "not distinguishable"]
 WORTH_SEEING = 0.02
 LONGEST_NAME = 200  # characters of a system's name that are shown
 Pair = tuple[Unit, Unit]
+
+
+class NotComparableError(TruemarkError):
+    """The signatures of two runs differ, so their numbers do not mean the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,18 +88,19 @@ class Versus:
     fixed: tuple[Change, ...]
     broken: tuple[Change, ...]
     groups: tuple[GroupDifference, ...]
+    nouns: Nouns  # what clusters are called
 
     @property
     def clusters(self) -> int:
         return self.differences["f1"].clusters
 
     @property
-    def verdict(self) -> Verdict:
+    def verdict(self) -> str:
         """What the test says of the difference in F1, in words."""
-        difference = self.differences["f1"].value
-        if self.p_value > LEVEL or difference == 0:
-            return "not distinguishable"
-        return "better" if difference > 0 else "worse"
+        f1 = replace(self.differences["f1"], p_value=self.p_value)
+        if f1.known:
+            return f1.verdict
+        return f"too few {self.nouns[1]} to tell (at least {FEWEST_FOR_VERDICT})"
 
     @property
     def needed(self) -> int | None:
@@ -160,7 +172,7 @@ def _differing(runs: Sequence[Run], names: Sequence[str], anyway: bool) -> tuple
             if expected.get(part) == key.get(part):
                 continue
             if not anyway:
-                raise TruemarkError(
+                raise NotComparableError(
                     f"{name} is not comparable with {names[0]}: {part} is"
                     f" {key.get(part, 'absent')}, expected {expected.get(part, 'none')};"
                     " --anyway compares the units in common"
@@ -177,8 +189,8 @@ def _versus(name: str, baseline: Run, run: Run) -> Versus:
         )
     before, after = _paired_tables(pairs)
     rules = run.scoring
-    scorings = [scoring_of(rules, measure) for measure in MEASURES]
-    differences = dict(zip(MEASURES, paired_intervals(after, before, scorings), strict=True))
+    scorings = [scoring_of(rules, measure) for measure in ALL_MEASURES]
+    differences = dict(zip(ALL_MEASURES, paired_intervals(after, before, scorings), strict=True))
     p_value = differences["f1"].p_value
     changes = _changes(pairs)
     return Versus(
@@ -191,7 +203,13 @@ def _versus(name: str, baseline: Run, run: Run) -> Versus:
         fixed=tuple(change for change in reversed(changes) if change.mistakes < 0),
         broken=tuple(change for change in changes if change.mistakes > 0),
         groups=_group_differences(pairs, run),
+        nouns=cluster_nouns(run),
     )
+
+
+def paired_tables(baseline: Run, run: Run) -> tuple[Ints, Ints]:
+    """Add up the counts per cluster over the units that both runs scored, before and after."""
+    return _paired_tables(_pairs(baseline, run))
 
 
 def _pairs(baseline: Run, run: Run) -> list[Pair]:
@@ -204,12 +222,10 @@ def _pairs(baseline: Run, run: Run) -> list[Pair]:
 
 def _paired_tables(pairs: Sequence[Pair]) -> tuple[Ints, Ints]:
     """Add up the counts per cluster, before and after."""
-    rows = [
-        (before.tp, before.fp, before.fn, after.tp, after.fp, after.fn) for before, after in pairs
-    ]
+    rows = [(*count_row(before), *count_row(after)) for before, after in pairs]
     clusters = [cluster_of(before) for before, _ in pairs]
     table = clustered(np.array(rows, dtype=np.int64), clusters)
-    return table[:, :3], table[:, 3:]
+    return table[:, :5], table[:, 5:]
 
 
 def _changes(pairs: Sequence[Pair]) -> list[Change]:

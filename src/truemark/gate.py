@@ -3,41 +3,69 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from typing import Literal
 from xml.etree import ElementTree as Xml
 
-from truemark.comparison import Change, Comparison, compare
+from truemark.comparison import Change, Comparison, compare, paired_tables
 from truemark.records import Run, Unit
-from truemark.summary import Summary, failed_units, summarise
-from truemark.uncertainty import FEWEST_FOR_INTERVAL, FEWEST_FOR_VERDICT
+from truemark.summary import (
+    Summary,
+    cluster_nouns,
+    counted,
+    failed_units,
+    scoring_of,
+    summarise,
+)
+from truemark.uncertainty import (
+    FEWEST_FOR_INTERVAL,
+    FEWEST_FOR_VERDICT,
+    Interval,
+    Measure,
+    PairedInterval,
+    chance_to_see,
+)
 
 Outcome = Literal["passed", "fell short", "inconclusive"]
+LOSSES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5)  # what a gate that passed may have missed
+_OFTEN_MISSED = 0.3  # of all runs
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 @dataclass(frozen=True, slots=True)
 class Criteria:
-    """What a run must fulfil; None and False ask for nothing."""
+    """What a run must fulfil in each of the measures; None and False ask for nothing.
+
+    With a `margin`, it must be shown that no more than that was lost against the baseline. With
+    `failed_as_missed`, everything that was expected of a failed unit counts as missed.
+    """
 
     fail_under: float | None = None
     fail_under_lower: float | None = None
     fail_if_worse: bool = False
     max_failed: float = 0.1
+    measures: tuple[Measure, ...] = ("f1",)
+    margin: float | None = None
+    failed_as_missed: bool = False
+
+    @property
+    def compare(self) -> bool:
+        """Whether something is asked that needs a baseline."""
+        return self.fail_if_worse or self.margin is not None
 
     @property
     def ask_nothing(self) -> bool:
-        return self == Criteria(max_failed=self.max_failed)
+        return self.fail_under is None and self.fail_under_lower is None and not self.compare
 
 
 @dataclass(frozen=True, slots=True)
 class Requirement:
-    """One thing that was asked, what was found, and whether it holds."""
+    """One thing that was asked, what was found, and whether it holds; None where not known."""
 
     asked: str
     found: str
-    holds: bool
+    holds: bool | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +73,8 @@ class Gate:
     """What was asked of a run and what came of it.
 
     `doubt` says why something that was asked cannot be answered: so many units failed that an
-    outage could look like a change of the system, or there are too few clusters.
+    outage could look like a change of the system, or there are too few clusters. `unseen` says
+    what could have been lost without the gate seeing it.
     """
 
     run: Run
@@ -53,12 +82,15 @@ class Gate:
     comparison: Comparison | None
     requirements: tuple[Requirement, ...]
     doubt: str | None
+    unseen: tuple[str, ...] = ()
+    failed_as_missed: bool = False
 
     @property
     def outcome(self) -> Outcome:
-        if not all(requirement.holds for requirement in self.requirements):
+        answers = {requirement.holds for requirement in self.requirements}
+        if False in answers:
             return "fell short"
-        return "passed" if self.doubt is None else "inconclusive"
+        return "passed" if self.doubt is None and None not in answers else "inconclusive"
 
     @property
     def broken(self) -> tuple[Change, ...]:
@@ -74,19 +106,32 @@ def check(
     anyway: bool = False,
 ) -> Gate:
     """Check a run against the criteria and, where there is one, the baseline."""
-    if criteria.fail_if_worse and baseline is None:
-        raise ValueError("fail_if_worse needs a baseline, got none")
-    doubt = _doubt("the run", run, criteria.max_failed)
+    if criteria.compare and baseline is None:
+        asked = "fail_if_worse" if criteria.fail_if_worse else "margin"
+        raise ValueError(f"{asked} needs a baseline, got none")
+    scored = run
+    if criteria.failed_as_missed:
+        scored = _with_failed_as_missed(run, baseline)
+        doubt = _unknown_expected(scored)
+    else:
+        doubt = _doubt("the run", run, criteria.max_failed)
     if doubt is None and baseline is not None:
         doubt = _doubt("the baseline", baseline, criteria.max_failed)
     if doubt is not None:
         return Gate(run, summarise(run), None, (), doubt)
-    comparison = None
-    if baseline is not None:
-        comparison = compare((baseline, run), anyway=anyway)
-    summary = comparison.summaries[1] if comparison else summarise(run)
-    requirements = tuple(_requirements(summary, comparison, criteria))
-    return Gate(run, summary, comparison, requirements, _too_few(summary, comparison, criteria))
+    comparison = compare((baseline, scored), anyway=anyway) if baseline is not None else None
+    summary = comparison.summaries[1] if comparison else summarise(scored)
+    gate = Gate(
+        run=run,
+        summary=summary,
+        comparison=comparison,
+        requirements=tuple(_requirements(run, summary, comparison, criteria)),
+        doubt=_too_few(run, summary, comparison, criteria),
+        failed_as_missed=criteria.failed_as_missed,
+    )
+    if gate.outcome == "passed" and criteria.fail_if_worse and baseline is not None:
+        return replace(gate, unseen=tuple(_unseen_losses(baseline, scored, criteria.measures)))
+    return gate
 
 
 def _doubt(what: str, run: Run, max_failed: float) -> str | None:
@@ -96,43 +141,144 @@ def _doubt(what: str, run: Run, max_failed: float) -> str | None:
     return None
 
 
-def _too_few(summary: Summary, comparison: Comparison | None, criteria: Criteria) -> str | None:
+def _with_failed_as_missed(run: Run, baseline: Run | None) -> Run:
+    """Turn failed units into ones that found nothing, where it is known what was expected.
+
+    That is what the unit says, or what another repeat of it or the baseline had to find. A unit
+    of which nothing was expected has one miss, so that it is not clean.
+    """
+    known = {
+        unit.id: unit.counts.expected
+        for units in (baseline.units if baseline else (), run.units)
+        for unit in units
+        if unit.failed is None
+    }
+    units = []
+    for unit in run.units:
+        expected = known.get(unit.id) if unit.expected is None else unit.expected
+        if unit.failed is not None and expected is not None:
+            unit = replace(unit, tp=0, fp=0, fn=max(expected, 1), failed=None)
+        units.append(unit)
+    return replace(run, units=tuple(units))
+
+
+def _unknown_expected(run: Run) -> str | None:
+    failed = failed_units(run)
+    if failed:
+        return f"what was expected of {failed[0].id}, which failed, is not in the records"
+    return None if run.units else "the run has no units"
+
+
+def _too_few(
+    run: Run, summary: Summary, comparison: Comparison | None, criteria: Criteria
+) -> str | None:
     """Say which question so few clusters cannot answer, if one was asked."""
+    nouns = cluster_nouns(run)
     f1 = summary.intervals["f1"]
     if criteria.fail_under_lower is not None and not f1.known:
         return (
-            f"{f1.clusters} clusters are too few for an interval (at least {FEWEST_FOR_INTERVAL})"
+            f"{counted(f1.clusters, nouns)} are too few for an interval"
+            f" (at least {FEWEST_FOR_INTERVAL})"
         )
-    if criteria.fail_if_worse and comparison is not None:
+    if criteria.compare and comparison is not None:
         difference = comparison.against[0].differences["f1"]
         if not difference.known:
             return (
-                f"{difference.clusters} clusters are too few to tell whether it is worse"
+                f"{counted(difference.clusters, nouns)} are too few to tell whether it is worse"
                 f" (at least {FEWEST_FOR_VERDICT})"
             )
     return None
 
 
 def _requirements(
-    summary: Summary, comparison: Comparison | None, criteria: Criteria
-) -> Iterable[Requirement]:
-    f1 = summary.intervals["f1"]
+    run: Run, summary: Summary, comparison: Comparison | None, criteria: Criteria
+) -> Iterator[Requirement]:
+    for measure in criteria.measures:
+        name = _named(measure, run)
+        yield from _score_requirements(name, summary.intervals[measure], criteria)
+        if comparison is not None:
+            difference = comparison.against[0].differences[measure]
+            yield from _difference_requirements(name, difference, criteria)
+
+
+def _score_requirements(name: str, interval: Interval, criteria: Criteria) -> Iterator[Requirement]:
     if criteria.fail_under is not None:
-        holds = f1.value >= criteria.fail_under
-        found = f"{f1.value:.4f}"
-        if f1.known:
-            found += f" (95% interval {f1.low:.4f} to {f1.high:.4f})"
-        yield Requirement(f"f1 of {criteria.fail_under:g} or more", found, holds)
-    if criteria.fail_under_lower is not None and f1.known:
-        holds = f1.low >= criteria.fail_under_lower
-        asked = f"lower end of the f1 interval {criteria.fail_under_lower:g} or more"
-        yield Requirement(asked, f"{f1.low:.4f}", holds)
-    if criteria.fail_if_worse and comparison is not None:
-        versus = comparison.against[0]
-        difference = versus.differences["f1"]
-        if difference.known:
-            found = f"{versus.verdict} ({difference.value:+.4f}, p {versus.p_value:.4f})"
-            yield Requirement("f1 not worse than the baseline", found, versus.verdict != "worse")
+        holds = interval.value >= criteria.fail_under
+        found = f"{interval.value:.4f}"
+        if interval.known:
+            found += f" (95% interval {interval.low:.4f} to {interval.high:.4f})"
+        yield Requirement(f"{name} of {criteria.fail_under:g} or more", found, holds)
+    if criteria.fail_under_lower is not None and interval.known:
+        holds = interval.low >= criteria.fail_under_lower
+        asked = f"lower end of the {name} interval {criteria.fail_under_lower:g} or more"
+        yield Requirement(asked, f"{interval.low:.4f}", holds)
+
+
+def _difference_requirements(
+    name: str, difference: PairedInterval, criteria: Criteria
+) -> Iterator[Requirement]:
+    if not difference.known:
+        return
+    if criteria.fail_if_worse:
+        asked = f"{name} not worse than the baseline"
+        if difference.whole_range:
+            # Nothing to take a share of, such as the precision of a system that marks nothing.
+            found = f"nothing can be told ({difference.value:+.4f})"
+            yield Requirement(asked, found, None)
+        else:
+            found = f"{difference.verdict} ({difference.value:+.4f}, p {difference.p_value:.4f})"
+            yield Requirement(asked, found, difference.verdict != "worse")
+    if criteria.margin is not None:
+        found, holds = within_margin(difference, criteria.margin)
+        yield Requirement(f"{name} lost less than {criteria.margin:g}", found, holds)
+
+
+def within_margin(difference: PairedInterval, margin: float) -> tuple[str, bool | None]:
+    """Say whether it was shown that no more than the margin was lost; None is not known."""
+    ends = f"{difference.value:+.4f}, 95% interval {difference.low:+.4f} to {difference.high:+.4f}"
+    if difference.equivalent(margin):
+        return f"equivalent within the margin ({ends})", True
+    if difference.not_inferior(margin):
+        return f"no loss of {margin:g} or more ({ends})", True
+    if difference.verdict == "worse":
+        return f"worse, and a loss of {margin:g} or more is not ruled out ({ends})", False
+    return f"not known ({ends})", None
+
+
+def _named(measure: Measure, run: Run) -> str:
+    if measure == "clean":
+        return f"share of clean {run.words.get('units', 'units')}"
+    return measure
+
+
+def _unseen_losses(baseline: Run, run: Run, measures: Iterable[Measure]) -> Iterator[str]:
+    """Say per measure the largest loss that the test would often have missed."""
+    before, after = paired_tables(baseline, run)
+    nouns = cluster_nouns(run)
+    for measure in measures:
+        scoring = scoring_of(run.scoring, measure)
+        told = None
+        for loss in LOSSES:
+            seen = chance_to_see(before, after, scoring, loss)
+            if seen is None:
+                break
+            if told is None or 1 - seen >= _OFTEN_MISSED:
+                told = loss, 1 - seen
+            if 1 - seen < _OFTEN_MISSED:
+                break
+        name = _named(measure, run)
+        if told is None:
+            yield f"{name}: too few {nouns[1]} differ to know what loss would have been missed"
+        else:
+            loss, missed = told
+            yield f"{name}: a loss of {loss:g} would have been missed in {_of_ten(missed)}"
+
+
+def _of_ten(share: float) -> str:
+    tenths = round(10 * share)
+    if tenths == 0:
+        return "hardly any run like this"
+    return f"{tenths} of 10 runs like this" if tenths < 10 else "nearly every run like this"
 
 
 def junit(gate: Gate) -> bytes:
@@ -158,8 +304,11 @@ def junit(gate: Gate) -> bytes:
 
 def _requirement_case(requirement: Requirement) -> Xml.Element:
     case = _case("gate", requirement.asked, None)
-    if not requirement.holds:
-        Xml.SubElement(case, "failure", message=_xml(f"found {requirement.found}"), type="gate")
+    message = _xml(f"found {requirement.found}")
+    if requirement.holds is None:
+        Xml.SubElement(case, "error", message=message, type="inconclusive")
+    elif not requirement.holds:
+        Xml.SubElement(case, "failure", message=message, type="gate")
     return case
 
 

@@ -112,9 +112,10 @@ class Unit:
     marks: tuple[Mark, ...] = ()
     text_left_out: bool = False
     context: Mapping[str, object] = field(default_factory=dict)
+    expected: int | None = None  # of a failed unit: how many items there were to find
 
     def __post_init__(self) -> None:
-        _check_counts(self.tp, self.fp, self.fn)
+        _check_counts(self.tp, self.fp, self.fn, self.expected or 0)
 
     @property
     def counts(self) -> Counts:

@@ -19,7 +19,7 @@ from typing import Literal
 from truemark.comparison import WORTH_SEEING, Change, Comparison, Versus
 from truemark.gate import Gate
 from truemark.jsontext import to_json
-from truemark.summary import Summary
+from truemark.summary import Summary, failed_units
 from truemark.tables import Table, escape_markdown, render
 from truemark.text import one_line
 from truemark.timeline import Timeline
@@ -308,32 +308,41 @@ def timeline_sections(timeline: Timeline) -> list[Section]:
     ]
 
 
+_ANSWERS = {True: "yes", False: "no", None: "not known"}
+
+
 def gate_sections(gate: Gate) -> list[Section]:
     """Show the outcome first, then what was asked and found, then the comparison."""
     versus = gate.comparison.against[0] if gate.comparison else None
+    failed = failed_units(gate.run)
     facts = {
         "outcome": gate.outcome,
         "doubt": gate.doubt,
         "requirements": [asdict(requirement) for requirement in gate.requirements],
         "run": {"name": gate.run.system.name, **summary_facts(gate.summary)},
+        "failed_as_missed": gate.failed_as_missed,
+        "unseen": list(gate.unseen),
         "verdict": versus.verdict if versus else None,
         "broken": [_change_facts(change) for change in gate.broken],
     }
     sections = [Section(sentences=[_gate_title(gate)], facts=facts)]
     if gate.requirements:
         rows = [
-            (requirement.asked, requirement.found, "yes" if requirement.holds else "no")
+            (requirement.asked, requirement.found, _ANSWERS[requirement.holds])
             for requirement in gate.requirements
         ]
-        sections.append(Section(tables=[Table(("asked", "found", "holds"), tuple(rows))]))
+        table = Table(("asked", "found", "holds"), tuple(rows))
+        sections.append(Section(sentences=gate.unseen, tables=[table]))
     if gate.comparison is not None:
         # A program that wants the whole comparison asks for it.
         sections += [replace(part, facts={}) for part in comparison_sections(gate.comparison)]
     else:
         sections.append(Section(tables=[Table(_SCORE_COLUMNS, (_score_row(gate.summary),))]))
-    if gate.summary.failed:
-        failures = tuple((unit.id, unit.failed) for unit in gate.summary.failed[:MOST_LISTED])
-        sentence = f"{_units(len(gate.summary.failed))} failed"
+    if failed:
+        failures = tuple((unit.id, unit.failed) for unit in failed[:MOST_LISTED])
+        sentence = f"{_units(len(failed))} failed"
+        if gate.failed_as_missed:
+            sentence += ", all that was expected there counted as missed"
         sections.append(Section("", [sentence], [Table(("unit", "reason"), failures)]))
     return sections
 

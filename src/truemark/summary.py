@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from truemark.counts import Counts, total
 from truemark.records import Run, ScoringRules, Unit
 from truemark.uncertainty import (
-    MEASURES,
+    ALL_MEASURES,
     Interval,
     Measure,
     Scoring,
@@ -25,6 +25,7 @@ from truemark.uncertainty import (
 
 Ints = NDArray[np.int64]
 T = TypeVar("T")
+Nouns = tuple[str, str]  # for one, and for several
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,22 +95,40 @@ def by_group(
             yield name, value, members
 
 
+def cluster_nouns(run: Run) -> Nouns:
+    """Return what the clusters of a run are called: its units, unless they name their cluster."""
+    if any(unit.cluster is not None for unit in run.units):
+        return run.words.get("cluster", "cluster"), run.words.get("clusters", "clusters")
+    return run.words.get("unit", "unit"), run.words.get("units", "units")
+
+
+def counted(count: int, nouns: Nouns) -> str:
+    """Put a number before the noun that agrees with it: 1 talk, 6 talks."""
+    return f"{count} {nouns[0] if count == 1 else nouns[1]}"
+
+
 def cluster_of(unit: Unit) -> str:
     """Return the cluster that the unit says, or its id, which its repeats share."""
     return unit.id if unit.cluster is None else unit.cluster
 
 
 def cluster_table(units: Sequence[Unit]) -> Ints:
-    """Add up the counts per cluster; rows of tp, fp, fn."""
-    rows = np.array([(unit.tp, unit.fp, unit.fn) for unit in units], dtype=np.int64)
-    return clustered(rows.reshape(len(units), 3), [cluster_of(unit) for unit in units])
+    """Add up per cluster: tp, fp, fn, units without a mistake, units with one."""
+    rows = np.array([count_row(unit) for unit in units], dtype=np.int64)
+    return clustered(rows.reshape(len(units), 5), [cluster_of(unit) for unit in units])
+
+
+def count_row(unit: Unit) -> tuple[int, int, int, int, int]:
+    """Return tp, fp, fn, and a 1 for a unit without a mistake or one with a mistake."""
+    clean = not unit.counts.mistakes
+    return unit.tp, unit.fp, unit.fn, int(clean), int(not clean)
 
 
 def _intervals(units: Sequence[Unit], rules: ScoringRules) -> dict[Measure, Interval]:
     if not units:
         return {}
-    scorings = [scoring_of(rules, measure) for measure in MEASURES]
-    return dict(zip(MEASURES, intervals_of(cluster_table(units), scorings), strict=True))
+    scorings = [scoring_of(rules, measure) for measure in ALL_MEASURES]
+    return dict(zip(ALL_MEASURES, intervals_of(cluster_table(units), scorings), strict=True))
 
 
 def _groups(units: Sequence[Unit], f1: Scoring) -> list[GroupScore]:

@@ -35,7 +35,9 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 Measure = Literal["precision", "recall", "f1", "weighted", "clean"]
+Verdict = Literal["better", "worse", "not distinguishable", "too few to tell"]
 MEASURES: tuple[Measure, ...] = ("f1", "precision", "recall")
+ALL_MEASURES: tuple[Measure, ...] = (*MEASURES, "clean")
 FEWEST_FOR_INTERVAL = 5  # clusters; below, an interval would say nothing
 FEWEST_FOR_VERDICT = 6  # of five, even all in favour are chance in 2 of 32 cases
 ROUGH_BELOW = 10
@@ -152,6 +154,20 @@ class PairedInterval:
     def known(self) -> bool:
         """Whether there are enough clusters to tell any difference from chance."""
         return self.clusters >= FEWEST_FOR_VERDICT
+
+    @property
+    def whole_range(self) -> bool:
+        """Whether any difference is possible, as where one system has nothing to score."""
+        return self.low <= -1 and self.high >= 1
+
+    @property
+    def verdict(self) -> Verdict:
+        """What the test says of the first."""
+        if not self.known:
+            return "too few to tell"
+        if self.p_value > LEVEL or self.value == 0:
+            return "not distinguishable"
+        return "better" if self.value > 0 else "worse"
 
     def equivalent(self, margin: float) -> bool:
         """Whether a true difference of `margin` or more, either way, is ruled out."""

@@ -143,6 +143,15 @@ def test_the_history_in_json(folder: Path, capsys: pytest.CaptureFixture[str]) -
         (["outage.run.json", "--fail-under", "0.99"], 3),
         (["outage.run.json", "--fail-under", "0.5", "--max-failed", "0.6"], 0),
         (["missing.run.json", "--fail-under", "0.5"], 1),
+        (["new.run.json", "--against", "elsewhere.run.json", "--fail-if-worse"], 4),
+        (["new.run.json", "--against", "old.run.json", "--margin", "0.02"], 0),
+        (["old.run.json", "--against", "new.run.json", "--margin", "0.02"], 1),
+        (["new.run.json", "--fail-under", "0.8", "--measure", "f1,precision"], 0),
+        (["new.run.json", "--fail-under", "0.5", "--measure", "f1", "--measure", "clean"], 1),
+        (["new.run.json", "--fail-under", "0.8", "--measure", "speed"], 2),
+        (["new.run.json", "--margin", "0.02"], 2),
+        (["new.run.json", "--margin", "0"], 2),
+        (["outage.run.json", "--fail-under", "0.5", "--failed-as-missed"], 3),
         (["new.run.json"], 2),
         (["new.run.json", "--fail-if-worse"], 2),
         (["new.run.json", "--fail-under", "2"], 2),
@@ -152,6 +161,14 @@ def test_the_history_in_json(folder: Path, capsys: pytest.CaptureFixture[str]) -
 )
 def test_the_exit_status_of_a_check(folder: Path, arguments: list[str], status: int) -> None:
     assert main(["check", *arguments]) == status
+
+
+def test_a_check_of_other_data_says_which_part_differs(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    gate = ["--against", "old.run.json", "--fail-if-worse"]
+    assert main(["check", "elsewhere.run.json", *gate]) == 4
+    assert "data is d2, expected d1" in capsys.readouterr().err
 
 
 def test_a_check_writes_junit_and_adds_to_the_summary_of_the_build(

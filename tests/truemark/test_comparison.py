@@ -114,16 +114,22 @@ def test_runs_of_one_system_are_told_apart_by_their_start() -> None:
 
 def test_repeats_of_a_unit_are_one_cluster() -> None:
     repeats = [Unit("a", 1, repeat=0), Unit("a", 2, repeat=1), Unit("b", 4)]
-    assert cluster_table(repeats).tolist() == [[3, 0, 0], [4, 0, 0]]
+    assert cluster_table(repeats).tolist() == [[3, 0, 0, 2, 0], [4, 0, 0, 1, 0]]
     shared = [Unit("a", 1, cluster="x"), Unit("b", 2, cluster="x")]
-    assert cluster_table(shared).tolist() == [[3, 0, 0]]
+    assert cluster_table(shared).tolist() == [[3, 0, 0, 2, 0]]
 
 
 def test_a_summary_has_every_score_with_its_interval() -> None:
     run = replace(many("a", 1), held_out=HeldOut(8, 2, 2))
     summary = summarise(run)
-    assert set(summary.intervals) == {"f1", "precision", "recall"}
-    assert all(one.low < one.value < one.high for one in summary.intervals.values())
+    assert set(summary.intervals) == {"f1", "precision", "recall", "clean"}
+    assert all(
+        one.low < one.value < one.high
+        for measure, one in summary.intervals.items()
+        if measure != "clean"
+    )
+    clean = summary.intervals["clean"]
+    assert 0 == clean.low == clean.value < clean.high
     assert [(one.value, one.units) for one in summary.groups] == [("a", 20), ("b", 20)]
     assert summary.held_out == 0.8
     assert sum((one.counts for one in summary.groups), Counts.zero) == summary.counts

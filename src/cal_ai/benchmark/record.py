@@ -167,6 +167,7 @@ def _unit(result: Scored | Failed, whole: Excerpt, price: Price) -> Unit:
         fn=counts.fn,
         group={"category": sample.category},
         failed=result.reason if isinstance(result, Failed) else None,
+        expected=_expected(result),
         seconds=spent.latency_s,
         cost=None if spent.usage is None else price(spent.usage),
         tokens=_tokens(spent.usage),
@@ -195,6 +196,13 @@ def _named(event: ContextEvent) -> str:
         until = f" to {event.end:%H:%M}" if same_day else f" to {_shown(event.end)}"
     place = f", {event.location}" if event.location else ""
     return f"{event.summary}, {_shown(event.start)}{until}{place}"
+
+
+def _expected(result: Scored | Failed) -> int | None:
+    """Count what a failed sample had to find; a scored one has that in its counts."""
+    if isinstance(result, Scored) or result.sample.sidecar is None:
+        return None
+    return len(result.sample.sidecar.expected_events)
 
 
 def _tokens(usage: Usage | None) -> dict[str, int]:
