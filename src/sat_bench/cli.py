@@ -34,6 +34,7 @@ from sat_bench.defaults import (
     MOST_LOCAL_WORKERS,
     RUNTIMES,
     TRUTH_RULES,
+    TRUTHS,
     WEIGHTINGS,
     WRITTEN,
     Condition,
@@ -315,10 +316,10 @@ FLAGS = (
         "-truth",
         "rule for sentence ends in texts without gold ones: plain; quoted, where closing quotes "
         "and brackets belong to the sentence; or unicode, which is quoted with the terminators "
-        "of all scripts",
+        "of all scripts; or lines, where every line is a sentence",
         "RULE",
         TRUTH_RULES[0],
-        choices=TRUTH_RULES,
+        choices=TRUTHS,
     ),
     Flag(
         "-threshold",
@@ -545,7 +546,7 @@ def parse_options(arguments: Sequence[str]) -> Options | None:
         compare="-models" in given,
         tokenizer=given.get("-tokenizer"),
         corpus=given.get("-corpus"),
-        truth=given.get("-truth", TRUTH_RULES[0]),
+        truth=given.get("-truth"),
         sweeps="-sweep" in given,
         thresholds=thresholds,
         tolerance=given.get("-tolerance", DEFAULTS.tolerance),

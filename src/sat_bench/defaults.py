@@ -14,6 +14,11 @@ FORMATS: tuple[Format, ...] = get_args(Format)
 
 TruthRule = Literal["plain", "quoted", "unicode"]
 TRUTH_RULES: tuple[TruthRule, ...] = get_args(TruthRule)
+LINES: Literal["lines"] = "lines"
+# What -truth takes, and what may have given the truth of a talk.
+Truth = Literal["plain", "quoted", "unicode", "lines"]
+TRUTHS: tuple[Truth, ...] = get_args(Truth)
+TruthSource = Literal["plain", "quoted", "unicode", "lines", "gold"]
 
 Condition = Literal["written", "lower", "upper", "no-punctuation", "one-line", "bare", "asr"]
 CONDITIONS: tuple[Condition, ...] = get_args(Condition)
@@ -73,7 +78,7 @@ class Options:
     compare: bool = False
     tokenizer: Path | None = None
     corpus: Path | None = None
-    truth: TruthRule = TRUTH_RULES[0]
+    truth: Truth | None = None  # None: what each file says, else the first rule
     sweeps: bool = False
     thresholds: tuple[float, ...] | None = None  # None: the threshold of each model
     tolerance: int = DEFAULTS.tolerance

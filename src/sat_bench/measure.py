@@ -79,7 +79,9 @@ def measure_and_report(options: Options) -> int:
         paths = record_paths(options.record, options.models, options.conditions)
     with _inference(options, corpus) as inference:
         outcomes = tuple(_outcomes(options, corpus, inference))
-    report = Report(options, label, len(corpus), tuple(results_of(outcomes, options)))
+    report = Report(
+        options, label, len(corpus), tuple(results_of(outcomes, options)), corpus.truths
+    )
     tell(show(report))
     for line in notes(report):
         note(line)
@@ -205,6 +207,7 @@ def measure(
                 answer.seconds,
                 answer.replayed,
                 (scored, truths) if keep_places else None,
+                talk.truth,
             )
         )
         if answer.loss != NO_LOSS:

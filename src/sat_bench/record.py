@@ -23,6 +23,7 @@ from sat_bench.defaults import (
     WRITTEN,
     Condition,
     Options,
+    TruthSource,
 )
 from sat_bench.models.finding import ModelFiles
 from sat_bench.models.protocol import NO_LOSS, Loss
@@ -92,6 +93,7 @@ class MeasuredTalk:
     seconds: float | None = None
     replayed: bool = False
     group: Group | None = None
+    truth: TruthSource = "gold"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -164,7 +166,7 @@ def run_of(measured: Measured, options: Options, data: str) -> Run:
         system=RunSystem(system.name, kind_of(system), dict(identity_of(system, options).parts)),
         signature={
             "data": data[:12],
-            "truth": options.truth,
+            "truth": truth_of(measurement),
             "tolerance": str(options.tolerance),
             "condition": measured.condition,
         },
@@ -179,6 +181,11 @@ def run_of(measured: Measured, options: Options, data: str) -> Run:
         held_out=_held_out(measured, options) if options.sweeps else None,
         words=WORDS,
     )
+
+
+def truth_of(measurement: Measurement) -> str:
+    """Name what gave the truth of the talks: gold, lines, or the name of a rule."""
+    return "+".join(sorted({talk.truth for talk in measurement.talks})) or "gold"
 
 
 def signature_of(run: Run) -> Signature:

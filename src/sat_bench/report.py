@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from decimal import Decimal
 from typing import assert_never
 
-from sat_bench.defaults import WRITTEN, Mode, Options
+from sat_bench.defaults import TRUTH_RULES, WRITTEN, Mode, Options, TruthSource
 from sat_bench.models.protocol import NO_LOSS, Loss
 from sat_bench.record import EMPTY_RATIO, Effort, Failed, Measured, Measurement, signature_of
 from truemark.comparison import Versus, compare
@@ -125,6 +125,7 @@ class Report:
     corpus: str
     talks: int
     results: tuple[Result | Failed, ...]
+    truths: tuple[TruthSource, ...] = ()
 
     @property
     def mode(self) -> Mode:
@@ -133,6 +134,13 @@ class Report:
         if self.options.compare:
             return "comparison"
         return "sweep" if self.options.sweeps else "evaluation"
+
+    @property
+    def truth(self) -> str:
+        """What gave the truth of the talks, in words."""
+        return ", ".join(
+            f"rule: {truth}" if truth in TRUTH_RULES else truth for truth in self.truths
+        )
 
     @property
     def measured(self) -> tuple[Result, ...]:
@@ -576,7 +584,7 @@ def _document(report: Report) -> Row:
         "mode": report.mode,
         "corpus": report.corpus,
         "talks": report.talks,
-        "truth": options.truth,
+        "truth": report.truth,
         "tolerance": options.tolerance,
         "weights": asdict(options.weights),
         "results": [_result_document(report, result) for result in report.results],
@@ -637,8 +645,8 @@ def _certainty_document(result: Result) -> Row:
 
 def _markdown(report: Report) -> str:
     parts = [
-        f"{report.talks} talks from {report.corpus}, tolerance {report.options.tolerance}, "
-        f"weights {_shown_weights(report.options)}\n",
+        f"{report.talks} talks from {report.corpus}, truth {report.truth}, "
+        f"tolerance {report.options.tolerance}, weights {_shown_weights(report.options)}\n",
         render(_summary_table(report), "markdown"),
     ]
     if report.mode == "sweep":

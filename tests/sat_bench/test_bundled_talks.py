@@ -4,10 +4,10 @@ from importlib.resources import files
 
 import pytest
 
-HEADER = ("Source", "Speaker", "Title", "Duration")
+HEADER = ("Source", "Speaker", "Title", "Duration", "Truth")
 SOURCE = "Original talk written for Truemark (MIT)"
-NOTE = re.compile(r"\((?:Laughter|Applause|Pause|Silence|Laughter and applause)\)")
-SENTENCE_GAP = re.compile(r"(?<!\bMr\.)(?<!\bMrs\.)(?<!\bMs\.)(?<!\bDr\.)(?<=[.?!…])\s+")
+NOTE = re.compile(r"\((?:Laughter|Applause|Pause|Silence|Cheer|Laughter and applause)\)")
+LONG_ENOUGH_TO_BE_TOLD = 5  # words; "Yes." and "All right." are said by everyone
 
 # Each trouble that transcripts give a segmenter, and what it looks like on the page.
 TROUBLES = {
@@ -41,13 +41,13 @@ class Page:
 
     @property
     def text(self) -> str:
-        return "\n\n".join(self.paragraphs)
+        return "\n\n".join(paragraph.replace("\n", " ") for paragraph in self.paragraphs)
 
     @property
     def sentences(self) -> frozenset[str]:
         """The distinct sentences without sound notes, surrounding quotes and letter case."""
-        pieces = SENTENCE_GAP.split(NOTE.sub("", self.text))
-        return frozenset(" ".join(piece.split()).strip('"“”').casefold() for piece in pieces) - {""}
+        lines = NOTE.sub("", "\n".join(self.paragraphs)).split("\n")
+        return frozenset(" ".join(line.split()).strip('"“”').casefold() for line in lines) - {""}
 
 
 def read_page(name: str) -> Page:
@@ -73,15 +73,16 @@ def pages() -> tuple[Page, ...]:
     return tuple(read_page(name) for name in NAMES)
 
 
-def test_there_are_six_talks_numbered_in_order() -> None:
-    assert [name[:3] for name in NAMES] == ["01_", "02_", "03_", "04_", "05_", "06_"]
+def test_there_are_24_talks_numbered_in_order() -> None:
+    assert [name[:3] for name in NAMES] == [f"{number:02}_" for number in range(1, 25)]
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_talk_opens_with_its_four_header_lines(name: str) -> None:
+def test_a_talk_opens_with_its_five_header_lines(name: str) -> None:
     page = read_page(name)
     assert tuple(page.header) == HEADER
     assert page.header["Source"] == SOURCE
+    assert page.header["Truth"] == "lines"
     assert re.fullmatch(r"\d\d:[0-5]\d", page.header["Duration"])
 
 
@@ -90,16 +91,17 @@ def test_a_talk_is_long_enough_and_is_spoken_at_a_human_pace(name: str) -> None:
     page = read_page(name)
     words = len(NOTE.sub("", page.text).split())
     minutes, seconds = map(int, page.header["Duration"].split(":"))
-    assert words >= 900
-    assert 90 <= words / (minutes + seconds / 60) <= 200
+    assert words >= 500
+    assert 90 <= words / (minutes + seconds / 60) <= 205
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_each_paragraph_is_one_clean_line(name: str) -> None:
+def test_each_sentence_is_one_clean_line(name: str) -> None:
     for paragraph in read_page(name).paragraphs:
-        assert paragraph == " ".join(paragraph.split())
-        assert paragraph
-        assert not paragraph.startswith("#")
+        for line in paragraph.split("\n"):
+            assert line == " ".join(line.split())
+            assert line
+            assert not line.startswith("#")
 
 
 def test_no_two_talks_share_a_title_or_a_speaker(pages: tuple[Page, ...]) -> None:
@@ -111,6 +113,8 @@ def test_no_sentence_is_spoken_in_two_talks(pages: tuple[Page, ...]) -> None:
     first_said_in: dict[str, str] = {}
     for page in pages:
         for sentence in page.sentences:
+            if len(sentence.split()) < LONG_ENOUGH_TO_BE_TOLD:
+                continue
             earlier = first_said_in.setdefault(sentence, page.stem)
             assert earlier == page.stem, f"{sentence!r} is in {earlier} and {page.stem}"
 
@@ -120,11 +124,11 @@ def test_the_corpus_carries_each_trouble(pattern: str, pages: tuple[Page, ...]) 
     assert any(re.search(pattern, page.text) for page in pages)
 
 
-def test_quotes_are_typographic_in_two_talks_and_straight_in_the_rest(
+def test_quotes_are_typographic_in_a_third_of_the_talks_and_straight_in_the_rest(
     pages: tuple[Page, ...],
 ) -> None:
     typographic = {page.stem for page in pages if re.search("[“”‘’]", page.text)}
     straight = {page.stem for page in pages if re.search("[\"']", page.text)}
-    assert len(typographic) == 2
-    assert len(straight) == 4
+    assert len(typographic) == 8
+    assert len(straight) == 16
     assert not typographic & straight

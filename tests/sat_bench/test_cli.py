@@ -88,7 +88,7 @@ def test_every_flag_works_with_one_dash_and_with_two(
     assert main(arguments) == 0
     document = json.loads(capsys.readouterr().out)
     assert document["mode"] == "conditions"
-    assert (document["truth"], document["tolerance"]) == ("quoted", 2)
+    assert (document["truth"], document["tolerance"]) == ("rule: quoted", 2)
     assert document["weights"] == {"precision": 2.0, "recall": 1.0}
     [_, result] = document["results"]
     assert (result["model"], result["condition"]) == ("sat.onnx:int8", "bare")
@@ -167,7 +167,7 @@ def test_talks_in_testdata_ted_go_before_the_bundled_ones(
     (folder / "README.md").write_text("how to add talks", encoding="utf-8")
     assert main(["-model", "sat.onnx"]) == 0
     printed = capsys.readouterr()
-    assert printed.out.startswith("Loaded 6 talks from the bundled corpus\n\n")
+    assert printed.out.startswith("Loaded 24 talks from the bundled corpus\n\n")
     assert (
         "corpus: the bundled talks (testdata/ted holds none yet; `sat-bench import`" in printed.err
     )
@@ -185,7 +185,7 @@ def test_the_bundled_talks_can_be_named(model: Path, capsys: pytest.CaptureFixtu
     Path("bundled").mkdir()
     assert main(["-model", "sat.onnx", "-corpus", "bundled"]) == 0
     printed = capsys.readouterr()
-    assert printed.out.startswith("Loaded 6 talks from the bundled corpus\n\n")
+    assert printed.out.startswith("Loaded 24 talks from the bundled corpus\n\n")
     assert "corpus:" not in printed.err
     assert main(["-model", "sat.onnx", "-corpus", "./bundled"]) == 1
     assert "bundled: no transcripts in this folder" in capsys.readouterr().err

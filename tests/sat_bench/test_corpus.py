@@ -28,7 +28,9 @@ def gold(text: str, boundaries: list[int], **more: object) -> str:
 
 def test_a_transcript_gives_its_header_and_its_sentences(tmp_path: Path) -> None:
     talk = load_talk(write(tmp_path, "looms.txt", TRANSCRIPT))
-    assert talk == Talk("looms", "a tape", "Ada", "Looms", "One. Two.", talk.sentences)
+    assert talk == Talk(
+        "looms", "a tape", "Ada", "Looms", "One. Two.", talk.sentences, truth="plain"
+    )
     assert sentence_texts(talk) == ["One.", "Two."]
     assert talk.boundaries == [4, 9]
 
@@ -345,7 +347,69 @@ def test_the_checksum_changes_with_text_and_truth_and_not_with_names(tmp_path: P
     assert len({checksum(text), checksum(text, "quoted"), checksum(text + " Far.")}) == 3
 
 
-def test_the_bundled_corpus_holds_six_talks() -> None:
+def test_the_bundled_corpus_holds_24_talks_whose_lines_are_true() -> None:
     corpus = load_corpus(BUNDLED_CORPUS)
-    assert len(corpus) == 6
-    assert all(len(talk.sentences) > 50 for talk in corpus)
+    assert len(corpus) == 24
+    assert corpus.truths == ("lines",)
+    assert all(len(talk.sentences) >= 40 for talk in corpus)
+
+
+LINES = '# Source: a tape\n# Truth: lines\n\nHe said "Go."\nthen ran\n\n\nIt was 3 p.m. in May.\n'
+
+
+def test_with_the_header_truth_lines_each_line_is_a_sentence(tmp_path: Path) -> None:
+    talk = load_talk(write(tmp_path, "a.txt", LINES), "quoted")
+    assert talk.text == 'He said "Go." then ran\n\nIt was 3 p.m. in May.'
+    assert sentence_texts(talk) == ['He said "Go."', "then ran", "It was 3 p.m. in May."]
+    assert talk.truth == "lines"
+
+
+def test_truth_lines_can_be_asked_for(tmp_path: Path) -> None:
+    path = write(tmp_path, "a.txt", "# Source: a tape\n\nfirst one\nsecond. one\n")
+    talk = load_talk(path, "lines")
+    assert sentence_texts(talk) == ["first one", "second. one"]
+    assert talk.truth == "lines"
+
+
+def test_another_truth_in_the_header_is_refused(tmp_path: Path) -> None:
+    path = write(tmp_path, "a.txt", LINES.replace("Truth: lines", "Truth: words"))
+    with pytest.raises(CorpusError, match="'# Truth: words', expected lines"):
+        load_talk(path)
+
+
+def test_a_corpus_names_what_gave_its_truth(tmp_path: Path) -> None:
+    write(tmp_path, "a.txt", LINES)
+    write(tmp_path, "b.txt", "# Source: x\n\nOne. Two.")
+    write(tmp_path, "c.json", '{"text": "One. Two.", "boundaries": [4, 9]}')
+    assert load_corpus(tmp_path).truths == ("gold", "lines", "plain")
+    assert load_corpus(tmp_path, "unicode").truths == ("gold", "lines", "unicode")
+
+
+UNPUNCTUATED = "# Source: a recogniser\n\n" + "so we went on and on " * 60
+
+
+def test_a_text_without_ends_is_refused_unless_a_rule_is_asked_for(tmp_path: Path) -> None:
+    path = write(tmp_path, "a.txt", UNPUNCTUATED)
+    with pytest.raises(CorpusError, match=r"plain finds 0 sentence ends in 1,259 characters.*sat-"):
+        load_talk(path)
+    talk = load_talk(path, "plain")
+    assert "finds 0 sentence ends" in talk.remarks[0]
+    path = write(tmp_path, "b.txt", UNPUNCTUATED + "\n1. 2. 3.")
+    assert load_talk(path).remarks == ()
+    cues = "1\n00:00:01,000 --> 00:00:04,000\n" + "so we went on and on " * 60
+    with pytest.raises(CorpusError, match="sat-bench label"):
+        load_talk(write(tmp_path, "c.srt", cues))
+
+
+def test_short_texts_and_lines_are_never_refused_for_their_ends(tmp_path: Path) -> None:
+    load_talk(write(tmp_path, "a.txt", "# Source: x\n\n" + "word " * 240))
+    load_talk(write(tmp_path, "b.txt", UNPUNCTUATED.replace("\n", "\n# Truth: lines\n", 1)))
+
+
+def test_a_missing_header_is_refused_with_the_command_that_mends_the_folder(tmp_path: Path) -> None:
+    folder = tmp_path / "my talks"
+    folder.mkdir()
+    mended = tmp_path / "my talks-corpus"
+    with pytest.raises(CorpusError) as refused:
+        load_talk(write(folder, "a.txt", "One. Two."))
+    assert str(refused.value).endswith(f"sat-bench import '{folder}' -o '{mended}'")

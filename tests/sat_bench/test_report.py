@@ -61,7 +61,9 @@ def result(
     name: str, *talks: tuple[str, dict[float, Counts]], weights: Weights | None = None
 ) -> Result:
     thresholds = tuple(talks[0][1])
-    measurement = Measurement(tuple(MeasuredTalk(id, "", curve(points)) for id, points in talks))
+    measurement = Measurement(
+        tuple(MeasuredTalk(id, "", curve(points), truth="plain") for id, points in talks)
+    )
     return shown(measured(name, measurement, thresholds), weights)
 
 
@@ -92,7 +94,7 @@ def recorded(name: str, seed: int, options: Options) -> list[tuple[Measured, Run
             low, high = Counts(20 - missed, 5, missed), Counts(19 - missed, 2, missed + 1)
             language = ("en", "de")[number % 2]
             drawn = curve({0.1: low, 0.2: high})
-            talks[condition].append(MeasuredTalk(f"t{number}", language, drawn))
+            talks[condition].append(MeasuredTalk(f"t{number}", language, drawn, truth="plain"))
     parts = [
         measured(name, Measurement(tuple(talks[condition])), (0.1, 0.2), condition)
         for condition in options.conditions
@@ -111,6 +113,7 @@ EVALUATION = Report(
             ("bob", {0.025: Counts(76, 54, 48)}),
         ),
     ),
+    truths=("plain",),
 )
 SWEEP = replace(
     EVALUATION,
@@ -136,7 +139,7 @@ COMPARISON = replace(
 PYSBD = measured(
     "lib:pysbd",
     Measurement(
-        (MeasuredTalk("ada", "", certain_curve(Counts(80, 9, 20))),),
+        (MeasuredTalk("ada", "", certain_curve(Counts(80, 9, 20)), truth="plain"),),
         effort=Effort(seconds=0.05, characters=100_000),
     ),
     (0.025,),
@@ -150,7 +153,7 @@ OTHERS = replace(
             measured(
                 "llm:some-model",
                 Measurement(
-                    (MeasuredTalk("ada", "", certain_curve(Counts(70, 9, 30))),),
+                    (MeasuredTalk("ada", "", certain_curve(Counts(70, 9, 30)), truth="plain"),),
                     loss=Loss(changed=120, deleted=44, invented=8, characters=80_000),
                     effort=Effort(seconds=40.0, characters=100_000),
                 ),

@@ -1,15 +1,16 @@
 """Folders of transcripts: which files belong to a corpus, and the talks they hold."""
 
 import hashlib
+import shlex
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from sat_bench.corpus.gold import parse_conllu, parse_gold_json
 from sat_bench.corpus.subtitles import parse_subtitles
-from sat_bench.corpus.talks import CorpusError, Talk
+from sat_bench.corpus.talks import CorpusError, Talk, count_ends, finds_too_few
 from sat_bench.corpus.transcripts import parse_transcript
-from sat_bench.defaults import BUNDLED_CORPUS, TruthRule
+from sat_bench.defaults import BUNDLED_CORPUS, LINES, TRUTH_RULES, Truth, TruthSource
 from truemark.errors import TruemarkError, os_reason
 from truemark.files import read_text
 
@@ -18,12 +19,16 @@ ENDINGS = (".txt", ".json", ".conllu", ".srt", ".vtt")
 
 @dataclass(frozen=True, slots=True)
 class Corpus:
-    """The talks of a folder, read one at a time and again for each iteration."""
+    """The talks of a folder, read one at a time and again for each iteration.
+
+    `truth` is what was asked for, `truths` what gave the truth of its talks.
+    """
 
     files: tuple[Path, ...]
-    truth: TruthRule
+    truth: Truth | None
     characters: int
     checksum: str
+    truths: tuple[TruthSource, ...] = ()
     remarks: tuple[str, ...] = ()
 
     def __len__(self) -> int:
@@ -35,10 +40,13 @@ class Corpus:
 
 def load_corpus(
     path: str | Path = BUNDLED_CORPUS,
-    truth: TruthRule = "plain",
+    truth: Truth | None = None,
     watch: Callable[[Sequence[Path]], Iterable[Path]] = iter,
 ) -> Corpus:
     """Load the corpus of a folder or file, by default the bundled talks.
+
+    `truth` is for files that do not say themselves what is true. Where none is given the rule
+    `plain` is used, and a text in which it finds almost no ends is refused.
 
     Every file is read once here, so a bad one is reported before anything is measured. `watch`
     wraps the files, and may show how many have been read.
@@ -46,14 +54,18 @@ def load_corpus(
     files = transcript_files(Path(path))
     characters = 0
     remarks: list[str] = []
+    truths: set[TruthSource] = set()
     digest = hashlib.sha256()
     for file in watch(files):
         talk = load_talk(file, truth)
         characters += len(talk.text)
         remarks += talk.remarks
+        truths.add(talk.truth)
         for part in (talk.text, ",".join(map(str, talk.boundaries))):
             digest.update(hashlib.sha256(part.encode()).digest())
-    return Corpus(files, truth, characters, digest.hexdigest(), tuple(remarks))
+    return Corpus(
+        files, truth, characters, digest.hexdigest(), tuple(sorted(truths)), tuple(remarks)
+    )
 
 
 def transcript_files(path: Path) -> tuple[Path, ...]:
@@ -79,7 +91,7 @@ def holds_transcripts(path: Path) -> bool:
     return path.is_dir() and any(map(_is_transcript, path.iterdir()))
 
 
-def load_talk(path: Path, truth: TruthRule = "plain") -> Talk:
+def load_talk(path: Path, truth: Truth | None = None) -> Talk:
     """Read the talk of one file in the format of its ending."""
     try:
         content = read_text(path)
@@ -91,9 +103,29 @@ def load_talk(path: Path, truth: TruthRule = "plain") -> Talk:
         case ".conllu":
             return parse_conllu(path, content)
         case ".srt" | ".vtt":
-            return parse_subtitles(path, content, truth)
+            rule = TRUTH_RULES[0] if truth is None or truth == LINES else truth
+            talk = parse_subtitles(path, content, rule)
         case _:
-            return parse_transcript(path, content, truth)
+            talk = parse_transcript(path, content, truth or TRUTH_RULES[0])
+    return _with_enough_ends(path, talk, asked_for=truth is not None)
+
+
+def _with_enough_ends(path: Path, talk: Talk, *, asked_for: bool) -> Talk:
+    """Refuse a text in which a rule finds almost no ends, or remark it where it was asked for."""
+    rule = next((rule for rule in TRUTH_RULES if rule == talk.truth), None)
+    if rule is None or not finds_too_few(talk, rule):
+        return talk
+    ends = count_ends(talk.text, rule)
+    found = (
+        f"{path}: the rule {rule} finds {ends} sentence end{'s' * (ends != 1)} in "
+        f"{len(talk.text):,} characters"
+    )
+    if asked_for:
+        return replace(talk, remarks=(*talk.remarks, f"{found}: scores say little about this talk"))
+    raise CorpusError(
+        f"{found}, so there is no truth to score against; mark the ends with "
+        f"sat-bench label {shlex.quote(str(path.parent))}, or name a rule with -truth"
+    )
 
 
 def _is_transcript(path: Path) -> bool:

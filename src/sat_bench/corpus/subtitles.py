@@ -41,6 +41,7 @@ def parse_subtitles(path: Path, content: str, rule: TruthRule) -> Talk:
         title="",
         text=text,
         sentences=find_sentences(text, rule),
+        truth=rule,
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from sat_bench.defaults import WRITTEN, Condition, TruthRule
+from sat_bench.defaults import WRITTEN, Condition, TruthRule, TruthSource
 from truemark.errors import TruemarkError
 
 ABBREVIATIONS = (
@@ -46,6 +46,9 @@ _ENDS: dict[TruthRule, re.Pattern[str]] = {
 _ABBREVIATION = re.compile(
     rf"(?<!\w)(?:{'|'.join(map(re.escape, ABBREVIATIONS))})\Z", re.IGNORECASE
 )
+# In a text of more than so many characters a rule must find an end in each so many of them.
+_LONG = 1_200
+_CHARACTERS_PER_END = 600
 # The longest abbreviation and the character before it, which must not be a letter.
 _LOOK_BACK = max(map(len, ABBREVIATIONS)) + 1
 
@@ -73,6 +76,7 @@ class Talk:
     sentences: tuple[Sentence, ...]
     language: str = ""
     condition: Condition = WRITTEN
+    truth: TruthSource = "gold"  # what gave its sentences
     remarks: tuple[str, ...] = ()  # oddities of its file worth pointing out
 
     @property
@@ -84,6 +88,19 @@ class Talk:
 def find_sentences(text: str, rule: TruthRule = "plain") -> tuple[Sentence, ...]:
     """Find the sentences of a text; what is left over without a terminator is the last one."""
     return spans_between(text, _ends(text, rule), leftover=True)
+
+
+def finds_too_few(talk: Talk, rule: TruthRule) -> bool:
+    """Whether the rule finds so few ends in a long text that they cannot be the true ones."""
+    length = len(talk.text)
+    if length <= _LONG or (len(talk.sentences) - 1) * _CHARACTERS_PER_END >= length:
+        return False
+    return count_ends(talk.text, rule) * _CHARACTERS_PER_END < length
+
+
+def count_ends(text: str, rule: TruthRule) -> int:
+    """Count the ends that the rule finds; the end of the text is one only where it has a mark."""
+    return sum(1 for _ in _ends(text, rule))
 
 
 def spans_between(text: str, ends: Iterable[int], *, leftover: bool) -> tuple[Sentence, ...]:

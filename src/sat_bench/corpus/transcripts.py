@@ -3,31 +3,48 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from sat_bench.corpus.talks import CorpusError, Sentence, Talk, find_sentences, unify_line_breaks
-from sat_bench.defaults import TruthRule
+from sat_bench.corpus.talks import (
+    CorpusError,
+    Sentence,
+    Talk,
+    find_sentences,
+    unify_line_breaks,
+)
+from sat_bench.defaults import LINES, Truth
 
 _HEADER_LINE = re.compile(r"#\s*(?P<name>[A-Za-z]+)\s*:\s*(?P<value>.*)")
 
 
-def parse_transcript(path: Path, content: str, rule: TruthRule) -> Talk:
-    """Read a transcript file; line breaks are unified, white space around the text is dropped."""
+def parse_transcript(path: Path, content: str, truth: Truth) -> Talk:
+    """Read a transcript file; line breaks are unified, white space around the text is dropped.
+
+    With `# Truth: lines` in its header, every line is a sentence, whatever the given truth.
+    """
     header, body, body_line = split_header(content)
     source = header.get("source", "")
     if not source:
         raise CorpusError(
             f"{path}:1: the header has no '# Source: …' line; "
-            "add one above the transcript, followed by a blank line"
+            "add one above the transcript, followed by a blank line, or mend the whole folder: "
+            f"{_mending(path.parent)}"
         )
-    text = body.strip()
-    if not text:
-        raise CorpusError(f"{path}:{body_line}: no transcript after the header")
-    if is_in_lines(header):
+    stated = header.get("truth", "").strip().casefold()
+    if stated not in ("", LINES):
+        raise CorpusError(
+            f"{path}: the header says '# Truth: {header['truth'].strip()}', expected {LINES}"
+        )
+    given: Truth = LINES if stated else truth
+    if given == LINES:
         text, sentences = parse_lines(body)
     else:
-        sentences = find_sentences(text, rule)
+        text = body.strip()
+        sentences = find_sentences(text, given)
+    if not text:
+        raise CorpusError(f"{path}:{body_line}: no transcript after the header")
     return Talk(
         id=path.stem,
         source=source,
@@ -37,7 +54,13 @@ def parse_transcript(path: Path, content: str, rule: TruthRule) -> Talk:
         sentences=sentences,
         language=header.get("language", ""),
         remarks=tuple(_stray_header_lines(path, body, body_line)),
+        truth=given,
     )
+
+
+def _mending(folder: Path) -> str:
+    mended = folder.with_name(f"{folder.resolve().name}-corpus")
+    return f"sat-bench import {shlex.quote(str(folder))} -o {shlex.quote(str(mended))}"
 
 
 def is_in_lines(header: Mapping[str, str]) -> bool:
