@@ -31,25 +31,28 @@ _FINE = 2.0**16
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Curve:
-    """One talk at all thresholds: its scores in descending order, and which of them add a match.
+    """One talk at all thresholds: the scores of its predictions, and of those that add a match.
 
-    An infinite score is above every threshold; a system without probabilities has no others.
+    Both are in ascending order. An infinite score is above every threshold; a system without
+    probabilities has no others.
     """
 
     scores: Floats
-    adds_match: NDArray[np.bool_]
+    matched: Floats
     expected: int
 
     def above(self, thresholds: Floats) -> tuple[Ints, Ints]:
         """Count the matches and the predictions above each threshold."""
-        predicted = np.searchsorted(-self.scores, -thresholds, side="left")
-        matched = np.append(0, np.cumsum(self.adds_match, dtype=np.int64))
-        return matched[predicted], predicted
+        return _count_above(self.matched, thresholds), _count_above(self.scores, thresholds)
 
     @property
     def graded(self) -> bool:
         """Whether thresholds make a difference."""
-        return bool(len(self.scores)) and math.isfinite(self.scores[-1])
+        return bool(len(self.scores)) and math.isfinite(self.scores[0])
+
+
+def _count_above(ascending: Floats, thresholds: Floats) -> Ints:
+    return len(ascending) - np.searchsorted(ascending, thresholds, side="right")
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,9 +104,8 @@ def curve_of(predicted: ScoredPositions, expected: Sequence[int], tolerance: int
     >>> counts_at([curve_of(scored, [5, 21], tolerance=1)], 0.5)
     Counts(tp=1, fp=1, fn=1)
     """
-    adds = adds_match(predicted, expected, tolerance)
-    order = np.argsort(-predicted.scores, kind="stable")
-    return Curve(predicted.scores[order], adds[order], len(expected))
+    matched = predicted.scores[adds_match(predicted, expected, tolerance)]
+    return Curve(np.sort(predicted.scores), np.sort(matched), len(expected))
 
 
 def grid(start: float, stop: float, step: float) -> tuple[float, ...]:
@@ -126,9 +128,8 @@ def counts_at(curves: Iterable[Curve], threshold: float) -> Counts:
     """Sum the counts of all talks at one threshold."""
     matched = predicted = expected = 0
     for curve in curves:
-        above = int(np.searchsorted(-curve.scores, -threshold, side="left"))
-        matched += int(np.count_nonzero(curve.adds_match[:above]))
-        predicted += above
+        matched += int(np.count_nonzero(curve.matched > threshold))
+        predicted += int(np.count_nonzero(curve.scores > threshold))
         expected += curve.expected
     return Counts.of(matched=matched, predicted=predicted, expected=expected)
 
@@ -146,9 +147,8 @@ def sweep(
     matched, predicted = np.zeros((2, len(levels) + 1), dtype=np.int64)
     expected = 0
     for curve in curves:
-        exceeded = np.searchsorted(levels, curve.scores, side="left")
-        matched += np.bincount(exceeded[curve.adds_match], minlength=len(levels) + 1)
-        predicted += np.bincount(exceeded, minlength=len(levels) + 1)
+        matched += _tally(levels, curve.matched)
+        predicted += _tally(levels, curve.scores)
         expected += curve.expected
     places = np.searchsorted(levels, thresholds)
     hits, marks = (column[::-1].cumsum()[::-1][places + 1] for column in (matched, predicted))
@@ -161,6 +161,11 @@ def sweep(
         )
         for threshold, tp, count in zip(thresholds, hits.tolist(), marks.tolist(), strict=True)
     )
+
+
+def _tally(levels: Floats, scores: Floats) -> Ints:
+    """Count the scores by how many levels they are above."""
+    return np.bincount(np.searchsorted(levels, scores, side="left"), minlength=len(levels) + 1)
 
 
 def point_of(
@@ -220,7 +225,7 @@ def sum_curves(curves: Iterable[Curve], most: int = MOST_SCORES) -> SummedCurve:
     With more than `most` distinct scores they are rounded up to multiples of 2**-16. At those
     thresholds the counts stay exact, because a score is above one whenever its rounding is.
     """
-    levels, columns = np.empty(0), np.empty((2, 0))
+    levels, columns = np.empty(0), np.empty((2, 0), dtype=np.int64)
     waiting: list[Curve] = []
     expected = scores_waiting = 0
     for curve in curves:
@@ -235,24 +240,25 @@ def sum_curves(curves: Iterable[Curve], most: int = MOST_SCORES) -> SummedCurve:
     if len(levels) and levels[-1] == math.inf:  # above every threshold, and not one itself
         levels, matched, predicted = levels[:-1], matched[:-1], predicted[:-1]
     lowest = np.nextafter(levels[:1], -math.inf) if len(levels) else np.zeros(1)
-    return SummedCurve(
-        np.append(lowest, levels), matched.astype(np.int64), predicted.astype(np.int64), expected
-    )
+    return SummedCurve(np.append(lowest, levels), matched, predicted, expected)
 
 
 def _folded(
-    levels: Floats, columns: Floats, curves: Sequence[Curve], most: int
-) -> tuple[Floats, Floats]:
+    levels: Floats, columns: Ints, curves: Sequence[Curve], most: int
+) -> tuple[Floats, Ints]:
     """Add the scores of the curves to the matches and predictions counted at each level."""
-    scores = np.concatenate([levels, *(curve.scores for curve in curves)])
-    matched = np.concatenate([columns[0], *(curve.adds_match for curve in curves)])
-    predicted = np.concatenate([columns[1], np.ones(len(scores) - len(levels))])
-    distinct, place = np.unique(scores, return_inverse=True)
-    sums = np.array([np.bincount(place, column, len(distinct)) for column in (matched, predicted)])
-    rounded = np.ceil(distinct * _FINE) / _FINE
-    if len(distinct) <= most or (rounded == distinct).all():
+    scores = np.concatenate([np.empty(0), *(curve.scores for curve in curves)])
+    matched = np.concatenate([np.empty(0), *(curve.matched for curve in curves)])
+    distinct = np.unique(np.append(levels, scores))
+    sums = np.zeros((2, len(distinct)), dtype=np.int64)
+    sums[:, np.searchsorted(distinct, levels)] = columns
+    for row, column in zip(sums, (matched, scores), strict=True):
+        row += np.bincount(np.searchsorted(distinct, column), minlength=len(distinct))
+    if len(distinct) <= most:
         return distinct, sums
-    return _folded(rounded, sums, (), most)
+    rounded = np.ceil(distinct * _FINE) / _FINE
+    first = np.flatnonzero(np.append(True, rounded[1:] != rounded[:-1]))
+    return rounded[first], np.add.reduceat(sums, first, axis=1)
 
 
 def best_of_all(

@@ -33,15 +33,14 @@ def curve(points: dict[float, Counts]) -> Curve:
         for matched, count in ((True, counts.tp - following.tp), (False, counts.fp - following.fp)):
             scores += [(threshold + ends[number]) / 2] * count
             adds += [matched] * count
-    order = np.argsort(-np.array(scores), kind="stable")
     [expected] = {counts.expected for counts in points.values()}
-    return Curve(np.array(scores)[order], np.array(adds)[order], expected)
+    return Curve(np.sort(scores), np.sort(np.array(scores)[adds]), expected)
 
 
 def certain_curve(counts: Counts) -> Curve:
     """The curve of a system without probabilities."""
-    adds = [True] * counts.tp + [False] * counts.fp
-    return Curve(np.full(len(adds), np.inf), np.array(adds), counts.expected)
+    predicted, matched = (np.full(count, np.inf) for count in (counts.tp + counts.fp, counts.tp))
+    return Curve(predicted, matched, counts.expected)
 
 
 def system(name: str) -> TextSystem:

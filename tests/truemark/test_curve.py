@@ -185,8 +185,8 @@ def test_a_prediction_adds_a_match_if_it_makes_the_largest_matching_larger(
         assert adds[number] == (after > before)
         before = after
     curve = curve_of(predictions, expected, tolerance)
-    assert curve.scores.tolist() == [predictions.scores[number] for number in order]
-    assert curve.adds_match.tolist() == [adds[number] for number in order]
+    assert curve.scores.tolist() == sorted(predictions.scores.tolist())
+    assert curve.matched.tolist() == sorted(predictions.scores[adds].tolist())
 
 
 def assert_exact(talks: Sequence[Group], tolerance: int) -> None:
