@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 from testing.loopback import Call, LoopbackLLM, Reply, blocked, hang
 from tests.cal_ai.sample_folders import (
     CommandLine,
@@ -217,6 +218,53 @@ def test_a_run_that_is_still_at_it_is_not_taken_up_a_second_time(
         assert len(llm.calls) == 6
     assert (ran.status, ran.out) == (1, "")
     assert "locked by another run" in ran.err
+
+
+def test_answers_that_come_while_a_run_waits_for_the_lock_are_not_paid_for_again(
+    cal_ai: CommandLine, llm: LoopbackLLM
+) -> None:
+    """One run holds the recording while another finds it, waits, and then goes on."""
+    names = finished_run(cal_ai, llm, 6)
+    (path,) = (cal_ai.folder / "reports").glob("*.answers.jsonl")
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join(lines[:2]))
+    llm.set_script(finds_lunch)
+    with FileLock(f"{path}.lock"):
+        command = [sys.executable, "-m", "cal_ai", "benchmark", "samples", *RESUME]
+        settings = {"OPENAI_BASE_URL": llm.openai_url, "OPENAI_MODEL": "loopback"}
+        waiting = subprocess.Popen(
+            command, cwd=cal_ai.folder, env={**os.environ, **settings}, stderr=subprocess.PIPE
+        )
+        # So long that the recording has been chosen; then the other run adds the rest.
+        time.sleep(4)
+        assert waiting.poll() is None
+        path.write_bytes(b"".join(lines))
+    _, said = waiting.communicate(timeout=60)
+    assert b"6 of 6 samples are answered" in said
+    assert (waiting.returncode, len(llm.calls), len(names)) == (0, 0, 6)
+
+
+@pytest.mark.parametrize(
+    "full", ["benchmark_2026-02-20T10-00-00_10", "benchmark_2026-02-20T10-00-00_2"]
+)
+def test_the_recording_with_the_most_answers_is_taken_up_whatever_its_name(
+    cal_ai: CommandLine, llm: LoopbackLLM, full: str
+) -> None:
+    finished_run(cal_ai, llm, 4)
+    reports = cal_ai.folder / "reports"
+    (path,) = reports.glob("*.answers.jsonl")
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.unlink()
+    for number in (2, 10):
+        name = f"benchmark_2026-02-20T10-00-00_{number}"
+        (reports / f"{name}.answers.jsonl").write_bytes(
+            b"".join(lines if name == full else lines[:1])
+        )
+    (reports / "benchmark_2027-01-01T00-00-00.answers.jsonl").write_bytes(lines[0])
+    llm.set_script(finds_lunch)
+    ran = cal_ai.benchmark(*RESUME)
+    assert "4 of 4 samples are answered" in ran.err
+    assert not llm.calls
 
 
 def test_a_run_leaves_answers_report_record_and_history_and_nothing_else(

@@ -49,7 +49,9 @@ async def extract_all(plan: Plan, on_result: Callable[[Result], None]) -> tuple[
     results: dict[int, Result] = {}
     makes_calls = isinstance(plan.extractor, LanguageModel)
     concurrency = min(plan.concurrency, plan.answers)
-    refusals = _Refusals(concurrency, answered=plan.store is not None and plan.store.resumes)
+    refusals = _Refusals(
+        concurrency, answered=plan.store is not None and plan.store.resumed is not None
+    )
 
     async def work() -> None:
         for place, question in questions:

@@ -30,7 +30,13 @@ from cal_ai.benchmark.report import (
 )
 from cal_ai.benchmark.samples import Sample, SampleSet, default_folder, load_samples
 from cal_ai.benchmark.scoring import Result, Scored
-from cal_ai.benchmark.store import AnswerStore, create_new, latest_recording, require_writable
+from cal_ai.benchmark.store import (
+    AnswerStore,
+    count_answered,
+    create_new,
+    fullest_recording,
+    require_writable,
+)
 from cal_ai.extractors.choosing import choice_line, choose_extractor
 from cal_ai.extractors.language_model import LanguageModelExtractor
 from cal_ai.extractors.protocol import Extractor
@@ -137,12 +143,14 @@ def _plan(
         _warn(extractor.warnings)
         repeats = options.repeat or extractor.repeats
     else:
-        resumed = None
+        store = AnswerStore(options.output, started)
         if options.resume:
-            resumed = _resumed(samples, extractor, options.output, repeats)
-        store = AnswerStore(options.output, started, resumed)
+            keys = fingerprints(samples.samples, extractor)
+            path = fullest_recording(options.output, keys, repeats)
+            store = AnswerStore(options.output, started, path)
+            _tell_resumed(store.resumed, options.output, keys, repeats)
         if repeats > 1 and isinstance(extractor, LanguageModelExtractor):
-            note(_announcement(samples.samples, extractor, repeats, resumed))
+            note(_announcement(samples.samples, extractor, repeats, store.resumed))
     return Plan(
         samples=samples,
         extractor=extractor,
@@ -155,20 +163,17 @@ def _plan(
     )
 
 
-def _resumed(
-    samples: SampleSet, extractor: Extractor, output: Path, repeats: int
-) -> Recording | None:
-    """Find the recording of the run to take up, and say how much of it is answered."""
-    keys = fingerprints(samples.samples, extractor)
-    recording = latest_recording(output, keys)
+def _tell_resumed(
+    recording: Recording | None, output: Path, keys: Sequence[str], repeats: int
+) -> None:
+    """Say which recording is taken up, and how much of it is answered."""
     if recording is None:
         note(f"nothing to resume in {output}: no stored answer fits these samples and this model")
-        return None
+        return
     _warn(recording.warnings)
-    answered = sum(recording.has(key, repeat) for key in keys for repeat in range(repeats))
+    answered = count_answered(recording, keys, repeats)
     of = f"{len(keys)} samples" if repeats == 1 else f"{len(keys) * repeats} questions"
     note(f"resuming {recording.path}: {answered} of {of} are answered")
-    return recording
 
 
 def _announcement(

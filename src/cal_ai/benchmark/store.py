@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -11,6 +11,7 @@ from tempfile import TemporaryFile
 from cal_ai.extractors.answers import AnswerError, parse_answer
 from cal_ai.extractors.protocol import Extraction
 from cal_ai.extractors.replay import Recorded, Recording, open_recording, recorded_fields
+from truemark.errors import TruemarkError
 from truemark.files import PRIVATE, write_error
 from truemark.jsonlines import Appender
 
@@ -22,24 +23,28 @@ SYNC_INTERVAL_S = 0.2
 class AnswerStore:
     """The answers of one run; its file appears with the first answer that is kept."""
 
-    def __init__(self, output: Path, started: datetime, resumed: Recording | None = None) -> None:
+    def __init__(self, output: Path, started: datetime, path: Path | None = None) -> None:
+        """Make a store that goes on with the recording in `path`, if one is given."""
         self._output = output
         self._started = started
-        self._resumed = resumed
-        self.path = None if resumed is None else resumed.path
+        self.path = path
         self.kept = 0
+        self.resumed: Recording | None = None
         self._syncing: asyncio.Task[None] | None = None
-        # Opened now, so that a run that still writes to it is noticed before a call is paid for.
-        self._file = None if resumed is None else Appender(resumed.path)
-
-    @property
-    def resumes(self) -> bool:
-        """Whether there are answers of an earlier run."""
-        return self._resumed is not None
+        self._file: Appender | None = None
+        if path is not None:
+            # Locked before it is read, or answers that another run adds meanwhile would be paid
+            # for again.
+            self._file = Appender(path)
+            try:
+                self.resumed = open_recording(path)
+            except TruemarkError:
+                self._file.close()
+                raise
 
     def find(self, fingerprint: str, repeat: int) -> Extraction | None:
         """Find the answer that an earlier run kept; None when there is none that can be read."""
-        kept = None if self._resumed is None else self._resumed.find(fingerprint, repeat)
+        kept = None if self.resumed is None else self.resumed.find(fingerprint, repeat)
         if kept is None:
             return None
         try:
@@ -84,14 +89,33 @@ class AnswerStore:
         self._syncing = None
 
 
-def latest_recording(output: Path, fingerprints: Iterable[str]) -> Recording | None:
-    """Find the newest recording in `output` that answers any of the questions."""
-    asked = frozenset(fingerprints)
-    for path in sorted(output.glob(f"benchmark_*{ANSWERS_SUFFIX}"), reverse=True):
-        recording = open_recording(path)
-        if not all(map(asked.isdisjoint, recording.offsets.values())):
-            return recording
-    return None
+def fullest_recording(output: Path, fingerprints: Sequence[str], repeats: int) -> Path | None:
+    """Find the recording in `output` with the most answers to the questions; None without any.
+
+    Of equals the one that was written last counts. Names do not: the clock may have been set back.
+    """
+    wanted = len(fingerprints) * repeats
+    most, fullest = 0, None
+    paths = output.glob(f"benchmark_*{ANSWERS_SUFFIX}")
+    for path in sorted(paths, key=_written_ns, reverse=True):
+        answered = count_answered(open_recording(path), fingerprints, repeats)
+        if answered > most:
+            most, fullest = answered, path
+        if most == wanted:
+            break
+    return fullest
+
+
+def _written_ns(path: Path) -> int:
+    try:
+        return path.stat().st_mtime_ns
+    except OSError:  # removed meanwhile
+        return 0
+
+
+def count_answered(recording: Recording, fingerprints: Sequence[str], repeats: int) -> int:
+    """Count the questions, each asked so many times, that the recording answers."""
+    return sum(recording.has(key, repeat) for key in fingerprints for repeat in range(repeats))
 
 
 def require_writable(folder: Path) -> None:
