@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import errno
 import os
+import re
 import secrets
 import stat
 import time
@@ -22,6 +23,7 @@ PRIVATE = 0o600
 """The mode of new files: conversations, answers and calendars are private."""
 
 _LEFT_BEHIND_S = 3600.0  # no writer takes that long
+_TOKEN_BYTES = 6
 _ADVICE = {
     errno.ENOSPC: "free some space or choose another place",
     errno.EDQUOT: "free some space or choose another place",
@@ -83,7 +85,7 @@ def append_text(path: str | os.PathLike[str], text: str) -> None:
 
 def _replace(target: Path, content: Iterable[bytes], mode: int | None) -> None:
     _remove_leftovers(target)
-    temporary = target.with_name(f".{target.name[:40]}.{secrets.token_hex(6)}.tmp")
+    temporary = target.with_name(f".{target.name[:40]}.{secrets.token_hex(_TOKEN_BYTES)}.tmp")
     try:
         descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PRIVATE)
         with os.fdopen(descriptor, "wb") as file:
@@ -110,10 +112,11 @@ def _write_to(target: Path, content: bytes, flags: int) -> None:
 
 def _remove_leftovers(target: Path) -> None:
     """Remove what writers of this file left behind when they were killed."""
-    begin = f".{target.name[:40]}."
+    # Only names that this program makes: other programs have files of the form .NAME.….tmp too.
+    made_here = re.compile(rf"\.{re.escape(target.name[:40])}\.[0-9a-f]{{{2 * _TOKEN_BYTES}}}\.tmp")
     with suppress(OSError), os.scandir(target.parent) as entries:
         for entry in entries:
-            if not (entry.name.startswith(begin) and entry.name.endswith(".tmp")):
+            if not made_here.fullmatch(entry.name):
                 continue
             if time.time() - entry.stat(follow_symlinks=False).st_mtime > _LEFT_BEHIND_S:
                 Path(entry.path).unlink(missing_ok=True)

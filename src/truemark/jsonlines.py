@@ -58,6 +58,7 @@ class Appender:
         self._lock = FileLock(
             self._path.with_name(self._path.name + ".lock"),
             timeout=LOCK_WAIT_S,
+            mode=PRIVATE,
             thread_local=False,
         )
         try:

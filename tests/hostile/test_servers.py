@@ -184,6 +184,12 @@ def test_an_answer_that_breaks_off_is_one_line(
     assert_one_error(ask(cal_ai, kind, Answer(207, b"{", length=1_000)))
 
 
+@EVERY_KIND
+def test_endless_interim_answers_are_one_line(cal_ai: CommandLine, kind: Kind) -> None:
+    head = b"HTTP/1.1 100 Continue\r\n\r\n" * 50_000
+    assert_one_error(ask(cal_ai, kind, Answer(head=head)))
+
+
 def test_a_password_is_not_sent_on_to_another_server(cal_ai: CommandLine) -> None:
     (kind,) = (kind for kind in KINDS if kind.name == "caldav")
     with HostileServer(Answer(207, b"<a/>")) as other:

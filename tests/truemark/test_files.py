@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from truemark.errors import TruemarkError
 from truemark.files import append_text, read_bytes, read_text, write_atomically
+from truemark.jsonlines import append
 
 
 def entries(folder: Path) -> list[str]:
@@ -42,6 +43,25 @@ def test_a_file_is_written_whole(
 def test_missing_folders_are_made(tmp_path: Path) -> None:
     write_atomically(tmp_path / "a" / "b" / "out.txt", "x")
     assert (tmp_path / "a" / "b" / "out.txt").read_text() == "x"
+
+
+def test_only_temporary_files_of_this_program_are_removed(tmp_path: Path) -> None:
+    names = (".c.ics.my-notes.tmp", ".c.ics.tmp", ".c.ics.0123456789ab.tmp.tmp", ".c.ics.012.tmp")
+    for name in (*names, ".c.ics.0123456789ab.tmp"):
+        (tmp_path / name).write_text("mine")
+        os.utime(tmp_path / name, (0, 0))
+    write_atomically(tmp_path / "c.ics", "x")
+    assert entries(tmp_path) == sorted([*names, "c.ics"])
+
+
+def test_lock_files_are_for_their_owner_alone_whatever_the_umask(tmp_path: Path) -> None:
+    before = os.umask(0)
+    try:
+        append(tmp_path / "lines.jsonl", {"a": 1})
+    finally:
+        os.umask(before)
+    assert entries(tmp_path) == ["lines.jsonl", "lines.jsonl.lock"]
+    assert {stat.S_IMODE(path.stat().st_mode) for path in tmp_path.iterdir()} == {0o600}
 
 
 def test_a_new_file_is_for_its_owner_alone(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
 from datetime import datetime
 
 from cal_ai.calendars.protocol import (
@@ -29,6 +30,13 @@ class DryRun:
     @property
     def identity(self) -> str:
         return self._calendar.identity
+
+    @property
+    def changes_at_once(self) -> int:
+        return self._calendar.changes_at_once
+
+    def changing(self) -> AbstractContextManager[None]:
+        return nullcontext()
 
     def coming(self, start: datetime, end: datetime) -> Listing:
         return self._calendar.coming(start, end)

@@ -79,18 +79,19 @@ class Journal:
         """Move damaged lines to a file beside this one; return how many there were."""
         return set_aside(self.path, lambda record: _read_line(record) is not None)
 
-    def add(self, calendar: str, transcript: str, key: str, change: Outcome) -> None:
-        """Remember a change; it is on disk when this returns."""
-        self._append(calendar, transcript, {"key": key, "change": asdict(change)})
+    def add(self, calendar: str, transcript: str, changes: Mapping[str, Outcome]) -> None:
+        """Remember changes by their keys; they are on disk when this returns."""
+        lines = [{"key": key, "change": asdict(change)} for key, change in changes.items()]
+        self._append(calendar, transcript, *lines)
 
     def settle(self, calendar: str, transcript: str, apply: Confidence) -> None:
         """Remember that nothing of this transcript is left to do from this confidence on."""
         self._append(calendar, transcript, {"settled": True, "apply": apply})
 
-    def _append(self, calendar: str, transcript: str, fields: Mapping[str, object]) -> None:
+    def _append(self, calendar: str, transcript: str, *lines: Mapping[str, object]) -> None:
         at = datetime.now().astimezone().isoformat(" ", "minutes")
         head = {"at": at, "calendar": calendar, "transcript": transcript}
-        append(self.path, {**head, **fields})
+        append(self.path, *({**head, **fields} for fields in lines))
 
 
 def _read_line(record: Mapping[str, object]) -> _Line | None:

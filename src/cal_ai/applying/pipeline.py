@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import islice
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
@@ -137,12 +138,16 @@ def apply_transcript(run: Conversation) -> tuple[Outcome, ...]:
         for event in events
     ]
     applier = Applier(calendar, transcript, list(listing.entries), earlier)
-    outcomes = []
-    for key, outcome in applier.apply(decisions):
-        outcomes.append(outcome)
-        if outcome.result in CHANGES and not run.dry_run:
+    steps = applier.apply(decisions)
+    outcomes: list[Outcome] = []
+    while len(outcomes) < len(decisions):
+        with calendar.changing():
+            applied = list(islice(steps, calendar.changes_at_once))
+        outcomes += (outcome for _, outcome in applied)
+        changes = {key: outcome for key, outcome in applied if outcome.result in CHANGES}
+        if changes and not run.dry_run:
             with _journal_errors_noted():
-                journal.add(calendar.identity, transcript, key, outcome)
+                journal.add(calendar.identity, transcript, changes)
     changed = earlier.changes or any(outcome.result in CHANGES for outcome in outcomes)
     failed = any(outcome.result == "failed" for outcome in outcomes)
     if changed and not failed and not run.dry_run:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -43,7 +43,7 @@ _QUERY = f"""\
 </C:calendar-query>
 """
 # What the library's parsers raise at a malformed answer.
-_PARSER_ERRORS = (SyntaxError, LookupError, ValueError, TypeError, AttributeError)
+_PARSER_ERRORS = (SyntaxError, LookupError, ValueError, TypeError, AttributeError, RecursionError)
 _UID_CONFLICT = "no-uid-conflict"
 _ICALENDAR = {"Content-Type": "text/calendar; charset=utf-8"}
 
@@ -116,6 +116,13 @@ class CalDavCalendar:
     @property
     def identity(self) -> str:
         return f"{self.name} {self._account.username or ''}".strip()
+
+    @property
+    def changes_at_once(self) -> int:
+        return 1
+
+    def changing(self) -> AbstractContextManager[None]:
+        return nullcontext()
 
     def coming(self, start: datetime, end: datetime) -> Listing:
         entries: list[Entry] = []

@@ -24,7 +24,7 @@ from cal_ai.calendars.protocol import (
     Listing,
     Moment,
 )
-from cal_ai.calendars.reading import MARK, Reader, same_moment
+from cal_ai.calendars.reading import MARK, Reader, same_moment, series_version
 from cal_ai.calendars.zones import vtimezone
 
 EMPTY = b"""\
@@ -48,6 +48,7 @@ class Document:
     where: str
     zone: ZoneInfo | None
     budget: Budget = field(default_factory=Budget)
+    _uids: set[str] | None = field(default=None, init=False)
 
     @classmethod
     def parse(
@@ -86,9 +87,11 @@ class Document:
                 return entry
         raise EventGone(f"{self.where}: the event is no longer there")
 
-    def add(self, uid: str, details: Details, mark: str, now: datetime) -> None:
+    def add(self, uid: str, details: Details, mark: str, now: datetime) -> Entry:
         """Add an event; raises `AlreadyThere` if the uid is taken."""
-        if any(reader.series(uid) for reader in self._readers()):
+        if self._uids is None:  # looked up once for all events that a run adds
+            self._uids = {known for reader in self._readers() for known in reader.uids()}
+        if uid in self._uids:
             raise AlreadyThere(f"{self.where}: has an event {uid} already")
         calendar = self.content.calendars[0]
         event = self.content.new_component(f"BEGIN:VEVENT\r\nUID:{uid}\r\nEND:VEVENT\r\n")
@@ -99,6 +102,8 @@ class Document:
         self._stamp(event, mark, now)
         event.add(self.content.new_line(f"CREATED:{utc_stamp(now)}"))
         calendar.parts.append(event)
+        self._uids.add(uid)
+        return Entry(uid, details, marks=frozenset({mark}), version=series_version([event]))
 
     def change(self, entry: Entry, details: Details, mark: str, now: datetime) -> None:
         """Write the details that differ; of a recurring event, change only this occurrence."""
@@ -121,6 +126,7 @@ class Document:
     def remove(self, entry: Entry, now: datetime) -> None:
         """Remove the event; of a recurring event, only this occurrence."""
         calendar, series = self._unchanged_series(entry)
+        self._uids = None
         for event, form in series:
             recurrence = _recurrence_of(form)
             if same_moment(recurrence, entry.recurrence):

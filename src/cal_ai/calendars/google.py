@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import http.client
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass
 from datetime import date, datetime
 from functools import partial
@@ -119,6 +119,13 @@ class GoogleCalendar:
     @property
     def identity(self) -> str:
         return self.name
+
+    @property
+    def changes_at_once(self) -> int:
+        return 1
+
+    def changing(self) -> AbstractContextManager[None]:
+        return nullcontext()
 
     def coming(self, start: datetime, end: datetime) -> Listing:
         entries: list[Entry] = []

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import secrets
+import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from zoneinfo import ZoneInfo
@@ -13,8 +15,9 @@ from zoneinfo import ZoneInfo
 from filelock import FileLock, Timeout
 
 from cal_ai.calendars.document import EMPTY, Document
+from cal_ai.calendars.occurrences import Budget
 from cal_ai.calendars.protocol import CalendarError, Details, Entry, Listing, Moment
-from truemark.files import LARGEST_TEXT, read_bytes, write_atomically, write_error
+from truemark.files import LARGEST_TEXT, PRIVATE, read_bytes, write_atomically, write_error
 
 LOCK_WAIT_S = 30.0
 _IDENTITY = "X-WR-RELCALID"
@@ -27,8 +30,9 @@ def _now() -> datetime:
 class IcsCalendar:
     """The events in one file; a missing file is an empty calendar until the first event.
 
-    A change is read, made and written under a lock, and the file is replaced in one step, so that
-    neither another writer nor a crash can lose what is in it.
+    Changes are read, made and written under a lock, and the file is replaced in one step, so that
+    neither another writer nor a crash can lose what is in it. The changes of a `changing` block
+    are one read and one write.
     """
 
     def __init__(
@@ -43,6 +47,10 @@ class IcsCalendar:
         self._zone = zone
         self._clock = clock
         self._lock_wait_s = lock_wait_s
+        self._group: ExitStack | None = None
+        self._held: Document | None = None
+        self._is_changed = False
+        self._known: tuple[tuple[int, int, int], Document] | None = None
 
     @property
     def name(self) -> str:
@@ -54,6 +62,21 @@ class IcsCalendar:
         line = self._read().content.calendars[0].line(_IDENTITY)
         return f"ics:{line.text.partition(':')[2]}" if line else ""
 
+    @property
+    def changes_at_once(self) -> int:
+        return sys.maxsize
+
+    @contextmanager
+    def changing(self) -> Iterator[None]:
+        with ExitStack() as self._group:
+            try:
+                yield
+                if self._held is not None and self._is_changed:
+                    self._write(self._held)
+            finally:
+                self._group = self._held = None
+                self._is_changed = False
+
     def coming(self, start: datetime, end: datetime) -> Listing:
         return self._read().coming(start, end)
 
@@ -62,8 +85,7 @@ class IcsCalendar:
 
     def create(self, uid: str, details: Details, mark: str) -> Entry:
         with self._changing() as document:
-            document.add(uid, details, mark, self._clock())
-        return self.get(uid)
+            return document.add(uid, details, mark, self._clock())
 
     def update(self, entry: Entry, details: Details, mark: str) -> Entry:
         with self._changing() as document:
@@ -78,26 +100,48 @@ class IcsCalendar:
         """Nothing is held open."""
 
     def _read(self) -> Document:
+        """Return the document to read from, parsed again only if the file has changed."""
+        if self._held is not None:
+            return replace(self._held, budget=Budget())
+        try:
+            status = self._path.stat()
+        except OSError:
+            return self._parse()
+        version = (status.st_ino, status.st_size, status.st_mtime_ns)
+        if self._known is None or self._known[0] != version:
+            self._known = version, self._parse()
+        return replace(self._known[1], budget=Budget())
+
+    def _parse(self) -> Document:
         data = read_bytes(self._path, LARGEST_TEXT) if os.path.lexists(self._path) else EMPTY
         return Document.parse(data, str(self._path), self._zone)
 
     @contextmanager
     def _changing(self) -> Iterator[Document]:
-        """Yield the document to change; it is written if the block ends without an error."""
-        with self._locked():
-            document = self._read()
-            yield document
-            calendar = document.content.calendars[0]
-            if calendar.line(_IDENTITY) is None:
-                identity = f"{_IDENTITY}:{secrets.token_hex(16)}"
-                calendar.add(document.content.new_line(identity))
-            write_atomically(self._path, document.raw())
+        """Yield the document to change; it is written when the block of changes ends."""
+        if self._group is None:
+            with self.changing(), self._changing() as document:
+                yield document
+            return
+        if self._held is None:
+            self._group.enter_context(self._locked())
+            self._held = self._parse()
+        yield self._held
+        self._is_changed = True
+
+    def _write(self, document: Document) -> None:
+        calendar = document.content.calendars[0]
+        if calendar.line(_IDENTITY) is None:
+            identity = f"{_IDENTITY}:{secrets.token_hex(16)}"
+            calendar.add(document.content.new_line(identity))
+        write_atomically(self._path, document.raw())
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
         # Two names of one file share a lock.
         target = Path(os.path.realpath(self._path))
-        lock = FileLock(target.with_name(f"{target.name}.lock"), timeout=self._lock_wait_s)
+        place = target.with_name(f"{target.name}.lock")
+        lock = FileLock(place, timeout=self._lock_wait_s, mode=PRIVATE)
         try:
             target.parent.mkdir(parents=True, exist_ok=True)
             lock.acquire()

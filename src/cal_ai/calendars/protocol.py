@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from typing import Protocol
@@ -99,6 +100,15 @@ class Calendar(Protocol):
     @property
     def identity(self) -> str:
         """What distinguishes this calendar from every other in the journal."""
+        ...
+
+    @property
+    def changes_at_once(self) -> int:
+        """How many changes are made together; each of them is told once all of them are made."""
+        ...
+
+    def changing(self) -> AbstractContextManager[None]:
+        """Make the changes of the block together, when it ends without an error."""
         ...
 
     def coming(self, start: datetime, end: datetime) -> Listing:

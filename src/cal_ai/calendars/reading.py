@@ -66,7 +66,7 @@ class Reader:
 
     def find(self, uid: str, recurrence: Moment | None) -> Entry | None:
         """Find the event, or one occurrence of it, as it stands; None if it is not there."""
-        events = self._by_uid().get(uid, [])
+        events = self._of_uid(uid)
         if not events or not uid:
             return None
         parsed = self._parsed(events)
@@ -82,8 +82,16 @@ class Reader:
 
     def series(self, uid: str) -> list[tuple[Component, Any]]:
         """Return the components of one event, each with its form in the icalendar library."""
-        events = self._by_uid().get(uid, [])
+        if not (events := self._of_uid(uid)):
+            return []
         return list(zip(events, self._parsed(events).walk("VEVENT"), strict=True))
+
+    def uids(self) -> Iterator[str]:
+        """Return the uid of each component of an event."""
+        return map(_uid, _events(self.calendar))
+
+    def _of_uid(self, uid: str) -> list[Component]:
+        return [event for event in _events(self.calendar) if _uid(event) == uid]
 
     def _by_uid(self) -> dict[str, list[Component]]:
         series: dict[str, list[Component]] = {}
@@ -144,13 +152,18 @@ class Reader:
             event["RECURRENCE-ID"].dt if repeating else None,
             people=tuple(_people(event)),
             marks=frozenset(str(mark) for mark in _all(event, MARK)),
-            version=data_hash(*(text.raw() for text in texts)),
+            version=series_version(texts),
         )
 
     def _local(self, moment: Moment) -> datetime:
         if isinstance(moment, datetime):
             return in_zone(moment, self.zone)
         return midnight(moment, self.zone)
+
+
+def series_version(events: Sequence[Component]) -> str:
+    """Hash the components of one event, to notice that someone changed them."""
+    return data_hash(*(event.raw() for event in events))
 
 
 def _is_plain(line: Line) -> bool:
@@ -209,7 +222,10 @@ def _uid(event: Component) -> str:
     from icalendar import vText
 
     line = event.line("UID")
-    return "" if line is None else str(vText.from_ical(line.text.partition(":")[2])).strip()
+    if line is None:
+        return ""
+    value = line.text.partition(":")[2]
+    return (str(vText.from_ical(value)) if "\\" in value else value).strip()
 
 
 def same_moment(first: Moment | None, second: Moment | None) -> bool:

@@ -19,6 +19,8 @@ import msgspec
 from cal_ai.events import Action, Confidence, Event
 from truemark.jsontext import shown
 
+MOST_EVENTS = 1_000
+"""In one answer; no conversation settles more."""
 _PROBLEMS_SHOWN = 5
 _NOTHING = frozenset({"", "none", "null", "nil", "n/a", "na", "-"})
 _YEARS = range(1900, 3000)
@@ -41,6 +43,8 @@ class _UnfitError(Exception):
 def parse_answer(text: str) -> tuple[Event, ...]:
     """Read the events of an answer; raises `AnswerError` rather than return a part of them."""
     items = _event_list(_find_json(_without_thinking(text).strip()))
+    if len(items) > MOST_EVENTS:
+        raise AnswerError(f"the answer has {len(items):,} events, expected {MOST_EVENTS:,} at most")
     problems: list[str] = []
     repaired = [_repaired(item, f"events[{i}]", problems) for i, item in enumerate(items)]
     if problems:

@@ -18,7 +18,7 @@ from itertools import islice
 from typing import TypeVar
 
 from cal_ai.events import Event
-from cal_ai.extractors.answers import AnswerError, parse_answer
+from cal_ai.extractors.answers import MOST_EVENTS, AnswerError, parse_answer
 from cal_ai.extractors.protocol import Extraction, Request
 from truemark.errors import TruemarkError, foreign_reason
 from truemark.imports import import_callable, source_checksum
@@ -33,7 +33,6 @@ from truemark.programs import (
 from truemark.services.calls import CallFailed
 
 T = TypeVar("T")
-_MOST_EVENTS = 10_000
 
 
 class CallableExtractor:
@@ -143,9 +142,9 @@ def _read_all(name: str, returned: object) -> object:
     """Turn an iterator into a list, so that making its items counts towards the timeout."""
     if not isinstance(returned, Iterator):
         return returned
-    items = list(islice(returned, _MOST_EVENTS + 1))
-    if len(items) > _MOST_EVENTS:
-        raise CallFailed(f"{name} returned more than {_MOST_EVENTS:,} events")
+    items = list(islice(returned, MOST_EVENTS + 1))
+    if len(items) > MOST_EVENTS:
+        raise CallFailed(f"{name} returned more than {MOST_EVENTS:,} events")
     return items
 
 
