@@ -8,9 +8,9 @@
 
 `python docs/outputs.py` runs the commands and names the pages that are out of date (exit status 1);
 with `--write` it brings them up to date. The commands of a page follow each other in one new
-folder, in which `samples` and `testdata` lie. Dates and speeds, which are others every time, are
-blotted out, and a status other than 0 is told. Measurements take minutes and are others every
-time, so `python -m benchmarks.all --write` takes those, and those of docs/reliability.md
+folder, in which `samples`, `testdata` and `examples` lie. Dates and speeds, which are others every
+time, are blotted out, and a status other than 0 is told. Measurements take minutes and are others
+every time, so `python -m benchmarks.all --write` takes those, and those of docs/reliability.md
 `python -m tests.hostile.campaign --write`.
 """
 
@@ -32,6 +32,7 @@ ROOT = Path(__file__).parent.parent
 PAGES = (
     ROOT / "docs" / "benchmarking.md",
     ROOT / "docs" / "calendar-benchmark.md",
+    ROOT / "docs" / "third-benchmark.md",
     ROOT / "README.md",
 )
 PROGRAMS = {"sat-bench": "sat_bench", "cal-ai": "cal_ai", "truemark": "truemark"}
@@ -57,7 +58,7 @@ def refreshed(page: str) -> str:
     """The page with the present outputs of commands and their flags."""
     with TemporaryDirectory() as name:
         folder = Path(name)
-        for shared in ("samples", "testdata"):
+        for shared in ("samples", "testdata", "examples"):
             (folder / shared).symlink_to(ROOT / shared)
 
         def printed(block: re.Match[str]) -> str:
@@ -69,8 +70,12 @@ def refreshed(page: str) -> str:
 def output(command: str, folder: Path) -> str:
     """What a command prints in the folder; `*` stands for the files there are, oldest first.
 
-    `2>&1` at its end shows its notes too, and `| head -N` so many lines.
+    `2>&1` at its end shows its notes too, and `| head -N` so many lines. Of several commands
+    joined by `&&` the last one is shown.
     """
+    *earlier, command = command.split(" && ")
+    for preparation in earlier:
+        subprocess.run(_call(shlex.split(preparation)), cwd=folder, check=True)
     command, _, lines = command.partition(" | head -")
     command, with_notes = command.removesuffix(" 2>&1"), command.endswith(" 2>&1")
     words = []

@@ -23,3 +23,20 @@ def test_a_benchmark_of_ones_own_is_compared_and_gated(
     assert "long against frequent: too few clusters to tell (at least 6)" in capsys.readouterr().out
     assert main(["check", long, "--against", frequent, "--fail-if-worse"]) == 3
     assert main(["check", long, "--fail-under", "0.9"]) == 1
+
+
+def test_the_page_of_a_benchmark_with_marks_shows_mistakes_in_their_text(tmp_path: Path) -> None:
+    subprocess.run([sys.executable, ROOT / "examples" / "names.py", tmp_path], check=True)
+    run = load_run(tmp_path / "capitals.run.json")
+    assert {finding.kind for finding in run.findings} == {"invented", "missed"}
+    for finding in run.findings:
+        [mark] = [mark for mark in finding.marks if mark.start == finding.at]
+        assert mark.role == finding.kind
+    words = {
+        finding.text[mark.start : mark.end] for finding in run.findings for mark in finding.marks
+    }
+    assert {"Monday", "City Council", "Mina Roy"} <= words
+    page = tmp_path / "page.html"
+    record = str(tmp_path / "capitals.run.json")
+    assert main(["report", record, "-o", str(page)]) == 0
+    assert "City Council" in page.read_text(encoding="utf-8")
