@@ -18,7 +18,7 @@ from pathlib import Path
 from benchmarks.machine import machine
 from benchmarks.segmentation_speed import talk_text
 from benchmarks.timing import fastest
-from sat_bench.defaults import BUNDLED_MODELS
+from sat_bench.defaults import ENGLISH_MODELS
 from sat_bench.models.finding import TOKENIZER_NAME, find_model
 from sat_bench.models.segmenter import Segmenter
 from truemark.tables import Table, render
@@ -70,7 +70,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as temporary:
         for name, segmenter in first_models(Path(temporary)).items():
             jobs[f"first {name}"] = partial(segmenter.boundaries, text)
-        for name in BUNDLED_MODELS:
+        for name in ENGLISH_MODELS:
             files = find_model(name)
             jobs[name] = partial(Segmenter(files.model, files.tokenizer).boundaries, text)
         times = fastest(jobs, repeat)

@@ -18,7 +18,7 @@ from benchmarks.machine import machine
 from benchmarks.timing import fastest
 from sat_bench.cli import main as sat_bench
 from sat_bench.corpus.loading import Corpus, load_corpus
-from sat_bench.defaults import BUNDLED_CORPUS, BUNDLED_MODELS, Options
+from sat_bench.defaults import BUNDLED_CORPUS, ENGLISH_MODELS, Options
 from sat_bench.measure import measure_system
 from sat_bench.models.systems import find_system
 from sat_bench.record import run_of, with_findings
@@ -53,7 +53,7 @@ def main() -> None:
     corpus = load_corpus(BUNDLED_CORPUS)
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "run.json"
-        rows = tuple(row(model, corpus, file, rounds) for model in BUNDLED_MODELS)
+        rows = tuple(row(model, corpus, file, rounds) for model in ENGLISH_MODELS)
     print(f"The {len(corpus)} bundled talks, {corpus.characters:,} characters, on {machine()}\n")
     columns = ("model", "run, s", "record, s", "record, % of the run", "size, kB")
     print(render(Table(columns, rows, (None, ".2f", ".3f", ".1f", ",.0f")), "markdown"), end="")

@@ -26,7 +26,7 @@ from benchmarks import wtpsplit_peer
 from benchmarks.machine import machine, peak_memory
 from benchmarks.timing import fastest, undisturbed
 from benchmarks.wtpsplit_peer import WtpsplitPeer
-from sat_bench.defaults import BUNDLED_CORPUS, BUNDLED_MODELS
+from sat_bench.defaults import BUNDLED_CORPUS, ENGLISH_MODELS
 from sat_bench.models.cards import Reach, reach_of
 from sat_bench.models.finding import ModelFiles, find_model
 from sat_bench.models.quantising import quantized
@@ -183,7 +183,7 @@ def measure_memory(size: int, model: Path, tokenizer: Path) -> None:
 
 def models(folder: Path) -> tuple[ModelFiles, list[ModelFiles]]:
     """A file of SaT-3l's shape, and the bundled models; all with the bundled tokenizer."""
-    bundled = [find_model(name) for name in sorted(BUNDLED_MODELS)]
+    bundled = [find_model(name) for name in sorted(ENGLISH_MODELS)]
     tokenizer = bundled[0].tokenizer
     large = write_transformer(
         folder / "sat-3l.onnx", vocabulary=Tokenizer(tokenizer).highest_id + 1

@@ -27,7 +27,7 @@ from training.documents import GOLD_ENDING, Document, read_gold_folder
 
 from benchmarks.machine import machine
 from benchmarks.timing import undisturbed
-from sat_bench.defaults import BUNDLED_CORPUS, BUNDLED_MODELS
+from sat_bench.defaults import BUNDLED_CORPUS, ENGLISH_MODELS
 from sat_bench.models.libraries import LIBRARIES
 from truemark.errors import TruemarkError
 from truemark.files import read_text, write_atomically
@@ -38,7 +38,7 @@ CONDITIONS = ("written", "bare")
 # Their models must be downloaded from elsewhere.
 NOT_ON_PYPI = ("stanza", "wtpsplit", "wtpsplit-lite")
 SYSTEMS = (
-    *reversed(BUNDLED_MODELS),
+    *reversed(ENGLISH_MODELS),
     *(f"lib:{name}" for name in LIBRARIES if name not in NOT_ON_PYPI),
 )
 MARKS = {"better": " ↑", "worse": " ↓", "not distinguishable": " ="}

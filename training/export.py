@@ -241,13 +241,16 @@ def _model(graph: Graph) -> onnx.ModelProto:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("weights", type=Path)
-    parser.add_argument("name", choices=sorted(FORMS))
+    parser.add_argument("name", choices=[*sorted(FORMS), *(f"{name}-mean" for name in FORMS)])
     parser.add_argument("out", type=Path)
     parser.add_argument("--float32", action="store_true", help="keep the weights as they are")
     options = parser.parse_args()
-    form = FLOAT32 if options.float32 else FORMS[options.name]
+    shape = options.name.removesuffix(
+        "-mean"
+    )  # the mean of a course has the shape of its last step
+    form = FLOAT32 if options.float32 else FORMS[shape]
     arrays = read_parts(options.weights, options.name)
-    model = build(arrays, SHAPES[options.name], form)
+    model = build(arrays, SHAPES[shape], form)
     options.out.write_bytes(model.SerializeToString())
     print(f"{options.out}: {options.out.stat().st_size:,} bytes")
 

@@ -39,7 +39,8 @@ BUNDLED_FOLDER = Path(__file__).parent / "bundled"
 BUNDLED_CORPUS = BUNDLED_FOLDER / "talks"
 DEFAULT_CORPUS = Path("testdata/ted")
 DEFAULT_MODEL = "base"
-BUNDLED_MODELS = ("nano", "small", DEFAULT_MODEL)
+ENGLISH_MODELS = ("nano", "small", DEFAULT_MODEL)
+BUNDLED_MODELS = (*ENGLISH_MODELS, "world")
 
 WINDOW_TOKENS = 510  # 512 positions less <s> and </s>; some models have fewer
 LARGEST_OVERLAP = WINDOW_TOKENS - 1

@@ -57,7 +57,7 @@ FAILURES = {
     "unknown name": (
         "large",
         (),
-        "large: no such model; give a bundled one (nano, small, base), the",
+        "large: no such model; give a bundled one (nano, small, base, world), the",
     ),
     "empty folder": ("f", ("f/notes.md",), "a single .onnx file in this folder, found notes.md;"),
     "two models": ("f", ("f/a.onnx", "f/b.onnx"), "found a.onnx, b.onnx; give the path"),

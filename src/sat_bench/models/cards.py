@@ -44,6 +44,7 @@ class Card:
     threshold: float
     tokenizer: str
     reach: Reach
+    languages: frozenset[str] = frozenset()  # codes; empty: not known
 
 
 def read_card(path: Path) -> Card:
@@ -51,7 +52,8 @@ def read_card(path: Path) -> Card:
     facts = _facts(path)
     with suppress(KeyError, ValueError):
         reach = Reach(int(facts["window"]), int(facts["overlap"]))
-        card = Card(float(facts["threshold"]), facts["tokenizer"], reach)
+        languages = frozenset(facts.get("languages", "").split())
+        card = Card(float(facts["threshold"]), facts["tokenizer"], reach, languages)
         if 0 <= card.threshold <= 1 and 0 <= reach.overlap < reach.window:
             return card
     raise TruemarkError(

@@ -1,0 +1,103 @@
+"""F1 of a model of many languages on the documents kept out of its training, and its threshold.
+
+python -m training.world.tune DOCUMENTS.txt.xz MODEL.onnx TOKENIZER.model [--threshold 0.5]
+
+Ends at exact places; the end of a text, which every system gets for free, is left out. Without
+`--threshold` the one is taken that is best for the mean over languages, as written and bare.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from sat_bench.models.boundaries import scored_positions
+from sat_bench.models.segmenter import Segmenter
+from training.corruption import MarkedText, lowered, without_punctuation
+from training.documents import Document, read_mix
+from training.world.languages import UNSPACED
+from training.world.text import KEPT_OUT
+from truemark.curve import Curve, curve_of, grid, sweep
+from truemark.matching import ScoredPositions
+from truemark.tables import Table, render
+
+THRESHOLDS = grid(0.05, 0.96, 0.05)
+WRITTEN, BARE = "written", "bare"
+
+
+def kept_out(mix: Path) -> dict[str, list[Document]]:
+    """Read the documents that training leaves out, by language."""
+    by_language: dict[str, list[Document]] = {}
+    for document in read_mix(mix):
+        by_language.setdefault(document.style, []).append(document)
+    return {name: found[KEPT_OUT - 1 :: KEPT_OUT] for name, found in sorted(by_language.items())}
+
+
+def marked(document: Document, kind: str) -> MarkedText:
+    """Join a document as it is written, or in lower case without punctuation."""
+    gap = "" if document.style in UNSPACED else " "
+    ends = np.cumsum([len(sentence) + len(gap) for sentence in document.sentences]) - len(gap)
+    text = MarkedText(gap.join(document.sentences), ends.astype(np.int64))
+    if kind == WRITTEN:
+        return text
+    low = MarkedText(lowered(text.text), text.ends)
+    return without_punctuation(low, keep_apostrophes=False)
+
+
+def curves(segmenter: Segmenter, texts: Sequence[MarkedText]) -> list[Curve]:
+    """Match what the model says of each text with its ends, the last one left out."""
+    found = []
+    answers = segmenter.probabilities_many(text.text for text in texts)
+    for text, probabilities in zip(texts, answers, strict=True):
+        scored = scored_positions(text.text, probabilities)
+        inner = scored.positions < text.ends[-1]
+        inside = ScoredPositions(scored.positions[inner], scored.scores[inner])
+        found.append(curve_of(inside, text.ends[:-1].tolist(), 0))
+    return found
+
+
+def f1_by_threshold(segmenter: Segmenter, documents: Sequence[Document], kind: str) -> list[float]:
+    """F1 at each threshold of the grid."""
+    texts = [marked(document, kind) for document in documents]
+    points = sweep(curves(segmenter, texts), THRESHOLDS, empty=0.0)
+    return [point.scores.f1 for point in points]
+
+
+def table_of(found: dict[str, dict[str, list[float]]], at: int) -> Table:
+    """Show F1 by language at one threshold of the grid, and where each language has its best."""
+    rows: list[tuple[object, ...]] = []
+    for language, kinds in found.items():
+        both = np.mean([kinds[WRITTEN], kinds[BARE]], axis=0)
+        rows.append((language, kinds[WRITTEN][at], kinds[BARE][at], THRESHOLDS[int(both.argmax())]))
+    means = [float(np.mean([row[column] for row in rows])) for column in (1, 2)]
+    rows.append(("mean", *means, None))
+    columns = ("language", "as written", "bare", "best at")
+    return Table(columns, tuple(rows), (None, ".3f", ".3f", ".2f"))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("documents", type=Path)
+    parser.add_argument("model", type=Path)
+    parser.add_argument("tokenizer", type=Path)
+    parser.add_argument("--threshold", type=float, choices=THRESHOLDS)
+    options = parser.parse_args()
+    found: dict[str, dict[str, list[float]]] = {}
+    with Segmenter(options.model, options.tokenizer) as segmenter:
+        for language, documents in kept_out(options.documents).items():
+            found[language] = {
+                kind: f1_by_threshold(segmenter, documents, kind) for kind in (WRITTEN, BARE)
+            }
+    means = np.mean([np.mean(list(kinds.values()), axis=0) for kinds in found.values()], axis=0)
+    at = int(means.argmax())
+    if options.threshold is not None:
+        at = THRESHOLDS.index(options.threshold)
+    print(f"threshold {THRESHOLDS[at]:.2f}")
+    print(render(table_of(found, at), "markdown"), end="")
+
+
+if __name__ == "__main__":
+    main()
