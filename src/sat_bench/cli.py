@@ -33,6 +33,7 @@ from sat_bench.defaults import (
     MODEL_MARK,
     MOST_LOCAL_WORKERS,
     RUNTIMES,
+    STANDARD_INPUT,
     TRUTH_RULES,
     TRUTHS,
     WEIGHTINGS,
@@ -40,13 +41,15 @@ from sat_bench.defaults import (
     Condition,
     LabelOptions,
     Options,
+    SplitOptions,
 )
 from truemark import __version__
-from truemark.command import DONE, LONGEST_WAIT_S, Parser, run_command, tell
+from truemark.command import DONE, FAILED, LONGEST_WAIT_S, Parser, note, run_command, tell
 from truemark.files import expanded
 from truemark.text import one_line
 
 if TYPE_CHECKING:
+    from sat_bench.corpus.talks import Talk
     from truemark.counts import Weights
 
 DEFAULT_GRID = dict(zip(("-sweep-min", "-sweep-max", "-sweep-step"), DEFAULTS.grid, strict=True))
@@ -98,7 +101,9 @@ class FlagParser:
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
         for name, meaning in positional:
-            self._parser.add_argument(name, help=meaning)
+            # FILE… stands for one or more, [FILE] for one that may be left out.
+            times = {"…": "+", "]": "?"}.get(name[-1])
+            self._parser.add_argument(name.strip("[]…"), help=meaning, nargs=times)
         for flag in flags:
             self._add(flag)
         self._parser.add_argument("-h", "-help", action="help", help="show this help and exit")
@@ -177,9 +182,10 @@ def flag_table(flags: Sequence[Flag]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ImportOptions:
-    """Which file to turn into a corpus file, where to, under which header."""
+    """Which files to turn into corpus files, where to, under which header."""
 
-    file: Path
+    paths: tuple[Path, ...]
+    reference: Path | None
     out: Path | None
     header: Mapping[str, str]
     force: bool
@@ -427,7 +433,20 @@ FLAGS = (
 )
 
 IMPORT_FLAGS = (
-    Flag("-o", "file or folder to write to", "OUT", "FILE with the ending .txt", _parse_path),
+    Flag(
+        "-o",
+        "file or folder to write to; a folder is made, and keeps a manifest",
+        "OUT",
+        "FILE with the ending .txt",
+        _parse_path,
+    ),
+    Flag(
+        "-reference",
+        "a punctuated transcript of the same speech; its sentence ends are moved onto the words "
+        "of FILE, which becomes gold",
+        "REF",
+        parse=_parse_path,
+    ),
     Flag(
         "-source",
         "where the talk comes from, such as its address",
@@ -441,6 +460,22 @@ IMPORT_FLAGS = (
     Flag("-force", "replace OUT if it exists"),
 )
 
+
+_NAMED_FLAGS = {flag.name: flag for flag in FLAGS}
+SPLIT_FLAGS = (
+    _NAMED_FLAGS["-model"],
+    _NAMED_FLAGS["-tokenizer"],
+    _NAMED_FLAGS["-threshold"],
+    _NAMED_FLAGS["-timeout"],
+    Flag("-complete", "say whether the text ends with a whole sentence, and how probable that is"),
+    Flag(
+        "-format",
+        "how to print: text, a sentence per line; or json, with offsets and probabilities",
+        "FORMAT",
+        "text",
+        choices=("text", "json"),
+    ),
+)
 
 LABEL_FLAGS = (
     Flag(
@@ -493,6 +528,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _work(arguments: list[str]) -> int:
     if arguments[:1] == ["import"]:
         return _import(parse_import_options(arguments[1:]))
+    if arguments[:1] == ["split"]:
+        split_options = parse_split_options(arguments[1:])
+        from sat_bench.splitting import tell_sentences
+
+        return tell_sentences(split_options)
     if arguments[:1] == ["label"]:
         label_options = parse_label_options(arguments[1:])
         from sat_bench.labelling import label_talks
@@ -513,23 +553,54 @@ def _work(arguments: list[str]) -> int:
 
 
 def _import(options: ImportOptions) -> int:
-    from sat_bench.corpus.importing import import_transcript
+    if options.reference is not None:
+        from sat_bench.transfer import import_with_reference
 
-    path, talk = import_transcript(options.file, options.out, options.header, force=options.force)
-    words = sum(1 for _ in _WORD.finditer(talk.text))
-    tell(f"Wrote {one_line(str(path))}: {len(talk.sentences)} sentences, {words} words\n")
-    return DONE
+        path, talk, remark = import_with_reference(
+            options.paths[0], options.reference, options.out, options.header, force=options.force
+        )
+        _tell_written(path, (talk,))
+        note(remark)
+        return DONE
+    from sat_bench.corpus.importing import import_transcript, import_transcripts
+
+    [first, *others] = options.paths
+    if not others and not first.is_dir():
+        path, talk = import_transcript(first, options.out, options.header, force=options.force)
+        _tell_written(path, (talk,))
+        return DONE
+    failures = 0
+    for imported in import_transcripts(
+        options.paths, options.out, options.header, force=options.force
+    ):
+        if imported.target is None:
+            failures += 1
+            note(f"failed: {imported.failure}")
+        else:
+            _tell_written(imported.target, imported.talks)
+    return FAILED if failures else DONE
+
+
+def _tell_written(path: Path, talks: Sequence[Talk]) -> None:
+    sentences = sum(len(talk.sentences) for talk in talks)
+    words = sum(1 for talk in talks for _ in _WORD.finditer(talk.text))
+    tell(f"Wrote {one_line(str(path))}: {sentences} sentences, {words} words\n")
+    for talk in talks:
+        for remark in talk.remarks:
+            note(remark)
 
 
 def parse_options(arguments: Sequence[str]) -> Options | None:
     """Read the options of a measurement; None when only the version was asked for."""
     parser = FlagParser(
         "sat-bench",
-        "sat-bench [flags]\n       sat-bench import FILE [flags]\n"
+        "sat-bench [flags]\n       sat-bench import FILE… [flags]\n"
+        "       sat-bench split [FILE] [flags]\n"
         "       sat-bench label FOLDER [flags]\n       sat-bench agree A B [flags]",
         "Measures how well a model finds sentence ends in talk transcripts.",
         "Every flag works with one dash and with two; switches also take =true and =false.\n"
         "sat-bench import -h: how to turn pasted text or subtitles into a corpus file.\n"
+        "sat-bench split -h: how to cut a text of your own into sentences.\n"
         "sat-bench label -h: how to make gold of texts; sat-bench agree -h: how far two agree.",
         FLAGS,
     )
@@ -570,18 +641,47 @@ def parse_import_options(arguments: Sequence[str]) -> ImportOptions:
     """Read the options of `sat-bench import`."""
     parser = FlagParser(
         "sat-bench import",
-        "sat-bench import FILE [flags]",
+        "sat-bench import FILE… [flags]",
         "Turns pasted transcript text, .srt or .vtt into a corpus file with its header.",
         "Every flag works with one dash and with two.",
         IMPORT_FLAGS,
-        positional=(("FILE", "text pasted from a page, or a subtitle file"),),
+        positional=(
+            ("FILE…", "text pasted from a page, a subtitle file, or a folder of such files"),
+        ),
     )
     given = parser.parse(arguments)
+    paths = tuple(map(Path, given["FILE"]))
+    if "-reference" in given and (len(paths) > 1 or paths[0].is_dir()):
+        parser.error("-reference goes with one FILE")
     return ImportOptions(
-        file=Path(given["FILE"]),
+        paths=paths,
+        reference=given.get("-reference"),
         out=given.get("-o"),
         header={name: given[f"-{name}"] for name in HEADER_NAMES if f"-{name}" in given},
         force="-force" in given,
+    )
+
+
+def parse_split_options(arguments: Sequence[str]) -> SplitOptions:
+    """Read the options of `sat-bench split`."""
+    parser = FlagParser(
+        "sat-bench split",
+        "sat-bench split [FILE] [flags]",
+        "Cuts a text into sentences, one per line; without FILE, or with -, standard input.",
+        "Every flag works with one dash and with two.",
+        SPLIT_FLAGS,
+        positional=(("[FILE]", "the text, in UTF-8; - is standard input"),),
+    )
+    given = parser.parse(arguments)
+    file = given.get("FILE", STANDARD_INPUT)
+    return SplitOptions(
+        file=None if file == STANDARD_INPUT else expanded(file),
+        model=given.get("-model", DEFAULT_MODEL),
+        tokenizer=given.get("-tokenizer"),
+        threshold=given.get("-threshold"),
+        complete="-complete" in given,
+        as_json=given.get("-format") == "json",
+        timeout_s=given.get("-timeout", DEFAULT_TIMEOUT_S),
     )
 
 

@@ -47,6 +47,7 @@ LARGEST_OVERLAP = WINDOW_TOKENS - 1
 DEFAULT_TIMEOUT_S = 120.0  # for one text
 MOST_LOCAL_WORKERS = 256
 
+STANDARD_INPUT = "-"
 MODEL_MARK = "{model}"
 CONDITION_MARK = "{condition}"
 
@@ -96,6 +97,19 @@ class Options:
     format: Format = "text"
     per_talk: bool = False
     without_effect: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SplitOptions:
+    """Which text to cut into sentences, with which model; no file is standard input."""
+
+    file: Path | None = None
+    model: str = DEFAULT_MODEL
+    tokenizer: Path | None = None
+    threshold: float | None = None  # None: the threshold of the model
+    complete: bool = False
+    as_json: bool = False
+    timeout_s: float = DEFAULT_TIMEOUT_S
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sat_bench.corpus.loading import ENDINGS, load_corpus, load_talk
+from sat_bench.corpus.loading import ENDINGS, load_corpus, load_talk, load_talks
 from sat_bench.corpus.talks import CorpusError, Talk
 from sat_bench.defaults import BUNDLED_CORPUS, TruthRule
 
@@ -131,7 +131,6 @@ CONLLU = {
         "A.\nB.",
         [2, 5],
     ),
-    "new document": ([sentence("A."), sentence("B.", "_", "# newdoc")], "A.\nB.", [2, 5]),
     "multiword token at the end": (
         [
             "\n".join(
@@ -413,3 +412,52 @@ def test_a_missing_header_is_refused_with_the_command_that_mends_the_folder(tmp_
     with pytest.raises(CorpusError) as refused:
         load_talk(write(folder, "a.txt", "One. Two."))
     assert str(refused.value).endswith(f"sat-bench import '{folder}' -o '{mended}'")
+
+
+def test_each_document_of_a_treebank_is_a_talk_with_its_id(tmp_path: Path) -> None:
+    blocks = [
+        sentence("A.", "_", "# newdoc id = weblog-1"),
+        sentence("B."),
+        sentence("C.", "_", "# newdoc id = weblog-2"),
+        sentence("D.", "_", "# newdoc"),
+    ]
+    path = write(tmp_path, "bank.conllu", "\n\n".join(blocks) + "\n\n")
+    corpus = load_corpus(tmp_path)
+    assert len(corpus) == 3
+    assert [(talk.id, talk.text, talk.boundaries) for talk in corpus] == [
+        ("weblog-1", "A. B.", [2, 5]),
+        ("weblog-2", "C.", [2]),
+        ("bank-3", "D.", [2]),
+    ]
+    with pytest.raises(CorpusError, match="holds 3 talks, expected one"):
+        load_talk(path)
+
+
+def test_a_gold_file_may_say_where_its_documents_start(tmp_path: Path) -> None:
+    text = "Één. Twee.\nDrie."
+    path = write(tmp_path, "a.json", gold(text, [4, 10, 16], documents=[0, 11]))
+    assert [(talk.id, talk.text, talk.boundaries) for talk in load_talks(path)] == [
+        ("a-1", "Één. Twee.", [4, 10]),
+        ("a-2", "Drie.", [5]),
+    ]
+    bytewise = gold(text, [6, 12, 18], documents=[0, 13])
+    assert [talk.text for talk in load_talks(write(tmp_path, "b.json", bytewise))] == [
+        *("Één. Twee.", "Drie.")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("documents", "message"),
+    [
+        (["0"], "documents must be a list of start offsets"),
+        ([3, 3], "documents must ascend"),
+        ([0, 99], "documents must start inside the text"),
+        ([0, 2], "must have sentences of its own"),
+    ],
+)
+def test_bad_starts_of_documents_are_refused(
+    tmp_path: Path, documents: list[object], message: str
+) -> None:
+    path = write(tmp_path, "a.json", gold("One. Two.", [4, 9], documents=documents))
+    with pytest.raises(CorpusError, match=message):
+        load_talks(path)

@@ -162,3 +162,17 @@ def test_bad_subtitles_are_one_line(name: str, content: str, message: str) -> No
     with pytest.raises(CorpusError) as raised:
         spoken_text(Path(name), content)
     assert message in str(raised.value)
+
+
+def test_a_malformed_cue_is_left_out_with_a_remark(tmp_path: Path) -> None:
+    path = tmp_path / "a.srt"
+    path.write_text(
+        "1\n00:00:01,000 --> 00:00:02,000\nFirst.\n\n2\n00:00:03 -> later\nLost.\n\n"
+        "3\n00:00:05,000 --> 00:00:06,000\nThird.\n",
+        encoding="utf-8",
+    )
+    talk = load_talk(path)
+    assert talk.text == "First. Third."
+    assert talk.remarks == (
+        f"{path}:6: not a timing line: '00:00:03 -> later'; the cue is left out",
+    )

@@ -1,9 +1,11 @@
+import json
 from pathlib import Path
 
 import pytest
 
-from sat_bench.corpus.importing import import_transcript
-from sat_bench.corpus.loading import load_talk
+from sat_bench.cli import main
+from sat_bench.corpus.importing import MANIFEST, import_transcript
+from sat_bench.corpus.loading import load_corpus, load_talk
 from sat_bench.corpus.talks import CorpusError
 from sat_bench.corpus.transcripts import parse_transcript
 
@@ -112,3 +114,75 @@ def test_a_talk_in_lines_says_itself_where_sentences_end() -> None:
     assert talk.text == "We sat There. Yes?\n\nThen he left"
     sentences = [talk.text[start:end] for start, end in talk.sentences]
     assert sentences == ["We sat", "There. Yes?", "Then he left"]
+
+
+def test_a_folder_is_imported_whole_with_a_manifest(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder, out = tmp_path / "mine", tmp_path / "made" / "corpus"
+    folder.mkdir()
+    (folder / "a.txt").write_text("One. Two.", encoding="utf-8")
+    (folder / "b.srt").write_text("00:01.000 --> 00:02.000\nHi.\n", encoding="utf-8")
+    (folder / "c.json").write_text('{"text": "Yes. No.", "boundaries": [4, 8]}', encoding="utf-8")
+    (folder / "d.txt").write_text("", encoding="utf-8")
+    (folder / "e.txt").write_text("# Truth: lines\n\nso it goes\non. and on\n", encoding="utf-8")
+    assert main(["import", str(folder), "-o", str(out)]) == 1
+    printed = capsys.readouterr()
+    assert printed.out.count("Wrote ") == 4
+    assert "failed: " in printed.err
+    assert "d.txt: no transcript text in it" in printed.err
+    (folder / "d.txt").unlink()
+    assert main(["import", str(folder), "-o", str(out), "-force"]) == 0
+    assert [len(talk.sentences) for talk in load_corpus(out)] == [2, 1, 2, 2]
+    entries = [json.loads(line) for line in (out / MANIFEST).read_text("utf-8").splitlines()]
+    assert [entry["file"] for entry in entries] == ["a.txt", "b.txt", "c.json", "e.txt"]
+    assert entries[1]["from"] == str(folder / "b.srt")
+
+
+def test_two_files_of_one_name_are_not_imported_over_each_other(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first, second = tmp_path / "a.md", tmp_path / "a.srt"
+    first.write_text("One.", encoding="utf-8")
+    second.write_text("00:01.000 --> 00:02.000\nHi.\n", encoding="utf-8")
+    out = tmp_path / "out"
+    assert main(["import", str(first), str(second), "-o", str(out)]) == 1
+    assert "a.srt: would be" in capsys.readouterr().err
+    assert load_talk(out / "a.txt").text == "One."
+
+
+def test_the_ends_of_a_reference_are_moved_onto_the_words_of_a_recogniser(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    reference, heard = tmp_path / "ref.txt", tmp_path / "heard.srt"
+    reference.write_text(
+        'We went home, late. "Where?" she said. Mr. Smith had 3 dogs. Nobody knew.',
+        encoding="utf-8",
+    )
+    heard.write_text(
+        "00:01.000 --> 00:02.000\nwe went um home late where she\n\n"
+        "00:02.000 --> 00:03.000\nsaid mister smith had three dogs nobody new\n",
+        encoding="utf-8",
+    )
+    assert main(["import", "-reference", str(reference), str(heard)]) == 0
+    talk = load_talk(tmp_path / "heard.txt")
+    assert talk.truth == "lines"
+    assert [talk.text[start:end] for start, end in talk.sentences] == [
+        "we went um home late",
+        "where",
+        "she said",
+        "mister smith had three dogs",
+        "nobody new",
+    ]
+    assert "of its characters are in" in capsys.readouterr().err
+
+
+def test_a_reference_of_another_speech_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "ref.txt").write_text("Völlig andere Wörter. Gar nichts gleich.", encoding="utf-8")
+    (tmp_path / "heard.md").write_text("0123456789 " * 9, encoding="utf-8")
+    arguments = ["-reference", str(tmp_path / "ref.txt"), str(tmp_path / "heard.md")]
+    assert main(["import", *arguments]) == 1
+    assert "are they of the same speech?" in capsys.readouterr().err
+    assert not (tmp_path / "heard.txt").exists()

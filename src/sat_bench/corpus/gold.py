@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -15,8 +15,11 @@ _COLUMNS = 10
 _LONGEST_ID = 9
 
 
-def parse_gold_json(path: Path, content: str) -> Talk:
-    """Read a gold file; boundaries that count bytes are converted to characters."""
+def parse_gold_json(path: Path, content: str) -> tuple[Talk, ...]:
+    """Read the talks of a gold file: one, or one from each start in `documents` on.
+
+    Offsets that count bytes are converted to characters.
+    """
     document = _json_object(path, content)
     text = _string(path, document, "text")
     if not text.strip():
@@ -29,7 +32,7 @@ def parse_gold_json(path: Path, content: str) -> Talk:
                 f"{path}: boundaries[{index}] is {boundaries[index]}, "
                 "but the sentence before it holds only white space"
             )
-    return Talk(
+    talk = Talk(
         id=path.stem,
         source=_string(path, document, "source", default=path.name),
         speaker=_string(path, document, "speaker", default=""),
@@ -38,6 +41,46 @@ def parse_gold_json(path: Path, content: str) -> Talk:
         sentences=sentences,
         language=_string(path, document, "language", default=""),
     )
+    starts = _document_starts(path, document, text)
+    return tuple(_documents(path, talk, starts)) if starts else (talk,)
+
+
+def _document_starts(path: Path, document: dict[str, object], text: str) -> Sequence[int]:
+    """Read where documents start, in the unit of the boundaries; the first starts at 0."""
+    values = document.get("documents", [])
+    if not isinstance(values, list) or not all(
+        isinstance(value, int) and not isinstance(value, bool) for value in values
+    ):
+        raise CorpusError(f"{path}: documents must be a list of start offsets")
+    if any(after <= before for before, after in pairwise(values)):
+        raise CorpusError(f"{path}: documents must ascend")
+    encoded, boundaries = text.encode(), document["boundaries"]
+    counts_bytes = (
+        isinstance(boundaries, list) and boundaries[-1] == len(encoded) and len(encoded) > len(text)
+    )
+    if values and not 0 <= values[0] <= values[-1] < (len(encoded) if counts_bytes else len(text)):
+        raise CorpusError(f"{path}: documents must start inside the text")
+    if counts_bytes:
+        return _characters_of_bytes(path, encoded, values, "documents")
+    return values
+
+
+def _documents(path: Path, talk: Talk, starts: Sequence[int]) -> Iterator[Talk]:
+    """Cut a talk at the starts of its documents; each is a talk with a number."""
+    cuts = sorted({0, *starts, len(talk.text)})
+    for number, (start, stop) in enumerate(pairwise(cuts), start=1):
+        inside = [sentence for sentence in talk.sentences if start <= sentence.start < stop]
+        if not inside or inside[-1].end > stop:
+            raise CorpusError(
+                f"{path}: the document at {start} must have sentences of its own, "
+                "and the last must end before the next document"
+            )
+        yield replace(
+            talk,
+            id=f"{talk.id}-{number}",
+            text=talk.text[start:stop].rstrip(),
+            sentences=tuple(Sentence(first - start, end - start) for first, end in inside),
+        )
 
 
 def _json_object(path: Path, content: str) -> dict[str, object]:
@@ -118,7 +161,9 @@ def _check_sentence_count(path: Path, document: dict[str, object], boundaries: i
         )
 
 
-def _characters_of_bytes(path: Path, encoded: bytes, offsets: Sequence[int]) -> list[int]:
+def _characters_of_bytes(
+    path: Path, encoded: bytes, offsets: Sequence[int], name: str = "boundaries"
+) -> list[int]:
     characters = 0
     start = 0
     converted = []
@@ -127,8 +172,7 @@ def _characters_of_bytes(path: Path, encoded: bytes, offsets: Sequence[int]) -> 
             characters += len(encoded[start:offset].decode())
         except UnicodeDecodeError:
             raise CorpusError(
-                f"{path}: boundaries count bytes, "
-                f"and boundaries[{index}] is {offset}, inside a character"
+                f"{path}: {name} count bytes, and {name}[{index}] is {offset}, inside a character"
             ) from None
         start = offset
         converted.append(characters)
@@ -151,18 +195,34 @@ class _Annotated:
     line: int
     text: str = ""
     starts_paragraph: bool = False
+    document: str | None = None  # the id of the document that begins here, if one does
     space_after: bool = True
     tokens: int = 0
     range_end: int = 0
 
 
-def parse_conllu(path: Path, content: str) -> Talk:
-    """Read a treebank; sentence texts are joined as their annotation says."""
+def parse_conllu(path: Path, content: str) -> tuple[Talk, ...]:
+    """Read the talks of a treebank: its documents, or all of it where it names none."""
+    documents: list[list[_Annotated]] = []
+    for sentence in _sentences(path, content):
+        if not documents or sentence.document is not None:
+            documents.append([])
+        documents[-1].append(sentence)
+    if not documents:
+        raise CorpusError(f"{path}: no sentences found; expected CoNLL-U")
+    return tuple(
+        _joined(path, number, document, alone=len(documents) == 1)
+        for number, document in enumerate(documents, start=1)
+    )
+
+
+def _joined(path: Path, number: int, document: Sequence[_Annotated], *, alone: bool) -> Talk:
+    """Join the sentences of a document as their annotation says."""
     pieces: list[str] = []
     sentences: list[Sentence] = []
     length = 0
     before: _Annotated | None = None
-    for sentence in _sentences(path, content):
+    for sentence in document:
         if before is not None:
             pieces.append(_joint(before, sentence))
             length += len(pieces[-1])
@@ -170,10 +230,8 @@ def parse_conllu(path: Path, content: str) -> Talk:
         pieces.append(sentence.text)
         length += len(sentence.text)
         before = sentence
-    if not sentences:
-        raise CorpusError(f"{path}: no sentences found; expected CoNLL-U")
     return Talk(
-        id=path.stem,
+        id=document[0].document or (path.stem if alone else f"{path.stem}-{number}"),
         source=path.name,
         speaker="",
         title="",
@@ -217,6 +275,8 @@ def _read_comment(sentence: _Annotated, line: str) -> None:
         sentence.text = value.strip()
     elif name.split(" ")[0] in ("newpar", "newdoc"):
         sentence.starts_paragraph = True
+        if name.startswith("newdoc"):
+            sentence.document = value.strip() if name == "newdoc id" else ""
 
 
 def _read_token(path: Path, number: int, sentence: _Annotated, line: str) -> None:

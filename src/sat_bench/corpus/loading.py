@@ -28,14 +28,15 @@ class Corpus:
     truth: Truth | None
     characters: int
     checksum: str
+    talks: int
     truths: tuple[TruthSource, ...] = ()
     remarks: tuple[str, ...] = ()
 
     def __len__(self) -> int:
-        return len(self.files)
+        return self.talks
 
     def __iter__(self) -> Iterator[Talk]:
-        return (load_talk(file, self.truth) for file in self.files)
+        return (talk for file in self.files for talk in load_talks(file, self.truth))
 
 
 def load_corpus(
@@ -52,19 +53,20 @@ def load_corpus(
     wraps the files, and may show how many have been read.
     """
     files = transcript_files(Path(path))
-    characters = 0
+    characters = talks = 0
     remarks: list[str] = []
     truths: set[TruthSource] = set()
     digest = hashlib.sha256()
     for file in watch(files):
-        talk = load_talk(file, truth)
-        characters += len(talk.text)
-        remarks += talk.remarks
-        truths.add(talk.truth)
-        for part in (talk.text, ",".join(map(str, talk.boundaries))):
-            digest.update(hashlib.sha256(part.encode()).digest())
+        for talk in load_talks(file, truth):
+            talks += 1
+            characters += len(talk.text)
+            remarks += talk.remarks
+            truths.add(talk.truth)
+            for part in (talk.text, ",".join(map(str, talk.boundaries))):
+                digest.update(hashlib.sha256(part.encode()).digest())
     return Corpus(
-        files, truth, characters, digest.hexdigest(), tuple(sorted(truths)), tuple(remarks)
+        files, truth, characters, digest.hexdigest(), talks, tuple(sorted(truths)), tuple(remarks)
     )
 
 
@@ -92,7 +94,15 @@ def holds_transcripts(path: Path) -> bool:
 
 
 def load_talk(path: Path, truth: Truth | None = None) -> Talk:
-    """Read the talk of one file in the format of its ending."""
+    """Read the one talk of a file."""
+    talk, *others = load_talks(path, truth)
+    if others:
+        raise CorpusError(f"{path}: holds {len(others) + 1} talks, expected one")
+    return talk
+
+
+def load_talks(path: Path, truth: Truth | None = None) -> tuple[Talk, ...]:
+    """Read the talks of a file in the format of its ending; only gold files hold several."""
     try:
         content = read_text(path)
     except TruemarkError as error:
@@ -107,7 +117,7 @@ def load_talk(path: Path, truth: Truth | None = None) -> Talk:
             talk = parse_subtitles(path, content, rule)
         case _:
             talk = parse_transcript(path, content, truth or TRUTH_RULES[0])
-    return _with_enough_ends(path, talk, asked_for=truth is not None)
+    return (_with_enough_ends(path, talk, asked_for=truth is not None),)
 
 
 def _with_enough_ends(path: Path, talk: Talk, *, asked_for: bool) -> Talk:

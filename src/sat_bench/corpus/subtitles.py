@@ -33,7 +33,7 @@ class _Cue:
 
 def parse_subtitles(path: Path, content: str, rule: TruthRule) -> Talk:
     """Read a subtitle file; sentence ends are found by rule in the joined cue texts."""
-    text = spoken_text(path, content)
+    text, remarks = read_cues(path, content)
     return Talk(
         id=path.stem,
         source=path.name,
@@ -42,12 +42,21 @@ def parse_subtitles(path: Path, content: str, rule: TruthRule) -> Talk:
         text=text,
         sentences=find_sentences(text, rule),
         truth=rule,
+        remarks=remarks,
     )
 
 
 def spoken_text(path: Path, content: str) -> str:
     """Join what is said in the cues by spaces, without tags, speaker marks and sound notes."""
-    cues = tuple(_cues(path, unify_line_breaks(content)))
+    return read_cues(path, content)[0]
+
+
+def read_cues(path: Path, content: str) -> tuple[str, tuple[str, ...]]:
+    """Read what is said, and remarks on cues that were left out for their timing lines."""
+    malformed: list[str] = []
+    cues = tuple(_cues(path, unify_line_breaks(content), malformed))
+    if not cues and malformed:
+        raise CorpusError(f"{malformed[0]}; expected one such as 00:00:01,000 --> 00:00:04,000")
     if not cues:
         raise CorpusError(
             f"{path}: no subtitle cues found; "
@@ -63,10 +72,12 @@ def spoken_text(path: Path, content: str) -> str:
     text = " ".join(_NOTE.sub(" ", " ".join(map(_spoken, lines))).split())
     if not text:
         raise CorpusError(f"{path}: nothing is said in any of the {len(cues)} cues")
-    return text
+    more = f" (and {len(malformed) - 1} more such cues)" if len(malformed) > 1 else ""
+    return text, tuple(f"{line}; the cue is left out{more}" for line in malformed[:1])
 
 
-def _cues(path: Path, content: str) -> Iterator[_Cue]:
+def _cues(path: Path, content: str, malformed: list[str]) -> Iterator[_Cue]:
+    """Give the cues in order; timing lines that cannot be read are added to `malformed`."""
     timing: re.Match[str] | None = None
     body: list[str] = []
     for number, line in enumerate(content.split("\n"), start=1):
@@ -78,10 +89,7 @@ def _cues(path: Path, content: str) -> Iterator[_Cue]:
             yield _cue(path, timing, body[:-1] if numbered else body)
         timing, body = _TIMING.fullmatch(line), []
         if timing is None:
-            raise CorpusError(
-                f"{path}:{number}: not a timing line: {line.strip()[:40]!r}; "
-                "expected one such as 00:00:01,000 --> 00:00:04,000"
-            )
+            malformed.append(f"{path}:{number}: not a timing line: {line.strip()[:40]!r}")
     if timing:
         yield _cue(path, timing, body)
 

@@ -12,7 +12,7 @@ from typing import Literal
 from sat_bench.defaults import BUNDLED_FOLDER, BUNDLED_MODELS
 from sat_bench.models.cards import Reach, reach_of, read_card
 from sat_bench.models.hub import download_model, download_tokenizer, is_hub_name
-from sat_bench.models.protocol import ModelError
+from sat_bench.models.protocol import ModelNotFound, TokenizerError
 from sat_bench.models.quantising import int8_path, quantized
 from truemark.files import expanded
 from truemark.signature import checksum
@@ -89,8 +89,8 @@ def find_model(name: str, tokenizer: Path | None = None) -> ModelFiles:
             return ModelFiles(name, model, find_tokenizer(name, tokenizer))
         return ModelFiles(name, model, download_tokenizer(name, TOKENIZER_NAME))
     if "/" in name or os.sep in name or name.endswith(".onnx"):
-        raise ModelError(f"{name}: no such file or folder")
-    raise ModelError(
+        raise ModelNotFound(f"{name}: no such file or folder")
+    raise ModelNotFound(
         f"{name}: no such model; give a bundled one ({', '.join(BUNDLED_MODELS)}), the path of an "
         "ONNX file or its folder, or a hub name such as segment-any-text/sat-3l-sm"
     )
@@ -101,14 +101,14 @@ def find_tokenizer(name: str, path: Path) -> Path:
     if path.is_file():
         return path
     if not path.is_dir():
-        raise ModelError(f"{name}: no such tokenizer file: {path}")
+        raise TokenizerError(f"{name}: no such tokenizer file: {path}")
     usual = path / TOKENIZER_NAME
     if usual.is_file():
         return usual
     others = sorted(path.glob("*.model"))
     if len(others) == 1:
         return others[0]
-    raise ModelError(
+    raise TokenizerError(
         f"{name}: no tokenizer found; looked for {TOKENIZER_NAME} or a single *.model file in "
         f"{path.resolve()}, found {_listed(others)}; give its path with -tokenizer"
     )
@@ -117,7 +117,7 @@ def find_tokenizer(name: str, path: Path) -> Path:
 def _bundled(name: str, tokenizer: Path | None) -> ModelFiles:
     model = BUNDLED_FOLDER / f"{name}.onnx"
     if not model.is_file():
-        raise ModelError(
+        raise ModelNotFound(
             f"{name}: this installation has no bundled model of that name (looked for {model}); "
             "give the path of an ONNX file with -model"
         )
@@ -142,7 +142,7 @@ def _only_model(folder: Path) -> Path:
     models = sorted(folder.glob("*.onnx"))
     if len(models) == 1:
         return models[0]
-    raise ModelError(
+    raise ModelNotFound(
         f"{folder}: expected {' or '.join(MODEL_NAMES)} or a single .onnx file in this folder, "
         f"found {_listed(models or folder.iterdir())}; give the path of the file"
     )

@@ -11,10 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from sat_bench.defaults import DEFAULT_RUNTIME, Runtime
-from sat_bench.models.protocol import FloatArray, IntArray
+from sat_bench.models.protocol import FloatArray, IntArray, InvalidModel
 from sat_bench.models.runtimes import Port, Session, open_session, reason
 from sat_bench.models.tokenizer import BOS_ID, EOS_ID, PAD_ID, UNK_ID
-from truemark.errors import TruemarkError
 
 MASK_TYPES: dict[str, type[np.generic]] = {
     "tensor(float16)": np.float16,
@@ -74,7 +73,7 @@ class Network:
         if not np.isfinite(first_label).all() and not all(
             np.isfinite(logits).all() for logits in rows
         ):
-            raise TruemarkError(f"{self.path}: the model answers with logits that are not finite")
+            raise InvalidModel(f"{self.path}: the model answers with logits that are not finite")
         return rows
 
     def _spread_session(self) -> Session:
@@ -94,7 +93,7 @@ class Network:
         try:
             return session.run(ids, mask)
         except session.errors as error:
-            raise TruemarkError(
+            raise InvalidModel(
                 f"{self.path}: the model fails on {ids.shape[1]} tokens with ids up to "
                 f"{ids.max()}: {reason(error)}; use the tokenizer and window it was trained with"
             ) from None
@@ -105,7 +104,7 @@ class Network:
         ids = np.array([[BOS_ID, highest_id, EOS_ID]])
         shape = self._run(ids, np.ones(ids.shape, self._mask_type), self._session).shape
         if len(shape) != 3 or shape[:2] != ids.shape or shape[2] < 1:
-            raise TruemarkError(
+            raise InvalidModel(
                 f"{self.path}: not a SaT model: its logits for {list(ids.shape)} tokens have the "
                 f"shape {list(shape)}; {EXPECTED}"
             )
@@ -124,7 +123,7 @@ def _checked_mask_type(path: Path, session: Session) -> type[np.generic]:
         and len(outputs["logits"].shape) in (0, 3)
     )
     if not fits:
-        raise TruemarkError(
+        raise InvalidModel(
             f"{path}: not a SaT model: it declares inputs {_declared(session.inputs)} and "
             f"outputs {_declared(session.outputs)}; {EXPECTED}"
         )

@@ -24,6 +24,18 @@ class ModelError(TruemarkError):
     """A system that cannot be found or used; the message says what to do."""
 
 
+class ModelNotFound(ModelError):  # noqa: N818
+    """A model that is not where its name says."""
+
+
+class InvalidModel(ModelError):  # noqa: N818
+    """A file that is no SaT model."""
+
+
+class TokenizerError(ModelError):
+    """A tokenizer that cannot be found or read."""
+
+
 @dataclass(frozen=True, slots=True)
 class Loss:
     """How many characters other than white space a system changed, deleted and invented.

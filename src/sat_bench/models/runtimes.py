@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sat_bench.defaults import DEFAULT_RUNTIME, Runtime
+from sat_bench.models.protocol import InvalidModel
 from truemark.errors import TruemarkError
 from truemark.files import open_regular
 from truemark.imports import require
@@ -61,7 +62,7 @@ def open_session(path: Path, runtime: Runtime = DEFAULT_RUNTIME, *, threads: int
     try:
         return kind(path, runtime, threads)
     except errors as error:
-        raise TruemarkError(
+        raise InvalidModel(
             f"{path}: not an ONNX model that {kind.version()} can load "
             f"({size} bytes): {reason(error)}; fetch the file again or name another"
         ) from None

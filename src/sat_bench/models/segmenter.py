@@ -25,7 +25,7 @@ from sat_bench.models.boundaries import (
 from sat_bench.models.cards import longest_window, reach_of
 from sat_bench.models.finding import find_model
 from sat_bench.models.network import Network
-from sat_bench.models.protocol import FloatArray, IntArray, Probabilities
+from sat_bench.models.protocol import FloatArray, IntArray, ModelNotFound, Probabilities
 from sat_bench.models.runtimes import available_cores
 from sat_bench.models.tokenizer import Tokenizer
 from sat_bench.models.windows import GrowingArray, Window, WindowAverage, batches, windows
@@ -119,6 +119,8 @@ class Segmenter:
             files = find_model(str(model))
             model, tokenizer = files.model, files.tokenizer
             threshold = files.threshold if threshold is None else threshold
+        elif not Path(model).is_file():
+            raise ModelNotFound(f"{model}: no such model file")
         threshold = DEFAULTS.threshold if threshold is None else threshold
         if not 0 <= threshold <= 1:
             raise ValueError(f"threshold must be from 0 to 1, got {threshold}")
@@ -166,6 +168,10 @@ class Segmenter:
 
     def segment(self, text: str) -> list[str]:
         """Cut the text into sentences; joined, they are the text."""
+        if not isinstance(text, str):
+            raise TypeError(
+                f"text must be a string, got {type(text).__name__}; segment_many takes several"
+            )
         return sentences(text, self.boundaries(text))
 
     def segment_many(self, texts: Iterable[str]) -> list[list[str]]:

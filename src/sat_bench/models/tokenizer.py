@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sat_bench.models.protocol import IntArray
+from sat_bench.models.protocol import IntArray, TokenizerError
 from truemark.errors import TruemarkError
 from truemark.files import read_bytes
 
@@ -154,7 +154,7 @@ def _load(path: Path) -> SentencePieceProcessor:
             return sentencepiece.SentencePieceProcessor(model_proto=serialized)
     except RuntimeError:
         pass
-    raise TruemarkError(
+    raise TokenizerError(
         f"{path}: not a SentencePiece model ({len(serialized)} bytes); "
         "expected a file such as XLM-RoBERTa's sentencepiece.bpe.model"
     )

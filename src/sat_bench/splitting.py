@@ -1,0 +1,84 @@
+"""Cuts a text into sentences: what `sat-bench split` prints."""
+
+from __future__ import annotations
+
+import sys
+from math import isfinite
+
+from sat_bench.defaults import SplitOptions
+from sat_bench.models.boundaries import last_probability, scored_positions, sentence_ends, sentences
+from sat_bench.models.protocol import ModelError, Probabilities, TalkModel
+from sat_bench.models.systems import find_system
+from sat_bench.record import default_threshold
+from sat_bench.running.inference import Inference
+from truemark.command import DONE, tell
+from truemark.errors import TruemarkError
+from truemark.files import read_text
+from truemark.jsontext import to_json
+from truemark.text import one_line
+
+
+def tell_sentences(options: SplitOptions) -> int:
+    """Print the sentences of a text, or whether it is complete."""
+    text = _text(options)
+    system = find_system(options.model, options.tokenizer, timeout_s=options.timeout_s)
+    with Inference(timeout_s=options.timeout_s).opened(system) as model:
+        if isinstance(model, TalkModel):
+            raise ModelError(f"{system.name}: holds answers to talks, and cannot split a text")
+        [answer] = model.probabilities_many([text])
+    threshold = default_threshold(system) if options.threshold is None else options.threshold
+    if options.complete:
+        tell(_completeness(system.name, text, answer, threshold, as_json=options.as_json))
+    elif options.as_json:
+        tell(_document(system.name, text, answer, threshold))
+    else:
+        pieces = sentences(text, sentence_ends(text, answer, threshold))
+        tell("".join(f"{one_line(' '.join(piece.split()))}\n" for piece in pieces if piece.strip()))
+    return DONE
+
+
+def _text(options: SplitOptions) -> str:
+    if options.file is not None:
+        return read_text(options.file)
+    try:
+        return sys.stdin.buffer.read().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise TruemarkError(f"standard input: is not UTF-8 at byte {error.start}") from None
+
+
+def _completeness(
+    name: str, text: str, answer: Probabilities, threshold: float, *, as_json: bool
+) -> str:
+    probability = last_probability(text, answer)
+    if not isfinite(probability) or not _is_graded(answer):
+        raise ModelError(f"{name}: gives no probabilities, so it cannot say what is complete")
+    complete = probability > threshold
+    if as_json:
+        return to_json({"complete": complete, "probability": probability}) + "\n"
+    return f"{'complete' if complete else 'incomplete'} {probability:.3f}\n"
+
+
+def _is_graded(answer: Probabilities) -> bool:
+    return all(map(isfinite, answer.values.tolist()))
+
+
+def _document(name: str, text: str, answer: Probabilities, threshold: float) -> str:
+    scored = scored_positions(text, answer)
+    given = dict(zip(scored.positions.tolist(), scored.scores.tolist(), strict=True))
+    # The end of the text is always predicted; what the model says of it is asked for apart.
+    given[len(text.rstrip())] = last_probability(text, answer)
+    rows = []
+    start = 0
+    for end in sentence_ends(text, answer, threshold):
+        while text[start].isspace():
+            start += 1
+        probability = given.get(end)
+        stated = probability if probability is not None and isfinite(probability) else None
+        rows.append({"text": text[start:end], "start": start, "end": end, "probability": stated})
+        start = end
+    document = {
+        "model": name,
+        "threshold": threshold if _is_graded(answer) else None,
+        "sentences": rows,
+    }
+    return to_json(document, indent=2) + "\n"
