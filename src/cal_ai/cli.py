@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 import argparse
+import difflib
 import math
+import re
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NoReturn
 
 from cal_ai.defaults import CALLS_AT_ONCE, EMBEDDED, EXTRACTORS, OUTPUT_FOLDER, LabelOptions
-from truemark.command import LONGEST_WAIT_S, WRONG_USE, Parser, note, run_command, tell
+from truemark.command import (
+    LONGEST_WAIT_S,
+    WRONG_USE,
+    Parser,
+    note,
+    quietly,
+    run_command,
+    tell,
+)
 from truemark.errors import TruemarkError
 from truemark.text import clipped, one_line
 
@@ -20,7 +30,7 @@ _LONGEST_COMPLAINT = 400
 _MOST_DIGITS = 6
 
 _USAGE = f"""\
-usage: {PROGRAM} [run] FILE [flags]
+usage: {PROGRAM} [run] FILE... [flags]
        {PROGRAM} benchmark [DIR] [flags]
        {PROGRAM} label DIR [flags]
        {PROGRAM} agree A B [flags]
@@ -66,6 +76,9 @@ def _dispatch(given: list[str]) -> int:
         tell(f"cal-ai {__version__}\n")
         return 0
     command, rest = (given[0], given[1:]) if given[0] in COMMANDS else ("run", given)
+    if meant := _meant_command(given[0]):
+        note(f"error: {given[0]} is no file and no command; did you mean {meant}?")
+        return WRONG_USE
     if command == "prompt":
         prompt_parser().parse_args(rest)
         from cal_ai.extractors.prompt import BUILT_IN
@@ -76,7 +89,8 @@ def _dispatch(given: list[str]) -> int:
         options = run_parser().parse_args(rest)
         from cal_ai.applying.pipeline import run_command
 
-        return run_command(options)
+        with quietly(options.quiet):
+            return run_command(options)
     if command == "label":
         return _label(rest)
     if command == "agree":
@@ -90,7 +104,15 @@ def _dispatch(given: list[str]) -> int:
         parser.error("argument --resume: replay calls nothing, so there is nothing to resume")
     from cal_ai.benchmark.run import benchmark_command
 
-    return benchmark_command(options)
+    with quietly(options.quiet):
+        return benchmark_command(options)
+
+
+def _meant_command(word: str) -> str | None:
+    """Guess the command that a mistyped first word stands for, if it is no file either."""
+    if word in COMMANDS or not word.isalpha() or Path(word).exists():
+        return None
+    return next(iter(difflib.get_close_matches(word, COMMANDS, n=1, cutoff=0.7)), None)
 
 
 def _label(arguments: list[str]) -> int:
@@ -106,9 +128,10 @@ def _label(arguments: list[str]) -> int:
     chosen = LabelOptions(
         options.folder, options.annotator or "", both, options.review, not options.no_browser
     )
-    return label_conversations(
-        chosen, options.extractor, options.model, options.prompt, options.timeout
-    )
+    with quietly(options.quiet):
+        return label_conversations(
+            chosen, options.extractor, options.model, options.prompt, options.timeout
+        )
 
 
 def help_text() -> str:
@@ -152,6 +175,7 @@ def label_parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--no-browser", action="store_true", help="only print the address of the page"
     )
+    _add_verbosity(parser)
     return parser
 
 
@@ -165,19 +189,26 @@ def agree_parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--format", choices=("text", "markdown", "json"), default="text", help="of what is printed"
     )
+    _add_verbosity(parser)
     return parser
 
 
 def prompt_parser() -> argparse.ArgumentParser:
     """Make the parser of `prompt`."""
-    return _parser("prompt", "Print the built-in prompt, to start one of your own from.")
+    parser = _parser("prompt", "Print the built-in prompt, to start one of your own from.")
+    _add_verbosity(parser)
+    return parser
 
 
 def run_parser() -> argparse.ArgumentParser:
     """Make the parser of `run`."""
     parser = _parser("run", "Extract the calendar changes of one conversation and apply them.")
     parser.add_argument(
-        "file", metavar="FILE", type=_path, help="transcript: lines [Speaker]: words"
+        "files",
+        metavar="FILE",
+        nargs="+",
+        type=_path,
+        help="conversation: lines [Name]: words, subtitles or the export of a chat; - for stdin",
     )
     parser.add_argument(
         "--dry-run", action="store_true", help="show each decision and change nothing"
@@ -248,6 +279,20 @@ def benchmark_parser() -> argparse.ArgumentParser:
         help="calls per minute, at most (default: unlimited)",
     )
     parser.add_argument(
+        "--only",
+        metavar="PATTERN",
+        help="take only these samples: part of a name, or a pattern such as crud/*",
+    )
+    parser.add_argument(
+        "--limit", metavar="N", type=_whole_number, help="take only the first N samples"
+    )
+    parser.add_argument(
+        "--name",
+        metavar="NAME",
+        type=_name,
+        help="what records and pages call the system (default: its model, and its --prompt)",
+    )
+    parser.add_argument(
         "--resume",
         action="store_true",
         help="take up the latest run in --output and call only what is missing",
@@ -285,8 +330,16 @@ class _Parser(Parser):
     """Answers wrong usage with one line that can be read, not with all flags."""
 
     def error(self, message: str) -> NoReturn:
+        if message.startswith("unrecognized arguments: "):
+            message += self._meant_flag(message)
         note(f"error: {clipped(one_line(message), _LONGEST_COMPLAINT)}; see {self.prog} --help")
         self.exit(WRONG_USE)
+
+    def _meant_flag(self, message: str) -> str:
+        for flag in re.findall(r"(?<= )--?\w[\w-]*", message):
+            if close := difflib.get_close_matches(flag, self._option_string_actions, n=1):
+                return f"; did you mean {close[0]}?"
+        return ""
 
 
 def _parser(command: str, description: str) -> argparse.ArgumentParser:
@@ -324,7 +377,15 @@ def _add_output_flags(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--format", choices=("text", "json"), default="text", help="of what is printed"
     )
-    parser.add_argument("-v", "--verbose", action="store_true", help="say more on stderr")
+    _add_verbosity(parser)
+
+
+def _add_verbosity(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_mutually_exclusive_group()
+    group.add_argument("-v", "--verbose", action="store_true", help="say more on stderr")
+    group.add_argument(
+        "-q", "--quiet", action="store_true", help="say only warnings and errors on stderr"
+    )
 
 
 def _extractor(text: str) -> str:

@@ -20,6 +20,7 @@ class Settings(ModelSettings):
     """The settings of language models, and those of the owner and the calendars."""
 
     owner: str = DEFAULT_OWNER
+    owner_reason: str = "default"
     timezone: ZoneInfo | None = None
     caldav_username: str | None = None
     caldav_password: str | None = field(default=None, repr=False)
@@ -52,9 +53,13 @@ def load_settings(
     _check_clock(environ)
     flags = {"OWNER_NAME": owner}
     sources = Sources((("", flags), ("", environ), (f"{dotenv}: ", read_dotenv(dotenv))))
+    owner_reason = "default"
+    if sources.text("OWNER_NAME"):
+        owner_reason = "OWNER_NAME" if owner is None else "--owner"
     return Settings(
         **asdict(read_model_settings(sources)),
         owner=sources.text("OWNER_NAME") or DEFAULT_OWNER,
+        owner_reason=owner_reason,
         timezone=_timezone(sources, "TIMEZONE"),
         caldav_username=sources.text("CALDAV_USERNAME"),
         caldav_password=sources.text("CALDAV_PASSWORD"),

@@ -14,8 +14,9 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterable
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from importlib import import_module
 from typing import Any, Final, NoReturn, TextIO
 
@@ -35,6 +36,7 @@ LONGEST_WAIT_S: Final = 1_000_000
 _SOON_S = 0.01
 _LONGEST_LINE = 4_000
 _LONGEST_COMPLAINT = 400
+_quiet: ContextVar[bool] = ContextVar("quiet", default=False)
 
 
 class Parser(argparse.ArgumentParser):
@@ -160,6 +162,22 @@ def note(text: str) -> None:
         # In one piece, line break included: other processes may write there too.
         sys.stderr.write(f"{line}\n")
         sys.stderr.flush()
+
+
+@contextmanager
+def quietly(quiet: bool) -> Iterator[None]:
+    """Leave out within the block what `inform` would say, where that was asked for."""
+    token = _quiet.set(quiet)
+    try:
+        yield
+    finally:
+        _quiet.reset(token)
+
+
+def inform(text: str) -> None:
+    """Write a line that tells how things go, neither a warning nor a failure; -q leaves it out."""
+    if not _quiet.get():
+        note(text)
 
 
 def _show_what_cannot_be_encoded() -> None:

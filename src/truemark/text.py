@@ -60,3 +60,8 @@ def shortened(text: str, limit: int) -> str:
         at = max(kept.rfind(" "), kept.rfind("\n"))
         kept = kept[:at] if at >= limit // 2 else kept
     return kept.rstrip() + "…"
+
+
+def counted(count: int, noun: str) -> str:
+    """Write a number with its noun: `1 sample`, `2 samples`."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

@@ -21,6 +21,7 @@ LUNCH: dict[str, object] = {
     "start_time": "2026-02-21T12:00:00",
     "end_time": "2026-02-21T13:00:00",
 }
+CIRCUMSTANCES = {"owner": "Alice", "reference_datetime": "2026-02-20T10:00:00"}
 GOT_LUNCH: dict[str, object] = {
     **LUNCH,
     "location": None,
@@ -45,7 +46,7 @@ def write_sample(
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(f"[Alice]: sample <{name}>" if text is None else text, encoding="utf-8")
     if expected is not None:
-        truth = {"expected_events": list(expected), **fields}
+        truth = {**CIRCUMSTANCES, "expected_events": list(expected), **fields}
         path.with_suffix(".expected.json").write_text(json.dumps(truth), encoding="utf-8")
 
 

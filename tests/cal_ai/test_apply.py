@@ -12,7 +12,7 @@ from tests.cal_ai.calendar_backends import BERLIN, IcsBackend, at
 
 from cal_ai.applying.dry_run import DryRun
 from cal_ai.applying.journal import Journal
-from cal_ai.applying.outcomes import Outcome
+from cal_ai.applying.outcomes import Outcome, outcomes_text
 from cal_ai.applying.pipeline import Conversation, apply_transcript
 from cal_ai.calendars.ics import IcsCalendar
 from cal_ai.calendars.protocol import Calendar, Details, Entry, Unreachable
@@ -371,3 +371,51 @@ def test_a_journal_that_cannot_be_written_is_said_and_the_change_stands(
     assert results(run(file, [LUNCH])) == [("created", "")]
     assert "warning: changes are made, but not remembered: " in capsys.readouterr().err
     assert titles(file) == ["Lunch"]
+
+
+def test_what_is_in_a_copy_of_the_calendar_decides_whether_it_was_applied(file: IcsBackend) -> None:
+    file.seed("review", "Review", at(25, 10), at(25, 11))
+    other = Transcript((Utterance("Alice", "other words", 1),))
+    run(file, [replace(LUNCH, title="Dinner")], transcript=other)  # gives the calendar its id
+    copy = file.path.with_name("copy.ics")
+    copy.write_bytes(file.path.read_bytes())
+    moved = about("Review", start_time=datetime(2026, 3, 25, 15))
+
+    def script(request: Request) -> Events:
+        return [LUNCH, *moved(request)]
+
+    first = run(file, script)
+    assert [outcome.result for outcome in first] == ["created", "updated"]
+    in_copy = IcsCalendar(copy, BERLIN)
+    assert [o.result for o in run(file, script, calendar=in_copy)] == ["created", "updated"]
+    later_copy = file.path.with_name("later.ics")
+    later_copy.write_bytes(file.path.read_bytes())
+    extracted = run(file, script, calendar=IcsCalendar(later_copy, BERLIN))
+    assert [outcome.result for outcome in extracted] == ["unchanged", "unchanged"]
+
+
+def test_an_event_on_top_of_another_says_so(file: IcsBackend) -> None:
+    file.seed("review", "Review", at(24, 11, 30), at(24, 12, 30))
+    file.seed("before", "Standup", at(24, 11), at(24, 12))
+    soon, moved = run(
+        file,
+        lambda request: [
+            LUNCH,
+            *about("Standup", start_time=datetime(2026, 3, 24, 12, 15))(request),
+        ],
+    )
+    assert soon.overlaps == ("Review 11:30",)
+    assert moved.overlaps == ("Review 11:30", "Lunch 12:00")
+    assert "  overlaps    Review 11:30\n" in outcomes_text([soon], dry_run=False, command="")
+
+
+def test_an_overlap_beyond_the_days_that_the_extractor_sees_is_told_too(file: IcsBackend) -> None:
+    file.seed(
+        "far",
+        "Offsite",
+        datetime(2026, 5, 4, 9, tzinfo=BERLIN),
+        datetime(2026, 5, 5, 17, tzinfo=BERLIN),
+    )
+    far = replace(LUNCH, start_time=datetime(2026, 5, 5, 12), end_time=datetime(2026, 5, 5, 13))
+    (outcome,) = run(file, [far])
+    assert outcome.overlaps == ("Offsite Mon 2026-05-04 09:00",)

@@ -15,10 +15,11 @@ from testing.loopback import LoopbackLLM, answer
 from tests.cal_ai.calendar_servers import PASSWORD, USER, GoogleServer, Radicale
 from tests.cal_ai.sample_folders import GOT_LUNCH, CommandLine, Printed
 
-from cal_ai.applying.outcomes import Outcome, outcomes_json, outcomes_text
+from cal_ai.applying.outcomes import Outcome, outcome_facts, outcomes_text
 from cal_ai.defaults import EMBEDDED
 from cal_ai.extractors.choosing import is_embedded
 from cal_ai.extractors.replay import Recorded, ReplayExtractor
+from truemark.jsontext import to_json
 
 NOON = datetime.now().replace(hour=12, minute=0, second=0, microsecond=0) + timedelta(days=2)
 LUNCH = {
@@ -39,7 +40,7 @@ SECRETS = (PASSWORD, "access-1", "refresh-secret-77", "client-secret-55")
 def talk(gemini: CommandLine, llm: LoopbackLLM) -> CommandLine:
     """The command line with a transcript in which a lunch is agreed on."""
     (gemini.folder / "talk.txt").write_text("[Bob]: Lunch?\n[Alice]: Yes.\n")
-    gemini.set(TIMEZONE="Europe/Berlin")
+    gemini.set(TIMEZONE="Europe/Berlin", OWNER_NAME="Alice")
     llm.set_script([answer(events=[LUNCH])])
     return gemini
 
@@ -339,7 +340,8 @@ def test_text_from_elsewhere_cannot_command_the_terminal_or_break_a_line() -> No
 
 
 def test_the_keys_for_scripts_stay_the_same() -> None:
-    shown = json.loads(outcomes_json(OUTCOMES, {"owner": "Alice", "dry_run": False}))
+    facts = outcome_facts(OUTCOMES, {"owner": "Alice", "dry_run": False})
+    shown = json.loads(to_json(facts))
     assert list(shown) == ["owner", "dry_run", "counts", "decisions"]
     assert shown["counts"] == {
         "created": 0,
@@ -368,6 +370,7 @@ def test_the_keys_for_scripts_stay_the_same() -> None:
         "result": "updated",
         "reason": "",
         "apply": None,
+        "overlaps": [],
     }
 
 

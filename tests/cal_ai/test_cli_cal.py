@@ -10,6 +10,7 @@ from testing.loopback import LoopbackLLM, blocked
 from tests.cal_ai.sample_folders import CommandLine, write_sample, write_samples
 
 TALK = "[Bob]: Lunch tomorrow at noon at Luigi's?\n[Alice]: Yes, see you there.\n"
+OWNER = "owner: Alice (default); --owner NAME says whose calendar it is\n"
 FLAGS = {
     "run": (
         "--dry-run",
@@ -66,7 +67,7 @@ def test_help_loads_no_library_that_is_slow_to_load() -> None:
 def test_a_file_alone_means_run(cal_ai: CommandLine, command: tuple[str, ...]) -> None:
     talk(cal_ai.folder)
     ran = cal_ai(*command, "talk.txt", "--dry-run", "--extractor", "reader", "--apply", "medium")
-    assert (ran.status, ran.said) == (0, "")
+    assert (ran.status, ran.said) == (0, OWNER)
     assert ran.out.startswith("create Lunch")
     assert ran.out.endswith("\n1 decision: 1 would be created; nothing was changed\n")
 
@@ -128,7 +129,7 @@ def test_a_model_that_fails_in_run_is_one_clear_line(gemini: CommandLine, llm: L
     ran = gemini("talk.txt", "--dry-run")
     assert (ran.status, ran.out) == (1, "")
     assert ran.said == (
-        "error: no events were extracted: Gemini gave no answer: block_reason SAFETY\n"
+        OWNER + "error: no events were extracted: Gemini gave no answer: block_reason SAFETY\n"
     )
 
 
@@ -255,11 +256,11 @@ def test_the_bundled_samples_are_scored_where_there_are_no_others(cal_ai: Comman
     ).read_text(encoding="utf-8")
 
 
-def test_a_sample_in_which_nobody_speaks_is_scored(cal_ai: CommandLine) -> None:
-    write_sample(cal_ai.folder / "samples", "a/silent", expected=(), text="")
+def test_a_sample_in_which_nobody_speaks_fails(cal_ai: CommandLine) -> None:
+    write_sample(cal_ai.folder / "samples", "a/silent", expected=(), text="It is quiet here.")
     ran = cal_ai.benchmark("--extractor", "reader")
-    assert ran.status == 0
-    assert "[1/1] a/silent... P=1.00 R=1.00 (" in ran.err
+    assert ran.status == 1
+    assert "[1/1] a/silent... FAILED (samples/a/silent.txt: nobody speaks in it, " in ran.err
 
 
 def test_a_reader_that_goes_away_is_no_fault_of_ours(cal_ai: CommandLine) -> None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
+from datetime import datetime
 
 from cal_ai.applying.decisions import Decision, same_title
 from cal_ai.applying.journal import Earlier
@@ -14,6 +16,7 @@ from cal_ai.calendars.protocol import (
     Calendar,
     CalendarError,
     ChangedMeanwhile,
+    Details,
     Entry,
     EventGone,
 )
@@ -29,12 +32,16 @@ _ID_LENGTH = 32
 
 @dataclass(slots=True)
 class Applier:
-    """Applies the decisions of one transcript to a calendar that holds the `planned` entries."""
+    """Applies the decisions of one transcript to a calendar that holds the `planned` entries.
+
+    These are the entries that begin before `horizon`.
+    """
 
     calendar: Calendar
     transcript: str
     planned: list[Entry]
     earlier: Earlier
+    horizon: datetime
     _seen: dict[str, Entry] = field(default_factory=dict)
 
     def apply(self, decisions: Sequence[Decision]) -> Iterator[tuple[str, Outcome]]:
@@ -42,7 +49,13 @@ class Applier:
         keys = change_keys(decision.event for decision in decisions)
         for key, decision in zip(keys, decisions, strict=True):
             result, reason, event_id = self._step(key, decision)
-            yield key, outcome_of(decision, self.calendar.name, result, reason, event_id)
+            overlaps: tuple[str, ...] = ()
+            if result in ("created", "updated") and decision.details is not None:
+                overlaps = self._overlaps(decision.details, event_id)
+            yield (
+                key,
+                outcome_of(decision, self.calendar.name, result, reason, event_id, overlaps),
+            )
 
     def _step(self, key: str, decision: Decision) -> _Step:
         if decision.held_back is not None:
@@ -102,6 +115,24 @@ class Applier:
             )
         return current
 
+    def _overlaps(self, details: Details, event_id: str | None) -> tuple[str, ...]:
+        """List the other events at that time; those of whole days are in nobody's way."""
+        if details.all_day:
+            return ()
+        planned = {entry.id: self._seen.get(entry.id, entry) for entry in self.planned}
+        if details.end > self.horizon:
+            with suppress(CalendarError):  # the change is made, whatever else can be said of it
+                listing = self.calendar.coming(details.start, details.end)
+                planned = {entry.id: entry for entry in listing.entries} | planned
+        return tuple(
+            _named(entry.details, details.start)
+            for entry_id, entry in planned.items()
+            if entry_id != event_id
+            and not entry.details.all_day
+            and entry.details.start < details.end
+            and details.start < entry.details.end
+        )
+
     def _forget(self, gone: Entry) -> None:
         self.planned = [entry for entry in self.planned if entry.id != gone.id]
 
@@ -109,6 +140,11 @@ class Applier:
         if decision.details is None:
             return "skipped", f"{reason}, so there is nothing to delete", None
         return self._create(key, decision, f"{reason}, so it is entered as a new one")
+
+
+def _named(other: Details, start: datetime) -> str:
+    same_day = other.start.date() == start.date()
+    return f"{other.title} {other.start:{'%H:%M' if same_day else '%a %Y-%m-%d %H:%M'}}"
 
 
 def transcript_id(transcript: Transcript, owner: str) -> str:

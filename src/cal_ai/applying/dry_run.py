@@ -8,12 +8,56 @@ from datetime import datetime
 from cal_ai.calendars.protocol import (
     AlreadyThere,
     Calendar,
+    CalendarError,
     Details,
     Entry,
     EventGone,
     Listing,
     Moment,
 )
+
+
+class NoCalendar:
+    """A calendar that holds nothing, for a dry run without one."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+    @property
+    def identity(self) -> str:
+        return ""
+
+    @property
+    def changes_at_once(self) -> int:
+        return 1
+
+    def changing(self) -> AbstractContextManager[None]:
+        return nullcontext()
+
+    def coming(self, start: datetime, end: datetime) -> Listing:
+        return Listing(())
+
+    def get(self, uid: str, recurrence: Moment | None = None) -> Entry:
+        raise EventGone(f"{self.name}: the event is no longer there")
+
+    def create(self, uid: str, details: Details, mark: str) -> Entry:
+        raise self._refusal()
+
+    def update(self, entry: Entry, details: Details, mark: str) -> Entry:
+        raise self._refusal()
+
+    def delete(self, entry: Entry) -> None:
+        raise self._refusal()
+
+    def close(self) -> None:
+        """Nothing is held open."""
+
+    def _refusal(self) -> CalendarError:
+        return CalendarError(f"{self.name}: cannot be changed in a dry run")
 
 
 class DryRun:

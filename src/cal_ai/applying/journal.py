@@ -20,12 +20,14 @@ from truemark.jsontext import read_value
 class Earlier:
     """The changes that earlier runs made for a transcript, by key.
 
-    `settled` is the confidence from which on all were made; None when a run was cut off.
+    `settled` is the confidence from which on all were made; None when a run was cut off. `places`
+    says where the calendar of each change lay, as far as that is known.
     """
 
     changes: Mapping[str, Outcome] = field(default_factory=dict)
     settled: Confidence | None = None
     damaged: int = 0
+    places: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +41,7 @@ class _Line:
     change: Outcome | None = None
     settled: bool = False
     apply: object = None
+    place: str = ""
 
     def __post_init__(self) -> None:
         if not (self.key if self.change else self.settled):
@@ -63,6 +66,7 @@ class Journal:
         changes: dict[str, Outcome] = {}
         settled: Confidence | None = None
         warnings: list[str] = []
+        places: dict[str, str] = {}
         for _, record in scan(self.path, warnings):
             line = _read_line(record)
             if line is None:
@@ -73,15 +77,21 @@ class Journal:
                 if line.change is not None:
                     reason = f"applied on {line.at}"
                     changes[line.key] = replace(line.change, result="unchanged", reason=reason)
-        return Earlier(changes, settled, len(warnings))
+                    places[line.key] = line.place
+        return Earlier(changes, settled, len(warnings), places)
 
     def set_damaged_aside(self) -> int:
         """Move damaged lines to a file beside this one; return how many there were."""
         return set_aside(self.path, lambda record: _read_line(record) is not None)
 
-    def add(self, calendar: str, transcript: str, changes: Mapping[str, Outcome]) -> None:
+    def add(
+        self, calendar: str, transcript: str, changes: Mapping[str, Outcome], place: str = ""
+    ) -> None:
         """Remember changes by their keys; they are on disk when this returns."""
-        lines = [{"key": key, "change": asdict(change)} for key, change in changes.items()]
+        lines = [
+            {"key": key, "change": asdict(change), "place": place}
+            for key, change in changes.items()
+        ]
         self._append(calendar, transcript, *lines)
 
     def settle(self, calendar: str, transcript: str, apply: Confidence) -> None:

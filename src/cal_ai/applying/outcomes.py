@@ -9,7 +9,6 @@ from datetime import datetime, timedelta
 from typing import Literal, get_args
 
 from cal_ai.applying.decisions import Decision
-from truemark.jsontext import to_json
 from truemark.text import one_line
 
 Result = Literal["created", "updated", "deleted", "unchanged", "skipped", "held back", "failed"]
@@ -23,7 +22,8 @@ class Outcome:
 
     Times are ISO 8601; those of an update are the new ones and `before` the old, those of a
     removal are the times of the event that goes. `apply` is the level of --apply that would apply
-    what is held back for its confidence.
+    what is held back for its confidence, and `overlaps` are the events at the same time as one
+    that was entered or moved, such as `Lunch 12:00`.
     """
 
     action: str
@@ -43,10 +43,16 @@ class Outcome:
     result: Result
     reason: str
     apply: str | None = None
+    overlaps: tuple[str, ...] = ()
 
 
 def outcome_of(
-    decision: Decision, calendar: str, result: Result, reason: str, event_id: str | None
+    decision: Decision,
+    calendar: str,
+    result: Result,
+    reason: str,
+    event_id: str | None,
+    overlaps: tuple[str, ...] = (),
 ) -> Outcome:
     """Make the outcome of a decision."""
     event, target = decision.event, decision.target
@@ -71,6 +77,7 @@ def outcome_of(
         result=result,
         reason=reason,
         apply=decision.apply,
+        overlaps=overlaps,
     )
 
 
@@ -83,20 +90,14 @@ def outcomes_text(outcomes: Sequence[Outcome], *, dry_run: bool, command: str) -
     return "\n".join([*blocks, _count_line(outcomes, dry_run) + "\n"])
 
 
-def outcomes_json(outcomes: Sequence[Outcome], heading: Mapping[str, object]) -> str:
-    """Write one object: the heading's keys, a count per result, and the decisions in order."""
+def outcome_facts(outcomes: Sequence[Outcome], heading: Mapping[str, object]) -> dict[str, object]:
+    """Return one object for scripts: the heading, a count per result, the decisions in order."""
     counts = Counter(outcome.result for outcome in outcomes)
-    return (
-        to_json(
-            {
-                **heading,
-                "counts": {result.replace(" ", "_"): counts[result] for result in RESULTS},
-                "decisions": [asdict(outcome) for outcome in outcomes],
-            },
-            indent=2,
-        )
-        + "\n"
-    )
+    return {
+        **heading,
+        "counts": {result.replace(" ", "_"): counts[result] for result in RESULTS},
+        "decisions": [asdict(outcome) for outcome in outcomes],
+    }
 
 
 def when(start: datetime, end: datetime, *, all_day: bool) -> str:
@@ -128,6 +129,8 @@ def _facts(outcome: Outcome, dry_run: bool, command: str) -> Iterator[tuple[str,
     yield "reasoning", outcome.reasoning or "none given"
     for assumption in outcome.assumptions:
         yield "assumption", assumption
+    for overlap in outcome.overlaps:
+        yield "overlaps", overlap
     reason = f": {outcome.reason}" if outcome.reason else ""
     yield "result", f"{_result(outcome.result, dry_run)}{reason}"
     if outcome.apply:

@@ -8,7 +8,7 @@ import os
 import shlex
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import islice
 from pathlib import Path
@@ -16,26 +16,34 @@ from zoneinfo import ZoneInfo
 
 from cal_ai.applying.changes import Applier, transcript_id
 from cal_ai.applying.decisions import DEFAULT_APPLY, admits, decide
-from cal_ai.applying.dry_run import DryRun
+from cal_ai.applying.dry_run import DryRun, NoCalendar
 from cal_ai.applying.journal import Earlier, Journal
-from cal_ai.applying.outcomes import CHANGES, Outcome, outcomes_json, outcomes_text
+from cal_ai.applying.outcomes import CHANGES, Outcome, outcome_facts, outcomes_text
 from cal_ai.calendars.choosing import choose_calendar, data_folder, shown_calendar
-from cal_ai.calendars.protocol import Calendar, Entry
+from cal_ai.calendars.protocol import Calendar, Entry, EventGone
 from cal_ai.calendars.zones import machine_zone
 from cal_ai.events import Confidence, ContextEvent, Event
 from cal_ai.extractors.choosing import choice_line, choose_extractor, is_embedded
 from cal_ai.extractors.prompt import context_lines
 from cal_ai.extractors.protocol import Extractor, Request
-from cal_ai.settings import load_settings
-from cal_ai.transcripts.conversation import Transcript
-from cal_ai.transcripts.reading import load_transcript
-from truemark.command import note, tell
+from cal_ai.settings import Settings, load_settings
+from cal_ai.transcripts.conversation import BRACKETS, Transcript
+from cal_ai.transcripts.reading import (
+    NOBODY_SPEAKS,
+    foreign_language,
+    form_line,
+    load_transcript,
+)
+from truemark.command import inform, note, tell
 from truemark.errors import TruemarkError
+from truemark.imports import NotInstalled
 from truemark.jsonlines import DAMAGED_SUFFIX
+from truemark.jsontext import to_json
 from truemark.services.calls import CallFailed
 from truemark.services.retry import model_policy
 
 CONTEXT = timedelta(days=14)
+_SPEAKERS_SHOWN = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,10 +64,47 @@ class Conversation:
 
 
 def run_command(options: argparse.Namespace) -> int:
-    """Apply the changes of a conversation and print them; return 1 if a change failed, else 0."""
+    """Apply the changes of conversations and print them; return 1 if one failed, else 0."""
     settings = load_settings(os.environ, owner=options.owner)
-    transcript = load_conversation(options.file)
     zone = settings.timezone or machine_zone(os.environ)
+    several = len(options.files) > 1
+    shown: list[tuple[Path, dict[str, object], tuple[Outcome, ...]]] = []
+    status = 0
+    for number, path in enumerate(options.files):
+        try:
+            heading, outcomes = _apply_file(path, options, settings, zone, first=not number)
+        except TruemarkError as error:
+            if not several:
+                raise
+            note(f"error: {error}")
+            status = 1
+            continue
+        if any(outcome.result == "failed" for outcome in outcomes):
+            status = 1
+        shown.append((path, heading, outcomes))
+    if options.format == "json":
+        facts = [outcome_facts(outcomes, heading) for _, heading, outcomes in shown]
+        tell(to_json({"runs": facts} if several else facts[0], indent=2) + "\n")
+        return status
+    texts = []
+    for path, _, outcomes in shown:
+        command = _command(options, path)
+        text = outcomes_text(outcomes, dry_run=options.dry_run, command=command)
+        texts.append(f"{path}\n\n{text}" if several else text)
+    tell("\n".join(texts))
+    return status
+
+
+def _apply_file(
+    path: Path,
+    options: argparse.Namespace,
+    settings: Settings,
+    zone: ZoneInfo | None,
+    *,
+    first: bool,
+) -> tuple[dict[str, object], tuple[Outcome, ...]]:
+    """Apply one conversation; return what heads its outcomes, and these."""
+    transcript = load_conversation(path)
     extractor = choose_extractor(
         options.extractor,
         settings,
@@ -67,10 +112,11 @@ def run_command(options: argparse.Namespace) -> int:
         prompt=options.prompt,
         policy=model_policy(options.timeout) if options.timeout else None,
     )
-    calendar = choose_calendar(options.calendar, settings, zone, timeout_s=options.timeout)
-    note(choice_line(options.extractor, options.model, settings, extractor))
-    for number in transcript.skipped_lines:
-        note(f"{options.file}:{number}: skipped, as nobody has spoken yet")
+    calendar = _calendar(options, settings, zone)
+    if first:
+        inform(choice_line(options.extractor, options.model, settings, extractor))
+    for line in _remarks(path, transcript, settings, extractor, verbose=options.verbose):
+        inform(line)
     run = Conversation(
         transcript,
         settings.owner,
@@ -88,36 +134,71 @@ def run_command(options: argparse.Namespace) -> int:
         outcomes = apply_transcript(run)
     finally:
         calendar.close()
-    if options.format == "json":
-        heading = {
-            "file": options.file,
-            "owner": run.owner,
-            "calendar": calendar.name,
-            "extractor": extractor.name,
-            "model": extractor.model,
-            "dry_run": run.dry_run,
-            "apply": run.apply,
-        }
-        tell(outcomes_json(outcomes, heading))
-    else:
-        tell(outcomes_text(outcomes, dry_run=run.dry_run, command=_command(options)))
-    return 1 if any(outcome.result == "failed" for outcome in outcomes) else 0
+    heading: dict[str, object] = {
+        "file": path,
+        "owner": run.owner,
+        "calendar": calendar.name,
+        "extractor": extractor.name,
+        "model": extractor.model,
+        "dry_run": run.dry_run,
+        "apply": run.apply,
+    }
+    return heading, outcomes
 
 
-def _command(options: argparse.Namespace) -> str:
+def _calendar(options: argparse.Namespace, settings: Settings, zone: ZoneInfo | None) -> Calendar:
+    """Open the calendar; a dry run that names none does without the libraries for it."""
+    try:
+        return choose_calendar(options.calendar, settings, zone, timeout_s=options.timeout)
+    except NotInstalled as missing:
+        if not options.dry_run or options.calendar is not None:
+            raise
+        default = data_folder() / "calendar.ics"
+        if default.exists():
+            note(f"warning: {default} is not read: {missing}")
+        return NoCalendar(f"ics:{default}")
+
+
+def _remarks(
+    path: Path, transcript: Transcript, settings: Settings, extractor: Extractor, *, verbose: bool
+) -> Iterator[str]:
+    """Say how the conversation was read, whose calendar it is, and what may not fit."""
+    if transcript.form == BRACKETS:
+        for number in transcript.skipped_lines:
+            yield f"{path}:{number}: skipped, as nobody has spoken yet"
+    if transcript.form != BRACKETS or verbose:
+        yield f"{path}: {form_line(transcript)}"
+    owner = f"owner: {settings.owner} ({settings.owner_reason})"
+    if not transcript.has_speaker(settings.owner):
+        speakers = _listed(transcript.speakers)
+        yield f"{owner}, who does not speak; {speakers} do: --owner NAME says whose calendar it is"
+    elif settings.owner_reason == "default":
+        yield f"{owner}; --owner NAME says whose calendar it is"
+    if is_embedded(extractor) and (language := foreign_language(transcript)):
+        yield f"{path}: in {language}, it seems; the embedded extractor reads English"
+
+
+def _listed(names: Sequence[str]) -> str:
+    shown = list(names[:_SPEAKERS_SHOWN])
+    if len(names) > _SPEAKERS_SHOWN:
+        shown.append(f"{len(names) - _SPEAKERS_SHOWN} others")
+    return " and ".join(filter(None, (", ".join(shown[:-1]), shown[-1])))
+
+
+def _command(options: argparse.Namespace, path: Path) -> str:
     """Return the command line without the flags that are for a single run."""
     calendar = None if options.calendar is None else shown_calendar(options.calendar)
     given = [("--owner", options.owner), ("--calendar", calendar)]
     given += [(f"--{name}", getattr(options, name)) for name in ("extractor", "model", "prompt")]
     flags = [part for flag, value in given if value is not None for part in (flag, str(value))]
-    return shlex.join(["python", "-m", "cal_ai", str(options.file), *flags])
+    return shlex.join(["python", "-m", "cal_ai", str(path), *flags])
 
 
 def load_conversation(path: Path) -> Transcript:
     """Read the transcript in `path`; one in which nobody speaks is refused."""
     transcript = load_transcript(path)
     if not transcript.utterances:
-        raise TruemarkError(f"{path}: nobody speaks in it, expected lines like [Speaker]: words")
+        raise TruemarkError(f"{path}: {NOBODY_SPEAKS}")
     return transcript
 
 
@@ -127,7 +208,7 @@ def apply_transcript(run: Conversation) -> tuple[Outcome, ...]:
     calendar, journal = run.calendar, run.journal
     earlier = _earlier(run, transcript)
     if earlier.settled is not None and admits(earlier.settled, run.apply):
-        note(f"applied to {calendar.name} before, so nothing is changed; --again applies it anew")
+        inform(f"applied to {calendar.name} before, so nothing is changed; --again applies it anew")
         return tuple(earlier.changes.values())
     listing = calendar.coming(run.now, run.now + CONTEXT)
     for warning in listing.warnings:
@@ -137,7 +218,7 @@ def apply_transcript(run: Conversation) -> tuple[Outcome, ...]:
         decide(event, target_of(event, listing.entries), run.now, run.zone, run.apply)
         for event in events
     ]
-    applier = Applier(calendar, transcript, list(listing.entries), earlier)
+    applier = Applier(calendar, transcript, list(listing.entries), earlier, run.now + CONTEXT)
     steps = applier.apply(decisions)
     outcomes: list[Outcome] = []
     while len(outcomes) < len(decisions):
@@ -147,7 +228,7 @@ def apply_transcript(run: Conversation) -> tuple[Outcome, ...]:
         changes = {key: outcome for key, outcome in applied if outcome.result in CHANGES}
         if changes and not run.dry_run:
             with _journal_errors_noted():
-                journal.add(calendar.identity, transcript, changes)
+                journal.add(calendar.identity, transcript, changes, _place(calendar))
     changed = earlier.changes or any(outcome.result in CHANGES for outcome in outcomes)
     failed = any(outcome.result == "failed" for outcome in outcomes)
     if changed and not failed and not run.dry_run:
@@ -168,7 +249,43 @@ def _earlier(run: Conversation, transcript: str) -> Earlier:
             with _journal_errors_noted():
                 journal.set_damaged_aside()
                 note(f"warning: kept aside in {journal.path}{DAMAGED_SUFFIX}")
-    return earlier
+    return _confirmed(earlier, run.calendar, transcript)
+
+
+def _confirmed(earlier: Earlier, calendar: Calendar, transcript: str) -> Earlier:
+    """Keep the changes that this calendar has.
+
+    Copies of a calendar share its id, so for one at another place what is in it decides. At the
+    same place a change that is no longer there was undone by the owner.
+    """
+    place = _place(calendar)
+    changes: dict[str, Outcome] = {}
+    for key, change in earlier.changes.items():
+        if earlier.places.get(key) == place or _is_applied(change, calendar, transcript):
+            changes[key] = change
+    complete = len(changes) == len(earlier.changes)
+    return replace(earlier, changes=changes, settled=earlier.settled if complete else None)
+
+
+def _is_applied(change: Outcome, calendar: Calendar, transcript: str) -> bool:
+    """Whether the calendar shows a change: the event carries the mark of it, or is gone."""
+    event_id = change.event_id or ""
+    uid, _, moment = event_id.rpartition("#")
+    try:
+        recurrence = datetime.fromisoformat(moment) if uid else None
+    except ValueError:  # the sign is part of the id
+        recurrence = None
+    try:
+        entry = calendar.get(uid, recurrence) if recurrence else calendar.get(event_id)
+    except EventGone:
+        return change.action == "delete"
+    return change.action != "delete" and transcript in entry.marks
+
+
+def _place(calendar: Calendar) -> str:
+    """Say where a calendar lies, whatever folder it is named from."""
+    kind, _, path = calendar.name.partition(":")
+    return f"ics:{os.path.realpath(path)}" if kind == "ics" else calendar.name
 
 
 @contextmanager

@@ -22,7 +22,10 @@ from truemark.services.calls import CallFailed, RefusedRequestError, Usage
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What to run; `store` is None where answers come from a recording anyway."""
+    """What to run; `store` is None where answers come from a recording anyway.
+
+    `name` is what the system is called; empty to call it by its model.
+    """
 
     samples: SampleSet
     extractor: Extractor
@@ -32,6 +35,7 @@ class Plan:
     concurrency: int
     summary: bool
     repeats: int = 1
+    name: str = ""
 
     @property
     def answers(self) -> int:

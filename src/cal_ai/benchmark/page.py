@@ -113,6 +113,7 @@ def _run_table(finished: Finished) -> Table:
         ("samples", f"{sample_counts(finished)}, from {folder}"),
         ("extractor", escaped(extractor_line(finished))),
         ("model", escaped(plan.extractor.model or "none")),
+        *([("name", escaped(plan.name))] if plan.name else []),
         ("system", f"{run.system_id} ({escaped(identity)})"),
         ("signature", f"{signature.short} ({escaped(str(signature))})"),
     ]

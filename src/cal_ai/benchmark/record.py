@@ -84,7 +84,7 @@ def record_run(plan: Plan, results: Sequence[Result], seconds: float) -> Run:
         version=__version__,
         started=plan.started.isoformat(),
         seconds=seconds,
-        system=system_of(plan.extractor),
+        system=system_of(plan.extractor, plan.name),
         signature=dict(run_signature(digests).parts),
         scoring=SCORING,
         units=tuple(units),
@@ -106,7 +106,7 @@ def price_of(extractor: Extractor) -> Price:
     return partial(cost_usd, model=extractor.model)
 
 
-def system_of(extractor: Extractor) -> System:
+def system_of(extractor: Extractor, name: str = "") -> System:
     """Name the system by all that changes its answers; replayed answers are their maker's."""
     maker = extractor.recorded_by if isinstance(extractor, ReplayExtractor) else extractor.name
     identity = {"extractor": maker}
@@ -115,7 +115,7 @@ def system_of(extractor: Extractor) -> System:
     identity |= identity_of(extractor)
     if extractor.name == EMBEDDED:
         identity["version"] = __version__
-    return System(extractor.model or maker, maker, identity)
+    return System(name or extractor.model or maker, maker, identity)
 
 
 def run_signature(digests: Iterable[str]) -> Signature:

@@ -18,7 +18,7 @@ from truemark.services.calls import Usage, total_usage
 from truemark.signature import Signature
 from truemark.summary import Summary, summarise
 from truemark.tables import Table
-from truemark.text import one_line
+from truemark.text import counted, one_line
 from truemark.uncertainty import Interval, Measure, Share, wilson
 
 _MEASURES: tuple[Measure, ...] = ("precision", "recall", "f1")
@@ -179,6 +179,7 @@ def text_summary(finished: Finished, report: Path) -> str:
         *spent_facts(finished),
         ("extractor", extractor_line(finished)),
         ("model", finished.plan.extractor.model or "none"),
+        *([("name", finished.plan.name)] if finished.plan.name else []),
         ("signature", finished.signature.short),
     ]
     failed = finished.failed
@@ -264,6 +265,7 @@ def _summary_sections(finished: Finished) -> list[Section]:
     about = {
         "extractor": finished.plan.extractor.name,
         "model": finished.plan.extractor.model,
+        "name": run.system.name,
         "signature": finished.signature.short,
         "system": run.system_id,
         "samples": _sample_count(finished),
@@ -318,7 +320,7 @@ def _kinds_line(finished: Finished) -> str:
 
 def sample_counts(finished: Finished) -> str:
     """Say how many samples there were, and how many were scored."""
-    samples = f"{_sample_count(finished)} samples"
+    samples = counted(_sample_count(finished), "sample")
     if finished.plan.repeats > 1:
         samples += f", {finished.plan.repeats} repeats, {len(finished.results)} answers"
     return (
@@ -397,7 +399,7 @@ def repeat_lines(finished: Finished) -> Iterator[str]:
 
 def _share(share: Share) -> str:
     right = round(share.value * share.count)
-    return f"{right} of {share.count} samples, {_with_interval(share)}"
+    return f"{right} of {counted(share.count, 'sample')}, {_with_interval(share)}"
 
 
 def _with_interval(share: Share) -> str:

@@ -28,7 +28,7 @@ from cal_ai.benchmark.report import (
     progress_line,
     text_summary,
 )
-from cal_ai.benchmark.samples import Sample, SampleSet, default_folder, load_samples
+from cal_ai.benchmark.samples import Sample, SampleSet, default_folder, load_samples, remarks
 from cal_ai.benchmark.scoring import Result, Scored
 from cal_ai.benchmark.store import (
     AnswerStore,
@@ -37,12 +37,12 @@ from cal_ai.benchmark.store import (
     fullest_recording,
     require_writable,
 )
-from cal_ai.extractors.choosing import choice_line, choose_extractor
+from cal_ai.extractors.choosing import choice_line, choose_extractor, is_embedded
 from cal_ai.extractors.language_model import LanguageModelExtractor
 from cal_ai.extractors.protocol import Extractor
 from cal_ai.extractors.replay import Recording, ReplayExtractor
 from cal_ai.settings import Settings, load_settings
-from truemark.command import note, tell
+from truemark.command import inform, note, tell
 from truemark.comparison import compare
 from truemark.errors import TruemarkError
 from truemark.files import write_atomically
@@ -52,6 +52,7 @@ from truemark.records import SUFFIX, write_run
 from truemark.sections import Section, all_facts, as_text, comparison_sections
 from truemark.services.calls import Prompt, Usage
 from truemark.services.retry import model_policy
+from truemark.text import counted
 
 HISTORY_FILE = "benchmark_history.jsonl"
 
@@ -62,7 +63,7 @@ _CHARACTERS_PER_TOKEN = 4
 
 def benchmark_command(options: argparse.Namespace) -> int:
     """Run the benchmark that the flags describe; 1 when a sample failed or F1 is too low."""
-    samples = load_samples(options.folder or default_folder())
+    samples = load_samples(options.folder or default_folder(), options.only, options.limit)
     settings = load_settings(os.environ)
     models: list[str | None] = list(dict.fromkeys(options.models)) or [None]
     # All of them before the first call: what is missing is said before anything is paid for.
@@ -72,9 +73,11 @@ def benchmark_command(options: argparse.Namespace) -> int:
     runs: list[tuple[Finished, Path]] = []
     status = 0
     for number, (model, extractor) in enumerate(zip(models, extractors, strict=True)):
-        note(choice_line(options.extractor, model, settings, extractor))
+        inform(choice_line(options.extractor, model, settings, extractor))
         if not number:
             _warn(samples.warnings)
+            for remark in remarks(samples, embedded=is_embedded(extractor)):
+                inform(remark)
         try:
             plan = _plan(options, samples, extractor, baseline)
             finished, report = _run(plan, baseline, verbose=options.verbose)
@@ -150,7 +153,7 @@ def _plan(
             store = AnswerStore(options.output, started, path)
             _tell_resumed(store.resumed, options.output, keys, repeats)
         if repeats > 1 and isinstance(extractor, LanguageModelExtractor):
-            note(_announcement(samples.samples, extractor, repeats, store.resumed))
+            inform(_announcement(samples.samples, extractor, repeats, store.resumed))
     return Plan(
         samples=samples,
         extractor=extractor,
@@ -160,7 +163,16 @@ def _plan(
         concurrency=options.concurrency,
         summary=not options.no_summary,
         repeats=repeats,
+        name=_system_name(options, extractor),
     )
+
+
+def _system_name(options: argparse.Namespace, extractor: Extractor) -> str:
+    """Name the system as asked; else by its model, and by the file of its prompt."""
+    if options.name is not None and len(options.models) < 2:
+        return str(options.name)
+    told_apart = options.name or (options.prompt.name if options.prompt else None)
+    return f"{extractor.model} {told_apart}" if told_apart else ""
 
 
 def _tell_resumed(
@@ -168,12 +180,12 @@ def _tell_resumed(
 ) -> None:
     """Say which recording is taken up, and how much of it is answered."""
     if recording is None:
-        note(f"nothing to resume in {output}: no stored answer fits these samples and this model")
+        inform(f"nothing to resume in {output}: no stored answer fits these samples and this model")
         return
     _warn(recording.warnings)
     answered = count_answered(recording, keys, repeats)
-    of = f"{len(keys)} samples" if repeats == 1 else f"{len(keys) * repeats} questions"
-    note(f"resuming {recording.path}: {answered} of {of} are answered")
+    of = counted(len(keys) * repeats, "sample" if repeats == 1 else "question")
+    inform(f"resuming {recording.path}: {answered} of {of} are answered")
 
 
 def _announcement(
@@ -200,8 +212,9 @@ def _announcement(
         cost, known = cost + missing * (price or 0.0), known and price is not None
     price_of_prompts = f"about ${cost:.2f}" if known else "an unknown price"
     return (
-        f"{repeats} repeats of {len(samples)} samples: {calls} calls, about {tokens} prompt tokens"
-        f" for {price_of_prompts}; what the answers cost beside that is not known before"
+        f"{repeats} repeats of {counted(len(samples), 'sample')}: {counted(calls, 'call')},"
+        f" about {tokens} prompt tokens for {price_of_prompts};"
+        " what the answers cost beside that is not known before"
     )
 
 
@@ -221,10 +234,10 @@ def _run(plan: Plan, baseline: Baseline | None, *, verbose: bool) -> tuple[Finis
     def tell_progress(result: Result) -> None:
         nonlocal ended
         ended += 1
-        note(progress_line(ended, plan.answers, result))
+        inform(progress_line(ended, plan.answers, result))
         if verbose and isinstance(result, Scored):
             for line in mistake_lines(result):
-                note(f"  {line}")
+                inform(f"  {line}")
 
     async def run_and_close() -> tuple[Finished, Path]:
         try:
@@ -267,6 +280,9 @@ def _status(finished: Finished, fail_under: float | None) -> int:
         if scores.f1 < fail_under:
             note(f"f1 {scores.f1:.4f} is below --fail-under {fail_under:g}")
             return 1
+    if not finished.summary.scored and not failed:
+        note(f"nothing was scored: {finished.plan.samples.folder} holds no sidecar")
+        return 1
     return 1 if failed else 0
 
 

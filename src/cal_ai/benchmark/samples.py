@@ -3,21 +3,30 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 from cal_ai.benchmark.sidecar import DEFAULT_REFERENCE, Sidecar, parse_sidecar
 from cal_ai.extractors.protocol import Request
 from cal_ai.settings import DEFAULT_OWNER
-from cal_ai.transcripts.conversation import Transcript
-from cal_ai.transcripts.reading import LARGEST_TRANSCRIPT, parse_transcript
+from cal_ai.transcripts.conversation import BRACKETS, Transcript
+from cal_ai.transcripts.reading import (
+    LARGEST_TRANSCRIPT,
+    NOBODY_SPEAKS,
+    foreign_language,
+    parse_transcript,
+)
 from truemark.errors import TruemarkError
 from truemark.files import read_text
 from truemark.signature import data_hash
+from truemark.text import counted
 
 UNCATEGORIZED = "uncategorized"
 SIDECAR_SUFFIX = ".expected.json"
+_NAMED = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,20 +79,34 @@ def bundled_folder() -> Path:
     return Path(__file__).parent.parent / "samples"
 
 
-def load_samples(folder: Path) -> SampleSet:
-    """Read every sample below `folder`; one that cannot be read has a fault, and costs no other."""
+def load_samples(folder: Path, only: str | None = None, limit: int | None = None) -> SampleSet:
+    """Read every sample below `folder`; one that cannot be read has a fault, and costs no other.
+
+    `only` is a pattern for the ids of those to take, or a part of them; `limit` takes the first.
+    """
     transcripts, sidecars = _checked_stems(folder)
+    if only is not None:
+        transcripts = {stem for stem in transcripts if _fits(stem, only)}
+        sidecars = {stem for stem in sidecars if _fits(stem, only)}
+        if not transcripts:
+            raise TruemarkError(f"{folder}: no sample fits --only {only!r}, such as crud/*")
+    chosen = sorted(transcripts)[:limit]
     warnings = [
         f"{folder}/{stem}{SIDECAR_SUFFIX}: no transcript {stem.rpartition('/')[2]}.txt beside it, "
         "left out"
         for stem in sorted(sidecars - transcripts)
     ]
     samples = []
-    for stem in sorted(transcripts):
+    for stem in chosen:
         sample = _load_sample(folder, stem, has_sidecar=stem in sidecars)
         samples.append(sample)
         warnings.extend(_remarks(f"{folder}/{stem}.txt", sample))
     return SampleSet(folder, tuple(samples), tuple(warnings))
+
+
+def _fits(stem: str, pattern: str) -> bool:
+    name = stem if "/" in stem else f"{UNCATEGORIZED}/{stem}"
+    return fnmatchcase(name, pattern) or (pattern in name and not set("*?[") & set(pattern))
 
 
 def _load_sample(folder: Path, stem: str, *, has_sidecar: bool) -> Sample:
@@ -98,7 +121,9 @@ def _load_sample(folder: Path, stem: str, *, has_sidecar: bool) -> Sample:
         fault = str(error)
         return Sample(category, name, Transcript(()), None, data_hash(stem, fault), fault)
     digest = data_hash(stem, text, "" if sidecar is None else repr(sidecar))
-    return Sample(category, name, parse_transcript(text), sidecar, digest)
+    transcript = parse_transcript(text)
+    nobody = None if transcript.utterances else f"{folder}/{stem}.txt: {NOBODY_SPEAKS}"
+    return Sample(category, name, transcript, sidecar, digest, nobody)
 
 
 def _refuse_two_of_a_name(folder: Path, stems: set[str]) -> None:
@@ -164,6 +189,53 @@ def _remarks(path: str, sample: Sample) -> Iterator[str]:
         sidecar = sidecar_path(Path(path)).name
         yield f"{path}: no sidecar {sidecar} beside it, extracted but not scored"
     if skipped := sample.transcript.skipped_lines:
-        lines = ", ".join(map(str, skipped[:5])) + (", ..." if len(skipped) > 5 else "")
+        lines = _some(list(map(str, skipped)))
+        standard = sample.transcript.form == BRACKETS
+        why = "no [Speaker]: yet" if standard else "nobody's words"
         noun = "line" if len(skipped) == 1 else "lines"
-        yield f"{path}: {noun} {lines} skipped: no [Speaker]: yet"
+        yield f"{path}: {noun} {lines} skipped: {why}"
+
+
+def remarks(samples: SampleSet, *, embedded: bool) -> Iterator[str]:
+    """Say what was taken for granted, in one line per matter, before anything is asked.
+
+    `embedded` is whether the extractor is the one that reads only English.
+    """
+    readable = [sample for sample in samples.samples if sample.fault is None]
+    without = sum(sample.sidecar is None for sample in readable)
+    if without:
+        has = "sample has" if without == 1 else "samples have"
+        yield (
+            f"{without} of {len(readable)} {has} no sidecar, so the answers are"
+            f" not scored; cal-ai label {samples.folder} drafts sidecars"
+        )
+    forms = Counter(sample.transcript.form for sample in readable)
+    if set(forms) - {BRACKETS}:
+        left_out = sum(len(sample.transcript.skipped_lines) for sample in readable)
+        read = ", ".join(f"{count} as {form}" for form, count in forms.items())
+        yield f"conversations are read {read}; {counted(left_out, 'line')} left out"
+    yield from _assumed(readable)
+    silent = [s for s in readable if not s.transcript.has_speaker(s.request.owner)]
+    if silent:
+        named = [f"{s.id} ({s.request.owner})" for s in silent]
+        yield f"the owner does not speak in {counted(len(silent), 'sample')}: {_some(named)}"
+    if embedded:
+        languages = [(s.id, foreign_language(s.transcript)) for s in readable]
+        foreign = [f"{name} ({language})" for name, language in languages if language]
+        if foreign:
+            yield (
+                f"{counted(len(foreign), 'sample')} not in English, it seems, which is what the"
+                f" embedded extractor reads: {_some(foreign)}"
+            )
+
+
+def _assumed(samples: Sequence[Sample]) -> Iterator[str]:
+    """Say what was taken where sidecars do not tell the owner or the time."""
+    taken = Counter(name for s in samples if s.sidecar for name in s.sidecar.assumed)
+    values = {"owner": DEFAULT_OWNER, "reference_datetime": f"{DEFAULT_REFERENCE:%Y-%m-%d %H:%M}"}
+    for name, count in sorted(taken.items()):
+        yield f"{counted(count, 'sidecar')} without {name}: {values[name]} is taken"
+
+
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(names[:_NAMED]) + (", ..." if len(names) > _NAMED else "")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache
 from types import NoneType
@@ -49,13 +49,18 @@ class ExpectedEvent:
 
 @dataclass(frozen=True, slots=True)
 class Sidecar:
-    """The truth about one transcript, and under which circumstances it is true."""
+    """The truth about one transcript, and under which circumstances it is true.
+
+    `assumed` names the fields that the file leaves out although answers depend on them.
+    """
 
     expected_events: tuple[ExpectedEvent, ...]
     tolerance: Level = "moderate"
     owner: str = DEFAULT_OWNER
     reference_datetime: datetime = DEFAULT_REFERENCE
     calendar_context: tuple[ContextEvent, ...] = ()
+    # Not part of the truth, and so not of the signature of runs that are measured by it.
+    assumed: tuple[str, ...] = field(default=(), repr=False, compare=False)
 
 
 # The types of the file. A description says what belongs there, in the schema and in error lines.
@@ -148,6 +153,7 @@ def parse_sidecar(text: str, path: str | os.PathLike[str]) -> Sidecar:
             ContextEvent(**{**event, "id": number})
             for number, event in enumerate(context, start=1)
         ),
+        assumed=tuple(name for name in ("owner", "reference_datetime") if name not in fields),
         **{name: fields[name] for name in known if name in fields},
     )
 

@@ -39,6 +39,18 @@ class Transcript:
         """Everyone who says something, in the order of their first words."""
         return tuple(dict.fromkeys(utterance.speaker for utterance in self.utterances))
 
+    def has_speaker(self, owner: str) -> bool:
+        """Whether someone of this name says something."""
+        return any(same_person(speaker, owner) for speaker in self.speakers)
+
+
+def same_person(speaker: str, owner: str) -> bool:
+    """Whether both are names of one person: the whole name, or a first name that is part of it."""
+    spoken, wanted = speaker.casefold().split(), owner.casefold().split()
+    return spoken == wanted or bool(
+        wanted and spoken and (wanted[0] in spoken or spoken[0] in wanted)
+    )
+
 
 class Start(NamedTuple):
     """A line at which someone begins to speak, and the words on it.

@@ -10,10 +10,12 @@ from cal_ai.transcripts import brackets, captions, clock, names, webvtt, whatsap
 from cal_ai.transcripts.conversation import BRACKETS, Start, Transcript, gather, split_lines
 from truemark.errors import TruemarkError
 from truemark.files import read_text
+from truemark.languages import NAMES, language_name, language_outside
 
 LARGEST_TRANSCRIPT = 5_000_000
 """Bytes; more than a hundred hours of talk."""
 STANDARD_INPUT = Path("-")
+NOBODY_SPEAKS = "nobody speaks in it, expected lines like [Speaker]: words"
 # Among forms that find equally many speakers, the first is taken.
 _FORMS = (
     (whatsapp.FORM, whatsapp.find_starts),
@@ -55,6 +57,20 @@ def form_line(transcript: Transcript) -> str:
     count = len(transcript.skipped_lines)
     noun = "line" if count == 1 else "lines"
     return f"read as {transcript.form}, {count} {noun} left out"
+
+
+def foreign_language(transcript: Transcript) -> str | None:
+    """Name the language of a conversation that is not in English; None when not sure.
+
+    What the file says of its language is believed.
+    """
+    if transcript.language is not None:
+        code = transcript.language.casefold()
+        is_english = code == "english" or code.partition("-")[0] in ("en", "eng")
+        return None if is_english else language_name(code if code in NAMES else transcript.language)
+    words = "\n".join(utterance.words for utterance in transcript.utterances)
+    code = language_outside(words, {"en"}) or ""
+    return language_name(code) if code else None
 
 
 def load_transcript(path: Path) -> Transcript:

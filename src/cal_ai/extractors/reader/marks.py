@@ -19,6 +19,7 @@ from cal_ai.extractors.reader.mentions import Dialogue, Mention
 from cal_ai.extractors.reader.patterns import small, small_pattern, words
 from cal_ai.extractors.reader.reckoning import minute_of
 from cal_ai.extractors.reader.windows import owners_of, split_lines
+from cal_ai.transcripts.conversation import same_person
 
 if TYPE_CHECKING:
     from sentencepiece import SentencePieceProcessor
@@ -196,7 +197,7 @@ class Marker:
         titles: Sequence[frozenset[str]],
     ) -> _Line:
         text, speaker = talk.lines[number], talk.request.transcript.utterances[number].speaker
-        role = OWNER if _is_owner(speaker, talk.request.owner) else OTHER
+        role = OWNER if same_person(speaker, talk.request.owner) else OTHER
         name = self._split(f"{speaker}:")[-_LONGEST_NAME:]
         said = self._split(text)[:_LONGEST_LINE]
         rows = [(SEPARATOR, role, 0, 0, 0, 0), *((piece, role, 0, 0, 0, 0) for piece, _ in name)]
@@ -238,14 +239,6 @@ def plain_letters(text: str) -> str:
     if not lower.isascii():
         lower = "".join(unicodedata.normalize("NFD", letter)[0] for letter in lower)
     return lower.encode("utf-8", "replace").decode()
-
-
-def _is_owner(speaker: str, owner: str) -> bool:
-    """Whether a line is the owner's, by the whole name or by a part of it."""
-    spoken, wanted = speaker.casefold().split(), owner.casefold().split()
-    return spoken == wanted or bool(
-        wanted and spoken and (wanted[0] in spoken or spoken[0] in wanted)
-    )
 
 
 def _when(moment: datetime) -> str:

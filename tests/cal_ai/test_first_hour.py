@@ -1,0 +1,140 @@
+"""What people with data of their own meet in their first hour."""
+
+from __future__ import annotations
+
+import io
+import sys
+
+import pytest
+from tests.cal_ai.sample_folders import CommandLine, write_sample, write_samples
+
+LUNCH = "[Bob]: Lunch tomorrow at noon at Luigi's?\n[Alice]: Yes, see you there.\n"
+DRY = ("--dry-run", "--extractor", "reader", "--apply", "medium")
+GERMAN = (
+    "[Bob]: Wollen wir uns morgen um zwölf Uhr zum Mittagessen in der Stadt treffen?\n"
+    "[Alice]: Ja, das passt mir gut, ich komme dann mit dem Fahrrad zu dir.\n"
+)
+
+
+def test_an_owner_who_does_not_speak_is_told_with_those_who_do(cal_ai: CommandLine) -> None:
+    (cal_ai.folder / "talk.txt").write_text(LUNCH)
+    ran = cal_ai("talk.txt", *DRY, "--owner", "Zoe")
+    assert ran.said == (
+        "owner: Zoe (--owner), who does not speak; Bob and Alice do:"
+        " --owner NAME says whose calendar it is\n"
+    )
+    assert cal_ai("talk.txt", *DRY, "--owner", "alice").said == ""
+    cal_ai.set(OWNER_NAME="Dan")
+    assert "owner: Dan (OWNER_NAME), who does not speak" in cal_ai("talk.txt", *DRY).err
+
+
+def test_sidecars_without_owner_or_time_get_a_remark_with_what_was_taken(
+    cal_ai: CommandLine,
+) -> None:
+    write_sample(cal_ai.folder / "samples", "a/x", owner=None, reference_datetime=None)
+    write_sample(cal_ai.folder / "samples", "a/y", owner="Zoe")
+    ran = cal_ai.benchmark("--extractor", "reader")
+    assert "\n1 sidecar without owner: Alice is taken\n" in ran.err
+    assert "\n1 sidecar without reference_datetime: 2026-02-20 10:00 is taken\n" in ran.err
+    assert "\nthe owner does not speak in 1 sample: a/y (Zoe)\n" in ran.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "meant"),
+    [
+        (("benchmrk",), "benchmark"),
+        (("lable", "samples"), "label"),
+        (("talk.txt", "--dryrun"), "--dry-run"),
+        (("benchmark", "--ouput", "x"), "--output"),
+    ],
+)
+def test_a_typo_gets_the_word_that_was_meant(
+    cal_ai: CommandLine, arguments: tuple[str, ...], meant: str
+) -> None:
+    ran = cal_ai(*arguments)
+    assert (ran.status, ran.out) == (2, "")
+    assert f"; did you mean {meant}?" in "; " + ran.err
+
+
+def test_standard_input_is_a_file_too(cal_ai: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(LUNCH.encode())))
+    ran = cal_ai("-", *DRY)
+    assert ran.status == 0
+    assert ran.out.startswith("create Lunch")
+
+
+def test_several_files_are_applied_one_after_the_other(cal_ai: CommandLine) -> None:
+    (cal_ai.folder / "one.txt").write_text(LUNCH)
+    (cal_ai.folder / "two.txt").write_text(LUNCH.replace("Lunch", "Dinner").replace("noon", "7 pm"))
+    (cal_ai.folder / "none.txt").write_text("It is quiet here.")
+    ran = cal_ai("one.txt", "none.txt", "two.txt", *DRY)
+    assert ran.status == 1
+    assert ran.out.startswith("one.txt\n\ncreate Lunch")
+    assert "\ntwo.txt\n\ncreate Dinner" in ran.out
+    assert "error: none.txt: nobody speaks in it" in ran.err
+    facts = cal_ai("one.txt", "two.txt", *DRY, "--format", "json").json
+    assert [run["file"] for run in facts["runs"]] == ["one.txt", "two.txt"]
+
+
+def test_quiet_leaves_warnings_and_errors_only(cal_ai: CommandLine) -> None:
+    (cal_ai.folder / "talk.txt").write_text(LUNCH)
+    assert cal_ai("talk.txt", *DRY, "-q").err == ""
+    write_samples(cal_ai.folder / "samples", 2)
+    assert cal_ai.benchmark("--extractor", "reader", "-q").err == ""
+    assert cal_ai("prompt", "-q").status == 0
+
+
+def test_a_dry_run_without_a_calendar_needs_no_extra(
+    cal_ai: CommandLine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (cal_ai.folder / "talk.txt").write_text(LUNCH)
+    monkeypatch.setattr("truemark.imports._is_there", lambda module: False)
+    ran = cal_ai("talk.txt", *DRY)
+    assert ran.status == 0
+    assert ran.out.startswith("create Lunch")
+    assert cal_ai("talk.txt", *DRY, "--calendar", "ics:mine.ics").status == 1
+
+
+def test_samples_without_sidecars_are_told_before_the_first_call_and_end_with_1(
+    cal_ai: CommandLine,
+) -> None:
+    write_sample(cal_ai.folder / "samples", "a/x", expected=None)
+    ran = cal_ai.benchmark("--extractor", "reader")
+    assert ran.status == 1
+    told = "1 of 1 sample has no sidecar, so the answers are not scored; cal-ai label samples"
+    assert told in ran.err.partition("[1/1]")[0]
+    assert "nothing was scored: samples holds no sidecar\n" in ran.err
+
+
+def test_only_and_limit_choose_samples(cal_ai: CommandLine) -> None:
+    names = write_samples(cal_ai.folder / "samples", 3)
+    write_sample(cal_ai.folder / "samples", "other/x")
+
+    def measured(*flags: str) -> list[str]:
+        shown = cal_ai.benchmark("--extractor", "reader", "--format", "json", *flags).json
+        return [result["sample"] for result in shown["results"]]
+
+    assert measured("--only", "crud/*") == names
+    assert measured("--only", "s001") == ["crud/s001"]
+    assert measured("--limit", "2") == names[:2]
+    ran = cal_ai.benchmark("--extractor", "reader", "--only", "zzz")
+    assert ran.err == "error: samples: no sample fits --only 'zzz', such as crud/*\n"
+
+
+def test_another_language_gets_one_note(cal_ai: CommandLine) -> None:
+    (cal_ai.folder / "talk.txt").write_text(GERMAN)
+    ran = cal_ai("talk.txt", *DRY, "--owner", "Alice")
+    assert ran.said == "talk.txt: in German, it seems; the embedded extractor reads English\n"
+    (cal_ai.folder / "talk.txt").write_text("# Language: en\n" + GERMAN)
+    assert cal_ai("talk.txt", *DRY, "--owner", "Alice").said == ""
+    write_sample(cal_ai.folder / "samples", "a/x", text="# Language: Dutch\n" + LUNCH)
+    ran = cal_ai.benchmark("--extractor", "reader")
+    assert "1 sample not in English, it seems" in ran.err
+    assert ": a/x (Dutch)\n" in ran.err
+
+
+def test_a_run_can_be_named(cal_ai: CommandLine) -> None:
+    write_samples(cal_ai.folder / "samples", 1)
+    shown = cal_ai.benchmark("--extractor", "reader", "--format", "json", "--name", "mine").json
+    assert shown["name"] == "mine"
+    assert "| name | mine |" in cal_ai.report
