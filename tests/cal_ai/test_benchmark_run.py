@@ -83,12 +83,12 @@ def test_a_run_prints_each_sample_then_the_figures(gemini: CommandLine, llm: Loo
     assert figures[2:6] == [
         "             scored  failed  precision               recall                  f1"
         "                      tp  fp  fn",
-        "overall           4       0  0.750 (0.000 to 1.000)  1.000 (1.000 to 1.000)  "
-        "0.857 (0.000 to 1.000)   3   1   0",
+        "overall           4       0  0.750 (0.108 to 0.996)  1.000 (0.210 to 1.000)  "
+        "0.857 (0.258 to 0.998)   3   1   0",
         "adversarial       1       0  0.000 (0.000 to 1.000)  1.000 (0.000 to 1.000)  "
         "0.000 (0.000 to 1.000)   0   1   0",
-        "crud              3       0  1.000 (1.000 to 1.000)  1.000 (1.000 to 1.000)  "
-        "1.000 (1.000 to 1.000)   3   0   0",
+        "crud              3       0  1.000 (0.128 to 1.000)  1.000 (0.128 to 1.000)  "
+        "1.000 (0.245 to 1.000)   3   0   0",
     ]
     assert "high             4      3  0.750  0.301 to 0.954" in figures
     assert "mistakes   1 invented" in figures
