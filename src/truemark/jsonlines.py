@@ -100,7 +100,7 @@ class Appender:
             self._is_new = False
 
     def close(self, *, tidy: bool = False) -> None:
-        """Let other writers have the file; `tidy` removes the lock file, when none will come."""
+        """Let other writers have the file; `tidy` removes the lock file."""
         self._stream.close()
         if tidy:
             # Before the release: whoever waits for the lock sees that its file is gone.
@@ -117,7 +117,7 @@ class Appender:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self.close()
+        self.close(tidy=True)
 
     def _write(self, lines: bytes) -> None:
         size = self._stream.seek(0, os.SEEK_END)

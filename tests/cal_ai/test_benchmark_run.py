@@ -156,9 +156,6 @@ def test_the_report_ends_with_the_models_own_summary(gemini: CommandLine, llm: L
     ("flags", "summary", "reason"),
     [
         pytest.param(("--no-summary",), SUMMARY, "turned off by --no-summary", id="turned-off"),
-        pytest.param(
-            (), "Lovely work.", "the answer has none of the headings asked for", id="no-headings"
-        ),
         pytest.param((), None, "Gemini gave no answer: finish_reason STOP", id="no-text"),
     ],
 )
@@ -176,6 +173,40 @@ def test_a_report_without_ai_summary_says_why_and_is_otherwise_complete(
     assert gemini.report.endswith(f"## AI summary\n\nAI summary unavailable: {reason}\n")
     assert "### crud/s000" in gemini.report
     assert len(llm.calls) == (1 if flags else 2)
+    assert (f"warning: no AI summary: {reason}\n" in ran.err) == (not flags)
+
+
+def test_a_summary_without_the_headings_asked_for_is_kept_as_it_is(
+    gemini: CommandLine, llm: LoopbackLLM
+) -> None:
+    write_samples(gemini.folder / "samples", 1)
+    llm.set_script(lambda call: finds_lunch(call) if asked_sample(call) else says("Lovely\n<b>!"))
+    assert gemini.benchmark().status == 0
+    assert gemini.report.endswith("## AI summary\n\n- Lovely\n\n- &#60;b&#62;!\n")
+
+
+def test_what_the_summary_took_has_a_line_and_is_in_the_total(
+    gemini: CommandLine, llm: LoopbackLLM
+) -> None:
+    write_samples(gemini.folder / "samples", 1)
+    llm.set_script(answers_and_summary)
+    ran = gemini.benchmark("--format", "json").json
+    call = ran["ai_summary"]
+    assert call["usage"]["prompt"] > 0
+    assert 0 < call["cost_usd"] < ran["cost_usd"]
+    assert call["latency_s"] < ran["latency"]["total_s"]
+    assert "| summary | " in gemini.report
+
+
+def test_each_attempt_is_told_while_a_server_is_retried(
+    gemini: CommandLine, llm: LoopbackLLM, quick_retries: None
+) -> None:
+    write_samples(gemini.folder / "samples", 1)
+    llm.set_script([status(503, "busy"), answer(events=[GOT_LUNCH])])
+    ran = gemini.benchmark("--no-summary")
+    assert (
+        "attempt 1 of 2: Gemini answered 503 Service Unavailable: busy; asking again at once\n"
+    ) in ran.err
 
 
 @pytest.fixture(params=["gemini", "openai"])
@@ -228,7 +259,8 @@ def test_a_fault_costs_one_sample_and_no_other(
     assert "| crud/s001 | " in provider.report.partition("## Failed samples")[2]
     (line,) = provider.history
     assert (line["scored_count"], line["failed_count"], line["f1"]) == (3, 1, 1.0)
-    assert [kept["sample"] for kept in provider.answers].count("crud/s001") == 0
+    unusable = [kept for kept in provider.answers if kept["sample"] == "crud/s001"]
+    assert all(kept["unusable"] and kept["raw"] for kept in unusable)
     assert KEY not in ran.out + ran.err + "".join(provider.files().values())
 
 

@@ -6,7 +6,8 @@ import io
 import sys
 
 import pytest
-from tests.cal_ai.sample_folders import CommandLine, write_sample, write_samples
+from testing.loopback import LoopbackLLM, says
+from tests.cal_ai.sample_folders import CommandLine, finds_lunch, write_sample, write_samples
 
 LUNCH = "[Bob]: Lunch tomorrow at noon at Luigi's?\n[Alice]: Yes, see you there.\n"
 DRY = ("--dry-run", "--extractor", "reader", "--apply", "medium")
@@ -138,3 +139,16 @@ def test_a_run_can_be_named(cal_ai: CommandLine) -> None:
     shown = cal_ai.benchmark("--extractor", "reader", "--format", "json", "--name", "mine").json
     assert shown["name"] == "mine"
     assert "| name | mine |" in cal_ai.report
+
+
+def test_an_unusable_answer_is_kept_as_it_came_and_asked_for_again(
+    gemini: CommandLine, llm: LoopbackLLM
+) -> None:
+    write_samples(gemini.folder / "samples", 1)
+    llm.set_script(lambda _: says('{"events": [{"action"', finish="length"))
+    ran = gemini.benchmark("--no-summary")
+    assert "; it was cut off at the model's limit of output (finish_reason MAX_TOKENS)" in ran.err
+    (kept,) = gemini.answers
+    assert (kept["raw"], kept["unusable"]) == ('{"events": [{"action"', True)
+    llm.set_script(finds_lunch)
+    assert gemini.benchmark("--no-summary", "--resume").status == 0

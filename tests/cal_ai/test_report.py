@@ -161,6 +161,7 @@ def test_json_has_every_number_in_full(finished: Finished) -> None:
         "f1": 4,
         "precision": 4,
         "recall": 4,
+        "clean": 4,
     }
     assert found["mistakes"] == {"wrong action": 1, "invented": 1}
     assert found["results"][3]["sample"] == "crud/nearly"

@@ -278,5 +278,4 @@ def test_a_run_leaves_answers_report_record_and_history_and_nothing_else(
         f"{stem}.md",
         f"{stem}.run.json",
         "benchmark_history.jsonl",
-        "benchmark_history.jsonl.lock",
     ]

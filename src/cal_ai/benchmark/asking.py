@@ -176,24 +176,33 @@ async def _answer(question: _Question, plan: Plan) -> Result:
 
 async def _extract(question: _Question, plan: Plan) -> Extraction:
     """Ask the extractor; the answer is stored before it is used."""
-    extractor = plan.extractor
-    extraction = await _timed(extractor, question.request)
+    try:
+        extraction = await _timed(plan.extractor, question.request)
+    except CallFailed as failure:
+        if plan.store is not None and failure.raw is not None:
+            plan.store.keep(_recorded(question, plan.extractor, failure, failure.raw))
+        raise
     if plan.store is not None:
-        plan.store.keep(
-            Recorded(
-                sample=question.sample.id,
-                fingerprint=question.fingerprint,
-                extractor=extractor.name,
-                model=extractor.model,
-                raw=extraction.raw,
-                usage=extraction.usage,
-                latency_s=extraction.latency_s or 0.0,
-                attempts=extraction.attempts,
-                repeat=question.repeat,
-                identity=identity_of(extractor),
-            )
-        )
+        plan.store.keep(_recorded(question, plan.extractor, extraction, extraction.raw))
     return extraction
+
+
+def _recorded(
+    question: _Question, extractor: Extractor, answer: Extraction | CallFailed, raw: str
+) -> Recorded:
+    return Recorded(
+        sample=question.sample.id,
+        fingerprint=question.fingerprint,
+        extractor=extractor.name,
+        model=extractor.model,
+        raw=raw,
+        usage=answer.usage,
+        latency_s=answer.latency_s or 0.0,
+        attempts=answer.attempts,
+        repeat=question.repeat,
+        identity=identity_of(extractor),
+        unusable=isinstance(answer, CallFailed),
+    )
 
 
 async def _timed(extractor: Extractor, request: Request) -> Extraction:

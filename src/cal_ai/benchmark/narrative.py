@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
@@ -46,24 +47,31 @@ _CATEGORIES = 12
 _REASON_LENGTH = 160
 _NAME_LENGTH = 60
 _LINES_PER_SECTION = 12
+_LINES_OF_TEXT = 60
 _LINE_LENGTH = 600
 _DECORATION = re.compile(r"^(?:[#>*•\-\s]|\d{1,2}[.)]\s)+|[*:\s]+$")
 
 
 @dataclass(frozen=True, slots=True)
 class Narrative:
-    """What the model said under each heading, in the order of `SECTIONS`."""
+    """What the model said under each heading, in the order of `SECTIONS`.
+
+    `text` is the whole answer where it has none of the headings.
+    """
 
     sections: tuple[tuple[str, ...], ...]
     usage: Usage | None
+    latency_s: float = 0.0
+    text: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class NoNarrative:
-    """Why there is no AI summary; the tokens of a useless answer still count."""
+    """Why there is no AI summary, and what asking for it took; None where nothing was asked."""
 
     reason: str
     usage: Usage | None = None
+    latency_s: float | None = None
 
 
 async def narrate(finished: Finished) -> Narrative | NoNarrative:
@@ -75,22 +83,26 @@ async def narrate(finished: Finished) -> Narrative | NoNarrative:
         return NoNarrative(f"the {extractor.name} extractor has no language model")
     if not finished.summary.scored:
         return NoNarrative("no sample was scored")
+    begun_s = time.perf_counter()
     try:
         answer = await extractor.complete(narrative_prompt(finished))
     except CallFailed as error:
-        return NoNarrative(error.reason, error.usage)
+        return NoNarrative(error.reason, error.usage, time.perf_counter() - begun_s)
     except FatalCallError as error:
-        return NoNarrative(str(error))
+        return NoNarrative(str(error), None, time.perf_counter() - begun_s)
+    took_s = time.perf_counter() - begun_s
     sections = parse_sections(answer.text)
-    if not any(sections):
-        return NoNarrative("the answer has none of the headings asked for", answer.usage)
-    return Narrative(sections, answer.usage)
+    text = "" if any(sections) else answer.text
+    return Narrative(sections, answer.usage, took_s, text)
 
 
 def narrative_sections(narrative: Narrative | NoNarrative) -> list[Section]:
     """Show what the model said, or why it said nothing."""
     if isinstance(narrative, NoNarrative):
         return [Section(sentences=[f"AI summary unavailable: {escaped(narrative.reason)}"])]
+    if narrative.text:
+        lines = filter(str.strip, narrative.text.splitlines()[:_LINES_OF_TEXT])
+        return [Section(sentences=[f"- {escaped(line, limit=_LINE_LENGTH)}" for line in lines])]
     return [
         Section(name, [f"- {escaped(line, limit=600)}" for line in lines] or ["(nothing said)"])
         for name, lines in zip(SECTIONS, narrative.sections, strict=True)

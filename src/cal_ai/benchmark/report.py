@@ -46,6 +46,15 @@ class TotalSpent:
     latency: Latency | None
 
 
+@dataclass(frozen=True, slots=True)
+class SummaryCall:
+    """What the call for the AI summary took; it is part of what the run spent."""
+
+    usage: Usage | None
+    cost_usd: float | None
+    latency_s: float
+
+
 # Without a repr: asyncio makes that of a task's result, which takes more memory than all samples.
 @dataclass(frozen=True, slots=True, repr=False)
 class Finished:
@@ -62,6 +71,7 @@ class Finished:
     spent: TotalSpent
     replayed: TotalSpent | None
     comparison: Comparison | None = None
+    summary_call: SummaryCall | None = None
 
     @property
     def scores(self) -> Scores | None:
@@ -138,15 +148,21 @@ def _total_cost(results: Sequence[Result], price: Price) -> float | None:
     return sum(costs) if costs else None
 
 
-def add_call(spent: TotalSpent, usage: Usage | None, price: Price) -> TotalSpent:
-    """Add the tokens and the cost of one more call, such as the one for the AI summary."""
-    cost = None if usage is None else price(usage)
+def add_summary_call(finished: Finished, usage: Usage | None, latency_s: float) -> Finished:
+    """Add to what a run took the call for the AI summary, which is also told apart."""
+    spent = finished.spent
+    cost = None if usage is None else price_of(finished.plan.extractor)(usage)
     known = spent.cost_usd is not None and cost is not None
-    return replace(
+    latency = spent.latency
+    if latency is not None:
+        latency = replace(latency, total_s=latency.total_s + latency_s)
+    total = replace(
         spent,
         usage=total_usage([spent.usage, usage]),
         cost_usd=(spent.cost_usd or 0.0) + (cost or 0.0) if known else None,
+        latency=latency,
     )
+    return replace(finished, spent=total, summary_call=SummaryCall(usage, cost, latency_s))
 
 
 def summarise_latency(seconds: Sequence[float]) -> Latency | None:
@@ -205,6 +221,7 @@ def json_facts(finished: Finished, report: Path) -> dict[str, object]:
         "cost_usd": spent.cost_usd,
         "latency": spent.latency and asdict(spent.latency),
         "replayed": replayed and asdict(replayed),
+        "ai_summary": finished.summary_call and asdict(finished.summary_call),
         "wall_s": finished.run.seconds,
         "results": [_result_facts(result) for result in finished.results],
         "answers": _answers_path(finished),
@@ -431,6 +448,9 @@ def spent_facts(finished: Finished) -> Iterator[tuple[str, str]]:
     yield "cost", _cost(spent.cost_usd)
     took = "nothing was asked" if replayed and spent.latency is None else _latency(spent.latency)
     yield "latency", f"{took}; the run took {finished.run.seconds:.2f} s"
+    if (call := finished.summary_call) is not None:
+        tokens, cost = tokens_line(call.usage), _cost(call.cost_usd)
+        yield "summary", f"{call.latency_s:.2f} s, tokens {tokens}, cost {cost}, counted above"
     if replayed is not None:
         yield from replayed_count(finished)
         yield "tokens then", tokens_line(replayed.usage)

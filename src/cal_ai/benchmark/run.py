@@ -16,12 +16,12 @@ from pathlib import Path
 from cal_ai.benchmark.asking import Plan, extract_all, fingerprints
 from cal_ai.benchmark.baseline import Baseline, compare_with_baseline, open_baseline
 from cal_ai.benchmark.mistakes import mistake_lines
-from cal_ai.benchmark.narrative import Narrative, narrate, narrative_sections
+from cal_ai.benchmark.narrative import NoNarrative, narrate, narrative_sections
 from cal_ai.benchmark.page import markdown_report
 from cal_ai.benchmark.record import price_of
 from cal_ai.benchmark.report import (
     Finished,
-    add_call,
+    add_summary_call,
     finish,
     history_line,
     json_facts,
@@ -106,9 +106,10 @@ async def run_plan(
         comparison = await compare_with_baseline(plan, baseline, finished.run)
         finished = replace(finished, comparison=comparison)
     narrative = await narrate(finished)
-    if narrative.usage is not None or isinstance(narrative, Narrative):
-        spent = add_call(finished.spent, narrative.usage, price_of(plan.extractor))
-        finished = replace(finished, spent=spent)
+    if narrative.latency_s is not None:
+        finished = add_summary_call(finished, narrative.usage, narrative.latency_s)
+        if isinstance(narrative, NoNarrative):
+            note(f"warning: no AI summary: {narrative.reason}")
     report = create_new(plan.output, plan.started, ".md")
     try:
         write_run(report.with_suffix(SUFFIX), finished.run)

@@ -80,7 +80,11 @@ class LanguageModelExtractor:
         try:
             return parse_answer(result.text), result.text
         except AnswerError as error:
-            raise CallFailed(f"unusable answer, twice: {error}", raw=result.text) from error
+            reason = f"unusable answer, twice: {error}"
+            if result.cut_off is not None:
+                limit = f"the model's limit of output (finish_reason {result.cut_off})"
+                reason += f"; it was cut off at {limit}"
+            raise CallFailed(reason, raw=result.text) from error
 
 
 class GeminiClient(LanguageModelExtractor):

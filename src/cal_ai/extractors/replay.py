@@ -26,7 +26,8 @@ MOST_REPEATS = 1_000
 class Recorded:
     """One answer as it came: for which sample, who was asked what, and what it took.
 
-    A line with other values is damaged; numbers of thousands of digits are valid JSON.
+    A line with other values is damaged; numbers of thousands of digits are valid JSON. An unusable
+    answer is kept to be read, and is asked for again when the run is resumed.
     """
 
     sample: str
@@ -39,6 +40,7 @@ class Recorded:
     attempts: Annotated[int, Meta(ge=0, lt=10**6)]
     repeat: Annotated[int, Meta(ge=0, lt=MOST_REPEATS)] = 0
     identity: Mapping[str, str] = field(default_factory=dict)
+    unusable: bool = False
 
 
 _CONTEXT_ENCODER = json.JSONEncoder(default=str)
@@ -82,6 +84,7 @@ def recorded_fields(answer: Recorded) -> dict[str, object]:
         "attempts": answer.attempts,
         **({"repeat": answer.repeat} if answer.repeat else {}),
         **({"identity": dict(answer.identity)} if answer.identity else {}),
+        **({"unusable": True} if answer.unusable else {}),
     }
 
 
@@ -132,7 +135,8 @@ def open_recording(path: Path) -> Recording:
             warnings.append(f"{path}: the line at byte {offset} is no stored answer, skipped")
             continue
         of_repeat = offsets.setdefault(answer.repeat, {})
-        of_repeat[answer.fingerprint] = offset
+        if not answer.unusable:
+            of_repeat[answer.fingerprint] = offset
         of_repeat[_conversation(answer.fingerprint)] = offset
         makers.add((answer.extractor, answer.model))
         identities.setdefault(str(sorted(answer.identity.items())), answer.identity)

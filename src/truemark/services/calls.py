@@ -92,10 +92,14 @@ class Tally:
 
 @dataclass(frozen=True, slots=True)
 class LLMCallResult:
-    """A language model's answer to one prompt, and the tokens that it took."""
+    """A language model's answer to one prompt, and the tokens that it took.
+
+    `cut_off` is the provider's reason where the answer ends before its end, such as `length`.
+    """
 
     text: str
     usage: Usage | None = None
+    cut_off: str | None = None
 
 
 class CallFailed(Exception):  # noqa: N818 - an outcome of one question, reported as such

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import replace
 
 from truemark.services.calls import CallFailed, LLMCallResult, Prompt, Tally, plain_prompt
 from truemark.services.retry import Caller
@@ -30,7 +31,7 @@ class LanguageModelClient(ABC):
         """Return the model's answer to free text."""
         tally = Tally()
         result = await self.ask(plain_prompt(prompt), tally)
-        return LLMCallResult(result.text, tally.usage)
+        return replace(result, usage=tally.usage)
 
     async def ask(self, prompt: Prompt, tally: Tally) -> LLMCallResult:
         """Return the model's answer to a prompt, retried as the caller's policy allows."""
@@ -41,4 +42,4 @@ class LanguageModelClient(ABC):
             raise
         tally.usages.append(result.usage)
         # Half a surrogate pair, which JSON can spell, could be neither stored nor sent back.
-        return LLMCallResult(result.text.encode("utf-8", "replace").decode(), result.usage)
+        return replace(result, text=result.text.encode("utf-8", "replace").decode())

@@ -114,7 +114,7 @@ class GeminiModel(LanguageModelClient):
         if not (text := response.text):
             reason = self._provider.quote(_why_no_text(response))
             raise CallFailed(f"Gemini gave no answer: {reason}", usage=usage)
-        return LLMCallResult(self._provider.without_key(text), usage)
+        return LLMCallResult(self._provider.without_key(text), usage, _cut_off(response))
 
 
 def _usage(counts: types.GenerateContentResponseUsageMetadata | None) -> Usage | None:
@@ -137,6 +137,11 @@ def _why_no_text(response: types.GenerateContentResponse) -> str:
     candidate = response.candidates[0]
     finish = "missing" if candidate.finish_reason is None else candidate.finish_reason.value
     return _named("finish_reason", finish, candidate.finish_message)
+
+
+def _cut_off(response: types.GenerateContentResponse) -> str | None:
+    reason = response.candidates[0].finish_reason if response.candidates else None
+    return reason.value if reason is not None and reason.value == "MAX_TOKENS" else None
 
 
 def _named(field: str, value: str, message: str | None) -> str:

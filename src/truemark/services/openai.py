@@ -154,7 +154,8 @@ class OpenAIModel(LanguageModelClient):
             raise CallFailed(
                 f"the model gave no answer: {self._provider.quote(reason)}", usage=usage
             )
-        return LLMCallResult(self._provider.without_key(text), usage)
+        cut_off = "length" if choice.get("finish_reason") == "length" else None
+        return LLMCallResult(self._provider.without_key(text), usage, cut_off)
 
 
 def _json(content: bytes) -> dict[str, object]:

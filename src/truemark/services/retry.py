@@ -15,9 +15,11 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import TypeVar
 
+from truemark.command import inform
 from truemark.services.calls import CallFailed, Tally, TransientError
 
 T = TypeVar("T")
+_SOON_S = 0.05
 _SECONDS = re.compile(r"\d+(?:\.\d+)?")
 
 
@@ -93,6 +95,12 @@ def model_policy(timeout_s: float | None = None) -> CallPolicy:
     return CallPolicy() if timeout_s is None else CallPolicy(timeout_s=timeout_s)
 
 
+def _tell_of_retry(number: int, error: TransientError, policy: CallPolicy, wait_s: float) -> None:
+    """Say why a call is made again, and when, so that a slow server is not silence."""
+    wait = f"in {wait_s:.1f} s" if wait_s >= _SOON_S else "at once"
+    inform(f"attempt {number} of {policy.attempts}: {error}; asking again {wait}")
+
+
 def call_patiently(
     ask: Callable[[], T], policy: CallPolicy, sleep: Callable[[float], None] = time.sleep
 ) -> T:
@@ -107,7 +115,9 @@ def call_patiently(
         try:
             return ask()
         except TransientError as error:
-            sleep(policy.wait_s(number, error, random.random()))
+            wait_s = policy.wait_s(number, error, random.random())
+            _tell_of_retry(number, error, policy, wait_s)
+            sleep(wait_s)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +143,9 @@ class Caller:
             try:
                 return await self._within_timeout(ask)
             except TransientError as error:
-                await self.sleep(self.policy.wait_s(number, error, self.dice()))
+                wait_s = self.policy.wait_s(number, error, self.dice())
+                _tell_of_retry(number, error, self.policy, wait_s)
+                await self.sleep(wait_s)
 
     async def _within_timeout(self, ask: Callable[[], Awaitable[T]]) -> T:
         try:
