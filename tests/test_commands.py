@@ -2,7 +2,8 @@
 
 A fence with `sh` is run; one with `title="FILE"` is written to that file first. A comment before a
 fence says what else is true of it: `<!-- not run: REASON -->` or `<!-- exit status: N -->`.
-The language model that commands ask is a server on loopback.
+The language model that commands ask is a server on loopback, and label pages are opened by a reader
+who knows the truth (`testing/label_reader.py`).
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -18,6 +20,9 @@ from pathlib import Path
 
 import pytest
 from testing.loopback import Call, LoopbackLLM, Reply, answer
+
+from sat_bench import load_corpus
+from sat_bench.corpus.conditions import under_condition
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -35,6 +40,7 @@ SETTINGS = ("GEMINI_", "OPENAI_", "CALDAV_", "GOOGLE_", "GITHUB_", "OWNER_NAME",
 # A guide that adds this to the prompt gets better answers from the model.
 BETTER_RULE = "somebody else's plan"
 LONGEST_S = 240
+READER = ROOT / "testing" / "label_reader.py"
 
 _FENCE = re.compile(
     r"(?:^<!-- (?P<mark>not run|exit status): (?P<value>.+?) -->\n\n?)?"
@@ -96,11 +102,43 @@ def model() -> Iterator[LoopbackLLM]:
         yield server
 
 
+def prepare_talks(folder: Path) -> dict[str, dict[str, object]]:
+    """Lay the bundled talks there as a recogniser writes them, and tell where half of them end."""
+    truth: dict[str, dict[str, object]] = {}
+    (folder / "talks").mkdir()
+    for talk in load_corpus():
+        spoken = under_condition(talk, "bare")
+        (folder / "talks" / f"{talk.id}.txt").write_text(spoken.text, encoding="utf-8")
+        letters = [len("".join(spoken.text[:end].split())) for end in spoken.boundaries]
+        truth[talk.id] = {"ends": letters}
+    return {name: truth[name] for name in sorted(truth)[: len(truth) // 2]}
+
+
+def prepare_conversations(folder: Path) -> dict[str, dict[str, object]]:
+    """Lay the sample conversations there without sidecars, and tell what those hold."""
+    truth: dict[str, dict[str, object]] = {}
+    (folder / "conversations").mkdir()
+    for transcript in sorted((ROOT / "samples").rglob("*.txt")):
+        sidecar = json.loads(transcript.with_suffix(".expected.json").read_text(encoding="utf-8"))
+        shutil.copy(transcript, folder / "conversations")
+        events = enumerate(sidecar.pop("expected_events"))
+        truth[transcript.stem] = {
+            "sidecar": {name: value for name, value in sidecar.items() if name in SETTINGS_SHOWN},
+            "events": [{"id": f"mine-{number}", "fields": event} for number, event in events],
+        }
+    return truth
+
+
+PREPARED = {"own-recordings": prepare_talks, "own-conversations": prepare_conversations}
+SETTINGS_SHOWN = ("tolerance", "owner", "reference_datetime", "calendar_context")
+
+
 def environment(folder: Path, model: LoopbackLLM) -> dict[str, str]:
     kept = {name: value for name, value in os.environ.items() if not name.startswith(SETTINGS)}
     programs = Path(sys.executable).parent
     return {
         **kept,
+        "BROWSER": f"{sys.executable} {READER} {folder / 'truth.json'} %s &",
         "HOME": str(folder / "home"),
         "OPENAI_BASE_URL": model.openai_url,
         "PATH": f"{programs}{os.pathsep}{kept['PATH']}",
@@ -115,6 +153,8 @@ def test_the_commands_of_a_guide_run_in_order(
 ) -> None:
     for name in LINKED:
         (tmp_path / name).symlink_to(ROOT / name)
+    if prepare := PREPARED.get(page.stem):
+        (tmp_path / "truth.json").write_text(json.dumps(prepare(tmp_path)), encoding="utf-8")
     for fence in fences(page):
         if fence.mark == "not run":
             assert fence.value in REASONS
