@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from sat_bench.defaults import (
-    BUNDLED_CORPUS,
+    BUNDLED_CORPORA,
     BUNDLED_MODELS,
     CONDITION_MARK,
     CONDITIONS,
@@ -252,8 +252,8 @@ def _parse_path(value: str) -> Path:
 
 
 def _parse_corpus(value: str) -> Path:
-    """Read the path of a corpus; `bundled` means the bundled talks."""
-    return BUNDLED_CORPUS if value == "bundled" else _parse_path(value)
+    """Read the path of a corpus, or the name of one that the package has."""
+    return BUNDLED_CORPORA.get(value) or _parse_path(value)
 
 
 def _parse_conditions(value: str) -> tuple[Condition, ...]:
@@ -313,7 +313,8 @@ FLAGS = (
     ),
     Flag(
         "-corpus",
-        "folder of transcripts, or one file; bundled names the talks of the package",
+        "folder of transcripts, or one file; bundled names the talks of the package, languages "
+        "eight of them in eight languages",
         "PATH",
         f"{DEFAULT_CORPUS} where it holds transcripts, else bundled",
         _parse_corpus,

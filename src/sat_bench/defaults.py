@@ -37,6 +37,8 @@ Mode = Literal["evaluation", "sweep", "comparison", "conditions"]
 HEADER_NAMES = ("source", "speaker", "title", "duration", "language")
 BUNDLED_FOLDER = Path(__file__).parent / "bundled"
 BUNDLED_CORPUS = BUNDLED_FOLDER / "talks"
+# Corpora of the package by the names that -corpus takes.
+BUNDLED_CORPORA = {"bundled": BUNDLED_CORPUS, "languages": BUNDLED_FOLDER / "languages"}
 DEFAULT_CORPUS = Path("testdata/ted")
 DEFAULT_MODEL = "base"
 ENGLISH_MODELS = ("nano", "small", DEFAULT_MODEL)

@@ -15,11 +15,20 @@ from time import perf_counter
 from sat_bench.corpus.conditions import under_condition
 from sat_bench.corpus.loading import Corpus, holds_transcripts, load_corpus
 from sat_bench.corpus.talks import CorpusError, Talk
-from sat_bench.defaults import BUNDLED_CORPUS, DEFAULT_CORPUS, DEFAULTS, WRITTEN, Condition, Options
+from sat_bench.defaults import (
+    BUNDLED_CORPORA,
+    BUNDLED_CORPUS,
+    DEFAULT_CORPUS,
+    DEFAULTS,
+    WRITTEN,
+    Condition,
+    Options,
+)
 from sat_bench.models.answers import TextSystem
 from sat_bench.models.boundaries import scored_positions
-from sat_bench.models.finding import ModelFiles, is_bundled
+from sat_bench.models.finding import ModelFiles, is_bundled, languages_of
 from sat_bench.models.protocol import NO_LOSS, AnyModel, Probabilities, TalkModel
+from sat_bench.models.reading import foreign_talks
 from sat_bench.models.stored import StoredPredictions
 from sat_bench.models.systems import System, find_system
 from sat_bench.record import (
@@ -74,6 +83,9 @@ def measure_and_report(options: Options) -> int:
     corpus, label = _corpus(options)
     for line in corpus.remarks:
         note(line)
+    for name in filter(is_bundled, options.models):
+        if remark := foreign_talks(name, languages_of(name), corpus):
+            note(remark)
     paths: tuple[Path, ...] = ()
     if options.record:
         paths = record_paths(options.record, options.models, options.conditions)
@@ -99,6 +111,8 @@ def _corpus(options: Options) -> tuple[Corpus, str]:
         note(f"corpus: the bundled talks ({path} holds none yet; `sat-bench import` adds some)")
         path = BUNDLED_CORPUS
     label = "the bundled corpus" if path == BUNDLED_CORPUS else str(path)
+    if path == BUNDLED_CORPORA["languages"]:
+        label = "the bundled talks in eight languages"
     return load_corpus(path, options.truth, watch_reading if _on_a_terminal() else iter), label
 
 

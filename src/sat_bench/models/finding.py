@@ -37,6 +37,7 @@ class ModelFiles:
     threshold: float | None = None
     int8: Int8Origin | None = None
     given_reach: Reach | None = None
+    languages: frozenset[str] = frozenset()  # that it reads; empty: not known
 
     @cached_property
     def reach(self) -> Reach:
@@ -59,6 +60,12 @@ def is_bundled(name: str) -> bool:
     """Whether a name means a bundled model, and not a file of the same name."""
     base = name.removesuffix(INT8_SUFFIX)
     return base in BUNDLED_MODELS and not any(Path(file).is_file() for file in (name, base))
+
+
+def languages_of(name: str) -> frozenset[str]:
+    """Read the languages of a bundled model from its card; none where there is no card."""
+    card = BUNDLED_FOLDER / f"{name.removesuffix(INT8_SUFFIX)}.md"
+    return read_card(card).languages if card.is_file() else frozenset()
 
 
 def int8_name(name: str) -> str:
@@ -123,7 +130,7 @@ def _bundled(name: str, tokenizer: Path | None) -> ModelFiles:
         )
     card = read_card(model.with_suffix(".md"))
     path = find_tokenizer(name, tokenizer or BUNDLED_FOLDER / card.tokenizer)
-    return ModelFiles(name, model, path, card.threshold)
+    return ModelFiles(name, model, path, card.threshold, languages=card.languages)
 
 
 def _int8_copy(name: str, original: ModelFiles) -> ModelFiles:

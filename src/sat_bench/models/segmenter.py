@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+import warnings
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -26,6 +27,7 @@ from sat_bench.models.cards import longest_window, reach_of
 from sat_bench.models.finding import find_model
 from sat_bench.models.network import Network
 from sat_bench.models.protocol import FloatArray, IntArray, ModelNotFound, Probabilities
+from sat_bench.models.reading import ForeignTextWarning, foreign_text
 from sat_bench.models.runtimes import available_cores
 from sat_bench.models.tokenizer import Tokenizer
 from sat_bench.models.windows import GrowingArray, Window, WindowAverage, batches, windows
@@ -33,6 +35,7 @@ from truemark.matching import ScoredPositions
 
 # Short windows run together, up to this many tokens: more is slower for models of any size.
 BATCH_TOKENS = 256
+LOOKED_AT = 5  # texts of which the language is guessed
 # Small enough that the model starts while the rest of a list of short texts is read.
 POOL_TOKENS = 4_096
 POOLS_AHEAD = 8
@@ -115,8 +118,10 @@ class Segmenter:
         threads: int | None = None,
         runtime: Runtime = DEFAULT_RUNTIME,
     ) -> None:
+        self._name, self._languages = str(model), frozenset[str]()
         if tokenizer is None:
             files = find_model(str(model))
+            self._languages = files.languages
             model, tokenizer = files.model, files.tokenizer
             threshold = files.threshold if threshold is None else threshold
         elif not Path(model).is_file():
@@ -138,6 +143,7 @@ class Segmenter:
             raise ValueError(f"threads must be 1 or more, got {threads}")
         self.threshold = threshold
         self.texts_run = 0
+        self._texts_to_look_at = LOOKED_AT
         self._closed = False
         self._window, self._overlap, self._weighting = window, overlap, weighting
         self._short = window * CHARACTERS_A_TOKEN
@@ -172,6 +178,7 @@ class Segmenter:
             raise TypeError(
                 f"text must be a string, got {type(text).__name__}; segment_many takes several"
             )
+        self._look_at(text)
         return sentences(text, self.boundaries(text))
 
     def segment_many(self, texts: Iterable[str]) -> list[list[str]]:
@@ -203,6 +210,14 @@ class Segmenter:
         """Whether the text ends with a sentence's end, and the probability that it does."""
         probability = last_probability(text, self.probabilities(text))
         return probability > self.threshold, probability
+
+    def _look_at(self, text: str) -> None:
+        """Warn once when one of the first texts is in a language that the model does not read."""
+        if self._languages and self._texts_to_look_at:
+            self._texts_to_look_at -= 1
+            if line := foreign_text(self._name, self._languages, text):
+                self._texts_to_look_at = 0
+                warnings.warn(line, ForeignTextWarning, stacklevel=3)
 
     def _check_open(self) -> None:
         if self._closed:

@@ -1,0 +1,75 @@
+"""Texts in a language that a model does not read are named, once."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+
+import pytest
+
+from sat_bench import Segmenter, load_corpus
+from sat_bench.cli import main
+from sat_bench.defaults import BUNDLED_CORPORA
+from sat_bench.models.finding import languages_of
+from sat_bench.models.reading import ForeignTextWarning, foreign_talks, foreign_text
+
+FRENCH = (
+    "On est arrivés trop tard à la gare. Il n'y avait plus personne pour nous aider, et le "
+    "dernier train était parti depuis une heure."
+)
+ENGLISH = "We drove out to the lake on Sunday, and the dog would not get out of the car again."
+LANGUAGES = BUNDLED_CORPORA["languages"]
+
+
+def test_a_foreign_text_is_named_with_the_model_to_try() -> None:
+    assert (
+        foreign_text("base", {"en"}, FRENCH) == "French text; base reads English: try -model world"
+    )
+    assert foreign_text("base", {"en"}, ENGLISH) is None
+    assert foreign_text("mine", frozenset(), FRENCH) is None
+
+
+def test_talks_are_counted_by_language() -> None:
+    talks = list(load_corpus(LANGUAGES))
+    assert foreign_talks("base", {"en"}, talks) == (
+        "Spanish, German, French and 5 more languages (8 of 8 talks); "
+        "base reads English: try -model world"
+    )
+    assert foreign_talks("world", languages_of("world"), talks) is None
+
+
+@pytest.mark.parametrize("stated", ["fr", "fr-CA", "French", "FR"])
+def test_the_language_of_the_header_is_heeded(stated: str) -> None:
+    talk = replace(next(iter(load_corpus())), language=stated)
+    line = foreign_talks("base", {"en"}, [talk])
+    assert line == "French (text); base reads English: try -model world"
+
+
+def test_no_bundled_talk_is_taken_for_a_foreign_one() -> None:
+    assert foreign_talks("base", languages_of("base"), load_corpus()) is None
+
+
+def test_a_segmenter_warns_once() -> None:
+    with Segmenter("nano") as segmenter:
+        with pytest.warns(ForeignTextWarning, match="French text; nano reads English"):
+            segmenter.segment(FRENCH)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            segmenter.segment(FRENCH)
+            segmenter.segment(ENGLISH)
+
+
+def test_the_command_says_it_in_one_note(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["-model", "nano", "-corpus", "languages"]) == 0
+    said = capsys.readouterr()
+    assert said.out.startswith("Loaded 8 talks from the bundled talks in eight languages\n")
+    assert said.err.count("nano reads English: try -model world") == 1
+
+
+def test_world_reads_eight_languages_that_base_does_not(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["-models", "nano,world", "-corpus", "languages", "-format", "csv"]) == 0
+    rows = capsys.readouterr().out.splitlines()
+    world = next(row for row in rows if row.startswith("world,"))
+    assert any(0.95 <= float(cell) <= 1 for cell in world.split(",")[2:4])
