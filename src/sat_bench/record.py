@@ -63,6 +63,7 @@ TOOL = "sat-bench"
 EMPTY_RATIO = 0.0
 WORDS = {"unit": "talk", "units": "talks", "item": "sentence end", "items": "sentence ends"}
 
+BUNDLED = "bundled talks"
 TOLERANCES = (0, 1, 2, 3, 5, 10, 20)
 LEAST_CANDIDATE = 0.01  # what is less probable than this is not shown as a candidate
 NEAR = 20  # characters within which a missed and an invented end may be the same mistake
@@ -180,6 +181,7 @@ def run_of(measured: Measured, options: Options, data: str) -> Run:
         units=_distinct(_unit(talk, chosen) for talk in measurement.talks),
         held_out=_held_out(measured, options) if options.sweeps else None,
         words=WORDS,
+        corpus=options.corpus.resolve().name if options.corpus else BUNDLED,
     )
 
 

@@ -1,4 +1,4 @@
-"""The command `truemark`: compare, report, history and check over run records.
+"""The command `truemark`: compare, report, history, leaderboard and check over run records.
 
 A subcommand is a line in `COMMANDS`: its name, what it does, the function that adds its
 arguments, and the one that does the work and gives the exit status.
@@ -27,6 +27,7 @@ from truemark.command import (
 from truemark.errors import TruemarkError
 
 if TYPE_CHECKING:
+    from truemark.leaderboard import Board
     from truemark.timeline import Timeline
 
 NAME = "truemark"
@@ -144,8 +145,43 @@ def _write_history(timeline: Timeline, options: argparse.Namespace) -> None:
     from truemark.files import write_atomically
     from truemark.pages.history import history_page
 
-    write_atomically(options.output, history_page(timeline, Path(options.folder).resolve().name))
+    title, folder = Path(options.folder).resolve().name, Path(options.output).parent
+    write_atomically(options.output, history_page(timeline, title, folder))
     say(NAME, f"page: {options.output}")
+
+
+def _leaderboard(options: argparse.Namespace) -> int:
+    from truemark.leaderboard import leaderboards
+    from truemark.sections import leaderboard_sections, show
+    from truemark.timeline import read_timeline
+
+    _spare_records(options.output)
+    timeline = read_timeline(options.folder)
+    for warning in timeline.warnings:
+        say(NAME, warning)
+    boards = leaderboards(timeline)
+    if not boards:
+        raise TruemarkError(f"{options.folder}: no run there has a score; nothing to rank")
+    tell(show(leaderboard_sections(boards), options.format))
+    if options.output:
+        _write_leaderboard(boards, options)
+    return DONE
+
+
+def _write_leaderboard(boards: Sequence[Board], options: argparse.Namespace) -> None:
+    from truemark.files import write_atomically
+    from truemark.pages.leaderboard import leaderboard_page, page_name
+    from truemark.pages.report import report_page
+
+    output = Path(options.output)
+    folder = output.with_suffix("")
+    for board in boards:
+        for standing in board.standings:
+            page = folder / page_name(standing)
+            write_atomically(page, report_page([standing.run]))
+    title = Path(options.folder).resolve().name
+    write_atomically(output, leaderboard_page(boards, title, folder.name))
+    say(NAME, f"page: {output}, and a page for each run in {folder}")
 
 
 def _check_arguments(subparser: argparse.ArgumentParser) -> None:
@@ -275,5 +311,11 @@ COMMANDS = (
         "report", "draw runs as one page: scores, mistakes, curves", _report_arguments, _report
     ),
     Command("history", "show the runs of a folder, newest last", _history_arguments, _history),
+    Command(
+        "leaderboard",
+        "rank the systems of a folder, best first",
+        _history_arguments,
+        _leaderboard,
+    ),
     Command("check", "pass or fail a run, for builds", _check_arguments, _check),
 )

@@ -212,6 +212,15 @@ def paired_tables(baseline: Run, run: Run) -> tuple[Ints, Ints]:
     return _paired_tables(_pairs(baseline, run))
 
 
+def f1_difference(baseline: Run, run: Run) -> PairedInterval | None:
+    """Return how far F1 lies above the baseline's, or None where they share no scored unit."""
+    pairs = _pairs(baseline, run)
+    if not pairs:
+        return None
+    before, after = _paired_tables(pairs)
+    return paired_interval(after, before, scoring_of(run.scoring, "f1"))
+
+
 def _pairs(baseline: Run, run: Run) -> list[Pair]:
     """Pair the units that both runs scored: before, after."""
     now = {unit.key: unit for unit in run.units if unit.failed is None}

@@ -244,7 +244,8 @@ class Run:
     """One run of one system on one set under one condition.
 
     `signature` is what makes two runs comparable (data, rules, tolerance, condition) and nothing
-    of the system. `words` are what the tool calls things, such as {"unit": "page"}.
+    of the system. `words` are what the tool calls things, such as {"unit": "page"}. `corpus` is
+    what people call the data.
     """
 
     tool: str
@@ -263,6 +264,7 @@ class Run:
     reliability: Reliability | None = None
     words: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    corpus: str = ""
 
     def __post_init__(self) -> None:
         times = Counter(unit.key for unit in self.units)

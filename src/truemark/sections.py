@@ -19,6 +19,7 @@ from typing import Literal
 from truemark.comparison import WORTH_SEEING, Change, Comparison, Versus
 from truemark.gate import Gate
 from truemark.jsontext import to_json
+from truemark.leaderboard import Board, answer
 from truemark.summary import Summary, failed_units
 from truemark.tables import Table, escape_markdown, render
 from truemark.text import one_line
@@ -263,26 +264,29 @@ def summary_facts(summary: Summary) -> dict[str, object]:
 
 def timeline_sections(timeline: Timeline) -> list[Section]:
     """Show the runs of a folder, newest last, and a small trend per system."""
-    columns = ("started", "tool", "system", "data", "f1", "95% interval", "clusters", "failed")
+    scored = ("f1", "95% interval", "clusters", "failed")
+    columns = ("started", "tool", "system", "data", *scored, "run")
+    names = timeline.data_names
     rows, runs = [], []
     for past in timeline.runs:
         run, summary = past.run, past.summary
         f1 = summary.intervals.get("f1")
         scores = (f1.value, _range(f1), f1.clusters) if f1 else (None, None, None)
         named = (run.started, run.tool, run.system.name)
-        rows.append((*named, past.data[:6], *scores, len(summary.failed)))
+        rows.append((*named, names[past.data], *scores, len(summary.failed), run.id))
         runs.append(
             {
                 "path": past.path,
                 **dict(zip(("started", "tool", "system"), named, strict=True)),
                 "data": past.data,
+                "run": run.id,
                 **summary_facts(summary),
             }
         )
     trends = [
         (
             f"{trend.system} ({trend.tool})",
-            trend.data[:6],
+            names[trend.data],
             trend.picture,
             trend.scores[0],
             trend.scores[-1],
@@ -291,7 +295,7 @@ def timeline_sections(timeline: Timeline) -> list[Section]:
     ]
     return [
         Section(
-            tables=[Table(columns, tuple(rows), (*(None,) * 4, ".3f", None, None, None))],
+            tables=[Table(columns, tuple(rows), (*(None,) * 4, ".3f", *(None,) * 4))],
             facts={"runs": runs},
         ),
         Section(
@@ -309,6 +313,67 @@ def timeline_sections(timeline: Timeline) -> list[Section]:
 
 
 _ANSWERS = {True: "yes", False: "no", None: "not known"}
+
+
+def leaderboard_sections(boards: Sequence[Board]) -> list[Section]:
+    """Show a table for each board, best first, and one for each way in which units are grouped."""
+    sections = []
+    for board in boards:
+        columns = ("system", "f1", "precision", "recall", "same", "s/unit", "cost", "run")
+        rows = [
+            (
+                standing.name,
+                *(_score(standing.summary.intervals[measure]) for measure in MEASURES),
+                standing.letters or None,
+                standing.seconds_per_unit,
+                standing.cost,
+                standing.run.id,
+            )
+            for standing in board.standings
+        ]
+        sentence = answer(board, dict(board.standings[0].run.words))
+        formats = (*(None,) * 5, ".3g", ".4f", None)
+        tables = [Table(columns, tuple(rows), formats)]
+        tables += [_board_groups(board, name) for name in board.group_names]
+        sections.append(
+            Section(f"{board.tool}: {board.data}", [sentence] if sentence else [], tables)
+        )
+    letters = "systems that share a letter under `same` cannot be told apart (Holm, all pairs)"
+    facts = {"boards": [_board_facts(board) for board in boards]}
+    return [*sections, Section(sentences=[f"95% intervals in brackets; {letters}"], facts=facts)]
+
+
+def _board_groups(board: Board, name: str) -> Table:
+    """Show F1 of each system by the values of a group."""
+    scores = [
+        {group.value: group.interval for group in standing.summary.groups if group.name == name}
+        for standing in board.standings
+    ]
+    values = tuple(dict.fromkeys(value for known in scores for value in known))
+    rows = [
+        (standing.name, *(known[value].value if value in known else None for value in values))
+        for standing, known in zip(board.standings, scores, strict=True)
+    ]
+    return Table((f"f1 by {name}", *values), tuple(rows), (None, *(".3f",) * len(values)))
+
+
+def _board_facts(board: Board) -> dict[str, object]:
+    return {
+        "tool": board.tool,
+        "data": board.data,
+        "told_apart": sorted(board.told_apart) if board.known else None,
+        "systems": [
+            {
+                "name": standing.name,
+                "run": standing.run.id,
+                "same": standing.letters,
+                "seconds_per_unit": standing.seconds_per_unit,
+                "cost": standing.cost,
+                **summary_facts(standing.summary),
+            }
+            for standing in board.standings
+        ],
+    }
 
 
 def gate_sections(gate: Gate) -> list[Section]:

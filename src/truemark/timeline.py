@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -58,6 +59,21 @@ class Timeline:
 
     runs: tuple[PastRun, ...]
     warnings: tuple[str, ...]
+
+    @property
+    def data_names(self) -> dict[str, str]:
+        """Name each set of comparable runs by its corpus and condition; else by its digest."""
+        parts: dict[str, list[str]] = {}
+        for past in self.runs:
+            corpus = past.run.corpus or past.data[:6]
+            condition = [past.run.condition] if "condition" in past.run.signature else []
+            parts.setdefault(past.data, [corpus, *condition])
+        names = {data: ", ".join(own) for data, own in parts.items()}
+        shared = Counter(names.values())
+        return {
+            data: f"{name} ({data[:6]})" if shared[name] > 1 else name
+            for data, name in names.items()
+        }
 
     @property
     def trends(self) -> tuple[Trend, ...]:

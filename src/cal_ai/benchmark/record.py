@@ -96,6 +96,7 @@ def record_run(plan: Plan, results: Sequence[Result], seconds: float) -> Run:
         reliability=_reliability(results),
         words=WORDS,
         notes=tuple(_notes(results)),
+        corpus=plan.samples.folder.resolve().name,
     )
 
 

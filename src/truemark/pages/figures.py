@@ -13,6 +13,7 @@ from truemark.uncertainty import MEASURES, Measure, wilson
 TABLE_ROWS = 60
 COLORS = 6  # of runs in the style; further ones begin again
 RELIABILITY = "The share that was right, by what the system said, with its 95% interval;"
+_DASHES: dict[Measure, tuple[int, ...]] = {"f1": (), "precision": (7, 4), "recall": (2, 3)}
 NAMES: dict[Measure, str] = {"f1": "F1", "precision": "precision", "recall": "recall"}
 
 
@@ -28,7 +29,7 @@ class Series:
     color: str
     line: bool = True
     dots: bool = False
-    dashed: bool = False
+    dash: tuple[int, ...] = ()  # lengths of strokes and gaps; none is a solid line
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +44,8 @@ class Level:
 class Figure:
     """A chart, the sentence that says how to read it, and its numbers.
 
-    With `labels` the x axis counts them from 0. `run` is whose threshold the slider below sets.
+    With `labels` the x axis counts them from 0, and `links` are where clicks on them lead.
+    `run` is whose threshold the slider below sets.
     """
 
     id: str
@@ -56,6 +58,7 @@ class Figure:
     rows: tuple[tuple[object, ...], ...]
     levels: tuple[Level, ...] = ()
     labels: tuple[str, ...] = ()
+    links: tuple[str, ...] = ()
     unit_square: bool = False
     run: int | None = None
     left_out: int = 0
@@ -104,7 +107,8 @@ def threshold_figure(number: int, name: str, run: Run, several: bool) -> Figure 
             Series(
                 NAMES[measure],
                 tuple((row[0], row[place]) for row in (some if measure == "precision" else scored)),
-                f"measure-{place - 1}",
+                f"run-{number % COLORS}",
+                dash=_DASHES[measure],
             )
             for place, measure in enumerate(MEASURES, start=1)
         ),
@@ -217,7 +221,7 @@ def reliability_figure(named: Sequence[tuple[str, Run]]) -> Figure | None:
             table.append((name, row.label, row.count, share.value, share.low, share.high))
         series.append(Series(name, tuple(points), f"run-{number % COLORS}", line=False, dots=True))
     if not labels:
-        series.append(Series("as stated", ((0, 0), (1, 1)), "soft", dashed=True))
+        series.append(Series("as stated", ((0, 0), (1, 1)), "soft", dash=(5, 5)))
     where = "n is beside it." if len(with_rows) == 1 else "n is in the table."
     errors = [
         f"{name}: Brier score {stated.brier:.4f}, calibration error {stated.calibration_error:.4f}."

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from statistics import median, quantiles
 
 from truemark.comparison import Comparison, Versus, compare, run_names
+from truemark.leaderboard import Board, answer, rank
 from truemark.pages.document import document, payload_of
 from truemark.pages.figures import figures_of
 from truemark.pages.scales import Scale, difference_scale, score_scale
@@ -17,6 +18,8 @@ from truemark.summary import GroupScore, Summary, summarise
 from truemark.uncertainty import MEASURES
 
 MOST_UNITS = 40  # beyond which the list of units is no overview
+# Kinds that are either a false positive or a false negative; any other mistake is both.
+_COUNTED_ONCE = ("missed", "invented", "duplicate")
 _WORDS = {"unit": "unit", "units": "units", "item": "item", "items": "items"}
 
 
@@ -82,6 +85,26 @@ class Group:
         ]
 
     @property
+    def answer(self) -> str:
+        """Say which run to take, for someone who reads one sentence."""
+        if self.comparison is None or self.comparison.differing:
+            return ""
+        board = rank("", self.runs, self.summaries, self.names)
+        return answer(board, _WORDS | dict(self.runs[0].words), self._units_missing(board))
+
+    def _units_missing(self, board: Board) -> int | None:
+        """Return how many more clusters would tell the best from the first that may equal it."""
+        names = [standing.name for standing in board.standings]
+        for other in names[1:]:
+            if (names[0], other) in board.told_apart:
+                continue
+            for versus in self.comparison.against if self.comparison else ():
+                if {self.names[0], versus.name} == {names[0], other} and versus.needed:
+                    return max(0, versus.needed - versus.clusters) or None
+            return None
+        return None
+
+    @property
     def failed(self) -> list[tuple[str, Unit]]:
         named = zip(self.names, self.summaries, strict=True)
         return [(name, unit) for name, summary in named for unit in summary.failed]
@@ -114,6 +137,14 @@ def report_page(runs: Sequence[Run], *, anyway: bool = False) -> str:
         bars=_bars(runs, in_order),
         group_scale=score_scale(score.interval for summary in in_order for score in summary.groups),
         kept=sum(len(run.findings) for run in runs),
+        counted_twice=sorted(
+            {
+                count.kind
+                for run in runs
+                for count in finding_counts(run)
+                if count.mistake and count.kind not in _COUNTED_ONCE
+            }
+        ),
         found=sum(count.count for run in runs for count in finding_counts(run)),
         figures=figures,
         spendings=[spending for spending in map(_spending, names, runs) if spending.known],

@@ -47,12 +47,12 @@ globalThis.chartsOf = (figures, levels) => {
         ctx.strokeStyle = color;
         ctx.setLineDash(dash);
         ctx.beginPath();
-        ctx.moveTo(x, area.top);
+        ctx.moveTo(x, label ? area.top - 14 * number - 10 : area.top);
         ctx.lineTo(x, area.bottom);
         ctx.stroke();
         const right = x > (area.left + area.right) / 2;
         const side = right ? "right" : "left";
-        write(ctx, label, x + (right ? -5 : 5), area.bottom - 8 - 14 * number, side, color);
+        write(ctx, label, x + (right ? -5 : 5), area.top - 4 - 14 * number, side, color);
       });
       ctx.restore();
     },
@@ -67,10 +67,10 @@ globalThis.chartsOf = (figures, levels) => {
       borderColor: color,
       backgroundColor: color,
       borderWidth: 2,
-      borderDash: series.dashed ? [5, 5] : [],
+      borderDash: series.dash,
       pointRadius: series.dots ? 4 : 0,
       pointHitRadius: 8,
-      clip: 8,
+      clip: { left: 8, top: 8, right: 8, bottom: 0 },
     };
   }
 
@@ -94,20 +94,29 @@ globalThis.chartsOf = (figures, levels) => {
     return scale;
   }
 
+  /** Follows the link of a point; the page behind is that of the run. */
+  function open(figure, point) {
+    if (!point) return;
+    const [x] = figure.series[point.datasetIndex].points[point.index];
+    if (figure.links[x]) location.assign(figure.links[x]);
+  }
+
   function draw(figure) {
     charts.get(figure.id)?.destroy();
     const whole = figure.run !== null || figure.unit_square;
     const options = {
       figure,
       animation: false,
+      layout: { padding: { top: 14 * figure.levels.length + 4, right: 8 } },
       maintainAspectRatio: false,
+      onClick: (_, [point]) => open(figure, point),
       interaction: { mode: "nearest", intersect: false },
       scales: {
         x: axis(figure.x, whole, figure.labels),
-        y: { ...axis(figure.y, figure.unit_square, []), max: 1, suggestedMin: lowest(figure) },
+        y: { ...axis(figure.y, figure.unit_square, []), max: 1, ...floor(figure) },
       },
       plugins: {
-        legend: { labels: { color: colorOf("ink"), boxWidth: 14, boxHeight: 2 } },
+        legend: { position: "bottom", labels: { color: colorOf("ink"), boxWidth: 26, boxHeight: 0 } },
         tooltip: { callbacks: { label: (item) => tip(item, figure) } },
       },
     };
@@ -124,6 +133,14 @@ globalThis.chartsOf = (figures, levels) => {
   /** The lowest end of an interval, which the axis must reach. */
   const lowest = (figure) =>
     Math.min(1, ...figure.series.flatMap((series) => series.points.map(([, y, low]) => low ?? y)));
+
+  /** Where the y axis begins. A curve over thresholds falls to 0 at its ends, which would leave a
+      flat line at the top of the rest, so only what lies between counts. */
+  function floor(figure) {
+    if (figure.run === null) return { suggestedMin: lowest(figure) };
+    const between = figure.series.flatMap((series) => series.points.filter(([x]) => x > 0.02 && x < 0.98));
+    return { min: Math.max(0, Math.floor(10 * Math.min(1, ...between.map(([, y]) => y)) - 1) / 10) };
+  }
 
   function tip(item, figure) {
     const { x, y, low, high, n } = item.raw;

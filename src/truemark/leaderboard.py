@@ -1,0 +1,192 @@
+"""Which systems are best: the newest run of each, one board for runs that can be compared."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from statistics import median
+from string import ascii_lowercase
+
+from truemark.comparison import f1_difference, run_names
+from truemark.records import Run
+from truemark.summary import Summary, summarise
+from truemark.timeline import Timeline
+from truemark.uncertainty import LEVEL, holm
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """A system on a board; systems that share a letter cannot be told apart."""
+
+    name: str
+    run: Run
+    summary: Summary
+    letters: str
+
+    @property
+    def seconds_per_unit(self) -> float | None:
+        """The median of what was measured now; None where nothing was."""
+        seconds = [
+            unit.seconds
+            for unit in self.run.units
+            if unit.seconds is not None and not unit.replayed
+        ]
+        return median(seconds) if seconds else None
+
+    @property
+    def cost(self) -> float | None:
+        costs = [unit.cost for unit in self.run.units if unit.cost is not None]
+        return sum(costs) if costs else None
+
+
+@dataclass(frozen=True, slots=True)
+class Board:
+    """The systems on the same data under the same rules, best first.
+
+    `told_apart` holds the names of each pair, the better first, whose difference is not chance;
+    `known` is false where there are too few clusters to tell any.
+    """
+
+    tool: str
+    data: str
+    standings: tuple[Standing, ...]
+    told_apart: frozenset[tuple[str, str]]
+    known: bool
+
+    @property
+    def group_names(self) -> tuple[str, ...]:
+        """What the units are grouped by, such as language, where that makes a difference."""
+        values: dict[str, set[str]] = {}
+        for standing in self.standings:
+            for score in standing.summary.groups:
+                values.setdefault(score.name, set()).add(score.value)
+        return tuple(name for name, different in values.items() if len(different) > 1)
+
+
+def leaderboards(timeline: Timeline) -> tuple[Board, ...]:
+    """Rank the systems of a folder by F1, a board for each set of comparable runs."""
+    newest: dict[str, dict[str, Run]] = {}
+    for past in timeline.runs:  # newest last
+        if past.f1 is not None:
+            newest.setdefault(past.data, {})[past.run.system_id] = past.run
+    boards = []
+    for data, by_system in newest.items():
+        runs = tuple(by_system.values())
+        boards.append(rank(timeline.data_names[data], runs, [summarise(run) for run in runs]))
+    return tuple(boards)
+
+
+def rank(
+    data: str,
+    runs: Sequence[Run],
+    summaries: Sequence[Summary],
+    names: Sequence[str] | None = None,
+) -> Board:
+    """Rank comparable runs by F1 and tell which of them differ by more than chance.
+
+    p is corrected for all pairs by Holm's method. Runs without a score are left out.
+    """
+    named = zip(names or run_names(runs), runs, summaries, strict=True)
+    scored = [row for row in named if row[2].intervals]
+    scored.sort(key=lambda row: (-row[2].intervals["f1"].value, row[0]))
+    pairs = list(combinations(range(len(scored)), 2))
+    differences = [f1_difference(scored[first][1], scored[second][1]) for first, second in pairs]
+    known = [difference is not None and difference.known for difference in differences]
+    p_values = [1.0 if difference is None else difference.p_value for difference in differences]
+    apart = {
+        pair
+        for pair, sure, p_value in zip(pairs, known, holm(p_values), strict=True)
+        if sure and p_value <= LEVEL
+    }
+    letters = letters_of(len(scored), apart) if any(known) else [""] * len(scored)
+    return Board(
+        tool=runs[0].tool,
+        data=data,
+        standings=tuple(
+            Standing(*row, own_letters) for row, own_letters in zip(scored, letters, strict=True)
+        ),
+        told_apart=frozenset((scored[first][0], scored[second][0]) for first, second in apart),
+        known=any(known),
+    )
+
+
+def letters_of(count: int, apart: set[tuple[int, int]]) -> list[str]:
+    """Give systems letters such that two share one exactly if they cannot be told apart.
+
+    `apart` holds the pairs that can be, the smaller number first.
+
+        letters_of(3, {(0, 2)})  # ["a", "ab", "b"]: the one between is told from neither
+    """
+    groups = [set(range(count))]
+    for first, second in sorted(apart):
+        split = []
+        for group in groups:
+            if first in group and second in group:
+                split += [group - {first}, group - {second}]
+            else:
+                split.append(group)
+        groups = [
+            group
+            for place, group in enumerate(split)
+            if not any(
+                group < other or (group == other and place > at) for at, other in enumerate(split)
+            )
+        ]
+    groups.sort(key=sorted)
+    return [
+        "".join(_letter(place) for place, group in enumerate(groups) if number in group)
+        for number in range(count)
+    ]
+
+
+def _letter(place: int) -> str:
+    number, letter = divmod(place, len(ascii_lowercase))
+    return ascii_lowercase[letter] + (str(number) if number else "")
+
+
+def answer(board: Board, words: Mapping[str, str], units_missing: int | None = None) -> str:
+    """Say in a sentence which system to take, and which cannot be told from it.
+
+    `units_missing` is how many more units would show a difference of 0.02 from the next one.
+    """
+    if len(board.standings) < 2:
+        return ""
+    best, *others = board.standings
+    items, units = words.get("items", "items"), words.get("units", "units")
+    found = _of_hundred(best.summary.intervals["recall"].value)
+    if not board.known:
+        return (
+            f"{best.name} has the highest F1, but {best.summary.intervals['f1'].clusters} {units}"
+            " are too few to say that it is better than the others."
+        )
+    beaten = [other for other in others if (best.name, other.name) in board.told_apart]
+    level = [other.name for other in others if (best.name, other.name) not in board.told_apart]
+    more = (
+        f"; {units_missing} more {units} would show a difference of 0.02" if units_missing else ""
+    )
+    if not beaten:
+        clusters = best.summary.intervals["f1"].clusters
+        return (
+            f"{best.name} has the highest F1 and finds {found} of 100 {items}, but {clusters}"
+            f" {units} do not tell it from {_joined(level)}{more}."
+        )
+    last = beaten[-1]
+    sentence = (
+        f"Take {best.name}: it finds {found} of 100 {items} where {last.name} finds"
+        f" {_of_hundred(last.summary.intervals['recall'].value)}, and"
+        f" {_of_hundred(best.summary.intervals['precision'].value)} of 100 that it marks are"
+        f" right where {last.name} has {_of_hundred(last.summary.intervals['precision'].value)}"
+    )
+    if level:
+        sentence += f"; {_joined(level)} cannot be told from {best.name}{more}"
+    return sentence + "."
+
+
+def _of_hundred(share: float) -> int:
+    return round(100 * share)
+
+
+def _joined(names: Sequence[str]) -> str:
+    *first, last = names
+    return f"{', '.join(first)} and {last}" if first else last

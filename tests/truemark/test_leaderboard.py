@@ -1,0 +1,105 @@
+"""Leaderboards: who is best, who cannot be told apart, and what is said of it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from itertools import combinations
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from testing.talk_runs import talks_run
+from tests.truemark.runs_for_tests import made
+
+from truemark import cli
+from truemark.leaderboard import answer, letters_of, rank
+from truemark.records import Run, write_run
+from truemark.summary import summarise
+
+
+def run_with(name: str, found: int, of: int = 10, units: int = 12) -> Run:
+    return made(name, {f"u{number}": (found, 0, of - found) for number in range(units)})
+
+
+@pytest.mark.parametrize(
+    ("count", "apart", "expected"),
+    [
+        pytest.param(1, set(), ["a"], id="alone"),
+        pytest.param(3, set(), ["a", "a", "a"], id="all the same"),
+        pytest.param(3, {(0, 2)}, ["a", "ab", "b"], id="one between"),
+        pytest.param(3, {(0, 1), (0, 2), (1, 2)}, ["a", "b", "c"], id="all apart"),
+        pytest.param(4, {(0, 2), (0, 3), (1, 3)}, ["a", "ab", "bc", "c"], id="a chain"),
+    ],
+)
+def test_systems_share_a_letter_where_they_cannot_be_told_apart(
+    count: int, apart: set[tuple[int, int]], expected: list[str]
+) -> None:
+    assert letters_of(count, apart) == expected
+
+
+@given(st.data(), st.integers(1, 7))
+def test_letters_say_exactly_which_pairs_are_apart(data: st.DataObject, count: int) -> None:
+    pairs = list(combinations(range(count), 2))
+    apart = data.draw(st.sets(st.sampled_from(pairs))) if pairs else set()
+    letters = letters_of(count, apart)
+    shared = {pair for pair in pairs if set(letters[pair[0]]) & set(letters[pair[1]])}
+    assert shared == set(pairs) - apart
+
+
+def test_the_best_comes_first_and_is_told_from_the_worst() -> None:
+    runs = [run_with("poor", 2), run_with("good", 9), run_with("same", 9)]
+    board = rank("data", runs, [summarise(run) for run in runs])
+    assert [standing.name for standing in board.standings] == ["good", "same", "poor"]
+    assert [standing.letters for standing in board.standings] == ["a", "a", "b"]
+    said = answer(board, {"items": "ends", "units": "talks"})
+    assert said == (
+        "Take good: it finds 90 of 100 ends where poor finds 20, and 100 of 100 that it marks"
+        " are right where poor has 100; same cannot be told from good."
+    )
+
+
+def test_few_units_give_no_letters_and_the_sentence_says_so() -> None:
+    runs = [run_with("good", 9, units=4), run_with("poor", 2, units=4)]
+    board = rank("data", runs, [summarise(run) for run in runs])
+    assert not board.known
+    assert {standing.letters for standing in board.standings} == {""}
+    assert "are too few to say" in answer(board, {"units": "talks"})
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    nano, small = talks_run("nano", 0.9), talks_run("small", 0.97)
+    bare = replace(nano, signature={**nano.signature, "condition": "bare"})
+    write_run(tmp_path / "old.run.json", replace(talks_run("nano", 0.5), started="2020-01-01"))
+    write_run(tmp_path / "nano.run.json", nano)
+    write_run(tmp_path / "small.run.json", small)
+    write_run(tmp_path / "nano.bare.run.json", bare)
+    return tmp_path
+
+
+def test_the_command_ranks_the_newest_run_of_each_system_per_condition(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(["leaderboard", str(folder), "--format", "json"]) == 0
+    boards = json.loads(capsys.readouterr().out)["boards"]
+    names = sorted([system["name"] for system in board["systems"]] for board in boards)
+    assert names == [["nano"], ["small", "nano"]]
+
+
+def test_the_page_links_to_a_page_of_each_run(folder: Path) -> None:
+    page = folder / "board.html"
+    assert cli.main(["leaderboard", str(folder), "-o", str(page)]) == 0
+    text = page.read_text(encoding="utf-8")
+    pages = sorted((folder / "board").glob("*.html"))
+    assert len(pages) == 3
+    assert all(f'href="board/{path.name}"' in text for path in pages)
+
+
+def test_a_folder_without_scores_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_run(tmp_path / "a.run.json", made("broken", {"a": ()}))
+    assert cli.main(["leaderboard", str(tmp_path)]) == 1
+    assert "nothing to rank" in capsys.readouterr().err
