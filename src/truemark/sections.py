@@ -312,9 +312,6 @@ def timeline_sections(timeline: Timeline) -> list[Section]:
     ]
 
 
-_ANSWERS = {True: "yes", False: "no", None: "not known"}
-
-
 def leaderboard_sections(boards: Sequence[Board]) -> list[Section]:
     """Show a table for each board, best first, and one for each way in which units are grouped."""
     sections = []
@@ -374,6 +371,9 @@ def _board_facts(board: Board) -> dict[str, object]:
             for standing in board.standings
         ],
     }
+
+
+_ANSWERS = {True: "yes", False: "no", None: "not known"}
 
 
 def gate_sections(gate: Gate) -> list[Section]:

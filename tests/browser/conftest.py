@@ -15,7 +15,9 @@ from testing.calendar_runs import calendar_run
 from testing.made_runs import hostile_run
 from testing.talk_runs import large_run, talks_run
 
+from truemark.leaderboard import leaderboards
 from truemark.pages.history import history_page
+from truemark.pages.leaderboard import leaderboard_page
 from truemark.pages.report import report_page
 from truemark.records import Run, load_run, write_run
 from truemark.timeline import read_timeline
@@ -63,6 +65,12 @@ def _history(folder: Path) -> str:
     return history_page(read_timeline(folder / "runs"), "runs")
 
 
+def _leaderboard(folder: Path) -> str:
+    """The leaderboard of the same two runs."""
+    _history(folder)
+    return leaderboard_page(leaderboards(read_timeline(folder / "runs")), "runs", "pages")
+
+
 def _bundled_talks(folder: Path) -> str:
     """The page of what sat-bench measures of its own talks."""
     _run("sat_bench", "-models", "nano,small", "-sweep", "-record", str(folder / "bundled"))
@@ -84,6 +92,7 @@ def _run(module: str, *arguments: str) -> None:
 
 MEASURED: dict[str, Callable[[Path], str]] = {
     "history": _history,
+    "leaderboard": _leaderboard,
     "bundled talks": _bundled_talks,
     "bundled conversations": _bundled_conversations,
 }

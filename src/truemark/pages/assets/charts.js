@@ -70,7 +70,7 @@ globalThis.chartsOf = (figures, levels) => {
       borderDash: series.dash,
       pointRadius: series.dots ? 4 : 0,
       pointHitRadius: 8,
-      clip: { left: 8, top: 8, right: 8, bottom: 0 },
+      clip: { left: 8, top: 8, right: 8, bottom: series.dots ? 8 : 0 },
     };
   }
 

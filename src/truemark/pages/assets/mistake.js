@@ -70,7 +70,7 @@ globalThis.mistakesOf = (data, levels, truth, shown) => {
       }
       return element;
     });
-    const heads = ["", "expected", "got"].map((name) => make("th", { scope: "col" }, name));
+    const heads = ["field", "expected", "got"].map((name) => make("th", { scope: "col" }, name));
     const table = make("table", { class: "fields" }, make("thead", {}, make("tr", {}, ...heads)));
     table.append(make("tbody", {}, ...body));
     return make("div", { class: "scroll" }, table);
