@@ -129,7 +129,7 @@ def test_the_verdict_comes_first_and_in_numbers(talks_page: str) -> None:
     found = re.findall(r"<h2>(.*?)</h2>", talks_page)
     assert found == headings
     unit_total = sum(unit.tp + unit.fn for unit in talks_run("nano", 0.9).units)
-    assert f"Of {unit_total} sentence ends" in text
+    assert f"Of {unit_total:,} sentence ends" in text
 
 
 def test_a_run_in_which_everything_failed_still_has_a_page() -> None:

@@ -4,12 +4,11 @@
 globalThis.truthOf = (data) => {
   const { runs, findings } = data;
   const NAMES = new Map([["wrong", "the truth is wrong"], ["unclear", "unclear"]]);
+  const storageName = (run) => `truemark marks ${run.id}`;
   const verdicts = runs.map((run) => new Map(stored(run)));
 
   const keyOf = (finding) =>
     JSON.stringify([finding.unit, finding.repeat, finding.kind, finding.character ?? finding.expected ?? finding.got ?? null]);
-
-  const storageName = (run) => `truemark marks ${run.id}`;
 
   /** What was kept; nothing where the browser keeps nothing for pages. */
   function stored(run) {
