@@ -18,7 +18,7 @@ from truemark.summary import GroupScore, Summary, summarise
 from truemark.uncertainty import MEASURES
 
 MOST_UNITS = 40  # beyond which the list of units is no overview
-# Kinds that are either a false positive or a false negative; any other mistake is both.
+# Kinds that are either a false positive or a false negative, whatever they are compared with.
 _COUNTED_ONCE = ("missed", "invented", "duplicate")
 _WORDS = {"unit": "unit", "units": "units", "item": "item", "items": "items"}
 
@@ -139,10 +139,11 @@ def report_page(runs: Sequence[Run], *, anyway: bool = False) -> str:
         kept=sum(len(run.findings) for run in runs),
         counted_twice=sorted(
             {
-                count.kind
+                finding.kind
                 for run in runs
-                for count in finding_counts(run)
-                if count.mistake and count.kind not in _COUNTED_ONCE
+                for finding in run.findings
+                if finding.mistake and finding.kind not in _COUNTED_ONCE
+                if finding.expected is not None and finding.got is not None
             }
         ),
         found=sum(count.count for run in runs for count in finding_counts(run)),
@@ -190,7 +191,7 @@ def _group(
         difference
         for versus in against
         for difference in (
-            *versus.differences.values(),
+            *(versus.differences[measure] for measure in MEASURES),
             *(group.difference for group in versus.groups),
         )
     ]
@@ -202,7 +203,10 @@ def _group(
         summaries=summaries,
         comparison=comparison,
         scale=score_scale(
-            interval for summary in summaries for interval in summary.intervals.values()
+            summary.intervals[measure]
+            for summary in summaries
+            if summary.intervals
+            for measure in MEASURES
         ),
         differences=difference_scale(intervals),
     )

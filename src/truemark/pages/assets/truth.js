@@ -42,8 +42,8 @@ globalThis.truthOf = (data) => {
   function change(finding) {
     if (finding.kind === "missed") return [0, 0, -1];
     if (["invented", "duplicate"].includes(finding.kind)) return [1, -1, 0];
-    if ("expected" in finding === "got" in finding) return [1, -1, -1];
-    return "got" in finding ? [1, -1, 0] : [0, 0, -1];
+    if ("expected" in finding && "got" in finding) return [1, -1, -1];
+    return "expected" in finding ? [0, 0, -1] : [1, -1, 0];
   }
 
   function f1([tp, fp, fn], empty) {
