@@ -28,6 +28,7 @@ from truemark.errors import TruemarkError
 
 if TYPE_CHECKING:
     from truemark.leaderboard import Board
+    from truemark.sections import Form, Section
     from truemark.timeline import Timeline
 
 NAME = "truemark"
@@ -77,7 +78,11 @@ def parser() -> argparse.ArgumentParser:
 
 def _compare_arguments(subparser: argparse.ArgumentParser) -> None:
     subparser.add_argument(
-        "runs", nargs="+", metavar="RUN", help="run records; the first is the baseline"
+        "runs",
+        nargs="+",
+        metavar="RUN",
+        help="run records, the first is the baseline; a folder stands for its newest run on the"
+        " same data, a lone folder for all of its runs",
     )
     subparser.add_argument(
         "--anyway", action="store_true", help="compare the units in common of differing data"
@@ -87,14 +92,25 @@ def _compare_arguments(subparser: argparse.ArgumentParser) -> None:
 
 def _compare(options: argparse.Namespace) -> int:
     from truemark.comparison import compare
-    from truemark.records import load_run
-    from truemark.sections import comparison_sections, show
+    from truemark.folders import comparable_groups
+    from truemark.sections import comparison_sections
 
-    if len(options.runs) < 2:
-        _refuse("compare needs two records or more")
-    comparison = compare([load_run(path) for path in options.runs], anyway=options.anyway)
-    tell(show(comparison_sections(comparison), options.format))
+    if len(options.runs) < 2 and not Path(options.runs[0]).is_dir():
+        _refuse("compare needs two records or more, or a folder of them")
+    groups = comparable_groups(options.runs)
+    shown = [comparison_sections(compare(runs, anyway=options.anyway)) for runs in groups]
+    tell(_show_all(shown, options.format, "comparisons"))
     return DONE
+
+
+def _show_all(groups: Sequence[Sequence[Section]], form: Form, name: str) -> str:
+    """Show one after the other; in JSON, several are a list under this name."""
+    from truemark.jsontext import to_json
+    from truemark.sections import all_facts, show
+
+    if form == "json" and len(groups) > 1:
+        return to_json({name: [all_facts(sections) for sections in groups]}, indent=2) + "\n"
+    return "\n".join(show(sections, form) for sections in groups)
 
 
 def _report_arguments(subparser: argparse.ArgumentParser) -> None:
@@ -185,8 +201,12 @@ def _write_leaderboard(boards: Sequence[Board], options: argparse.Namespace) -> 
 
 
 def _check_arguments(subparser: argparse.ArgumentParser) -> None:
-    subparser.add_argument("run", metavar="RUN", help="the run record to check")
-    subparser.add_argument("--against", metavar="BASELINE", help="the run record to compare with")
+    subparser.add_argument(
+        "run", metavar="RUN", help="the run record to check; of a folder its newest on each data"
+    )
+    subparser.add_argument(
+        "--against", metavar="BASELINE", help="the run record, or folder, to compare with"
+    )
     subparser.add_argument(
         "--measure",
         type=_measures,
@@ -230,9 +250,9 @@ def _check_arguments(subparser: argparse.ArgumentParser) -> None:
 def _check(options: argparse.Namespace) -> int:
     from truemark.comparison import NotComparableError
     from truemark.files import append_text, write_atomically
+    from truemark.folders import pairs_to_check
     from truemark.gate import Criteria, check, junit
-    from truemark.records import load_run
-    from truemark.sections import gate_sections, gate_summary, show
+    from truemark.sections import gate_sections, gate_summary
 
     criteria = Criteria(
         fail_under=options.fail_under,
@@ -249,18 +269,23 @@ def _check(options: argparse.Namespace) -> int:
         asked = "--fail-if-worse" if criteria.fail_if_worse else "--margin"
         _refuse(f"{asked} needs --against BASELINE")
     _spare_records(options.junit)
-    baseline = load_run(options.against) if options.against else None
+    pairs = pairs_to_check(options.run, options.against)
+    if options.junit and len(pairs) > 1:
+        _refuse(
+            f"--junit is for one run, and {options.run} holds runs on {len(pairs)} kinds of data"
+        )
     try:
-        gate = check(load_run(options.run), baseline, criteria, anyway=options.anyway)
+        gates = [check(run, base, criteria, anyway=options.anyway) for run, base in pairs]
     except NotComparableError as error:
         say(NAME, f"error: {error}")
         return NOT_COMPARABLE
-    tell(show(gate_sections(gate), options.format))
+    tell(_show_all([gate_sections(gate) for gate in gates], options.format, "checks"))
     if options.junit:
-        write_atomically(options.junit, junit(gate))
+        write_atomically(options.junit, junit(gates[0]))
     if page := os.environ.get("GITHUB_STEP_SUMMARY"):
-        append_text(page, gate_summary(gate))
-    return _STATUS[gate.outcome]
+        append_text(page, "\n".join(gate_summary(gate) for gate in gates))
+    statuses = {_STATUS[gate.outcome] for gate in gates}
+    return FAILED if FAILED in statuses else max(statuses)
 
 
 def _spare_records(output: str | None) -> None:

@@ -1,0 +1,70 @@
+"""Which runs are meant where a folder of records stands in place of a record."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from truemark.errors import TruemarkError
+from truemark.records import Run, load_run
+from truemark.timeline import read_timeline
+
+_Paths = Sequence[str | os.PathLike[str]]
+
+
+def comparable_groups(paths: _Paths) -> list[list[Run]]:
+    """Return the runs to compare, those on the same data together, the baseline first.
+
+    A lone folder stands for all of its runs, oldest first; a folder among several for its newest
+    run on each kind of data.
+    """
+    if len(paths) == 1:
+        groups: dict[str, list[Run]] = {}
+        for run in _runs_below(paths[0]):
+            groups.setdefault(_data(run), []).append(run)
+        several = [runs for runs in groups.values() if len(runs) > 1]
+        if not several:
+            raise TruemarkError(f"{paths[0]}: holds no two runs on the same data to compare")
+        return several
+    newest = [newest_runs(path) for path in paths]
+    if all(len(runs) == 1 for runs in newest):
+        return [[run for runs in newest for run in runs.values()]]
+    shared = [[runs[data] for runs in newest if data in runs] for data in newest[0]]
+    several = [runs for runs in shared if len(runs) > 1]
+    if not several:
+        raise TruemarkError(f"{paths[0]}: holds no run on the data of one in {paths[1]}")
+    return several
+
+
+def pairs_to_check(
+    run: str | os.PathLike[str], against: str | os.PathLike[str] | None
+) -> list[tuple[Run, Run | None]]:
+    """Return the runs to check, each with the run on the same data to compare it with."""
+    runs = newest_runs(run)
+    if against is None:
+        return [(checked, None) for checked in runs.values()]
+    baselines = newest_runs(against)
+    if len(runs) == len(baselines) == 1:
+        return [(next(iter(runs.values())), next(iter(baselines.values())))]
+    shared: list[tuple[Run, Run | None]] = [
+        (runs[data], baselines[data]) for data in runs if data in baselines
+    ]
+    if not shared:
+        raise TruemarkError(f"{against}: holds no run on the data of one in {run}")
+    return shared
+
+
+def newest_runs(path: str | os.PathLike[str]) -> dict[str, Run]:
+    """Return the newest run on each kind of data below a folder; for a record its own run."""
+    runs = _runs_below(path) if Path(path).is_dir() else [load_run(path)]
+    return {_data(run): run for run in runs}
+
+
+def _runs_below(folder: str | os.PathLike[str]) -> list[Run]:
+    return [past.run for past in read_timeline(folder).runs]
+
+
+def _data(run: Run) -> str:
+    return json.dumps(run.comparison_key, sort_keys=True)

@@ -1,0 +1,67 @@
+"""Folders in place of records, for `truemark compare` and `truemark check`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from tests.truemark.runs_for_tests import many
+
+from truemark.cli import main
+from truemark.records import write_run
+
+OTHER = {"data": "d2", "rules": "r1"}
+LATER = "2026-03-02T09:00:00+00:00"
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.delenv("GITHUB_STEP_SUMMARY", raising=False)
+    monkeypatch.chdir(tmp_path)
+    write_run("before/first.run.json", many("before", 2))
+    write_run("after/resumed.run.json", many("after", 2))
+    write_run("after/newest.run.json", many("after", 0, started=LATER))
+    return tmp_path
+
+
+def test_a_folder_stands_for_its_newest_run(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["compare", "before", "after"]) == 0
+    assert "after against before: better" in capsys.readouterr().out
+    assert main(["check", "after", "--against", "before", "--fail-if-worse"]) == 0
+    assert main(["check", "before", "--against", "after", "--fail-if-worse"]) == 1
+
+
+def test_runs_on_the_same_data_are_compared_with_each_other(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_run("before/other.run.json", many("before", 0, signature=OTHER))
+    write_run("after/other.run.json", many("after", 2, signature=OTHER))
+    assert main(["compare", "before", "after", "--format", "json"]) == 0
+    assert len(json.loads(capsys.readouterr().out)["comparisons"]) == 2
+    assert main(["check", "after", "--against", "before", "--fail-if-worse"]) == 1
+    assert "worse" in capsys.readouterr().out
+    flags = ["--fail-if-worse", "--junit", "cases.xml"]
+    assert main(["check", "after", "--against", "before", *flags]) == 2
+
+
+def test_a_lone_folder_means_all_of_its_runs(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["compare", "."]) == 0
+    shown = capsys.readouterr().out
+    assert "before" in shown
+    assert "after" in shown
+    assert main(["compare", "before"]) == 1
+    assert "before: holds no two runs on the same data to compare" in capsys.readouterr().err
+
+
+def test_a_folder_without_a_run_on_the_same_data_is_told(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_run("other/one.run.json", many("one", 0, signature=OTHER))
+    write_run("other/two.run.json", many("two", 0, signature={"data": "d3", "rules": "r1"}))
+    assert main(["compare", "before", "other"]) == 1
+    assert "before: holds no run on the data of one in other" in capsys.readouterr().err
