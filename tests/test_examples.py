@@ -1,5 +1,6 @@
 """The example of a third benchmark gets intervals, comparison and gate by writing records."""
 
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -7,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from truemark.cli import main
-from truemark.records import load_run
+from truemark.records import load_run, write_run
+from truemark.summary import summarise
 
 ROOT = Path(__file__).parents[1]
 
@@ -40,3 +42,19 @@ def test_the_page_of_a_benchmark_with_marks_shows_mistakes_in_their_text(tmp_pat
     record = str(tmp_path / "capitals.run.json")
     assert main(["report", record, "-o", str(page)]) == 0
     assert "City Council" in page.read_text(encoding="utf-8")
+
+
+def test_the_demo_ends_with_a_verdict_per_tool(tmp_path: Path) -> None:
+    demo, names = (
+        runpy.run_path(str(ROOT / "examples" / f"{name}.py")) for name in ("demo", "names")
+    )
+    for model, extractor in zip(demo["MODELS"], ("titled", "titled", "capitals"), strict=True):
+        write_run(tmp_path / f"{model}.bare.run.json", names["measure"](extractor))
+    assert demo["verdict_on_models"](tmp_path, "bare") == (
+        "of 100 sentence ends nano 56, small 56, base 89 are found;"
+        " of 100 cuts 100, 100, 62 are right."
+        " Against nano, small cannot be told apart, base cannot be told apart."
+    )
+    assert demo["verdict_on_extractor"](summarise(names["measure"]("titled"))) == (
+        "the embedded reader finds 10 of 18 events, and 10 of the 10 that it gives are right."
+    )

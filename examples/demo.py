@@ -1,0 +1,103 @@
+"""Run both benchmarks on what ships in the package, and end with what they show: `make demo`.
+
+Records and pages go to the folder that is given, notes of the commands to `demo.log` there.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+from truemark import compare, load_run, summarise
+from truemark.summary import Summary
+
+MODELS = ("nano", "small", "base")
+
+
+def run(program: str, *arguments: str, folder: Path) -> str:
+    """Run a command, return what it prints, and keep its notes in the log."""
+    with (folder / "demo.log").open("a", encoding="utf-8") as log:
+        done = subprocess.run(
+            [sys.executable, "-m", program.replace("-", "_"), *arguments],
+            stdout=subprocess.PIPE,
+            stderr=log,
+            text=True,
+            check=False,
+        )
+    if done.returncode:
+        raise SystemExit(f"{program} failed; see {folder / 'demo.log'}")
+    return done.stdout
+
+
+def show(step: str, program: str, *arguments: str, folder: Path, lines: int | None = None) -> None:
+    """Name a step and its command, and show the first lines of its results."""
+    print(f"\n{step}\n\n$ {program} {' '.join(arguments)}", flush=True)
+    for line in run(program, *arguments, folder=folder).splitlines()[:lines]:
+        print(line)
+
+
+def verdict_on_models(folder: Path, condition: str) -> str:
+    """Say how many ends each model finds, and whether the others differ from the first."""
+    ending = "run.json" if condition == "written" else f"{condition}.run.json"
+    comparison = compare([load_run(folder / f"{model}.{ending}") for model in MODELS])
+    found = ", ".join(
+        f"{model} {100 * summary.intervals['recall'].value:.0f}"
+        for model, summary in zip(MODELS, comparison.summaries, strict=True)
+    )
+    right = ", ".join(
+        f"{100 * summary.intervals['precision'].value:.0f}" for summary in comparison.summaries
+    )
+    verdicts = ", ".join(
+        f"{model} is {versus.verdict}"
+        if versus.verdict in ("better", "worse")
+        else f"{model} cannot be told apart"
+        for model, versus in zip(MODELS[1:], comparison.against, strict=True)
+    )
+    return (
+        f"of 100 sentence ends {found} are found; of 100 cuts {right} are right."
+        f" Against {MODELS[0]}, {verdicts}."
+    )
+
+
+def verdict_on_extractor(summary: Summary) -> str:
+    counts = summary.counts
+    return (
+        f"the embedded reader finds {counts.tp} of {counts.tp + counts.fn} events, and"
+        f" {counts.tp} of the {counts.tp + counts.fp} that it gives are right."
+    )
+
+
+def main(folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    talks, calendar, history = (
+        folder / f"{name}.html" for name in ("talks", "calendar", "history")
+    )
+    (folder / "demo.log").unlink(missing_ok=True)
+    show(
+        "Sentence ends in 24 talks, as written and without case and punctuation:",
+        *("sat-bench", "-models", ",".join(MODELS), "-conditions", "bare"),
+        *("-record", str(folder)),
+        folder=folder,
+    )
+    show(
+        "Calendar events in 72 conversations:",
+        *("cal-ai", "benchmark", "--extractor", "reader", "--output", str(folder)),
+        folder=folder,
+        lines=4,
+    )
+    newest = max(folder.glob("benchmark_*.run.json"), key=lambda record: record.stat().st_mtime)
+    endings = ("run.json", "bare.run.json")
+    records = [str(folder / f"{model}.{ending}") for ending in endings for model in MODELS]
+    run("truemark", "report", *records, "-o", str(talks), folder=folder)
+    run("truemark", "report", str(newest), "-o", str(calendar), folder=folder)
+    run("truemark", "history", str(folder), "-o", str(history), folder=folder)
+    print("\nWhat this shows")
+    print(f"  As written: {verdict_on_models(folder, 'written')}")
+    print(f"  Without case and punctuation: {verdict_on_models(folder, 'bare')}")
+    print(f"  Calendar: {verdict_on_extractor(summarise(load_run(newest)))}")
+    print(f"\nOpen in a browser: {talks}, {calendar}, {history}")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
