@@ -35,7 +35,7 @@ def command(model: str) -> None:
 
 def row(model: str, corpus: Corpus, file: Path, rounds: int) -> tuple[object, ...]:
     """The times of a run and of its record, and how large that is."""
-    [measured] = measure_system(find_system(model), corpus, keep_places=True)
+    [measured] = measure_system(find_system(model), corpus)
     run = run_of(measured, Options(), corpus.checksum)
 
     def record() -> None:

@@ -422,6 +422,11 @@ FLAGS = (
         "PATH",
         parse=_parse_path,
     ),
+    Flag(
+        "-inner",
+        "show the measures of the field without the end of each text, which every system gets for "
+        "free; JSON and records have both",
+    ),
     Flag("-per-talk", "show each talk too, at the threshold used or found best"),
     Flag(
         "-format",
@@ -634,6 +639,7 @@ def parse_options(arguments: Sequence[str]) -> Options | None:
         record=given.get("-record"),
         format=given.get("-format", FORMATS[0]),
         per_talk="-per-talk" in given,
+        inner="-inner" in given,
         without_effect=tuple(_without_effect(given)),
     )
 

@@ -98,6 +98,7 @@ class Options:
     record: Path | None = None
     format: Format = "text"
     per_talk: bool = False
+    inner: bool = False
     without_effect: tuple[str, ...] = ()
 
 

@@ -42,6 +42,7 @@ from sat_bench.record import (
     record_paths,
     run_of,
     with_findings,
+    word_starts,
 )
 from sat_bench.report import Report, notes, results_of, show, shown_threshold, signatures
 from sat_bench.running.cache import ProbabilityCache
@@ -161,7 +162,6 @@ def _measure_several(
         options.tokenizer,
         inference,
         conditions=options.conditions,
-        keep_places=options.record is not None,
     )
 
 
@@ -176,7 +176,6 @@ def _measure_one(options: Options, corpus: Corpus, inference: Inference) -> Iter
         options.tolerance,
         inference,
         conditions=options.conditions,
-        keep_places=options.record is not None,
     )
 
 
@@ -204,8 +203,6 @@ def measure(
     model: AnyModel,
     talks: Iterable[Talk],
     tolerance: int = DEFAULTS.tolerance,
-    *,
-    keep_places: bool = False,
 ) -> Measurement:
     """Run the model once over each talk; talks are read as the model needs them."""
     watch = Stopwatch()
@@ -220,8 +217,9 @@ def measure(
                 curve_of(scored, truths, tolerance),
                 answer.seconds,
                 answer.replayed,
-                (scored, truths) if keep_places else None,
+                (scored, truths),
                 talk.truth,
+                word_starts(talk.text),
             )
         )
         if answer.loss != NO_LOSS:
@@ -272,7 +270,6 @@ def compare(
     inference: Inference = ON_THIS_MACHINE,
     *,
     conditions: Sequence[Condition] = (WRITTEN,),
-    keep_places: bool = False,
 ) -> Iterator[Measured | Failed]:
     """Measure the named systems in turn under each condition; one that fails stops no other.
 
@@ -291,7 +288,6 @@ def compare(
                 tolerance,
                 inference,
                 conditions=conditions,
-                keep_places=keep_places,
             )
         except CorpusError:
             raise
@@ -307,7 +303,6 @@ def measure_system(
     inference: Inference = ON_THIS_MACHINE,
     *,
     conditions: Sequence[Condition] = (WRITTEN,),
-    keep_places: bool = False,
 ) -> list[Measured]:
     """Open the system once and measure it under each condition, by default at its own threshold."""
     used = tuple(thresholds or (default_threshold(system),))
@@ -318,7 +313,7 @@ def measure_system(
             changed = talks
             if condition != WRITTEN:
                 changed = (under_condition(talk, condition) for talk in talks)
-            measurement = measure(model, changed, tolerance, keep_places=keep_places)
+            measurement = measure(model, changed, tolerance)
             if inference.cache:
                 # What a cache hands out says nothing about the time it took to make.
                 measurement = replace(measurement, effort=None)

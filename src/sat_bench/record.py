@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import isfinite
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sat_bench.corpus.conditions import under_condition
 from sat_bench.corpus.talks import Talk
@@ -30,7 +31,7 @@ from sat_bench.models.protocol import NO_LOSS, Loss
 from sat_bench.models.systems import System
 from truemark import __version__
 from truemark.calibration import reliability_of
-from truemark.counts import Weights, total
+from truemark.counts import Counts, Weights, scores, total
 from truemark.curve import (
     Curve,
     SweepPoint,
@@ -42,7 +43,20 @@ from truemark.curve import (
     thinned,
 )
 from truemark.errors import TruemarkError, os_reason
-from truemark.matching import ScoredPositions
+from truemark.matching import ScoredPositions, match_positions
+from truemark.measures import (
+    Edits,
+    Windows,
+    boundary_edits,
+    boundary_similarity,
+    macro_f1,
+    pk_windows,
+    segment_f1,
+    su_error_rate,
+    whole_segments,
+    window_diff_windows,
+    wrong_share,
+)
 from truemark.places import Group, over_tolerances, position_marks
 from truemark.records import (
     SUFFIX,
@@ -69,6 +83,12 @@ LEAST_CANDIDATE = 0.01  # what is less probable than this is not shown as a cand
 NEAR = 20  # characters within which a missed and an invented end may be the same mistake
 AROUND = 80  # characters of text on either side of a finding
 
+# Scripts that put no white space between words count characters.
+_WORD = re.compile(
+    r"[\u3001-\u30ff\u3400-\u4dbf\u4e00-\u9fff]|[^\s\u3001-\u30ff\u3400-\u4dbf\u4e00-\u9fff]+"
+)
+IntColumn = NDArray[np.int64]
+
 _NOT_IN_NAMES = re.compile(r"[^\w.+-]+")
 
 
@@ -86,7 +106,7 @@ class Effort:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MeasuredTalk:
-    """The answer of a system to one talk; `group` has its places where a record needs them."""
+    """The answer of a system to one talk; `group` has the places of its answer and the truth."""
 
     id: str
     language: str
@@ -95,6 +115,7 @@ class MeasuredTalk:
     replayed: bool = False
     group: Group | None = None
     truth: TruthSource = "gold"
+    words: IntColumn | None = None  # where the words of its text begin
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -182,12 +203,68 @@ def run_of(measured: Measured, options: Options, data: str) -> Run:
         held_out=_held_out(measured, options) if options.sweeps else None,
         words=WORDS,
         corpus=options.corpus.resolve().name if options.corpus else BUNDLED,
+        measures=measures_of(measurement.talks, chosen, options.tolerance, inner=False),
+        inner_measures=measures_of(measurement.talks, chosen, options.tolerance, inner=True),
     )
 
 
 def truth_of(measurement: Measurement) -> str:
     """Name what gave the truth of the talks: gold, lines, or the name of a rule."""
     return "+".join(sorted({talk.truth for talk in measurement.talks})) or "gold"
+
+
+def word_starts(text: str) -> IntColumn:
+    """Return where the words of a text begin, in characters."""
+    return np.fromiter((match.start() for match in _WORD.finditer(text)), dtype=np.int64)
+
+
+def measures_of(
+    talks: Sequence[MeasuredTalk], threshold: float, tolerance: int, *, inner: bool
+) -> Mapping[str, float]:
+    """Compute the measures of the field at a threshold, by name, where they have a value.
+
+    `inner` leaves out the end of each text, which every system gets for free.
+    """
+    counts: list[Counts] = []
+    whole = Counts(0, 0, 0)
+    crossed, unequal, edits = Windows(), Windows(), Edits()
+    for talk in talks:
+        if talk.group is None or talk.words is None:
+            return {}
+        scored, truths = talk.group
+        end = max(truths[-1] if truths else 0, int(scored.positions[-1]) if len(scored) else 0)
+        predicted = [place for place in scored.above(threshold) if not inner or place < end]
+        expected = [place for place in truths if not inner or place < end]
+        pairs = match_positions(predicted, expected, tolerance)
+        found = Counts.of(matched=len(pairs), predicted=len(predicted), expected=len(expected))
+        counts.append(found)
+        segments = whole_segments(pairs, len(predicted), len(expected))
+        whole = total((whole, segments))
+        ours, theirs = (_after_words(talk.words, places) for places in (predicted, expected))
+        length = max(0, len(talk.words) - inner)
+        ours, theirs = ([n for n in side if n <= length] for side in (ours, theirs))
+        crossed += pk_windows(ours, theirs, length)
+        unequal += window_diff_windows(ours, theirs, length)
+        edits += boundary_edits(ours, theirs)
+    ratios = scores(total(counts), empty=EMPTY_RATIO)
+    values = {
+        "precision": ratios.precision,
+        "recall": ratios.recall,
+        "f1": ratios.f1,
+        "macro_f1": macro_f1(counts),
+        "sentence_f1": segment_f1(whole),
+        "su_error_rate": su_error_rate(total(counts)),
+        "pk": wrong_share(crossed),
+        "window_diff": wrong_share(unequal),
+        "boundary_similarity": boundary_similarity(edits),
+    }
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def _after_words(words: IntColumn, places: Sequence[int]) -> list[int]:
+    """Return after how many words the places lie, each number once."""
+    numbers = np.unique(np.searchsorted(words, np.asarray(places, dtype=np.int64), side="left"))
+    return [number for number in numbers.tolist() if number]
 
 
 def signature_of(run: Run) -> Signature:

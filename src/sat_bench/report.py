@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import assert_never
 
 from sat_bench.defaults import TRUTH_RULES, WRITTEN, Mode, Options, TruthSource
-from sat_bench.models.protocol import NO_LOSS, Loss
+from sat_bench.models.protocol import NO_LOSS, Loss, shown_rate
 from sat_bench.record import EMPTY_RATIO, Effort, Failed, Measured, Measurement, signature_of
 from truemark.comparison import Versus, compare
 from truemark.counts import Counts, Scores, Weights, scores
@@ -27,10 +27,15 @@ SHOWN_DIGITS = 3  # scores that agree to so many digits look the same wherever t
 _FAILED = "failed"
 _ALL_TALKS = "all"
 _PUBLISHED = "published defaults: 0.025 for base SaT models, 0.25 for the -sm ones"
+_FLAT = 3  # as many neighbouring thresholds of equal score are worth a word
+_F1_APART = 0.005
 _AROUND = 5  # points of a narrower grid on either side of the best threshold
 
 _COLUMNS = ("threshold", "precision", "recall", "f1", "weighted", "tp", "fp", "fn")
 _FORMATS = dict(zip(_COLUMNS, (None, ".2f", ".2f", ".2f", ".2f", "d", "d", "d"), strict=True))
+# Tables other than the contract's lead with F1, to three digits.
+_LED_BY_F1 = ("threshold", "f1", "precision", "recall", "weighted", "tp", "fp", "fn")
+_FINE_FORMATS = _FORMATS | dict.fromkeys(("f1", "precision", "recall", "weighted"), ".3f")
 _EFFORT_COLUMNS = ("seconds", "characters_per_s")
 # Per 1,000 characters: what a system that returns sentences did to the text.
 _LOSS_COLUMNS = ("changed", "deleted", "invented")
@@ -39,11 +44,13 @@ _CERTAINTY_COLUMNS = (
     *("best_threshold", "best_weighted", "difference", "difference_low", "difference_high"),
     *("p_value", "verdict", "smallest_difference"),
 )
+_MEASURES = ("sentence_f1", "macro_f1", "su_error_rate", "pk", "window_diff", "boundary_similarity")
 _NOT_ROUNDED = ("clusters", "best_threshold")
 _CSV_COLUMNS = (
     *("model", "talk", *_COLUMNS, "optimal", "failed", "signature"),
     *(*_EFFORT_COLUMNS, *_LOSS_COLUMNS, "system", "condition", "f1_loss", "language"),
     *_CERTAINTY_COLUMNS,
+    *_MEASURES,
 )
 
 Row = dict[str, object]
@@ -411,8 +418,35 @@ def _certainty_lines(result: Result, options: Options) -> Iterator[str]:
             )
     if result.held_out:
         yield _out_of_sample_line(result.held_out, result.best.scores)
-    if options.sweeps and (hint := beyond_the_grid(result)):
-        yield hint
+    if options.sweeps:
+        yield from _shape_lines(result)
+        if hint := beyond_the_grid(result):
+            yield hint
+
+
+def _shape_lines(result: Result) -> Iterator[str]:
+    """Say where the optimum is flat, and where F1 has its best if that is elsewhere."""
+    if len(result.points) < _FLAT:
+        return
+    tried = [point.threshold for point in result.points]
+    low = high = tried.index(result.best.threshold)
+    while low and _rounded(result.points[low - 1]) == _rounded(result.best):
+        low -= 1
+    while high + 1 < len(tried) and _rounded(result.points[high + 1]) == _rounded(result.best):
+        high += 1
+    if high - low + 1 >= _FLAT:
+        yield (
+            f"{shown_threshold(tried[low])} to {shown_threshold(tried[high])} are equal "
+            f"(Weighted {result.best.scores.weighted:.3f}); the middle is "
+            f"{shown_threshold(tried[(low + high) // 2])}"
+        )
+    highest = max(result.points, key=lambda point: point.scores.f1)
+    if highest.scores.f1 - result.best.scores.f1 > _F1_APART:
+        yield (
+            f"F1 has its best, {highest.scores.f1:.3f}, at "
+            f"{shown_threshold(highest.threshold)}; at the optimum of the weighted score it is "
+            f"{result.best.scores.f1:.3f}"
+        )
 
 
 def _interval_line(summary: Summary) -> str:
@@ -520,7 +554,11 @@ def _effort_row(result: Result) -> Row:
 
 
 def _loss_row(result: Result) -> Row:
-    return dict(zip(_LOSS_COLUMNS, result.loss.rates, strict=True))
+    return dict(_loss_rates(result))
+
+
+def _loss_rates(result: Result) -> Iterator[tuple[str, float]]:
+    return zip(_LOSS_COLUMNS, result.loss.rates, strict=True)
 
 
 def _certainty_row(result: Result) -> Row:
@@ -544,6 +582,13 @@ def _certainty_row(result: Result) -> Row:
         "verdict": versus.verdict if versus else None,
         "smallest_difference": power.smallest_difference if power else None,
     }
+
+
+def _measures(report: Report, result: Result) -> Row:
+    """Give the measures of the field, with the end of the texts or, where asked for, without."""
+    run = result.run
+    measures = run.inner_measures if report.options.inner else run.measures
+    return {name: measures[name] for name in _MEASURES if name in measures}
 
 
 def _shown_points(report: Report, result: Result) -> tuple[SweepPoint, ...]:
@@ -571,6 +616,7 @@ def _csv_table(report: Report) -> Table:
             row |= _point_row(result, point) | _effort_row(result) | _loss_row(result)
             if point == result.best:
                 row |= {"f1_loss": result.f1_loss, **_certainty_row(result)}
+                row |= _measures(report, result)
             rows.append(row)
         if report.options.per_talk:
             rows += [same | {"optimal": 1} | talk for talk in _talk_rows(result)]
@@ -606,6 +652,9 @@ def _result_document(report: Report, result: Result | Failed) -> Row:
         document["system"] = result.identity
     if report.options.shows_conditions:
         document |= {"condition": result.condition, "f1_loss": result.f1_loss}
+    if result.run.measures:
+        document["measures"] = dict(result.run.measures)
+        document["inner_measures"] = dict(result.run.inner_measures)
     document |= _certainty_document(result)
     if report.options.per_talk:
         document["per_talk"] = [
@@ -655,8 +704,10 @@ def _markdown(report: Report) -> str:
         parts.append(f"Optimal: {threshold}\n")
     if any(result.summary for result in report.measured):
         parts.append(render(_certainty_table(report), "markdown"))
+    if any(result.run.measures for result in report.measured):
+        parts.append(render(_measure_table(report), "markdown"))
     if report.options.per_talk:
-        parts.append(render(_talk_table(report), "markdown"))
+        parts.append(render(_talk_table(report, _LED_BY_F1, _FINE_FORMATS), "markdown"))
     for signature in dict.fromkeys(str(signature_of(result.run)) for result in report.measured):
         parts.append(f"Signature: `{signature}`\n")
     for name, identity in dict.fromkeys((run.name, run.identity) for run in report.measured):
@@ -671,7 +722,7 @@ def _summary_table(report: Report) -> Table:
     timed = report.mode == "comparison" or len({result.name for result in report.results}) > 1
     lossy = timed and any(_changed_text(result.loss) for result in report.measured)
     columns = (
-        *("model", *(["condition"] if conditioned else []), *_COLUMNS),
+        *("model", *(["condition"] if conditioned else []), *_LED_BY_F1),
         *(["f1_loss"] if conditioned else []),
         *(_EFFORT_COLUMNS if timed else ()),
         *(_LOSS_COLUMNS if lossy else ()),
@@ -685,9 +736,10 @@ def _summary_table(report: Report) -> Table:
         for point in _shown_points(report, result):
             threshold = shown_threshold(result.shown_at(point.threshold))
             row = same | _point_row(result, point) | {"threshold": threshold}
-            rows.append(row | _effort_row(result) | _loss_row(result))
-    formats = _FORMATS | {"f1_loss": ".2f", "seconds": ".2f", "characters_per_s": ",.0f"}
-    return _table(columns, rows, formats | dict.fromkeys(_LOSS_COLUMNS, ".1f"))
+            rates = {name: shown_rate(rate) for name, rate in _loss_rates(result)}
+            rows.append(row | _effort_row(result) | rates)
+    formats = _FINE_FORMATS | {"f1_loss": ".3f", "seconds": ".2f", "characters_per_s": ",.0f"}
+    return _table(columns, rows, formats)
 
 
 def _certainty_table(report: Report) -> Table:
@@ -702,7 +754,22 @@ def _certainty_table(report: Report) -> Table:
     return _table(used, rows, {name: ".3f" for name in used if name not in _NOT_ROUNDED})
 
 
-def _talk_table(report: Report) -> Table:
+def _measure_table(report: Report) -> Table:
+    """Show the measures of the field, one row per run."""
+    conditioned = report.options.shows_conditions
+    rows = [
+        {"model": result.name, "condition": result.condition, **_measures(report, result)}
+        for result in report.measured
+    ]
+    columns = ("model", *(["condition"] if conditioned else []), *_MEASURES)
+    return _table(columns, rows, dict.fromkeys(_MEASURES, ".3f"))
+
+
+def _talk_table(
+    report: Report,
+    point_columns: tuple[str, ...] = _COLUMNS,
+    formats: dict[str, str | None] = _FORMATS,
+) -> Table:
     """Make a row per talk, with only those columns that tell rows apart."""
     rows = [
         {"model": result.name, "condition": result.condition}
@@ -716,9 +783,9 @@ def _talk_table(report: Report) -> Table:
         *(["condition"] if report.mode == "conditions" else []),
         "talk",
         *(["language"] if any(row["language"] for row in rows) else []),
-        *_COLUMNS,
+        *point_columns,
     )
-    return _table(columns, rows, _FORMATS)
+    return _table(columns, rows, formats)
 
 
 def _table(columns: tuple[str, ...], rows: Sequence[Row], formats: dict[str, str | None]) -> Table:

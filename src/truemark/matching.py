@@ -11,7 +11,7 @@ too many is left out; for all thresholds at once the lowest score of the block i
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush, heappushpop
 from operator import index
@@ -26,6 +26,7 @@ Flags = NDArray[np.bool_]
 Pair = tuple[int, int]
 _MANY = 2_000  # positions from which columns of numbers pay for themselves
 _LONG_BLOCK = 20  # predictions per block beyond which one scan beats many rounds
+_LARGEST_TABLE = 1_000_000  # cells; beyond, any largest matching has to do
 _FAR = 2**61  # twice this still fits 64 bits
 _BEYOND = 2**62  # further than two positions lie apart, and added to one it still fits 64 bits
 
@@ -98,6 +99,76 @@ def match_positions(
             pairs.append((row, column))
             truth, column = next(candidates, (None, -1))
     return pairs
+
+
+def nearest_pairs(predicted: Sequence[int], expected: Sequence[int], tolerance: int) -> list[Pair]:
+    """Return the index pairs of the largest matching that has the least total distance.
+
+    Both sides are in ascending order. There are as many pairs as `match_positions` gives.
+
+    >>> nearest_pairs([10], [8, 10], tolerance=3)
+    [(0, 1)]
+    """
+    pairs: list[Pair] = []
+    for rows, columns in _clusters(predicted, expected, tolerance):
+        ours, theirs = predicted[rows], expected[columns]
+        if len(ours) * len(theirs) > _LARGEST_TABLE:
+            found = match_positions(ours, theirs, tolerance)
+        else:
+            found = _least_distance(ours, theirs, tolerance)
+        pairs += [(rows.start + row, columns.start + column) for row, column in found]
+    return pairs
+
+
+def _clusters(
+    predicted: Sequence[int], expected: Sequence[int], tolerance: int
+) -> Iterator[tuple[slice, slice]]:
+    """Give the runs of both sides that no gap wider than the tolerance divides."""
+    row = column = 0
+    while row < len(predicted) and column < len(expected):
+        first_row, first_column = row, column
+        reached = min(predicted[row], expected[column])
+        while True:
+            if row < len(predicted) and predicted[row] <= reached + tolerance:
+                reached = max(reached, predicted[row])
+                row += 1
+            elif column < len(expected) and expected[column] <= reached + tolerance:
+                reached = max(reached, expected[column])
+                column += 1
+            else:
+                break
+        if first_row < row and first_column < column:
+            yield slice(first_row, row), slice(first_column, column)
+
+
+def _least_distance(ours: Sequence[int], theirs: Sequence[int], tolerance: int) -> list[Pair]:
+    """Fill the table of most pairs at least distance of all beginnings, and read it backwards.
+
+    A matching without crossings is among the best, since uncrossing two pairs never makes them
+    longer.
+    """
+    table = [[(0, 0)] * (len(theirs) + 1)]
+    for ours_at in ours:
+        above, row = table[-1], [(0, 0)]
+        for column, theirs_at in enumerate(theirs):
+            best = max(above[column + 1], row[column])
+            distance = abs(ours_at - theirs_at)
+            if distance <= tolerance:
+                pairs, closeness = above[column]
+                best = max(best, (pairs + 1, closeness - distance))
+            row.append(best)
+        table.append(row)
+    found: list[Pair] = []
+    at, place = len(ours), len(theirs)
+    while at and place:
+        if table[at][place] == table[at - 1][place]:
+            at -= 1
+        elif table[at][place] == table[at][place - 1]:
+            place -= 1
+        else:
+            at, place = at - 1, place - 1
+            found.append((at, place))
+    return found[::-1]
 
 
 def _as_columns(positions: Sequence[int]) -> Ints | None:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from math import isfinite
 
 from truemark.counts import Counts, total
-from truemark.matching import ScoredPositions, match_positions
+from truemark.matching import ScoredPositions, match_positions, nearest_pairs
 from truemark.records import CurveColumns, Mark
 
 Group = tuple[ScoredPositions, Sequence[int]]
@@ -48,7 +48,7 @@ def position_marks(
     shown = scored.scores > min(least, threshold)
     positions, scores = scored.positions[shown].tolist(), scored.scores[shown].tolist()
     predicted = [number for number, score in enumerate(scores) if score > threshold]
-    pairs = dict(match_positions([positions[n] for n in predicted], expected, tolerance))
+    pairs = dict(nearest_pairs([positions[n] for n in predicted], expected, tolerance))
     truths = {predicted[row]: expected[column] for row, column in pairs.items()}
     marks = []
     for number, (position, score) in enumerate(zip(positions, scores, strict=True)):

@@ -265,6 +265,8 @@ class Run:
     words: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     corpus: str = ""
+    measures: Mapping[str, Number] = field(default_factory=dict)  # further ones, by name
+    inner_measures: Mapping[str, Number] = field(default_factory=dict)  # without the text's end
 
     def __post_init__(self) -> None:
         times = Counter(unit.key for unit in self.units)

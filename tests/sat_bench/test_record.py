@@ -17,9 +17,10 @@ from sat_bench.corpus.talks import Talk, find_sentences
 from sat_bench.defaults import BUNDLED_CORPUS, DEFAULTS, Condition, Options
 from sat_bench.measure import measure
 from sat_bench.models.finding import ModelFiles
-from sat_bench.models.protocol import Probabilities
+from sat_bench.models.protocol import Probabilities, certain_ends
 from sat_bench.record import (
     Measured,
+    measures_of,
     record_paths,
     reliability,
     run_of,
@@ -78,7 +79,7 @@ def measured(
     condition: Condition = "written",
 ) -> Measured:
     changed = [under_condition(talk, condition) for talk in spoken]
-    measurement = measure(Guesser(seed, skill), changed, keep_places=True)
+    measurement = measure(Guesser(seed, skill), changed)
     return Measured(files(f"guess{seed}"), condition, thresholds, measurement, STARTED, 1.5)
 
 
@@ -114,10 +115,45 @@ def test_units_are_the_talks(bundled: tuple[Run, Measured]) -> None:
     ]
 
 
-def test_places_are_kept_only_for_a_record() -> None:
-    kept, dropped = (measure(Guesser(), talks(3), keep_places=keep) for keep in (True, False))
-    assert all(talk.group for talk in kept.talks)
-    assert not any(talk.group for talk in dropped.talks)
+class Known:
+    """Answers these ends, and no probabilities."""
+
+    def __init__(self, ends: list[int]) -> None:
+        self._ends = ends
+
+    def probabilities_many(self, texts: Iterable[str]) -> Iterator[Probabilities]:
+        for _ in texts:
+            yield certain_ends(self._ends)
+
+
+def test_measures_of_the_field_are_counted_in_words() -> None:
+    # Words:   1   2    3   4    5    6     7
+    text = "One two. Red fox. Too far away."
+    talk = Talk("a", "", "", "", text, find_sentences(text))
+    assert talk.boundaries == [8, 17, 31]
+    measurement = measure(Known([8, 12, 31]), [talk])
+    values = measures_of(measurement.talks, 0.5, 3, inner=False)
+    assert values == {
+        "precision": 2 / 3,
+        "recall": 2 / 3,
+        "f1": 2 / 3,
+        "macro_f1": 2 / 3,
+        "sentence_f1": 1 / 3,
+        "su_error_rate": 2 / 3,
+        "pk": 2 / 7,
+        "window_diff": 2 / 7,
+        "boundary_similarity": 1 - 0.5 / 3,
+    }
+    inner = measures_of(measurement.talks, 0.5, 3, inner=True)
+    assert (inner["f1"], inner["su_error_rate"], inner["sentence_f1"]) == (0.5, 1.0, 0.5)
+    assert inner["boundary_similarity"] == 0.75
+
+
+def test_a_run_holds_the_measures_of_the_field(bundled: tuple[Run, Measured]) -> None:
+    run, one = bundled
+    assert run.measures["f1"] == pytest.approx(optimum(one).scores.f1)
+    assert run.inner_measures["f1"] < run.measures["f1"]
+    assert json.loads(run_json(run))["measures"] == pytest.approx(run.measures)
 
 
 def test_every_mistake_is_a_finding_in_its_place(bundled: tuple[Run, Measured]) -> None:
@@ -164,7 +200,7 @@ def test_findings_say_how_far_off_a_prediction_is() -> None:
     text = "One two three four five. Six seven. Eight."
     talk = Talk("a", "", "", "", text, find_sentences(text))  # ends at 24, 35 and 42
     model = Fixed(e7=0.9, e18=0.9, e33=0.9, e24=0.2)
-    measurement = measure(model, [talk], keep_places=True)
+    measurement = measure(model, [talk])
     one = Measured(files(), "written", (0.5,), measurement, STARTED, 1.5)
     run = with_findings(run_of(one, OPTIONS, DATA), one, [talk])
     found = {(one.kind, one.offset + (one.at or 0)): one for one in run.findings}

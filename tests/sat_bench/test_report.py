@@ -12,7 +12,15 @@ from sat_bench.defaults import FORMATS, Condition, Format, Options
 from sat_bench.models.answers import TextSystem
 from sat_bench.models.protocol import Loss
 from sat_bench.record import Effort, Failed, Measured, MeasuredTalk, Measurement, run_of
-from sat_bench.report import Report, Result, beyond_the_grid, results_of, show, shown_threshold
+from sat_bench.report import (
+    Report,
+    Result,
+    beyond_the_grid,
+    notes,
+    results_of,
+    show,
+    shown_threshold,
+)
 from truemark import __version__
 from truemark.counts import Counts, Weights
 from truemark.curve import Curve, best, grid
@@ -320,3 +328,41 @@ def test_an_optimum_at_the_edge_of_the_grid_is_pointed_out(
 ) -> None:
     said = beyond_the_grid(result_with_best_at(optimum, thresholds))
     assert (hint in said) if said and hint else (said is hint)
+
+
+def test_a_flat_optimum_and_the_best_f1_elsewhere_are_said() -> None:
+    flat = {0.1: Counts(90, 10, 10), 0.2: Counts(90, 10, 10), 0.3: Counts(90, 10, 10)}
+    options = Options(sweeps=True)
+    report = replace(SWEEP, options=options, results=(result("a", ("ada", flat)),))
+    assert [line for line in notes(report) if "equal" in line] == [
+        "a: 0.100 to 0.300 are equal (Weighted 0.900); the middle is 0.200"
+    ]
+    weights = Weights(0.0, 1.0)
+    points = {0.1: Counts(95, 90, 5), 0.2: Counts(90, 10, 10), 0.3: Counts(10, 0, 90)}
+    swept = result("a", ("ada", points), weights=weights)
+    report = replace(SWEEP, options=replace(options, weights=weights), results=(swept,))
+    assert [line for line in notes(report) if "F1 has" in line] == [
+        "a: F1 has its best, 0.900, at 0.200; at the optimum of the weighted score it is 0.667"
+    ]
+
+
+def test_a_small_loss_is_never_shown_as_none() -> None:
+    assert str(Loss(changed=1, deleted=0, invented=7, characters=100_000)) == (
+        "0.01 changed, 0.0 deleted, 0.1 invented per 1,000 characters"
+    )
+
+
+def test_measures_stand_in_every_format_but_text() -> None:
+    [first] = EVALUATION.measured
+    measures = {"sentence_f1": 0.5, "macro_f1": 0.625, "f1": 0.75}
+    run = replace(first.run, measures=measures, inner_measures={"sentence_f1": 0.25})
+    report = replace(EVALUATION, results=(replace(first, run=run),))
+    [document] = json.loads(shown_as(report, "json"))["results"]
+    assert document["measures"] == measures
+    assert document["inner_measures"] == {"sentence_f1": 0.25}
+    [row] = csv.DictReader(io.StringIO(shown_as(report, "csv")))
+    assert (row["sentence_f1"], row["macro_f1"], row["pk"]) == ("0.5", "0.625", "")
+    assert "| sat.onnx | 0.500 | 0.625 |" in shown_as(report, "markdown")
+    inner = replace(report, options=replace(report.options, inner=True))
+    assert "| sat.onnx | 0.250 |" in shown_as(inner, "markdown")
+    assert "0.625" not in shown_as(report, "text")

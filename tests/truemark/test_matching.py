@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from truemark import matching
-from truemark.matching import match_positions
+from truemark.matching import match_positions, nearest_pairs
 
 POSITIONS = st.lists(st.integers(0, 40), max_size=25)
 TOLERANCE = st.integers(0, 8)
@@ -171,3 +171,37 @@ def test_a_negative_tolerance_is_refused() -> None:
 def test_positions_between_characters_are_refused() -> None:
     with pytest.raises(TypeError):
         match_positions([1.5], [1], 1)  # type: ignore[list-item] # a float is the point
+
+
+def brute_force(predicted: list[int], expected: list[int], tolerance: int) -> tuple[int, int]:
+    """The most pairs, and their least total distance, over all ways to pair."""
+    if not predicted:
+        return 0, 0
+    first, rest = predicted[0], predicted[1:]
+    options = [brute_force(rest, expected, tolerance)]
+    for place, truth in enumerate(expected):
+        if abs(first - truth) <= tolerance:
+            others = expected[:place] + expected[place + 1 :]
+            pairs, distance = brute_force(rest, others, tolerance)
+            options.append((pairs + 1, distance + abs(first - truth)))
+    return min(options, key=lambda option: (-option[0], option[1]))
+
+
+FEW = st.lists(st.integers(0, 25), unique=True, max_size=6).map(sorted)
+
+
+@given(FEW, FEW, st.integers(0, 6))
+def test_nearest_pairs_are_as_many_as_possible_and_as_near(
+    predicted: list[int], expected: list[int], tolerance: int
+) -> None:
+    pairs = nearest_pairs(predicted, expected, tolerance)
+    distances = [abs(predicted[row] - expected[column]) for row, column in pairs]
+    assert max(distances, default=0) <= tolerance
+    assert len({row for row, _ in pairs}) == len({column for _, column in pairs}) == len(pairs)
+    assert (len(pairs), sum(distances)) == brute_force(predicted, expected, tolerance)
+    assert len(pairs) == len(match_positions(predicted, expected, tolerance))
+
+
+def test_an_exact_prediction_is_paired_with_its_own_truth() -> None:
+    assert match_positions([10], [8, 10], 3) == [(0, 0)]
+    assert nearest_pairs([10], [8, 10], 3) == [(0, 1)]

@@ -18,6 +18,7 @@ from truemark.errors import TruemarkError, foreign_reason
 from truemark.jsontext import shown
 
 LEAST_KEPT = 0.2
+_FEW_INVENTED = 40  # characters; in very short texts more than is kept may be a remark
 FORMS = "a list of sentences, or of pairs (end, probability)"
 # Answers a text; `read_answer` says which forms are accepted.
 Split = Callable[[str], object]
@@ -137,6 +138,13 @@ def _located(text: str, sentences: Sequence[str], least_kept: float) -> Probabil
         raise AnswerError(
             f"has {located.kept:.0%} of the {located.loss.characters:,} characters of a text in "
             f"its answer, expected its sentences; it begins with {shown(''.join(sentences[:1]))}"
+        )
+    kept = located.kept * located.loss.characters
+    answered = sum(len("".join(sentence.split())) for sentence in sentences)
+    if least_kept and answered - kept > max(kept, _FEW_INVENTED):
+        raise AnswerError(
+            f"answers {answered:,} characters of which {kept:,.0f} are in the text of "
+            f"{located.loss.characters:,}: it invents more than it keeps"
         )
     return located.probabilities
 

@@ -18,6 +18,7 @@ FloatArray = NDArray[np.float32]
 
 CERTAIN = inf  # above every threshold, 1 included
 PER = 1_000
+_LEAST_OF_ONE_DECIMAL = 0.05
 
 
 class ModelError(TruemarkError):
@@ -34,6 +35,11 @@ class InvalidModel(ModelError):  # noqa: N818
 
 class TokenizerError(ModelError):
     """A tokenizer that cannot be found or read."""
+
+
+def shown_rate(rate: float) -> str:
+    """Write a rate with one decimal, or with as many as it takes not to look like none."""
+    return f"{rate:.1f}" if rate >= _LEAST_OF_ONE_DECIMAL or not rate else f"{rate:.1g}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +71,8 @@ class Loss:
     def __str__(self) -> str:
         changed, deleted, invented = self.rates
         return (
-            f"{changed:.1f} changed, {deleted:.1f} deleted, {invented:.1f} invented "
+            f"{shown_rate(changed)} changed, {shown_rate(deleted)} deleted, "
+            f"{shown_rate(invented)} invented "
             f"per {PER:,} characters"
         )
 

@@ -1,0 +1,136 @@
+"""Measures of the field of segmentation beside precision, recall and F1.
+
+Each is a pair: a function that takes the components of one text, which can be added up, and one
+that gives the value of the sum. Boundaries are counted in units of the text, such as words: a
+boundary of 3 lies after the third unit. What would divide by nothing is None.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from truemark.counts import Counts, scores
+
+_HALF = 0.5  # what two boundaries beside each other cost, which are one that was moved
+
+
+@dataclass(frozen=True, slots=True)
+class Windows:
+    """How many windows were slid over texts, and in how many of them something is wrong."""
+
+    wrong: int = 0
+    windows: int = 0
+
+    def __add__(self, other: Windows) -> Windows:
+        return Windows(self.wrong + other.wrong, self.windows + other.windows)
+
+
+@dataclass(frozen=True, slots=True)
+class Edits:
+    """What turns predicted boundaries into the expected ones: added or deleted, moved, equal."""
+
+    added: int = 0
+    moved: int = 0
+    equal: int = 0
+
+    def __add__(self, other: Edits) -> Edits:
+        return Edits(self.added + other.added, self.moved + other.moved, self.equal + other.equal)
+
+
+def whole_segments(pairs: Iterable[tuple[int, int]], predicted: int, expected: int) -> Counts:
+    """Count the segments of which both ends are right.
+
+    `pairs` are the matched boundaries, by their numbers, of so many predicted and expected; each
+    boundary ends a segment, which begins at the boundary before it.
+
+    >>> whole_segments([(0, 0), (1, 2), (2, 3)], predicted=3, expected=4)
+    Counts(tp=2, fp=1, fn=2)
+    """
+    matched = set(pairs) | {(-1, -1)}
+    whole = sum((first - 1, second - 1) in matched for first, second in matched if first >= 0)
+    return Counts.of(matched=whole, predicted=predicted, expected=expected)
+
+
+def segment_f1(counts: Counts) -> float | None:
+    """Return the F1 of whole segments."""
+    return scores(counts, empty=0.0).f1 if counts.predicted + counts.expected else None
+
+
+def su_error_rate(counts: Counts) -> float | None:
+    """Return the NIST error rate: misses and false alarms per expected boundary; it may pass 1.
+
+    >>> su_error_rate(Counts(8, 1, 2))
+    0.3
+    """
+    return (counts.fp + counts.fn) / counts.expected if counts.expected else None
+
+
+def pk_windows(predicted: Sequence[int], expected: Sequence[int], length: int) -> Windows:
+    """Count the windows in which only one of the two has a boundary (Beeferman and others 1999)."""
+    ours, theirs = _in_windows(predicted, expected, length)
+    return Windows(int(((ours > 0) != (theirs > 0)).sum()), len(ours))
+
+
+def window_diff_windows(predicted: Sequence[int], expected: Sequence[int], length: int) -> Windows:
+    """Count the windows with unequal numbers of boundaries (Pevzner and Hearst 2002)."""
+    ours, theirs = _in_windows(predicted, expected, length)
+    return Windows(int((ours != theirs).sum()), len(ours))
+
+
+def wrong_share(windows: Windows) -> float | None:
+    """Return the share of windows that are wrong: Pk or WindowDiff."""
+    return windows.wrong / windows.windows if windows.windows else None
+
+
+def _in_windows(
+    predicted: Sequence[int], expected: Sequence[int], length: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Count the boundaries in each window of half the mean expected segment."""
+    size = max(1, round(length / (2 * len(expected)))) if expected else length
+    size = min(size, length)
+    if size < 1:
+        nothing = np.zeros(0, dtype=np.int64)
+        return nothing, nothing
+    columns = []
+    for boundaries in (predicted, expected):
+        present = np.zeros(length + 1, dtype=np.int64)
+        present[list(boundaries)] = 1
+        before = np.cumsum(present)  # of the boundaries up to each unit
+        columns.append(before[size:] - before[: length - size + 1])
+    return columns[0], columns[1]
+
+
+def boundary_edits(predicted: Iterable[int], expected: Iterable[int]) -> Edits:
+    """Count the edits of Fournier's boundary edit distance (2013), one boundary type, n = 2."""
+    ours, theirs = set(predicted), set(expected)
+    different = ours ^ theirs
+    moved: set[int] = set()
+    transpositions = 0
+    for place in sorted(different):
+        following = place + 1
+        if place in moved or following not in different:
+            continue
+        if (place in ours) != (following in ours):
+            moved |= {place, following}
+            transpositions += 1
+    return Edits(len(different) - len(moved), transpositions, len(ours & theirs))
+
+
+def boundary_similarity(edits: Edits) -> float | None:
+    """Return Fournier's B: 1 where all are equal, a moved boundary costs half.
+
+    >>> boundary_similarity(Edits(added=1, moved=1, equal=2))
+    0.625
+    """
+    whole = edits.added + edits.moved + edits.equal
+    return 1 - (edits.added + _HALF * edits.moved) / whole if whole else None
+
+
+def macro_f1(counts: Sequence[Counts]) -> float | None:
+    """Return the mean of the F1 of each text, which counts short texts as much as long ones."""
+    if not counts:
+        return None
+    return sum(scores(text, empty=0.0).f1 for text in counts) / len(counts)

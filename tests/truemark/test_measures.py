@@ -1,0 +1,84 @@
+"""The measures of the field against brute force and against the libraries that have them."""
+
+from itertools import pairwise
+
+import pytest
+import segeval
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from nltk.metrics.segmentation import pk, windowdiff
+
+from truemark.counts import Counts
+from truemark.matching import match_positions
+from truemark.measures import (
+    Edits,
+    Windows,
+    boundary_edits,
+    boundary_similarity,
+    macro_f1,
+    pk_windows,
+    segment_f1,
+    su_error_rate,
+    whole_segments,
+    window_diff_windows,
+    wrong_share,
+)
+
+LENGTH = 24
+BOUNDARIES = st.lists(st.integers(1, LENGTH), unique=True, max_size=LENGTH).map(sorted)
+SOME = st.lists(st.integers(1, LENGTH), unique=True, min_size=1, max_size=LENGTH).map(sorted)
+
+
+def as_string(boundaries: list[int]) -> str:
+    return "".join("1" if place in boundaries else "0" for place in range(1, LENGTH + 1))
+
+
+@settings(max_examples=200, deadline=None)
+@given(BOUNDARIES, SOME)
+def test_pk_and_window_diff_are_those_of_nltk(predicted: list[int], expected: list[int]) -> None:
+    ours, theirs = as_string(predicted), as_string(expected)
+    size = max(1, round(LENGTH / (2 * len(expected))))
+    assert wrong_share(pk_windows(predicted, expected, LENGTH)) == pk(theirs, ours, size)
+    found = wrong_share(window_diff_windows(predicted, expected, LENGTH))
+    assert found == windowdiff(theirs, ours, size)
+
+
+def as_masses(boundaries: list[int]) -> tuple[int, ...]:
+    cuts = [0, *(place for place in boundaries if place < LENGTH), LENGTH]
+    return tuple(after - before for before, after in pairwise(cuts))
+
+
+@settings(max_examples=200, deadline=None)
+@given(BOUNDARIES, BOUNDARIES)
+def test_boundary_similarity_is_that_of_segeval(predicted: list[int], expected: list[int]) -> None:
+    inner = [[place for place in places if place < LENGTH] for places in (predicted, expected)]
+    assume(any(inner))  # segeval has no answer where there is nothing to compare
+    value = boundary_similarity(boundary_edits(*inner))
+    similarity = segeval.boundary_similarity(as_masses(predicted), as_masses(expected))
+    assert value == pytest.approx(float(similarity))
+
+
+@settings(max_examples=200, deadline=None)
+@given(BOUNDARIES, BOUNDARIES)
+def test_whole_segments_are_those_that_both_have(predicted: list[int], expected: list[int]) -> None:
+    pairs = match_positions(predicted, expected, 0)
+    ours = set(zip([0, *predicted], predicted, strict=False))
+    theirs = set(zip([0, *expected], expected, strict=False))
+    counts = whole_segments(pairs, len(predicted), len(expected))
+    assert counts == Counts(len(ours & theirs), len(ours - theirs), len(theirs - ours))
+
+
+def test_components_add_up_and_nothing_has_no_value() -> None:
+    assert Windows(1, 4) + Windows(2, 6) == Windows(3, 10)
+    assert wrong_share(Windows(3, 10)) == 0.3
+    assert Edits(1, 2, 3) + Edits(1, 1, 1) == Edits(2, 3, 4)
+    assert pk_windows([], [], 0) == Windows(0, 0)
+    assert wrong_share(Windows()) is None
+    assert boundary_similarity(Edits()) is None
+    assert su_error_rate(Counts(0, 3, 0)) is None
+    assert segment_f1(Counts(0, 0, 0)) is None
+    assert macro_f1([]) is None
+
+
+def test_macro_f1_counts_each_text_alike() -> None:
+    assert macro_f1([Counts(1, 0, 0), Counts(0, 50, 50)]) == 0.5
