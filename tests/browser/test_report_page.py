@@ -481,3 +481,15 @@ def test_a_skip_link_leads_past_the_bars(opened: Open) -> None:
     assert page.url.endswith("#mistakes")
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.id") == "search"
+
+
+def test_the_list_is_one_stop_of_the_tab_key_and_arrows_walk_in_it(opened: Open) -> None:
+    page = opened("talks")
+    rows = page.locator("#list a")
+    assert page.locator("#list a[tabindex='0']").count() == 1
+    rows.first.focus()
+    page.keyboard.press("ArrowDown")
+    focused = page.evaluate("document.activeElement.dataset.number")
+    assert focused == rows.nth(1).get_attribute("data-number")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.closest('#list')") is None

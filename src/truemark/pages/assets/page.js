@@ -210,7 +210,7 @@
     const sure = "probability" in finding ? finding.probability.toFixed(2) : (finding.confidence ?? "");
     const link = make(
       "a",
-      { href: `#finding=${number}`, "data-number": number },
+      { href: `#finding=${number}`, "data-number": number, tabindex: number === selected ? 0 : -1 },
       chip(finding.kind, kindName(finding.kind)),
       runs.length > 1 ? make("i", { class: `swatch run-${finding.run % 6}`, title: runs[finding.run].name }) : null,
       make("span", { class: "unit" }, make("bdi", {}, finding.unit)),
@@ -387,15 +387,23 @@
     ["Escape", clear],
   ]);
 
+  // In the list, of which only the current row is reached by Tab.
+  const ARROWS = new Map([
+    ["ArrowDown", () => step(1)],
+    ["ArrowUp", () => step(-1)],
+  ]);
+
   function onKey(event) {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const typing = event.target.matches("input[type=search], select, textarea");
     if (typing && event.key !== "Escape") return;
     if (typing) event.target.blur();
-    const work = KEYS.get(event.key);
+    const inList = event.target.closest("#list") !== null;
+    const work = KEYS.get(event.key) ?? (inList ? ARROWS.get(event.key) : undefined);
     if (!work) return;
     event.preventDefault();
     work();
+    if (inList) byId("list").querySelector("[aria-current]")?.focus();
   }
 
   function onClick(event) {
