@@ -22,6 +22,10 @@ LARGEST_TEXT = 50 * MEGABYTE
 PRIVATE = 0o600
 """The mode of new files: conversations, answers and calendars are private."""
 
+# Without waiting, not for children, without changed line ends: no system has all three.
+_PLAIN: int = 0
+for _name in ("O_NONBLOCK", "O_CLOEXEC", "O_BINARY"):
+    _PLAIN |= getattr(os, _name, 0)
 _LEFT_BEHIND_S = 3600.0  # no writer takes that long
 _TOKEN_BYTES = 6
 _ADVICE = {
@@ -104,8 +108,9 @@ def _replace(target: Path, content: Iterable[bytes], mode: int | None) -> None:
 
 def _write_to(target: Path, content: bytes, flags: int) -> None:
     # Without waiting: nobody may ever open the other end of a pipe.
-    descriptor = os.open(target, flags | os.O_NONBLOCK | os.O_CLOEXEC, PRIVATE)
-    os.set_blocking(descriptor, True)
+    descriptor = os.open(target, flags | _PLAIN, PRIVATE)
+    if hasattr(os, "O_NONBLOCK"):
+        os.set_blocking(descriptor, True)
     with os.fdopen(descriptor, "wb") as file:
         file.write(content)
 
@@ -149,7 +154,7 @@ def open_regular(path: str | os.PathLike[str], largest: int | None = None) -> Fi
     """
     try:
         # Without waiting: to open a pipe that nobody writes to would wait already.
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        descriptor = os.open(path, os.O_RDONLY | _PLAIN)
         file = FileIO(descriptor)
     except OSError as error:
         raise read_error(path, error) from error

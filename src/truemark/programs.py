@@ -20,7 +20,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
-from typing import IO
+from typing import IO, Any
 
 from truemark.errors import TruemarkError, os_reason
 from truemark.signature import checksum, data_hash
@@ -33,6 +33,11 @@ _COMPLAINT_LINES = 3
 _GRACE_S = 1.0
 _POLL_S = 0.1
 _LONGEST_LENGTH = 20  # digits of the number before an answer
+
+
+_POSIX = os.name == "posix"  # Windows has no process groups, and its pipes cannot be polled
+_READABLE: int = getattr(select, "POLLIN", 0)
+_WRITABLE: int = getattr(select, "POLLOUT", 0)
 
 
 class ProgramError(TruemarkError):
@@ -48,6 +53,16 @@ class Limits:
 
 
 DEFAULT_LIMITS = Limits()
+
+
+def group_options() -> dict[str, Any]:
+    """Return the arguments of `Popen` that start a program in a group of its own.
+
+    A Ctrl-C does not reach that group, and on POSIX systems it can be ended as a whole.
+    """
+    if _POSIX:
+        return {"start_new_session": True}
+    return {"creationflags": getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)}
 
 
 def parse_command(command: str) -> tuple[str, ...]:
@@ -123,7 +138,7 @@ class RunningProgram:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
-                start_new_session=True,  # a group of its own, which can be ended as a whole
+                **group_options(),
             )
         except OSError as error:
             hint = "; check the name and PATH" if isinstance(error, FileNotFoundError) else ""
@@ -135,7 +150,8 @@ class RunningProgram:
         assert self._process.stdout
         assert self._process.stderr
         self._input = self._process.stdin
-        os.set_blocking(self._input.fileno(), False)
+        if _POSIX:
+            os.set_blocking(self._input.fileno(), False)
         self._chunks: queue.Queue[bytes] = queue.Queue(_CHUNKS_AHEAD)
         self._complaints = b""
         self._closing = threading.Event()
@@ -147,13 +163,14 @@ class RunningProgram:
     def close(self) -> None:
         """End the program and all that it has started."""
         self._closing.set()
-        self._end_group(signal.SIGTERM)
+        self._end_group(forcibly=False)
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(_GRACE_S)
-        self._end_group(signal.SIGKILL)
+        self._end_group(forcibly=True)
         self._process.wait()
         for thread in self._threads:
-            thread.join()
+            # Elsewhere a thread may wait for a pipe that a grandchild holds open.
+            thread.join(None if _POSIX else _GRACE_S)
         self._input.close()
 
     def answer_to(self, data: bytes) -> bytes:
@@ -252,7 +269,7 @@ class RunningProgram:
             # A program may end, or be ended, before it has read everything.
             with suppress(OSError):
                 rest = memoryview(data)
-                while rest and self._wait_for(stream, select.POLLOUT):
+                while rest and self._wait_for(stream, _WRITABLE):
                     rest = rest[os.write(stream.fileno(), rest) :]
             if then_close:
                 stream.close()
@@ -272,14 +289,19 @@ class RunningProgram:
     def _chunks_of(self, source: IO[bytes]) -> Iterator[bytes]:
         """Yield what comes through the pipe, and close it at its end or ours."""
         with source, suppress(OSError):
-            while self._wait_for(source, select.POLLIN):
+            while self._wait_for(source, _READABLE):
                 chunk = os.read(source.fileno(), _CHUNK)
                 if not chunk:
                     return
                 yield chunk
 
     def _wait_for(self, stream: IO[bytes], event: int) -> bool:
-        """Wait until the pipe is ready; return False if the program is closed before that."""
+        """Wait until the pipe is ready; return False if the program is closed before that.
+
+        Where pipes cannot be waited for, reading and writing wait themselves.
+        """
+        if not _POSIX:
+            return not self._closing.is_set()
         poll = select.poll()
         poll.register(stream, event)
         while not self._closing.is_set():
@@ -293,9 +315,15 @@ class RunningProgram:
                 self._chunks.put(chunk, timeout=_POLL_S)
                 return
 
-    def _end_group(self, how: signal.Signals) -> None:
+    def _end_group(self, *, forcibly: bool) -> None:
+        """End the program with its children; on Windows the program alone."""
         with suppress(ProcessLookupError, PermissionError):
-            os.killpg(self._process.pid, how)
+            if _POSIX:
+                os.killpg(self._process.pid, signal.SIGKILL if forcibly else signal.SIGTERM)
+            elif forcibly:
+                self._process.kill()
+            else:
+                self._process.terminate()
 
     def _start_thread(
         self, work: Callable[[IO[bytes]], None], stream: IO[bytes]

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from truemark.errors import TruemarkError
 from truemark.files import append_text, read_bytes, read_text, write_atomically
-from truemark.jsonlines import append
+from truemark.jsonlines import Appender
 
 
 def entries(folder: Path) -> list[str]:
@@ -57,11 +57,13 @@ def test_only_temporary_files_of_this_program_are_removed(tmp_path: Path) -> Non
 def test_lock_files_are_for_their_owner_alone_whatever_the_umask(tmp_path: Path) -> None:
     before = os.umask(0)
     try:
-        append(tmp_path / "lines.jsonl", {"a": 1})
+        with Appender(tmp_path / "lines.jsonl") as file:
+            file.append({"a": 1})
+            assert entries(tmp_path) == ["lines.jsonl", "lines.jsonl.lock"]
+            assert {stat.S_IMODE(path.stat().st_mode) for path in tmp_path.iterdir()} == {0o600}
     finally:
         os.umask(before)
-    assert entries(tmp_path) == ["lines.jsonl", "lines.jsonl.lock"]
-    assert {stat.S_IMODE(path.stat().st_mode) for path in tmp_path.iterdir()} == {0o600}
+    assert entries(tmp_path) == ["lines.jsonl"]
 
 
 def test_a_new_file_is_for_its_owner_alone(tmp_path: Path) -> None:

@@ -208,3 +208,17 @@ def test_a_command_is_known_by_its_words_and_files(tmp_path: Path) -> None:
     assert before != command_checksum(words[:-1])
     script.write_text("2")
     assert before != command_checksum(words)
+
+
+def test_programs_run_and_are_ended_without_groups_and_polls_too(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("truemark.programs._POSIX", False)
+    for name in ("killpg", "set_blocking"):
+        monkeypatch.delattr(os, name)
+    monkeypatch.delattr("select.poll")
+    echo = (sys.executable, "-c", "print(input().upper())")
+    assert run_program(echo, b"words\n").strip() == b"WORDS"
+    slow = (sys.executable, "-c", "import time; time.sleep(60)")
+    with pytest.raises(ProgramError, match=r"gave no answer within 0\.3 s and was ended"):
+        run_program(slow, b"", Limits(seconds=0.3))

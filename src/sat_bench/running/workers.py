@@ -29,6 +29,7 @@ from sat_bench.models.systems import find_system
 from truemark import __version__
 from truemark.errors import TruemarkError
 from truemark.files import write_atomically
+from truemark.programs import group_options
 from truemark.signature import checksum
 
 if TYPE_CHECKING:
@@ -160,8 +161,8 @@ def local_scheduler(workers: int) -> Iterator[str]:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=complaints,
-            text=True,
-            start_new_session=True,
+            encoding="utf-8",
+            **group_options(),
         )
         assert process.stdin
         assert process.stdout
