@@ -22,7 +22,7 @@ def test_a_benchmark_of_ones_own_is_compared_and_gated(
     frequent, long = (str(tmp_path / f"{name}.run.json") for name in ("frequent", "long"))
     assert len(load_run(long).findings) > 5
     assert main(["compare", frequent, long]) == 0
-    assert "long against frequent: too few clusters to tell (at least 6)" in capsys.readouterr().out
+    assert "long against frequent: too few units to tell (at least 6)" in capsys.readouterr().out
     assert main(["check", long, "--against", frequent, "--fail-if-worse"]) == 3
     assert main(["check", long, "--fail-under", "0.9"]) == 1
 

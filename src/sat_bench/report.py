@@ -16,9 +16,15 @@ from truemark.counts import Counts, Scores, Weights, scores
 from truemark.curve import SweepPoint, best, best_of_all, counts_at, point_of, sum_curves
 from truemark.jsontext import to_json
 from truemark.records import Run
-from truemark.sections import verdict_sentences
+from truemark.sections import (
+    difference_facts,
+    interval_facts,
+    interval_remarks,
+    score_text,
+    verdict_sentences,
+)
 from truemark.signature import Signature
-from truemark.summary import GroupScore, Summary, summarise
+from truemark.summary import GroupScore, Summary, numbered, summarise
 from truemark.tables import Table, render
 from truemark.text import one_line
 
@@ -40,7 +46,8 @@ _EFFORT_COLUMNS = ("seconds", "characters_per_s")
 # Per 1,000 characters: what a system that returns sentences did to the text.
 _LOSS_COLUMNS = ("changed", "deleted", "invented")
 _CERTAINTY_COLUMNS = (
-    *("f1_low", "f1_high", "clusters", "out_of_sample_f1", "out_of_sample_weighted"),
+    *("f1_low", "f1_high", "clusters", "clean", "clean_low", "clean_high"),
+    *("out_of_sample_f1", "out_of_sample_weighted"),
     *("best_threshold", "best_weighted", "difference", "difference_low", "difference_high"),
     *("p_value", "verdict", "smallest_difference"),
 )
@@ -412,10 +419,10 @@ def _certainty_lines(result: Result, options: Options) -> Iterator[str]:
     if result.summary and result.summary.intervals:
         yield _interval_line(result.summary)
         for group in result.languages:
-            yield (
-                f"{group.value}: F1 {group.interval.value:.3f} (95% interval "
-                f"{group.interval.low:.3f} to {group.interval.high:.3f}), {group.units} talks"
-            )
+            f1 = "-" if group.too_small else score_text(group.interval)
+            clean = score_text(group.clean)
+            talks = numbered(group.units, ("talk", "talks"))
+            yield f"{group.value}: F1 {f1}, clean {clean}, {talks}"
     if result.held_out:
         yield _out_of_sample_line(result.held_out, result.best.scores)
     if options.sweeps:
@@ -451,14 +458,17 @@ def _shape_lines(result: Result) -> Iterator[str]:
 
 def _interval_line(summary: Summary) -> str:
     shown = ", ".join(
-        f"{name} {interval.value:.3f} ({interval.low:.3f} to {interval.high:.3f})"
+        f"{name} {score_text(interval)}"
         for name, interval in (
             ("F1", summary.intervals["f1"]),
             ("precision", summary.intervals["precision"]),
             ("recall", summary.intervals["recall"]),
+            ("talks without a mistake", summary.intervals["clean"]),
         )
     )
-    return f"{shown}; 95% intervals over {summary.intervals['f1'].clusters} talks"
+    f1 = summary.intervals["f1"]
+    how = [f"95% intervals over {numbered(f1.clusters, summary.nouns)}"] if f1.known else []
+    return "; ".join((shown, *how, *interval_remarks(summary)))
 
 
 def _out_of_sample_line(new: Scores, here: Scores) -> str:
@@ -564,20 +574,24 @@ def _loss_rates(result: Result) -> Iterator[tuple[str, float]]:
 def _certainty_row(result: Result) -> Row:
     """Say how sure a result is, under the same names in every form; None where nothing is known."""
     versus, missed, new = result.versus, result.missed, result.held_out
-    f1 = result.summary.intervals.get("f1") if result.summary else None
+    intervals = result.summary.intervals if result.summary else {}
+    f1, clean = intervals.get("f1"), intervals.get("clean")
     difference = versus.differences["f1"] if versus else None
     power = versus.power if versus and versus.verdict == "not distinguishable" else None
     return {
-        "f1_low": f1.low if f1 else None,
-        "f1_high": f1.high if f1 else None,
+        "f1_low": f1.low if f1 and f1.known else None,
+        "f1_high": f1.high if f1 and f1.known else None,
         "clusters": f1.clusters if f1 else None,
+        "clean": clean.value if clean else None,
+        "clean_low": clean.low if clean and clean.known else None,
+        "clean_high": clean.high if clean and clean.known else None,
         "out_of_sample_f1": new.f1 if new else None,
         "out_of_sample_weighted": new.weighted if new else None,
         "best_threshold": missed.best.threshold if missed else None,
         "best_weighted": missed.best.scores.weighted if missed else None,
         "difference": difference.value if difference else None,
-        "difference_low": difference.low if difference else None,
-        "difference_high": difference.high if difference else None,
+        "difference_low": difference.low if difference and difference.known else None,
+        "difference_high": difference.high if difference and difference.known else None,
         "p_value": versus.p_value if versus else None,
         "verdict": versus.verdict if versus else None,
         "smallest_difference": power.smallest_difference if power else None,
@@ -668,10 +682,13 @@ def _certainty_document(result: Result) -> Row:
     document: Row = {}
     if result.summary:
         intervals = result.summary.intervals.items()
-        document["intervals"] = {name: asdict(interval) for name, interval in intervals}
+        document["intervals"] = {name: interval_facts(interval) for name, interval in intervals}
         document["clusters_are"] = "talks"
     if result.languages:
-        languages = {group.value: asdict(group.interval) for group in result.languages}
+        languages = {
+            group.value: interval_facts(group.interval) | {"clean": interval_facts(group.clean)}
+            for group in result.languages
+        }
         document["languages"] = languages
     if result.run.held_out and result.held_out:
         counts = asdict(result.run.held_out.counts)
@@ -683,7 +700,7 @@ def _certainty_document(result: Result) -> Row:
         differences = versus.differences.items()
         document["against_the_first"] = {
             "verdict": versus.verdict,
-            "differences": {name: asdict(interval) for name, interval in differences},
+            "differences": {name: difference_facts(difference) for name, difference in differences},
             "p_value": versus.p_value,
             "raw_p_value": versus.raw_p_value,
             "power": asdict(versus.power) if versus.power else None,

@@ -12,6 +12,7 @@ from truemark.counts import Counts
 from truemark.errors import TruemarkError
 from truemark.records import WRITTEN, Run, Unit
 from truemark.summary import (
+    FEWEST_EXPECTED,
     Nouns,
     Summary,
     by_group,
@@ -20,6 +21,7 @@ from truemark.summary import (
     count_row,
     scoring_of,
     summarise,
+    unit_nouns,
 )
 from truemark.text import clipped
 from truemark.uncertainty import (
@@ -30,7 +32,6 @@ from truemark.uncertainty import (
     Power,
     clustered,
     holm,
-    paired_interval,
     paired_intervals,
     power_of,
 )
@@ -61,13 +62,24 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class GroupDifference:
-    """The difference in F1 over the units of one group, p corrected for all groups."""
+    """The difference in F1 over the units of one group, p corrected for all groups.
+
+    `expected` is how many items there were to find, `clean` the difference in the share of units
+    without a mistake.
+    """
 
     name: str
     value: str
     units: int
+    expected: int
     difference: PairedInterval
+    clean: PairedInterval
     p_value: float
+
+    @property
+    def too_small(self) -> bool:
+        """Whether so little was expected that F1 says nothing, and tables show a dash."""
+        return self.expected < FEWEST_EXPECTED
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +101,7 @@ class Versus:
     broken: tuple[Change, ...]
     groups: tuple[GroupDifference, ...]
     nouns: Nouns  # what clusters are called
+    unit_nouns: Nouns
 
     @property
     def clusters(self) -> int:
@@ -204,6 +217,7 @@ def _versus(name: str, baseline: Run, run: Run) -> Versus:
         broken=tuple(change for change in changes if change.mistakes > 0),
         groups=_group_differences(pairs, run),
         nouns=cluster_nouns(run),
+        unit_nouns=unit_nouns(run),
     )
 
 
@@ -249,12 +263,13 @@ def _changes(pairs: Sequence[Pair]) -> list[Change]:
 
 
 def _group_differences(pairs: Sequence[Pair], run: Run) -> tuple[GroupDifference, ...]:
-    f1 = scoring_of(run.scoring, "f1")
+    scorings = (scoring_of(run.scoring, "f1"), scoring_of(run.scoring, "clean"))
     groups = []
     for name, value, members in by_group(pairs, lambda pair: pair[0].group):
         before, after = _paired_tables(members)
-        difference = paired_interval(after, before, f1)
-        groups.append(GroupDifference(name, value, len(members), difference, difference.p_value))
+        f1, clean = paired_intervals(after, before, scorings)
+        expected = sum(unit.counts.expected for unit, _ in members)
+        groups.append(GroupDifference(name, value, len(members), expected, f1, clean, f1.p_value))
     adjusted = holm([group.p_value for group in groups])
     return tuple(
         replace(group, p_value=p_value) for group, p_value in zip(groups, adjusted, strict=True)

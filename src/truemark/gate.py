@@ -13,10 +13,11 @@ from truemark.records import Run, Unit
 from truemark.summary import (
     Summary,
     cluster_nouns,
-    counted,
+    numbered,
     failed_units,
     scoring_of,
     summarise,
+    unit_nouns,
 )
 from truemark.uncertainty import (
     FEWEST_FOR_INTERVAL,
@@ -177,14 +178,14 @@ def _too_few(
     f1 = summary.intervals["f1"]
     if criteria.fail_under_lower is not None and not f1.known:
         return (
-            f"{counted(f1.clusters, nouns)} are too few for an interval"
+            f"{numbered(f1.clusters, nouns)} are too few for an interval"
             f" (at least {FEWEST_FOR_INTERVAL})"
         )
     if criteria.compare and comparison is not None:
         difference = comparison.against[0].differences["f1"]
         if not difference.known:
             return (
-                f"{counted(difference.clusters, nouns)} are too few to tell whether it is worse"
+                f"{numbered(difference.clusters, nouns)} are too few to tell whether it is worse"
                 f" (at least {FEWEST_FOR_VERDICT})"
             )
     return None
@@ -247,7 +248,7 @@ def within_margin(difference: PairedInterval, margin: float) -> tuple[str, bool 
 
 def _named(measure: Measure, run: Run) -> str:
     if measure == "clean":
-        return f"share of clean {run.words.get('units', 'units')}"
+        return f"share of clean {unit_nouns(run)[1]}"
     return measure
 
 

@@ -20,16 +20,18 @@ from truemark.comparison import WORTH_SEEING, Change, Comparison, Versus
 from truemark.gate import Gate
 from truemark.jsontext import to_json
 from truemark.leaderboard import Board, answer
-from truemark.summary import Summary, failed_units
+from truemark.records import Unit
+from truemark.summary import Summary, numbered, failed_units, unit_nouns
 from truemark.tables import Table, escape_markdown, render
 from truemark.text import one_line
 from truemark.timeline import Timeline
 from truemark.uncertainty import (
+    ALL_MEASURES,
     DEFAULT_SEED,
-    FEWEST_FOR_VERDICT,
+    FEWEST_FOR_INTERVAL,
     FLIPS,
     LEVEL,
-    MEASURES,
+    ROUGH_BELOW,
     Interval,
     PairedInterval,
 )
@@ -100,8 +102,9 @@ def comparison_sections(comparison: Comparison) -> list[Section]:
         "seed": DEFAULT_SEED,
     }
     how = f"95% intervals in brackets; differences from {FLIPS} permutations"
-    sentence = f"{how}, seed {DEFAULT_SEED}{basis}"
-    return [*sections, Section(sentences=[sentence], facts=facts)]
+    remarks = [sentence + basis for sentence in interval_remarks(comparison.summaries[0])]
+    remarks.append(f"{how}, seed {DEFAULT_SEED}{basis}")
+    return [*sections, Section(sentences=remarks, facts=facts)]
 
 
 def _basis(comparison: Comparison) -> str:
@@ -124,35 +127,73 @@ def _table(
     )
 
 
-_SCORE_COLUMNS = ("units", "failed", *MEASURES, "clusters")
+_SCORE_COLUMNS = ("units", "failed", *ALL_MEASURES, "clusters")
 
 
 def _scores_section(comparison: Comparison, basis: str) -> Section:
     named = list(zip(comparison.names, comparison.summaries, strict=True))
     rows = [(name, *_score_row(summary)) for name, summary in named]
     runs = [{"name": name, **summary_facts(summary)} for name, summary in named]
-    table = _table(("system", *_SCORE_COLUMNS), rows, (None,) * 7, basis)
+    table = _table(("system", *_SCORE_COLUMNS), rows, (None,) * 8, basis)
     return Section(tables=[table], facts={"runs": runs})
 
 
 def _score_row(summary: Summary) -> tuple[object, ...]:
     scores = [
-        _score(summary.intervals[measure]) if summary.intervals else None for measure in MEASURES
+        score_text(summary.intervals[measure]) if summary.intervals else None
+        for measure in ALL_MEASURES
     ]
     clusters = summary.intervals["f1"].clusters if summary.intervals else None
     return summary.scored, len(summary.failed), *scores, clusters
 
 
-def _score(interval: Interval) -> str:
-    return f"{interval.value:.3f} ({_range(interval)})"
+def score_text(interval: Interval) -> str:
+    """Show a score with its interval, where it has one: `0.714 (0.602 to 0.809)`."""
+    shown = range_text(interval)
+    return f"{interval.value:.3f}" if shown is None else f"{interval.value:.3f} ({shown})"
 
 
-def _range(interval: Interval) -> str:
-    return f"{interval.low:.3f} to {interval.high:.3f}"
+def range_text(interval: Interval) -> str | None:
+    """Show an interval, `rough 0.602 to 0.809` for few clusters; None where there are too few."""
+    if not interval.known:
+        return None
+    rough = "rough " if interval.rough else ""
+    return f"{rough}{interval.low:.3f} to {interval.high:.3f}"
 
 
-def _signed_range(interval: PairedInterval) -> str:
-    return f"{interval.low:+.3f} to {interval.high:+.3f}"
+def interval_remarks(summary: Summary) -> list[str]:
+    """Say why there are no intervals, or what is wrong with them; nothing where all is well."""
+    if not summary.intervals:
+        return []
+    f1, nouns = summary.intervals["f1"], summary.nouns
+    if not f1.known:
+        count = numbered(f1.clusters, nouns)
+        return [f"no intervals: {count}, and fewer than {FEWEST_FOR_INTERVAL} are too few"]
+    remarks = []
+    if f1.rough:
+        count = numbered(f1.clusters, nouns)
+        remarks.append(f"intervals are rough: {count}, and it takes {ROUGH_BELOW} or more")
+    if f1.lopsided:
+        remarks.append(
+            f"one {nouns[0]} holds {f1.largest:.0%} of the items, so intervals are too narrow"
+        )
+    return remarks
+
+
+def interval_facts(interval: Interval) -> dict[str, object]:
+    """Give an interval for JSON; its ends are null where there are too few clusters."""
+    facts = asdict(interval) | {"rough": interval.rough}
+    return facts if interval.known else facts | {"low": None, "high": None}
+
+
+def difference_facts(difference: PairedInterval) -> dict[str, object]:
+    """Give a difference for JSON; its ends are null where there are too few clusters to tell."""
+    facts = asdict(difference)
+    return facts if difference.known else facts | {"low": None, "high": None}
+
+
+def _signed_range(interval: PairedInterval) -> str | None:
+    return f"{interval.low:+.3f} to {interval.high:+.3f}" if interval.known else None
 
 
 def _versus_sections(baseline: str, versus: Versus, basis: str) -> list[Section]:
@@ -163,7 +204,7 @@ def _versus_sections(baseline: str, versus: Versus, basis: str) -> list[Section]
     sections = [Section(sentences=sentences, tables=tables)]
     for title, changes in (("broken", versus.broken), ("fixed", versus.fixed)):
         if changes:
-            sentence = f"{_units(len(changes))} {title} by {versus.name}{basis}"
+            sentence = f"{numbered(len(changes), versus.unit_nouns)} {title} by {versus.name}{basis}"
             sections.append(Section(sentences=[sentence], tables=[_changes_table(changes, basis)]))
     return sections
 
@@ -171,28 +212,31 @@ def _versus_sections(baseline: str, versus: Versus, basis: str) -> list[Section]
 def verdict_sentences(baseline: str, versus: Versus) -> list[str]:
     """Say how a system compares with the baseline and, where that is open, what could be seen."""
     f1 = versus.differences["f1"]
+    start = f"{versus.name} against {baseline}: {versus.verdict}, f1 {f1.value:+.4f}"
     if not f1.known:
-        return [
-            f"{versus.name} against {baseline}: too few clusters to tell"
-            f" (at least {FEWEST_FOR_VERDICT}), f1 {f1.value:+.4f},"
-            f" {_units(versus.units)} in both, {versus.clusters} clusters"
-        ]
+        return [f"{start}, {_in_both(versus)}"]
     sentences = [
-        f"{versus.name} against {baseline}: {versus.verdict}, f1 {f1.value:+.4f}"
-        f" (95% interval {f1.low:+.4f} to {f1.high:+.4f}), p {versus.p_value:.4f},"
-        f" {_units(versus.units)} in both, {versus.clusters} clusters"
+        f"{start} (95% interval {f1.low:+.4f} to {f1.high:+.4f}), p {versus.p_value:.4f},"
+        f" {_in_both(versus)}"
     ]
     if versus.verdict != "not distinguishable":
         return sentences
     if versus.power is None:
-        sentences.append("too few clusters differ to know what could have been seen")
+        sentences.append(f"too few {versus.nouns[1]} differ to know what could have been seen")
         return sentences
     sentences.append(
         f"smallest difference that could have been seen (80% power): "
         f"{versus.power.smallest_difference:.3f}; a difference of {WORTH_SEEING} would need"
-        f" {versus.needed} clusters like these"
+        f" {versus.needed} {versus.nouns[1]} like these"
     )
     return sentences
+
+
+def _in_both(versus: Versus) -> str:
+    clusters = numbered(versus.clusters, versus.nouns)
+    if versus.units == versus.clusters:
+        return f"{clusters} in both"
+    return f"{versus.units} measurements of {clusters} in both"
 
 
 def _differences_table(versus: Versus, basis: str) -> Table:
@@ -208,14 +252,15 @@ def _groups_table(versus: Versus, basis: str) -> Table:
         (
             f"{group.name}: {group.value}",
             group.units,
-            group.difference.value,
-            _signed_range(group.difference),
-            group.p_value,
+            None if group.too_small else group.difference.value,
+            None if group.too_small else _signed_range(group.difference),
+            None if group.too_small or not group.difference.known else group.p_value,
+            group.clean.value,
         )
         for group in versus.groups
     ]
-    columns = ("group", "units", "f1 difference", "95% interval", "p")
-    return _table(columns, rows, (None, None, "+.4f", None, ".4f"), basis)
+    columns = ("group", "units", "f1 difference", "95% interval", "p", "clean difference")
+    return _table(columns, rows, (None, None, "+.4f", None, ".4f", "+.4f"), basis)
 
 
 def _changes_table(changes: Sequence[Change], basis: str) -> Table:
@@ -230,14 +275,25 @@ def _changes_table(changes: Sequence[Change], basis: str) -> Table:
     return _table(columns, rows, (None, "+d", None, None), basis)
 
 
-def _units(count: int) -> str:
-    return f"{count} unit{'s' * (count != 1)}"
-
-
 def _versus_facts(versus: Versus) -> dict[str, object]:
+    facts = asdict(versus)
+    del facts["nouns"], facts["unit_nouns"]
     return {
-        **asdict(versus),
+        **facts,
+        "differences": {
+            measure: difference_facts(difference)
+            for measure, difference in versus.differences.items()
+        },
+        "groups": [
+            {
+                **asdict(group),
+                "difference": difference_facts(group.difference),
+                "clean": difference_facts(group.clean),
+            }
+            for group in versus.groups
+        ],
         "verdict": versus.verdict,
+        "clusters_are": versus.nouns[1],
         "clusters": versus.clusters,
         "clusters_needed": versus.needed,
         "fixed": [_change_facts(change) for change in versus.fixed],
@@ -254,24 +310,41 @@ def summary_facts(summary: Summary) -> dict[str, object]:
     return {
         "counts": asdict(summary.counts),
         "scored": summary.scored,
-        "failed": [{"unit": unit.id, "reason": unit.failed} for unit in summary.failed],
-        "intervals": {name: asdict(interval) for name, interval in summary.intervals.items()},
-        "groups": [asdict(group) for group in summary.groups],
+        "failed": [_failure_facts(unit) for unit in summary.failed],
+        "intervals": {
+            measure: interval_facts(interval) for measure, interval in summary.intervals.items()
+        },
+        "clusters_are": summary.nouns[1],
+        "remarks": interval_remarks(summary),
+        "groups": [
+            {
+                **asdict(group),
+                "interval": interval_facts(group.interval),
+                "clean": interval_facts(group.clean),
+            }
+            for group in summary.groups
+        ],
         "held_out_f1": summary.held_out,
         "repeats": asdict(summary.repeats) if summary.repeats else None,
     }
 
 
+def _failure_facts(unit: Unit) -> dict[str, object]:
+    return {"unit": unit.id, "reason": unit.failed}
+
+
 def timeline_sections(timeline: Timeline) -> list[Section]:
     """Show the runs of a folder, newest last, and a small trend per system."""
-    scored = ("f1", "95% interval", "clusters", "failed")
+    scored = ("f1", "95% interval", "clean", "clusters", "failed")
     columns = ("started", "tool", "system", "data", *scored, "run")
     names = timeline.data_names
     rows, runs = [], []
     for past in timeline.runs:
         run, summary = past.run, past.summary
-        f1 = summary.intervals.get("f1")
-        scores = (f1.value, _range(f1), f1.clusters) if f1 else (None, None, None)
+        scores: tuple[object, ...] = (None,) * 4
+        if summary.intervals:
+            f1, clean = summary.intervals["f1"], summary.intervals["clean"]
+            scores = f1.value, range_text(f1), score_text(clean), f1.clusters
         named = (run.started, run.tool, run.system.name)
         rows.append((*named, names[past.data], *scores, len(summary.failed), run.id))
         runs.append(
@@ -320,7 +393,7 @@ def leaderboard_sections(boards: Sequence[Board]) -> list[Section]:
         rows = [
             (
                 standing.name,
-                *(_score(standing.summary.intervals[measure]) for measure in MEASURES),
+                *(score_text(standing.summary.intervals[measure]) for measure in MEASURES),
                 standing.letters or None,
                 standing.seconds_per_unit,
                 standing.cost,
@@ -384,7 +457,11 @@ def gate_sections(gate: Gate) -> list[Section]:
         "outcome": gate.outcome,
         "doubt": gate.doubt,
         "requirements": [asdict(requirement) for requirement in gate.requirements],
-        "run": {"name": gate.run.system.name, **summary_facts(gate.summary)},
+        "run": {
+            "name": gate.run.system.name,
+            **summary_facts(gate.summary),
+            "failed": [_failure_facts(unit) for unit in failed],
+        },
         "failed_as_missed": gate.failed_as_missed,
         "unseen": list(gate.unseen),
         "verdict": versus.verdict if versus else None,
@@ -402,10 +479,11 @@ def gate_sections(gate: Gate) -> list[Section]:
         # A program that wants the whole comparison asks for it.
         sections += [replace(part, facts={}) for part in comparison_sections(gate.comparison)]
     else:
-        sections.append(Section(tables=[Table(_SCORE_COLUMNS, (_score_row(gate.summary),))]))
+        table = Table(_SCORE_COLUMNS, (_score_row(gate.summary),))
+        sections.append(Section(sentences=interval_remarks(gate.summary), tables=[table]))
     if failed:
         failures = tuple((unit.id, unit.failed) for unit in failed[:MOST_LISTED])
-        sentence = f"{_units(len(failed))} failed"
+        sentence = f"{numbered(len(failed), unit_nouns(gate.run))} failed"
         if gate.failed_as_missed:
             sentence += ", all that was expected there counted as missed"
         sections.append(Section("", [sentence], [Table(("unit", "reason"), failures)]))

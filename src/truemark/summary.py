@@ -25,6 +25,7 @@ from truemark.uncertainty import (
 
 Ints = NDArray[np.int64]
 T = TypeVar("T")
+FEWEST_EXPECTED = 5  # items; F1 of fewer says nothing
 Nouns = tuple[str, str]  # for one, and for several
 
 
@@ -36,12 +37,21 @@ class GroupScore:
     value: str
     counts: Counts
     units: int
-    interval: Interval
+    interval: Interval  # of F1
+    clean: Interval
+
+    @property
+    def too_small(self) -> bool:
+        """Whether so little was expected that F1 says nothing, and tables show a dash."""
+        return self.counts.expected < FEWEST_EXPECTED
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """One run in numbers; `intervals` is empty when nothing was scored."""
+    """One run in numbers; `intervals` is empty when nothing was scored.
+
+    `nouns` are what clusters are called.
+    """
 
     counts: Counts
     scored: int
@@ -50,6 +60,7 @@ class Summary:
     groups: tuple[GroupScore, ...]
     held_out: float | None
     repeats: Repeats | None
+    nouns: Nouns
 
 
 def summarise(run: Run, *, by_group: bool = True) -> Summary:
@@ -61,9 +72,10 @@ def summarise(run: Run, *, by_group: bool = True) -> Summary:
         scored=len(scored),
         failed=failed_units(run),
         intervals=_intervals(scored, run.scoring),
-        groups=tuple(_groups(scored, f1)) if by_group else (),
+        groups=tuple(_groups(scored, run.scoring)) if by_group else (),
         held_out=f1(run.held_out.counts) if run.held_out else None,
         repeats=repeats_of(run),
+        nouns=cluster_nouns(run),
     )
 
 
@@ -99,10 +111,15 @@ def cluster_nouns(run: Run) -> Nouns:
     """Return what the clusters of a run are called: its units, unless they name their cluster."""
     if any(unit.cluster is not None for unit in run.units):
         return run.words.get("cluster", "cluster"), run.words.get("clusters", "clusters")
+    return unit_nouns(run)
+
+
+def unit_nouns(run: Run) -> Nouns:
+    """Return what the units of a run are called."""
     return run.words.get("unit", "unit"), run.words.get("units", "units")
 
 
-def counted(count: int, nouns: Nouns) -> str:
+def numbered(count: int, nouns: Nouns) -> str:
     """Put a number before the noun that agrees with it: 1 talk, 6 talks."""
     return f"{count} {nouns[0] if count == 1 else nouns[1]}"
 
@@ -131,12 +148,13 @@ def _intervals(units: Sequence[Unit], rules: ScoringRules) -> dict[Measure, Inte
     return dict(zip(ALL_MEASURES, intervals_of(cluster_table(units), scorings), strict=True))
 
 
-def _groups(units: Sequence[Unit], f1: Scoring) -> list[GroupScore]:
+def _groups(units: Sequence[Unit], rules: ScoringRules) -> list[GroupScore]:
+    scorings = (scoring_of(rules, "f1"), scoring_of(rules, "clean"))
     groups = []
     for name, value, members in by_group(units, lambda unit: unit.group):
-        (interval,) = intervals_of(cluster_table(members), (f1,))
+        f1, clean = intervals_of(cluster_table(members), scorings)
         counts = total(unit.counts for unit in members)
-        groups.append(GroupScore(name, value, counts, len(members), interval))
+        groups.append(GroupScore(name, value, counts, len(members), f1, clean))
     return groups
 
 

@@ -43,7 +43,7 @@ def test_a_clear_gain_over_the_baseline_is_told_from_noise(
     line = "gemini-2.5-flash against gemini-2.5-pro: better, f1 +1.0000 (95% interval"
     assert line in ran.out
     assert line in gemini.report
-    assert "20 units fixed by gemini-2.5-flash" in gemini.report
+    assert "20 samples fixed by gemini-2.5-flash" in gemini.report
     assert len(llm.calls) == 20
 
 
@@ -62,14 +62,14 @@ def test_the_comparison_is_the_one_that_truemark_makes_of_the_records(
 
 
 def test_a_run_is_no_better_than_itself(gemini: CommandLine, llm: LoopbackLLM) -> None:
-    write_samples(gemini.folder / "samples", 5)
+    write_samples(gemini.folder / "samples", 6)
     llm.set_script(finds_lunch)
     before = stored_run(gemini, "answers")
     ran = gemini.benchmark(
         "--extractor", f"replay:{before}", "--baseline", before, "--format", "json"
     )
     found = versus(ran)
-    assert (found["units"], found["differences"]["f1"]["value"], found["p_value"]) == (5, 0, 1)
+    assert (found["units"], found["differences"]["f1"]["value"], found["p_value"]) == (6, 0, 1)
     assert found["verdict"] == "not distinguishable"
 
 

@@ -42,7 +42,7 @@ def test_a_comparison_says_verdict_interval_p_and_what_changed(
     text = said(capsys)
     assert "new against old: better, f1 +0.0" in text
     assert "95% interval +0.0" in text
-    assert "40 units in both, 40 clusters" in text
+    assert ", 40 units in both\n" in text
     assert "40 units fixed by new" in text
     assert "20 more" in text
     assert "part: a" in text
@@ -58,6 +58,70 @@ def test_what_could_have_been_seen_is_said_where_nothing_was(
     assert "noise against same: not distinguishable" in text
     assert "smallest difference that could have been seen (80% power): 0.0" in text
     assert "a difference of 0.02 would need" in text
+
+
+def few(name: str, units: int, mistakes: int = 1) -> Run:
+    words = {"unit": "talk", "units": "talks"}
+    return made(name, {f"u{n}": (9, mistakes, n % 2) for n in range(units)}, words=words)
+
+
+@pytest.mark.parametrize("form", ["text", "markdown", "json"])
+def test_five_talks_are_too_few_for_a_verdict_in_every_form(
+    folder: Path, capsys: pytest.CaptureFixture[str], form: str
+) -> None:
+    for name, mistakes in (("five", 1), ("fewer", 0)):
+        write_run(f"{name}.run.json", few(name, 5, mistakes))
+    assert main(["compare", "five.run.json", "fewer.run.json", "--format", form]) == 0
+    text = said(capsys)
+    assert "too few talks to tell (at least 6)" in text
+    assert ", p " not in text
+    if form == "json":
+        (versus,) = json.loads(text)["against_the_first"]
+        assert versus["verdict"] == "too few talks to tell (at least 6)"
+        f1 = versus["differences"]["f1"]
+        assert (f1["low"], f1["high"]) == (None, None)
+        assert f1["value"] > 0
+        assert versus["clusters_are"] == "talks"
+    else:
+        assert "intervals are rough: 5 talks, and it takes 10 or more" in text
+        assert "(rough 0." in text
+
+
+def test_below_five_talks_no_interval_is_shown_but_why(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_run("four.run.json", few("four", 4))
+    assert main(["check", "four.run.json", "--fail-under", "0.5"]) == 0
+    text = said(capsys)
+    assert "no intervals: 4 talks, and fewer than 5 are too few" in text
+    assert " to " not in text
+    assert main(["check", "four.run.json", "--fail-under", "0.5", "--format", "json"]) == 0
+    f1 = json.loads(said(capsys))["run"]["intervals"]["f1"]
+    assert (f1["low"], f1["high"], f1["clusters"]) == (None, None, 4)
+
+
+def test_a_large_cluster_is_warned_of(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    units = {f"u{n}": (50 if n == 0 else 9, 1, n % 2) for n in range(12)}
+    write_run("lopsided.run.json", made("lopsided", units))
+    assert main(["check", "lopsided.run.json", "--fail-under", "0.5"]) == 0
+    assert "one unit holds 32% of the items, so intervals are too narrow" in said(capsys)
+
+
+def test_groups_that_expect_next_to_nothing_have_a_dash_for_f1(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def mixed(name: str, invented: int) -> Run:
+        units = {f"a{n}": (0, n % 2 * invented, 0) for n in range(10)}
+        return made(name, units | {f"b{n}": (9, invented, n % 2) for n in range(10)})
+
+    for name, invented in (("first", 1), ("second", 2)):
+        write_run(f"{name}.run.json", mixed(name, invented))
+    assert main(["compare", "first.run.json", "second.run.json", "--format", "markdown"]) == 0
+    rows = [line for line in said(capsys).splitlines() if line.startswith("| part: ")]
+    assert rows[0] == "| part: a | 10 | - | - | - | +0.0000 |"
+    assert "| part: b | 10 | -0." in rows[1]
+    assert main(["history", ".", "--format", "markdown"]) == 0
+    assert "| clean | clusters |" in said(capsys)
 
 
 def noise() -> Run:

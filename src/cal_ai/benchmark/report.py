@@ -13,15 +13,23 @@ from cal_ai.benchmark.scoring import Failed, Result, Scored, event_scores
 from truemark.comparison import Comparison
 from truemark.counts import Counts, Scores
 from truemark.records import SUFFIX, Run
-from truemark.sections import Section, all_facts, as_text, comparison_sections
+from truemark.sections import (
+    Section,
+    all_facts,
+    as_text,
+    comparison_sections,
+    interval_facts,
+    interval_remarks,
+    score_text,
+)
 from truemark.services.calls import Usage, total_usage
 from truemark.signature import Signature
-from truemark.summary import Summary, summarise
+from truemark.summary import FEWEST_EXPECTED, Summary, numbered, summarise
 from truemark.tables import Table
 from truemark.text import counted, one_line
-from truemark.uncertainty import Interval, Measure, Share, wilson
+from truemark.uncertainty import Measure, Share, wilson
 
-_MEASURES: tuple[Measure, ...] = ("precision", "recall", "f1")
+_MEASURES: tuple[Measure, ...] = ("precision", "recall", "f1", "clean")
 SCORE_COLUMNS = ("", "scored", "failed", *_MEASURES, "tp", "fp", "fn")
 _FAILURES = 20
 
@@ -235,6 +243,7 @@ def history_line(finished: Finished) -> dict[str, object]:
     run, extractor, scores = finished.run, finished.plan.extractor, finished.scores
     spent, replayed = finished.spent, finished.replayed
     usage = spent.usage or Usage()
+    clean = finished.summary.intervals.get("clean")
     return {
         "timestamp": finished.plan.started.isoformat(timespec="seconds"),
         "model": extractor.model,
@@ -245,6 +254,7 @@ def history_line(finished: Finished) -> dict[str, object]:
         "precision": scores and scores.precision,
         "recall": scores and scores.recall,
         "f1": scores and scores.f1,
+        "clean": clean and clean.value,
         "avg_latency_s": spent.latency and spent.latency.mean_s,
         "prompt_tokens": usage.prompt,
         "output_tokens": usage.output,
@@ -358,20 +368,18 @@ def category_rows(
     finished: Finished, shown: Callable[[str], str] = str
 ) -> Iterator[tuple[object, ...]]:
     for name, summary in finished.categories.items():
-        yield score_row(shown(name), summary)
+        left_out: Measure | None = "f1" if summary.counts.expected < FEWEST_EXPECTED else None
+        yield score_row(shown(name), summary, left_out)
 
 
-def score_row(name: str, summary: Summary) -> tuple[object, ...]:
-    ratios = [_score(summary.intervals.get(measure)) for measure in _MEASURES]
+def score_row(name: str, summary: Summary, left_out: Measure | None = None) -> tuple[object, ...]:
+    known = summary.intervals
+    ratios = [
+        score_text(known[measure]) if known and measure != left_out else None
+        for measure in _MEASURES
+    ]
     counts = summary.counts
     return (name, summary.scored, len(summary.failed), *ratios, counts.tp, counts.fp, counts.fn)
-
-
-def _score(interval: Interval | None) -> str | None:
-    """Show a score with its interval, as `0.714 (0.602 to 0.809)`."""
-    if interval is None:
-        return None
-    return f"{interval.value:.3f} ({interval.low:.3f} to {interval.high:.3f})"
 
 
 def interval_line(finished: Finished) -> str:
@@ -379,8 +387,12 @@ def interval_line(finished: Finished) -> str:
     f1 = finished.summary.intervals.get("f1")
     if f1 is None:
         return "No sample was scored"
-    noun = "sample" if f1.clusters == 1 else "samples"
-    return f"In brackets 95% intervals over {f1.clusters} {noun}"
+    remarks = interval_remarks(finished.summary)
+    if not f1.known:
+        return remarks[0].capitalize()
+    how = f"In brackets 95% intervals over {numbered(f1.clusters, finished.summary.nouns)}"
+    clean = "clean is the share without any mistake"
+    return "; ".join((how, clean, *remarks))
 
 
 def calibration_table(finished: Finished) -> Table:
@@ -495,7 +507,7 @@ def _score_facts(counts: Counts, *, scored: bool) -> dict[str, object]:
 
 
 def _interval_facts(summary: Summary) -> dict[str, object]:
-    return {measure: asdict(interval) for measure, interval in summary.intervals.items()}
+    return {measure: interval_facts(interval) for measure, interval in summary.intervals.items()}
 
 
 def _calibration_facts(finished: Finished) -> dict[str, object]:

@@ -13,7 +13,7 @@ from truemark.pages.document import document, payload_of
 from truemark.pages.figures import figures_of
 from truemark.pages.scales import Scale, difference_scale, score_scale
 from truemark.records import WRITTEN, Run, Unit, finding_counts
-from truemark.sections import verdict_sentences
+from truemark.sections import interval_remarks, verdict_sentences
 from truemark.summary import GroupScore, Summary, summarise
 from truemark.uncertainty import MEASURES
 
@@ -133,6 +133,7 @@ def report_page(runs: Sequence[Run], *, anyway: bool = False) -> str:
         several=len(runs) > 1,
         groups=groups,
         measures=MEASURES,
+        remarks=interval_remarks,
         words=_WORDS | dict(runs[0].words),
         bars=_bars(runs, in_order),
         group_scale=score_scale(score.interval for summary in in_order for score in summary.groups),
