@@ -32,6 +32,7 @@ from truemark.uncertainty import (
     Power,
     clustered,
     holm,
+    paired_interval,
     paired_intervals,
     power_of,
 )

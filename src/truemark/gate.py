@@ -13,8 +13,8 @@ from truemark.records import Run, Unit
 from truemark.summary import (
     Summary,
     cluster_nouns,
-    numbered,
     failed_units,
+    numbered,
     scoring_of,
     summarise,
     unit_nouns,

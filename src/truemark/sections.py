@@ -21,7 +21,7 @@ from truemark.gate import Gate
 from truemark.jsontext import to_json
 from truemark.leaderboard import Board, answer
 from truemark.records import Unit
-from truemark.summary import Summary, numbered, failed_units, unit_nouns
+from truemark.summary import Summary, failed_units, numbered, unit_nouns
 from truemark.tables import Table, escape_markdown, render
 from truemark.text import one_line
 from truemark.timeline import Timeline
@@ -31,6 +31,7 @@ from truemark.uncertainty import (
     FEWEST_FOR_INTERVAL,
     FLIPS,
     LEVEL,
+    MEASURES,
     ROUGH_BELOW,
     Interval,
     PairedInterval,
@@ -204,7 +205,9 @@ def _versus_sections(baseline: str, versus: Versus, basis: str) -> list[Section]
     sections = [Section(sentences=sentences, tables=tables)]
     for title, changes in (("broken", versus.broken), ("fixed", versus.fixed)):
         if changes:
-            sentence = f"{numbered(len(changes), versus.unit_nouns)} {title} by {versus.name}{basis}"
+            sentence = (
+                f"{numbered(len(changes), versus.unit_nouns)} {title} by {versus.name}{basis}"
+            )
             sections.append(Section(sentences=[sentence], tables=[_changes_table(changes, basis)]))
     return sections
 
