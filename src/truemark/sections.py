@@ -371,7 +371,7 @@ def timeline_sections(timeline: Timeline) -> list[Section]:
     ]
     return [
         Section(
-            tables=[Table(columns, tuple(rows), (*(None,) * 4, ".3f", *(None,) * 4))],
+            tables=[Table(columns, tuple(rows), (*(None,) * 4, ".3f", *(None,) * 5))],
             facts={"runs": runs},
         ),
         Section(
