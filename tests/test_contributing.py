@@ -1,10 +1,17 @@
 """What CONTRIBUTING.md says about the code is true of it."""
 
+import os
 import re
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from tests.test_architecture import import_graph
+from tests.truemark.runs_for_tests import many
+
+from truemark.records import write_run
 
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
@@ -28,11 +35,14 @@ def drawings() -> list[list[tuple[int, str]]]:
     return found
 
 
-@pytest.mark.parametrize("tree", drawings(), ids=["sat-bench", "cal_ai benchmark", "cal_ai FILE"])
+COMMANDS = ["sat-bench -sweep", "cal_ai benchmark", "cal_ai FILE", "truemark compare"]
+
+
+@pytest.mark.parametrize("tree", drawings(), ids=COMMANDS)
 def test_every_module_of_a_drawing_is_imported_by_the_one_above_it(
     tree: list[tuple[int, str]],
 ) -> None:
-    assert len(tree) > 10
+    assert len(tree) > 5
     above: list[str] = []
     for depth, module in tree:
         assert module in GRAPH, f"{module} does not exist"
@@ -40,6 +50,56 @@ def test_every_module_of_a_drawing_is_imported_by_the_one_above_it(
         above[depth:] = [module]
         if depth:
             assert module in GRAPH[above[depth - 1]], f"{above[depth - 1]} imports no {module}"
+
+
+READER = ("--extractor", "reader")
+FORMS = ("brackets", "captions", "webvtt", "whatsapp")
+# The extractor, and the forms of conversation, each of which looks at a file in turn.
+INSIDE = ("cal_ai.extractors.", *(f"cal_ai.transcripts.{form}" for form in FORMS))
+ARGUMENTS = {
+    "sat-bench -sweep": ("sat_bench.cli", "-sweep"),
+    "cal_ai benchmark": ("cal_ai.cli", "benchmark", "samples", "--no-summary", *READER),
+    "cal_ai FILE": ("cal_ai.cli", "samples/talk.txt", "--calendar", "ics:calendar.ics", *READER),
+    "truemark compare": ("truemark.cli", "compare", "first.run.json", "second.run.json"),
+}
+MOST_CALLED = {
+    "sat-bench -sweep": 28,
+    "cal_ai benchmark": 34,
+    "cal_ai FILE": 26,
+    "truemark compare": 14,
+}
+
+
+def described(command: str) -> tuple[set[str], set[str]]:
+    """The modules that the page draws or names for a command, and those of them always called."""
+    _, _, rest = section("The path of the data").partition(f"`{command}`; ")
+    text = re.split(r"^`[^`]+`; ", rest, flags=re.MULTILINE)[0]
+    drawn = re.findall(rf"^ {{4}} *({_MODULE})(?: +(or\b)?|$)", text, re.MULTILINE)
+    named = set(re.findall(rf"`({_MODULE})`", text))
+    return named | {name for name, _ in drawn}, named | {name for name, other in drawn if not other}
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_command_calls_the_modules_that_the_page_describes(command: str, tmp_path: Path) -> None:
+    (tmp_path / "samples").mkdir()
+    for ending in (".txt", ".expected.json"):
+        sample = ROOT / f"src/cal_ai/samples/crud/conference_and_dinner{ending}"
+        shutil.copy(sample, tmp_path / f"samples/talk{ending}")
+    for name, mistakes in (("first", 1), ("second", 9)):
+        write_run(tmp_path / f"{name}.run.json", many(name, mistakes))
+    subprocess.run(
+        [sys.executable, ROOT / "tests/traced.py", "called", *ARGUMENTS[command]],
+        cwd=tmp_path,
+        env={"PATH": os.environ["PATH"], "HOME": str(tmp_path)},
+        check=True,
+        capture_output=True,
+    )
+    called = set((tmp_path / "called").read_text(encoding="utf-8").split())
+    around = {name for name in called if not name.startswith(INSIDE)}
+    described_modules, always = described(command)
+    assert around - described_modules == set()
+    assert always - called == set()
+    assert len(around) <= MOST_CALLED[command]
 
 
 WALKS = [
