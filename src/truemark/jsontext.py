@@ -13,7 +13,7 @@ import math
 import re
 import sys
 import types
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, fields, is_dataclass
 from datetime import datetime
 from functools import cache
@@ -231,16 +231,20 @@ def without_defaults(value: object) -> object:
     if type(value) in _SIMPLE:  # most values; the questions below take longer
         return value
     if is_dataclass(value) and not isinstance(value, type):
-        return {
-            name: without_defaults(item)
-            for name, default in _defaults(type(value))
-            if (item := getattr(value, name)) != default
-        }
+        return {name: without_defaults(item) for name, item in set_fields(value)}
     if isinstance(value, Mapping):
         return {key: without_defaults(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [without_defaults(item) for item in value]
     return value
+
+
+def set_fields(value: object) -> Iterator[tuple[str, object]]:
+    """List the fields of a dataclass that are not at their default, with their values."""
+    kind: Any = type(value)
+    for name, default in _defaults(kind):
+        if (item := getattr(value, name)) != default:
+            yield name, item
 
 
 @cache

@@ -10,7 +10,7 @@ import json
 import os
 import random
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -22,6 +22,7 @@ from truemark.jsontext import (
     json_schema,
     parse_json,
     read_value,
+    set_fields,
     to_json,
     without_defaults,
 )
@@ -386,14 +387,27 @@ def _without_condition(group: Mapping[str, str]) -> dict[str, str]:
 
 def write_run(path: str | os.PathLike[str], run: Run) -> None:
     """Write the record to `path`, whole or not at all; a large run is cut to what fits."""
-    write_atomically(path, run_json(capped(run)))
+    write_atomically(path, _pieces(capped(run)))
 
 
 def run_json(run: Run) -> str:
     """Render the record as JSON, fields at their default left out."""
-    fields = without_defaults(run)
-    assert isinstance(fields, dict)
-    return to_json({"format": FORMAT} | fields) + "\n"
+    return "".join(_pieces(run))
+
+
+def _pieces(run: Run) -> Iterator[str]:
+    """Render the record unit by unit: as one text, that of a large run takes much memory."""
+    yield f'{{"format": {to_json(FORMAT)}'
+    for name, value in set_fields(run):
+        yield f", {to_json(name)}: "
+        if isinstance(value, tuple):
+            yield "["
+            for number, item in enumerate(value):
+                yield (", " if number else "") + to_json(without_defaults(item))
+            yield "]"
+        else:
+            yield to_json(without_defaults(value))
+    yield "}\n"
 
 
 def is_record(path: str | os.PathLike[str]) -> bool:
