@@ -73,6 +73,7 @@ def _matching(generator: np.random.Generator) -> Iterator[Job]:
         "pair 1,000 events with 1,000 by cost",
         lambda: match_by_cost(cost, near),
         1.0,
+        lambda: plain.pair_exactly(cost, near),
     )
 
 

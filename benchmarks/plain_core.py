@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from truemark.assignment import _exact_search, _whole_costs
 from truemark.counts import Counts
 from truemark.matching import adds_match
 from truemark.places import Group
@@ -79,3 +80,9 @@ def permutation_by_unit(first: Ints, second: Ints, scoring: Scoring, swaps: int)
         for a, b in zip((one + gained).tolist(), (other - gained).tolist(), strict=True):
             as_large += abs(scoring(Counts(*a)) - scoring(Counts(*b))) >= observed
     return as_large
+
+
+def pair_exactly(cost: list[list[float]], allowed: list[list[bool]]) -> list[int]:
+    """The exact search over all pairs, without floating point before it."""
+    width = len(cost[0])
+    return _exact_search(_whole_costs(cost, allowed, [range(width)] * len(cost)), width)
