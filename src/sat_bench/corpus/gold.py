@@ -2,17 +2,65 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 from sat_bench.corpus.talks import CorpusError, Sentence, Talk, spans_between, unify_line_breaks
-from truemark.jsontext import shown
+from truemark.errors import TruemarkError
+from truemark.jsontext import read_json, shown
 
 _COLUMNS = 10
 _LONGEST_ID = 9
+
+
+@dataclass(frozen=True, slots=True)
+class _Gold:
+    """A gold file; offsets count characters, or bytes where the last boundary says so."""
+
+    text: str
+    boundaries: tuple[int, ...]
+    source: str | None = None
+    speaker: str = ""
+    name: str = ""
+    language: str = ""
+    documents: tuple[int, ...] = ()
+    sentences: tuple[Any, ...] | int | None = None  # some files only give their number
+
+    def __post_init__(self) -> None:
+        for name in ("text", "source", "speaker", "name", "language"):
+            try:
+                (getattr(self, name) or "").encode()
+            except UnicodeEncodeError as error:
+                raise ValueError(
+                    f"{name} holds half of a surrogate pair at character {error.start}"
+                ) from None
+        if not self.text.strip():
+            raise ValueError("text is empty")
+        if not self.boundaries:
+            raise ValueError("boundaries must have at least one end offset, got an empty list")
+        for index, (before, after) in enumerate(pairwise(self.boundaries), start=1):
+            if after <= before:
+                raise ValueError(
+                    f"boundaries must ascend, but boundaries[{index}] is {shown(after)}"
+                    f" after {shown(before)}"
+                )
+        if any(after <= before for before, after in pairwise(self.documents)):
+            raise ValueError("documents must ascend")
+        if isinstance(self.sentences, tuple) and len(self.sentences) not in (
+            0,
+            len(self.boundaries),
+        ):
+            raise ValueError(
+                f"{len(self.sentences)} sentences but {len(self.boundaries)} boundaries; "
+                "each sentence has one end"
+            )
+
+    @property
+    def counts_bytes(self) -> bool:
+        return self.boundaries[-1] == len(self.text.encode()) > len(self.text)
 
 
 def parse_gold_json(path: Path, content: str) -> tuple[Talk, ...]:
@@ -20,12 +68,12 @@ def parse_gold_json(path: Path, content: str) -> tuple[Talk, ...]:
 
     Offsets that count bytes are converted to characters.
     """
-    document = _json_object(path, content)
-    text = _string(path, document, "text")
-    if not text.strip():
-        raise CorpusError(f"{path}: text is empty")
-    boundaries = _boundaries(path, document, text)
-    sentences = spans_between(text, boundaries, leftover=False)
+    try:
+        gold = read_json(_Gold, content, str(path))
+    except TruemarkError as error:
+        raise CorpusError(str(error)) from None
+    boundaries = _boundaries(path, gold)
+    sentences = spans_between(gold.text, boundaries, leftover=False)
     for index, sentence in enumerate(sentences):
         if sentence.start == sentence.end:
             raise CorpusError(
@@ -34,35 +82,39 @@ def parse_gold_json(path: Path, content: str) -> tuple[Talk, ...]:
             )
     talk = Talk(
         id=path.stem,
-        source=_string(path, document, "source", default=path.name),
-        speaker=_string(path, document, "speaker", default=""),
-        title=_string(path, document, "name", default=""),
-        text=text,
+        source=path.name if gold.source is None else gold.source,
+        speaker=gold.speaker,
+        title=gold.name,
+        text=gold.text,
         sentences=sentences,
-        language=_string(path, document, "language", default=""),
+        language=gold.language,
     )
-    starts = _document_starts(path, document, text)
+    starts = _document_starts(path, gold)
     return tuple(_documents(path, talk, starts)) if starts else (talk,)
 
 
-def _document_starts(path: Path, document: dict[str, object], text: str) -> Sequence[int]:
-    """Read where documents start, in the unit of the boundaries; the first starts at 0."""
-    values = document.get("documents", [])
-    if not isinstance(values, list) or not all(
-        isinstance(value, int) and not isinstance(value, bool) for value in values
-    ):
-        raise CorpusError(f"{path}: documents must be a list of start offsets")
-    if any(after <= before for before, after in pairwise(values)):
-        raise CorpusError(f"{path}: documents must ascend")
-    encoded, boundaries = text.encode(), document["boundaries"]
-    counts_bytes = (
-        isinstance(boundaries, list) and boundaries[-1] == len(encoded) and len(encoded) > len(text)
-    )
-    if values and not 0 <= values[0] <= values[-1] < (len(encoded) if counts_bytes else len(text)):
+def _boundaries(path: Path, gold: _Gold) -> Sequence[int]:
+    ends, length = gold.boundaries, len(gold.text)
+    if gold.counts_bytes:
+        return _characters_of_bytes(path, gold.text.encode(), ends)
+    for index, end in enumerate(ends):
+        if not 1 <= end <= length:
+            raise CorpusError(
+                f"{path}: boundaries[{index}] is {shown(end)}, "
+                f"outside the text of {length} characters"
+            )
+    return ends
+
+
+def _document_starts(path: Path, gold: _Gold) -> Sequence[int]:
+    """Return where documents start; the first starts at 0."""
+    encoded, starts = gold.text.encode(), gold.documents
+    length = len(encoded) if gold.counts_bytes else len(gold.text)
+    if starts and not 0 <= starts[0] <= starts[-1] < length:
         raise CorpusError(f"{path}: documents must start inside the text")
-    if counts_bytes:
-        return _characters_of_bytes(path, encoded, values, "documents")
-    return values
+    if gold.counts_bytes:
+        return _characters_of_bytes(path, encoded, starts, "documents")
+    return starts
 
 
 def _documents(path: Path, talk: Talk, starts: Sequence[int]) -> Iterator[Talk]:
@@ -83,84 +135,6 @@ def _documents(path: Path, talk: Talk, starts: Sequence[int]) -> Iterator[Talk]:
         )
 
 
-def _json_object(path: Path, content: str) -> dict[str, object]:
-    try:
-        document = json.loads(content)
-    except json.JSONDecodeError as error:
-        raise CorpusError(
-            f"{path}:{error.lineno}: not JSON: {error.msg} (column {error.colno})"
-        ) from None
-    except (RecursionError, ValueError) as error:
-        raise CorpusError(f"{path}: not readable as JSON: {error}") from None
-    if not isinstance(document, dict):
-        raise CorpusError(
-            f"{path}: must be a JSON object with text and boundaries, got {_json_type(document)}"
-        )
-    return document
-
-
-def _string(
-    path: Path, document: dict[str, object], key: str, *, default: str | None = None
-) -> str:
-    value = document.get(key, default)
-    if not isinstance(value, str):
-        got = _json_type(value) if key in document else "nothing"
-        raise CorpusError(f"{path}: {key} must be a string, got {got}")
-    try:
-        value.encode()
-    except UnicodeEncodeError as error:
-        raise CorpusError(
-            f"{path}: {key} holds half of a surrogate pair at character {error.start}"
-        ) from None
-    return value
-
-
-def _boundaries(path: Path, document: dict[str, object], text: str) -> Sequence[int]:
-    values = document.get("boundaries")
-    if not isinstance(values, list) or not values:
-        got = "nothing" if values is None else _json_type(values)
-        raise CorpusError(
-            f"{path}: boundaries must be a list of at least one end offset, got {got}"
-        )
-    for index, value in enumerate(values):
-        if not isinstance(value, int) or isinstance(value, bool):
-            raise CorpusError(
-                f"{path}: boundaries[{index}] must be a whole number, got {shown(value)}"
-            )
-    for index, (before, after) in enumerate(pairwise(values), start=1):
-        if after <= before:
-            raise CorpusError(
-                f"{path}: boundaries must ascend, but boundaries[{index}] is {shown(after)}"
-                f" after {shown(before)}"
-            )
-    _check_sentence_count(path, document, len(values))
-    encoded = text.encode()
-    if values[-1] == len(encoded) != len(text):
-        return _characters_of_bytes(path, encoded, values)
-    if values[0] < 1 or values[-1] > len(text):
-        index = 0 if values[0] < 1 else next(i for i, v in enumerate(values) if v > len(text))
-        raise CorpusError(
-            f"{path}: boundaries[{index}] is {shown(values[index])}, "
-            f"outside the text of {len(text)} characters"
-        )
-    return values
-
-
-def _check_sentence_count(path: Path, document: dict[str, object], boundaries: int) -> None:
-    sentences = document.get("sentences")
-    if not sentences or (isinstance(sentences, int) and not isinstance(sentences, bool)):
-        return  # some files only give the number of sentences
-    if not isinstance(sentences, list):
-        raise CorpusError(
-            f"{path}: sentences must be a list or a whole number, got {_json_type(sentences)}"
-        )
-    if len(sentences) != boundaries:
-        raise CorpusError(
-            f"{path}: {len(sentences)} sentences but {boundaries} boundaries; "
-            "each sentence has one end"
-        )
-
-
 def _characters_of_bytes(
     path: Path, encoded: bytes, offsets: Sequence[int], name: str = "boundaries"
 ) -> list[int]:
@@ -177,17 +151,6 @@ def _characters_of_bytes(
         start = offset
         converted.append(characters)
     return converted
-
-
-def _json_type(value: object) -> str:
-    if value is None:
-        return "null"
-    if isinstance(value, bool):
-        return "a truth value"
-    names = {dict: "an object", list: "a list", str: "a string", int: "a number", float: "a number"}
-    if isinstance(value, list) and not value:
-        return "an empty list"
-    return names[type(value)]
 
 
 @dataclass(slots=True)
