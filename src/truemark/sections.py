@@ -105,6 +105,11 @@ def comparison_sections(comparison: Comparison) -> list[Section]:
     how = f"95% intervals in brackets; differences from {FLIPS} permutations"
     remarks = [sentence + basis for sentence in interval_remarks(comparison.summaries[0])]
     remarks.append(f"{how}, seed {DEFAULT_SEED}{basis}")
+    if len(comparison.against) > 1 or any(len(versus.groups) > 1 for versus in comparison.against):
+        remarks.append(
+            "p is corrected for several comparisons and decides; intervals are of each alone,"
+            f" so one may lie beside 0 where p is above {LEVEL:g}{basis}"
+        )
     return [*sections, Section(sentences=remarks, facts=facts)]
 
 
