@@ -9,7 +9,9 @@ A process calls that through `run_main`, so that an interrupt during imports end
 from __future__ import annotations
 
 import argparse
+import errno
 import io
+import mmap
 import os
 import signal
 import sys
@@ -18,6 +20,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from importlib import import_module
+from types import FrameType
 from typing import Any, Final, NoReturn, TextIO
 
 from truemark.errors import TruemarkError, os_reason
@@ -34,6 +37,10 @@ LONGEST_WAIT_S: Final = 1_000_000
 """The most that a flag may ask to wait: eleven days, which every clock can count."""
 
 _SOON_S = 0.01
+_ENDING_SIGNALS = (signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM))  # no HUP on Windows
+_NO_RESOURCES = "not enough memory or threads; raise the limits (ulimit) or give it less to do"
+_REFUSALS = ("can't start new thread", "failed to map segment", "cannot allocate memory")
+_LITTLE_MEMORY = 64 << 20  # bytes that every library here takes
 _LONGEST_LINE = 4_000
 _LONGEST_COMPLAINT = 400
 _quiet: ContextVar[bool] = ContextVar("quiet", default=False)
@@ -61,14 +68,60 @@ def run_main(module: str) -> int:
     Ctrl-C ends it while the module is imported too, and is ignored once the work is done, when it
     would only disturb the interpreter's exit.
     """
+    received: list[int] = []
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        """End as with Ctrl-C: programs that were started are ended, and files are left whole."""
+        received.append(number)
+        handler = signal.getsignal(signal.SIGINT)
+        if not callable(handler):  # Ctrl-C is ignored, as in the background of a shell
+            raise KeyboardInterrupt
+        handler(signal.SIGINT, frame)
+
+    for number in _ENDING_SIGNALS:
+        if signal.getsignal(number) == signal.SIG_DFL:  # nohup ignores them
+            signal.signal(number, interrupt)
     try:
         sys.unraisablehook = _interrupt_again
         status: int = import_module(module).main()
     except KeyboardInterrupt:
-        status = INTERRUPTED
-        note("interrupted")
+        status = _say_interrupted("", "")
+    except Exception as error:
+        if not _lacks_resources(error):
+            raise
+        note(f"error: {_NO_RESOURCES}")
+        status = FAILED
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if received and status == INTERRUPTED:
+        return 128 + received[0]
     return status
+
+
+def _say_interrupted(name: str, text: str) -> int:
+    """Tell of an interrupt and return the status; OpenBLAS makes one where it gets no threads."""
+    if _lacks_resources(None):
+        say(name, f"error: {_NO_RESOURCES}")
+        return FAILED
+    say(name, text or "interrupted")
+    return INTERRUPTED
+
+
+def _lacks_resources(error: BaseException | None) -> bool:
+    """Whether the error comes from memory or threads that cannot be had, or none can be had now."""
+    while error is not None:
+        refused = isinstance(error, OSError) and error.errno in (errno.ENOMEM, errno.EAGAIN)
+        words = str(error)
+        if refused or isinstance(error, MemoryError) or any(sign in words for sign in _REFUSALS):
+            return True
+        error = error.__cause__ or error.__context__
+    try:
+        mmap.mmap(-1, _LITTLE_MEMORY).close()
+        thread = threading.Thread(target=int, daemon=True)
+        thread.start()
+        thread.join()
+    except (OSError, MemoryError, RuntimeError):
+        return True
+    return False
 
 
 def _interrupt_again(lost: sys.UnraisableHookArgs) -> None:
@@ -95,13 +148,17 @@ def run_command(name: str, work: Callable[[], int]) -> int:
         status = _worked(name, work)
         _flush(sys.stdout)
     except KeyboardInterrupt as interrupt:
-        status = INTERRUPTED
-        say(name, str(interrupt) or "interrupted")
+        status = _say_interrupted(name, str(interrupt))
     except BrokenPipeError:
         status = FAILED
     except OSError as error:
         status = FAILED
         say(name, f"error: {_where(error)}{os_reason(error)}")
+    except Exception as error:
+        if not _lacks_resources(error):
+            raise
+        status = FAILED
+        say(name, f"error: {_NO_RESOURCES}")
     _close_quietly()
     return status
 

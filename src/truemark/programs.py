@@ -18,9 +18,10 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from types import FrameType
-from typing import IO, Any
+from typing import IO, Any, Literal
 
 from truemark.errors import TruemarkError, os_reason
 from truemark.signature import checksum, data_hash
@@ -121,6 +122,52 @@ def _interrupt_deferred() -> Iterator[None]:
             before(*caught[0])
 
 
+# Told of each group of processes that begins (+) and ends (-); when its input ends, because this
+# process has ended in whatever way, it ends the groups that are left.
+_WATCHER = """
+groups=' '
+while read -r sign group; do
+  case $sign in
+    +) groups="$groups$group " ;;
+    -) groups="${groups%% $group *} ${groups#* $group }" ;;
+  esac
+done
+for group in $groups; do kill -s KILL -- "-$group"; done
+"""
+
+
+@cache
+def _watcher(process: int) -> int | None:
+    """Start the watcher of this process and return the pipe to it; None where it cannot start."""
+    reading, writing = os.pipe()
+    try:
+        os.posix_spawnp(
+            "sh",
+            ("sh", "-c", _WATCHER),
+            os.environ,
+            file_actions=[
+                (os.POSIX_SPAWN_DUP2, reading, 0),
+                (os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0),
+                (os.POSIX_SPAWN_DUP2, 1, 2),
+            ],
+            setsid=True,  # a signal to our group is not for it
+        )
+    except (OSError, NotImplementedError):
+        os.close(writing)
+        return None
+    finally:
+        os.close(reading)
+    return writing
+
+
+def _watch(sign: Literal["+", "-"], group: int) -> None:
+    """Tell the watcher that a group of processes has begun or ended."""
+    pipe = _watcher(os.getpid()) if _POSIX else None
+    if pipe is not None:
+        with suppress(OSError):
+            os.write(pipe, f"{sign} {group}\n".encode())
+
+
 class RunningProgram:
     """A started program that can be asked; made by `started`, which also ends it.
 
@@ -146,6 +193,7 @@ class RunningProgram:
             raise ProgramError(f"{words[0]}: {reason}") from None
         except ValueError as error:  # a null character in a word
             raise ProgramError(f"{words[0]!r}: cannot be started: {error}") from None
+        _watch("+", self._process.pid)
         assert self._process.stdin
         assert self._process.stdout
         assert self._process.stderr
@@ -157,21 +205,27 @@ class RunningProgram:
         self._closing = threading.Event()
         self._rest = b""
         self._threads: list[threading.Thread] = []
-        self._start_thread(self._read_output, self._process.stdout)
-        self._listener = self._start_thread(self._read_complaints, self._process.stderr)
+        try:
+            self._start_thread(self._read_output, self._process.stdout)
+            self._listener = self._start_thread(self._read_complaints, self._process.stderr)
+        except RuntimeError as error:
+            self.close()
+            raise ProgramError(f"{words[0]}: cannot be started: {error}") from None
 
     def close(self) -> None:
         """End the program and all that it has started."""
-        self._closing.set()
-        self._end_group(forcibly=False)
-        with suppress(subprocess.TimeoutExpired):
-            self._process.wait(_GRACE_S)
-        self._end_group(forcibly=True)
-        self._process.wait()
-        for thread in self._threads:
-            # Elsewhere a thread may wait for a pipe that a grandchild holds open.
-            thread.join(None if _POSIX else _GRACE_S)
-        self._input.close()
+        with _interrupt_deferred():  # half-way, pipes would stay open
+            self._closing.set()
+            self._end_group(forcibly=False)
+            with suppress(subprocess.TimeoutExpired):
+                self._process.wait(_GRACE_S)
+            self._end_group(forcibly=True)
+            self._process.wait()
+            for thread in self._threads:
+                # Elsewhere a thread may wait for a pipe that a grandchild holds open.
+                thread.join(None if _POSIX else _GRACE_S)
+            self._input.close()
+            _watch("-", self._process.pid)
 
     def answer_to(self, data: bytes) -> bytes:
         """Return all that the program prints until it ends; its status must then be 0."""

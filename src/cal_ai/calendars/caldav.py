@@ -28,6 +28,8 @@ from cal_ai.calendars.servers import calendar_policy, wait_for_server
 from truemark.services.addresses import same_origin, shown_address
 from truemark.services.bounded_http import BoundedSession, UnfitAnswerError
 from truemark.services.calls import CallFailed
+from truemark.services.proxies import require_usable_proxies
+from truemark.services.secrets import without_secrets
 
 if TYPE_CHECKING:
     from caldav.response import DAVResponse
@@ -92,6 +94,7 @@ class CalDavCalendar:
         self._account = account
         self._zone = zone
         self._clock = clock
+        require_usable_proxies(account.url, ("python_socks", "python-socks"))
         self._client = DAVClient(
             url=account.url,
             username=account.username,
@@ -111,7 +114,7 @@ class CalDavCalendar:
 
     @property
     def name(self) -> str:
-        return f"caldav:{self._collection}"
+        return self._clean(f"caldav:{self._collection}")
 
     @property
     def identity(self) -> str:
@@ -136,17 +139,17 @@ class CalDavCalendar:
             try:
                 listing = self._document(text, budget).coming(start, end)
             except CalendarError as error:
-                warnings.append(f"{error} ({address})")
+                warnings.append(self._clean(f"{error} ({address})"))
                 continue
-            entries += (replace(entry, version=etag) for entry in listing.entries)
-            warnings += listing.warnings
+            entries += (self._seen(entry, etag) for entry in listing.entries)
+            warnings += map(self._clean, listing.warnings)
             self._addresses.update((entry.uid, address) for entry in listing.entries)
         entries.sort(key=lambda entry: entry.details.start)
         return Listing(tuple(entries), tuple(warnings))
 
     def get(self, uid: str, recurrence: Moment | None = None) -> Entry:
         document, etag = self._fetch(uid)
-        return replace(document.get(uid, recurrence), version=etag)
+        return self._seen(document.get(uid, recurrence), etag)
 
     def create(self, uid: str, details: Details, mark: str) -> Entry:
         document = self._document(EMPTY)
@@ -230,6 +233,13 @@ class CalDavCalendar:
                 )
                 for part in response.tree.iter("{DAV:}response")
             ]
+
+    def _seen(self, entry: Entry, etag: str) -> Entry:
+        return replace(entry.without_secrets(self._account.password), version=etag)
+
+    def _clean(self, text: str) -> str:
+        """Take the password out of what the server says."""
+        return without_secrets(text, self._account.password)
 
     def _address(self, uid: str) -> str:
         default = urljoin(self._collection, f"{quote(uid, safe='@')}.ics")

@@ -33,7 +33,10 @@ from truemark.jsontext import read_value, shown
 from truemark.services.bounded_http import UnfitAnswerError, bounded_httplib2, run_within
 from truemark.services.calls import CallFailed, TransientError
 from truemark.services.provider import quoted
+from truemark.services.proxies import require_usable_proxies
 from truemark.services.retry import CallPolicy, call_patiently, parse_retry_after
+from truemark.services.secrets import without_secrets
+from truemark.text import one_line
 
 _PAGE = 250
 _MOST_PAGES = 40
@@ -92,7 +95,11 @@ class GoogleCalendar:
         self, account: GoogleAccount, zone: ZoneInfo | None, *, policy: CallPolicy | None = None
     ) -> None:
         import google_auth_httplib2  # type: ignore[import-untyped]  # ships no types
+        from google.auth.exceptions import GoogleAuthError
         from googleapiclient.discovery import build  # type: ignore[import-untyped]  # no types
+        from googleapiclient.errors import Error  # type: ignore[import-untyped]  # no types
+
+        require_usable_proxies(account.endpoint, ("socks", "PySocks"))
 
         self._account = account
         self._zone = zone
@@ -102,13 +109,17 @@ class GoogleCalendar:
         self._http = google_auth_httplib2.AuthorizedHttp(
             self._credentials, http=bounded_httplib2(self._policy.timeout_s)
         )
-        options = None
+        # Said here, because the environment may name the cloud of another product.
+        options = {"universe_domain": "googleapis.com"}
         if account.endpoint is not None:
-            options = {"api_endpoint": f"{account.endpoint.rstrip('/')}/calendar/v3/"}
-        # With the description of the API that ships with the client, none has to be fetched.
-        service = build(
-            "calendar", "v3", http=self._http, static_discovery=True, client_options=options
-        )
+            options["api_endpoint"] = f"{account.endpoint.rstrip('/')}/calendar/v3/"
+        try:
+            # With the description of the API that ships with the client, none has to be fetched.
+            service = build(
+                "calendar", "v3", http=self._http, static_discovery=True, client_options=options
+            )
+        except (Error, GoogleAuthError, ValueError) as error:  # settings of clouds, such as mTLS
+            raise CalendarError(f"{self.name}: cannot be set up: {one_line(str(error))}") from error
         self._events = service.events()
 
     @property
@@ -149,7 +160,7 @@ class GoogleCalendar:
                 try:
                     entries += [self._entry(item)] if stands(item) else []
                 except CalendarError as error:
-                    warnings.append(str(error))
+                    warnings.append(without_secrets(str(error), *self._secrets))
             page = answer.get("nextPageToken")
             if not isinstance(page, str):
                 return Listing(tuple(entries), tuple(warnings))
@@ -199,7 +210,7 @@ class GoogleCalendar:
         self._http.close()
 
     def _entry(self, item: Mapping[str, object]) -> Entry:
-        return read_event(item, self.name, self._zone)
+        return read_event(item, self.name, self._zone).without_secrets(*self._secrets)
 
     def _items(self, answer: Mapping[str, object]) -> list[dict[str, object]]:
         items = answer.get("items")
@@ -229,7 +240,7 @@ class GoogleCalendar:
     def _answer(self, request: Any) -> Mapping[str, Any]:
         import httplib2  # type: ignore[import-untyped]  # ships no types
         from google.auth.exceptions import GoogleAuthError, TransportError
-        from googleapiclient.errors import Error, HttpError  # type: ignore[import-untyped]
+        from googleapiclient.errors import Error, HttpError
 
         try:
             answer = run_within(self._policy.timeout_s, request.execute) or {}
@@ -270,9 +281,13 @@ class GoogleCalendar:
         return CalendarError(f"{self.name}: the server answered {status}{reason}")
 
     def _quoted(self, message: object) -> str:
-        secrets = self._credentials
-        quote = quoted(str(message), secrets.token, secrets.refresh_token, secrets.client_secret)
+        quote = quoted(str(message), *self._secrets)
         return f": {quote}" if quote else ""
+
+    @property
+    def _secrets(self) -> tuple[str | None, ...]:
+        signed_in = self._credentials
+        return signed_in.token, signed_in.refresh_token, signed_in.client_secret
 
     def _malformed(self) -> CalendarError:
         return CalendarError(f"{self.name}: the server's answer is no use")

@@ -8,6 +8,7 @@ from datetime import date, datetime
 from typing import Protocol
 
 from truemark.errors import TruemarkError
+from truemark.services.secrets import without_secrets
 
 Moment = date | datetime
 """A day, or a time of day on it."""
@@ -72,6 +73,17 @@ class Entry:
     def id(self) -> str:
         """The uid, with the recurrence of an occurrence."""
         return self.uid if self.recurrence is None else f"{self.uid}#{self.recurrence.isoformat()}"
+
+    def without_secrets(self, *secrets: str | None) -> Entry:
+        """Return the entry without what a server should not have put into it."""
+        details = replace(
+            self.details,
+            title=without_secrets(self.details.title, *secrets),
+            location=self.details.location and without_secrets(self.details.location, *secrets),
+            description=without_secrets(self.details.description, *secrets),
+        )
+        people = tuple(without_secrets(person, *secrets) for person in self.people)
+        return replace(self, details=details, people=people)
 
     def changed(self, details: Details, mark: str) -> Entry:
         """Return the entry with other details and one more mark."""

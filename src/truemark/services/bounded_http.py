@@ -15,10 +15,10 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urljoin
-from urllib.request import getproxies
 
 from truemark.services.addresses import same_origin, shown_address
 from truemark.services.calls import TransientError
+from truemark.services.proxies import is_proxied, require_usable_proxies
 from truemark.services.retry import CallPolicy, call_patiently, parse_retry_after
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ def certificates_for(url: str | None) -> ssl.SSLContext:
     import httpx2
 
     # A proxy may need them, wherever the call goes in the end.
-    if url is not None and url.startswith("http://") and not getproxies():
+    if url is not None and url.startswith("http://") and not is_proxied(url):
         return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     return httpx2.create_ssl_context()
 
@@ -136,7 +136,7 @@ async def read_whole(response: httpx2.Response) -> bytes:
 
 
 def bounded_client(
-    certificates: ssl.SSLContext, headers: Mapping[str, str] | None = None
+    url: str | None, certificates: ssl.SSLContext, headers: Mapping[str, str] | None = None
 ) -> httpx2.AsyncClient:
     """Make an httpx2 client that raises `UnfitAnswerError` for an answer beyond the bounds.
 
@@ -145,6 +145,8 @@ def bounded_client(
     connections are left to the caller too.
     """
     import httpx2
+
+    require_usable_proxies(url, ("socksio", "socksio"))
 
     class Client(httpx2.AsyncClient):
         async def send(
@@ -174,6 +176,7 @@ def bounded_client(
         headers={"Accept-Encoding": "gzip, deflate", **(headers or {})},
         limits=httpx2.Limits(max_connections=None, max_keepalive_connections=None),
         timeout=None,
+        trust_env=is_proxied(url),
         verify=certificates,
     )
 

@@ -15,6 +15,7 @@ from truemark.services.bounded_http import UnfitAnswerError, bounded_client, cer
 from truemark.services.calls import CallFailed, LLMCallResult, Prompt, Usage, token_count
 from truemark.services.client import LanguageModelClient
 from truemark.services.provider import Fault, Provider
+from truemark.services.proxies import is_proxied
 from truemark.services.retry import Caller, parse_retry_after
 
 if TYPE_CHECKING:
@@ -44,13 +45,13 @@ class GeminiModel(LanguageModelClient):
         self._provider = Provider("Gemini", model, "GEMINI_API_KEY", api_key)
         # Given a client, the SDK never switches to aiohttp, whose errors are different ones.
         certificates = certificates_for(base_url)
-        self._http = bounded_client(certificates)
+        self._http = bounded_client(base_url, certificates)
         options = types.HttpOptions(
             base_url=base_url,
             api_version=os.environ.get("GOOGLE_GENAI_API_VERSION") or _API_VERSION,
             httpx_async_client=self._http,
             # For clients that are not used here; the SDK would load certificates for each of them.
-            client_args={"verify": certificates},
+            client_args={"verify": certificates, "trust_env": is_proxied(base_url)},
             async_client_args={"ssl": certificates},
         )
         self._models = genai.Client(

@@ -83,7 +83,7 @@ class OpenAIModel(LanguageModelClient):
         headers = {"Content-Type": "application/json"}
         if api_key:
             headers["Authorization"] = f"Bearer {api_key}"
-        self._open_client = partial(bounded_client, certificates_for(base_url), headers)
+        self._open_client = partial(bounded_client, base_url, certificates_for(base_url), headers)
         # Each client has one connection, and the last one returned is the first to be used again:
         # a client with many connections looks through all of them before and after each call.
         self._clients = [self._open_client()]

@@ -7,6 +7,7 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING
 
 from truemark.services.calls import CallFailed, FatalCallError, RefusedRequestError, TransientError
+from truemark.services.secrets import without_secrets
 from truemark.text import one_line
 
 if TYPE_CHECKING:
@@ -21,8 +22,7 @@ _LEAST_KEY_LENGTH = 12
 
 def quoted(message: str, *secrets: str | None) -> str:
     """Fit a server's message on one line, without the secrets; empty for a web page."""
-    for secret in filter(None, secrets):
-        message = message.replace(secret, "[key]")
+    message = without_secrets(message[: 20 * _LONGEST_QUOTE], *secrets, least=1)
     line = one_line(message[: 10 * _LONGEST_QUOTE]).rstrip(".")
     if line.startswith("<"):
         return ""
@@ -70,10 +70,7 @@ class Provider:
 
     def without_key(self, answer: str) -> str:
         """Replace the key in an answer, should a server echo it."""
-        # A shorter one stands for "no key" on a local server, and may be any word of the answer.
-        if self.key is None or len(self.key) < _LEAST_KEY_LENGTH:
-            return answer
-        return answer.replace(self.key, "[key]")
+        return without_secrets(answer, self.key, least=_LEAST_KEY_LENGTH)
 
     def _advice(self, status: int, message: str) -> str:
         # Gemini answers 400, not 401, to a key that it does not know.

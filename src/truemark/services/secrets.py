@@ -1,0 +1,52 @@
+"""Keys, passwords and tokens taken out of what servers say, in whatever encoding they come."""
+
+from __future__ import annotations
+
+import base64
+import html
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+
+_REPLACEMENT = "[key]"
+LEAST_LENGTH = 8
+"""A shorter secret may be any word of a text, or stand for "no key" on a local server."""
+
+
+def without_secrets(text: str, *secrets: str | None, least: int = LEAST_LENGTH) -> str:
+    """Replace the secrets in a text, plain or escaped as in JSON, URLs, HTML, base64 and mail."""
+    for secret in secrets:
+        if secret and len(secret) >= least:
+            text = _pattern(secret).sub(_REPLACEMENT, text)
+    return text
+
+
+@lru_cache(maxsize=16)
+def _pattern(secret: str) -> re.Pattern[str]:
+    characters = (f"(?:{'|'.join(_forms(character))})" for character in secret)
+    escaped = r"(?:=\r?\n)?".join(characters)  # mail breaks long lines so
+    return re.compile("|".join([escaped, re.escape(html.escape(secret)), *_base64(secret)]))
+
+
+def _forms(character: str) -> Iterator[str]:
+    """Return patterns of one character: itself, and escaped in each way."""
+    yield re.escape(character)
+    yield rf"\\+{re.escape(character)}"
+    code = ord(character)
+    utf16 = character.encode("utf-16-be", "surrogatepass").hex()
+    units = "".join(rf"\\+u{utf16[place : place + 4]}" for place in range(0, len(utf16), 4))
+    octets = character.encode("utf-8", "surrogatepass")
+    url = "".join(f"%{octet:02x}" for octet in octets)
+    mail = "".join(f"={octet:02x}" for octet in octets)
+    yield f"(?i:{units}|{url}|{mail}|&#0*{code};?|&#x0*{code:x};?)"
+
+
+def _base64(secret: str) -> Iterator[str]:
+    """Return the characters that are the same wherever the secret begins in the encoded text."""
+    data = secret.encode("utf-8", "surrogatepass")
+    for before in range(3):
+        encoded = base64.b64encode(bytes(before) + data).rstrip(b"=").decode()
+        first = -(-before * 8 // 6)
+        last = (before + len(data)) * 8 // 6
+        inner = re.escape(encoded[first:last])
+        yield inner.replace(r"\+", "[+-]").replace("/", "[/_]")
