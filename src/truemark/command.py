@@ -83,7 +83,7 @@ def run_main(module: str) -> int:
             signal.signal(number, interrupt)
     try:
         sys.unraisablehook = _interrupt_again
-        status: int = import_module(module).main()
+        status = _interruptible(lambda: int(import_module(module).main()))
     except KeyboardInterrupt:
         status = _say_interrupted("", "")
     except Exception as error:
@@ -99,11 +99,17 @@ def run_main(module: str) -> int:
 
 def _say_interrupted(name: str, text: str) -> int:
     """Tell of an interrupt and return the status; OpenBLAS makes one where it gets no threads."""
-    if _lacks_resources(None):
-        say(name, f"error: {_NO_RESOURCES}")
-        return FAILED
-    say(name, text or "interrupted")
-    return INTERRUPTED
+    in_main_thread = threading.current_thread() is threading.main_thread()
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN) if in_main_thread else None
+    try:
+        if _lacks_resources(None):
+            say(name, f"error: {_NO_RESOURCES}")
+            return FAILED
+        say(name, text or "interrupted")
+        return INTERRUPTED
+    finally:
+        if before is not None:
+            signal.signal(signal.SIGINT, before)
 
 
 def _lacks_resources(error: BaseException | None) -> bool:
