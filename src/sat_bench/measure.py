@@ -203,8 +203,13 @@ def measure(
     model: AnyModel,
     talks: Iterable[Talk],
     tolerance: int = DEFAULTS.tolerance,
+    *,
+    keep_places: bool = False,
 ) -> Measurement:
-    """Run the model once over each talk; talks are read as the model needs them."""
+    """Run the model once over each talk; talks are read as the model needs them.
+
+    Measures of the field and records need the places of its answers.
+    """
     watch = Stopwatch()
     measured: list[MeasuredTalk] = []
     loss = NO_LOSS
@@ -217,9 +222,9 @@ def measure(
                 curve_of(scored, truths, tolerance),
                 answer.seconds,
                 answer.replayed,
-                (scored, truths),
+                (scored, truths) if keep_places else None,
                 talk.truth,
-                word_starts(talk.text),
+                word_starts(talk.text) if keep_places else None,
             )
         )
         if answer.loss != NO_LOSS:
@@ -313,7 +318,7 @@ def measure_system(
             changed = talks
             if condition != WRITTEN:
                 changed = (under_condition(talk, condition) for talk in talks)
-            measurement = measure(model, changed, tolerance)
+            measurement = measure(model, changed, tolerance, keep_places=True)
             if inference.cache:
                 # What a cache hands out says nothing about the time it took to make.
                 measurement = replace(measurement, effort=None)

@@ -79,7 +79,7 @@ def measured(
     condition: Condition = "written",
 ) -> Measured:
     changed = [under_condition(talk, condition) for talk in spoken]
-    measurement = measure(Guesser(seed, skill), changed)
+    measurement = measure(Guesser(seed, skill), changed, keep_places=True)
     return Measured(files(f"guess{seed}"), condition, thresholds, measurement, STARTED, 1.5)
 
 
@@ -131,7 +131,7 @@ def test_measures_of_the_field_are_counted_in_words() -> None:
     text = "One two. Red fox. Too far away."
     talk = Talk("a", "", "", "", text, find_sentences(text))
     assert talk.boundaries == [8, 17, 31]
-    measurement = measure(Known([8, 12, 31]), [talk])
+    measurement = measure(Known([8, 12, 31]), [talk], keep_places=True)
     values = measures_of(measurement.talks, 0.5, 3, inner=False)
     assert values == {
         "precision": 2 / 3,
@@ -200,7 +200,7 @@ def test_findings_say_how_far_off_a_prediction_is() -> None:
     text = "One two three four five. Six seven. Eight."
     talk = Talk("a", "", "", "", text, find_sentences(text))  # ends at 24, 35 and 42
     model = Fixed(e7=0.9, e18=0.9, e33=0.9, e24=0.2)
-    measurement = measure(model, [talk])
+    measurement = measure(model, [talk], keep_places=True)
     one = Measured(files(), "written", (0.5,), measurement, STARTED, 1.5)
     run = with_findings(run_of(one, OPTIONS, DATA), one, [talk])
     found = {(one.kind, one.offset + (one.at or 0)): one for one in run.findings}
