@@ -119,7 +119,7 @@ def test_certificates_are_loaded_where_someone_has_to_show_one(
     *,
     trusts: bool,
 ) -> None:
-    monkeypatch.setattr("truemark.services.bounded_http.getproxies", lambda: proxies)
+    monkeypatch.setattr("truemark.services.proxies.getproxies", lambda: proxies)
 
     trust = certificates_for(address)
 

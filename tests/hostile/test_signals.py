@@ -38,6 +38,12 @@ def wait_for(reached: Callable[[], bool], seconds: float) -> bool:
     return reached()
 
 
+def heed_signals() -> None:
+    """Undo what the program that runs the tests may have said, such as `nohup`."""
+    for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_DFL)
+
+
 COMMANDS = {
     "cal_ai run": ("cal_ai", "talk.txt", "--dry-run", "--extractor", "cmd:{} program.py"),
     "cal_ai benchmark": ("cal_ai", "benchmark", "samples", "--extractor", "cmd:{} program.py"),
@@ -66,6 +72,7 @@ def test_a_signal_leaves_no_program_running(
         cwd=tmp_path,
         env={**os.environ, **home},
         stderr=subprocess.PIPE,
+        preexec_fn=heed_signals,
     )
     pids = tmp_path / "pids"
     try:
