@@ -5,6 +5,11 @@ from __future__ import annotations
 import signal
 
 import pytest
+from hypothesis import settings
+
+# The same examples in every run, and no clock: machines that run tests are busy.
+settings.register_profile("steady", derandomize=True, deadline=None)
+settings.load_profile("steady")
 
 # A shell that starts the tests in the background has them ignore Ctrl-C, and their children too.
 signal.signal(signal.SIGINT, signal.default_int_handler)
