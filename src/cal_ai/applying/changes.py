@@ -28,6 +28,8 @@ _Step = tuple[Result, str, str | None]  # the result, the reason, and the event'
 _EARLIER = "applied by an earlier run"
 
 _ID_LENGTH = 32
+_NAMED = 3  # of the events that overlap one
+_LOOKUPS = 50  # times beyond the horizon at which the calendar is asked what else it holds
 
 
 @dataclass(slots=True)
@@ -43,6 +45,7 @@ class Applier:
     earlier: Earlier
     horizon: datetime
     _seen: dict[str, Entry] = field(default_factory=dict)
+    _asked: dict[tuple[datetime, datetime], tuple[Entry, ...]] = field(default_factory=dict)
 
     def apply(self, decisions: Sequence[Decision]) -> Iterator[tuple[str, Outcome]]:
         """Yield key and outcome of each decision in turn; a failure does not stop the others."""
@@ -119,19 +122,28 @@ class Applier:
         """List the other events at that time; those of whole days are in nobody's way."""
         if details.all_day:
             return ()
-        planned = {entry.id: self._seen.get(entry.id, entry) for entry in self.planned}
-        if details.end > self.horizon:
-            with suppress(CalendarError):  # the change is made, whatever else can be said of it
-                listing = self.calendar.coming(details.start, details.end)
-                planned = {entry.id: entry for entry in listing.entries} | planned
-        return tuple(
+        planned = {entry.id: entry for entry in self._beyond(details.start, details.end)}
+        planned |= {entry.id: self._seen.get(entry.id, entry) for entry in self.planned}
+        names = [
             _named(entry.details, details.start)
             for entry_id, entry in planned.items()
             if entry_id != event_id
             and not entry.details.all_day
             and entry.details.start < details.end
             and details.start < entry.details.end
-        )
+        ]
+        more = len(names) - _NAMED
+        return (*names[:_NAMED], f"{more} more") if more > 0 else tuple(names)
+
+    def _beyond(self, start: datetime, end: datetime) -> tuple[Entry, ...]:
+        """List what the calendar holds at a time beyond the horizon, each time asked once."""
+        if end <= self.horizon or (start, end) in self._asked or len(self._asked) >= _LOOKUPS:
+            return self._asked.get((start, end), ())
+        entries: tuple[Entry, ...] = ()
+        with suppress(CalendarError):  # the change is made, whatever else can be said of it
+            entries = tuple(self.calendar.coming(start, end).entries)
+        self._asked[start, end] = entries
+        return entries
 
     def _forget(self, gone: Entry) -> None:
         self.planned = [entry for entry in self.planned if entry.id != gone.id]
