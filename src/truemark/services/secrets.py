@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 _REPLACEMENT = "[key]"
+_LINE_BREAK = r"(?:=\r?\n)?"  # mail breaks long lines so
 LEAST_LENGTH = 8
 """A shorter secret may be any word of a text, or stand for "no key" on a local server."""
 
@@ -24,7 +25,7 @@ def without_secrets(text: str, *secrets: str | None, least: int = LEAST_LENGTH) 
 @lru_cache(maxsize=16)
 def _pattern(secret: str) -> re.Pattern[str]:
     characters = (f"(?:{'|'.join(_forms(character))})" for character in secret)
-    escaped = r"(?:=\r?\n)?".join(characters)  # mail breaks long lines so
+    escaped = _LINE_BREAK.join(characters)
     return re.compile("|".join([escaped, re.escape(html.escape(secret)), *_base64(secret)]))
 
 
@@ -37,7 +38,7 @@ def _forms(character: str) -> Iterator[str]:
     units = "".join(rf"\\+u{utf16[place : place + 4]}" for place in range(0, len(utf16), 4))
     octets = character.encode("utf-8", "surrogatepass")
     url = "".join(f"%{octet:02x}" for octet in octets)
-    mail = "".join(f"={octet:02x}" for octet in octets)
+    mail = _LINE_BREAK.join(f"={octet:02x}" for octet in octets)
     yield f"(?i:{units}|{url}|{mail}|&#0*{code};?|&#x0*{code:x};?)"
 
 
