@@ -76,8 +76,11 @@ def run_of_talks(name: str, talks: Sequence[Talk], tolerance: int) -> Run:
     measured = [_measured(one, rules) for one in talks]
     groups = [one.group for one in talks]
     curves = [curve_of(scored, truth, tolerance) for scored, truth in groups]
-    points = leave_one_out(curves, grid(0.05, 1, 0.05), empty=rules.empty)
-    held_out = total(point.counts for point in points)
+    held_out = None
+    if len(curves) > 1:
+        points = leave_one_out(curves, grid(0.05, 1, 0.05), empty=rules.empty)
+        counts = total(point.counts for point in points)
+        held_out = HeldOut(counts.tp, counts.fp, counts.fn, "leave one out")
     claims = [
         (score, position in one.truth)
         for one in talks
@@ -95,7 +98,7 @@ def run_of_talks(name: str, talks: Sequence[Talk], tolerance: int) -> Run:
         findings=tuple(finding for _, own in measured for finding in own),
         curve=thinned(sum_curves(curves), rules),
         tolerances=over_tolerances(groups, 0.3, (0, 1, 2, 3, 5, 8, 13)),
-        held_out=HeldOut(held_out.tp, held_out.fp, held_out.fn, "leave one out"),
+        held_out=held_out,
         reliability=reliability_of([p for p, _ in claims], [right for _, right in claims]),
         words={"unit": "talk", "units": "talks", "item": "sentence end", "items": "sentence ends"},
     )
