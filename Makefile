@@ -22,7 +22,7 @@ demo: $(READY) ## set up, run both benchmarks on the embedded defaults, say what
 	@$(BIN)/python examples/demo.py reports
 
 test: $(READY) ## set up, then run the tests
-	$(BIN)/python -m pytest -n auto -q
+	$(BIN)/python -m pytest -n auto --dist worksteal -q
 
 check: $(READY) ## ruff, mypy strict, and oxlint for the scripts of pages
 	$(BIN)/ruff check .

@@ -23,6 +23,7 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
+from difflib import unified_diff
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -145,6 +146,8 @@ def main() -> int:
         else:
             stale = 1
             print(f"{page.relative_to(ROOT)}: out of date; run: python docs/outputs.py --write")
+            changes = unified_diff(text.splitlines(), fresh.splitlines(), "page", "now", n=0)
+            print("\n".join(changes))
     return stale
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import errno
 import io
+import math
 import mmap
 import os
 import signal
@@ -41,6 +42,7 @@ _ENDING_SIGNALS = (signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM))  #
 _NO_RESOURCES = "not enough memory or threads; raise the limits (ulimit) or give it less to do"
 _REFUSALS = ("can't start new thread", "failed to map segment", "cannot allocate memory")
 _LITTLE_MEMORY = 64 << 20  # bytes that every library here takes
+_LEAST_MEMORY = 512_000_000  # bytes; with less, native libraries may abort or hang
 _LONGEST_LINE = 4_000
 _LONGEST_COMPLAINT = 400
 _quiet: ContextVar[bool] = ContextVar("quiet", default=False)
@@ -68,6 +70,12 @@ def run_main(module: str) -> int:
     Ctrl-C ends it while the module is imported too, and is ignored once the work is done, when it
     would only disturb the interpreter's exit.
     """
+    if (limit := _memory_limit()) < _LEAST_MEMORY:
+        note(
+            f"error: memory is limited to {limit // 1_000_000} MB (ulimit -v),"
+            f" expected at least {_LEAST_MEMORY // 1_000_000} MB: raise the limit"
+        )
+        return FAILED
     received: list[int] = []
 
     def interrupt(number: int, frame: FrameType | None) -> None:
@@ -95,6 +103,16 @@ def run_main(module: str) -> int:
     if received and status == INTERRUPTED:
         return 128 + received[0]
     return status
+
+
+def _memory_limit() -> float:
+    """Return how many bytes of addresses this process may use."""
+    try:
+        import resource
+    except ImportError:  # Windows has no such limit
+        return math.inf
+    soft, _ = resource.getrlimit(resource.RLIMIT_AS)
+    return math.inf if soft == resource.RLIM_INFINITY else soft
 
 
 def _say_interrupted(name: str, text: str) -> int:

@@ -20,7 +20,7 @@ def test_the_guide_shows_what_the_commands_print() -> None:
         text=True,
         check=False,
     )
-    assert (done.returncode, done.stdout) == (0, "")
+    assert (done.returncode, done.stdout) == (0, ""), done.stdout
 
 
 def test_the_guide_tells_every_kind_of_mistake_in_the_order_in_which_they_apply() -> None:

@@ -94,7 +94,12 @@ def test_memory_that_cannot_be_had_is_one_line(tmp_path: Path, megabytes: int) -
     for words in (["cal_ai", "talk.txt", "--dry-run"], ["sat_bench"], ["truemark", "history", "."]):
         limited = f"ulimit -v {megabytes * 1_000}; exec {sys.executable} -m {' '.join(words)}"
         done = subprocess.run(
-            ["bash", "-c", limited], cwd=tmp_path, capture_output=True, text=True, check=False
+            ["bash", "-c", limited],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=120,
         )
         assert "Traceback" not in done.stderr, words
         assert "interrupted" not in done.stderr, words

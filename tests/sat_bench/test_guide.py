@@ -27,7 +27,7 @@ def test_the_guides_show_what_the_commands_print() -> None:
         text=True,
         check=False,
     )
-    assert (done.returncode, done.stdout) == (0, "")
+    assert (done.returncode, done.stdout) == (0, ""), done.stdout
 
 
 @pytest.mark.parametrize("guide", [GUIDE, PERFORMANCE], ids=lambda guide: guide.stem)

@@ -1,6 +1,7 @@
 """The seeded plan that conversations are written from: one line of circumstances for each.
 
 python -m training.conversations.plan --seed 1 --count 320 --prefix a > plan.txt
+python -m training.conversations.plan --seed 2 --count 420 --prefix p --voice chat > plan.txt
 """
 
 from __future__ import annotations
@@ -8,11 +9,15 @@ from __future__ import annotations
 import argparse
 import random
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 TABLES: dict[str, list[str]] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+VOICES: dict[str, dict[str, Any]] = tomllib.loads(
+    Path(__file__).with_name("voices.toml").read_text("utf-8")
+)
 LENGTHS = ((3, 7, 33), (8, 14, 37), (15, 25, 20), (26, 50, 8), (60, 110, 2))
 TRUE_EVENTS = ((0, 27), (1, 40), (2, 18), (3, 9), (4, 4), (5, 2))
 
@@ -65,16 +70,50 @@ def plan_line(chance: random.Random, identity: str) -> str:
     )
 
 
+def voiced_line(chance: random.Random, identity: str, voice: Mapping[str, Any]) -> str:
+    """Draw the circumstances of one conversation in a voice."""
+    low, high, _ = chance.choices(voice["lengths"], [weight for *_, weight in voice["lengths"]])[0]
+    lines = chance.randint(low, high)
+    events = min(_weighted(chance, TRUE_EVENTS), max(1, lines // 3))
+    calendar = chance.choices(range(9), (30, 14, 16, 13, 10, 8, 5, 3, 1))[0]
+    now = datetime(2024, 1, 1) + timedelta(
+        days=chance.randrange(1400), minutes=chance.randrange(60 * 6, 60 * 23)
+    )
+    days = " ".join(
+        f"{day:%a}{day.day}" for day in (now + timedelta(days=ahead) for ahead in range(15))
+    )
+    people = ", ".join(chance.sample(TABLES["names"], chance.choice(voice["speakers"])))
+    return " | ".join(
+        (
+            identity,
+            f"domain: {chance.choice(TABLES['domains'])}",
+            f"manner: {chance.choice(voice['manners'])}",
+            f"names: {people} (owner is the first)",
+            f"{lines} lines",
+            f"now: {now:%Y-%m-%d %H:%M} ({days})",
+            f"calendar: {calendar} events",
+            "; ".join(_happenings(chance, events, calendar)),
+            "times such as: " + ", ".join(chance.sample(TABLES["times"], 2)),
+            "WITH VARIANT" if chance.random() < 0.7 else "no variant",
+        )
+    )
+
+
 def main() -> None:
     """Prints the plan of a seed."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seed", type=int, required=True)
     parser.add_argument("--count", type=int, required=True)
     parser.add_argument("--prefix", required=True)
+    parser.add_argument("--voice", choices=VOICES)
     asked = parser.parse_args()
     chance = random.Random(asked.seed)
     for number in range(1, asked.count + 1):
-        print(plan_line(chance, f"{asked.prefix}-{number:03}"))
+        identity = f"{asked.prefix}-{number:03}"
+        if asked.voice:
+            print(voiced_line(chance, identity, VOICES[asked.voice]))
+        else:
+            print(plan_line(chance, identity))
 
 
 if __name__ == "__main__":
