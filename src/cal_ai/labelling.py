@@ -16,8 +16,8 @@ from itertools import count
 from pathlib import Path
 from typing import Any, Protocol, get_args
 
+from cal_ai.benchmark.excerpts import quoted_lines
 from cal_ai.benchmark.pairing import Terms, pair_events
-from cal_ai.benchmark.record import quoted_lines
 from cal_ai.benchmark.samples import SIDECAR_SUFFIX, UNCATEGORIZED, transcript_stems
 from cal_ai.benchmark.sidecar import ExpectedEvent, Level, Sidecar, parse_sidecar
 from cal_ai.defaults import LabelOptions

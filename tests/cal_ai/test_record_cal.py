@@ -20,7 +20,7 @@ from tests.cal_ai.sample_folders import (
     write_samples,
 )
 
-from cal_ai.benchmark.record import excerpt, quoted_lines
+from cal_ai.benchmark.excerpts import excerpt, quoted_lines
 from cal_ai.transcripts.conversation import Transcript, Utterance
 from cal_ai.transcripts.reading import parse_transcript
 from truemark.cli import main as truemark

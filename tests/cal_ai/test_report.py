@@ -17,9 +17,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.cal_ai.made_runs import finished_run
 
+from cal_ai.benchmark.finished import Finished
 from cal_ai.benchmark.narrative import Narrative, NoNarrative, narrative_sections
 from cal_ai.benchmark.page import escaped, markdown_report
-from cal_ai.benchmark.report import Finished, json_facts, progress_line, text_summary
+from cal_ai.benchmark.report import json_facts, progress_line, text_summary
 from cal_ai.benchmark.samples import Sample
 from cal_ai.benchmark.scoring import Failed, Result, Spent, score
 from cal_ai.benchmark.sidecar import ExpectedEvent, Sidecar

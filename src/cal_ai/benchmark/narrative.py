@@ -7,9 +7,10 @@ import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from cal_ai.benchmark.finished import Finished
 from cal_ai.benchmark.mistakes import mistake_lines
 from cal_ai.benchmark.page import escaped
-from cal_ai.benchmark.report import Finished, calibration_table, sample_counts
+from cal_ai.benchmark.report import calibration_table, sample_counts
 from cal_ai.benchmark.scoring import Result, Scored, event_scores
 from cal_ai.extractors.protocol import LanguageModel
 from truemark.counts import Counts

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from cal_ai.benchmark.finished import Finished
 from cal_ai.benchmark.mistakes import (
     KINDS,
     NOTHING,
@@ -18,7 +19,6 @@ from cal_ai.benchmark.mistakes import (
 )
 from cal_ai.benchmark.report import (
     SCORE_COLUMNS,
-    Finished,
     calibration_table,
     category_rows,
     extractor_line,

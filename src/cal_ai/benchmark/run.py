@@ -15,14 +15,12 @@ from pathlib import Path
 
 from cal_ai.benchmark.asking import Plan, extract_all, fingerprints
 from cal_ai.benchmark.baseline import Baseline, compare_with_baseline, open_baseline
+from cal_ai.benchmark.finished import Finished, add_summary_call, finish
 from cal_ai.benchmark.mistakes import mistake_lines
 from cal_ai.benchmark.narrative import NoNarrative, narrate, narrative_sections
 from cal_ai.benchmark.page import markdown_report
 from cal_ai.benchmark.record import price_of
 from cal_ai.benchmark.report import (
-    Finished,
-    add_summary_call,
-    finish,
     history_line,
     json_facts,
     progress_line,

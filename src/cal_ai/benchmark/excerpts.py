@@ -1,0 +1,81 @@
+"""The part of a conversation that a reason quotes, to stand beside a mistake."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from cal_ai.transcripts.conversation import Transcript
+from truemark.records import Mark
+
+WHOLE_CHARACTERS = 1_500
+"""Up to this length a conversation stands whole beside a finding."""
+_AROUND = 2  # lines shown before and after a quoted one
+
+_NUMBERED = re.compile(r"\blines? (\d{1,6})(?:(?:-|–| to | and )(\d{1,6}))?")
+_QUOTED = re.compile(r'"([^"]+)"|“([^”]+)”|„([^“”]+)[“”]|«([^»]+)»|(?<!\w)[\'‘](.+?)[\'’](?!\w)')
+_CUT = " …"  # what ends a quote that is not whole
+_LEAST_LETTERS = 6  # shorter words stand in too many lines
+_LONGEST_SPAN = 50  # lines; no reason quotes more
+
+
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """Part of a conversation, where it begins in the whole, and the quoted lines in it."""
+
+    text: str
+    offset: int
+    marks: tuple[Mark, ...]
+
+
+def quoted_lines(transcript: Transcript, reason: str) -> frozenset[int]:
+    """Find the utterances, by place, that a reason names by number or quotes word for word.
+
+    A quote stands in quotation marks, or after the name of its speaker (`Ann: see you at ten`),
+    several of them with ` / ` between them; one that is cut ends in ` …`.
+    """
+    numbers = {number for span in _NUMBERED.findall(reason) for number in _span(*span)}
+    quotes = [_plain("".join(parts)).strip(".,;:!?…") for parts in _QUOTED.findall(reason)]
+    quotes = [quote for quote in quotes if len(quote) >= _LEAST_LETTERS]
+    said = [_plain(part) for part in reason.split(" / ") if ": " in part]
+    whole = frozenset(said)
+    cut = tuple(part.rstrip(_CUT) for part in said if part.endswith("…") and part[-3:] != ": …")
+    if not numbers and not said and not quotes:
+        return frozenset()
+    places = set()
+    for place, utterance in enumerate(transcript.utterances):
+        words = utterance.words.casefold() if quotes else ""
+        line = _plain(f"{utterance.speaker}: {utterance.words}") if said else ""
+        by_speaker = line in whole or line.startswith(cut)
+        if utterance.line in numbers or by_speaker or any(quote in words for quote in quotes):
+            places.add(place)
+    return frozenset(places)
+
+
+def _span(first: str, last: str) -> range:
+    return range(int(first), min(int(last or first), int(first) + _LONGEST_SPAN) + 1)
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.casefold().split())
+
+
+def excerpt(text: str, quoted: frozenset[int], longest: int | None = WHOLE_CHARACTERS) -> Excerpt:
+    """Return a conversation, or the part of a long one from the first quoted line to the last.
+
+    Empty where a long conversation has no quoted line; with `longest` None it is always whole.
+    """
+    too_long = longest is not None and len(text) + 1 > longest
+    if not quoted:
+        return Excerpt("" if too_long else text, 0, ())
+    lines = text.split("\n")
+    first, last = 0, len(lines)
+    if too_long:
+        first, last = max(0, min(quoted) - _AROUND), min(len(lines), max(quoted) + _AROUND + 1)
+    offset = sum(len(line) + 1 for line in lines[:first])
+    marks, at = [], 0
+    for place in range(first, last):
+        if place in quoted:
+            marks.append(Mark(at, at + len(lines[place]), "quoted"))
+        at += len(lines[place]) + 1
+    return Excerpt("\n".join(lines[first:last]) if too_long else text, offset, tuple(marks))
