@@ -21,19 +21,9 @@ class NoCalendar:
     """A calendar that holds nothing, for a dry run without one."""
 
     def __init__(self, name: str) -> None:
-        self._name = name
-
-    @property
-    def name(self) -> str:
-        return self._name
-
-    @property
-    def identity(self) -> str:
-        return ""
-
-    @property
-    def changes_at_once(self) -> int:
-        return 1
+        self.name = name
+        self.identity = ""
+        self.changes_at_once = 1
 
     def changing(self) -> AbstractContextManager[None]:
         return nullcontext()
@@ -66,18 +56,12 @@ class DryRun:
     def __init__(self, calendar: Calendar) -> None:
         self._calendar = calendar
         self._changed: dict[tuple[str, Moment | None], Entry | None] = {}
-
-    @property
-    def name(self) -> str:
-        return self._calendar.name
+        self.name = calendar.name
+        self.changes_at_once = calendar.changes_at_once
 
     @property
     def identity(self) -> str:
         return self._calendar.identity
-
-    @property
-    def changes_at_once(self) -> int:
-        return self._calendar.changes_at_once
 
     def changing(self) -> AbstractContextManager[None]:
         return nullcontext()

@@ -111,18 +111,9 @@ class CalDavCalendar:
         except CalendarError:
             self._client.close()
             raise
-
-    @property
-    def name(self) -> str:
-        return self._clean(f"caldav:{self._collection}")
-
-    @property
-    def identity(self) -> str:
-        return f"{self.name} {self._account.username or ''}".strip()
-
-    @property
-    def changes_at_once(self) -> int:
-        return 1
+        self.name = self._clean(f"caldav:{self._collection}")
+        self.identity = f"{self.name} {account.username or ''}".strip()
+        self.changes_at_once = 1
 
     def changing(self) -> AbstractContextManager[None]:
         return nullcontext()

@@ -101,6 +101,10 @@ class GoogleCalendar:
 
         require_usable_proxies(account.endpoint, ("socks", "PySocks"))
 
+        calendar_id = account.calendar_id
+        self.name = "google" if calendar_id == "primary" else f"google:{calendar_id}"
+        self.identity = self.name
+        self.changes_at_once = 1
         self._account = account
         self._zone = zone
         self._policy = policy or calendar_policy()
@@ -121,19 +125,6 @@ class GoogleCalendar:
         except (Error, GoogleAuthError, ValueError) as error:  # settings of clouds, such as mTLS
             raise CalendarError(f"{self.name}: cannot be set up: {one_line(str(error))}") from error
         self._events = service.events()
-
-    @property
-    def name(self) -> str:
-        calendar_id = self._account.calendar_id
-        return "google" if calendar_id == "primary" else f"google:{calendar_id}"
-
-    @property
-    def identity(self) -> str:
-        return self.name
-
-    @property
-    def changes_at_once(self) -> int:
-        return 1
 
     def changing(self) -> AbstractContextManager[None]:
         return nullcontext()

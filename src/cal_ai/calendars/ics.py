@@ -43,6 +43,8 @@ class IcsCalendar:
         clock: Callable[[], datetime] = _now,
         lock_wait_s: float = LOCK_WAIT_S,
     ) -> None:
+        self.name = f"ics:{path}"
+        self.changes_at_once = sys.maxsize
         self._path = path
         self._zone = zone
         self._clock = clock
@@ -53,18 +55,10 @@ class IcsCalendar:
         self._known: tuple[tuple[int, int, int], Document] | None = None
 
     @property
-    def name(self) -> str:
-        return f"ics:{self._path}"
-
-    @property
     def identity(self) -> str:
         """The id in the file; a new file at the same place is another calendar."""
         line = self._read().content.calendars[0].line(_IDENTITY)
         return f"ics:{line.text.partition(':')[2]}" if line else ""
-
-    @property
-    def changes_at_once(self) -> int:
-        return sys.maxsize
 
     @contextmanager
     def changing(self) -> Iterator[None]:

@@ -39,18 +39,11 @@ class CallableExtractor:
     """Extracts with a callable from a `Request` to events; one call at a time unless async."""
 
     def __init__(self, name: str, *, timeout_s: float) -> None:
-        self._name = name
+        self.name = name
+        self.model = None
         self._function = import_callable(name.partition(":")[2])
         self._timeout_s = timeout_s
         self._turn = asyncio.Lock()
-
-    @property
-    def name(self) -> str:
-        return self._name
-
-    @property
-    def model(self) -> None:
-        return None
 
     @property
     def identity(self) -> Mapping[str, str]:
@@ -66,8 +59,8 @@ class CallableExtractor:
         except (CallFailed, TruemarkError):
             raise
         except (Exception, SystemExit) as error:
-            raise CallFailed(f"{self._name} raised {foreign_reason(error)}") from error
-        return _extraction(_as_answer(self._name, returned))
+            raise CallFailed(f"{self.name} raised {foreign_reason(error)}") from error
+        return _extraction(_as_answer(self.name, returned))
 
     async def close(self) -> None:
         """Nothing is held open between calls."""
@@ -76,7 +69,7 @@ class CallableExtractor:
         if inspect.iscoroutinefunction(self._function):
             return await self._function(request)
         async with self._turn:
-            returned = await _in_thread(lambda: _read_all(self._name, self._function(request)))
+            returned = await _in_thread(lambda: _read_all(self.name, self._function(request)))
         return await returned if isinstance(returned, Awaitable) else returned
 
 
@@ -84,18 +77,11 @@ class ProgramExtractor:
     """Extracts with a program that is started for each conversation."""
 
     def __init__(self, name: str, *, timeout_s: float) -> None:
-        self._name = name
+        self.name = name
+        self.model = None
         self._words = parse_command(name.partition(":")[2])
         require_program(self._words)
         self._limits = Limits(timeout_s)
-
-    @property
-    def name(self) -> str:
-        return self._name
-
-    @property
-    def model(self) -> None:
-        return None
 
     @property
     def identity(self) -> Mapping[str, str]:
@@ -108,7 +94,7 @@ class ProgramExtractor:
             with started(self._words, self._limits) as program:
                 output = await _in_thread(lambda: program.answer_to(data))
         except ProgramError as error:
-            raise CallFailed(f"{self._name}: {error}") from error
+            raise CallFailed(f"{self.name}: {error}") from error
         return _extraction(output.decode("utf-8", "replace"))
 
     async def close(self) -> None:

@@ -25,17 +25,10 @@ class LanguageModelExtractor:
     def __init__(
         self, name: str, client: LanguageModelClient, template: PromptTemplate = BUILT_IN
     ) -> None:
-        self._name = name
+        self.name = name
+        self.model = client.model
         self._client = client
         self._template = template
-
-    @property
-    def name(self) -> str:
-        return self._name
-
-    @property
-    def model(self) -> str:
-        return self._client.model
 
     @property
     def identity(self) -> Mapping[str, str]:

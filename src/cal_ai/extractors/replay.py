@@ -202,19 +202,11 @@ class ReplayExtractor:
                 f"{path}: answers of {', '.join(makers)} in one file;"
                 " to replay them, keep the lines of one model only"
             )
-        ((self.recorded_by, self._model),) = self._recording.makers
-
-    @property
-    def name(self) -> str:
-        return "replay"
-
-    @property
-    def model(self) -> str | None:
-        return self._model
-
-    @property
-    def path(self) -> Path:
-        return self._recording.path
+        ((self.recorded_by, self.model),) = self._recording.makers
+        self.name = "replay"
+        self.path = path
+        self.repeats = self._recording.repeats
+        self.warnings = self._recording.warnings
 
     @property
     def identity(self) -> Mapping[str, str]:
@@ -225,22 +217,12 @@ class ReplayExtractor:
                 values.setdefault(name, set()).add(value)
         return {name: "+".join(sorted(different)) for name, different in values.items()}
 
-    @property
-    def repeats(self) -> int:
-        """How often a conversation was asked about, at most."""
-        return self._recording.repeats
-
-    @property
-    def warnings(self) -> tuple[str, ...]:
-        """Lines of the recording that could not be read."""
-        return self._recording.warnings
-
     async def extract_events(self, request: Request) -> Extraction:
-        fingerprint = request_fingerprint(request, self.recorded_by, self._model)
+        fingerprint = request_fingerprint(request, self.recorded_by, self.model)
         answer = self._recording.find_conversation(fingerprint, request.repeat)
         if answer is None:
             which = f" of repeat {request.repeat + 1}" if request.repeat else ""
-            raise CallFailed(f"no stored answer{which} in {self._recording.path}")
+            raise CallFailed(f"no stored answer{which} in {self.path}")
         try:
             events = parse_answer(answer.raw)
         except AnswerError as error:

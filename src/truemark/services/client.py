@@ -13,12 +13,8 @@ class LanguageModelClient(ABC):
     """Asks one language model; each provider says how a single call is made."""
 
     def __init__(self, model: str, caller: Caller) -> None:
-        self._model = model
+        self.model = model
         self._caller = caller
-
-    @property
-    def model(self) -> str:
-        return self._model
 
     @abstractmethod
     async def call_api(self, prompt: Prompt) -> LLMCallResult:
