@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from truemark.power import power_of
 from truemark.resampling import flipped_sums
 from truemark.tables import Table, render
 from truemark.uncertainty import (
@@ -24,7 +25,6 @@ from truemark.uncertainty import (
     contributions,
     flip_p_values,
     paired_interval,
-    power_of,
     score_ends,
 )
 

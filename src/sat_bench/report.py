@@ -19,14 +19,12 @@ from truemark.records import Run
 from truemark.sections import (
     difference_facts,
     interval_facts,
-    interval_remarks,
-    score_text,
-    verdict_sentences,
 )
 from truemark.signature import Signature
 from truemark.summary import GroupScore, Summary, numbered, summarise
 from truemark.tables import Table, render
 from truemark.text import one_line
+from truemark.wording import interval_remarks, score_text, verdict_sentences
 
 SHOWN_DIGITS = 3  # scores that agree to so many digits look the same wherever they are shown
 

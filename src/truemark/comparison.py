@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from truemark.counts import Counts
 from truemark.errors import TruemarkError
+from truemark.power import Power, power_of
 from truemark.records import WRITTEN, Run, Unit
 from truemark.summary import (
     FEWEST_EXPECTED,
@@ -29,12 +30,10 @@ from truemark.uncertainty import (
     FEWEST_FOR_VERDICT,
     Measure,
     PairedInterval,
-    Power,
     clustered,
     holm,
     paired_interval,
     paired_intervals,
-    power_of,
 )
 
 Ints = NDArray[np.int64]

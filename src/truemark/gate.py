@@ -9,6 +9,7 @@ from typing import Literal
 from xml.etree import ElementTree as Xml
 
 from truemark.comparison import Change, Comparison, compare, paired_tables
+from truemark.power import chance_to_see
 from truemark.records import Run, Unit
 from truemark.summary import (
     Summary,
@@ -25,7 +26,6 @@ from truemark.uncertainty import (
     Interval,
     Measure,
     PairedInterval,
-    chance_to_see,
 )
 
 Outcome = Literal["passed", "fell short", "inconclusive"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from statistics import median
@@ -143,50 +143,3 @@ def letters_of(count: int, apart: set[tuple[int, int]]) -> list[str]:
 def _letter(place: int) -> str:
     number, letter = divmod(place, len(ascii_lowercase))
     return ascii_lowercase[letter] + (str(number) if number else "")
-
-
-def answer(board: Board, words: Mapping[str, str], units_missing: int | None = None) -> str:
-    """Say in a sentence which system to take, and which cannot be told from it.
-
-    `units_missing` is how many more units would show a difference of 0.02 from the next one.
-    """
-    if len(board.standings) < 2:
-        return ""
-    best, *others = board.standings
-    items, units = words.get("items", "items"), words.get("units", "units")
-    found = _of_hundred(best.summary.intervals["recall"].value)
-    if not board.known:
-        return (
-            f"{best.name} has the highest F1, but {best.summary.intervals['f1'].clusters} {units}"
-            " are too few to say that it is better than the others."
-        )
-    beaten = [other for other in others if (best.name, other.name) in board.told_apart]
-    level = [other.name for other in others if (best.name, other.name) not in board.told_apart]
-    more = (
-        f"; {units_missing} more {units} would show a difference of 0.02" if units_missing else ""
-    )
-    if not beaten:
-        clusters = best.summary.intervals["f1"].clusters
-        return (
-            f"{best.name} has the highest F1 and finds {found} of 100 {items}, but {clusters}"
-            f" {units} do not tell it from {_joined(level)}{more}."
-        )
-    last = beaten[-1]
-    sentence = (
-        f"Take {best.name}: it finds {found} of 100 {items} where {last.name} finds"
-        f" {_of_hundred(last.summary.intervals['recall'].value)}, and"
-        f" {_of_hundred(best.summary.intervals['precision'].value)} of 100 that it marks are"
-        f" right where {last.name} has {_of_hundred(last.summary.intervals['precision'].value)}"
-    )
-    if level:
-        sentence += f"; {_joined(level)} cannot be told from {best.name}{more}"
-    return sentence + "."
-
-
-def _of_hundred(share: float) -> int:
-    return round(100 * share)
-
-
-def _joined(names: Sequence[str]) -> str:
-    *first, last = names
-    return f"{', '.join(first)} and {last}" if first else last

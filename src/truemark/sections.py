@@ -16,10 +16,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Literal
 
-from truemark.comparison import WORTH_SEEING, Change, Comparison, Versus
+from truemark.comparison import Change, Comparison, Versus
 from truemark.gate import Gate
 from truemark.jsontext import to_json
-from truemark.leaderboard import Board, answer
+from truemark.leaderboard import Board
 from truemark.records import Unit
 from truemark.summary import Summary, failed_units, numbered, unit_nouns
 from truemark.tables import Table, escape_markdown, render
@@ -28,13 +28,18 @@ from truemark.timeline import Timeline
 from truemark.uncertainty import (
     ALL_MEASURES,
     DEFAULT_SEED,
-    FEWEST_FOR_INTERVAL,
     FLIPS,
     LEVEL,
     MEASURES,
-    ROUGH_BELOW,
     Interval,
     PairedInterval,
+)
+from truemark.wording import (
+    answer,
+    interval_remarks,
+    range_text,
+    score_text,
+    verdict_sentences,
 )
 
 Form = Literal["text", "markdown", "json"]
@@ -153,39 +158,6 @@ def _score_row(summary: Summary) -> tuple[object, ...]:
     return summary.scored, len(summary.failed), *scores, clusters
 
 
-def score_text(interval: Interval) -> str:
-    """Show a score with its interval, where it has one: `0.714 (0.602 to 0.809)`."""
-    shown = range_text(interval)
-    return f"{interval.value:.3f}" if shown is None else f"{interval.value:.3f} ({shown})"
-
-
-def range_text(interval: Interval) -> str | None:
-    """Show an interval, `rough 0.602 to 0.809` for few clusters; None where there are too few."""
-    if not interval.known:
-        return None
-    rough = "rough " if interval.rough else ""
-    return f"{rough}{interval.low:.3f} to {interval.high:.3f}"
-
-
-def interval_remarks(summary: Summary) -> list[str]:
-    """Say why there are no intervals, or what is wrong with them; nothing where all is well."""
-    if not summary.intervals:
-        return []
-    f1, nouns = summary.intervals["f1"], summary.nouns
-    if not f1.known:
-        count = numbered(f1.clusters, nouns)
-        return [f"no intervals: {count}, and fewer than {FEWEST_FOR_INTERVAL} are too few"]
-    remarks = []
-    if f1.rough:
-        count = numbered(f1.clusters, nouns)
-        remarks.append(f"intervals are rough: {count}, and it takes {ROUGH_BELOW} or more")
-    if f1.lopsided:
-        remarks.append(
-            f"one {nouns[0]} holds {f1.largest:.0%} of the items, so intervals are too narrow"
-        )
-    return remarks
-
-
 def interval_facts(interval: Interval) -> dict[str, object]:
     """Give an interval for JSON; its ends are null where there are too few clusters."""
     facts = asdict(interval) | {"rough": interval.rough}
@@ -215,36 +187,6 @@ def _versus_sections(baseline: str, versus: Versus, basis: str) -> list[Section]
             )
             sections.append(Section(sentences=[sentence], tables=[_changes_table(changes, basis)]))
     return sections
-
-
-def verdict_sentences(baseline: str, versus: Versus) -> list[str]:
-    """Say how a system compares with the baseline and, where that is open, what could be seen."""
-    f1 = versus.differences["f1"]
-    start = f"{versus.name} against {baseline}: {versus.verdict}, f1 {f1.value:+.4f}"
-    if not f1.known:
-        return [f"{start}, {_in_both(versus)}"]
-    sentences = [
-        f"{start} (95% interval {f1.low:+.4f} to {f1.high:+.4f}), p {versus.p_value:.4f},"
-        f" {_in_both(versus)}"
-    ]
-    if versus.verdict != "not distinguishable":
-        return sentences
-    if versus.power is None:
-        sentences.append(f"too few {versus.nouns[1]} differ to know what could have been seen")
-        return sentences
-    sentences.append(
-        f"smallest difference that could have been seen (80% power): "
-        f"{versus.power.smallest_difference:.3f}; a difference of {WORTH_SEEING} would need"
-        f" {versus.needed} {versus.nouns[1]} like these"
-    )
-    return sentences
-
-
-def _in_both(versus: Versus) -> str:
-    clusters = numbered(versus.clusters, versus.nouns)
-    if versus.units == versus.clusters:
-        return f"{clusters} in both"
-    return f"{versus.units} measurements of {clusters} in both"
 
 
 def _differences_table(versus: Versus, basis: str) -> Table:

@@ -19,7 +19,7 @@ reject, so the two never contradict each other.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from statistics import NormalDist
@@ -52,10 +52,6 @@ _ROUNDING = 1e-9
 _SKEWNESS_CORRECTED = 0.75
 _UNSEEN_ITEMS = _NORMAL.inv_cdf(0.975) ** 2  # fewer cannot be ruled out where none was seen
 _STEPS = 40  # of a bisection
-POWER = 0.8
-_SIMULATED = 200  # comparisons per guess at the power
-_SIMULATED_FLIPS = 512
-_MOST_SIMULATED = 200  # clusters; beyond, power follows the root of their number
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,7 +255,7 @@ def paired_intervals(
     first: Ints, second: Ints, scorings: Iterable[Scoring]
 ) -> tuple[PairedInterval, ...]:
     """Return a difference per scoring, first minus second; rows of both tables are clusters."""
-    both = _pairs(first, second)
+    both = paired_rows(first, second)
     return tuple(_paired_interval(both, scoring) for scoring in scorings)
 
 
@@ -268,7 +264,8 @@ def paired_interval(first: Ints, second: Ints, scoring: Scoring) -> PairedInterv
     return paired_intervals(first, second, (scoring,))[0]
 
 
-def _pairs(first: Ints, second: Ints) -> Ints:
+def paired_rows(first: Ints, second: Ints) -> Ints:
+    """Put the counts of both systems side by side, a row per cluster, in ascending order."""
     if len(first) != len(second) or not len(first):
         raise ValueError(
             f"both systems must have the same groups, got {len(first)} and {len(second)}"
@@ -290,7 +287,7 @@ def contributions(pairs: Ints, scoring: Scoring) -> tuple[Floats, Floats, Floats
     for (weight, right, made), (_, other_right, other_made) in zip(
         scoring.ratios(pairs[..., :half]), scoring.ratios(pairs[..., half:]), strict=True
     ):
-        count, other_count = (one.sum(axis=-1, keepdims=True) for one in (made, other_made))
+        count, other_count = (items.sum(axis=-1, keepdims=True) for items in (made, other_made))
         with np.errstate(divide="ignore", invalid="ignore"):
             pooled = (right + other_right).sum(axis=-1, keepdims=True) / (count + other_count)
             mean = 2 * count * other_count / (count + other_count)
@@ -491,110 +488,3 @@ def variance_components(groups: Iterable[Sequence[float]]) -> tuple[float, float
     square = float(sizes @ (means - sizes @ means / total) ** 2) / (count - 1)
     typical_size = (total - float(sizes @ sizes) / total) / (count - 1)
     return max(0.0, (square - within) / typical_size), within
-
-
-@dataclass(frozen=True, slots=True)
-class Power:
-    """What a comparison could show: the smallest true difference that is seen in 80 of 100 cases.
-
-    `clusters_needed` is how many clusters like these it takes to see the difference asked about.
-    """
-
-    smallest_difference: float
-    clusters: int
-    clusters_needed: int
-
-
-def power_of(
-    first: Ints, second: Ints, scoring: Scoring, worth_seeing: float = 0.02
-) -> Power | None:
-    """Simulate what so many clusters can show; None where too few differ to know.
-
-    None too where not even the largest difference would be seen in 80 of 100 cases.
-    """
-    drawn = _Simulated.from_pairs(_pairs(first, second), scoring)
-    if drawn is None:
-        return None
-    count = len(first)
-    smallest = drawn.smallest_difference(count)
-    needed = drawn.clusters_needed(worth_seeing)
-    if smallest > 1 or needed is None:
-        return None
-    return Power(smallest, count, needed)
-
-
-def chance_to_see(first: Ints, second: Ints, scoring: Scoring, difference: float) -> float | None:
-    """Simulate how often a true difference is seen; None where too few clusters differ to know."""
-    drawn = _Simulated.from_pairs(_pairs(first, second), scoring)
-    return None if drawn is None else drawn.chance(len(first), difference)
-
-
-@dataclass(frozen=True, slots=True)
-class _Simulated:
-    """Comparisons drawn from the clusters of one, the true difference taken away and another set.
-
-    `rest` is what each cluster adds to the mean beyond its share, `size` how large it is
-    compared with the mean.
-    """
-
-    rest: Floats
-    size: Floats
-
-    @classmethod
-    def from_pairs(cls, pairs: Ints, scoring: Scoring) -> _Simulated | None:
-        added, share, _ = contributions(pairs, scoring)
-        if np.isnan(added).any() or np.count_nonzero(added) < FEWEST_FOR_VERDICT:
-            return None
-        rest = added - added.sum() * share
-        return cls(len(pairs) * rest, len(pairs) * share)
-
-    def chance(self, clusters: int, difference: float) -> float:
-        """Return how often it is seen, spread evenly or in a tenth, whichever is seen less.
-
-        The tenth is of no fewer clusters than it takes to see anything.
-        """
-        if clusters < FEWEST_FOR_VERDICT:
-            return 0.0
-        if clusters > _MOST_SIMULATED:
-            difference *= math.sqrt(clusters / _MOST_SIMULATED)
-            clusters = _MOST_SIMULATED
-        tenth = max(FEWEST_FOR_VERDICT, round(clusters / 10))
-        return min(self._seen(clusters, difference, moved) for moved in (clusters, tenth))
-
-    def _seen(self, clusters: int, difference: float, moved: int) -> float:
-        generator = np.random.default_rng(DEFAULT_SEED)
-        chosen = generator.integers(0, len(self.rest), (clusters, _SIMULATED))
-        added = self.rest[chosen]
-        added[:moved] += difference * clusters / moved * self.size[chosen[:moved]]
-        added /= np.maximum(np.sqrt((added**2).sum(axis=0)), 1e-300)
-        columns = np.concatenate((added, added**3), axis=1)
-        sums = flipped_sums(columns, _SIMULATED_FLIPS, generator)
-        p_values = flip_p_values(sums[:, :_SIMULATED], sums[:, _SIMULATED:])
-        return float(((p_values <= LEVEL) & (added.sum(axis=0) > 0)).mean())
-
-    def smallest_difference(self, clusters: int) -> float:
-        """Return the difference that is seen in 80 of 100 cases; infinity where none is."""
-        error = float(np.sqrt((self.rest**2).mean() / clusters))
-        guesses = [2.8 * error * 2 ** (step / 8) for step in range(-8, 40)] + [math.inf]
-        return guesses[_first(lambda step: self.chance(clusters, guesses[step]) >= POWER, 48)]
-
-    def clusters_needed(self, difference: float) -> int | None:
-        """Return how many clusters it takes to see the difference in 80 of 100 cases."""
-        if self.chance(_MOST_SIMULATED, difference) < POWER:
-            seen = self.smallest_difference(_MOST_SIMULATED)
-            if math.isinf(seen):
-                return None
-            return math.ceil(_MOST_SIMULATED * (seen / difference) ** 2)
-        most = _MOST_SIMULATED - FEWEST_FOR_VERDICT
-        return FEWEST_FOR_VERDICT + _first(
-            lambda more: self.chance(FEWEST_FOR_VERDICT + more, difference) >= POWER, most
-        )
-
-
-def _first(holds: Callable[[int], bool], last: int) -> int:
-    """Return the first number up to `last` from which on it holds; `last` where it never does."""
-    low, high = 0, last
-    while low < high:
-        middle = (low + high) // 2
-        low, high = (low, middle) if holds(middle) else (middle + 1, high)
-    return low

@@ -24,7 +24,8 @@ from benchmarks.coverage import (
     false_alarms,
 )
 
-from truemark.uncertainty import MEASURES, Scoring, chance_to_see, clustered_share, power_of
+from truemark.power import chance_to_see, power_of
+from truemark.uncertainty import MEASURES, Scoring, clustered_share
 
 
 def shown(value: object) -> str:

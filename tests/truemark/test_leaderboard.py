@@ -14,9 +14,10 @@ from testing.talk_runs import talks_run
 from tests.truemark.runs_for_tests import made
 
 from truemark import cli
-from truemark.leaderboard import answer, letters_of, rank
+from truemark.leaderboard import letters_of, rank
 from truemark.records import Run, write_run
 from truemark.summary import summarise
+from truemark.wording import answer
 
 
 def run_with(name: str, found: int, of: int = 10, units: int = 12) -> Run:

@@ -11,19 +11,18 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from truemark.counts import Counts, Weights, total
+from truemark.power import chance_to_see, power_of
 from truemark.resampling import FLIPPED, flipped_sums
 from truemark.uncertainty import (
     MEASURES,
     Interval,
     PairedInterval,
     Scoring,
-    chance_to_see,
     clustered,
     clustered_share,
     holm,
     intervals_of,
     paired_interval,
-    power_of,
     t_quantile,
     variance_components,
     wilson,

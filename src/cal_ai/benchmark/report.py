@@ -17,14 +17,13 @@ from truemark.sections import (
     as_text,
     comparison_sections,
     interval_facts,
-    interval_remarks,
-    score_text,
 )
 from truemark.services.calls import Usage
 from truemark.summary import FEWEST_EXPECTED, Summary, numbered
 from truemark.tables import Table
 from truemark.text import counted, one_line
 from truemark.uncertainty import Measure, Share, wilson
+from truemark.wording import interval_remarks, score_text
 
 _MEASURES: tuple[Measure, ...] = ("precision", "recall", "f1", "clean")
 SCORE_COLUMNS = ("", "scored", "failed", *_MEASURES, "tp", "fp", "fn")

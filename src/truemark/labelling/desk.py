@@ -27,7 +27,8 @@ from truemark.labelling.storage import (
     content_digest,
     file_digest,
 )
-from truemark.uncertainty import DEFAULT_SEED, Scoring, power_of
+from truemark.power import power_of
+from truemark.uncertainty import DEFAULT_SEED, Scoring
 
 _F1 = Scoring("f1", 0.0)
 _STEPS = (0.2, 0.15, 0.1, 0.08, 0.06, 0.05, 0.04, 0.03, 0.02, 0.015, 0.01, 0.005)

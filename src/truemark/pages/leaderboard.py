@@ -4,43 +4,32 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
-from truemark.leaderboard import Board, Standing, answer
+from truemark.leaderboard import Board, Standing
 from truemark.pages.document import document
 from truemark.pages.scales import Scale, score_scale
+from truemark.wording import answer
 
 _NOT_IN_NAMES = re.compile(r"[^\w.+-]+")
 
 
-@dataclass(frozen=True, slots=True)
-class Chapter:
-    """A board with its answer in a sentence, and the scale of its picture."""
-
-    board: Board
-    answer: str
-    scale: Scale
-
-
 def leaderboard_page(boards: Sequence[Board], title: str, folder: str) -> str:
     """Draw boards as HTML; `folder` holds the page of each run, seen from this page."""
-    chapters = [
-        Chapter(
-            board,
-            answer(board, dict(board.standings[0].run.words)),
-            score_scale(standing.summary.intervals["f1"] for standing in board.standings),
-        )
-        for board in boards
-    ]
     return document(
         "leaderboard.html.j2",
         {"runs": [], "findings": [], "figures": []},
         title=f"Leaderboard of {title}",
         name=title,
-        chapters=chapters,
+        boards=boards,
+        answer=lambda board: answer(board, dict(board.standings[0].run.words)),
+        scale_of=_scale,
         folder=folder,
         page_name=page_name,
     )
+
+
+def _scale(board: Board) -> Scale:
+    return score_scale(standing.summary.intervals["f1"] for standing in board.standings)
 
 
 def page_name(standing: Standing) -> str:

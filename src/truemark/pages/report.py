@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from statistics import median, quantiles
 
 from truemark.comparison import Comparison, Versus, compare, run_names
-from truemark.leaderboard import Board, answer, rank
+from truemark.leaderboard import Board, rank
 from truemark.pages.document import document, payload_of
 from truemark.pages.figures import figures_of
 from truemark.pages.scales import Scale, difference_scale, score_scale
 from truemark.records import WRITTEN, Run, Unit, finding_counts
-from truemark.sections import interval_remarks, verdict_sentences
 from truemark.summary import GroupScore, Summary, summarise
 from truemark.uncertainty import MEASURES
+from truemark.wording import answer, interval_remarks, verdict_sentences
 
 MOST_UNITS = 40  # beyond which the list of units is no overview
 # Kinds that are either a false positive or a false negative, whatever they are compared with.

@@ -25,7 +25,7 @@ globalThis.chartsOf = (figures, levels) => {
       ctx.lineWidth = 1.5;
       chart.data.datasets.forEach((set) => {
         ctx.strokeStyle = set.borderColor;
-        for (const point of set.data.filter((one) => one.low !== undefined)) {
+        for (const point of set.data.filter(({ low }) => low !== undefined)) {
           const x = scales.x.getPixelForValue(point.x);
           ctx.beginPath();
           ctx.moveTo(x, scales.y.getPixelForValue(point.low));
@@ -33,7 +33,7 @@ globalThis.chartsOf = (figures, levels) => {
           ctx.stroke();
         }
       });
-      const counted = chart.data.datasets.filter((set) => set.data.some((one) => one.n !== undefined));
+      const counted = chart.data.datasets.filter((set) => set.data.some(({ n }) => n !== undefined));
       for (const point of counted.length === 1 ? counted[0].data : []) {
         const [x, y] = [scales.x.getPixelForValue(point.x), scales.y.getPixelForValue(point.y)];
         const right = x > area.right - 30;
@@ -87,8 +87,8 @@ globalThis.chartsOf = (figures, levels) => {
       Object.assign(scale, { min: -0.5, max: labels.length - 0.5 });
       scale.ticks.stepSize = 1;
       scale.ticks.callback = (value) => labels[value] ?? "";
-      scale.afterBuildTicks = (own) => {
-        own.ticks = labels.map((_, value) => ({ value }));
+      scale.afterBuildTicks = (built) => {
+        built.ticks = labels.map((_, value) => ({ value }));
       };
     }
     return scale;
@@ -153,9 +153,9 @@ globalThis.chartsOf = (figures, levels) => {
   /** Charts are drawn when they come into view, so that a page with many opens at once. */
   function watch() {
     const watcher = new IntersectionObserver((entries) => {
-      for (const entry of entries.filter((one) => one.isIntersecting)) {
+      for (const entry of entries.filter(({ isIntersecting }) => isIntersecting)) {
         watcher.unobserve(entry.target);
-        const figure = figures.find((one) => one.id === entry.target.id);
+        const figure = figures.find(({ id }) => id === entry.target.id);
         if (!charts.has(figure.id)) draw(figure);
       }
     });

@@ -45,7 +45,7 @@ globalThis.mistakesOf = (data, levels, truth, shown) => {
 
   /** The values of expected and got, field by field; differing fields stand out. */
   function fieldsTable(finding) {
-    const differing = new Map((finding.differences ?? []).map((one) => [one[0], one]));
+    const differing = new Map((finding.differences ?? []).map((difference) => [difference[0], difference]));
     const sides = [finding.expected ?? null, finding.got ?? null];
     const isObject = (value) => value !== null && typeof value === "object" && !Array.isArray(value);
     const rows = sides.some(isObject)
@@ -132,16 +132,16 @@ globalThis.mistakesOf = (data, levels, truth, shown) => {
     const marks = "text" in finding ? finding.marks.map(([start, end, ...rest]) => [start + by, end + by, ...rest]) : [];
     const box = make("div", { class: "text lines", dir: "auto", tabindex: "0", role: "region", "aria-label": "Conversation" });
     box.append(marked(text, marks, 0, text.length, null));
-    const same = (one) => one.unit === finding.unit && one.repeat === finding.repeat;
+    const same = (other) => other.unit === finding.unit && other.repeat === finding.repeat;
     const panelOf = (number) => {
-      const own = findings.filter((one) => one.run === number && same(one) && isStructured(one));
-      if (number === finding.run) own.sort((a, b) => (b === finding) - (a === finding));
+      const listed = findings.filter((other) => other.run === number && same(other) && isStructured(other));
+      if (number === finding.run) listed.sort((a, b) => (b === finding) - (a === finding));
       const side = make("div", {}, runTitle(number));
-      if (!own.length) side.append(make("p", { class: "soft" }, "No mistake here."));
-      for (const one of own) {
-        const also = one === finding ? "current" : "also";
+      if (!listed.length) side.append(make("p", { class: "soft" }, "No mistake here."));
+      for (const listing of listed) {
+        const also = listing === finding ? "current" : "also";
         side.append(
-          make("section", { class: also }, chip(one.kind, kindName(one.kind)), fieldsTable(one), noteOf(one)),
+          make("section", { class: also }, chip(listing.kind, kindName(listing.kind)), fieldsTable(listing), noteOf(listing)),
         );
       }
       return side;
@@ -192,7 +192,7 @@ globalThis.mistakesOf = (data, levels, truth, shown) => {
     if (first) return `${first[0]}: ${plain(first[1])} → ${plain(first[2])}`;
     const side = finding.expected ?? finding.got;
     if (side !== undefined) {
-      return typeof side === "object" && side !== null ? Object.values(side).filter((one) => typeof one === "string").slice(0, 3).join(" · ") : plain(side);
+      return typeof side === "object" && side !== null ? Object.values(side).filter((value) => typeof value === "string").slice(0, 3).join(" · ") : plain(side);
     }
     const text = data.texts[finding.text ?? -1] ?? "";
     if (!("at" in finding)) return finding.note ?? text.slice(0, 80);

@@ -44,7 +44,7 @@
 
   /** Puts the sliders, the numbers beside them and the chart's line where the threshold is. */
   function showLevel(number) {
-    const figure = data.figures.find((one) => one.run === number);
+    const figure = data.figures.find(({ run }) => run === number);
     if (!figure || levels[number] === null) return;
     const [f1, precision, recall] = figure.series.map((series) => {
       const after = series.points.findIndex((point) => point[0] > levels[number]);
@@ -115,7 +115,7 @@
 
   function searchText(finding) {
     const parts = [finding.unit, finding.kind, finding.note ?? "", data.texts[finding.text ?? -1] ?? ""];
-    const fields = [finding.expected, finding.got].filter((one) => one !== undefined).map(plain);
+    const fields = [finding.expected, finding.got].filter((side) => side !== undefined).map(plain);
     return [...parts, ...fields].join("\n").toLowerCase();
   }
 
@@ -366,10 +366,10 @@
       const name = choice.dataset.filter;
       if (only && only !== name) continue;
       const found = new Set(findings.flatMap(VALUES[name]));
-      const own = [...found].sort((a, b) => a.localeCompare(b, "en", { numeric: true }));
+      const sorted = [...found].sort((a, b) => a.localeCompare(b, "en", { numeric: true }));
       choice.replaceChildren(make("option", { value: "" }, "all"));
-      choice.append(...own.map((value) => make("option", { value }, value)));
-      choice.parentElement.hidden = own.length < 2;
+      choice.append(...sorted.map((value) => make("option", { value }, value)));
+      choice.parentElement.hidden = sorted.length < 2;
       choice.value = filters.get(name) ?? "";
     }
   }
@@ -417,7 +417,7 @@
       if (!button.matches(".bar")) byId("mistakes").scrollIntoView();
     } else if (level !== undefined) setLevel(Number(run), Number(level));
     else if ("more" in button.dataset) {
-      button.parentElement.querySelectorAll("li.more").forEach((one) => (one.hidden = false));
+      button.parentElement.querySelectorAll("li.more").forEach((row) => (row.hidden = false));
       button.remove();
     }
   }

@@ -32,9 +32,9 @@ globalThis.truthOf = (data) => {
   /** Marks a mistake; the same verdict again takes it back. */
   function toggle(finding, verdict) {
     if (!finding.mistake) return;
-    const own = verdicts[finding.run];
-    if (own.get(keyOf(finding)) === verdict) own.delete(keyOf(finding));
-    else own.set(keyOf(finding), verdict);
+    const ofRun = verdicts[finding.run];
+    if (ofRun.get(keyOf(finding)) === verdict) ofRun.delete(keyOf(finding));
+    else ofRun.set(keyOf(finding), verdict);
     keep(finding.run);
   }
 
@@ -52,7 +52,7 @@ globalThis.truthOf = (data) => {
     return precision + recall ? (2 * precision * recall) / (precision + recall) : 0;
   }
 
-  const markedOf = (number) => findings.filter((one) => one.run === number && verdictOf(one));
+  const markedOf = (number) => findings.filter((finding) => finding.run === number && verdictOf(finding));
 
   /** A sentence for each run with marks: how many, and what F1 would be without the wrong truth. */
   function sentences() {
@@ -60,9 +60,9 @@ globalThis.truthOf = (data) => {
       const marked = markedOf(number);
       if (!marked.length) return [];
       const counts = [...run.total];
-      const wrong = marked.filter((one) => verdictOf(one) === "wrong");
+      const wrong = marked.filter((finding) => verdictOf(finding) === "wrong");
       for (const finding of wrong) change(finding).forEach((by, place) => (counts[place] += by));
-      const mistakes = findings.filter((one) => one.run === number && one.mistake).length;
+      const mistakes = findings.filter(({ run, mistake }) => run === number && mistake).length;
       const whose = runs.length > 1 ? `${run.name}: ` : "";
       const unclear = marked.length - wrong.length ? `, ${marked.length - wrong.length} of them unclear` : "";
       const score = f1(counts.map((count) => Math.max(0, count)), run.empty).toFixed(3);
@@ -73,11 +73,11 @@ globalThis.truthOf = (data) => {
   /** One file for each run with marks, as `label --from` takes it. */
   function files() {
     return runs.flatMap((run, number) => {
-      const marks = markedOf(number).map((one) => ({
-        unit: one.unit,
-        kind: one.kind,
-        at: one.character ?? null,
-        verdict: verdictOf(one),
+      const marks = markedOf(number).map((finding) => ({
+        unit: finding.unit,
+        kind: finding.kind,
+        at: finding.character ?? null,
+        verdict: verdictOf(finding),
       }));
       if (!marks.length) return [];
       const content = JSON.stringify({ format: "truemark.marks/1", run: run.id, marks }, null, 2);

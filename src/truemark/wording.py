@@ -1,0 +1,120 @@
+"""Scores, intervals and verdicts in words: the same on a terminal, in Markdown and on a page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from truemark.comparison import WORTH_SEEING, Versus
+from truemark.leaderboard import Board
+from truemark.summary import Summary, numbered
+from truemark.uncertainty import FEWEST_FOR_INTERVAL, ROUGH_BELOW, Interval
+
+
+def score_text(interval: Interval) -> str:
+    """Show a score with its interval, where it has one: `0.714 (0.602 to 0.809)`."""
+    shown = range_text(interval)
+    return f"{interval.value:.3f}" if shown is None else f"{interval.value:.3f} ({shown})"
+
+
+def range_text(interval: Interval) -> str | None:
+    """Show an interval, `rough 0.602 to 0.809` for few clusters; None where there are too few."""
+    if not interval.known:
+        return None
+    rough = "rough " if interval.rough else ""
+    return f"{rough}{interval.low:.3f} to {interval.high:.3f}"
+
+
+def interval_remarks(summary: Summary) -> list[str]:
+    """Say why there are no intervals, or what is wrong with them; nothing where all is well."""
+    if not summary.intervals:
+        return []
+    f1, nouns = summary.intervals["f1"], summary.nouns
+    if not f1.known:
+        count = numbered(f1.clusters, nouns)
+        return [f"no intervals: {count}, and fewer than {FEWEST_FOR_INTERVAL} are too few"]
+    remarks = []
+    if f1.rough:
+        count = numbered(f1.clusters, nouns)
+        remarks.append(f"intervals are rough: {count}, and it takes {ROUGH_BELOW} or more")
+    if f1.lopsided:
+        remarks.append(
+            f"one {nouns[0]} holds {f1.largest:.0%} of the items, so intervals are too narrow"
+        )
+    return remarks
+
+
+def verdict_sentences(baseline: str, versus: Versus) -> list[str]:
+    """Say how a system compares with the baseline and, where that is open, what could be seen."""
+    f1 = versus.differences["f1"]
+    start = f"{versus.name} against {baseline}: {versus.verdict}, f1 {f1.value:+.4f}"
+    if not f1.known:
+        return [f"{start}, {_in_both(versus)}"]
+    sentences = [
+        f"{start} (95% interval {f1.low:+.4f} to {f1.high:+.4f}), p {versus.p_value:.4f},"
+        f" {_in_both(versus)}"
+    ]
+    if versus.verdict != "not distinguishable":
+        return sentences
+    if versus.power is None:
+        sentences.append(f"too few {versus.nouns[1]} differ to know what could have been seen")
+        return sentences
+    sentences.append(
+        f"smallest difference that could have been seen (80% power): "
+        f"{versus.power.smallest_difference:.3f}; a difference of {WORTH_SEEING} would need"
+        f" {versus.needed} {versus.nouns[1]} like these"
+    )
+    return sentences
+
+
+def _in_both(versus: Versus) -> str:
+    clusters = numbered(versus.clusters, versus.nouns)
+    if versus.units == versus.clusters:
+        return f"{clusters} in both"
+    return f"{versus.units} measurements of {clusters} in both"
+
+
+def answer(board: Board, words: Mapping[str, str], units_missing: int | None = None) -> str:
+    """Say in a sentence which system to take, and which cannot be told from it.
+
+    `units_missing` is how many more units would show a difference of 0.02 from the next one.
+    """
+    if len(board.standings) < 2:
+        return ""
+    best, *others = board.standings
+    items, units = words.get("items", "items"), words.get("units", "units")
+    found = _of_hundred(best.summary.intervals["recall"].value)
+    if not board.known:
+        return (
+            f"{best.name} has the highest F1, but {best.summary.intervals['f1'].clusters} {units}"
+            " are too few to say that it is better than the others."
+        )
+    beaten = [other for other in others if (best.name, other.name) in board.told_apart]
+    level = [other.name for other in others if (best.name, other.name) not in board.told_apart]
+    more = (
+        f"; {units_missing} more {units} would show a difference of 0.02" if units_missing else ""
+    )
+    if not beaten:
+        clusters = best.summary.intervals["f1"].clusters
+        return (
+            f"{best.name} has the highest F1 and finds {found} of 100 {items}, but {clusters}"
+            f" {units} do not tell it from {_joined(level)}{more}."
+        )
+    last = beaten[-1]
+    sentence = (
+        f"Take {best.name}: it finds {found} of 100 {items} where {last.name} finds"
+        f" {_of_hundred(last.summary.intervals['recall'].value)}, and"
+        f" {_of_hundred(best.summary.intervals['precision'].value)} of 100 that it marks are"
+        f" right where {last.name} has {_of_hundred(last.summary.intervals['precision'].value)}"
+    )
+    if level:
+        sentence += f"; {_joined(level)} cannot be told from {best.name}{more}"
+    return sentence + "."
+
+
+def _of_hundred(share: float) -> int:
+    return round(100 * share)
+
+
+def _joined(names: Sequence[str]) -> str:
+    *first, last = names
+    return f"{', '.join(first)} and {last}" if first else last
