@@ -21,7 +21,8 @@ from sat_bench.corpus.loading import Corpus, load_corpus
 from sat_bench.defaults import BUNDLED_CORPUS, ENGLISH_MODELS, Options
 from sat_bench.measure import measure_system
 from sat_bench.models.systems import find_system
-from sat_bench.record import run_of, with_findings
+from sat_bench.record import with_findings
+from sat_bench.report import result_of
 from truemark.records import write_run
 from truemark.tables import Table, render
 
@@ -36,7 +37,7 @@ def command(model: str) -> None:
 def row(model: str, corpus: Corpus, file: Path, rounds: int) -> tuple[object, ...]:
     """The times of a run and of its record, and how large that is."""
     [measured] = measure_system(find_system(model), corpus)
-    run = run_of(measured, Options(), corpus.checksum)
+    run = result_of(measured, Options(), corpus.checksum).run
 
     def record() -> None:
         write_run(file, with_findings(run, measured, corpus))

@@ -227,6 +227,7 @@ LAYERS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("sat_bench.agreement", "sat_bench.splitting", "sat_bench.transfer"),
         ("sat_bench.labelling",),
         ("sat_bench.measure",),
+        ("sat_bench.formats",),
         ("sat_bench.report",),
         ("sat_bench.record",),
         ("sat_bench.running",),

@@ -435,6 +435,7 @@ FLAGS = (
         FORMATS[0],
         choices=FORMATS,
     ),
+    Flag("-v", "show what makes the numbers comparable too: systems and signatures, on stderr"),
     Flag("-version", "print the version and exit"),
 )
 
@@ -640,6 +641,7 @@ def parse_options(arguments: Sequence[str]) -> Options | None:
         format=given.get("-format", FORMATS[0]),
         per_talk="-per-talk" in given,
         inner="-inner" in given,
+        verbose="-v" in given,
         without_effect=tuple(_without_effect(given)),
     )
 

@@ -99,6 +99,7 @@ class Options:
     format: Format = "text"
     per_talk: bool = False
     inner: bool = False
+    verbose: bool = False
     without_effect: tuple[str, ...] = ()
 
 

@@ -24,6 +24,7 @@ from sat_bench.defaults import (
     Condition,
     Options,
 )
+from sat_bench.formats import show_as
 from sat_bench.models.answers import TextSystem
 from sat_bench.models.boundaries import scored_positions
 from sat_bench.models.finding import ModelFiles, is_bundled, languages_of
@@ -40,11 +41,18 @@ from sat_bench.record import (
     Measurement,
     default_threshold,
     record_paths,
-    run_of,
     with_findings,
     word_starts,
 )
-from sat_bench.report import Report, notes, results_of, show, shown_threshold, signatures
+from sat_bench.report import (
+    Report,
+    Result,
+    notes,
+    results_of,
+    show_text,
+    shown_threshold,
+    signatures,
+)
 from sat_bench.running.cache import ProbabilityCache
 from sat_bench.running.cluster import connected
 from sat_bench.running.inference import Inference, tagged_answers
@@ -53,11 +61,9 @@ from truemark.command import DONE, FAILED, note, tell
 from truemark.counts import EQUAL_WEIGHTS, Counts, Scores, Weights, scores, total
 from truemark.curve import SweepPoint, counts_at, curve_of, grid, ranked
 from truemark.errors import TruemarkError
-from truemark.records import Run, write_run
+from truemark.records import write_run
 
 ON_THIS_MACHINE = Inference()
-
-Outcome = tuple[Measured, Run] | Failed
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,24 +98,24 @@ def measure_and_report(options: Options) -> int:
         paths = record_paths(options.record, options.models, options.conditions)
     with _inference(options, corpus) as inference:
         outcomes = tuple(_outcomes(options, corpus, inference))
-    report = Report(
-        options, label, len(corpus), tuple(results_of(outcomes, options)), corpus.truths
-    )
-    tell(show(report))
+    results = results_of(outcomes, options, corpus.checksum)
+    report = Report(options, label, len(corpus), results, corpus.truths)
+    tell(show_text(report) if options.format == "text" else show_as(report, options.format))
     for line in notes(report):
         note(line)
-    if options.format == "text":
+    if options.verbose:
         for line in signatures(report):
             note(line)
     if options.record:
-        _write_records(paths, outcomes, corpus, len(options.conditions))
+        _write_records(paths, results, corpus, len(options.conditions))
     return DONE if len(report.measured) == len(report.results) else FAILED
 
 
 def _corpus(options: Options) -> tuple[Corpus, str]:
     path = options.corpus or DEFAULT_CORPUS
     if _may_be_empty(options.corpus) and not holds_transcripts(path):
-        note(f"corpus: the bundled talks ({path} holds none yet; `sat-bench import` adds some)")
+        if path.is_dir():
+            note(f"corpus: the bundled talks ({path} holds none yet; `sat-bench import` adds some)")
         path = BUNDLED_CORPUS
     label = "the bundled corpus" if path == BUNDLED_CORPUS else str(path)
     if path == BUNDLED_CORPORA["languages"]:
@@ -140,15 +146,15 @@ def _inference(options: Options, corpus: Corpus) -> Iterator[Inference]:
         )
 
 
-def _outcomes(options: Options, corpus: Corpus, inference: Inference) -> Iterator[Outcome]:
-    """Measure each system under each condition, and make its runs as it is done."""
+def _outcomes(
+    options: Options, corpus: Corpus, inference: Inference
+) -> Iterator[Measured | Failed]:
+    """Measure each system under each condition, and tell at once which of them failed."""
     measured = _measure_several if options.compare else _measure_one
     for outcome in measured(options, corpus, inference):
         if isinstance(outcome, Failed):
             note(f"failed: {outcome.name}: {outcome.reason}")
-            yield outcome
-        else:
-            yield outcome, run_of(outcome, options, corpus.checksum)
+        yield outcome
 
 
 def _measure_several(
@@ -180,17 +186,16 @@ def _measure_one(options: Options, corpus: Corpus, inference: Inference) -> Iter
 
 
 def _write_records(
-    paths: Iterable[Path], outcomes: Iterable[Outcome], corpus: Corpus, conditions: int
+    paths: Iterable[Path], results: Iterable[Result | Failed], corpus: Corpus, conditions: int
 ) -> None:
     following = iter(paths)
-    for outcome in outcomes:
-        if isinstance(outcome, Failed):
+    for result in results:
+        if isinstance(result, Failed):
             for _ in range(conditions):
                 next(following)
             continue
-        measured, run = outcome
         path = next(following)
-        write_run(path, with_findings(run, measured, corpus))
+        write_run(path, with_findings(result.run, result.measured, corpus))
         note(f"record: {path}")
 
 

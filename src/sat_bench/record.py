@@ -7,6 +7,7 @@ from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from math import isfinite
 from pathlib import Path
 
@@ -34,8 +35,8 @@ from truemark.calibration import reliability_of
 from truemark.counts import Counts, Weights, scores, total
 from truemark.curve import (
     Curve,
+    SummedCurve,
     SweepPoint,
-    best,
     counts_at,
     leave_one_out,
     sum_curves,
@@ -118,7 +119,7 @@ class MeasuredTalk:
     words: IntColumn | None = None  # where the words of its text begin
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Measurement:
     """All talks as one system answered them.
 
@@ -137,6 +138,11 @@ class Measurement:
     def graded(self) -> bool:
         """Whether thresholds make a difference; a system without probabilities has one point."""
         return any(curve.graded for curve in self.curves)
+
+    @cached_property
+    def summed(self) -> SummedCurve:
+        """The counts of all talks together at every threshold."""
+        return sum_curves(self.curves)
 
     def sweep(self, thresholds: Sequence[float], weights: Weights) -> tuple[SweepPoint, ...]:
         """Sum the counts of all talks at each threshold, or once where thresholds do not matter."""
@@ -172,14 +178,12 @@ def default_threshold(system: System) -> float:
     return DEFAULTS.threshold if system.threshold is None else system.threshold
 
 
-def run_of(measured: Measured, options: Options, data: str) -> Run:
-    """Make the run of one system under one condition, at the best of its thresholds.
+def run_of(measured: Measured, threshold: float, options: Options, data: str) -> Run:
+    """Make the run of one system under one condition, at the threshold that is best for it.
 
     `data` is the checksum of the corpus.
     """
     system, measurement = measured.system, measured.measurement
-    weights, thresholds = options.weights, measured.thresholds
-    chosen = best(measurement.sweep(thresholds, weights)).threshold
     return Run(
         tool=TOOL,
         version=__version__,
@@ -194,17 +198,17 @@ def run_of(measured: Measured, options: Options, data: str) -> Run:
         },
         scoring=ScoringRules(
             empty=EMPTY_RATIO,
-            weights=weights,
-            threshold=chosen if measurement.graded else None,
+            weights=options.weights,
+            threshold=threshold if measurement.graded else None,
             own_threshold=default_threshold(system) if measurement.graded else None,
             tolerance=options.tolerance,
         ),
-        units=_distinct(_unit(talk, chosen) for talk in measurement.talks),
+        units=_distinct(_unit(talk, threshold) for talk in measurement.talks),
         held_out=_held_out(measured, options) if options.sweeps else None,
         words=WORDS,
         corpus=options.corpus.resolve().name if options.corpus else BUNDLED,
-        measures=measures_of(measurement.talks, chosen, options.tolerance, inner=False),
-        inner_measures=measures_of(measurement.talks, chosen, options.tolerance, inner=True),
+        measures=measures_of(measurement.talks, threshold, options.tolerance, inner=False),
+        inner_measures=measures_of(measurement.talks, threshold, options.tolerance, inner=True),
     )
 
 
@@ -358,7 +362,7 @@ def with_findings(run: Run, measured: Measured, talks: Iterable[Talk]) -> Run:
     return replace(
         run,
         tolerances=over_tolerances(groups, threshold, {*TOLERANCES, tolerance}),
-        curve=thinned(sum_curves(measurement.curves), run.scoring),
+        curve=thinned(measurement.summed, run.scoring),
         reliability=reliability(groups, tolerance),
     )
 

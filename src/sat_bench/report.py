@@ -1,62 +1,56 @@
-"""What `sat-bench` shows of its runs: the contract's text, JSON, CSV, Markdown, and notes."""
+"""What `sat-bench` shows of its runs: the contract's text on stdout, how sure it is on stderr.
+
+JSON, CSV and Markdown are written by `formats`.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from decimal import Decimal
-from typing import assert_never
 
 from sat_bench.defaults import TRUTH_RULES, WRITTEN, Mode, Options, TruthSource
-from sat_bench.models.protocol import NO_LOSS, Loss, shown_rate
-from sat_bench.record import EMPTY_RATIO, Effort, Failed, Measured, Measurement, signature_of
+from sat_bench.models.protocol import Loss
+from sat_bench.record import EMPTY_RATIO, Effort, Failed, Measured, run_of, signature_of
 from truemark.comparison import Versus, compare
 from truemark.counts import Counts, Scores, Weights, scores
-from truemark.curve import SweepPoint, best, best_of_all, counts_at, point_of, sum_curves
-from truemark.jsontext import to_json
+from truemark.curve import SweepPoint, best, best_of_all, counts_at, point_of
 from truemark.records import Run
-from truemark.sections import (
-    difference_facts,
-    interval_facts,
-)
 from truemark.signature import Signature
-from truemark.summary import GroupScore, Summary, numbered, summarise
+from truemark.summary import GroupScore, Summary, macro_f1, numbered, summarise
 from truemark.tables import Table, render
 from truemark.text import one_line
-from truemark.wording import interval_remarks, score_text, verdict_sentences
+from truemark.wording import (
+    interval_remarks,
+    range_text,
+    score_text,
+    signed_range,
+    verdict_sentences,
+)
 
 SHOWN_DIGITS = 3  # scores that agree to so many digits look the same wherever they are shown
+FAILED_CELL = "failed"
 
-_FAILED = "failed"
-_ALL_TALKS = "all"
 _PUBLISHED = "published defaults: 0.025 for base SaT models, 0.25 for the -sm ones"
 _FLAT = 3  # as many neighbouring thresholds of equal score are worth a word
 _F1_APART = 0.005
 _AROUND = 5  # points of a narrower grid on either side of the best threshold
+_ALL_LANGUAGES = "all"
+_MACRO = "mean of languages"
 
-_COLUMNS = ("threshold", "precision", "recall", "f1", "weighted", "tp", "fp", "fn")
-_FORMATS = dict(zip(_COLUMNS, (None, ".2f", ".2f", ".2f", ".2f", "d", "d", "d"), strict=True))
-# Tables other than the contract's lead with F1, to three digits.
-_LED_BY_F1 = ("threshold", "f1", "precision", "recall", "weighted", "tp", "fp", "fn")
-_FINE_FORMATS = _FORMATS | dict.fromkeys(("f1", "precision", "recall", "weighted"), ".3f")
-_EFFORT_COLUMNS = ("seconds", "characters_per_s")
-# Per 1,000 characters: what a system that returns sentences did to the text.
-_LOSS_COLUMNS = ("changed", "deleted", "invented")
-_CERTAINTY_COLUMNS = (
-    *("f1_low", "f1_high", "clusters", "clean", "clean_low", "clean_high"),
-    *("out_of_sample_f1", "out_of_sample_weighted"),
-    *("best_threshold", "best_weighted", "difference", "difference_low", "difference_high"),
-    *("p_value", "verdict", "smallest_difference"),
+POINT_COLUMNS = ("threshold", "precision", "recall", "f1", "weighted", "tp", "fp", "fn")
+POINT_FORMATS = dict(
+    zip(POINT_COLUMNS, (None, ".2f", ".2f", ".2f", ".2f", "d", "d", "d"), strict=True)
 )
-_MEASURES = ("sentence_f1", "macro_f1", "su_error_rate", "pk", "window_diff", "boundary_similarity")
-_NOT_ROUNDED = ("clusters", "best_threshold")
-_CSV_COLUMNS = (
-    *("model", "talk", *_COLUMNS, "optimal", "failed", "signature"),
-    *(*_EFFORT_COLUMNS, *_LOSS_COLUMNS, "system", "condition", "f1_loss", "language"),
-    *_CERTAINTY_COLUMNS,
-    *_MEASURES,
-)
+_CERTAINTY_FORMATS = {
+    "f1": ".3f",
+    "clean": ".3f",
+    "out of sample": ".3f",
+    "characters/s": ",.0f",
+    "difference": "+.3f",
+    "p": ".4f",
+}
 
 Row = dict[str, object]
 
@@ -81,11 +75,10 @@ class Result:
     against the text as written.
     """
 
+    measured: Measured
     run: Run
     points: tuple[SweepPoint, ...]
     best: SweepPoint
-    effort: Effort | None = None
-    loss: Loss = NO_LOSS
     summary: Summary | None = None
     missed: Missed | None = None
     versus: Versus | None = None
@@ -98,6 +91,14 @@ class Result:
     @property
     def condition(self) -> str:
         return self.run.condition
+
+    @property
+    def effort(self) -> Effort | None:
+        return self.measured.measurement.effort
+
+    @property
+    def loss(self) -> Loss:
+        return self.measured.measurement.loss
 
     @property
     def graded(self) -> bool:
@@ -115,7 +116,7 @@ class Result:
         """The scores with the threshold of each talk chosen on the others."""
         if self.run.held_out is None:
             return None
-        return boundary_scores(self.run.held_out.counts, self.run.scoring.weights)
+        return _boundary_scores(self.run.held_out.counts, self.run.scoring.weights)
 
     @property
     def languages(self) -> tuple[GroupScore, ...]:
@@ -160,73 +161,80 @@ class Report:
 
 
 def results_of(
-    outcomes: Sequence[tuple[Measured, Run] | Failed], options: Options
-) -> Iterator[Result | Failed]:
-    """Add to each run what is shown beside it; failures stay as they are."""
-    versus = {
-        condition: iter(_versus_first(outcomes, condition)) for condition in options.conditions
-    }
-    written_f1 = 0.0
-    for outcome in outcomes:
-        if isinstance(outcome, Failed):
-            yield outcome
-            continue
-        measured, run = outcome
-        measurement, weights = measured.measurement, options.weights
-        points = measurement.sweep(measured.thresholds, weights)
-        optimum = best(points)
-        if measured.condition == WRITTEN:
-            written_f1 = optimum.scores.f1
-        yield Result(
-            run,
-            points,
-            optimum,
-            measurement.effort,
-            measurement.loss,
-            summarise(run),
-            missed_by_the_grid(measurement, points, run) if options.sweeps else None,
-            next(versus[measured.condition]),
-            written_f1 - optimum.scores.f1 if measured.condition != WRITTEN else None,
-        )
+    outcomes: Sequence[Measured | Failed], options: Options, data: str
+) -> tuple[Result | Failed, ...]:
+    """Make the run of each system, and compare those under one condition with the first.
 
-
-def _versus_first(
-    outcomes: Sequence[tuple[Measured, Run] | Failed], condition: str
-) -> tuple[Versus | None, ...]:
-    """Compare the runs of a condition with the first of them; None for the first itself."""
-    runs = [
-        outcome[1]
+    `data` is the checksum of the corpus.
+    """
+    results = [
+        outcome if isinstance(outcome, Failed) else result_of(outcome, options, data)
         for outcome in outcomes
-        if not isinstance(outcome, Failed) and outcome[0].condition == condition
     ]
-    return (None, *compare(runs).against) if len(runs) > 1 else (None,)
+    versus = {
+        str(condition): iter(_versus_first(results, condition)) for condition in options.conditions
+    }
+    compared: list[Result | Failed] = []
+    written_f1 = 0.0
+    for result in results:
+        if isinstance(result, Failed):
+            compared.append(result)
+            continue
+        f1 = result.best.scores.f1
+        if result.condition == WRITTEN:
+            written_f1 = f1
+        loss = None if result.condition == WRITTEN else written_f1 - f1
+        compared.append(replace(result, versus=next(versus[result.condition]), f1_loss=loss))
+    return tuple(compared)
 
 
-def missed_by_the_grid(
-    measurement: Measurement, points: Sequence[SweepPoint], run: Run
+def result_of(measured: Measured, options: Options, data: str) -> Result:
+    """Make the run of one system at the best of its thresholds, and say how sure it is."""
+    points = measured.measurement.sweep(measured.thresholds, options.weights)
+    optimum = best(points)
+    run = run_of(measured, optimum.threshold, options, data)
+    missed = _missed_by_the_grid(measured, points, run) if options.sweeps else None
+    return Result(measured, run, points, optimum, summarise(run), missed)
+
+
+def _versus_first(results: Sequence[Result | Failed], condition: str) -> tuple[Versus | None, ...]:
+    """Compare the runs of a condition with the first of them; None for the first itself."""
+    same = [
+        result
+        for result in results
+        if not isinstance(result, Failed) and result.condition == condition
+    ]
+    if len(same) < 2:
+        return (None,)
+    summaries = [result.summary for result in same if result.summary]
+    return (None, *compare([result.run for result in same], summaries=summaries).against)
+
+
+def _missed_by_the_grid(
+    measured: Measured, points: Sequence[SweepPoint], run: Run
 ) -> Missed | None:
     """Find the best of all thresholds where it beats the grid by more than rounding."""
-    weights, recommended = run.scoring.weights, run.scoring.own_threshold
+    measurement, weights = measured.measurement, run.scoring.weights
     if not measurement.graded:
         return None
     tried = _rounded(best(points))
-    optimum = best_of_all(sum_curves(measurement.curves), weights, empty=EMPTY_RATIO)
+    optimum = best_of_all(measurement.summed, weights, empty=EMPTY_RATIO)
     if _rounded(optimum) <= tried:
         return None
-    point: SweepPoint | None = None
-    if recommended is not None:
+    own: SweepPoint | None = None
+    if (recommended := run.scoring.own_threshold) is not None:
         counts = counts_at(measurement.curves, recommended)
-        point = point_of(recommended, counts, weights, empty=EMPTY_RATIO)
+        own = point_of(recommended, counts, weights, empty=EMPTY_RATIO)
     thresholds = [point.threshold for point in points]
     outside = not min(thresholds) <= optimum.threshold <= max(thresholds)
-    return Missed(optimum, outside, point if point and _rounded(point) > tried else None)
+    return Missed(optimum, outside, own if own and _rounded(own) > tried else None)
 
 
 def _rounded(point: SweepPoint) -> float:
     return round(point.scores.weighted, SHOWN_DIGITS)
 
 
-def boundary_scores(counts: Counts, weights: Weights) -> Scores:
+def _boundary_scores(counts: Counts, weights: Weights) -> Scores:
     """Compute the ratios of boundary counts; 0 where there is nothing to divide by."""
     return scores(counts, empty=EMPTY_RATIO, weights=weights)
 
@@ -242,26 +250,12 @@ def shown_threshold(threshold: float | None) -> str:
     return f"{threshold:.{max(3, -int(exponent))}f}"
 
 
-def _shown_weights(options: Options) -> str:
+def shown_weights(options: Options) -> str:
     return f"(wp={options.weights.precision}, wr={options.weights.recall})"
 
 
-def show(report: Report) -> str:
-    """Write the report in the format that was asked for, ending with a line break."""
-    match report.options.format:
-        case "text":
-            return _text(report)
-        case "json":
-            return to_json(_document(report), indent=2) + "\n"
-        case "csv":
-            return render(_csv_table(report), "csv")
-        case "markdown":
-            return _markdown(report)
-        case _:
-            assert_never(report.options.format)
-
-
-def _text(report: Report) -> str:
+def show_text(report: Report) -> str:
+    """Write the contract's text, ending with a line break."""
     body = {
         "evaluation": _evaluation,
         "sweep": _sweep,
@@ -270,7 +264,7 @@ def _text(report: Report) -> str:
     }[report.mode]
     parts = [f"Loaded {report.talks} talks from {one_line(report.corpus)}\n", body(report)]
     if report.options.per_talk:
-        parts.append(render(_talk_table(report), "text"))
+        parts.append(render(talk_table(report, POINT_COLUMNS, POINT_FORMATS), "text"))
     return "\n".join(parts)
 
 
@@ -288,7 +282,7 @@ def _sweep(report: Report) -> str:
     [result] = report.measured
     ruler = "-" * 50
     lines = [
-        f"Threshold Sweep Results {_shown_weights(report.options)}",
+        f"Threshold Sweep Results {shown_weights(report.options)}",
         ruler,
         _columns("Thresh", "Prec", "Rec", "F1", "Weighted"),
     ]
@@ -304,12 +298,12 @@ def _sweep(report: Report) -> str:
 
 def _comparison(report: Report) -> str:
     lines = [
-        f"Model Comparison {_shown_weights(report.options)}",
+        f"Model Comparison {shown_weights(report.options)}",
         "-" * 60,
         f"{'Model':<30} {_columns('Thresh', 'F1', 'Weighted')}",
     ]
     for result in report.results:
-        cells = _FAILED if isinstance(result, Failed) else _columns(*_best_cells(result))
+        cells = FAILED_CELL if isinstance(result, Failed) else _columns(*_best_cells(result))
         lines.append(f"{one_line(result.name):<30} {cells}")
     return "\n".join((*lines, ""))
 
@@ -323,13 +317,13 @@ def _conditions(report: Report) -> str:
 def _condition_rows(report: Report) -> str:
     """Write a row per model and condition, each at the best of its thresholds."""
     lines = [
-        f"Conditions {_shown_weights(report.options)}",
+        f"Conditions {shown_weights(report.options)}",
         "-" * 78,
         f"{'Model':<30} {'Condition':<15} {_columns('Thresh', 'F1', 'Weighted', 'Loss')}",
     ]
     for result in report.results:
         if isinstance(result, Failed):
-            lines.append(f"{one_line(result.name):<30} {_FAILED}")
+            lines.append(f"{one_line(result.name):<30} {FAILED_CELL}")
             continue
         cells = _columns(*_best_cells(result), _shown_loss(result))
         lines.append(f"{one_line(result.name):<30} {result.condition:<15} {cells}")
@@ -351,7 +345,7 @@ def _swept_conditions(report: Report) -> str:
 
     ruler = "-" * max(50, 8 + (width + 1) * len(results))
     lines = [
-        f"Weighted Score by Threshold and Condition {_shown_weights(report.options)}",
+        f"Weighted Score by Threshold and Condition {shown_weights(report.options)}",
         ruler,
         line("Thresh", *(result.condition for result in results)),
     ]
@@ -376,19 +370,44 @@ def _columns(*cells: str) -> str:
 
 
 def notes(report: Report) -> Iterator[str]:
-    """Say what the tables have no room for: intervals, the score out of sample, verdicts."""
-    options = report.options
-    timed = options.compare and options.format == "text"
+    """Say what the contract's text has no room for: intervals, verdicts, what the grid missed.
+
+    Of several runs, or several languages, a table shows most of it; the other formats have that
+    table themselves.
+    """
+    results = report.measured
+    if len(results) == 1 and not results[0].languages:
+        [result] = results
+        yield from (f"{_label(report, result)}: {line}" for line in _certainty_lines(result))
+    elif results and report.options.format == "text":
+        yield from render(certainty_table(report, timed=True), "text").splitlines()
+        yield from interval_lines(report)
+    yield from remarks(report)
+
+
+def interval_lines(report: Report) -> Iterator[str]:
+    """Say once what the intervals are over, and what is wrong with them."""
+    yield from dict.fromkeys(
+        line for result in report.measured if result.summary for line in _resampled(result.summary)
+    )
+
+
+def remarks(report: Report) -> Iterator[str]:
+    """Say of each run what no table shows."""
     first: dict[str, str] = {}
     for result in report.measured:
         baseline = first.setdefault(result.condition, result.name)
-        where = f"{result.condition}: " if options.shows_conditions else ""
-        label = f"{result.name}, {result.condition}" if options.shows_conditions else result.name
-        for line in (*_remarks(result, options, timed=timed), *_certainty_lines(result, options)):
+        label = _label(report, result)
+        for line in _remarks(result, report.options):
             yield f"{label}: {line}"
         if result.versus:
-            for sentence in verdict_sentences(baseline, result.versus):
-                yield f"{where}{sentence}"
+            [_, *open_questions] = verdict_sentences(baseline, result.versus)
+            for sentence in open_questions:
+                yield f"{label}, against {baseline}: {sentence}"
+
+
+def _label(report: Report, result: Result) -> str:
+    return f"{result.name}, {result.condition}" if report.options.shows_conditions else result.name
 
 
 def signatures(report: Report) -> Iterator[str]:
@@ -399,34 +418,70 @@ def signatures(report: Report) -> Iterator[str]:
         yield f"signature: {signature}"
 
 
-def _remarks(result: Result, options: Options, *, timed: bool) -> Iterator[str]:
+def certainty_table(report: Report, *, timed: bool) -> Table:
+    """Show how sure the results are, in only those columns that hold something.
+
+    Several languages have a row each below that of their run, and their mean has one.
+    """
+    rows = [row for result in report.measured for row in _certainty_rows(report, result, timed)]
+    used = tuple(name for name in rows[0] if any(row.get(name) is not None for row in rows))
+    return table_of(used, rows, _CERTAINTY_FORMATS)
+
+
+def _certainty_rows(report: Report, result: Result, timed: bool) -> Iterator[Row]:
+    named: Row = {
+        "model": result.name,
+        "condition": result.condition if report.options.shows_conditions else None,
+    }
+    intervals = result.summary.intervals if result.summary else {}
+    f1, clean = intervals.get("f1"), intervals.get("clean")
+    versus = result.versus
+    difference = versus.differences["f1"] if versus else None
+    known = versus is not None and difference is not None and difference.known
+    yield named | {
+        "language": _ALL_LANGUAGES if result.languages else None,
+        "f1": result.best.scores.f1,
+        "95% interval": range_text(f1) if f1 else None,
+        "clean": clean.value if clean else None,
+        "out of sample": result.held_out.f1 if result.held_out else None,
+        "characters/s": result.effort.characters_per_s if timed and result.effort else None,
+        "difference": difference.value if difference else None,
+        "interval of difference": signed_range(difference) if difference else None,
+        "p": versus.p_value if versus and known else None,
+        "verdict": versus.verdict if versus else None,
+    }
+    for group in result.languages:
+        yield named | {
+            "language": group.value,
+            "f1": None if group.too_small else group.interval.value,
+            "95% interval": None if group.too_small else range_text(group.interval),
+            "clean": group.clean.value,
+        }
+    if result.languages:
+        yield named | {"language": _MACRO, "f1": macro_f1(result.languages)}
+
+
+def _remarks(result: Result, options: Options) -> Iterator[str]:
     if options.sweeps and not result.graded:
         yield "gives no probabilities, so its sweep is a single point"
-    if _changed_text(result.loss):
+    if changed_text(result.loss):
         yield f"{result.loss}; its sentences were aligned to the text as far as they go"
-    if timed and result.effort:
-        effort = result.effort
-        yield f"{effort.seconds:.2f} s, {effort.characters_per_s:,.0f} characters/s"
-
-
-def _changed_text(loss: Loss) -> bool:
-    return bool(loss.changed or loss.deleted or loss.invented)
-
-
-def _certainty_lines(result: Result, options: Options) -> Iterator[str]:
-    if result.summary and result.summary.intervals:
-        yield _interval_line(result.summary)
-        for group in result.languages:
-            f1 = "-" if group.too_small else score_text(group.interval)
-            clean = score_text(group.clean)
-            talks = numbered(group.units, ("talk", "talks"))
-            yield f"{group.value}: F1 {f1}, clean {clean}, {talks}"
-    if result.held_out:
-        yield _out_of_sample_line(result.held_out, result.best.scores)
     if options.sweeps:
         yield from _shape_lines(result)
         if hint := beyond_the_grid(result):
             yield hint
+
+
+def _certainty_lines(result: Result) -> Iterator[str]:
+    if result.summary and result.summary.intervals:
+        yield "; ".join((_interval_line(result.summary), *_resampled(result.summary)))
+    if result.held_out:
+        yield _out_of_sample_line(result.held_out, result.best.scores)
+
+
+def changed_text(loss: Loss) -> bool:
+    """Whether a system returned other characters than it was given."""
+    return bool(loss.changed or loss.deleted or loss.invented)
 
 
 def _shape_lines(result: Result) -> Iterator[str]:
@@ -455,7 +510,7 @@ def _shape_lines(result: Result) -> Iterator[str]:
 
 
 def _interval_line(summary: Summary) -> str:
-    shown = ", ".join(
+    return ", ".join(
         f"{name} {score_text(interval)}"
         for name, interval in (
             ("F1", summary.intervals["f1"]),
@@ -464,9 +519,13 @@ def _interval_line(summary: Summary) -> str:
             ("talks without a mistake", summary.intervals["clean"]),
         )
     )
-    f1 = summary.intervals["f1"]
-    how = [f"95% intervals over {numbered(f1.clusters, summary.nouns)}"] if f1.known else []
-    return "; ".join((shown, *how, *interval_remarks(summary)))
+
+
+def _resampled(summary: Summary) -> list[str]:
+    """Say what intervals are over, and what is wrong with them."""
+    f1 = summary.intervals.get("f1")
+    over = [f"95% intervals over {numbered(f1.clusters, summary.nouns)}"] if f1 and f1.known else []
+    return [*over, *interval_remarks(summary)]
 
 
 def _out_of_sample_line(new: Scores, here: Scores) -> str:
@@ -536,13 +595,13 @@ def _wider(thresholds: Sequence[float], downwards: bool) -> str | None:
     return f"-sweep-max {min(1.0, max(0.5, 2 * last)):g}" if last + step < 1 else None
 
 
-def _point_row(result: Result, point: SweepPoint) -> Row:
+def point_row(result: Result, point: SweepPoint) -> Row:
     ratios, counts = asdict(point.scores), asdict(point.counts)
     values = {"threshold": result.shown_at(point.threshold), **ratios, **counts}
-    return {name: values[name] for name in _COLUMNS}
+    return {name: values[name] for name in POINT_COLUMNS}
 
 
-def _talk_rows(result: Result) -> Iterator[Row]:
+def talk_rows(result: Result) -> Iterator[Row]:
     """Give id, language and values of each talk at the best threshold."""
     for unit in result.run.units:
         point = point_of(
@@ -551,239 +610,12 @@ def _talk_rows(result: Result) -> Iterator[Row]:
         yield {
             "talk": unit.id,
             "language": unit.group.get("language"),
-            **_point_row(result, point),
+            **point_row(result, point),
         }
 
 
-def _effort_row(result: Result) -> Row:
-    effort = result.effort
-    seconds = (effort.seconds, effort.characters_per_s) if effort else (None, None)
-    return dict(zip(_EFFORT_COLUMNS, seconds, strict=True))
-
-
-def _loss_row(result: Result) -> Row:
-    return dict(_loss_rates(result))
-
-
-def _loss_rates(result: Result) -> Iterator[tuple[str, float]]:
-    return zip(_LOSS_COLUMNS, result.loss.rates, strict=True)
-
-
-def _certainty_row(result: Result) -> Row:
-    """Say how sure a result is, under the same names in every form; None where nothing is known."""
-    versus, missed, new = result.versus, result.missed, result.held_out
-    intervals = result.summary.intervals if result.summary else {}
-    f1, clean = intervals.get("f1"), intervals.get("clean")
-    difference = versus.differences["f1"] if versus else None
-    power = versus.power if versus and versus.verdict == "not distinguishable" else None
-    return {
-        "f1_low": f1.low if f1 and f1.known else None,
-        "f1_high": f1.high if f1 and f1.known else None,
-        "clusters": f1.clusters if f1 else None,
-        "clean": clean.value if clean else None,
-        "clean_low": clean.low if clean and clean.known else None,
-        "clean_high": clean.high if clean and clean.known else None,
-        "out_of_sample_f1": new.f1 if new else None,
-        "out_of_sample_weighted": new.weighted if new else None,
-        "best_threshold": missed.best.threshold if missed else None,
-        "best_weighted": missed.best.scores.weighted if missed else None,
-        "difference": difference.value if difference else None,
-        "difference_low": difference.low if difference and difference.known else None,
-        "difference_high": difference.high if difference and difference.known else None,
-        "p_value": versus.p_value if versus else None,
-        "verdict": versus.verdict if versus else None,
-        "smallest_difference": power.smallest_difference if power else None,
-    }
-
-
-def _measures(report: Report, result: Result) -> Row:
-    """Give the measures of the field, with the end of the texts or, where asked for, without."""
-    run = result.run
-    measures = run.inner_measures if report.options.inner else run.measures
-    return {name: measures[name] for name in _MEASURES if name in measures}
-
-
-def _shown_points(report: Report, result: Result) -> tuple[SweepPoint, ...]:
-    return result.points if report.mode in ("evaluation", "sweep") else (result.best,)
-
-
-def _csv_table(report: Report) -> Table:
-    """Make one row per model and threshold, or model and talk; `optimal` marks the row to use.
-
-    How sure a result is stands in that row.
-    """
-    rows: list[Row] = []
-    for result in report.results:
-        if isinstance(result, Failed):
-            rows.append({"model": result.name, "talk": _ALL_TALKS, "failed": result.reason})
-            continue
-        same = {
-            "model": result.name,
-            "condition": result.condition if report.options.shows_conditions else None,
-            "signature": str(signature_of(result.run)),
-            "system": result.identity or None,
-        }
-        for point in _shown_points(report, result):
-            row = same | {"talk": _ALL_TALKS, "optimal": int(point == result.best)}
-            row |= _point_row(result, point) | _effort_row(result) | _loss_row(result)
-            if point == result.best:
-                row |= {"f1_loss": result.f1_loss, **_certainty_row(result)}
-                row |= _measures(report, result)
-            rows.append(row)
-        if report.options.per_talk:
-            rows += [same | {"optimal": 1} | talk for talk in _talk_rows(result)]
-    return Table(_CSV_COLUMNS, tuple(tuple(map(row.get, _CSV_COLUMNS)) for row in rows))
-
-
-def _document(report: Report) -> Row:
-    """Give everything without rounding."""
-    options = report.options
-    return {
-        "mode": report.mode,
-        "corpus": report.corpus,
-        "talks": report.talks,
-        "truth": report.truth,
-        "tolerance": options.tolerance,
-        "weights": asdict(options.weights),
-        "results": [_result_document(report, result) for result in report.results],
-    }
-
-
-def _result_document(report: Report, result: Result | Failed) -> Row:
-    if isinstance(result, Failed):
-        return {"model": result.name, "failed": result.reason}
-    document: Row = {
-        "model": result.name,
-        "best": _point_row(result, result.best),
-        "points": [_point_row(result, point) for point in result.points],
-        "signature": str(signature_of(result.run)),
-        **_effort_row(result),
-        "per_1000_characters": _loss_row(result),
-    }
-    if result.identity:
-        document["system"] = result.identity
-    if report.options.shows_conditions:
-        document |= {"condition": result.condition, "f1_loss": result.f1_loss}
-    if result.run.measures:
-        document["measures"] = dict(result.run.measures)
-        document["inner_measures"] = dict(result.run.inner_measures)
-    document |= _certainty_document(result)
-    if report.options.per_talk:
-        document["per_talk"] = [
-            {name: value for name, value in row.items() if name != "language" or value}
-            for row in _talk_rows(result)
-        ]
-    return document
-
-
-def _certainty_document(result: Result) -> Row:
-    document: Row = {}
-    if result.summary:
-        intervals = result.summary.intervals.items()
-        document["intervals"] = {name: interval_facts(interval) for name, interval in intervals}
-        document["clusters_are"] = "talks"
-    if result.languages:
-        languages = {
-            group.value: interval_facts(group.interval) | {"clean": interval_facts(group.clean)}
-            for group in result.languages
-        }
-        document["languages"] = languages
-    if result.run.held_out and result.held_out:
-        counts = asdict(result.run.held_out.counts)
-        document["out_of_sample"] = {**asdict(result.held_out), **counts}
-    if result.missed:
-        outside = {"outside_the_grid": result.missed.outside}
-        document["best_of_all"] = _point_row(result, result.missed.best) | outside
-    if versus := result.versus:
-        differences = versus.differences.items()
-        document["against_the_first"] = {
-            "verdict": versus.verdict,
-            "differences": {name: difference_facts(difference) for name, difference in differences},
-            "p_value": versus.p_value,
-            "raw_p_value": versus.raw_p_value,
-            "power": asdict(versus.power) if versus.power else None,
-            "clusters_needed": versus.needed,
-        }
-    return document
-
-
-def _markdown(report: Report) -> str:
-    parts = [
-        f"{report.talks} talks from {report.corpus}, truth {report.truth}, "
-        f"tolerance {report.options.tolerance}, weights {_shown_weights(report.options)}\n",
-        render(_summary_table(report), "markdown"),
-    ]
-    if report.mode == "sweep":
-        [result] = report.measured
-        threshold = shown_threshold(result.shown_at(result.best.threshold))
-        parts.append(f"Optimal: {threshold}\n")
-    if any(result.summary for result in report.measured):
-        parts.append(render(_certainty_table(report), "markdown"))
-    if any(result.run.measures for result in report.measured):
-        parts.append(render(_measure_table(report), "markdown"))
-    if report.options.per_talk:
-        parts.append(render(_talk_table(report, _LED_BY_F1, _FINE_FORMATS), "markdown"))
-    for signature in dict.fromkeys(str(signature_of(result.run)) for result in report.measured):
-        parts.append(f"Signature: `{signature}`\n")
-    for name, identity in dict.fromkeys((run.name, run.identity) for run in report.measured):
-        if identity:
-            parts.append(f"System {name}: `{identity}`\n")
-    return "\n".join(parts)
-
-
-def _summary_table(report: Report) -> Table:
-    """Make a row for each model and threshold; in a comparison also with time, and any loss."""
-    conditioned = report.mode == "conditions"
-    timed = report.mode == "comparison" or len({result.name for result in report.results}) > 1
-    lossy = timed and any(_changed_text(result.loss) for result in report.measured)
-    columns = (
-        *("model", *(["condition"] if conditioned else []), *_LED_BY_F1),
-        *(["f1_loss"] if conditioned else []),
-        *(_EFFORT_COLUMNS if timed else ()),
-        *(_LOSS_COLUMNS if lossy else ()),
-    )
-    rows: list[Row] = []
-    for result in report.results:
-        if isinstance(result, Failed):
-            rows.append({"model": result.name, "threshold": _FAILED})
-            continue
-        same = {"model": result.name, "condition": result.condition, "f1_loss": result.f1_loss}
-        for point in _shown_points(report, result):
-            threshold = shown_threshold(result.shown_at(point.threshold))
-            row = same | _point_row(result, point) | {"threshold": threshold}
-            rates = {name: shown_rate(rate) for name, rate in _loss_rates(result)}
-            rows.append(row | _effort_row(result) | rates)
-    formats = _FINE_FORMATS | {"f1_loss": ".3f", "seconds": ".2f", "characters_per_s": ",.0f"}
-    return _table(columns, rows, formats)
-
-
-def _certainty_table(report: Report) -> Table:
-    """Show how sure the results are, in only those columns that hold something."""
-    conditioned = report.options.shows_conditions
-    rows = [
-        {"model": result.name, "condition": result.condition if conditioned else None}
-        | _certainty_row(result)
-        for result in report.measured
-    ]
-    used = tuple(name for name in rows[0] if any(row[name] is not None for row in rows))
-    return _table(used, rows, {name: ".3f" for name in used if name not in _NOT_ROUNDED})
-
-
-def _measure_table(report: Report) -> Table:
-    """Show the measures of the field, one row per run."""
-    conditioned = report.options.shows_conditions
-    rows = [
-        {"model": result.name, "condition": result.condition, **_measures(report, result)}
-        for result in report.measured
-    ]
-    columns = ("model", *(["condition"] if conditioned else []), *_MEASURES)
-    return _table(columns, rows, dict.fromkeys(_MEASURES, ".3f"))
-
-
-def _talk_table(
-    report: Report,
-    point_columns: tuple[str, ...] = _COLUMNS,
-    formats: dict[str, str | None] = _FORMATS,
+def talk_table(
+    report: Report, point_columns: tuple[str, ...], formats: Mapping[str, str | None]
 ) -> Table:
     """Make a row per talk, with only those columns that tell rows apart."""
     rows = [
@@ -791,7 +623,7 @@ def _talk_table(
         | row
         | {"threshold": shown_threshold(result.shown_at(result.best.threshold))}
         for result in report.measured
-        for row in _talk_rows(result)
+        for row in talk_rows(result)
     ]
     columns = (
         *(["model"] if report.mode in ("comparison", "conditions") else []),
@@ -800,10 +632,13 @@ def _talk_table(
         *(["language"] if any(row["language"] for row in rows) else []),
         *point_columns,
     )
-    return _table(columns, rows, formats)
+    return table_of(columns, rows, formats)
 
 
-def _table(columns: tuple[str, ...], rows: Sequence[Row], formats: dict[str, str | None]) -> Table:
+def table_of(
+    columns: tuple[str, ...], rows: Sequence[Row], formats: Mapping[str, str | None]
+) -> Table:
+    """Make a table of these columns; rows may lack some and have others."""
     return Table(
         columns,
         tuple(tuple(row.get(name) for name in columns) for row in rows),

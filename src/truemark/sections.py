@@ -39,6 +39,7 @@ from truemark.wording import (
     interval_remarks,
     range_text,
     score_text,
+    signed_range,
     verdict_sentences,
 )
 
@@ -170,10 +171,6 @@ def difference_facts(difference: PairedInterval) -> dict[str, object]:
     return facts if difference.known else facts | {"low": None, "high": None}
 
 
-def _signed_range(interval: PairedInterval) -> str | None:
-    return f"{interval.low:+.3f} to {interval.high:+.3f}" if interval.known else None
-
-
 def _versus_sections(baseline: str, versus: Versus, basis: str) -> list[Section]:
     sentences = [sentence + basis for sentence in verdict_sentences(baseline, versus)]
     tables = [_differences_table(versus, basis)]
@@ -191,7 +188,7 @@ def _versus_sections(baseline: str, versus: Versus, basis: str) -> list[Section]
 
 def _differences_table(versus: Versus, basis: str) -> Table:
     rows = [
-        (measure, difference.value, _signed_range(difference))
+        (measure, difference.value, signed_range(difference))
         for measure, difference in versus.differences.items()
     ]
     return _table(("measure", "difference", "95% interval"), rows, (None, "+.4f", None), basis)
@@ -203,7 +200,7 @@ def _groups_table(versus: Versus, basis: str) -> Table:
             f"{group.name}: {group.value}",
             group.units,
             None if group.too_small else group.difference.value,
-            None if group.too_small else _signed_range(group.difference),
+            None if group.too_small else signed_range(group.difference),
             None if group.too_small or not group.difference.known else group.p_value,
             group.clean.value,
         )

@@ -46,6 +46,12 @@ class GroupScore:
         return self.counts.expected < FEWEST_EXPECTED
 
 
+def macro_f1(groups: Sequence[GroupScore]) -> float | None:
+    """Average F1 over groups, such as languages; None below two that are large enough."""
+    scores = [group.interval.value for group in groups if not group.too_small]
+    return sum(scores) / len(scores) if len(scores) > 1 else None
+
+
 @dataclass(frozen=True, slots=True)
 class Summary:
     """One run in numbers; `intervals` is empty when nothing was scored.

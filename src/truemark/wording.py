@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from truemark.comparison import WORTH_SEEING, Versus
 from truemark.leaderboard import Board
 from truemark.summary import Summary, numbered
-from truemark.uncertainty import FEWEST_FOR_INTERVAL, ROUGH_BELOW, Interval
+from truemark.uncertainty import FEWEST_FOR_INTERVAL, ROUGH_BELOW, Interval, PairedInterval
 
 
 def score_text(interval: Interval) -> str:
@@ -22,6 +22,11 @@ def range_text(interval: Interval) -> str | None:
         return None
     rough = "rough " if interval.rough else ""
     return f"{rough}{interval.low:.3f} to {interval.high:.3f}"
+
+
+def signed_range(interval: PairedInterval) -> str | None:
+    """Show the interval of a difference; None where there are too few clusters."""
+    return f"{interval.low:+.3f} to {interval.high:+.3f}" if interval.known else None
 
 
 def interval_remarks(summary: Summary) -> list[str]:

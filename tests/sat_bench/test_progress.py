@@ -65,11 +65,11 @@ def talks(tmp_path: Path) -> Path:
     return folder
 
 
-def on_a_terminal(model: Path, talks: Path, terminal: str) -> tuple[str, str]:
+def on_a_terminal(model: Path, talks: Path, terminal: str, columns: int = 120) -> tuple[str, str]:
     """What the command prints to a pipe as output and to a terminal as errors."""
-    command = [sys.executable, "-m", "sat_bench", "-model", str(model), "-corpus", str(talks)]
+    command = [sys.executable, "-m", "sat_bench", "-model", str(model), "-corpus", str(talks), "-v"]
     ours, theirs = pty.openpty()
-    settings = {"TERM": terminal, "COLUMNS": "120", "LINES": "20", "NO_COLOR": "1"}
+    settings = {"TERM": terminal, "COLUMNS": str(columns), "LINES": "20", "NO_COLOR": "1"}
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=theirs, env={**os.environ, **settings}, text=True
     ) as run:
@@ -96,6 +96,13 @@ def test_a_terminal_shows_talks_speed_and_time_left_and_is_left_clean(
     assert shown.rindex("3/3 talks") < shown.rindex("\x1b[2K") < shown.rindex("signature: ")
 
 
+def test_the_bar_of_a_long_name_fits_into_80_columns(model_path: Path, talks: Path) -> None:
+    _, shown = on_a_terminal(model_path, talks, "xterm", 80)
+    assert "3/3 talks" in shown
+    assert "…" in shown  # the name is cut
+    assert "\x1b[1A\x1b[2K\x1b[1A" not in shown  # a bar of two lines is erased line by line
+
+
 def test_a_terminal_that_cannot_redraw_shows_no_bar(model_path: Path, talks: Path) -> None:
     out, shown = on_a_terminal(model_path, talks, "dumb")
     assert "Loaded 3 talks" in out
@@ -105,6 +112,6 @@ def test_a_terminal_that_cannot_redraw_shows_no_bar(model_path: Path, talks: Pat
 
 def test_a_pipe_shows_no_bar(model_path: Path, talks: Path) -> None:
     command = [sys.executable, "-m", "sat_bench", "-model", str(model_path), "-corpus", str(talks)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    done = subprocess.run([*command, "-v"], capture_output=True, text=True, check=True, timeout=60)
     assert "3/3 talks" not in done.stderr
     assert done.stderr.splitlines()[-1].startswith("signature: ")

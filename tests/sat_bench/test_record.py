@@ -23,11 +23,10 @@ from sat_bench.record import (
     measures_of,
     record_paths,
     reliability,
-    run_of,
     signature_of,
     with_findings,
 )
-from sat_bench.report import Report, Result, beyond_the_grid, notes, results_of
+from sat_bench.report import Report, Result, beyond_the_grid, notes, result_of, results_of
 from truemark.cli import main as truemark
 from truemark.counts import total
 from truemark.curve import SweepPoint, best, counts_at, grid, sweep
@@ -87,10 +86,12 @@ def optimum(one: Measured) -> SweepPoint:
     return best(one.measurement.sweep(one.thresholds, DEFAULTS.weights))
 
 
-def result_of(one: Measured, options: Options = SWEEPS) -> Result:
-    [result] = results_of([(one, run_of(one, options, DATA))], options)
-    assert isinstance(result, Result)
-    return result
+def swept(one: Measured) -> Result:
+    return result_of(one, SWEEPS, DATA)
+
+
+def run_of(one: Measured, options: Options, data: str) -> Run:
+    return result_of(one, options, data).run
 
 
 @pytest.fixture(scope="module")
@@ -266,7 +267,7 @@ def test_the_loss_is_the_difference_to_the_text_as_written() -> None:
     conditions: tuple[Condition, ...] = ("written", "bare")
     options = replace(OPTIONS, conditions=conditions, shows_conditions=True)
     parts = [measured(talks(12), condition=condition) for condition in conditions]
-    written, bare = results_of([(one, run_of(one, options, DATA)) for one in parts], options)
+    written, bare = results_of(parts, options, DATA)
     assert isinstance(written, Result)
     assert isinstance(bare, Result)
     assert written.f1_loss is None
@@ -288,7 +289,7 @@ def test_a_swept_threshold_is_scored_on_talks_it_was_not_chosen_on() -> None:
 
 def test_the_best_of_all_thresholds_is_told_where_the_grid_misses_it() -> None:
     corpus = load_corpus(BUNDLED_CORPUS)
-    result = result_of(measured(corpus, grid(0.01, 0.1, 0.01)))
+    result = swept(measured(corpus, grid(0.01, 0.1, 0.01)))
     missed = result.missed
     assert missed
     assert missed.outside
@@ -306,13 +307,13 @@ def test_the_best_of_all_thresholds_is_told_where_the_grid_misses_it() -> None:
 
 def test_nothing_is_said_where_the_grid_has_the_best_or_all_is_perfect() -> None:
     corpus = load_corpus(BUNDLED_CORPUS)
-    missed = result_of(measured(corpus, (0.01,))).missed
+    missed = swept(measured(corpus, (0.01,))).missed
     assert missed
-    exact = result_of(measured(corpus, (0.01, missed.best.threshold, 0.99)))
+    exact = swept(measured(corpus, (0.01, missed.best.threshold, 0.99)))
     assert exact.missed is None
     assert beyond_the_grid(exact) is None
     plain = [replace(talk, sentences=find_sentences(talk.text)) for talk in corpus]
-    perfect = result_of(measured(plain, GRID, skill=50.0))
+    perfect = swept(measured(plain, GRID, skill=50.0))
     assert perfect.best.scores.f1 == 1
     assert perfect.missed is None
     assert beyond_the_grid(perfect) is None
@@ -320,17 +321,17 @@ def test_nothing_is_said_where_the_grid_has_the_best_or_all_is_perfect() -> None
 
 def test_an_optimum_at_the_edge_that_nothing_beats_is_said_to_be_so() -> None:
     corpus = load_corpus(BUNDLED_CORPUS)
-    missed = result_of(measured(corpus, (0.01,))).missed
+    missed = swept(measured(corpus, (0.01,))).missed
     assert missed
     last = missed.best.threshold
-    said = beyond_the_grid(result_of(measured(corpus, (last - 0.02, last - 0.01, last))))
+    said = beyond_the_grid(swept(measured(corpus, (last - 0.02, last - 0.01, last))))
     assert said
     assert "is the last point of the grid" in said
     assert "no threshold beyond it does better" in said
 
 
 def test_intervals_say_what_was_resampled() -> None:
-    result = result_of(measured(talks(12)), OPTIONS)
+    result = result_of(measured(talks(12)), OPTIONS, DATA)
     said = list(notes(Report(OPTIONS, "talks", 12, (result,))))
     assert said[0].endswith("; 95% intervals over 12 talks")
     assert result.summary
@@ -341,14 +342,14 @@ def test_intervals_say_what_was_resampled() -> None:
 def test_the_verdict_is_against_the_first() -> None:
     spoken = talks(12)
     parts = [measured(spoken, seed=seed) for seed in (1, 2, 3)]
-    results = list(results_of([(one, run_of(one, OPTIONS, DATA)) for one in parts], OPTIONS))
+    results = results_of(parts, OPTIONS, DATA)
     none, second, third = (result.versus for result in results if isinstance(result, Result))
     assert none is None
     assert second
     assert third
     assert (second.name, third.name) == ("guess2", "guess3")
     assert second.p_value >= second.raw_p_value
-    assert result_of(parts[0]).versus is None
+    assert swept(parts[0]).versus is None
 
 
 PATHS = {
@@ -395,7 +396,8 @@ def test_records_of_a_command_compare(
     printed = capsys.readouterr()
     rows = [line.split()[:2] for line in printed.out.splitlines()[5:]]
     assert rows == [["nano", "written"], ["nano", "bare"], ["small", "written"], ["small", "bare"]]
-    assert "bare: small against nano: " in printed.err
+    [told] = [line for line in printed.err.splitlines() if line.startswith("small  bare")]
+    assert told.endswith("better")
     assert "record: out/nano.run.json" in printed.err
     assert "record: out/small.bare.run.json" in printed.err
     for name, condition in (("nano", "written"), ("nano.bare", "bare")):

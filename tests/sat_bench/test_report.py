@@ -9,22 +9,24 @@ import numpy as np
 import pytest
 
 from sat_bench.defaults import FORMATS, Condition, Format, Options
+from sat_bench.formats import show_as
 from sat_bench.models.answers import TextSystem
 from sat_bench.models.protocol import Loss
-from sat_bench.record import Effort, Failed, Measured, MeasuredTalk, Measurement, run_of
+from sat_bench.record import Effort, Failed, Measured, MeasuredTalk, Measurement
 from sat_bench.report import (
     Report,
     Result,
     beyond_the_grid,
     notes,
+    result_of,
     results_of,
-    show,
+    show_text,
     shown_threshold,
+    signatures,
 )
 from truemark import __version__
 from truemark.counts import Counts, Weights
-from truemark.curve import Curve, best, grid
-from truemark.records import Run
+from truemark.curve import Curve, grid
 
 GOLDEN = Path(__file__).parent / "golden"
 DATA = "0" * 64
@@ -76,22 +78,18 @@ def result(
 
 def shown(one: Measured, weights: Weights | None = None) -> Result:
     """A result without intervals."""
-    weights = weights or Weights()
-    options = Options(weights=weights)
-    points = one.measurement.sweep(one.thresholds, weights)
-    return Result(
-        run_of(one, options, DATA),
-        points,
-        best(points),
-        one.measurement.effort,
-        one.measurement.loss,
-    )
+    return replace(result_of(one, Options(weights=weights or Weights()), DATA), summary=None)
+
+
+def timed(one: Result, effort: Effort) -> Result:
+    measurement = replace(one.measured.measurement, effort=effort)
+    return replace(one, measured=replace(one.measured, measurement=measurement))
 
 
 UNDER: tuple[Condition, ...] = ("written", "bare")
 
 
-def recorded(name: str, seed: int, options: Options) -> list[tuple[Measured, Run]]:
+def drawn(name: str, seed: int, options: Options) -> list[Measured]:
     """A system whose counts are drawn, at two thresholds."""
     chance = np.random.default_rng(seed)
     talks: dict[Condition, list[MeasuredTalk]] = {name: [] for name in options.conditions}
@@ -100,13 +98,12 @@ def recorded(name: str, seed: int, options: Options) -> list[tuple[Measured, Run
             missed = int(chance.integers(0, 9 if condition == "bare" else 4))
             low, high = Counts(20 - missed, 5, missed), Counts(19 - missed, 2, missed + 1)
             language = ("en", "de")[number % 2]
-            drawn = curve({0.1: low, 0.2: high})
-            talks[condition].append(MeasuredTalk(f"t{number}", language, drawn, truth="plain"))
-    parts = [
+            points = curve({0.1: low, 0.2: high})
+            talks[condition].append(MeasuredTalk(f"t{number}", language, points, truth="plain"))
+    return [
         measured(name, Measurement(tuple(talks[condition])), (0.1, 0.2), condition)
         for condition in options.conditions
     ]
-    return [(part, run_of(part, options, DATA)) for part in parts]
 
 
 EVALUATION = Report(
@@ -154,7 +151,7 @@ PYSBD = measured(
 OTHERS = replace(
     COMPARISON,
     results=(
-        replace(COMPARISON.measured[0], effort=Effort(seconds=2.5, characters=100_000)),
+        timed(COMPARISON.measured[0], Effort(seconds=2.5, characters=100_000)),
         shown(PYSBD),
         shown(
             measured(
@@ -175,22 +172,21 @@ UNGRADED = replace(SWEEP, results=(shown(PYSBD, Weights(1.0, 2.0)),))
 CERTAIN = replace(
     COMPARISON,
     options=CERTAIN_OPTIONS,
-    results=tuple(
-        results_of(
-            [
-                *recorded("one", 1, CERTAIN_OPTIONS),
-                Failed("two", "gone"),
-                *recorded("three", 3, CERTAIN_OPTIONS),
-            ],
-            CERTAIN_OPTIONS,
-        )
+    results=results_of(
+        [
+            *drawn("one", 1, CERTAIN_OPTIONS),
+            Failed("two", "gone"),
+            *drawn("three", 3, CERTAIN_OPTIONS),
+        ],
+        CERTAIN_OPTIONS,
+        DATA,
     ),
 )
 CONDITION_OPTIONS = Options(sweeps=True, conditions=UNDER, shows_conditions=True)
 CONDITIONED = replace(
     EVALUATION,
     options=CONDITION_OPTIONS,
-    results=tuple(results_of(recorded("one", 1, CONDITION_OPTIONS), CONDITION_OPTIONS)),
+    results=results_of(drawn("one", 1, CONDITION_OPTIONS), CONDITION_OPTIONS, DATA),
 )
 
 
@@ -199,7 +195,7 @@ def per_talk(report: Report) -> Report:
 
 
 def shown_as(report: Report, format: Format) -> str:
-    return show(replace(report, options=replace(report.options, format=format)))
+    return show_text(report) if format == "text" else show_as(report, format)
 
 
 REPORTS = {
@@ -281,7 +277,7 @@ def test_csv_has_one_optimal_row_per_model() -> None:
 
 def test_weights_are_shown_whole() -> None:
     weighted = replace(SWEEP.options, weights=Weights(0.25, 3.0))
-    assert "(wp=0.25, wr=3.0)" in show(replace(SWEEP, options=weighted))
+    assert "(wp=0.25, wr=3.0)" in show_text(replace(SWEEP, options=weighted))
 
 
 @pytest.mark.parametrize(
@@ -344,6 +340,28 @@ def test_a_flat_optimum_and_the_best_f1_elsewhere_are_said() -> None:
     assert [line for line in notes(report) if "F1 has" in line] == [
         "a: F1 has its best, 0.900, at 0.200; at the optimum of the weighted score it is 0.667"
     ]
+
+
+def test_several_runs_are_told_in_one_table_and_no_signature() -> None:
+    said = list(notes(CERTAIN))
+    columns, one, _, _, mean, three, *rest = said
+    assert columns.split("  ")[0] == "model"
+    assert columns.endswith("verdict")
+    assert one.split()[:3] == ["one", "all", "0.881"]
+    assert "0.856 to 0.903" in one
+    assert mean.startswith("one    mean of languages  0.88")
+    assert three.endswith("+0.016  -0.017 to +0.048        0.3359  not distinguishable")
+    assert [line for line in rest if "95%" in line] == ["95% intervals over 12 talks"]
+    assert not [line for line in said if "signature" in line]
+    assert len([line for line in signatures(CERTAIN) if "signature" in line]) == 1
+
+
+def test_the_mean_of_languages_stands_in_json_and_csv() -> None:
+    first = json.loads(shown_as(CERTAIN, "json"))["results"][0]
+    mean = sum(language["value"] for language in first["languages"].values()) / 2
+    assert first["language_macro_f1"] == pytest.approx(mean)
+    row = next(csv.DictReader(io.StringIO(shown_as(CERTAIN, "csv"))))
+    assert float(row["language_macro_f1"]) == pytest.approx(mean)
 
 
 def test_a_small_loss_is_never_shown_as_none() -> None:

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from rich.progress import Progress
 
 
+_LONGEST_NAME = 24  # characters
+
+
 class WatchedModel:
     """Reports the length of each text that the model has answered."""
 
@@ -66,13 +69,15 @@ def watch_reading(files: Sequence[Path]) -> Iterator[Path]:
 def _progress() -> Progress:
     from rich.console import Console
     from rich.progress import BarColumn, Progress, ProgressColumn, Task
+    from rich.table import Column
     from rich.text import Text
 
     class Name(ProgressColumn):
-        """Shows the name of the model as it is: its brackets are not markup."""
+        """Shows the end of the model's name as it is: its brackets are not markup."""
 
         def render(self, task: Task) -> Text:
-            return Text(task.description)
+            name = task.description
+            return Text(name if len(name) <= _LONGEST_NAME else f"…{name[1 - _LONGEST_NAME :]}")
 
     class Pace(ProgressColumn):
         """Shows talks done, characters per second and time left."""
@@ -82,7 +87,15 @@ def _progress() -> Progress:
             pace = _pace(task.completed, task.total or 0, task.elapsed or 0, facts["unit"])
             return Text(f"{facts['done']}/{facts['talks']} talks{pace}")
 
-    return Progress(Name(), BarColumn(), Pace(), console=Console(stderr=True), transient=True)
+    # A bar of more than one line flickers, so the name is cut and the bar itself shrinks.
+    return Progress(
+        Name(Column(no_wrap=True)),
+        BarColumn(bar_width=None, table_column=Column(ratio=1)),
+        Pace(Column(no_wrap=True)),
+        console=Console(stderr=True),
+        transient=True,
+        expand=True,
+    )
 
 
 def _pace(done: float, total: float, elapsed_s: float, unit: str) -> str:

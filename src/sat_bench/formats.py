@@ -1,0 +1,285 @@
+"""A report of `sat-bench` as JSON, CSV and Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import Literal, assert_never
+
+from sat_bench.models.protocol import shown_rate
+from sat_bench.record import Failed, signature_of
+from sat_bench.report import (
+    FAILED_CELL,
+    POINT_COLUMNS,
+    POINT_FORMATS,
+    Report,
+    Result,
+    Row,
+    certainty_table,
+    changed_text,
+    interval_lines,
+    point_row,
+    remarks,
+    shown_threshold,
+    shown_weights,
+    table_of,
+    talk_rows,
+    talk_table,
+)
+from truemark.curve import SweepPoint
+from truemark.jsontext import to_json
+from truemark.sections import difference_facts, interval_facts
+from truemark.summary import macro_f1
+from truemark.tables import Table, escape_markdown, render
+
+_ALL_TALKS = "all"
+# Tables other than the contract's lead with F1, to three digits.
+_LED_BY_F1 = ("threshold", "f1", "precision", "recall", "weighted", "tp", "fp", "fn")
+_FINE_FORMATS = POINT_FORMATS | dict.fromkeys(("f1", "precision", "recall", "weighted"), ".3f")
+_EFFORT_COLUMNS = ("seconds", "characters_per_s")
+# Per 1,000 characters: what a system that returns sentences did to the text.
+_LOSS_COLUMNS = ("changed", "deleted", "invented")
+_CERTAINTY_COLUMNS = (
+    *("f1_low", "f1_high", "clusters", "clean", "clean_low", "clean_high"),
+    *("out_of_sample_f1", "out_of_sample_weighted"),
+    *("best_threshold", "best_weighted", "difference", "difference_low", "difference_high"),
+    *("p_value", "verdict", "smallest_difference"),
+)
+_MEASURES = ("sentence_f1", "macro_f1", "su_error_rate", "pk", "window_diff", "boundary_similarity")
+_CSV_COLUMNS = (
+    *("model", "talk", *POINT_COLUMNS, "optimal", "failed", "signature"),
+    *(*_EFFORT_COLUMNS, *_LOSS_COLUMNS, "system", "condition", "f1_loss", "language"),
+    *_CERTAINTY_COLUMNS,
+    *_MEASURES,
+    "language_macro_f1",
+)
+
+
+def show_as(report: Report, format: Literal["json", "csv", "markdown"]) -> str:
+    """Write the report in one of these formats, ending with a line break."""
+    match format:
+        case "json":
+            return to_json(_document(report), indent=2) + "\n"
+        case "csv":
+            return render(_csv_table(report), "csv")
+        case "markdown":
+            return _markdown(report)
+        case _:
+            assert_never(format)
+
+
+def _effort_row(result: Result) -> Row:
+    effort = result.effort
+    seconds = (effort.seconds, effort.characters_per_s) if effort else (None, None)
+    return dict(zip(_EFFORT_COLUMNS, seconds, strict=True))
+
+
+def _loss_row(result: Result) -> Row:
+    return dict(_loss_rates(result))
+
+
+def _loss_rates(result: Result) -> Iterator[tuple[str, float]]:
+    return zip(_LOSS_COLUMNS, result.loss.rates, strict=True)
+
+
+def _certainty_row(result: Result) -> Row:
+    """Say how sure a result is, under the same names in every form; None where nothing is known."""
+    versus, missed, new = result.versus, result.missed, result.held_out
+    intervals = result.summary.intervals if result.summary else {}
+    f1, clean = intervals.get("f1"), intervals.get("clean")
+    difference = versus.differences["f1"] if versus else None
+    power = versus.power if versus and versus.verdict == "not distinguishable" else None
+    return {
+        "f1_low": f1.low if f1 and f1.known else None,
+        "f1_high": f1.high if f1 and f1.known else None,
+        "clusters": f1.clusters if f1 else None,
+        "clean": clean.value if clean else None,
+        "clean_low": clean.low if clean and clean.known else None,
+        "clean_high": clean.high if clean and clean.known else None,
+        "out_of_sample_f1": new.f1 if new else None,
+        "out_of_sample_weighted": new.weighted if new else None,
+        "best_threshold": missed.best.threshold if missed else None,
+        "best_weighted": missed.best.scores.weighted if missed else None,
+        "difference": difference.value if difference else None,
+        "difference_low": difference.low if difference and difference.known else None,
+        "difference_high": difference.high if difference and difference.known else None,
+        "p_value": versus.p_value if versus else None,
+        "verdict": versus.verdict if versus else None,
+        "smallest_difference": power.smallest_difference if power else None,
+        "language_macro_f1": macro_f1(result.languages),
+    }
+
+
+def _measures(report: Report, result: Result) -> Row:
+    """Give the measures of the field, with the end of the texts or, where asked for, without."""
+    run = result.run
+    measures = run.inner_measures if report.options.inner else run.measures
+    return {name: measures[name] for name in _MEASURES if name in measures}
+
+
+def _shown_points(report: Report, result: Result) -> tuple[SweepPoint, ...]:
+    return result.points if report.mode in ("evaluation", "sweep") else (result.best,)
+
+
+def _csv_table(report: Report) -> Table:
+    """Make one row per model and threshold, or model and talk; `optimal` marks the row to use.
+
+    How sure a result is stands in that row.
+    """
+    rows: list[Row] = []
+    for result in report.results:
+        if isinstance(result, Failed):
+            rows.append({"model": result.name, "talk": _ALL_TALKS, "failed": result.reason})
+            continue
+        same = {
+            "model": result.name,
+            "condition": result.condition if report.options.shows_conditions else None,
+            "signature": str(signature_of(result.run)),
+            "system": result.identity or None,
+        }
+        for point in _shown_points(report, result):
+            row = same | {"talk": _ALL_TALKS, "optimal": int(point == result.best)}
+            row |= point_row(result, point) | _effort_row(result) | _loss_row(result)
+            if point == result.best:
+                row |= {"f1_loss": result.f1_loss, **_certainty_row(result)}
+                row |= _measures(report, result)
+            rows.append(row)
+        if report.options.per_talk:
+            rows += [same | {"optimal": 1} | talk for talk in talk_rows(result)]
+    return Table(_CSV_COLUMNS, tuple(tuple(map(row.get, _CSV_COLUMNS)) for row in rows))
+
+
+def _document(report: Report) -> Row:
+    """Give everything without rounding."""
+    options = report.options
+    return {
+        "mode": report.mode,
+        "corpus": report.corpus,
+        "talks": report.talks,
+        "truth": report.truth,
+        "tolerance": options.tolerance,
+        "weights": asdict(options.weights),
+        "results": [_result_document(report, result) for result in report.results],
+    }
+
+
+def _result_document(report: Report, result: Result | Failed) -> Row:
+    if isinstance(result, Failed):
+        return {"model": result.name, "failed": result.reason}
+    document: Row = {
+        "model": result.name,
+        "best": point_row(result, result.best),
+        "points": [point_row(result, point) for point in result.points],
+        "signature": str(signature_of(result.run)),
+        **_effort_row(result),
+        "per_1000_characters": _loss_row(result),
+    }
+    if result.identity:
+        document["system"] = result.identity
+    if report.options.shows_conditions:
+        document |= {"condition": result.condition, "f1_loss": result.f1_loss}
+    if result.run.measures:
+        document["measures"] = dict(result.run.measures)
+        document["inner_measures"] = dict(result.run.inner_measures)
+    document |= _certainty_document(result)
+    if report.options.per_talk:
+        document["per_talk"] = [
+            {name: value for name, value in row.items() if name != "language" or value}
+            for row in talk_rows(result)
+        ]
+    return document
+
+
+def _certainty_document(result: Result) -> Row:
+    document: Row = {}
+    if result.summary:
+        intervals = result.summary.intervals.items()
+        document["intervals"] = {name: interval_facts(interval) for name, interval in intervals}
+        document["clusters_are"] = "talks"
+    if result.languages:
+        languages = {
+            group.value: interval_facts(group.interval) | {"clean": interval_facts(group.clean)}
+            for group in result.languages
+        }
+        document["languages"] = languages
+        document["language_macro_f1"] = macro_f1(result.languages)
+    if result.run.held_out and result.held_out:
+        counts = asdict(result.run.held_out.counts)
+        document["out_of_sample"] = {**asdict(result.held_out), **counts}
+    if result.missed:
+        outside = {"outside_the_grid": result.missed.outside}
+        document["best_of_all"] = point_row(result, result.missed.best) | outside
+    if versus := result.versus:
+        differences = versus.differences.items()
+        document["against_the_first"] = {
+            "verdict": versus.verdict,
+            "differences": {name: difference_facts(difference) for name, difference in differences},
+            "p_value": versus.p_value,
+            "raw_p_value": versus.raw_p_value,
+            "power": asdict(versus.power) if versus.power else None,
+            "clusters_needed": versus.needed,
+        }
+    return document
+
+
+def _markdown(report: Report) -> str:
+    parts = [
+        f"{report.talks} talks from {report.corpus}, truth {report.truth}, "
+        f"tolerance {report.options.tolerance}, weights {shown_weights(report.options)}\n",
+        render(_summary_table(report), "markdown"),
+    ]
+    if report.mode == "sweep":
+        [result] = report.measured
+        threshold = shown_threshold(result.shown_at(result.best.threshold))
+        parts.append(f"Optimal: {threshold}\n")
+    if any(result.summary for result in report.measured):
+        parts.append(render(certainty_table(report, timed=False), "markdown"))
+        parts += [f"{escape_markdown(line)}\n" for line in interval_lines(report)]
+    parts += [f"{escape_markdown(line)}\n" for line in remarks(report)]
+    if any(result.run.measures for result in report.measured):
+        parts.append(render(_measure_table(report), "markdown"))
+    if report.options.per_talk:
+        parts.append(render(talk_table(report, _LED_BY_F1, _FINE_FORMATS), "markdown"))
+    for signature in dict.fromkeys(str(signature_of(result.run)) for result in report.measured):
+        parts.append(f"Signature: `{signature}`\n")
+    for name, identity in dict.fromkeys((run.name, run.identity) for run in report.measured):
+        if identity:
+            parts.append(f"System {name}: `{identity}`\n")
+    return "\n".join(parts)
+
+
+def _summary_table(report: Report) -> Table:
+    """Make a row for each model and threshold; in a comparison also with time, and any loss."""
+    conditioned = report.mode == "conditions"
+    timed = report.mode == "comparison" or len({result.name for result in report.results}) > 1
+    lossy = timed and any(changed_text(result.loss) for result in report.measured)
+    columns = (
+        *("model", *(["condition"] if conditioned else []), *_LED_BY_F1),
+        *(["f1_loss"] if conditioned else []),
+        *(_EFFORT_COLUMNS if timed else ()),
+        *(_LOSS_COLUMNS if lossy else ()),
+    )
+    rows: list[Row] = []
+    for result in report.results:
+        if isinstance(result, Failed):
+            rows.append({"model": result.name, "threshold": FAILED_CELL})
+            continue
+        same = {"model": result.name, "condition": result.condition, "f1_loss": result.f1_loss}
+        for point in _shown_points(report, result):
+            threshold = shown_threshold(result.shown_at(point.threshold))
+            row = same | point_row(result, point) | {"threshold": threshold}
+            rates = {name: shown_rate(rate) for name, rate in _loss_rates(result)}
+            rows.append(row | _effort_row(result) | rates)
+    formats = _FINE_FORMATS | {"f1_loss": ".3f", "seconds": ".2f", "characters_per_s": ",.0f"}
+    return table_of(columns, rows, formats)
+
+
+def _measure_table(report: Report) -> Table:
+    """Show the measures of the field, one row per run."""
+    conditioned = report.options.shows_conditions
+    rows = [
+        {"model": result.name, "condition": result.condition, **_measures(report, result)}
+        for result in report.measured
+    ]
+    columns = ("model", *(["condition"] if conditioned else []), *_MEASURES)
+    return table_of(columns, rows, dict.fromkeys(_MEASURES, ".3f"))
