@@ -40,9 +40,10 @@ class Answering:
 
 
 @contextmanager
-def running(folder: Path, llm: LoopbackLLM) -> Iterator[subprocess.Popen[str]]:
+def running(folder: Path, llm: LoopbackLLM, *flags: str) -> Iterator[subprocess.Popen[str]]:
     """A benchmark in a process of its own, killed at the latest when the block ends."""
-    command = [sys.executable, "-m", "cal_ai", "benchmark", "samples", "--extractor", "openai"]
+    asked = flags or ("--extractor", "openai")
+    command = [sys.executable, "-m", "cal_ai", "benchmark", "samples", *asked]
     settings = {"OPENAI_BASE_URL": llm.openai_url, "OPENAI_MODEL": "loopback"}
     process = subprocess.Popen(
         command,
@@ -242,6 +243,30 @@ def test_answers_that_come_while_a_run_waits_for_the_lock_are_not_paid_for_again
     _, said = waiting.communicate(timeout=60)
     assert b"6 of 6 samples are answered" in said
     assert (waiting.returncode, len(llm.calls), len(names)) == (0, 0, 6)
+
+
+def test_of_two_runs_that_resume_in_an_empty_folder_one_asks_and_the_other_waits(
+    cal_ai: CommandLine, llm: LoopbackLLM
+) -> None:
+    names = write_samples(cal_ai.folder / "samples", 6)
+    llm.set_script(finds_lunch)
+    with running(cal_ai.folder, llm, *RESUME) as one, running(cal_ai.folder, llm, *RESUME) as other:
+        said = [process.communicate(timeout=60)[1] for process in (one, other)]
+    assert (one.returncode, other.returncode) == (0, 0)
+    assert sorted(asked_sample(call) for call in llm.calls) == names
+    assert sum("6 of 6 samples are answered" in text for text in said) == 1
+    assert not list((cal_ai.folder / "reports").glob("*.lock"))
+
+
+def test_a_run_of_another_model_does_not_wait_for_one_that_resumes(
+    cal_ai: CommandLine, llm: LoopbackLLM
+) -> None:
+    write_samples(cal_ai.folder / "samples", 2)
+    llm.set_script(Answering(at_most=1))
+    with running(cal_ai.folder, llm, *RESUME):
+        wait_until(lambda: stored(cal_ai.folder) == 1)
+        llm.set_script(finds_lunch)
+        assert openai(cal_ai, llm).benchmark(*RESUME, "--model", "another").status == 0
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,12 @@ import json
 import os
 import stat
 import time
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
+from tests.cal_ai.calendar_backends import BERLIN, vcalendar, vevent
 from tests.cal_ai.sample_folders import GOT_LUNCH, CommandLine
 from tests.hostile.kinds import TRANSCRIPT
 
@@ -25,6 +28,15 @@ def run(
          "end_time": "2099-02-21T13:00:00"}
         for number in range(count)
     ]  # fmt: skip
+    return apply(cal_ai, events, *flags, extractor=extractor)
+
+
+def apply(
+    cal_ai: CommandLine,
+    events: Sequence[Mapping[str, object]],
+    *flags: str,
+    extractor: str = "cmd:cat answer.json",
+) -> str:
     (cal_ai.folder / "answer.json").write_text(json.dumps({"events": events}))
     (cal_ai.folder / "talk.txt").write_text(TRANSCRIPT)
     cal_ai.set(TIMEZONE="Europe/Berlin")
@@ -42,6 +54,28 @@ def test_as_many_events_as_may_be_take_seconds(cal_ai: CommandLine, flags: tuple
         content = (cal_ai.folder / "c.ics").read_text()
         assert content.count("BEGIN:VEVENT") == MOST_EVENTS
         assert "applied to ics:c.ics before" in run(cal_ai, MOST_EVENTS)
+
+
+@pytest.mark.parametrize("action", ["update", "delete"])
+def test_as_many_changes_of_events_as_may_be_take_seconds(cal_ai: CommandLine, action: str) -> None:
+    tomorrow = (datetime.now(BERLIN) + timedelta(days=1)).replace(hour=9, minute=0)
+    events = [
+        vevent(f"e{number}", f"Event {number}", tomorrow, tomorrow + timedelta(hours=1), None)
+        for number in range(MOST_EVENTS)
+    ]
+    (cal_ai.folder / "c.ics").write_bytes(vcalendar(*events).encode())
+    later = tomorrow.replace(hour=15, tzinfo=None).isoformat(timespec="minutes")
+    changed = {"action": action, "confidence": "high", "start_time": later, "end_time": None}
+    answer = [
+        {**GOT_LUNCH, **changed, "title": f"Event {number}", "existing_event_id": number + 1}
+        for number in range(MOST_EVENTS)
+    ]
+    begun_s = time.monotonic()
+    said = apply(cal_ai, answer)
+    assert time.monotonic() - begun_s < 10
+    assert f"{MOST_EVENTS} decisions: {MOST_EVENTS} {action}d" in said
+    content = (cal_ai.folder / "c.ics").read_text()
+    assert content.count("BEGIN:VEVENT") == (MOST_EVENTS if action == "update" else 0)
 
 
 @pytest.mark.parametrize("extractor", ["cmd:cat answer.json", "py:many:answer"])

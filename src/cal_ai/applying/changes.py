@@ -124,16 +124,17 @@ class Applier:
             return ()
         planned = {entry.id: entry for entry in self._beyond(details.start, details.end)}
         planned |= {entry.id: self._seen.get(entry.id, entry) for entry in self.planned}
-        names = [
-            _named(entry.details, details.start)
+        others = [
+            entry.details
             for entry_id, entry in planned.items()
             if entry_id != event_id
             and not entry.details.all_day
             and entry.details.start < details.end
             and details.start < entry.details.end
         ]
-        more = len(names) - _NAMED
-        return (*names[:_NAMED], f"{more} more") if more > 0 else tuple(names)
+        names = [_named(other, details.start) for other in others[:_NAMED]]
+        more = len(others) - _NAMED
+        return (*names, f"{more} more") if more > 0 else tuple(names)
 
     def _beyond(self, start: datetime, end: datetime) -> tuple[Entry, ...]:
         """List what the calendar holds at a time beyond the horizon, each time asked once."""

@@ -28,13 +28,7 @@ from cal_ai.benchmark.report import (
 )
 from cal_ai.benchmark.samples import Sample, SampleSet, default_folder, load_samples, remarks
 from cal_ai.benchmark.scoring import Result, Scored
-from cal_ai.benchmark.store import (
-    AnswerStore,
-    count_answered,
-    create_new,
-    fullest_recording,
-    require_writable,
-)
+from cal_ai.benchmark.store import AnswerStore, count_answered, create_new, require_writable
 from cal_ai.extractors.choosing import choice_line, choose_extractor, is_embedded
 from cal_ai.extractors.language_model import LanguageModelExtractor
 from cal_ai.extractors.protocol import Extractor
@@ -148,8 +142,7 @@ def _plan(
         store = AnswerStore(options.output, started)
         if options.resume:
             keys = fingerprints(samples.samples, extractor)
-            path = fullest_recording(options.output, keys, repeats)
-            store = AnswerStore(options.output, started, path)
+            store.resume(keys, repeats)
             _tell_resumed(store.resumed, options.output, keys, repeats)
         if repeats > 1 and isinstance(extractor, LanguageModelExtractor):
             inform(_announcement(samples.samples, extractor, repeats, store.resumed))

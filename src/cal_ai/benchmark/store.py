@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from tempfile import TemporaryFile
+
+from filelock import FileLock, Timeout
 
 from cal_ai.extractors.answers import AnswerError, parse_answer
 from cal_ai.extractors.protocol import Extraction
 from cal_ai.extractors.replay import Recorded, Recording, open_recording, recorded_fields
 from truemark.errors import TruemarkError
 from truemark.files import PRIVATE, write_error
-from truemark.jsonlines import Appender
+from truemark.jsonlines import LOCK_WAIT_S, Appender
 
 ANSWERS_SUFFIX = ".answers.jsonl"
 # Answers that arrive within this time of each other go to the disk together.
@@ -23,24 +26,48 @@ SYNC_INTERVAL_S = 0.2
 class AnswerStore:
     """The answers of one run; its file appears with the first answer that is kept."""
 
-    def __init__(self, output: Path, started: datetime, path: Path | None = None) -> None:
-        """Make a store that goes on with the recording in `path`, if one is given."""
+    def __init__(self, output: Path, started: datetime) -> None:
         self._output = output
         self._started = started
-        self.path = path
+        self.path: Path | None = None
         self.kept = 0
         self.resumed: Recording | None = None
         self._syncing: asyncio.Task[None] | None = None
         self._file: Appender | None = None
-        if path is not None:
-            # Locked before it is read, or answers that another run adds meanwhile would be paid
-            # for again.
-            self._file = Appender(path)
-            try:
-                self.resumed = open_recording(path)
-            except TruemarkError:
-                self._file.close()
-                raise
+        self._resuming: FileLock | None = None
+
+    def resume(self, fingerprints: Sequence[str], repeats: int) -> None:
+        """Go on with the fullest recording of the answers to these questions, if there is one.
+
+        Runs that ask the same system and resume in the same folder wait for each other: while the
+        first has no answer yet, the next would find no recording and ask for everything again.
+        """
+        asked = fingerprints[0].partition("-")[2] if fingerprints else ""
+        self._resuming = self._lock(self._output / f"benchmark_{asked}.resume.lock")
+        self.path = fullest_recording(self._output, fingerprints, repeats)
+        if self.path is None:
+            return
+        # Locked before it is read, or answers that another run adds meanwhile would be paid for
+        # again.
+        self._file = Appender(self.path)
+        try:
+            self.resumed = open_recording(self.path)
+        except TruemarkError:
+            self._file.close()
+            raise
+
+    def _lock(self, path: Path) -> FileLock:
+        lock = FileLock(path, timeout=LOCK_WAIT_S, mode=PRIVATE, thread_local=False)
+        try:
+            lock.acquire()
+        except Timeout as error:
+            raise TruemarkError(
+                f"{self._output}: another run with --resume asks the same model, since"
+                f" {LOCK_WAIT_S:.0f} s or longer; let it end, then try again"
+            ) from error
+        except OSError as error:
+            raise write_error(path, error) from error
+        return lock
 
     def find(self, fingerprint: str, repeat: int) -> Extraction | None:
         """Find the answer that an earlier run kept; None when there is none that can be read."""
@@ -68,6 +95,15 @@ class AnswerStore:
 
     async def close(self) -> None:
         """Wait until every answer that was kept is on disk."""
+        try:
+            await self._close_file()
+        finally:
+            if self._resuming is not None:
+                with suppress(OSError):
+                    Path(self._resuming.lock_file).unlink()
+                self._resuming.release()
+
+    async def _close_file(self) -> None:
         if self._file is None:
             return
         try:

@@ -6,8 +6,7 @@ zones, folds and line ends.
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -24,7 +23,7 @@ from cal_ai.calendars.protocol import (
     Listing,
     Moment,
 )
-from cal_ai.calendars.reading import MARK, Reader, same_moment, series_version
+from cal_ai.calendars.reading import MARK, TZID, Reader, same_moment, series_version
 from cal_ai.calendars.zones import vtimezone
 
 EMPTY = b"""\
@@ -35,7 +34,6 @@ CALSCALE:GREGORIAN\r
 END:VCALENDAR\r
 """
 
-_TZID = re.compile(r';TZID=("[^"]*"|[^;:]*)', re.IGNORECASE)
 _UTC_NAMES = frozenset({"UTC", "Etc/UTC", "Etc/UCT", "UCT", "Etc/Universal", "Zulu", "Etc/Zulu"})
 _RULES = ("RRULE", "RDATE", "EXDATE", "EXRULE", "RECURRENCE-ID")
 
@@ -47,8 +45,8 @@ class Document:
     content: Content
     where: str
     zone: ZoneInfo | None
+    readers: tuple[Reader, ...]
     budget: Budget = field(default_factory=Budget)
-    _uids: set[str] | None = field(default=None, init=False)
 
     @classmethod
     def parse(
@@ -63,7 +61,8 @@ class Document:
                     f"{where}:{version.number}: is vCalendar 1.0, expected iCalendar 2.0;"
                     " export it anew from a calendar program"
                 )
-        return cls(content, where, zone, budget or Budget())
+        readers = tuple(Reader.of(calendar, where, zone) for calendar in content.calendars)
+        return cls(content, where, zone, readers, budget or Budget())
 
     def raw(self) -> bytes:
         """Return the bytes of the whole text."""
@@ -71,7 +70,7 @@ class Document:
 
     def coming(self, start: datetime, end: datetime) -> Listing:
         """List the events that overlap the window, recurring ones expanded."""
-        listings = [reader.coming(start, end) for reader in self._readers()]
+        listings = [reader.coming(start, end, self.budget) for reader in self.readers]
         entries = [entry for listing in listings for entry in listing.entries]
         entries.sort(key=lambda entry: entry.details.start)
         warnings = tuple(line for listing in listings for line in listing.warnings)
@@ -79,19 +78,16 @@ class Document:
 
     def get(self, uid: str, recurrence: Moment | None) -> Entry:
         """Return the event as it stands; raises `EventGone`."""
-        if not uid:
-            raise CalendarError(f"{self.where}: the event has no UID, so it cannot be told apart")
-        for reader in self._readers():
-            entry = reader.find(uid, recurrence)
+        self._require_uid(uid)
+        for reader in self.readers:
+            entry = reader.find(uid, recurrence, self.budget)
             if entry is not None:
                 return entry
         raise EventGone(f"{self.where}: the event is no longer there")
 
     def add(self, uid: str, details: Details, mark: str, now: datetime) -> Entry:
         """Add an event; raises `AlreadyThere` if the uid is taken."""
-        if self._uids is None:  # looked up once for all events that a run adds
-            self._uids = {known for reader in self._readers() for known in reader.uids()}
-        if uid in self._uids:
+        if any(uid in reader.by_uid for reader in self.readers):
             raise AlreadyThere(f"{self.where}: has an event {uid} already")
         calendar = self.content.calendars[0]
         event = self.content.new_component(f"BEGIN:VEVENT\r\nUID:{uid}\r\nEND:VEVENT\r\n")
@@ -102,15 +98,16 @@ class Document:
         self._stamp(event, mark, now)
         event.add(self.content.new_line(f"CREATED:{utc_stamp(now)}"))
         calendar.parts.append(event)
-        self._uids.add(uid)
+        self.readers[0].by_uid[uid] = [event]
         return Entry(uid, details, marks=frozenset({mark}), version=series_version([event]))
 
-    def change(self, entry: Entry, details: Details, mark: str, now: datetime) -> None:
+    def change(self, entry: Entry, details: Details, mark: str, now: datetime) -> Entry:
         """Write the details that differ; of a recurring event, change only this occurrence."""
-        calendar, series = self._unchanged_series(entry)
+        reader, series = self._unchanged_series(entry)
+        calendar = reader.calendar
         event, form = _component_of(series, entry)
         if not same_moment(_recurrence_of(form), entry.recurrence):
-            event = self._new_override(calendar, event, form, entry)
+            event = self._new_override(reader, event, form, entry)
         old = entry.details
         if (old.start, old.end, old.all_day) != (details.start, details.end, details.all_day):
             self._set_times(calendar, event, details, form)
@@ -122,53 +119,56 @@ class Document:
             if before != after:
                 self._set_text(event, name, after)
         self._stamp(event, mark, now)
+        version = series_version(reader.by_uid[entry.uid])
+        return replace(entry.changed(details, mark), version=version)
 
     def remove(self, entry: Entry, now: datetime) -> None:
         """Remove the event; of a recurring event, only this occurrence."""
-        calendar, series = self._unchanged_series(entry)
-        self._uids = None
+        reader, series = self._unchanged_series(entry)
         for event, form in series:
             recurrence = _recurrence_of(form)
             if same_moment(recurrence, entry.recurrence):
-                calendar.parts = [part for part in calendar.parts if part is not event]
+                reader.calendar.parts.remove(event)
+                reader.by_uid[entry.uid].remove(event)
             elif recurrence is None and entry.recurrence is not None:
                 line = self._like("EXDATE", entry.recurrence, event, form)
                 event.add(line)
                 self._stamp(event, None, now)
 
-    def _readers(self) -> list[Reader]:
-        return [
-            Reader(calendar, self.where, self.zone, self.budget)
-            for calendar in self.content.calendars
-        ]
+    def _require_uid(self, uid: str) -> None:
+        if not uid:
+            raise CalendarError(f"{self.where}: the event has no UID, so it cannot be told apart")
 
-    def _unchanged_series(self, entry: Entry) -> tuple[Component, list[tuple[Component, Any]]]:
-        current = self.get(entry.uid, entry.recurrence)
-        if current.version != entry.version:
-            raise ChangedMeanwhile(
-                f"{self.where}: {entry.details.title!r} was changed by someone else meanwhile"
-            )
-        for reader in self._readers():
+    def _unchanged_series(self, entry: Entry) -> tuple[Reader, list[tuple[Component, Any]]]:
+        self._require_uid(entry.uid)
+        for reader in self.readers:
             series = reader.series(entry.uid)
+            if series and series_version(reader.by_uid[entry.uid]) != entry.version:
+                self.get(entry.uid, entry.recurrence)  # raises EventGone, which is more exact
+                raise ChangedMeanwhile(
+                    f"{self.where}: {entry.details.title!r} was changed by someone else meanwhile"
+                )
             if any("RANGE=THISANDFUTURE" in _recurrence_text(event) for event, _ in series):
                 raise CalendarError(
                     f"{self.where}: {entry.details.title!r} is a series that was changed from one"
                     " day onwards; change it in a calendar program"
                 )
             if series:
-                return reader.calendar, series
+                return reader, series
         raise EventGone(f"{self.where}: the event is no longer there")
 
     def _new_override(
-        self, calendar: Component, master: Component, form: Any, entry: Entry
+        self, reader: Reader, master: Component, form: Any, entry: Entry
     ) -> Component:
         assert entry.recurrence is not None
+        calendar = reader.calendar
         event = master.copy()
         event.drop(*_RULES)
         event.add(self._like("RECURRENCE-ID", entry.recurrence, master, form))
         self._set_times(calendar, event, entry.details, form)
-        place = next(i for i, part in enumerate(calendar.parts) if part is master)
-        calendar.parts.insert(place + 1, event)
+        calendar.parts.insert(calendar.parts.index(master) + 1, event)
+        series = reader.by_uid[entry.uid]
+        series.insert(series.index(master) + 1, event)
         return event
 
     def _set_times(
@@ -207,7 +207,7 @@ class Document:
         if isinstance(moment, datetime) and moment.tzinfo and before.tzinfo:
             moment = moment.astimezone(before.tzinfo)
         line = event.line("DTSTART")
-        tzid = _TZID.search(line.text) if line else None
+        tzid = TZID.search(line.text) if line else None
         zone = f";TZID={tzid[1]}" if tzid else ""
         utc = "" if tzid or before.tzinfo is None else "Z"
         return self.content.new_line(f"{name}{zone}:{moment:%Y%m%dT%H%M%S}{utc}")

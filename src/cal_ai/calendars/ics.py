@@ -83,8 +83,7 @@ class IcsCalendar:
 
     def update(self, entry: Entry, details: Details, mark: str) -> Entry:
         with self._changing() as document:
-            document.change(entry, details, mark, self._clock())
-        return self.get(entry.uid, entry.recurrence)
+            return document.change(entry, details, mark, self._clock())
 
     def delete(self, entry: Entry) -> None:
         with self._changing() as document:

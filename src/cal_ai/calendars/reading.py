@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
+from functools import lru_cache
 from typing import Any
-from zoneinfo import ZoneInfo
+from zoneinfo import ZoneInfo, available_timezones
 
 from cal_ai.calendars.content import Component, Line
 from cal_ai.calendars.occurrences import BeyondBoundsError, Budget
@@ -17,6 +18,7 @@ from truemark.jsontext import shown
 from truemark.signature import data_hash
 
 MARK = "X-TRUEMARK-ID"
+TZID = re.compile(r';TZID=("[^"]*"|[^;:]*)', re.IGNORECASE)
 _DATE = re.compile(r":(\d{8})(?:T\d{6}Z?)?$")
 _DAY = timedelta(days=1)
 _REPEATING = ("RRULE", "RDATE", "RECURRENCE-ID")
@@ -36,16 +38,35 @@ _ESSENTIAL = frozenset({"DTSTART", "DTEND", "DURATION", "RRULE", "RDATE", "EXDAT
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """Reads the events of one VCALENDAR for an owner in a time zone."""
+    """Reads the events of one VCALENDAR for an owner in a time zone.
+
+    `head` are the properties of the calendar itself, `zones` its time zones that the system does
+    not know: the library takes the rules of all others from the system. `by_uid` holds the
+    components of each event; whoever adds or removes one keeps it up to date.
+    """
 
     calendar: Component
     where: str
     zone: ZoneInfo | None
-    budget: Budget = field(default_factory=Budget)
+    head: tuple[Line, ...]
+    zones: Mapping[str, Component]
+    by_uid: dict[str, list[Component]]
 
-    def coming(self, start: datetime, end: datetime) -> Listing:
+    @classmethod
+    def of(cls, calendar: Component, where: str, zone: ZoneInfo | None) -> Reader:
+        """Make the reader of a VCALENDAR."""
+        by_uid: dict[str, list[Component]] = {}
+        for event in _events(calendar):
+            by_uid.setdefault(_uid(event), []).append(event)
+        lines = (part for part in calendar.parts if isinstance(part, Line))
+        zones: dict[str, Component] = {}
+        for part in calendar.components:
+            if part.name == "VTIMEZONE" and not _is_known(name := _zone_name(part)):
+                zones.setdefault(name, _essentials(part))
+        return cls(calendar, where, zone, tuple(filter(_is_plain, lines)), zones, by_uid)
+
+    def coming(self, start: datetime, end: datetime, budget: Budget) -> Listing:
         """List the events that overlap the window; one that cannot be read becomes a warning."""
-        series = self._by_uid()
         near = (start - 2 * _DAY).date(), (end + 2 * _DAY).date()
         events = [event for event in _events(self.calendar) if _may_overlap(event, *near)]
         entries: list[Entry] = []
@@ -54,8 +75,8 @@ class Reader:
             problems = list(_problems(parsed))
             title = _title(parsed.subcomponents[0])
             try:
-                events = [] if problems else self.budget.occurrences(parsed, start, end)
-                entries += filter(None, [self._entry(event, series) for event in events])
+                events = [] if problems else budget.occurrences(parsed, start, end)
+                entries += filter(None, [self._entry(event) for event in events])
             except BeyondBoundsError as beyond:
                 problems.append(f"event {title!r} is left out: {beyond}")
             except _PARSER_ERRORS:
@@ -64,16 +85,16 @@ class Reader:
         entries.sort(key=lambda entry: entry.details.start)
         return Listing(tuple(entries), tuple(warnings))
 
-    def find(self, uid: str, recurrence: Moment | None) -> Entry | None:
+    def find(self, uid: str, recurrence: Moment | None, budget: Budget) -> Entry | None:
         """Find the event, or one occurrence of it, as it stands; None if it is not there."""
-        events = self._of_uid(uid)
+        events = self.by_uid.get(uid)
         if not events or not uid:
             return None
         parsed = self._parsed(events)
         try:
             for anchor in _anchors(parsed, recurrence):
-                for event in self.budget.occurrences(parsed, anchor - _DAY, anchor + _DAY):
-                    entry = self._entry(event, {uid: events})
+                for event in budget.occurrences(parsed, anchor - _DAY, anchor + _DAY):
+                    entry = self._entry(event)
                     if entry is not None and same_moment(entry.recurrence, recurrence):
                         return entry
         except (BeyondBoundsError, *_PARSER_ERRORS) as error:
@@ -82,37 +103,26 @@ class Reader:
 
     def series(self, uid: str) -> list[tuple[Component, Any]]:
         """Return the components of one event, each with its form in the icalendar library."""
-        if not (events := self._of_uid(uid)):
+        if not (events := self.by_uid.get(uid)):
             return []
         return list(zip(events, self._parsed(events).walk("VEVENT"), strict=True))
-
-    def uids(self) -> Iterator[str]:
-        """Return the uid of each component of an event."""
-        return map(_uid, _events(self.calendar))
-
-    def _of_uid(self, uid: str) -> list[Component]:
-        return [event for event in _events(self.calendar) if _uid(event) == uid]
-
-    def _by_uid(self) -> dict[str, list[Component]]:
-        series: dict[str, list[Component]] = {}
-        for event in _events(self.calendar):
-            series.setdefault(_uid(event), []).append(event)
-        return series
 
     def _parsed(self, events: Sequence[Component]) -> Any:
         import icalendar
 
-        parts: list[Line | Component] = [
-            part if isinstance(part, Line) else _essentials(part)
-            for part in self.calendar.parts
-            if (_is_plain(part) if isinstance(part, Line) else part.name == "VTIMEZONE")
-        ]
-        parts += events
+        parts: list[Line | Component] = [*self.head, *self._zones_of(events), *events]
         whole = Component("VCALENDAR", self.calendar.begin, parts, self.calendar.end)
         try:
             return icalendar.Calendar.from_ical(whole.text())
         except _PARSER_ERRORS as error:
             raise CalendarError(f"{self.where}: cannot be read as iCalendar: {error}") from error
+
+    def _zones_of(self, events: Sequence[Component]) -> Iterator[Component]:
+        """Yield the time zones of the calendar that the events name."""
+        if self.zones:
+            lines = (part for event in events for part in event.parts if isinstance(part, Line))
+            named = {match[1].strip('"') for line in lines for match in TZID.finditer(line.text)}
+            yield from (zone for name, zone in self.zones.items() if name in named)
 
     def _readable(self, events: Sequence[Component], warnings: list[str]) -> Any:
         """Parse the events with the icalendar library, without those that it cannot parse."""
@@ -130,11 +140,11 @@ class Reader:
                 warnings.append(f"{self.where}: event {title} is left out: it cannot be read")
         return self._parsed(readable)
 
-    def _entry(self, event: Any, series: dict[str, list[Component]]) -> Entry | None:
+    def _entry(self, event: Any) -> Entry | None:
         if str(event.get("STATUS", "")).upper() == "CANCELLED":
             return None
         uid = _text(event, "UID")
-        texts = series.get(uid, [])
+        texts = self.by_uid.get(uid, [])
         repeating = any(any(text.lines(*_REPEATING)) for text in texts)
         start, end = event["DTSTART"].dt, event["DTEND"].dt
         all_day = not isinstance(start, datetime)
@@ -164,6 +174,16 @@ class Reader:
 def series_version(events: Sequence[Component]) -> str:
     """Hash the components of one event, to notice that someone changed them."""
     return data_hash(*(event.raw() for event in events))
+
+
+def _zone_name(zone: Component) -> str:
+    line = zone.line("TZID")
+    return line.text.partition(":")[2].strip() if line else ""
+
+
+@lru_cache(maxsize=256)
+def _is_known(zone: str) -> bool:
+    return zone.strip("/") in available_timezones()
 
 
 def _is_plain(line: Line) -> bool:
