@@ -5,19 +5,14 @@ The work is imported when it is known what is asked for, so that `-h` is quick.
 
 from __future__ import annotations
 
-import argparse
-import difflib
-import math
 import re
 import sys
-from argparse import ArgumentTypeError
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 from sat_bench.defaults import (
-    BUNDLED_CORPORA,
     BUNDLED_MODELS,
     CONDITION_MARK,
     CONDITIONS,
@@ -29,22 +24,35 @@ from sat_bench.defaults import (
     DEFAULTS,
     FORMATS,
     HEADER_NAMES,
-    LARGEST_OVERLAP,
     MODEL_MARK,
-    MOST_LOCAL_WORKERS,
     RUNTIMES,
     STANDARD_INPUT,
     TRUTH_RULES,
     TRUTHS,
     WEIGHTINGS,
     WRITTEN,
-    Condition,
     LabelOptions,
     Options,
     SplitOptions,
 )
+from sat_bench.flags import (
+    Flag,
+    FlagParser,
+    parse_cluster,
+    parse_conditions,
+    parse_corpus,
+    parse_model_names,
+    parse_overlap,
+    parse_path,
+    parse_probability,
+    parse_seconds,
+    parse_step,
+    parse_text,
+    parse_tolerance,
+    parse_weight,
+)
 from truemark import __version__
-from truemark.command import DONE, FAILED, LONGEST_WAIT_S, Parser, note, run_command, tell
+from truemark.command import DONE, FAILED, note, run_command, tell
 from truemark.files import expanded
 from truemark.text import one_line
 
@@ -53,131 +61,7 @@ if TYPE_CHECKING:
     from truemark.counts import Weights
 
 DEFAULT_GRID = dict(zip(("-sweep-min", "-sweep-max", "-sweep-step"), DEFAULTS.grid, strict=True))
-_TRUTH = {"true": True, "1": True, "t": True, "false": False, "0": False, "f": False}
 _WORD = re.compile(r"\S+")
-_NEGATIVE_NUMBER = re.compile(r"-\.?\d.*")
-
-_MOST_DIGITS = 9
-# A comma in a quoted part of a command does not end it.
-_WORDS = r"""(?:[^,'"\\]|\\.|'[^']*'|"(?:\\.|[^"\\])*")*"""
-_NAME = re.compile(rf"(?:(?<=,)|^)(?:\s*cmd\+?:{_WORDS}|[^,]*)(?=,|$)", re.DOTALL)
-_SCHEDULER = re.compile(r"tcp://([^\s/:\[\]]+|\[[0-9A-Fa-f:.]+\]):(?P<port>[0-9]{1,5})")
-
-
-@dataclass(frozen=True, slots=True)
-class Flag:
-    """One flag, named with a single dash; a flag without a placeholder is a switch."""
-
-    name: str
-    meaning: str
-    placeholder: str = ""
-    default: str = ""
-    parse: Callable[[str], object] = str
-    choices: tuple[str, ...] = ()
-
-
-class FlagParser:
-    """Parses flags written with one dash or two, never abbreviated."""
-
-    def __init__(
-        self,
-        program: str,
-        usage: str,
-        description: str,
-        epilog: str,
-        flags: Sequence[Flag],
-        positional: Sequence[tuple[str, str]] = (),
-    ) -> None:
-        self._names = {flag.name for flag in flags} | {"-h", "-help"}
-        self._valued = {flag.name for flag in flags if flag.placeholder}
-        self._parser = Parser(
-            prog=program,
-            usage=usage,
-            description=description,
-            epilog=epilog,
-            add_help=False,
-            allow_abbrev=False,
-            argument_default=argparse.SUPPRESS,
-            formatter_class=argparse.RawDescriptionHelpFormatter,
-        )
-        for name, meaning in positional:
-            # FILE… stands for one or more, [FILE] for one that may be left out.
-            times = {"…": "+", "]": "?"}.get(name[-1])
-            self._parser.add_argument(name.strip("[]…"), help=meaning, nargs=times)
-        for flag in flags:
-            self._add(flag)
-        self._parser.add_argument("-h", "-help", action="help", help="show this help and exit")
-
-    def parse(self, arguments: Sequence[str]) -> dict[str, Any]:
-        """Return the values of the given flags by name; exit with status 2 on a bad line."""
-        namespace, rest = self._parser.parse_known_args(self._canonical(arguments))
-        if rest:
-            self.error(f"unexpected argument {rest[0]!r}")
-        return vars(namespace)
-
-    def error(self, message: str) -> NoReturn:
-        """Exit with status 2, the usage and the reason on stderr."""
-        self._parser.error(message)
-
-    def _add(self, flag: Flag) -> None:
-        meaning = flag.meaning + (f" (default: {flag.default})" if flag.default else "")
-        meaning = meaning.replace("%", "%%")
-        if not flag.placeholder:
-            self._parser.add_argument(flag.name, dest=flag.name, action="store_true", help=meaning)
-            return
-        self._parser.add_argument(
-            flag.name,
-            dest=flag.name,
-            metavar=flag.placeholder,
-            type=flag.parse,
-            choices=flag.choices or None,
-            help=meaning,
-        )
-
-    def _canonical(self, arguments: Sequence[str]) -> list[str]:
-        # argparse would take -thresh for -threshold, and -1e-3 for a flag.
-        canonical: list[str] = []
-        for argument in arguments:
-            if _NEGATIVE_NUMBER.fullmatch(argument) and canonical and canonical[-1] in self._valued:
-                canonical[-1] += f"={argument}"
-            elif argument.startswith("-") and argument not in ("-", "--"):
-                name, equals, value = argument.partition("=")
-                name = self._known(name)
-                if equals and name not in self._valued and value.lower() in _TRUTH:
-                    self._switch(canonical, name, on=_TRUTH[value.lower()])
-                else:
-                    canonical.append(name + equals + value)
-            else:
-                canonical.append(argument)
-        return canonical
-
-    def _switch(self, canonical: list[str], name: str, *, on: bool) -> None:
-        """Set a switch; the last time that it is given counts."""
-        if name in ("-h", "-help"):
-            self.error(f"argument {name}: takes no value")
-        if on:
-            canonical.append(name)
-        else:
-            canonical[:] = [argument for argument in canonical if argument != name]
-
-    def _known(self, name: str) -> str:
-        single = name[1:] if name.startswith("--") else name
-        if single not in self._names:
-            close = difflib.get_close_matches(single, self._names, n=1)
-            hint = f"; did you mean {close[0]}?" if close else ""
-            self.error(f"unknown flag {name}{hint}")
-        return single
-
-
-def flag_table(flags: Sequence[Flag]) -> str:
-    """Write the flags as a Markdown table."""
-    lines = ["| flag | default | meaning |", "| --- | --- | --- |"]
-    for flag in flags:
-        name = " ".join(filter(None, (flag.name, flag.placeholder)))
-        default = flag.default if flag.placeholder else "off"
-        shown = f"`{default}`" if default and " " not in default and flag.placeholder else default
-        lines.append(" ".join(filter(None, ("|", f"`{name}`", "|", shown, "|", flag.meaning, "|"))))
-    return "\n".join(lines) + "\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,109 +75,6 @@ class ImportOptions:
     force: bool
 
 
-def _number(low: float, high: float, wanted: str) -> Callable[[str], float]:
-    def parse(value: str) -> float:
-        try:
-            number = float(value)
-        except ValueError:
-            number = math.nan
-        if not (low <= number <= high and math.isfinite(number)):
-            raise ArgumentTypeError(f"must be {wanted}, got {value!r}")
-        return number
-
-    return parse
-
-
-def _parse_step(value: str) -> float:
-    number = _number(0, 1, "a number above 0, at most 1")(value)
-    if number == 0:
-        raise ArgumentTypeError(f"must be a number above 0, at most 1, got {value!r}")
-    return number
-
-
-def _whole(value: str, wanted: str, least: int = 0, most: float = math.inf) -> int:
-    digits = value.isascii() and value.isdecimal() and len(value) <= _MOST_DIGITS
-    if not (digits and least <= int(value) <= most):
-        raise ArgumentTypeError(f"must be {wanted}, got {value!r}")
-    return int(value)
-
-
-def _parse_tolerance(value: str) -> int:
-    return _whole(value, "a whole number of characters, 0 or more")
-
-
-def _parse_overlap(value: str) -> int:
-    wanted = f"a whole number of tokens from 0 to {LARGEST_OVERLAP}"
-    return _whole(value, wanted, most=LARGEST_OVERLAP)
-
-
-def _parse_cluster(value: str) -> str:
-    """Accept the address of a scheduler, or `local:` with a number of workers."""
-    kind, _, workers = value.partition(":")
-    if kind == "local" and workers:
-        wanted = f"local:N with N from 1 to {MOST_LOCAL_WORKERS} workers"
-        return f"local:{_whole(workers, wanted, least=1, most=MOST_LOCAL_WORKERS)}"
-    scheduler = _SCHEDULER.fullmatch(value)
-    if not scheduler or not 1 <= int(scheduler["port"]) <= 65_535:
-        raise ArgumentTypeError(
-            f"must be a scheduler's address such as tcp://host:8786, or local:N, got {value!r}"
-        )
-    return value
-
-
-def _parse_text(value: str) -> str:
-    if not value.strip():
-        raise ArgumentTypeError("must not be empty")
-    return value
-
-
-def _parse_path(value: str) -> Path:
-    return expanded(_parse_text(value))
-
-
-def _parse_corpus(value: str) -> Path:
-    """Read the path of a corpus, or the name of one that the package has."""
-    return BUNDLED_CORPORA.get(value) or _parse_path(value)
-
-
-def _parse_conditions(value: str) -> tuple[Condition, ...]:
-    """Read the conditions; `written` comes first, since losses are counted against it."""
-    chosen: list[Condition] = [WRITTEN]
-    for name in value.split(","):
-        known = next((condition for condition in CONDITIONS if condition == name.strip()), None)
-        if known is None:
-            raise ArgumentTypeError(
-                f"must be conditions separated by commas, of {', '.join(CONDITIONS)}, "
-                f"got {name.strip()!r}"
-            )
-        if known not in chosen:
-            chosen.append(known)
-    return tuple(chosen)
-
-
-def parse_model_names(value: str) -> tuple[str, ...]:
-    names = tuple(match[0].strip() for match in _NAME.finditer(value))
-    if not all(names):
-        raise ArgumentTypeError(
-            f"must be model names separated by commas, got an empty one in {value!r}"
-        )
-    return names
-
-
-_parse_probability = _number(0, 1, "a number from 0 to 1")
-
-
-def _parse_seconds(value: str) -> float:
-    expected = f"a number of seconds above 0, at most {LONGEST_WAIT_S}"
-    number = _number(0, LONGEST_WAIT_S, expected)(value)
-    if number == 0:
-        raise ArgumentTypeError(f"must be {expected}, got {value!r}")
-    return number
-
-
-_parse_weight = _number(0, math.inf, "a number of 0 or more")
-
-
 FLAGS = (
     Flag(
         "-model",
@@ -302,14 +83,14 @@ FLAGS = (
         "file:FOLDER, llm:MODEL",
         "MODEL",
         DEFAULT_MODEL,
-        _parse_text,
+        parse_text,
     ),
     Flag(
         "-tokenizer",
         "path to a SentencePiece model file",
         "FILE",
         "the one beside the model",
-        _parse_path,
+        parse_path,
     ),
     Flag(
         "-corpus",
@@ -317,7 +98,7 @@ FLAGS = (
         "eight of them in eight languages",
         "PATH",
         f"{DEFAULT_CORPUS} where it holds transcripts, else bundled",
-        _parse_corpus,
+        parse_corpus,
     ),
     Flag(
         "-truth",
@@ -333,24 +114,24 @@ FLAGS = (
         "a boundary is where the probability is above this",
         "P",
         f"{DEFAULTS.threshold}, or a bundled model's own",
-        _parse_probability,
+        parse_probability,
     ),
     Flag(
         "-tolerance",
         "characters a prediction may be off and still match",
         "N",
         str(DEFAULTS.tolerance),
-        _parse_tolerance,
+        parse_tolerance,
     ),
-    Flag("-wp", "precision weight", "W", str(DEFAULTS.precision_weight), _parse_weight),
-    Flag("-wr", "recall weight", "W", str(DEFAULTS.recall_weight), _parse_weight),
+    Flag("-wp", "precision weight", "W", str(DEFAULTS.precision_weight), parse_weight),
+    Flag("-wr", "recall weight", "W", str(DEFAULTS.recall_weight), parse_weight),
     Flag("-sweep", "evaluate a grid of thresholds instead of one"),
     *(
         Flag(name, meaning, "P", f"{DEFAULT_GRID[name]:.2f}", parse)
         for name, meaning, parse in (
-            ("-sweep-min", "first threshold of the grid", _parse_probability),
-            ("-sweep-max", "end of the grid, itself not in it", _parse_probability),
-            ("-sweep-step", "distance from one threshold to the next", _parse_step),
+            ("-sweep-min", "first threshold of the grid", parse_probability),
+            ("-sweep-max", "end of the grid, itself not in it", parse_probability),
+            ("-sweep-step", "distance from one threshold to the next", parse_step),
         )
     ),
     Flag(
@@ -368,7 +149,7 @@ FLAGS = (
         "-overlap",
         "tokens that neighbouring windows of a long text share; by default what suits the model",
         "N",
-        parse=_parse_overlap,
+        parse=parse_overlap,
     ),
     Flag(
         "-weighting",
@@ -391,28 +172,28 @@ FLAGS = (
         "folder in which probabilities are kept: texts that a model has read before "
         "need no inference",
         "FOLDER",
-        parse=_parse_path,
+        parse=parse_path,
     ),
     Flag(
         "-cluster",
         "spread the talks over a Dask cluster: a scheduler's address such as tcp://host:8786, "
         "or local:N for N processes on this machine",
         "WHERE",
-        parse=_parse_cluster,
+        parse=parse_cluster,
     ),
     Flag(
         "-timeout",
         "seconds that a program or a language model may take for one talk",
         "S",
         f"{DEFAULT_TIMEOUT_S:g}",
-        _parse_seconds,
+        parse_seconds,
     ),
     Flag(
         "-conditions",
         f"measure the talks under each of these, separated by commas: {', '.join(CONDITIONS)}; "
         "the loss is counted against written, which is always measured",
         "A,B,…",
-        parse=_parse_conditions,
+        parse=parse_conditions,
     ),
     Flag(
         "-record",
@@ -420,7 +201,7 @@ FLAGS = (
         "MODEL.run.json and MODEL.CONDITION.run.json; for several runs a folder, or a path with "
         "{model} and {condition} in it",
         "PATH",
-        parse=_parse_path,
+        parse=parse_path,
     ),
     Flag(
         "-inner",
@@ -445,25 +226,25 @@ IMPORT_FLAGS = (
         "file or folder to write to; a folder is made, and keeps a manifest",
         "OUT",
         "FILE with the ending .txt",
-        _parse_path,
+        parse_path,
     ),
     Flag(
         "-reference",
         "a punctuated transcript of the same speech; its sentence ends are moved onto the words "
         "of FILE, which becomes gold",
         "REF",
-        parse=_parse_path,
+        parse=parse_path,
     ),
     Flag(
         "-source",
         "where the talk comes from, such as its address",
         "TEXT",
         "the file name",
-        _parse_text,
+        parse_text,
     ),
-    Flag("-speaker", "who speaks", "TEXT", parse=_parse_text),
-    Flag("-title", "what the talk is called", "TEXT", parse=_parse_text),
-    Flag("-language", "the language it is in, such as en", "TEXT", parse=_parse_text),
+    Flag("-speaker", "who speaks", "TEXT", parse=parse_text),
+    Flag("-title", "what the talk is called", "TEXT", parse=parse_text),
+    Flag("-language", "the language it is in, such as en", "TEXT", parse=parse_text),
     Flag("-force", "replace OUT if it exists"),
 )
 
@@ -492,26 +273,26 @@ LABEL_FLAGS = (
         DEFAULT_MODEL,
         parse_model_names,
     ),
-    Flag("-annotator", "mark apart from others, under this name", "NAME", parse=_parse_text),
+    Flag("-annotator", "mark apart from others, under this name", "NAME", parse=parse_text),
     Flag(
         "-adjudicate",
         "decide where these two annotators differ, and write the gold",
         "A,B",
-        parse=_parse_text,
+        parse=parse_text,
     ),
     Flag(
         "-from",
         "walk through the mistakes of a run record, or through the marks of a report page: is the "
         "truth wrong there?",
         "FILE",
-        parse=_parse_path,
+        parse=parse_path,
     ),
     Flag(
         "-timeout",
         "seconds that a program or a language model may take for one talk",
         "S",
         f"{DEFAULT_TIMEOUT_S:g}",
-        _parse_seconds,
+        parse_seconds,
     ),
     Flag("-no-browser", "only print the address of the page"),
 )
@@ -601,15 +382,18 @@ def parse_options(arguments: Sequence[str]) -> Options | None:
     """Read the options of a measurement; None when only the version was asked for."""
     parser = FlagParser(
         "sat-bench",
-        "sat-bench [flags]\n       sat-bench import FILE… [flags]\n"
-        "       sat-bench split [FILE] [flags]\n"
-        "       sat-bench label FOLDER [flags]\n       sat-bench agree A B [flags]",
         "Measures how well a model finds sentence ends in talk transcripts.",
-        "Every flag works with one dash and with two; switches also take =true and =false.\n"
+        FLAGS,
+        more_usage=(
+            "sat-bench import FILE… [flags]",
+            "sat-bench split [FILE] [flags]",
+            "sat-bench label FOLDER [flags]",
+            "sat-bench agree A B [flags]",
+        ),
+        epilog="Every flag works with one dash and with two; switches also take =true and =false.\n"
         "sat-bench import -h: how to turn pasted text or subtitles into a corpus file.\n"
         "sat-bench split -h: how to cut a text of your own into sentences.\n"
         "sat-bench label -h: how to make gold of texts; sat-bench agree -h: how far two agree.",
-        FLAGS,
     )
     given = parser.parse(arguments)
     if "-version" in given:
@@ -650,9 +434,7 @@ def parse_import_options(arguments: Sequence[str]) -> ImportOptions:
     """Read the options of `sat-bench import`."""
     parser = FlagParser(
         "sat-bench import",
-        "sat-bench import FILE… [flags]",
         "Turns pasted transcript text, .srt or .vtt into a corpus file with its header.",
-        "Every flag works with one dash and with two.",
         IMPORT_FLAGS,
         positional=(
             ("FILE…", "text pasted from a page, a subtitle file, or a folder of such files"),
@@ -675,9 +457,7 @@ def parse_split_options(arguments: Sequence[str]) -> SplitOptions:
     """Read the options of `sat-bench split`."""
     parser = FlagParser(
         "sat-bench split",
-        "sat-bench split [FILE] [flags]",
         "Cuts a text into sentences, one per line; without FILE, or with -, standard input.",
-        "Every flag works with one dash and with two.",
         SPLIT_FLAGS,
         positional=(("[FILE]", "the text, in UTF-8; - is standard input"),),
     )
@@ -698,9 +478,7 @@ def parse_label_options(arguments: Sequence[str]) -> LabelOptions:
     """Read the options of `sat-bench label`."""
     parser = FlagParser(
         "sat-bench label",
-        "sat-bench label FOLDER [flags]",
         "Opens a page on which sentence ends are marked; the gold is written to FOLDER/gold.",
-        "Every flag works with one dash and with two.",
         LABEL_FLAGS,
         positional=(("FOLDER", "transcripts: .txt, .srt, .vtt"),),
     )
@@ -727,12 +505,11 @@ def parse_agree_options(arguments: Sequence[str]) -> Mapping[str, Any]:
     """Read the options of `sat-bench agree`."""
     parser = FlagParser(
         "sat-bench agree",
-        "sat-bench agree A B [flags]",
         "Tells how far two readings of the same talks agree.",
-        "A and B are folders of gold, or of annotations such as FOLDER/.annotations/anna;\n"
-        "B may also be the name of a system, as for -model.",
         AGREE_FLAGS,
         positional=(("A", "one reading"), ("B", "the other, or a system")),
+        epilog="A and B are folders of gold, or of annotations such as FOLDER/.annotations/anna;\n"
+        "B may also be the name of a system, as for -model.",
     )
     return parser.parse(arguments)
 

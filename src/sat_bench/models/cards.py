@@ -1,20 +1,26 @@
-"""How many tokens a model reads at a time: from its card, or from the positions in its file."""
+"""What a model reads: its windows and languages, from its card or from its file."""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Collection, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from sat_bench.corpus.talks import Talk
 from sat_bench.defaults import DEFAULT_WEIGHTING, WINDOW_TOKENS, Weighting
 from truemark.errors import TruemarkError
 from truemark.files import open_regular, read_text
+from truemark.languages import NAMES, language_name, language_outside
 
 MARKS = 2  # <s> and </s> stand around a window
 # RoBERTa sets two rows of its table aside: 514 rows are 512 positions.
 ROWS_ALIGNED = 8
 # Enough: eight times the work moves F1 by less than 0.002 either way.
 SHARED_PART = 8
+WORLD = "world"
+_CODES = {name.lower(): code for code, name in NAMES.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,3 +105,42 @@ def longest_window(model: Path) -> int:
         if "position" in table.name.lower() and rows > ROWS_ALIGNED:
             return min(WINDOW_TOKENS, rows - rows % ROWS_ALIGNED - MARKS)
     return WINDOW_TOKENS
+
+
+class ForeignTextWarning(UserWarning):
+    """A model is given a text in a language that it does not read."""
+
+
+def foreign_text(model: str, languages: Collection[str], text: str) -> str | None:
+    """Say of a text in a language that the model does not read what it is and what to try."""
+    code = language_outside(text, languages) if languages else None
+    return None if code is None else f"{language_name(code)} text; {_advice(model, languages)}"
+
+
+def foreign_talks(model: str, languages: Collection[str], talks: Iterable[Talk]) -> str | None:
+    """Say how many of the talks are in languages that the model does not read."""
+    foreign: Counter[str] = Counter()
+    count = 0
+    for talk in talks if languages else ():
+        count += 1
+        code = _stated(talk) or language_outside(talk.text, languages)
+        if code is not None and code not in languages:
+            foreign[language_name(code)] += 1
+    if not foreign:
+        return None
+    names = ", ".join(name for name, _ in foreign.most_common(3))
+    more = f" and {len(foreign) - 3} more languages" if len(foreign) > 3 else ""
+    many = f"{foreign.total()} of {count} talks" if count > 1 else "text"
+    return f"{names}{more} ({many}); {_advice(model, languages)}"
+
+
+def _stated(talk: Talk) -> str | None:
+    """Read the language of a talk's header: a code such as fr or pt-BR, or an English name."""
+    stated = talk.language.strip().lower().replace("_", "-")
+    return _CODES.get(stated, stated.split("-")[0]) or None
+
+
+def _advice(model: str, languages: Collection[str]) -> str:
+    reads = "English" if languages == {"en"} else f"{len(languages)} other languages"
+    hint = "" if model == WORLD else f": try -model {WORLD}"
+    return f"{model} reads {reads}{hint}"
