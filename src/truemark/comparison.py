@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +31,6 @@ from truemark.uncertainty import (
     Measure,
     PairedInterval,
     clustered,
-    holm,
     paired_interval,
     paired_intervals,
 )
@@ -62,7 +61,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class GroupDifference:
-    """The difference in F1 over the units of one group, p corrected for all groups.
+    """The difference in F1 over the units of one group, corrected for the number of groups.
 
     `expected` is how many items there were to find, `clean` the difference in the share of units
     without a mistake.
@@ -74,7 +73,6 @@ class GroupDifference:
     expected: int
     difference: PairedInterval
     clean: PairedInterval
-    p_value: float
 
     @property
     def too_small(self) -> bool:
@@ -86,16 +84,13 @@ class GroupDifference:
 class Versus:
     """One system against the baseline, on the units that both have scores for.
 
-    Differences are this one's score minus the baseline's. `p_value` is corrected by Holm's
-    method where several systems are compared with the baseline. `power` is None where too
-    few clusters differ to know.
+    Differences are this one's score minus the baseline's, corrected where several systems are
+    compared with the baseline. `power` is None where too few clusters differ to know.
     """
 
     name: str
     units: int
     differences: dict[Measure, PairedInterval]
-    raw_p_value: float
-    p_value: float
     power: Power | None
     fixed: tuple[Change, ...]
     broken: tuple[Change, ...]
@@ -108,9 +103,18 @@ class Versus:
         return self.differences["f1"].clusters
 
     @property
+    def p_value(self) -> float:
+        return self.differences["f1"].p_value
+
+    @property
+    def raw_p_value(self) -> float:
+        """The p-value before it was corrected for the number of systems."""
+        return self.differences["f1"].raw_p_value
+
+    @property
     def verdict(self) -> str:
         """What the test says of the difference in F1, in words."""
-        f1 = replace(self.differences["f1"], p_value=self.p_value)
+        f1 = self.differences["f1"]
         if f1.known:
             return f1.verdict
         return f"too few {self.nouns[1]} to tell (at least {FEWEST_FOR_VERDICT})"
@@ -147,16 +151,26 @@ def compare(
         raise ValueError(f"runs must be at least 2, got {len(runs)}")
     names = tuple(names or run_names(runs))
     differing = _differing(runs, names, anyway)
-    baseline = runs[0]
-    against = [_versus(name, baseline, run) for name, run in zip(names[1:], runs[1:], strict=True)]
-    adjusted = holm([versus.raw_p_value for versus in against])
+    baseline, *others = runs
+    pairs = [
+        _common_units(name, baseline, run) for name, run in zip(names[1:], others, strict=True)
+    ]
+    tables = [_paired_tables(units) for units in pairs]
+    rules = baseline.scoring
+    differences = {
+        measure: paired_intervals(
+            [(after, before) for before, after in tables], scoring_of(rules, measure)
+        )
+        for measure in ALL_MEASURES
+    }
+    against = []
+    for place, run in enumerate(others):
+        of_run = {measure: of_all[place] for measure, of_all in differences.items()}
+        against.append(_versus(names[place + 1], run, pairs[place], of_run))
     return Comparison(
         names=names,
         summaries=tuple(summaries or (summarise(run) for run in runs)),
-        against=tuple(
-            replace(versus, p_value=p_value)
-            for versus, p_value in zip(against, adjusted, strict=True)
-        ),
+        against=tuple(against),
         differing=differing,
     )
 
@@ -194,25 +208,26 @@ def _differing(runs: Sequence[Run], names: Sequence[str], anyway: bool) -> tuple
     return tuple(differing)
 
 
-def _versus(name: str, baseline: Run, run: Run) -> Versus:
+def _common_units(name: str, baseline: Run, run: Run) -> list[Pair]:
     pairs = _pairs(baseline, run)
     if not pairs:
         raise TruemarkError(
             f"{name} and {baseline.system.name} have no scored unit in common; nothing to compare"
         )
+    return pairs
+
+
+def _versus(
+    name: str, run: Run, pairs: Sequence[Pair], differences: dict[Measure, PairedInterval]
+) -> Versus:
     before, after = _paired_tables(pairs)
-    rules = run.scoring
-    scorings = [scoring_of(rules, measure) for measure in ALL_MEASURES]
-    differences = dict(zip(ALL_MEASURES, paired_intervals(after, before, scorings), strict=True))
-    p_value = differences["f1"].p_value
+    level = 1 - differences["f1"].confidence
     changes = _changes(pairs)
     return Versus(
         name=name,
         units=len(pairs),
         differences=differences,
-        raw_p_value=p_value,
-        p_value=p_value,
-        power=power_of(after, before, scoring_of(rules, "f1"), WORTH_SEEING),
+        power=power_of(after, before, scoring_of(run.scoring, "f1"), WORTH_SEEING, level),
         fixed=tuple(change for change in reversed(changes) if change.mistakes < 0),
         broken=tuple(change for change in changes if change.mistakes > 0),
         groups=_group_differences(pairs, run),
@@ -263,14 +278,21 @@ def _changes(pairs: Sequence[Pair]) -> list[Change]:
 
 
 def _group_differences(pairs: Sequence[Pair], run: Run) -> tuple[GroupDifference, ...]:
-    scorings = (scoring_of(run.scoring, "f1"), scoring_of(run.scoring, "clean"))
-    groups = []
-    for name, value, members in by_group(pairs, lambda pair: pair[0].group):
+    groups = list(by_group(pairs, lambda pair: pair[0].group))
+    tables = []
+    for _, _, members in groups:
         before, after = _paired_tables(members)
-        f1, clean = paired_intervals(after, before, scorings)
-        expected = sum(unit.counts.expected for unit, _ in members)
-        groups.append(GroupDifference(name, value, len(members), expected, f1, clean, f1.p_value))
-    adjusted = holm([group.p_value for group in groups])
+        tables.append((after, before))
+    f1 = paired_intervals(tables, scoring_of(run.scoring, "f1"))
+    clean = paired_intervals(tables, scoring_of(run.scoring, "clean"))
     return tuple(
-        replace(group, p_value=p_value) for group, p_value in zip(groups, adjusted, strict=True)
+        GroupDifference(
+            name=name,
+            value=value,
+            units=len(members),
+            expected=sum(unit.counts.expected for unit, _ in members),
+            difference=f1[place],
+            clean=clean[place],
+        )
+        for place, (name, value, members) in enumerate(groups)
     )

@@ -25,7 +25,8 @@ Floats = NDArray[np.float64]
 
 POWER = 0.8
 _SIMULATED = 200  # comparisons per guess at the power
-_SIMULATED_FLIPS = 512
+_FLIPS_BEYOND = 25.6  # that lie further out than a difference that is just seen
+_MOST_FLIPS = 2_048
 _MOST_SIMULATED = 200  # clusters; beyond, power follows the root of their number
 
 
@@ -42,13 +43,18 @@ class Power:
 
 
 def power_of(
-    first: Ints, second: Ints, scoring: Scoring, worth_seeing: float = 0.02
+    first: Ints,
+    second: Ints,
+    scoring: Scoring,
+    worth_seeing: float = 0.02,
+    level: float = LEVEL,
 ) -> Power | None:
     """Simulate what so many clusters can show; None where too few differ to know.
 
-    None too where not even the largest difference would be seen in 80 of 100 cases.
+    None too where not even the largest difference would be seen in 80 of 100 cases. A difference
+    is seen where p is at most `level`.
     """
-    drawn = _Simulated.from_pairs(paired_rows(first, second), scoring)
+    drawn = _Simulated.from_pairs(paired_rows(first, second), scoring, level)
     if drawn is None:
         return None
     count = len(first)
@@ -75,14 +81,15 @@ class _Simulated:
 
     rest: Floats
     size: Floats
+    level: float
 
     @classmethod
-    def from_pairs(cls, pairs: Ints, scoring: Scoring) -> _Simulated | None:
+    def from_pairs(cls, pairs: Ints, scoring: Scoring, level: float = LEVEL) -> _Simulated | None:
         added, share, _ = contributions(pairs, scoring)
         if np.isnan(added).any() or np.count_nonzero(added) < FEWEST_FOR_VERDICT:
             return None
         rest = added - added.sum() * share
-        return cls(len(pairs) * rest, len(pairs) * share)
+        return cls(len(pairs) * rest, len(pairs) * share, level)
 
     def chance(self, clusters: int, difference: float) -> float:
         """Return how often it is seen, spread evenly or in a tenth, whichever is seen less.
@@ -104,9 +111,10 @@ class _Simulated:
         added[:moved] += difference * clusters / moved * self.size[chosen[:moved]]
         added /= np.maximum(np.sqrt((added**2).sum(axis=0)), 1e-300)
         columns = np.concatenate((added, added**3), axis=1)
-        sums = flipped_sums(columns, _SIMULATED_FLIPS, generator)
+        flips = min(_MOST_FLIPS, round(_FLIPS_BEYOND / self.level))
+        sums = flipped_sums(columns, flips, generator)
         p_values = flip_p_values(sums[:, :_SIMULATED], sums[:, _SIMULATED:])
-        return float(((p_values <= LEVEL) & (added.sum(axis=0) > 0)).mean())
+        return float(((p_values <= self.level) & (added.sum(axis=0) > 0)).mean())
 
     def smallest_difference(self, clusters: int) -> float:
         """Return the difference that is seen in 80 of 100 cases; infinity where none is."""

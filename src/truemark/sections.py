@@ -36,6 +36,7 @@ from truemark.uncertainty import (
 )
 from truemark.wording import (
     answer,
+    interval_name,
     interval_remarks,
     range_text,
     score_text,
@@ -113,8 +114,8 @@ def comparison_sections(comparison: Comparison) -> list[Section]:
     remarks.append(f"{how}, seed {DEFAULT_SEED}{basis}")
     if len(comparison.against) > 1 or any(len(versus.groups) > 1 for versus in comparison.against):
         remarks.append(
-            "p is corrected for several comparisons and decides; intervals are of each alone,"
-            f" so one may lie beside 0 where p is above {LEVEL:g}{basis}"
+            "p and intervals of differences are corrected for several comparisons by Holm's"
+            f" method: an interval holds 0 exactly where p is above {LEVEL:g}{basis}"
         )
     return [*sections, Section(sentences=remarks, facts=facts)]
 
@@ -191,7 +192,8 @@ def _differences_table(versus: Versus, basis: str) -> Table:
         (measure, difference.value, signed_range(difference))
         for measure, difference in versus.differences.items()
     ]
-    return _table(("measure", "difference", "95% interval"), rows, (None, "+.4f", None), basis)
+    interval = interval_name(versus.differences.values())
+    return _table(("measure", "difference", interval), rows, (None, "+.4f", None), basis)
 
 
 def _groups_table(versus: Versus, basis: str) -> Table:
@@ -201,12 +203,13 @@ def _groups_table(versus: Versus, basis: str) -> Table:
             group.units,
             None if group.too_small else group.difference.value,
             None if group.too_small else signed_range(group.difference),
-            None if group.too_small or not group.difference.known else group.p_value,
+            None if group.too_small or not group.difference.known else group.difference.p_value,
             group.clean.value,
         )
         for group in versus.groups
     ]
-    columns = ("group", "units", "f1 difference", "95% interval", "p", "clean difference")
+    interval = interval_name(group.difference for group in versus.groups)
+    columns = ("group", "units", "f1 difference", interval, "p", "clean difference")
     return _table(columns, rows, (None, None, "+.4f", None, ".4f", "+.4f"), basis)
 
 
@@ -234,11 +237,14 @@ def _versus_facts(versus: Versus) -> dict[str, object]:
         "groups": [
             {
                 **asdict(group),
+                "p_value": group.difference.p_value,
                 "difference": difference_facts(group.difference),
                 "clean": difference_facts(group.clean),
             }
             for group in versus.groups
         ],
+        "p_value": versus.p_value,
+        "raw_p_value": versus.raw_p_value,
         "verdict": versus.verdict,
         "clusters_are": versus.nouns[1],
         "clusters": versus.clusters,

@@ -11,7 +11,8 @@ Two systems are compared by flipping signs: without a true difference, what each
 it could as well have been the opposite. The sums are corrected for skewness, because a system
 that fails on a few clusters only would otherwise be called better too often on those that hold
 none of them. The interval of the difference holds the values that this same test does not
-reject, so the two never contradict each other.
+reject, at the same corrected level where several are compared, so the two never contradict each
+other.
 
 `benchmarks/coverage.py` measures on simulated data how often all this is right.
 """
@@ -135,9 +136,10 @@ class Interval:
 
 @dataclass(frozen=True, slots=True)
 class PairedInterval:
-    """The difference first minus second with its 95% interval and the p-value of none.
+    """The difference first minus second with its interval and the p-value of none.
 
-    The interval holds 0 exactly where the p-value is above 0.05.
+    Where several differences are looked at together, p is corrected for their number and the
+    interval is one of higher `confidence`. It holds 0 exactly where the p-value is above 0.05.
     """
 
     value: float
@@ -145,6 +147,8 @@ class PairedInterval:
     high: float
     p_value: float
     clusters: int
+    raw_p_value: float
+    confidence: float
 
     @property
     def known(self) -> bool:
@@ -251,17 +255,19 @@ def _sorted(table: Ints) -> Ints:
     return table[np.lexsort(table.T[::-1])]
 
 
-def paired_intervals(
-    first: Ints, second: Ints, scorings: Iterable[Scoring]
-) -> tuple[PairedInterval, ...]:
-    """Return a difference per scoring, first minus second; rows of both tables are clusters."""
-    both = paired_rows(first, second)
-    return tuple(_paired_interval(both, scoring) for scoring in scorings)
-
-
 def paired_interval(first: Ints, second: Ints, scoring: Scoring) -> PairedInterval:
-    """Return the difference of the scores, first minus second."""
-    return paired_intervals(first, second, (scoring,))[0]
+    """Return the difference of the scores, first minus second; rows of both are clusters."""
+    return paired_intervals([(first, second)], scoring)[0]
+
+
+def paired_intervals(
+    tables: Sequence[tuple[Ints, Ints]], scoring: Scoring
+) -> tuple[PairedInterval, ...]:
+    """Return a difference per pair of tables, corrected by Holm's method for their number."""
+    tests = [_PairedTest(paired_rows(first, second), scoring) for first, second in tables]
+    p_values = [test.p_value for test in tests]
+    corrected = zip(tests, holm(p_values), holm_levels(p_values), strict=True)
+    return tuple(test.interval(p_value, level) for test, p_value, level in corrected)
 
 
 def paired_rows(first: Ints, second: Ints) -> Ints:
@@ -310,19 +316,35 @@ def _centred(values: Floats, sizes: Floats, chosen: NDArray[np.bool_]) -> Floats
     return centred
 
 
-def _paired_interval(pairs: Ints, scoring: Scoring) -> PairedInterval:
-    whole, half = pairs.sum(axis=0), pairs.shape[1] // 2
-    value = float(scoring.of_rows(whole[:half]) - scoring.of_rows(whole[half:]))
-    added, share, items = contributions(pairs, scoring)
-    if np.isnan(added).any():
-        return PairedInterval(value, -1.0, 1.0, 1.0, len(pairs))
-    rejected = _Flips(added - value * share, share)
-    unseen = min(1.0, _UNSEEN_ITEMS / float(items))
-    p_value = rejected.p_value(value) if abs(value) > unseen else 1.0
-    low = _edge(rejected, value, -1.0, p_value)
-    high = _edge(rejected, value, 1.0, p_value)
-    low, high = min(low, value - unseen), max(high, value + unseen)
-    return PairedInterval(value, max(low, -1.0), min(high, 1.0), p_value, len(pairs))
+class _PairedTest:
+    """The test of one difference, and the interval of what it does not reject."""
+
+    def __init__(self, pairs: Ints, scoring: Scoring) -> None:
+        whole, half = pairs.sum(axis=0), pairs.shape[1] // 2
+        self.clusters = len(pairs)
+        self.value = float(scoring.of_rows(whole[:half]) - scoring.of_rows(whole[half:]))
+        self.p_value, self._unseen = 1.0, 1.0
+        self._flips = None
+        added, share, items = contributions(pairs, scoring)
+        if np.isnan(added).any():
+            return
+        self._flips = _Flips(added - self.value * share, share)
+        self._unseen = min(1.0, _UNSEEN_ITEMS / float(items))
+        if abs(self.value) > self._unseen:
+            self.p_value = self._flips.p_value(self.value)
+
+    def interval(self, p_value: float, level: float) -> PairedInterval:
+        """Return the interval at this level, beside a p-value that was corrected as the level."""
+        low, high = -1.0, 1.0
+        if self._flips is not None:
+            holds_0 = p_value > LEVEL
+            low = _edge(self._flips, self.value, -1.0, level, holds_0)
+            high = _edge(self._flips, self.value, 1.0, level, holds_0)
+            low, high = min(low, self.value - self._unseen), max(high, self.value + self._unseen)
+        ends = max(low, -1.0), min(high, 1.0)
+        return PairedInterval(
+            self.value, *ends, p_value, self.clusters, self.p_value, confidence=1 - level
+        )
 
 
 class _Flips:
@@ -360,19 +382,19 @@ def flip_p_values(first: Floats, third: Floats) -> Floats:
     return shares
 
 
-def _edge(flips: _Flips, value: float, furthest: float, p_value: float) -> float:
+def _edge(flips: _Flips, value: float, furthest: float, level: float, holds_0: bool) -> float:
     """Return the last difference from `value` towards `furthest` that is not rejected.
 
-    Of 0, on the way there or not, it is known already what its `p_value` is.
+    Whether the interval holds 0 is known already.
     """
-    if flips.p_value(value - furthest) > LEVEL:
+    if flips.p_value(value - furthest) > level:
         return furthest
     kept, rejected = value, furthest
     if min(value, furthest) < 0 < max(value, furthest):
-        kept, rejected = (0.0, rejected) if p_value > LEVEL else (kept, 0.0)
+        kept, rejected = (0.0, rejected) if holds_0 else (kept, 0.0)
     for _ in range(_STEPS):
         middle = (kept + rejected) / 2
-        if flips.p_value(value - middle) > LEVEL:
+        if flips.p_value(value - middle) > level:
             kept = middle
         else:
             rejected = middle
@@ -427,6 +449,19 @@ def holm(p_values: Sequence[float]) -> tuple[float, ...]:
         highest = max(highest, min(1.0, (len(p_values) - rank) * p_values[place]))
         adjusted[place] = highest
     return tuple(adjusted)
+
+
+def holm_levels(p_values: Sequence[float]) -> tuple[float, ...]:
+    """Return the level at which Holm's method tests each p-value.
+
+    The smallest is tested at 0.05 divided by their number, the next at 0.05 divided by one less,
+    and so on up to the first that is not rejected, whose level holds for the rest.
+    """
+    rejected = sum(p_value <= LEVEL for p_value in holm(p_values))
+    levels = [0.0] * len(p_values)
+    for rank, place in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
+        levels[place] = LEVEL / (len(p_values) - min(rank, rejected))
+    return tuple(levels)
 
 
 @cache

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from truemark.comparison import WORTH_SEEING, Versus
 from truemark.leaderboard import Board
@@ -25,8 +25,10 @@ def range_text(interval: Interval) -> str | None:
 
 
 def signed_range(interval: PairedInterval) -> str | None:
-    """Show the interval of a difference; None where there are too few clusters."""
-    return f"{interval.low:+.3f} to {interval.high:+.3f}" if interval.known else None
+    """Show the interval of a difference; None where too few clusters rule nothing out."""
+    if not interval.known or interval.whole_range:
+        return None
+    return f"{interval.low:+.3f} to {interval.high:+.3f}"
 
 
 def interval_remarks(summary: Summary) -> list[str]:
@@ -48,16 +50,21 @@ def interval_remarks(summary: Summary) -> list[str]:
     return remarks
 
 
+def interval_name(differences: Iterable[PairedInterval]) -> str:
+    """Name the intervals by their confidence, where all have the same: `95% interval`."""
+    shown = {f"{difference.confidence:.1%}".replace(".0%", "%") for difference in differences}
+    return f"{shown.pop()} interval" if len(shown) == 1 else "interval"
+
+
 def verdict_sentences(baseline: str, versus: Versus) -> list[str]:
     """Say how a system compares with the baseline and, where that is open, what could be seen."""
     f1 = versus.differences["f1"]
     start = f"{versus.name} against {baseline}: {versus.verdict}, f1 {f1.value:+.4f}"
     if not f1.known:
         return [f"{start}, {_in_both(versus)}"]
-    sentences = [
-        f"{start} (95% interval {f1.low:+.4f} to {f1.high:+.4f}), p {versus.p_value:.4f},"
-        f" {_in_both(versus)}"
-    ]
+    if not f1.whole_range:
+        start += f" ({interval_name([f1])} {f1.low:+.4f} to {f1.high:+.4f})"
+    sentences = [f"{start}, p {f1.p_value:.4f}, {_in_both(versus)}"]
     if versus.verdict != "not distinguishable":
         return sentences
     if versus.power is None:

@@ -47,7 +47,7 @@ def test_a_comparison_says_verdict_interval_p_and_what_changed(
     assert "20 more" in text
     assert "part: a" in text
     assert "differences from 10000 permutations, seed 20260220" in text
-    assert "p is corrected for several comparisons and decides" in text
+    assert "p and intervals of differences are corrected for several comparisons" in text
 
 
 def test_what_could_have_been_seen_is_said_where_nothing_was(

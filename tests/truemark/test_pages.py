@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import re
 from base64 import b64encode
 from dataclasses import replace
@@ -22,7 +23,7 @@ from truemark import cli, imports
 from truemark.errors import TruemarkError
 from truemark.pages.document import change_tags, utf16
 from truemark.pages.figures import figures_of, threshold_figure
-from truemark.pages.report import report_page
+from truemark.pages.report import comparable_groups, report_page
 from truemark.pages.scales import Scale, difference_scale, score_scale
 from truemark.records import Finding, Run, load_run, write_run
 from truemark.uncertainty import PairedInterval
@@ -209,7 +210,7 @@ def test_mistakes_are_fixed_broken_or_in_both_by_kind_and_place() -> None:
     ],
 )
 def test_scores_are_shown_from_a_round_number_to_one(low: float, expected: Scale) -> None:
-    scale = score_scale([PairedInterval(0.97, low, 0.99, 0.1, 5)])
+    scale = score_scale([PairedInterval(0.97, low, 0.99, 0.1, 5, 0.1, 0.95)])
     assert scale.low == pytest.approx(expected.low)
     assert scale.step == expected.step
     assert scale.ticks[-1] == 1.0
@@ -228,14 +229,20 @@ def test_a_name_without_end_fills_no_page() -> None:
 
 
 def test_differences_are_shown_equally_far_to_both_sides() -> None:
-    scale = difference_scale([PairedInterval(0.02, -0.01, 0.07, 0.1, 5)])
+    scale = difference_scale([PairedInterval(0.02, -0.01, 0.07, 0.1, 5, 0.1, 0.95)])
     assert (scale.low, scale.high) == (-0.1, 0.1)
     assert scale.at(0) == "50.00%"
     assert scale.at(5) == "100.00%"
 
 
 def test_an_open_interval_still_has_a_scale() -> None:
-    assert difference_scale([PairedInterval(0.0, -1.0, 1.0, 0.1, 1)]).ticks == (-1, -0.5, 0, 0.5, 1)
+    assert difference_scale([PairedInterval(0.0, -1.0, 1.0, 0.1, 1, 0.1, 0.95)]).ticks == (
+        -1,
+        -0.5,
+        0,
+        0.5,
+        1,
+    )
 
 
 @pytest.fixture
@@ -304,3 +311,20 @@ def test_without_jinja_a_line_says_what_to_install(monkeypatch: pytest.MonkeyPat
 def test_ten_thousand_findings_are_drawn_whole() -> None:
     page = Elements(report_page([large_run()]))
     assert len(page.data["findings"]) == 10_000
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_answer_of_a_page_says_what_its_verdicts_say(seed: int) -> None:
+    chance = random.Random(seed)
+    runs = []
+    for name in ("first", "second", "third", "fourth"):
+        right = 0.9 - 0.08 * chance.random()
+        counts = [sum(chance.random() < right for _ in range(30)) for _ in range(14)]
+        runs.append(made(name, {f"u{n}": (tp, 0, 30 - tp) for n, tp in enumerate(counts)}))
+    names = ("first", "second", "third", "fourth")
+    (group,) = comparable_groups(runs, names, anyway=False)
+    assert group.comparison is not None
+    for versus in group.comparison.against:
+        pairs = {("first", versus.name), (versus.name, "first")}
+        told = bool(pairs & group.board.told_apart)
+        assert told == (versus.verdict in ("better", "worse"))

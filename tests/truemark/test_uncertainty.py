@@ -21,13 +21,16 @@ from truemark.uncertainty import (
     clustered,
     clustered_share,
     holm,
+    holm_levels,
     intervals_of,
     paired_interval,
+    paired_intervals,
     t_quantile,
     variance_components,
     wilson,
 )
 
+Ints = NDArray[np.int64]
 F1 = Scoring("f1", empty=0.0)
 RECALL = Scoring("recall", empty=0.0)
 CLEAN = Scoring("clean", empty=0.0)
@@ -202,6 +205,43 @@ def test_the_p_value_never_contradicts_the_interval(pairs: list[tuple[Counts, Co
         assert difference.low < difference.high
 
 
+@given(
+    st.integers(2, 5),
+    st.integers(6, 30),
+    st.floats(0.0, 0.3),
+    st.integers(0, 2**32 - 1),
+)
+@settings(max_examples=25, deadline=None)
+def test_p_corrected_for_several_comparisons_never_contradicts_the_interval_beside_it(
+    systems: int, clusters: int, loss: float, seed: int
+) -> None:
+    generator = np.random.default_rng(seed)
+    size = generator.integers(5, 60, clusters)
+    baseline = _drawn(generator, size, 0.9)
+    tables = [
+        (_drawn(generator, size, 0.9 - loss * generator.random()), baseline) for _ in range(systems)
+    ]
+    together = paired_intervals(tables, F1)
+    for difference, (first, second) in zip(together, tables, strict=True):
+        alone = paired_interval(first, second, F1)
+        assert (difference.p_value > 0.05) == (difference.low <= 0 <= difference.high)
+        assert difference.raw_p_value == alone.p_value <= difference.p_value
+        assert difference.confidence >= 0.95
+        assert difference.low <= alone.low + 1e-9
+        assert alone.high <= difference.high + 1e-9
+
+
+def _drawn(generator: np.random.Generator, size: Ints, right: float) -> Ints:
+    tp = generator.binomial(size, right)
+    return np.stack((tp, generator.poisson(size * (1 - right)), size - tp), axis=1)
+
+
+def test_each_interval_has_the_level_at_which_its_p_is_tested() -> None:
+    assert holm_levels([0.2, 0.001, 0.03]) == pytest.approx((0.025, 0.05 / 3, 0.025))
+    assert holm_levels([0.001, 0.002]) == (0.025, 0.05)
+    assert holm_levels([0.4]) == (0.05,)
+
+
 @pytest.mark.parametrize("clusters", range(1, 6))
 def test_up_to_five_clusters_rule_nothing_out(clusters: int) -> None:
     difference = difference_of([Counts(10, 0, 0)] * clusters, [Counts(5, 5, 5)] * clusters)
@@ -241,7 +281,7 @@ def test_a_paired_difference_holds_less_doubt_than_two_scores() -> None:
 
 
 def test_not_inferior_asks_of_one_side_only() -> None:
-    difference = PairedInterval(0.03, -0.01, 0.07, 0.2, 30)
+    difference = PairedInterval(0.03, -0.01, 0.07, 0.2, 30, 0.2, 0.95)
     assert difference.not_inferior(0.02)
     assert not difference.equivalent(0.02)
     assert not difference.not_inferior(0.01)

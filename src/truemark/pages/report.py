@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import median, quantiles
 
 from truemark.comparison import Comparison, Versus, compare, run_names
@@ -15,7 +15,7 @@ from truemark.pages.scales import Scale, difference_scale, score_scale
 from truemark.records import WRITTEN, Run, Unit, finding_counts
 from truemark.summary import GroupScore, Summary, summarise
 from truemark.uncertainty import MEASURES
-from truemark.wording import answer, interval_remarks, verdict_sentences
+from truemark.wording import answer, interval_name, interval_remarks, verdict_sentences
 
 MOST_UNITS = 40  # beyond which the list of units is no overview
 # Kinds that are either a false positive or a false negative, whatever they are compared with.
@@ -85,11 +85,25 @@ class Group:
         ]
 
     @property
+    def board(self) -> Board:
+        """Rank the runs; of pairs with the baseline the verdict that the page states decides."""
+        board = rank("", self.runs, self.summaries, self.names)
+        against = self.comparison.against if self.comparison else ()
+        apart = {pair for pair in board.told_apart if self.names[0] not in pair}
+        for versus in against:
+            match versus.verdict:
+                case "better":
+                    apart.add((versus.name, self.names[0]))
+                case "worse":
+                    apart.add((self.names[0], versus.name))
+        return replace(board, told_apart=frozenset(apart))
+
+    @property
     def answer(self) -> str:
         """Say which run to take, for someone who reads one sentence."""
         if self.comparison is None or self.comparison.differing:
             return ""
-        board = rank("", self.runs, self.summaries, self.names)
+        board = self.board
         return answer(board, _WORDS | dict(self.runs[0].words), self._units_missing(board))
 
     def _units_missing(self, board: Board) -> int | None:
@@ -116,7 +130,7 @@ def report_page(runs: Sequence[Run], *, anyway: bool = False) -> str:
     With `anyway` all runs are one group, compared over their common units.
     """
     names = run_names(runs)
-    groups = _groups(runs, names, anyway)
+    groups = comparable_groups(runs, names, anyway)
     summaries = {
         number: summary
         for group in groups
@@ -134,6 +148,7 @@ def report_page(runs: Sequence[Run], *, anyway: bool = False) -> str:
         groups=groups,
         measures=MEASURES,
         remarks=interval_remarks,
+        interval_name=interval_name,
         words=_WORDS | dict(runs[0].words),
         bars=_bars(runs, in_order),
         group_scale=score_scale(score.interval for summary in in_order for score in summary.groups),
@@ -153,7 +168,7 @@ def report_page(runs: Sequence[Run], *, anyway: bool = False) -> str:
     )
 
 
-def _groups(runs: Sequence[Run], names: Sequence[str], anyway: bool) -> list[Group]:
+def comparable_groups(runs: Sequence[Run], names: Sequence[str], anyway: bool) -> list[Group]:
     """Put runs that can be compared together, in order of first appearance."""
     together: dict[tuple[tuple[str, str], ...], list[int]] = {}
     for number, run in enumerate(runs):
