@@ -27,12 +27,12 @@ from cal_ai.extractors.protocol import Extraction, Extractor, Request, identity_
 from cal_ai.settings import DEFAULT_OWNER, load_settings
 from cal_ai.transcripts.conversation import Transcript
 from cal_ai.transcripts.reading import LARGEST_TRANSCRIPT, parse_transcript
-from truemark.command import note
 from truemark.counts import Counts
 from truemark.errors import TruemarkError
 from truemark.files import read_text
-from truemark.jsontext import parse_json, read_value, to_json
+from truemark.jsontext import parse_json, to_json
 from truemark.labelling.desk import Desk, Material
+from truemark.labelling.review import load_review
 from truemark.labelling.server import serve
 from truemark.labelling.storage import (
     Annotation,
@@ -40,14 +40,14 @@ from truemark.labelling.storage import (
     Workspace,
     check_annotator,
     content_digest,
+    done_by_all,
     file_digest,
 )
-from truemark.records import Finding, load_run
+from truemark.records import Finding
 from truemark.services.retry import model_policy
 
 WHOLE = "whole"
 SETTINGS = "settings"
-MARKS_FORMAT = "truemark.marks/1"
 _ASSETS = Path(__file__).parent / "label_page"
 _EDITED = ("owner", "reference_datetime", "tolerance", "calendar_context")
 _FIELDS = (
@@ -468,7 +468,7 @@ def label_conversations(
     if options.adjudicate:
         readers = [Workspace(folder, check_annotator(name)) for name in options.adjudicate]
         proposals = AnnotatorProposals((readers[0], readers[1]))
-        names = list(_done_by_all(names, readers))
+        names = done_by_all(names, readers)
     elif options.review:
         proposals = run_proposals(options.review)
         round_name = file_digest(options.review)
@@ -483,34 +483,9 @@ def label_conversations(
     return serve(Desk(task, workspace, round_name), open_browser=options.open_browser)
 
 
-def _done_by_all(names: Iterable[str], readers: Sequence[Workspace]) -> Iterable[str]:
-    for name in names:
-        annotations = [reader.read(name) for reader in readers]
-        if all(annotation is not None and annotation.done for annotation in annotations):
-            yield name
-        else:
-            who = " and ".join(reader.annotator for reader in readers)
-            note(f"{name}: not done by both {who}, left out")
-
-
-@dataclass(frozen=True, slots=True)
-class _Mark:
-    unit: str
-    kind: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class _Marks:
-    marks: tuple[_Mark, ...]
-
-
 def run_proposals(path: Path) -> RunProposals:
-    """Read the mistakes of a run record, or the marks that a report page exported."""
-    content = parse_json(read_text(path), str(path))
-    if isinstance(content, dict) and content.get("format") == MARKS_FORMAT:
-        marks = read_value(_Marks, content, str(path)).marks
-        return RunProposals("marked", tuple(Finding(mark.kind, mark.unit) for mark in marks))
-    run = load_run(path)
+    """Ask about the mistakes of a run, or those marked on a report page, most confident first."""
+    run = load_review(path)
     order = {name: number for number, name in enumerate(reversed(_CONFIDENCE))}
     mistakes = [finding for finding in run.findings if finding.mistake and not finding.repeat]
     mistakes.sort(key=lambda finding: order.get(finding.confidence or "", len(order)))

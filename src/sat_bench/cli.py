@@ -480,7 +480,7 @@ def parse_label_options(arguments: Sequence[str]) -> LabelOptions:
         "sat-bench label",
         "Opens a page on which sentence ends are marked; the gold is written to FOLDER/gold.",
         LABEL_FLAGS,
-        positional=(("FOLDER", "transcripts: .txt, .srt, .vtt"),),
+        positional=(("FOLDER", "transcripts: .txt, .srt, .vtt; gold to mend: .json, .conllu"),),
     )
     given = parser.parse(arguments)
     both = tuple(name.strip() for name in given.get("-adjudicate", "").split(",") if name.strip())

@@ -15,7 +15,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Protocol
 
-from sat_bench.corpus.loading import transcript_files
+from sat_bench.corpus.loading import ENDINGS, load_talk, transcript_files
 from sat_bench.corpus.subtitles import spoken_text
 from sat_bench.corpus.talks import CorpusError, Talk, find_sentences
 from sat_bench.corpus.transcripts import is_in_lines, parse_lines, split_header
@@ -37,8 +37,8 @@ from truemark.command import note
 from truemark.counts import Counts
 from truemark.errors import TruemarkError
 from truemark.files import read_text
-from truemark.jsontext import parse_json, read_value
 from truemark.labelling.desk import Desk, Material
+from truemark.labelling.review import load_review
 from truemark.labelling.server import serve
 from truemark.labelling.storage import (
     Annotation,
@@ -46,16 +46,17 @@ from truemark.labelling.storage import (
     Workspace,
     check_annotator,
     content_digest,
+    done_by_all,
     file_digest,
 )
 from truemark.matching import ScoredPositions, match_positions
-from truemark.records import WRITTEN, Run, load_run
+from truemark.records import WRITTEN, Run
 
-ENDINGS = (".txt", ".srt", ".vtt")
+SUBTITLES = (".srt", ".vtt")
+GOLD_FORMS = (".json", ".conllu")
 GOLD_FOLDER = "gold"
 LINES = "lines"
 LEAST_SEEN = 0.05  # what any model holds more likely than this has to be looked at
-MARKS_FORMAT = "truemark.marks/1"
 _PARAGRAPH = re.compile(r"\n[^\S\n]*\n")
 # Scripts that put no white space between words: every character may be the last of a sentence.
 _UNSPACED = "\u3001-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uff00-\uffef\U00020000-\U0003ffff"
@@ -102,8 +103,11 @@ def words_of(text: str) -> Words:
 
 def read_label_text(path: Path) -> LabelText:
     """Read a text to label; unlike a text to measure it needs no header."""
+    ending = path.suffix.lower()
+    if ending in GOLD_FORMS:
+        return _gold_text(load_talk(path))
     content = read_text(path)
-    if path.suffix.lower() != ".txt":
+    if ending in SUBTITLES:
         return LabelText({}, spoken_text(path, content))
     header, body, _ = split_header(content)
     if not body.strip():
@@ -113,6 +117,12 @@ def read_label_text(path: Path) -> LabelText:
     text, sentences = parse_lines(body)
     words = words_of(text)
     return LabelText(header, text, tuple(words.place_at(sentence.end) for sentence in sentences))
+
+
+def _gold_text(talk: Talk) -> LabelText:
+    header = {name: getattr(talk, name) for name in ("source", "speaker", "title", "language")}
+    words = words_of(talk.text)
+    return LabelText(header, talk.text, tuple(words.place_at(end) for end in talk.boundaries))
 
 
 def format_lines(header: Mapping[str, str], text: str, ends: Iterable[int]) -> str:
@@ -374,6 +384,8 @@ class TalkTask:
         given = _given(systems or {})
         given.pop(last, None)
         ends, places = self.proposals.begin(self._talk(name), given)
+        if read.ends is not None:
+            ends = set(read.ends)
         if systems == {}:  # nobody proposes anything, so every word has to be passed
             places = list(words.places)
         shown = {
@@ -418,9 +430,9 @@ class TalkTask:
         return annotation.content
 
     def gold_path(self, name: str) -> Path:
-        """Mend a text that is gold itself; else the gold lies in a folder of its own."""
+        """Mend a text in lines where it is; else the gold lies in a folder of its own."""
         file = self.files[name]
-        if read_label_text(file).ends is not None:
+        if file.suffix.lower() == ".txt" and read_label_text(file).ends is not None:
             return file
         return self.folder / GOLD_FOLDER / f"{name}.txt"
 
@@ -475,8 +487,12 @@ def _label_files(folder: Path) -> dict[str, Path]:
     if not folder.is_dir():
         raise CorpusError(f"{folder}: no such folder; label takes a folder of transcripts")
     for file in transcript_files(folder):
-        if file.suffix.lower() not in ENDINGS:
-            continue
+        if file.suffix.lower() in GOLD_FORMS:
+            try:
+                load_talk(file)
+            except CorpusError as error:  # a run record, or a treebank of many texts
+                note(f"left out: {error}")
+                continue
         if file.stem in files:
             raise CorpusError(
                 f"{file}: {files[file.stem].name} has the same name; keep one of them"
@@ -515,53 +531,20 @@ def adjudication_task(folder: Path, first: str, second: str) -> TalkTask:
     for reader in readers:
         if not reader.annotation_path("x").parent.is_dir():
             raise TruemarkError(f"{folder}: {reader.annotator} has marked nothing here")
-    both = []
-    for name in _label_files(folder):
-        annotations = [reader.read(name) for reader in readers]
-        if all(annotation is not None and annotation.done for annotation in annotations):
-            both.append(name)
-        else:
-            note(f"{name}: not done by both {first} and {second}, left out")
+    both = done_by_all(_label_files(folder), readers)
     return open_task(folder, AnnotatorProposals(readers), both)
 
 
 def review_task(folder: Path, source: Path) -> TalkTask:
     """Walk through the mistakes of a run, or through the marks that a report page exported."""
     files = _label_files(folder)
-    content = parse_json(read_text(source), str(source))
-    if isinstance(content, dict) and content.get("format") == MARKS_FORMAT:
-        proposals = _marked_proposals(content, files, str(source))
-    else:
-        proposals = _run_proposals(load_run(source), files, str(source))
+    proposals = _run_proposals(load_review(source), files, str(source))
     if not proposals.questions:
         raise TruemarkError(f"{source}: has no mistake in a talk of {folder}")
     names = list(dict.fromkeys(question.talk for question in proposals.questions))
     task = open_task(folder, proposals, names)
     walk = [(names.index(question.talk), question.place) for question in proposals.questions]
     return replace(task, walk=walk)
-
-
-@dataclass(frozen=True, slots=True)
-class _Mark:
-    unit: str
-    kind: str = ""
-    at: int | None = None
-    verdict: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class _Marks:
-    marks: tuple[_Mark, ...]
-
-
-def _marked_proposals(content: object, files: Mapping[str, Path], where: str) -> RunProposals:
-    marks = read_value(_Marks, content, where).marks
-    questions = []
-    for mark in marks:
-        if mark.unit in files and mark.at is not None:
-            place = words_of(read_label_text(files[mark.unit]).text).place_at(mark.at)
-            questions.append(Question(mark.unit, place, mark.kind, None, 0.0))
-    return RunProposals("marked", 0.5, TRUTH_RULES[0], tuple(questions))
 
 
 def _run_proposals(run: Run, files: Mapping[str, Path], where: str) -> RunProposals:

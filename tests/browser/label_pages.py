@@ -33,7 +33,7 @@ def label_server(module: str, *arguments: str) -> Iterator[tuple[str, subprocess
             yield address[0], process
         finally:
             process.send_signal(signal.SIGINT)
-            process.wait()
+            process.wait(timeout=60)
 
 
 @pytest.fixture

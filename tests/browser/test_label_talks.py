@@ -72,7 +72,11 @@ def test_a_talk_labelled_by_keyboard_twice_is_decided_and_scores(
     assert len(lines) == len(set(marked["anna"]) | set(marked["ben"]))
     command = [sys.executable, "-m", "sat_bench", "-model", "nano", "-format", "json"]
     done = subprocess.run(
-        [*command, "-corpus", str(folder / "gold")], check=True, capture_output=True, text=True
+        [*command, "-corpus", str(folder / "gold")],
+        check=True,
+        capture_output=True,
+        text=True,
+        timeout=120,
     )
     found = json.loads(done.stdout)
     assert f"{len(lines)}" in re.findall(r"\d+", json.dumps(found))
@@ -87,6 +91,7 @@ def test_a_talk_labelled_by_keyboard_twice_is_decided_and_scores(
         check=True,
         capture_output=True,
         text=True,
+        timeout=120,
     )
     assert agreed.stdout.startswith("anna and ben agree with F1 0.")
 
@@ -112,6 +117,71 @@ def test_the_last_word_always_ends_a_sentence(label: Label, tmp_path: Path) -> N
     page.keyboard.press("End")
     page.keyboard.press("Space")
     assert ends(page) == ["two"]
+
+
+def test_undo_survives_a_reload_and_another_talk(label: Label, tmp_path: Path) -> None:
+    page = label(
+        "sat_bench", write(tmp_path, a="one two three four five", b="six"), "-models", "none"
+    )
+    for _ in range(2):
+        page.keyboard.press("Space")
+        page.keyboard.press("ArrowRight")
+    wait_saved(page)
+    assert ends(page) == ["one", "two", "five"]
+    page.reload()
+    page.wait_for_selector("#panel:not([hidden])")
+    page.keyboard.press("u")
+    assert ends(page) == ["one", "five"]
+    wait_saved(page)
+    page.keyboard.press("]")
+    page.wait_for_selector("#title:text-is('b')")
+    page.keyboard.press("[")
+    page.wait_for_selector("#title:text-is('a')")
+    page.keyboard.press("u")
+    assert ends(page) == ["five"]
+    assert page.locator("#undo").is_disabled()
+
+
+def test_marks_of_a_report_page_become_gold(label: Label, chromium: Any, tmp_path: Path) -> None:
+    folder = write(tmp_path / "talks", one=TEXT)
+    record, page_file = tmp_path / "nano.run.json", tmp_path / "page.html"
+    for command in (
+        ["sat_bench", "-model", "nano", "-corpus", str(folder), "-record", str(record)],
+        ["truemark", "report", str(record), "-o", str(page_file)],
+    ):
+        subprocess.run(
+            [sys.executable, "-m", *command], check=True, capture_output=True, timeout=120
+        )
+    mistakes = json.loads(record.read_text(encoding="utf-8"))["findings"]
+    report = chromium.new_context().new_page()
+    report.goto(page_file.as_uri())
+    report.keyboard.press("w")
+    with report.expect_download() as download:
+        report.locator("#export").click()
+    marks = tmp_path / "marks.json"
+    download.value.save_as(marks)
+    report.context.close()
+    [marked] = json.loads(marks.read_text(encoding="utf-8"))["marks"]
+    assert any(mistake.get("offset", 0) + mistake["at"] == marked["at"] for mistake in mistakes)
+    page = label("sat_bench", folder, "-from", marks)
+    assert page.locator("#left").inner_text() == "done · 0 in all"  # opened at the one place
+    before = ends(page)
+    page.keyboard.press("Space")
+    changed = set(ends(page)) ^ set(before)
+    assert len(changed) == 1
+    page.keyboard.press("n")
+    wait_saved(page)
+    gold = (folder / "gold" / "one.txt").read_text(encoding="utf-8")
+    lines = gold.partition("\n\n")[2].split("\n")
+    assert changed.pop() in {line.split()[-1] for line in lines if line}
+    scored = subprocess.run(
+        [sys.executable, "-m", "sat_bench", "-model", "nano", "-corpus", str(folder / "gold")],
+        check=True,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert scored.stdout.startswith("Loaded 1 talks")
 
 
 def test_two_tabs_do_not_overwrite_each_other(label: Label, tmp_path: Path) -> None:
@@ -153,7 +223,7 @@ def test_a_closed_tab_and_a_killed_server_lose_nothing(label: Label, tmp_path: P
     page = label("sat_bench", folder, "-models", "none")
     assert len(ends(page)) == 31
     page.process.kill()
-    page.process.wait()
+    page.process.wait(timeout=60)
     with label_server("sat_bench", str(folder), "-models", "none", "-no-browser"):
         assert len(json.loads(stored.read_text(encoding="utf-8"))["content"]["ends"]) == 31
 
@@ -168,7 +238,7 @@ def test_a_server_that_is_gone_is_said(chromium: Any, tmp_path: Path) -> None:
         page.goto(address)
         page.wait_for_selector("#panel:not([hidden])")
         process.kill()
-        process.wait()
+        process.wait(timeout=60)
         page.keyboard.press("Space")
         page.wait_for_selector("#saved.failed")
         assert "not saved" in page.locator("#saved").inner_text()
@@ -264,7 +334,7 @@ def test_the_mistakes_of_a_run_are_walked_through(label: Label, tmp_path: Path) 
     folder = write(tmp_path / "talks", one=TEXT, two=TEXT.replace("chairs", "tables"))
     run = tmp_path / "nano.run.json"
     measured = [sys.executable, "-m", "sat_bench", "-model", "nano", "-corpus", str(folder)]
-    subprocess.run([*measured, "-record", str(run)], check=True, capture_output=True)
+    subprocess.run([*measured, "-record", str(run)], check=True, capture_output=True, timeout=120)
     count = len(json.loads(run.read_text(encoding="utf-8"))["findings"])
     page = label("sat_bench", folder, "-from", run)
     assert "Is the truth wrong?" in page.locator("#panel").inner_text()

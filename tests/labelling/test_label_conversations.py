@@ -218,6 +218,45 @@ def test_mistakes_of_a_run_are_questions_about_the_truth(
     assert state["content"]["events"][0]["fields"]["title"] == "Boiler check"
 
 
+def test_marks_of_a_report_page_are_asked_with_both_events(
+    desk_of: Make, conversations: Path
+) -> None:
+    unit = f"uncategorized/{NAME}"
+    mark: Any = {"unit": unit, "kind": "wrong title", "at": None, "verdict": "wrong"}
+    mark |= {"expected": {"title": "Boiler"}, "got": {"title": "Boiler check"}}
+    file = conversations / "x.marks.json"
+    file.write_text(json.dumps({"format": "truemark.marks/1", "marks": [mark]}), encoding="utf-8")
+    state = opened(desk_of(proposals=run_proposals(file), walk=[(0, "question-0")]), 0)
+    [question] = state["questions"]
+    assert (question["expected"], question["got"]) == (
+        {"title": "Boiler"},
+        {"title": "Boiler check"},
+    )
+
+
+FORMS = {
+    "names": "Anna: Lunch on Friday?\nBen: Yes, at noon.\n",
+    "clock": "[10:01] Anna: Lunch on Friday?\n[10:02] Ben: Yes, at noon.\n",
+    "webvtt": (
+        "WEBVTT\n\n00:00:01.000 --> 00:00:02.000\n<v Anna>Lunch on Friday?</v>\n\n"
+        "00:00:03.000 --> 00:00:04.000\n<v Ben>Yes, at noon.</v>\n"
+    ),
+    "whatsapp": (
+        "12/10/2025, 10:01 - Anna: Lunch on Friday?\n12/10/2025, 10:02 - Ben: Yes, at noon.\n"
+    ),
+}
+
+
+@pytest.mark.parametrize("text", FORMS.values(), ids=FORMS)
+def test_conversations_of_every_form_can_be_labelled(
+    desk_of: Make, conversations: Path, text: str
+) -> None:
+    (conversations / f"{NAME}.txt").write_text(text, encoding="utf-8")
+    state = opened(desk_of(), 0)
+    assert state["speakers"] == ["Anna", "Ben"]
+    assert [line["words"] for line in state["lines"]] == ["Lunch on Friday?", "Yes, at noon."]
+
+
 @pytest.mark.parametrize(
     "content", [{}, {"sidecar": {}, "events": [1]}, {"sidecar": 1, "events": []}]
 )

@@ -74,6 +74,35 @@ def test_subtitles_and_texts_without_a_header_can_be_labelled(tmp_path: Path) ->
     assert read_label_text(tmp_path / "b.txt").text == "hello there\nyou"
 
 
+def test_gold_in_other_forms_begins_with_its_ends_and_is_written_in_lines(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    gold = {"text": "We sat. He left then", "boundaries": [7, 15, 20], "speaker": "Ann"}
+    (tmp_path / "a.json").write_text(json.dumps(gold), encoding="utf-8")
+    words = "".join(
+        f"{number}\t{word}\t_\t_\t_\t_\t_\t_\t_\t_\n" for number, word in ((1, "So"), (2, "did"))
+    )
+    (tmp_path / "b.conllu").write_text(f"# text = So did\n{words}\n" * 2, encoding="utf-8")
+    (tmp_path / "nano.run.json").write_text("{}", encoding="utf-8")
+    task = draft_task(tmp_path, (), 10)
+    assert list(task.files) == ["a", "b"]
+    assert "left out: " in (said := capsys.readouterr().err)
+    assert "nano.run.json" in said
+    desk = Desk(task, Workspace(tmp_path))
+    state = opened(desk, 0)
+    assert state["content"] == {"ends": [6, 12, 16]}
+    assert state["speaker"] == "Ann"
+    assert opened(desk, 1)["content"] == {"ends": [5, 10]}
+    desk.save(0, Change("s", 1, state["stamp"], {"ends": [6, 16]}, tuple(state["places"])))
+    desk.close()
+    assert json.loads((tmp_path / "a.json").read_text(encoding="utf-8")) == gold
+    assert (
+        (tmp_path / "gold" / "a.txt")
+        .read_text(encoding="utf-8")
+        .endswith("# Truth: lines\n\nWe sat.\nHe left then\n")
+    )
+
+
 def test_two_forms_of_one_talk_are_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -159,6 +188,15 @@ def test_marks_of_a_report_page_are_taken(tmp_path: Path) -> None:
     file = tmp_path / "marks.json"
     file.write_text(json.dumps({"format": "truemark.marks/1", "run": "a", "marks": marks}), "utf-8")
     assert review_task(tmp_path, file).walk == [(0, 11)]
+
+
+def test_marks_of_a_changed_text_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "one.txt").write_text(TEXT, encoding="utf-8")
+    marks = {"marks": [{"unit": "one", "at": 13}], "signature": {"condition": "bare"}}
+    file = tmp_path / "marks.json"
+    file.write_text(json.dumps({"format": "truemark.marks/1", **marks}), encoding="utf-8")
+    with pytest.raises(TruemarkError, match="was measured under bare"):
+        review_task(tmp_path, file)
 
 
 def test_a_text_that_changed_since_the_run_is_refused(tmp_path: Path) -> None:

@@ -11,11 +11,12 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from truemark.command import note
 from truemark.errors import TruemarkError
 from truemark.files import open_regular, read_bytes, write_atomically
 from truemark.jsontext import read_json, to_json, without_defaults
@@ -116,6 +117,19 @@ def _fields(value: Annotation | Draft) -> dict[str, object]:
     fields = without_defaults(value)
     assert isinstance(fields, dict)
     return fields
+
+
+def done_by_all(names: Iterable[str], readers: Sequence[Workspace]) -> list[str]:
+    """List the texts that every annotator has done, and tell which others are left out."""
+    who = " and ".join(reader.annotator for reader in readers)
+    done = []
+    for name in names:
+        annotations = [reader.read(name) for reader in readers]
+        if all(annotation is not None and annotation.done for annotation in annotations):
+            done.append(name)
+        else:
+            note(f"{name}: not done by both {who}, left out")
+    return done
 
 
 def is_annotation(path: Path) -> bool:

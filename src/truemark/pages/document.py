@@ -178,6 +178,7 @@ def _run(run: Run, name: str, number: int, texts: Texts) -> dict[str, object]:
     counts = total(unit.counts for unit in scored_units(run))
     return {
         "id": run.id,
+        "signature": dict(run.signature),
         "name": name,
         "number": number,
         "total": [counts.tp, counts.fp, counts.fn],

@@ -6,7 +6,7 @@ globalThis.shell = (() => {
   const RETRY_MS = 1000;
   const DRAFT_MS = 250;
   const LARGEST_KEPT_ALIVE = 60000;
-  const UNDO_STEPS = 1000;
+  const UNDO_STEPS = 200;
   const { make } = texts;
   const byId = (id) => document.getElementById(id);
   const session = crypto.randomUUID();
@@ -179,7 +179,7 @@ globalThis.shell = (() => {
     seen = new Set(state.seen ?? []);
     asked = new Set(state.places ?? []);
     unsent = new Set();
-    undone = [];
+    undone = keptSteps();
     document.title = `${state.title} – ${overview.title}`;
     byId("title").textContent = state.title;
     notice(state.drafting ? "The systems are making a draft …" : state.notice);
@@ -219,6 +219,7 @@ globalThis.shell = (() => {
     changedField = field;
     if (undone.length > UNDO_STEPS) undone.shift();
     mutate(content);
+    keepSteps();
     byId("undo").disabled = false;
     save();
   }
@@ -227,9 +228,34 @@ globalThis.shell = (() => {
     if (conflict || !undone.length) return;
     content = JSON.parse(undone.pop());
     changedField = null;
+    keepSteps();
     view.update(content);
     refresh();
     save();
+  }
+
+  /** The same for equal contents, whatever the order of their fields. */
+  function canonical(value) {
+    const sorted = (_, part) =>
+      part && typeof part === "object" && !Array.isArray(part) ? Object.fromEntries(Object.entries(part).sort()) : part;
+    return JSON.stringify(value, sorted);
+  }
+
+  const stepsName = () => `undo ${overview.folder} ${overview.annotator} ${text.name}`;
+
+  /** Keeps the way back for when the page is loaded again, as far as the browser has room. */
+  function keepSteps() {
+    try {
+      sessionStorage.setItem(stepsName(), JSON.stringify({ now: canonical(content), steps: undone }));
+    } catch {
+      sessionStorage.removeItem(stepsName());
+    }
+  }
+
+  /** The way back that was kept; none where the text was changed elsewhere since. */
+  function keptSteps() {
+    const kept = JSON.parse(sessionStorage.getItem(stepsName()) ?? "null");
+    return content && kept?.now === canonical(content) ? kept.steps : [];
   }
 
   function refresh() {

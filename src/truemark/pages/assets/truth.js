@@ -78,9 +78,12 @@ globalThis.truthOf = (data) => {
         kind: finding.kind,
         at: finding.character ?? null,
         verdict: verdictOf(finding),
+        expected: finding.expected,
+        got: finding.got,
+        note: finding.note,
       }));
       if (!marks.length) return [];
-      const content = JSON.stringify({ format: "truemark.marks/1", run: run.id, marks }, null, 2);
+      const content = JSON.stringify({ format: "truemark.marks/1", run: run.id, signature: run.signature, marks }, null, 2);
       return [[`${run.name.replace(/[^\w.-]+/g, "-").slice(0, 60)}-${run.id}.marks.json`, `${content}\n`]];
     });
   }

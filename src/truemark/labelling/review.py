@@ -1,0 +1,62 @@
+"""What a review of the truth goes through: mistakes of a run, or those marked on a report page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from truemark.files import read_text
+from truemark.jsontext import parse_json, read_value
+from truemark.records import Finding, Run, ScoringRules, System, load_run
+
+MARKS_FORMAT = "truemark.marks/1"
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A mistake that was marked; `at` is its place in the text of its unit, in characters."""
+
+    unit: str
+    kind: str = ""
+    at: int | None = None
+    expected: object = None
+    got: object = None
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Marks:
+    """What a report page exports."""
+
+    marks: tuple[Mark, ...]
+    signature: Mapping[str, str] = field(default_factory=dict)
+
+
+def load_review(path: Path) -> Run:
+    """Load a run record, or make a run that has the marked mistakes of a report page."""
+    content = parse_json(read_text(path), str(path))
+    if not isinstance(content, dict) or content.get("format") != MARKS_FORMAT:
+        return load_run(path)
+    marks = read_value(Marks, content, str(path))
+    findings = [
+        Finding(
+            mark.kind,
+            mark.unit,
+            at=mark.at,
+            expected=mark.expected,
+            got=mark.got,
+            note=mark.note,
+        )
+        for mark in marks.marks
+    ]
+    return Run(
+        tool="",
+        version="",
+        started="",
+        system=System("marked"),
+        signature=marks.signature,
+        scoring=ScoringRules(0),
+        units=(),
+        findings=tuple(findings),
+    )
