@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from pathlib import Path
+from random import Random
 
 import pytest
 from tests.cal_ai.calendar_backends import BERLIN, at, vcalendar, vevent
 from tests.cal_ai.calendar_texts import REAL_WORLD
+from tests.hostile.forked import complaints, run
+from tests.hostile.large_calendars import large_calendar_cases
 
 from cal_ai.calendars.ics import IcsCalendar
 from cal_ai.calendars.protocol import CalendarError
@@ -115,3 +119,41 @@ def test_time_grows_with_the_events_of_a_day_and_not_with_their_square(tmp_path:
 
     seconds(10)
     assert seconds(4_000) < 10 * max(seconds(1_000), 0.05)
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("folds", "c.ics: has 3,000,010 lines, expected 600,000 at most"),
+        ("lines", "c.ics: has 15,000,003 lines, expected 600,000 at most"),
+        ("long line", "event 'E0' is left out: its DESCRIPTION is longer than 1,000,000 char"),
+        ("long list", ""),
+        ("parameters", ""),
+        ("attendees", ""),
+        ("dates", "event 'E0' is left out: it names more than 10,000 dates"),
+        ("rules", "more events of ics:c.ics cannot be read"),
+        ("zones", "c.ics: has 10,000 rules of time zones, expected 500 at most"),
+        ("dates of a zone", ""),
+        ("events of a day", "5,000 events of these days are read; 15,000 more are left out"),
+    ],
+)
+def test_a_calendar_that_is_large_in_one_way_is_read_within_bounds(
+    tmp_path: Path, name: str, said: str
+) -> None:
+    cases = large_calendar_cases(Random(1), rounds=0)
+    (case,) = (case for case in cases if case.name == f"{name} 300,000")
+    outcome = run(case, tmp_path)
+    assert complaints(case, outcome, tmp_path) == []
+    assert said in outcome.err.decode()
+
+
+def test_what_is_not_read_of_an_event_stays_in_the_file(tmp_path: Path) -> None:
+    attachment = "ATTACH;ENCODING=BASE64;VALUE=BINARY:" + "QUJD" * 300_000
+    event = GOOD.replace("END:VEVENT", f"{attachment}\r\nEND:VEVENT")
+    calendar = opened(tmp_path, event)
+    (entry,) = calendar.coming(at(23, 0), at(31, 0)).entries
+    changed = calendar.update(entry, replace(entry.details, title="Better"), "mark")
+    assert changed == calendar.get("good")
+    text = (tmp_path / "calendar.ics").read_text()
+    assert attachment in text
+    assert "SUMMARY:Better" in text

@@ -41,9 +41,11 @@ from truemark.jsonlines import DAMAGED_SUFFIX
 from truemark.jsontext import to_json
 from truemark.services.calls import CallFailed
 from truemark.services.retry import model_policy
+from truemark.text import counted
 
 CONTEXT = timedelta(days=14)
 _SPEAKERS_SHOWN = 5
+_WARNINGS_SHOWN = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,8 +213,10 @@ def apply_transcript(run: Conversation) -> tuple[Outcome, ...]:
         inform(f"applied to {calendar.name} before, so nothing is changed; --again applies it anew")
         return tuple(earlier.changes.values())
     listing = calendar.coming(run.now, run.now + CONTEXT)
-    for warning in listing.warnings:
+    for warning in listing.warnings[:_WARNINGS_SHOWN]:
         note(f"warning: {warning}")
+    if (more := len(listing.warnings) - _WARNINGS_SHOWN) > 0:
+        note(f"warning: {counted(more, 'more event')} of {calendar.name} cannot be read")
     events = asyncio.run(_extract(run, as_context(listing.entries)))
     decisions = [
         decide(event, target_of(event, listing.entries), run.now, run.zone, run.apply)

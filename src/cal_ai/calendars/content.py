@@ -20,6 +20,7 @@ _END = re.compile(r"END:\s*([A-Za-z0-9-]+)\s*", re.IGNORECASE)
 _LONGEST_LINE = 75
 _SHOWN = 40
 _DEEPEST = 20
+_MOST_LINES = 600_000  # folded ones included; 50,000 events or so
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +120,9 @@ class Content:
 
 def parse_content(data: bytes, where: str) -> Content:
     """Parse the file; raises a `CalendarError` that says why it is not iCalendar."""
+    breaks = data.count(b"\n") + data.count(b"\r") - data.count(b"\r\n")
+    if breaks > _MOST_LINES:
+        raise CalendarError(f"{where}: has {breaks:,} lines, expected {_MOST_LINES:,} at most")
     lines = list(_lines(data, where))
     parts = _tree(lines, where)
     for part in parts:

@@ -14,6 +14,7 @@ from math import inf, prod
 from typing import Any
 
 MOST_OCCURRENCES = 1_000
+MOST_EVENTS = 10_000
 MOST_MOMENTS = 250_000
 """Days and times that may be looked at for one event; they take well under a second."""
 _TOO_MANY = "its rule names too many days and times to look through"
@@ -59,11 +60,13 @@ class BeyondBoundsError(Exception):
 class Budget:
     """What may still be spent on the events of one calendar together.
 
-    `moments` are days and times to look at, `searches` rules that turn out to name no day at all.
+    `moments` are days and times to look at, `searches` rules that turn out to name no day at all,
+    `events` are events and their occurrences.
     """
 
     moments: float = 4 * MOST_MOMENTS
     searches: int = 10
+    events: int = MOST_EVENTS
 
     def occurrences(self, parsed: Any, start: datetime, end: datetime) -> list[Any]:
         """Find the occurrences of the events in `parsed` that overlap the window.
@@ -72,6 +75,7 @@ class Budget:
         """
         import recurring_ical_events  # type: ignore[import-untyped]  # ships no types
 
+        self._count(len(parsed.subcomponents))
         for event in parsed.subcomponents:
             for rule in _rules(event):
                 begin = _wall_clock(event["DTSTART"].dt)
@@ -81,7 +85,13 @@ class Budget:
         occurrences = list(recurring_ical_events.of(parsed).between(start, end))
         if len(occurrences) > MOST_OCCURRENCES:
             raise BeyondBoundsError(f"it occurs more than {MOST_OCCURRENCES} times in these days")
+        self._count(len(occurrences))
         return occurrences
+
+    def _count(self, events: int) -> None:
+        if events > self.events:
+            raise BeyondBoundsError(f"there are more than {MOST_EVENTS:,} events in these days")
+        self.events -= events
 
     def _spend(self, moments: float) -> None:
         if moments > min(self.moments, MOST_MOMENTS):

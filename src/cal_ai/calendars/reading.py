@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
-from functools import lru_cache
+from functools import cache
 from typing import Any
 from zoneinfo import ZoneInfo, available_timezones
 
@@ -32,17 +32,29 @@ _ZONE_PROPERTIES = frozenset({"TZID", "DTSTART", "TZOFFSETFROM", "TZOFFSETTO", "
 _YEARLY = re.compile(
     r"RRULE:(?=.*FREQ=YEARLY)(?!.*INTERVAL=0*(;|$))(?!.*BY(SETPOS|SECOND|MINUTE)).*"
 )
+_SHOWN = 60
+_MOST_RULES = 500  # in time zones that only the calendar knows; programs write a dozen
+_MOST_EVENTS = 5_000  # in the days asked for, recurring ones included
+_MOST_DATES = 10_000  # that one event names beside its rule
+_MOST_PEOPLE = 1_000  # of one event; more are not read
+_LONGEST_VALUE = 1_000_000  # characters of a property that is read
 _MOST_CHANGES = 300  # of the clocks in a zone; older ones are dropped
 _ESSENTIAL = frozenset({"DTSTART", "DTEND", "DURATION", "RRULE", "RDATE", "EXDATE"})
+_HEAD = ("VERSION", "PRODID", "CALSCALE", "X-WR-TIMEZONE")
+# What is read of an event; attachments, alarms and the like may be as large as they want.
+_READ = _ESSENTIAL | {
+    *("UID", "SUMMARY", "LOCATION", "DESCRIPTION", "STATUS", "ATTENDEE"),
+    *("RECURRENCE-ID", "EXRULE", "SEQUENCE", MARK),
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Reader:
     """Reads the events of one VCALENDAR for an owner in a time zone.
 
-    `head` are the properties of the calendar itself, `zones` its time zones that the system does
-    not know: the library takes the rules of all others from the system. `by_uid` holds the
-    components of each event; whoever adds or removes one keeps it up to date.
+    `head` are the properties of the calendar itself that are read, `zones` its time zones that the
+    system does not know: the library takes the rules of all others from the system. `by_uid` holds
+    the components of each event; whoever adds or removes one keeps it up to date.
     """
 
     calendar: Component
@@ -58,19 +70,42 @@ class Reader:
         by_uid: dict[str, list[Component]] = {}
         for event in _events(calendar):
             by_uid.setdefault(_uid(event), []).append(event)
-        lines = (part for part in calendar.parts if isinstance(part, Line))
+        lines = (calendar.line(name) for name in _HEAD)
+        head = tuple(line for line in lines if line is not None and _is_plain(line))
         zones: dict[str, Component] = {}
         for part in calendar.components:
-            if part.name == "VTIMEZONE" and not _is_known(name := _zone_name(part)):
+            if part.name != "VTIMEZONE":
+                continue
+            name = _line_value(part, "TZID")
+            if name.strip("/") not in _system_zones():
                 zones.setdefault(name, _essentials(part))
-        return cls(calendar, where, zone, tuple(filter(_is_plain, lines)), zones, by_uid)
+        rules = sum(len(zone.parts) for zone in zones.values())
+        if rules > _MOST_RULES:
+            raise CalendarError(
+                f"{where}: has {rules:,} rules of time zones, expected {_MOST_RULES:,} at most"
+            )
+        return cls(calendar, where, zone, head, zones, by_uid)
 
     def coming(self, start: datetime, end: datetime, budget: Budget) -> Listing:
         """List the events that overlap the window; one that cannot be read becomes a warning."""
         near = (start - 2 * _DAY).date(), (end + 2 * _DAY).date()
-        events = [event for event in _events(self.calendar) if _may_overlap(event, *near)]
         entries: list[Entry] = []
         warnings: list[str] = []
+        events: list[Component] = []
+        for event in _events(self.calendar):
+            if not _may_overlap(event, *near):
+                continue
+            if excess := _excess(event):
+                title = shown(_line_value(event, "SUMMARY")[:_SHOWN])
+                warnings.append(f"{self.where}: event {title} is left out: {excess}")
+            else:
+                events.append(event)
+        if len(events) > _MOST_EVENTS:
+            more = f"{len(events) - _MOST_EVENTS:,} more"
+            warnings.append(
+                f"{self.where}: {_MOST_EVENTS:,} events of these days are read; {more} are left out"
+            )
+            del events[_MOST_EVENTS:]
         for parsed in _each_series(self._readable(events, warnings)):
             problems = list(_problems(parsed))
             title = _title(parsed.subcomponents[0])
@@ -90,6 +125,7 @@ class Reader:
         events = self.by_uid.get(uid)
         if not events or not uid:
             return None
+        self._expect_no_excess(events)
         parsed = self._parsed(events)
         try:
             for anchor in _anchors(parsed, recurrence):
@@ -105,12 +141,21 @@ class Reader:
         """Return the components of one event, each with its form in the icalendar library."""
         if not (events := self.by_uid.get(uid)):
             return []
+        self._expect_no_excess(events)
         return list(zip(events, self._parsed(events).walk("VEVENT"), strict=True))
+
+    def _expect_no_excess(self, events: Sequence[Component]) -> None:
+        for excess in filter(None, map(_excess, events)):
+            raise CalendarError(f"{self.where}: the event cannot be read: {excess}")
 
     def _parsed(self, events: Sequence[Component]) -> Any:
         import icalendar
 
-        parts: list[Line | Component] = [*self.head, *self._zones_of(events), *events]
+        parts: list[Line | Component] = [
+            *self.head,
+            *self._zones_of(events),
+            *map(_what_is_read, events),
+        ]
         whole = Component("VCALENDAR", self.calendar.begin, parts, self.calendar.end)
         try:
             return icalendar.Calendar.from_ical(whole.text())
@@ -136,7 +181,7 @@ class Reader:
                 self._parsed([event])
                 readable.append(event)
             except CalendarError:
-                title = shown((event.line("SUMMARY") or event.begin).text.partition(":")[2])
+                title = shown(_line_value(event, "SUMMARY"))
                 warnings.append(f"{self.where}: event {title} is left out: it cannot be read")
         return self._parsed(readable)
 
@@ -176,14 +221,35 @@ def series_version(events: Sequence[Component]) -> str:
     return data_hash(*(event.raw() for event in events))
 
 
-def _zone_name(zone: Component) -> str:
-    line = zone.line("TZID")
+def _line_value(component: Component, name: str) -> str:
+    line = component.line(name)
     return line.text.partition(":")[2].strip() if line else ""
 
 
-@lru_cache(maxsize=256)
-def _is_known(zone: str) -> bool:
-    return zone.strip("/") in available_timezones()
+_system_zones = cache(available_timezones)
+
+
+def _what_is_read(event: Component) -> Component:
+    """Strip an event of all that is not read, which the library would parse too."""
+    lines: list[Line | Component] = []
+    people = 0
+    for part in event.parts:
+        if isinstance(part, Line) and (name := part.name) in _READ:
+            people += name == "ATTENDEE"
+            if name != "ATTENDEE" or people <= _MOST_PEOPLE:
+                lines.append(part)
+    return Component(event.name, event.begin, lines, event.end)
+
+
+def _excess(event: Component) -> str | None:
+    """Say what of an event is too much to be read; None where nothing is."""
+    dates = 0
+    for line in event.lines(*_READ):
+        if len(line.text) > _LONGEST_VALUE:
+            return f"its {line.name} is longer than {_LONGEST_VALUE:,} characters"
+        if line.name in ("RDATE", "EXDATE"):
+            dates += 1 + line.text.count(",")
+    return f"it names more than {_MOST_DATES:,} dates" if dates > _MOST_DATES else None
 
 
 def _is_plain(line: Line) -> bool:
@@ -200,19 +266,19 @@ def _essentials(zone: Component) -> Component:
     The library rejects calendars for some properties of later standards. Rules other than yearly
     ones, which no real zone has, could be expanded second by second, for each event again.
     """
-    kept: list[Line | Component] = []
-    rules = 0
-    for part in zone.parts:
-        if isinstance(part, Component):
-            kept.append(_essentials(part))
-        elif part.name == "RRULE":
-            rules += 1
-            kept += [part] if rules == 1 and _YEARLY.fullmatch(part.text.upper()) else []
-        elif part.name in _ZONE_PROPERTIES:
-            kept.append(part)
-    changes = [part for part in kept if isinstance(part, Component)]
-    too_many = set(map(id, changes[:-_MOST_CHANGES]))
-    kept = [part for part in kept if id(part) not in too_many]
+    changes = list(zone.components)[-_MOST_CHANGES:]
+    dates = _MOST_CHANGES
+    kept: list[Line | Component] = [*zone.lines("TZID")]
+    for change in changes:
+        lines: list[Line | Component] = []
+        for line in change.lines(*_ZONE_PROPERTIES):
+            dates -= (1 + line.text.count(",")) if line.name == "RDATE" else 0
+            if line.name != "RDATE" or dates >= 0:
+                lines.append(line)
+        rule = change.line("RRULE")
+        if rule is not None and _YEARLY.fullmatch(rule.text.upper()):
+            lines.append(rule)
+        kept.append(Component(change.name, change.begin, lines, change.end))
     return Component(zone.name, zone.begin, kept, zone.end)
 
 
@@ -241,10 +307,7 @@ def _problems(series: Any) -> Iterator[str]:
 def _uid(event: Component) -> str:
     from icalendar import vText
 
-    line = event.line("UID")
-    if line is None:
-        return ""
-    value = line.text.partition(":")[2]
+    value = _line_value(event, "UID")
     return (str(vText.from_ical(value)) if "\\" in value else value).strip()
 
 
