@@ -363,7 +363,7 @@ def with_findings(run: Run, measured: Measured, talks: Iterable[Talk]) -> Run:
         run,
         tolerances=over_tolerances(groups, threshold, {*TOLERANCES, tolerance}),
         curve=thinned(measurement.summed, run.scoring),
-        reliability=reliability(groups, tolerance),
+        reliability=reliability(groups, tolerance, threshold),
     )
 
 
@@ -458,13 +458,14 @@ def _note(kind: str, off: int | None) -> str:
     return f"{where} the true end"
 
 
-def reliability(groups: Sequence[Group], tolerance: int) -> Reliability:
+def reliability(groups: Sequence[Group], tolerance: int, threshold: float) -> Reliability:
     """Compare stated probabilities with how often a sentence does end there.
 
-    Each true end is credited to the most probable position within the tolerance of it.
+    Each true end is credited to the most probable position within the tolerance of it. What sums
+    it up is over predicted ends. Talks are clusters.
     """
-    probabilities, outcomes = [], []
-    for scored, truths in groups:
+    probabilities, outcomes, talks = [], [], []
+    for number, (scored, truths) in enumerate(groups):
         right = np.zeros(len(scored), dtype=np.bool_)
         ends = np.asarray(truths)
         first = scored.positions.searchsorted(ends - tolerance, side="left")
@@ -475,7 +476,13 @@ def reliability(groups: Sequence[Group], tolerance: int) -> Reliability:
         stated = np.isfinite(scored.scores)
         probabilities.append(scored.scores[stated])
         outcomes.append(right[stated])
-    return reliability_of(np.concatenate(probabilities), np.concatenate(outcomes))
+        talks.append(np.full(np.count_nonzero(stated), number))
+    return reliability_of(
+        np.concatenate(probabilities),
+        np.concatenate(outcomes),
+        clusters=np.concatenate(talks),
+        above=threshold,
+    )
 
 
 def record_paths(

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from truemark.records import Reliability, ReliabilityRow
+from truemark.uncertainty import Share, clustered_share
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +36,7 @@ def binned(probabilities: ArrayLike, outcomes: ArrayLike, bins: int = 15) -> tup
         raise ValueError(f"bins must be 1 or more, got {bins}")
     claimed, right = _checked(probabilities, outcomes)
     edges = np.arange(bins + 1) / bins
-    place = np.minimum(np.searchsorted(edges, claimed, side="right") - 1, bins - 1)
+    place = _places(claimed, bins)
     columns = (
         np.bincount(place, minlength=bins).tolist(),
         np.bincount(place[right], minlength=bins).tolist(),
@@ -63,9 +64,37 @@ def brier_score(probabilities: ArrayLike, outcomes: ArrayLike) -> float:
     return float(((claimed - right) ** 2).mean())
 
 
-def reliability_of(probabilities: ArrayLike, outcomes: ArrayLike, bins: int = 15) -> Reliability:
-    """Make the part of a run record that says how often each stated probability was right."""
-    parts = binned(probabilities, outcomes, bins)
+def error_by_chance(probabilities: ArrayLike, bins: int = 15) -> float:
+    """Return about the calibration error to expect where every probability is true.
+
+    The number of right ones in a bin then varies around the sum of its probabilities, by the
+    mean distance of a normal distribution of the same variance.
+    """
+    claimed = np.asarray(probabilities, dtype=np.float64)
+    if not len(claimed):
+        raise ValueError("probabilities must not be empty, got none")
+    variance = np.bincount(_places(claimed, bins), weights=claimed * (1 - claimed))
+    return float(np.sqrt(2 / np.pi * variance).sum() / len(claimed))
+
+
+def reliability_of(
+    probabilities: ArrayLike,
+    outcomes: ArrayLike,
+    bins: int = 15,
+    *,
+    clusters: ArrayLike | None = None,
+    above: float | None = None,
+) -> Reliability:
+    """Make the part of a run record that says how often each stated probability was right.
+
+    `clusters` holds the number of the cluster of each prediction, such as its text. The two
+    numbers that sum it up are over predictions with a probability above `above`, where given:
+    of thousands of places that nobody would predict they would say nothing.
+    """
+    claimed, right = _checked(probabilities, outcomes)
+    shares: list[Share | None] = [None] * bins
+    if clusters is not None:
+        shares = _clustered_shares(claimed, right, np.asarray(clusters, dtype=np.int64), bins)
     rows = tuple(
         ReliabilityRow(
             f"{part.lower:.2f} to {part.upper:.2f}",
@@ -74,16 +103,45 @@ def reliability_of(probabilities: ArrayLike, outcomes: ArrayLike, bins: int = 15
             part.lower,
             part.upper,
             part.mean_probability,
+            share.low if share else None,
+            share.high if share else None,
         )
-        for part in parts
+        for part, share in zip(binned(claimed, right, bins), shares, strict=True)
     )
-    if not any(part.count for part in parts):
+    if above is not None:
+        claimed, right = claimed[claimed > above], right[claimed > above]
+    if not len(claimed):
         return Reliability(rows)
     return Reliability(
         rows,
-        brier_score(probabilities, outcomes),
-        expected_calibration_error(probabilities, outcomes, bins),
+        brier_score(claimed, right),
+        expected_calibration_error(claimed, right, bins),
+        error_by_chance(claimed, bins),
+        len(claimed),
     )
+
+
+def _clustered_shares(
+    claimed: NDArray[np.float64],
+    right: NDArray[np.bool_],
+    clusters: NDArray[np.int64],
+    bins: int,
+) -> list[Share | None]:
+    """Return the share of right predictions per bin, with an interval from the clusters."""
+    places = _places(claimed, bins)
+    shares = []
+    for place in range(bins):
+        chosen = places == place
+        counts = np.bincount(clusters[chosen])
+        correct = np.bincount(clusters[chosen & right], minlength=len(counts))
+        shares.append(clustered_share(correct.tolist(), counts.tolist()))
+    return shares
+
+
+def _places(claimed: NDArray[np.float64], bins: int) -> NDArray[np.int64]:
+    """Return the number of the bin of each probability."""
+    edges = np.arange(bins + 1) / bins
+    return np.minimum(np.searchsorted(edges, claimed, side="right") - 1, bins - 1)
 
 
 def _checked(

@@ -200,7 +200,11 @@ class CurveColumns:
 
 @dataclass(frozen=True, slots=True)
 class ReliabilityRow:
-    """Predictions of one stated confidence, or of a range of probabilities, and the right ones."""
+    """Predictions of one stated confidence, or of a range of probabilities, and the right ones.
+
+    `low` and `high` are the 95% interval of the share that was right, where clusters were taken
+    into account; without them the predictions count as independent.
+    """
 
     label: str
     count: int
@@ -208,6 +212,8 @@ class ReliabilityRow:
     lower: Number | None = None
     upper: Number | None = None
     mean: Number | None = None  # of the stated probabilities
+    low: Number | None = None
+    high: Number | None = None
 
     def __post_init__(self) -> None:
         if not 0 <= self.correct <= self.count <= MOST:
@@ -216,11 +222,17 @@ class ReliabilityRow:
 
 @dataclass(frozen=True, slots=True)
 class Reliability:
-    """Whether stated confidence can be trusted, and two numbers that sum it up."""
+    """Whether stated confidence can be trusted, and two numbers that sum it up.
+
+    Those are over so many `predictions`, or all; `calibrated_error` is about what the second
+    would be by chance if every stated probability were true.
+    """
 
     rows: tuple[ReliabilityRow, ...]
     brier: Number | None = None
     calibration_error: Number | None = None
+    calibrated_error: Number | None = None
+    predictions: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

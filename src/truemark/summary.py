@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from truemark.counts import Counts, total
-from truemark.records import Run, ScoringRules, Unit
+from truemark.records import ReliabilityRow, Run, ScoringRules, Unit
 from truemark.uncertainty import (
     ALL_MEASURES,
     Interval,
@@ -211,3 +211,11 @@ def repeats_of(run: Run) -> Repeats | None:
 
 def _right(unit: Unit) -> bool:
     return unit.failed is None and not unit.fp and not unit.fn
+
+
+def share_right(row: ReliabilityRow) -> Share | None:
+    """Return the share that was right, with the interval of the record or else Wilson's."""
+    share = wilson(row.correct, row.count)
+    if share is None or row.low is None or row.high is None:
+        return share
+    return replace(share, low=row.low, high=row.high)

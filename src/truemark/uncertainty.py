@@ -429,11 +429,13 @@ def clustered_share(correct: Sequence[int], counts: Sequence[int]) -> Share | No
     """Return the share of correct cases, where those of one cluster may be alike.
 
     There is a number of each per cluster, such as a sample with its repeats. None when there are
-    no cases.
+    no cases; where no cluster has more than one, the interval is Wilson's.
     """
     right, made = (np.asarray(numbers, dtype=np.int64) for numbers in (correct, counts))
     if right.shape != made.shape or not ((right >= 0) & (right <= made)).all():
         raise ValueError("correct must be between 0 and the count of each cluster, got others")
+    if made.max(initial=0) <= 1:
+        return wilson(int(right.sum()), int(made.sum()))
     rows = np.stack((right, np.zeros_like(right), made - right), axis=-1)[made > 0]
     if not len(rows):
         return None

@@ -16,6 +16,7 @@ from tests.cal_ai.sample_folders import (
 )
 
 from truemark.records import load_run
+from truemark.uncertainty import clustered_share
 
 FLAGS = ("--no-summary", "--format", "json", "--concurrency", "1")
 
@@ -69,6 +70,18 @@ def test_what_repeats_show(flipping: CommandLine) -> None:
     assert flips.count("**Repeat") == 2
     assert flips.count("| missed |") == flips.count("| match |") == 1
     assert flipping.history[-1]["repeats"] == 2
+
+
+def test_repeats_of_a_sample_are_one_cluster_of_the_calibration(flipping: CommandLine) -> None:
+    ran = flipping.benchmark(*FLAGS, "--repeat", "4")
+    reliability = load_run(ran.json["record"]).reliability
+    assert reliability is not None
+    high = reliability.rows[0]
+    expected = clustered_share([4, 2], [4, 2])
+    assert expected is not None
+    assert (high.label, high.count, high.correct) == ("high", 6, 6)
+    assert (high.low, high.high) == (expected.low, expected.high)
+    assert ran.json["calibration"]["high"]["interval"]["low"] == expected.low
 
 
 def test_resume_completes_the_repeats_that_are_missing(

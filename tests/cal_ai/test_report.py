@@ -154,7 +154,8 @@ def test_json_has_every_number_in_full(finished: Finished) -> None:
     assert (found["samples"], found["scored"], found["failed"], found["unscored"]) == (6, 4, 1, 1)
     high = found["calibration"]["high"]
     assert (high["events"], high["right"], high["share"]) == (3, 3, 1.0)
-    assert high["interval"]["low"] == pytest.approx(0.4385, abs=1e-4)
+    # Three events of two samples, which may be alike, say little.
+    assert high["interval"]["low"] == pytest.approx(0.0168, abs=1e-4)
     assert found["latency"] == {"total_s": 5.75, "mean_s": 1.15, "p50_s": 1.0, "p95_s": 1.9}
     assert found["tokens"] == {"prompt": 690, "output": 145, "thinking": 40, "total": 875}
     assert found["cost_usd"] == pytest.approx(0.005)

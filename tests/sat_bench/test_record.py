@@ -229,7 +229,7 @@ def test_the_curve_and_reliability_agree_with_the_counts(bundled: tuple[Run, Mea
 
 def test_each_true_end_is_credited_to_the_most_probable_place_near_it() -> None:
     scored = ScoredPositions(np.array([8, 10, 12, 30]), np.array([0.2, 0.9, 0.4, np.inf]))
-    rows = reliability([(scored, [10, 30])], 3).rows
+    rows = reliability([(scored, [10, 30])], 3, 0.5).rows
     assert sum(row.count for row in rows) == 3
     assert [row.correct for row in rows if row.count] == [0, 0, 1]
 

@@ -6,8 +6,11 @@ from hypothesis import strategies as st
 from truemark.calibration import (
     binned,
     brier_score,
+    error_by_chance,
     expected_calibration_error,
+    reliability_of,
 )
+from truemark.uncertainty import wilson
 
 CLAIMS = st.lists(st.tuples(st.floats(0, 1), st.booleans()), min_size=1, max_size=40)
 
@@ -95,3 +98,43 @@ def test_impossible_claims_are_refused(
 def test_bins_must_be_at_least_one() -> None:
     with pytest.raises(ValueError, match="bins must be 1 or more, got 0"):
         binned([0.5], [True], bins=0)
+
+
+@pytest.mark.parametrize("size", [60, 600, 6_000])
+def test_the_error_by_chance_is_what_true_probabilities_show(size: int) -> None:
+    generator = np.random.default_rng(size)
+    claimed = 0.5 + 0.5 * generator.beta(4, 1, size)
+    errors = [
+        expected_calibration_error(claimed, generator.random(size) < claimed) for _ in range(400)
+    ]
+    assert error_by_chance(claimed) == pytest.approx(np.mean(errors), rel=0.08)
+
+
+def test_places_that_nobody_would_predict_do_not_hide_a_calibration_error() -> None:
+    claimed = np.r_[np.full(31_000, 0.001), np.full(200, 0.9)]
+    right = np.r_[np.zeros(31_000, np.bool_), np.arange(200) < 100]
+    over_all = reliability_of(claimed, right).calibration_error
+    predicted = reliability_of(claimed, right, above=0.5)
+    assert over_all == pytest.approx(0.0036, abs=0.0002)
+    assert predicted.predictions == 200
+    assert predicted.calibration_error == pytest.approx(0.4)
+    assert predicted.calibrated_error == pytest.approx(0.017, abs=0.001)
+    assert sum(row.count for row in predicted.rows) == 31_200
+
+
+def test_five_answers_about_each_sample_are_not_five_times_the_evidence() -> None:
+    # What samples differ by is known, so is how often a share should lie in its interval.
+    generator = np.random.default_rng(7)
+    held = held_alone = 0
+    for _ in range(500):
+        chances = np.repeat(generator.beta(1.5, 1.5, 60), 5)
+        right, samples = generator.random(300) < chances, np.repeat(np.arange(60), 5)
+        (row,) = reliability_of(np.full(300, 0.9), right, 1, clusters=samples).rows
+        assert row.low is not None
+        assert row.high is not None
+        held += row.low <= 0.5 <= row.high
+        alone = wilson(row.correct, row.count)
+        assert alone is not None
+        held_alone += alone.low <= 0.5 <= alone.high
+    assert held >= 0.92 * 500
+    assert held_alone < 0.85 * 500

@@ -14,7 +14,7 @@ from truemark.records import Run
 from truemark.services.calls import Usage, total_usage
 from truemark.signature import Signature
 from truemark.summary import Summary, summarise
-from truemark.uncertainty import Share, wilson
+from truemark.uncertainty import Share, clustered_share
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,10 +80,14 @@ class Finished:
     @property
     def targets(self) -> Share | None:
         """Target accuracy: how many paired updates and deletes name the right event."""
-        hits = [
-            hit for result in self.results if isinstance(result, Scored) for hit in result.targets
-        ]
-        return wilson(sum(hits), len(hits))
+        hits: dict[str, list[bool]] = {}
+        for result in self.results:
+            if isinstance(result, Scored):
+                hits.setdefault(result.sample.id, []).extend(result.targets)
+        return clustered_share(
+            [sum(of_sample) for of_sample in hits.values()],
+            [len(of_sample) for of_sample in hits.values()],
+        )
 
 
 def finish(plan: Plan, results: tuple[Result, ...], seconds: float) -> Finished:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import partial
@@ -35,6 +35,7 @@ from truemark.records import (
 from truemark.services.calls import Usage
 from truemark.services.pricing import cost_usd
 from truemark.signature import Signature, data_hash
+from truemark.uncertainty import clustered_share
 
 TOOL = "cal_ai"
 SCORING = ScoringRules(empty=EMPTY)
@@ -113,18 +114,26 @@ def run_signature(digests: Iterable[str]) -> Signature:
 
 
 def _reliability(results: Iterable[Result]) -> Reliability:
-    """Count per level of confidence the events that claimed it, and how many were right."""
-    claimed: Counter[str] = Counter()
-    right: Counter[str] = Counter()
+    """Count per level of confidence the events that claimed it, and how many were right.
+
+    The events of a sample, in all its repeats, are one cluster.
+    """
+    claimed: dict[str, Counter[str]] = defaultdict(Counter)
+    right: dict[str, Counter[str]] = defaultdict(Counter)
     for result in results:
         if isinstance(result, Scored):
-            claimed.update(event.confidence for event in result.extracted)
+            sample = result.sample.id
+            claimed[sample].update(event.confidence for event in result.extracted)
             matches = (pair.extracted for pair in result.pairs if pair.is_match)
-            right.update(result.extracted[place].confidence for place in matches)
-    levels = get_args(Confidence)
-    return Reliability(
-        tuple(ReliabilityRow(level, claimed[level], right[level]) for level in levels)
-    )
+            right[sample].update(result.extracted[place].confidence for place in matches)
+    rows = []
+    for level in get_args(Confidence):
+        counts = [claimed[sample][level] for sample in claimed]
+        correct = [right[sample][level] for sample in claimed]
+        share = clustered_share(correct, counts)
+        ends = (share.low, share.high) if share else (None, None)
+        rows.append(ReliabilityRow(level, sum(counts), sum(correct), low=ends[0], high=ends[1]))
+    return Reliability(tuple(rows))
 
 
 def _notes(results: Sequence[Result]) -> Iterator[str]:

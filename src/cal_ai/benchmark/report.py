@@ -19,10 +19,10 @@ from truemark.sections import (
     interval_facts,
 )
 from truemark.services.calls import Usage
-from truemark.summary import FEWEST_EXPECTED, Summary, numbered
+from truemark.summary import FEWEST_EXPECTED, Summary, numbered, share_right
 from truemark.tables import Table
 from truemark.text import counted, one_line
-from truemark.uncertainty import Measure, Share, wilson
+from truemark.uncertainty import Measure, Share
 from truemark.wording import interval_remarks, score_text
 
 _MEASURES: tuple[Measure, ...] = ("precision", "recall", "f1", "clean")
@@ -234,7 +234,7 @@ def calibration_table(finished: Finished) -> Table:
     """Show per level of confidence the events that claimed it, and the share that was right."""
     rows = []
     for level in finished.run.reliability.rows if finished.run.reliability else ():
-        share = wilson(level.correct, level.count)
+        share = share_right(level)
         interval = share and f"{share.low:.3f} to {share.high:.3f}"
         rows.append((level.label, level.count, level.correct, share and share.value, interval))
     return Table(
@@ -348,7 +348,7 @@ def _interval_facts(summary: Summary) -> dict[str, object]:
 def _calibration_facts(finished: Finished) -> dict[str, object]:
     facts: dict[str, object] = {}
     for level in finished.run.reliability.rows if finished.run.reliability else ():
-        share = wilson(level.correct, level.count)
+        share = share_right(level)
         facts[level.label] = {
             "events": level.count,
             "right": level.correct,

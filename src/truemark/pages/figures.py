@@ -6,9 +6,9 @@ from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 
-from truemark.records import CurveColumns, ReliabilityRow, Run
-from truemark.summary import scored_units, scoring_of
-from truemark.uncertainty import MEASURES, Measure, wilson
+from truemark.records import CurveColumns, Reliability, ReliabilityRow, Run
+from truemark.summary import scored_units, scoring_of, share_right
+from truemark.uncertainty import MEASURES, Measure
 
 TABLE_ROWS = 60
 COLORS = 6  # of runs in the style; further ones begin again
@@ -214,7 +214,7 @@ def reliability_figure(named: Sequence[tuple[str, Run]]) -> Figure | None:
     for number, name, rows, _ in with_rows:
         points = []
         for row in rows:
-            share = wilson(row.correct, row.count)
+            share = share_right(row)
             assert share is not None
             x = _middle(row) if not labels else float(labels.index(row.label))
             points.append((x, share.value, share.low, share.high, row.count))
@@ -224,7 +224,7 @@ def reliability_figure(named: Sequence[tuple[str, Run]]) -> Figure | None:
         series.append(Series("as stated", ((0, 0), (1, 1)), "soft", dash=(5, 5)))
     where = "n is beside it." if len(with_rows) == 1 else "n is in the table."
     errors = [
-        f"{name}: Brier score {stated.brier:.4f}, calibration error {stated.calibration_error:.4f}."
+        f"{name}: {_stated_error(stated)}."
         for _, name, _, stated in with_rows
         if stated.brier is not None and stated.calibration_error is not None
     ]
@@ -240,6 +240,15 @@ def reliability_figure(named: Sequence[tuple[str, Run]]) -> Figure | None:
         columns=("run", "stated", "n", "share right", "95% from", "to"),
         rows=tuple(table),
     )
+
+
+def _stated_error(stated: Reliability) -> str:
+    sentence = f"Brier score {stated.brier:.4f}, calibration error {stated.calibration_error:.4f}"
+    if stated.predictions is not None:
+        sentence += f" over {stated.predictions:,} predictions"
+    if stated.calibrated_error is not None:
+        sentence += f", where {stated.calibrated_error:.4f} is to be expected by chance alone"
+    return sentence
 
 
 def _level_names(rows: Sequence[ReliabilityRow]) -> list[str]:
