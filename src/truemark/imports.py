@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import inspect
+import json
+import shlex
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from importlib import import_module
+from importlib import import_module, metadata
 from importlib.util import find_spec
 from pathlib import Path
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
 
 from truemark.errors import TruemarkError, foreign_reason
 from truemark.signature import checksum
@@ -30,13 +34,29 @@ class NotInstalled(TruemarkError):  # noqa: N818 - what is the case, not what we
 
 
 def require(extra: str, purpose: str, *modules: str) -> None:
-    """Raises `NotInstalled` when a module that the extra brings is missing."""
+    """Raise `NotInstalled` when a module that the extra brings is missing."""
     for module in modules:
         if not _is_there(module):
             raise NotInstalled(
                 f"{purpose} needs {module.partition('.')[0]}, which is not installed:"
-                f" pip install 'truemark[{extra}]'"
+                f" {install_command(extra)}"
             )
+
+
+def install_command(extra: str) -> str:
+    """Return the command that adds an extra to this installation, from where it came."""
+    return f"pip install {shlex.quote(f'{_origin()}[{extra}]')}"
+
+
+def _origin() -> str:
+    """Return the folder or file that this was installed from while it exists, else the name."""
+    try:
+        stated = metadata.distribution("truemark").read_text("direct_url.json")
+    except metadata.PackageNotFoundError:
+        return "truemark"
+    address = urlsplit(json.loads(stated)["url"] if stated else "")
+    path = url2pathname(address.path)
+    return path if address.scheme == "file" and Path(path).exists() else "truemark"
 
 
 def _is_there(module: str) -> bool:

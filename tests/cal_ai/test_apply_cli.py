@@ -19,6 +19,7 @@ from cal_ai.applying.outcomes import Outcome, outcome_facts, outcomes_text
 from cal_ai.defaults import EMBEDDED
 from cal_ai.extractors.choosing import is_embedded
 from cal_ai.extractors.replay import Recorded, ReplayExtractor
+from truemark.imports import install_command
 from truemark.jsontext import to_json
 
 NOON = datetime.now().replace(hour=12, minute=0, second=0, microsecond=0) + timedelta(days=2)
@@ -215,7 +216,7 @@ def test_an_extra_that_is_not_installed_is_one_clear_line(
     assert (ran.status, ran.out) == (1, "")
     assert ran.err == (
         f"error: --calendar {kind} needs {module}, which is not installed:"
-        f" pip install 'truemark[{extra}]'\n"
+        f" {install_command(extra)}\n"
     )
 
 

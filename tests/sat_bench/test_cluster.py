@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from testing.measuring import counted, measured_at
 
-from sat_bench import load_corpus
+from sat_bench import Segmenter, load_corpus
 from sat_bench.cli import main
 from sat_bench.corpus.talks import Talk, find_sentences
 from sat_bench.defaults import BUNDLED_CORPUS
@@ -23,11 +23,12 @@ from sat_bench.measure import measure
 from sat_bench.models.cards import Reach
 from sat_bench.models.finding import find_model
 from sat_bench.running import cluster as cluster_module
-from sat_bench.running.cluster import Cluster, connected
+from sat_bench.running.cluster import Cluster, ClusterModel, connected
 from sat_bench.running.inference import Inference
 from sat_bench.running.workers import ModelRequest, SharedFile, local_scheduler
 from truemark.curve import grid
 from truemark.errors import TruemarkError
+from truemark.imports import install_command
 
 THRESHOLDS = grid(0.05, 1.0, 0.05)
 
@@ -79,7 +80,31 @@ def test_each_worker_has_one_thread(cluster: Cluster) -> None:
     assert list(cluster.client.nthreads().values()) == [1, 1]
 
 
-def test_a_few_talks_are_sent_ahead_and_no_more(cluster: Cluster, noisy_model: Path) -> None:
+def test_short_talks_are_sent_in_portions_of_about_a_second(
+    cluster: Cluster, noisy_model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sizes: list[int] = []
+    submit = ClusterModel._submit
+
+    def counting(self: ClusterModel, texts: list[str]) -> object:
+        sizes.append(len(texts))
+        return submit(self, texts)
+
+    monkeypatch.setattr(ClusterModel, "_submit", counting)
+    model = cluster.model(find_model(str(noisy_model)), Reach())
+    texts = [talk.text for talk in talks(400)]
+    there = list(model.probabilities_many(texts))
+    assert sizes[:6] == [1] * 6  # the speed is not known before the first answer
+    assert len(sizes) < 40
+    assert [len(answer.ends) for answer in there] == [
+        len(answer.ends) for answer in Segmenter(noisy_model).probabilities_many(texts)
+    ]
+
+
+def test_a_few_talks_are_sent_ahead_and_no_more(
+    cluster: Cluster, noisy_model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cluster_module, "PORTION_S", 0.0)
     sent = 0
 
     def texts() -> Iterator[str]:
@@ -244,4 +269,4 @@ def test_without_dask_the_error_says_what_to_install(
     monkeypatch.setitem(sys.modules, "distributed", None)
     flags = ["-model", str(noisy_model), "-corpus", str(BUNDLED_CORPUS)]
     assert main([*flags, "-cluster", "local:2"]) == 1
-    assert "pip install 'truemark[cluster]'" in capsys.readouterr().err
+    assert install_command("cluster") in capsys.readouterr().err

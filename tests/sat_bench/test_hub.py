@@ -11,6 +11,7 @@ from threading import Thread
 import pytest
 
 from sat_bench.models.hub import is_hub_name
+from truemark.imports import install_command
 
 OWN = "segment-any-text/own-tokenizer"
 SAT = "segment-any-text/sat-tiny"
@@ -192,7 +193,7 @@ def test_a_hub_that_is_ill_is_named_with_its_status(hub: Hub, environment: dict[
 def test_without_the_hub_client_the_extra_is_named(environment: dict[str, str]) -> None:
     blocked = "import sys; sys.modules['huggingface_hub'] = None" + FIND
     printed = find(SAT, environment, blocked)
-    assert "huggingface_hub is not installed: pip install 'truemark[hub]'" in printed
+    assert f"huggingface_hub is not installed: {install_command('hub')}" in printed
 
 
 @pytest.mark.parametrize(

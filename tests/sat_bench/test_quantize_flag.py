@@ -8,8 +8,10 @@ import pytest
 from testing.onnx_models import write_terminator_model
 
 from sat_bench.cli import main
+from sat_bench.defaults import BUNDLED_MODELS
 from sat_bench.models.finding import find_model, int8_name, is_bundled
 from sat_bench.models.quantising import quantized
+from truemark.imports import install_command
 
 
 @pytest.fixture
@@ -88,7 +90,16 @@ def test_without_the_package_onnx_the_error_says_what_to_install(
 ) -> None:
     monkeypatch.setitem(sys.modules, "onnx", None)
     assert main([*RUN, "-quantize"]) == 1
-    assert "pip install 'truemark[quantize]'" in capsys.readouterr().err
+    assert install_command("quantize") in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", BUNDLED_MODELS)
+def test_a_bundled_model_is_its_own_copy_without_the_package_onnx(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert quantized(find_model(name).model, tmp_path) == find_model(name).model
+    monkeypatch.setitem(sys.modules, "onnx", None)
+    assert find_model(f"{name}:int8").int8 == "itself"
 
 
 def test_a_file_that_is_called_so_goes_before_a_copy(copies: Path) -> None:

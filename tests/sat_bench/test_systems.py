@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from importlib import metadata
 from pathlib import Path
+from types import SimpleNamespace
 from typing import NoReturn
 
 import numpy as np
@@ -19,6 +20,7 @@ from sat_bench.corpus.loading import Corpus
 from sat_bench.corpus.talks import Talk, find_sentences
 from sat_bench.defaults import BUNDLED_CORPUS, Condition
 from sat_bench.measure import measure_system
+from sat_bench.models import libraries
 from sat_bench.models.answers import (
     LEAST_KEPT,
     AnswerError,
@@ -381,3 +383,36 @@ def test_an_answer_that_invents_more_than_it_keeps_is_refused() -> None:
     with pytest.raises(AnswerError, match="it invents more than it keeps"):
         read_answer(text, [text, "Blah yadda quux! " * 20], LEAST_KEPT)
     assert read_answer(text, [text, "Done."], LEAST_KEPT)
+
+
+MISSING_DATA = {
+    "spacy": ("lib:spacy:en_core_web_sm", "python -m spacy download en_core_web_sm"),
+    "stanza": ("lib:stanza:fr", "stanza.download('fr', processors='tokenize')"),
+    "nltk": ("lib:nltk", "python -m nltk.downloader punkt_tab"),
+}
+
+
+@pytest.mark.parametrize("library", MISSING_DATA)
+def test_a_library_without_its_data_names_the_command_that_gets_it(
+    library: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def missing(error: type[Exception]) -> Callable[..., object]:
+        def fail(*_: object, **__: object) -> object:
+            raise error("not here")
+
+        return fail
+
+    module = SimpleNamespace(
+        load=missing(OSError),
+        Pipeline=missing(FileNotFoundError),
+        sent_tokenize=missing(LookupError),
+    )
+    monkeypatch.setattr(libraries, "import_module", lambda _: module)
+    monkeypatch.setattr(libraries, "_files", lambda _: ())
+    monkeypatch.setattr(metadata, "version", lambda _: "1.0")
+    name, command = MISSING_DATA[library]
+    system = find_system(name)
+    assert isinstance(system, TextSystem)
+    with pytest.raises(ModelError) as caught, system.opened():
+        pass
+    assert command in str(caught.value)

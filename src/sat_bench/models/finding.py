@@ -134,6 +134,8 @@ def _bundled(name: str, tokenizer: Path | None) -> ModelFiles:
 
 
 def _int8_copy(name: str, original: ModelFiles) -> ModelFiles:
+    if original.model.parent == BUNDLED_FOLDER:  # all of them are int8
+        return replace(original, name=name, int8="itself")
     copy = int8_path(original.model)
     origin: Int8Origin = "kept"
     if not copy.is_file():

@@ -8,6 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from sat_bench.models.protocol import ModelError
+from truemark.imports import install_command
 
 TOKENIZER_REPOSITORY = "facebookAI/xlm-roberta-base"
 _HUB_NAME = re.compile(r"\w[\w.-]*/\w[\w.-]*")
@@ -99,7 +100,7 @@ def _require_client(repository: str) -> None:
     except ImportError as error:
         raise ModelError(
             f"{repository}: no such file or folder here, and for hub names huggingface_hub is not "
-            "installed: pip install 'truemark[hub]', or give the path of a model file"
+            f"installed: {install_command('hub')}, or give the path of a model file"
         ) from error
 
 

@@ -140,7 +140,12 @@ def _sentsplit(language: str) -> Split:
 def _spacy(pipeline: str) -> Split:
     spacy: Any = import_module("spacy")
     if pipeline:
-        loaded = spacy.load(pipeline)
+        try:
+            loaded = spacy.load(pipeline)
+        except OSError:
+            raise ModelError(
+                f"spaCy's pipeline {pipeline} is not installed: python -m spacy download {pipeline}"
+            ) from None
     else:
         loaded = spacy.blank("en")
         loaded.add_pipe("sentencizer")
@@ -149,7 +154,15 @@ def _spacy(pipeline: str) -> Split:
 
 def _stanza(language: str) -> Split:
     stanza: Any = import_module("stanza")
-    pipeline = stanza.Pipeline(language, processors="tokenize", download_method=None, verbose=False)
+    try:
+        pipeline = stanza.Pipeline(
+            language, processors="tokenize", download_method=None, verbose=False
+        )
+    except FileNotFoundError:  # and the classes that stanza derives from it
+        command = f"import stanza; stanza.download('{language}', processors='tokenize')"
+        raise ModelError(
+            f'stanza\'s data for {language} is not installed: python -c "{command}"'
+        ) from None
     return lambda text: [sentence.text for sentence in pipeline(text).sentences]
 
 

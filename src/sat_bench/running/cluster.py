@@ -26,7 +26,7 @@ from sat_bench.running.workers import (
     SystemRequest,
     keep_on_worker,
     local_scheduler,
-    read_text_on_worker,
+    read_texts_on_worker,
 )
 from truemark import __version__
 from truemark.errors import TruemarkError, os_reason
@@ -40,7 +40,9 @@ CONNECT_S = 10
 PATIENCE_S = 60
 POLL_S = 2
 # Enough that no worker waits for this process, which holds these texts in memory.
-TALKS_PER_THREAD = 3
+PORTIONS_PER_THREAD = 3
+# Of work in a portion: the way there and back takes some milliseconds, short talks take fewer.
+PORTION_S = 1.0
 # How often the files may be sent: workers that are replaced need them again.
 SENDINGS = 50
 
@@ -86,67 +88,95 @@ class Cluster:
 
 
 @dataclass(slots=True)
-class _Reading:
-    text: str
+class _Portion:
+    """Texts that a worker reads one after the other."""
+
+    texts: list[str]
     future: Any
-    files_sent: int  # how often, when the text was sent
+    files_sent: int  # how often, when the texts were sent
+
+    @property
+    def characters(self) -> int:
+        return sum(map(len, self.texts))
 
 
 @dataclass(slots=True)
 class ClusterModel:
-    """A model whose texts are read by workers, a few texts ahead of the one asked for."""
+    """A model whose texts are read by workers, a few portions ahead of the one asked for."""
 
     cluster: Cluster
     request: Request
     files: Mapping[str, Path]  # what the request names, by checksum
     files_sent: int = 0
+    characters_per_s: float = 0.0  # of one worker, once it is known
 
     def probabilities_many(self, texts: Iterable[str]) -> Iterator[Probabilities]:
         """Give the probabilities of each text, in order."""
-        waiting: deque[_Reading] = deque()
+        waiting: deque[_Portion] = deque()
         try:
-            for text in texts:
-                waiting.append(_Reading(text, self._submit(text), self.files_sent))
-                if len(waiting) >= TALKS_PER_THREAD * max(1, self.cluster.threads()):
-                    yield self._result(waiting[0])
+            for together in self._portions(texts):
+                waiting.append(_Portion(together, self._submit(together), self.files_sent))
+                if len(waiting) >= PORTIONS_PER_THREAD * max(1, self.cluster.threads()):
+                    yield from self._result(waiting[0])
                     waiting.popleft()
             while waiting:
-                yield self._result(waiting[0])
+                yield from self._result(waiting[0])
                 waiting.popleft()
         finally:
-            for reading in waiting:
+            for portion in waiting:
                 with suppress(Exception):  # the scheduler may be what failed
-                    reading.future.cancel()
+                    portion.future.cancel()
 
-    def _submit(self, text: str) -> Any:
-        # Not `pure`: a name made of the text's hash would take long for nothing.
-        return self.cluster.client.submit(read_text_on_worker, self.request, text, pure=False)
+    def _portions(self, texts: Iterable[str]) -> Iterator[list[str]]:
+        """Gather texts to portions of about a second; single ones until the speed is known."""
+        portion: list[str] = []
+        characters = 0
+        for text in texts:
+            portion.append(text)
+            characters += len(text)
+            if characters >= PORTION_S * self.characters_per_s:
+                yield portion
+                portion, characters = [], 0
+        if portion:
+            yield portion
 
-    def _result(self, reading: _Reading) -> Probabilities:
+    def _submit(self, texts: list[str]) -> Any:
+        # Not `pure`: a name made of the texts' hash would take long for nothing.
+        return self.cluster.client.submit(read_texts_on_worker, self.request, texts, pure=False)
+
+    def _result(self, portion: _Portion) -> list[Probabilities]:
+        answers = self._answers(portion)
+        seconds = sum(answer.seconds or 0.0 for answer in answers)
+        if seconds > 0:
+            self.characters_per_s = portion.characters / seconds
+        return answers
+
+    def _answers(self, portion: _Portion) -> list[Probabilities]:
         alone_since: float | None = None
         while True:
             try:
-                probabilities: Probabilities = reading.future.result(timeout=POLL_S)
+                answers: list[Probabilities] = portion.future.result(timeout=POLL_S)
             except MissingFileError as error:
-                self._send_again(reading, error)
+                self._send_again(portion, error)
             except TimeoutError:
                 alone_since = self._waiting_alone(alone_since)
             except (CancelledError, OSError):
                 raise self.cluster.lost() from None
             except _distributed().KilledWorker:
+                talks = "a talk" if len(portion.texts) == 1 else f"{len(portion.texts)} talks"
                 raise TruemarkError(
-                    f"{self.cluster.address}: a talk of {len(reading.text):,} characters ended "
-                    "each worker that tried it; give the workers more memory"
+                    f"{self.cluster.address}: {talks} of {portion.characters:,} characters ended "
+                    "each worker that tried; give the workers more memory"
                 ) from None
             else:
-                return probabilities
+                return answers
 
-    def _send_again(self, reading: _Reading, missing: MissingFileError) -> None:
-        """Read the text once more, after the files if they have not been sent since."""
-        if reading.files_sent == self.files_sent:
+    def _send_again(self, portion: _Portion, missing: MissingFileError) -> None:
+        """Have the texts read once more, after the files if they have not been sent since."""
+        if portion.files_sent == self.files_sent:
             self._send_files(missing)
-        reading.files_sent = self.files_sent
-        reading.future = self._submit(reading.text)
+        portion.files_sent = self.files_sent
+        portion.future = self._submit(portion.texts)
 
     def _send_files(self, missing: MissingFileError) -> None:
         if self.files_sent == SENDINGS:

@@ -85,8 +85,8 @@ class MissingFileError(Exception):
     """The worker does not have the file: its content must be sent."""
 
 
-def read_text_on_worker(request: Request, text: str) -> Probabilities:
-    """Read the text with a model that stays loaded for the next text."""
+def read_texts_on_worker(request: Request, texts: list[str]) -> list[Probabilities]:
+    """Read the texts with a model that stays loaded for the next ones."""
     if request.version != __version__:
         raise TruemarkError(
             f"the cluster has a worker with truemark {__version__}, expected {request.version}: "
@@ -97,7 +97,7 @@ def read_text_on_worker(request: Request, text: str) -> Probabilities:
         _models[request] = model
         while len(_models) > MODELS_KEPT:
             _models.popitem(last=False)
-    return model.probabilities(text)
+    return [model.probabilities(text) for text in texts]
 
 
 def keep_on_worker(files: dict[str, bytes], dask_worker: Worker) -> None:
