@@ -10,9 +10,10 @@ import sys
 from pathlib import Path
 
 from truemark import compare, load_run, summarise
-from truemark.summary import Summary
+from truemark.summary import Summary, macro_f1
 
 MODELS = ("nano", "small", "base")
+READERS = ("world", "base")  # of talks in other languages
 
 
 def run(program: str, *arguments: str, folder: Path) -> str:
@@ -60,6 +61,15 @@ def verdict_on_models(folder: Path, condition: str) -> str:
     )
 
 
+def verdict_on_languages(folder: Path) -> str:
+    """Give the mean F1 over the languages for each model."""
+    means = []
+    for model in READERS:
+        summary = summarise(load_run(folder / f"{model}.run.json"))
+        means.append(f"{model} {macro_f1(summary.groups) or 0.0:.2f}")
+    return f"mean F1 over eight languages: {', '.join(means)}."
+
+
 def verdict_on_extractor(summary: Summary) -> str:
     counts = summary.counts
     return (
@@ -70,14 +80,20 @@ def verdict_on_extractor(summary: Summary) -> str:
 
 def main(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
-    talks, calendar, history = (
-        folder / f"{name}.html" for name in ("talks", "calendar", "history")
+    talks, languages, calendar, history = (
+        folder / f"{name}.html" for name in ("talks", "languages", "calendar", "history")
     )
     (folder / "demo.log").unlink(missing_ok=True)
     show(
-        "Sentence ends in 24 talks, as written and without case and punctuation:",
+        "Sentence ends in 24 talks marked by hand, as written and without case and punctuation:",
         *("sat-bench", "-models", ",".join(MODELS), "-conditions", "bare"),
         *("-record", str(folder)),
+        folder=folder,
+    )
+    show(
+        "Sentence ends in eight talks in eight other languages:",
+        *("sat-bench", "-models", ",".join(READERS), "-corpus", "languages"),
+        *("-record", str(folder / "languages")),
         folder=folder,
     )
     show(
@@ -90,13 +106,16 @@ def main(folder: Path) -> None:
     endings = ("run.json", "bare.run.json")
     records = [str(folder / f"{model}.{ending}") for ending in endings for model in MODELS]
     run("truemark", "report", *records, "-o", str(talks), folder=folder)
+    read = [str(folder / "languages" / f"{model}.run.json") for model in READERS]
+    run("truemark", "report", *read, "-o", str(languages), folder=folder)
     run("truemark", "report", str(newest), "-o", str(calendar), folder=folder)
     run("truemark", "history", str(folder), "-o", str(history), folder=folder)
     print("\nWhat this shows")
     print(f"  As written: {verdict_on_models(folder, 'written')}")
     print(f"  Without case and punctuation: {verdict_on_models(folder, 'bare')}")
+    print(f"  Other languages: {verdict_on_languages(folder / 'languages')}")
     print(f"  Calendar: {verdict_on_extractor(summarise(load_run(newest)))}")
-    print(f"\nOpen in a browser: {talks}, {calendar}, {history}")
+    print(f"\nOpen in a browser: {talks}, {languages}, {calendar}, {history}")
 
 
 if __name__ == "__main__":

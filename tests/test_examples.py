@@ -3,6 +3,7 @@
 import runpy
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -54,6 +55,16 @@ def test_the_demo_ends_with_a_verdict_per_tool(tmp_path: Path) -> None:
         "of 100 sentence ends nano 56, small 56, base 89 are found;"
         " of 100 cuts 100, 100, 62 are right."
         " Against nano, small cannot be told apart, base cannot be told apart."
+    )
+    for model, extractor in zip(demo["READERS"], ("titled", "capitals"), strict=True):
+        run = names["measure"](extractor)
+        units = [
+            replace(unit, group={"language": ("fr", "hi")[number % 2]})
+            for number, unit in enumerate(run.units)
+        ]
+        write_run(tmp_path / f"{model}.run.json", replace(run, units=tuple(units)))
+    assert demo["verdict_on_languages"](tmp_path).startswith(
+        "mean F1 over eight languages: world 0."
     )
     assert demo["verdict_on_extractor"](summarise(names["measure"]("titled"))) == (
         "the embedded reader finds 10 of 18 events, and 10 of the 10 that it gives are right."

@@ -1,8 +1,13 @@
 import re
 from dataclasses import dataclass
 from importlib.resources import files
+from pathlib import Path
 
 import pytest
+
+from sat_bench import compare, load_corpus
+from sat_bench.defaults import DEFAULT_MODEL, Condition, Options
+from sat_bench.report import Result, results_of
 
 HEADER = ("Source", "Speaker", "Title", "Duration", "Truth")
 SOURCE = "Original talk written for Truemark (MIT)"
@@ -132,3 +137,21 @@ def test_quotes_are_typographic_in_a_third_of_the_talks_and_straight_in_the_rest
     assert len(typographic) == 8
     assert len(straight) == 16
     assert not typographic & straight
+
+
+@pytest.mark.parametrize("condition", ["written", "bare"])
+def test_the_regex_of_the_guide_loses_to_the_default_model(
+    condition: Condition, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    guide = (Path(__file__).parents[2] / "docs" / "systems.md").read_text(encoding="utf-8")
+    code = re.search(r'```python title="mine.py"\n(.*?)```', guide, re.DOTALL)
+    assert code
+    (tmp_path / "mine.py").write_text(code[1], encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    options = Options(compare=True, conditions=(condition,))
+    talks = load_corpus()
+    measured = compare([DEFAULT_MODEL, "py:mine:split"], talks, conditions=(condition,))
+    _, regex = results_of(list(measured), options, talks.checksum)
+    assert isinstance(regex, Result)
+    assert regex.versus
+    assert regex.versus.verdict == "worse"

@@ -481,3 +481,29 @@ def test_bad_starts_of_documents_are_refused(
     path = write(tmp_path, "a.json", gold("One. Two.", [4, 9], documents=documents))
     with pytest.raises(CorpusError, match=message):
         load_talks(path)
+
+
+HEADED = "# Source: tape\n\n"
+UNFIT = {
+    "Chinese by plain": ("今天下雨。我们回家了。你呢？", None, "does not know the marks 。 ？"),
+    "Hindi by quoted": ("यह घर है। वह गया।", "quoted", "try -truth unicode"),
+    "Chinese by unicode": ("今天下雨。我们回家了。", "unicode", None),
+    "Thai by unicode": ("วันนี้ฝนตก เรากลับบ้าน", "unicode", "Thai and Lao are written without"),
+    "English with accents": ("Café. Naïve? “Why!” he said… No. Yes.", None, None),
+    "English that quotes Chinese": ("He said 好。 and left. Then I left. So.", None, None),
+}
+
+
+@pytest.mark.parametrize(("text", "truth", "remark"), UNFIT.values(), ids=UNFIT)
+def test_a_rule_that_does_not_know_the_script_says_so(
+    tmp_path: Path, text: str, truth: TruthRule | None, remark: str | None
+) -> None:
+    talk = load_talk(write(tmp_path, "a.txt", HEADED + text), truth)
+    assert [remark in line for line in talk.remarks if remark] == [True] * bool(remark)
+    assert bool(talk.remarks) == bool(remark)
+
+
+def test_a_long_text_without_known_marks_is_refused_with_the_reason(tmp_path: Path) -> None:
+    path = write(tmp_path, "a.txt", HEADED + "今天下雨。" * 400)
+    with pytest.raises(CorpusError, match="does not know the marks 。 of this text; try -truth"):
+        load_talk(path)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from sat_bench.corpus.gold import parse_conllu, parse_gold_json
 from sat_bench.corpus.subtitles import parse_subtitles
-from sat_bench.corpus.talks import CorpusError, Talk, count_ends, finds_too_few
+from sat_bench.corpus.talks import CorpusError, Talk, count_ends, finds_too_few, unfit_rule
 from sat_bench.corpus.transcripts import parse_transcript
 from sat_bench.defaults import BUNDLED_CORPUS, LINES, TRUTH_RULES, Truth, TruthSource
 from truemark.errors import TruemarkError, os_reason
@@ -121,19 +121,27 @@ def load_talks(path: Path, truth: Truth | None = None) -> tuple[Talk, ...]:
 
 
 def _with_enough_ends(path: Path, talk: Talk, *, asked_for: bool) -> Talk:
-    """Refuse a text in which a rule finds almost no ends, or remark it where it was asked for."""
+    """Refuse a text in which a rule finds almost no ends, or remark it where it was asked for.
+
+    A rule that does not know the marks of the script is remarked in any case.
+    """
     rule = next((rule for rule in TRUTH_RULES if rule == talk.truth), None)
-    if rule is None or not finds_too_few(talk, rule):
+    if rule is None:
         return talk
+    unfit = unfit_rule(talk.text, rule)
+    if not finds_too_few(talk, rule):
+        return replace(talk, remarks=(*talk.remarks, f"{path}: {unfit}")) if unfit else talk
     ends = count_ends(talk.text, rule)
     found = (
         f"{path}: the rule {rule} finds {ends} sentence end{'s' * (ends != 1)} in "
         f"{len(talk.text):,} characters"
     )
+    reason = f" ({unfit})" if unfit else ""
     if asked_for:
-        return replace(talk, remarks=(*talk.remarks, f"{found}: scores say little about this talk"))
+        remark = f"{found}{reason}: scores say little about this talk"
+        return replace(talk, remarks=(*talk.remarks, remark))
     raise CorpusError(
-        f"{found}, so there is no truth to score against; mark the ends with "
+        f"{found}{reason}, so there is no truth to score against; mark the ends with "
         f"sat-bench label {shlex.quote(str(path.parent))}, or name a rule with -truth"
     )
 

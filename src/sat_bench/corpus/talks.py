@@ -46,6 +46,10 @@ _ENDS: dict[TruthRule, re.Pattern[str]] = {
 _ABBREVIATION = re.compile(
     rf"(?<!\w)(?:{'|'.join(map(re.escape, ABBREVIATIONS))})\Z", re.IGNORECASE
 )
+# Terminators that the rules plain and quoted do not know.
+_FOREIGN_MARKS = re.compile(rf"(?![.?!\u2026\u203c-\u2049])[{_ANY}]")
+_UNMARKED = re.compile(r"[\u0e01-\u0e4e\u0e81-\u0ece]")  # Thai and Lao
+_LETTERS = re.compile(r"[^\W\d_]")
 # In a text of more than so many characters a rule must find an end in each so many of them.
 _LONG = 1_200
 _CHARACTERS_PER_END = 600
@@ -96,6 +100,21 @@ def finds_too_few(talk: Talk, rule: TruthRule) -> bool:
     if length <= _LONG or (len(talk.sentences) - 1) * _CHARACTERS_PER_END >= length:
         return False
     return count_ends(talk.text, rule) * _CHARACTERS_PER_END < length
+
+
+def unfit_rule(text: str, rule: TruthRule) -> str | None:
+    """Say why the rule cannot find the sentences of a text in some script; None where it can."""
+    if text.isascii():
+        return None
+    if 2 * len(_UNMARKED.findall(text)) > len(_LETTERS.findall(text)):
+        return "Thai and Lao are written without sentence marks, so no rule finds their sentences"
+    if rule == "unicode":
+        return None
+    foreign = _FOREIGN_MARKS.findall(text)
+    if len(foreign) <= count_ends(text, rule):
+        return None
+    shown = " ".join(dict.fromkeys(foreign))
+    return f"the rule {rule} does not know the marks {shown} of this text; try -truth unicode"
 
 
 def count_ends(text: str, rule: TruthRule) -> int:
