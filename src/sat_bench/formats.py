@@ -31,6 +31,7 @@ from truemark.jsontext import to_json
 from truemark.sections import difference_facts, interval_facts
 from truemark.summary import macro_f1
 from truemark.tables import Table, escape_markdown, render
+from truemark.text import one_line
 
 _ALL_TALKS = "all"
 # Tables other than the contract's lead with F1, to three digits.
@@ -224,7 +225,7 @@ def _certainty_document(result: Result) -> Row:
 
 def _markdown(report: Report) -> str:
     parts = [
-        f"{report.talks} talks from {report.corpus}, truth {report.truth}, "
+        f"{report.talks} talks from {escape_markdown(report.corpus)}, truth {report.truth}, "
         f"tolerance {report.options.tolerance}, weights {shown_weights(report.options)}\n",
         render(_summary_table(report), "markdown"),
     ]
@@ -244,7 +245,8 @@ def _markdown(report: Report) -> str:
         parts.append(f"Signature: `{signature}`\n")
     for name, identity in dict.fromkeys((run.name, run.identity) for run in report.measured):
         if identity:
-            parts.append(f"System {name}: `{identity}`\n")
+            plain = one_line(identity).replace("`", "'")
+            parts.append(f"System {escape_markdown(name)}: `{plain}`\n")
     return "\n".join(parts)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 import unicodedata
 from dataclasses import dataclass
 from numbers import Real
@@ -14,6 +15,14 @@ from truemark.text import one_line, printable
 Format = Literal["text", "markdown", "csv"]
 FORMATS: tuple[Format, ...] = get_args(Format)
 
+# Brackets only where they could make a link, underscores only at the edge of a word, slashes and
+# dots only where an address becomes a link. What comes before is looked at last: at every place of
+# the text it would take far longer.
+_SPECIAL = re.compile(
+    r"[&<>|\\`*~{}@]|\$(?!\d)|!(?=\[)|\](?=[(\[:])|\[(?=\^)|_(?<![^\W_]_)|_(?![^\W_])"
+    r"|/(?<=:/)|\.(?<=www\.)|^[#+-](?=\s)|^[#=-](?=[#=-])|^\d{1,9}[.)](?=\s)",
+    re.IGNORECASE,
+)
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _WITHOUT_WIDTH = {"Mn", "Me", "Cf"}
 
@@ -73,7 +82,7 @@ def _text(table: Table) -> str:
 def _markdown(table: Table) -> str:
     ruler = ["---:" if right else "---" for right in _numeric(table)]
     rows = [[escape_markdown(cell) for cell in row] for row in [table.columns, *_shown(table)]]
-    rows.insert(1, ruler)
+    rows.insert(1, [Markdown(rule) for rule in ruler])
     return "".join("| " + " | ".join(row) + " |\n" for row in rows)
 
 
@@ -93,10 +102,26 @@ def _csv_cell(value: object) -> object:
     return f"'{text}" if text.startswith(_FORMULA) else text
 
 
-def escape_markdown(text: str) -> str:
-    """Escape text for one cell of a Markdown table: it begins no cell, row or HTML tag."""
-    text = one_line(text)
-    return text.replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;")
+class Markdown(str):
+    """Text that is Markdown already; no other text is put into Markdown without being escaped."""
+
+    __slots__ = ()
+
+
+def escape_markdown(text: str) -> Markdown:
+    """Make one line of text that Markdown shows as it is: no markup, HTML, link, cell or heading.
+
+    >>> escape_markdown("![x](http://example.org) | 0.91 [0.85, 0.95]")
+    '&#33;[x&#93;(http:&#47;/example.org) &#124; 0.91 [0.85, 0.95]'
+    """
+    if isinstance(text, Markdown):
+        return text
+
+    def as_entity(special: re.Match[str]) -> str:
+        sign = special[0]
+        return f"{sign[:-1]}&#{ord(sign[-1])};"
+
+    return Markdown(_SPECIAL.sub(as_entity, one_line(text)))
 
 
 def _shown(table: Table) -> list[tuple[str, ...]]:
@@ -110,6 +135,8 @@ def _shown(table: Table) -> list[tuple[str, ...]]:
 def _cell(value: object, spec: str | None) -> str:
     if value is None:
         return "-"
+    if isinstance(value, str):
+        return value
     return format(value, spec) if spec and _is_number(value) else str(value)
 
 

@@ -5,7 +5,6 @@ To accept a change: UPDATE_GOLDEN=1 python -m pytest tests/cal_ai/test_report.py
 
 from __future__ import annotations
 
-import html
 import json
 import os
 import re
@@ -13,13 +12,11 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from tests.cal_ai.made_runs import finished_run
 
 from cal_ai.benchmark.finished import Finished
 from cal_ai.benchmark.narrative import Narrative, NoNarrative, narrative_sections
-from cal_ai.benchmark.page import escaped, markdown_report
+from cal_ai.benchmark.page import markdown_report
 from cal_ai.benchmark.report import json_facts, progress_line, text_summary
 from cal_ai.benchmark.samples import Sample
 from cal_ai.benchmark.scoring import Failed, Result, Spent, score
@@ -28,7 +25,6 @@ from cal_ai.events import ContextEvent, Event
 from cal_ai.transcripts.conversation import Transcript
 from truemark.jsontext import to_json
 from truemark.services.calls import Usage
-from truemark.tables import Table, render
 
 GOLDEN = Path(__file__).parent / "golden"
 NOON = datetime(2026, 2, 23, 12, 0)
@@ -187,48 +183,3 @@ def test_the_line_of_a_failed_sample_is_one_line() -> None:
     assert line.startswith("[7/9] crud/refused... FAILED (Gemini gave no answer: x | y")
     assert line.endswith(") (3.0s)")
     assert "\n" not in line
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        pytest.param("Lunch with Bob, 12:30 (maybe)!", None, id="plain"),
-        pytest.param("Žižkov 昼食 🍜 café", None, id="any-script"),
-        pytest.param("snake_case_name", None, id="underscore-within-a-word"),
-        pytest.param("_em_ __b__", "&#95;em&#95; &#95;&#95;b&#95;&#95;", id="emphasis"),
-        pytest.param("<b>x</b>", "&#60;b&#62;x&#60;/b&#62;", id="html"),
-        pytest.param("a | b", "a &#124; b", id="table-cell"),
-        pytest.param("`code`", "&#96;code&#96;", id="code"),
-        pytest.param("[x](y)", "&#91;x&#93;(y)", id="link"),
-        pytest.param("https://x.y", "https:&#47;/x.y", id="bare-address"),
-        pytest.param("WWW.x.y", "WWW&#46;x.y", id="bare-host"),
-        pytest.param("a@b.c", "a&#64;b.c", id="mail"),
-        pytest.param("&lt;", "&#38;lt;", id="entity"),
-        pytest.param("a\n\n# b\r\n- c", "a # b - c", id="lines"),
-        pytest.param("a\x1b[31m\x00b", "a�&#91;31m�b", id="control"),
-        pytest.param("a\u202eb\ud800c\u2066d", "a�b�c�d", id="overrides-and-half-pairs"),
-        pytest.param("👩‍👩‍👧", None, id="joiners"),
-        pytest.param(
-            "$x$ {{y}}", "&#36;x&#36; &#123;&#123;y&#125;&#125;", id="maths-and-templates"
-        ),
-        pytest.param("x" * 400, "x" * 299 + "…", id="long"),
-    ],
-)
-def test_text_is_shown_as_it_is(text: str, expected: str | None) -> None:
-    assert escaped(text) == (text if expected is None else expected)
-
-
-@settings(derandomize=True, deadline=None, max_examples=300)
-@given(st.text(alphabet=st.sampled_from("ab _*`[]()<>|\\&#!~/:w.@$\n\t{}\u202e"), max_size=60))
-def test_nothing_that_markdown_acts_on_is_left(text: str) -> None:
-    line = escaped(text)
-    assert not re.search(r"[<>|\\`*\[\]~\n${}@]|://|www\.|(^|\W)_|_(\W|$)", line)
-    assert html.unescape(line) == " ".join(text.split()).replace("\u202e", "�")
-
-
-@settings(derandomize=True, deadline=None, max_examples=100)
-@given(st.text(max_size=60))
-def test_escaped_text_stays_in_its_table_cell_and_is_escaped_once(text: str) -> None:
-    line = escaped(text)
-    row = render(Table(("a", "b"), ((line, "end"),)), "markdown").splitlines()[2]
-    assert row == f"| {line} | end |"

@@ -1,12 +1,14 @@
 import csv
+import html
 import io
+import re
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from truemark.tables import FORMATS, Table, escape_markdown, render
-from truemark.text import printable
+from truemark.text import one_line, printable
 
 TALKS = Table(
     columns=("Talk", "TP", "F1"),
@@ -26,7 +28,7 @@ def test_markdown_is_rounded_and_no_cell_breaks_the_table() -> None:
         "| Talk | TP | F1 |\n"
         "| --- | ---: | ---: |\n"
         "| opening | 12 | 0.67 |\n"
-        "| a\\|b | 7 | - |\n"
+        "| a&#124;b | 7 | - |\n"
         "| two lines | 100 | 1.00 |\n"
     )
 
@@ -64,17 +66,56 @@ def test_a_bool_is_a_word_not_a_number() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "escaped"),
+    ("text", "expected"),
     [
-        ("a|b", "a\\|b"),
-        ("a\\|b", "a\\\\\\|b"),
-        ("<script>", "&lt;script>"),
-        ("one\r\ntwo\u2028three", "one two three"),
+        pytest.param("Lunch with Bob, 12:30 (maybe)!", None, id="plain"),
+        pytest.param("0.912 [0.85, 0.95], -0.013, $0.42", None, id="figures"),
+        pytest.param("Žižkov 昼食 🍜 café", None, id="any-script"),
+        pytest.param("snake_case_name", None, id="underscore-within-a-word"),
+        pytest.param("_em_ __b__", "&#95;em&#95; &#95;&#95;b&#95;&#95;", id="emphasis"),
+        pytest.param("<b>x</b>", "&#60;b&#62;x&#60;/b&#62;", id="html"),
+        pytest.param("a | b", "a &#124; b", id="table-cell"),
+        pytest.param("a\\|b", "a&#92;&#124;b", id="backslash-before-a-bar"),
+        pytest.param("`code`", "&#96;code&#96;", id="code"),
+        pytest.param("[x](y)", "[x&#93;(y)", id="link"),
+        pytest.param("![x](y)", "&#33;[x&#93;(y)", id="image"),
+        pytest.param("[x][y]", "[x&#93;[y]", id="link-to-a-definition"),
+        pytest.param("[x]: y", "[x&#93;: y", id="definition"),
+        pytest.param("x[^1]", "x&#91;^1]", id="footnote"),
+        pytest.param("https://x.y", "https:&#47;/x.y", id="bare-address"),
+        pytest.param("WWW.x.y", "WWW&#46;x.y", id="bare-host"),
+        pytest.param("a@b.c", "a&#64;b.c", id="mail"),
+        pytest.param("&lt;", "&#38;lt;", id="entity"),
+        pytest.param("a\n\n# b\r\n- c", "a # b - c", id="lines"),
+        pytest.param("# a", "&#35; a", id="heading"),
+        pytest.param("- a", "&#45; a", id="item"),
+        pytest.param("12. a", "12&#46; a", id="numbered-item"),
+        pytest.param("---", "&#45;--", id="rule"),
+        pytest.param("a\x1b[31m\x00b", "a�[31m�b", id="control"),
+        pytest.param("a\u202eb\ud800c\u2066d", "a�b�c�d", id="overrides-and-half-pairs"),
+        pytest.param("👩‍👩‍👧", None, id="joiners"),
+        pytest.param("$x$ {{y}}", "&#36;x&#36; &#123;&#123;y&#125;&#125;", id="maths"),
     ],
-    ids=["bar", "backslash before a bar", "tag", "line breaks"],
 )
-def test_escape_markdown(text: str, escaped: str) -> None:
-    assert escape_markdown(text) == escaped
+def test_markdown_shows_text_as_it_is(text: str, expected: str | None) -> None:
+    assert escape_markdown(text) == (text if expected is None else expected)
+
+
+@settings(derandomize=True, deadline=None, max_examples=300)
+@given(st.text(alphabet=st.sampled_from("ab _*`[]()<>|\\&#!~/:w.@$\n\t{}\u202e"), max_size=60))
+def test_nothing_that_markdown_acts_on_is_left(text: str) -> None:
+    line = escape_markdown(text)
+    acts = r"!\[|[<>|\\`*~\n${}@]|\][\[(:]|://|www\.|(^|\W)_|_(\W|$)|^#\s|^##"
+    assert not re.search(acts, line)
+    assert html.unescape(line) == one_line(text)
+
+
+@settings(derandomize=True, deadline=None, max_examples=100)
+@given(st.text(max_size=60))
+def test_escaped_text_stays_in_its_table_cell_and_is_escaped_once(text: str) -> None:
+    line = escape_markdown(text)
+    row = render(Table(("a", "b"), ((line, "end"),)), "markdown").splitlines()[2]
+    assert row == f"| {line} | end |"
 
 
 @pytest.mark.parametrize(

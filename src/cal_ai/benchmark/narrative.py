@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from cal_ai.benchmark.finished import Finished
 from cal_ai.benchmark.mistakes import mistake_lines
-from cal_ai.benchmark.page import escaped
+from cal_ai.benchmark.page import bullet, one_line_of
 from cal_ai.benchmark.report import calibration_table, sample_counts
 from cal_ai.benchmark.scoring import Result, Scored, event_scores
 from cal_ai.extractors.protocol import LanguageModel
@@ -100,12 +100,12 @@ async def narrate(finished: Finished) -> Narrative | NoNarrative:
 def narrative_sections(narrative: Narrative | NoNarrative) -> list[Section]:
     """Show what the model said, or why it said nothing."""
     if isinstance(narrative, NoNarrative):
-        return [Section(sentences=[f"AI summary unavailable: {escaped(narrative.reason)}"])]
+        return [Section(sentences=[f"AI summary unavailable: {one_line_of(narrative.reason)}"])]
     if narrative.text:
         lines = filter(str.strip, narrative.text.splitlines()[:_LINES_OF_TEXT])
-        return [Section(sentences=[f"- {escaped(line, limit=_LINE_LENGTH)}" for line in lines])]
+        return [Section(sentences=[bullet(line) for line in lines])]
     return [
-        Section(name, [f"- {escaped(line, limit=600)}" for line in lines] or ["(nothing said)"])
+        Section(name, [bullet(line) for line in lines] or ["(nothing said)"])
         for name, lines in zip(SECTIONS, narrative.sections, strict=True)
     ]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -37,14 +36,8 @@ from cal_ai.events import Event
 from truemark.counts import Counts, total
 from truemark.records import Finding
 from truemark.sections import Section, as_markdown, comparison_sections
-from truemark.tables import Table, render
+from truemark.tables import Markdown, Table, escape_markdown, render
 from truemark.text import one_line, shortened
-
-# Underscores only at the edge of a word, slashes and dots only where an address becomes a link.
-# What comes before is looked at last: at every place of the text it would take far longer.
-_SPECIAL = re.compile(
-    r"[&<>|\\`*\[\]~${}@]|_(?<![^\W_]_)|_(?![^\W_])|/(?<=:/)|\.(?<=www\.)", re.IGNORECASE
-)
 
 EVENT_COLUMNS = ("", "expected", "extracted", "differs")
 _CONTENT_COLUMNS = ("sample", "f1", "tp", "fp", "fn", "mistakes")
@@ -78,7 +71,7 @@ def _report_sections(finished: Finished) -> Iterator[Section]:
     )
     yield Section(sentences=[f"{interval_line(finished)}."])
     yield _kinds_section(finished)
-    categories = tuple(category_rows(finished, escaped))
+    categories = tuple(category_rows(finished))
     yield Section("Categories", tables=[Table(SCORE_COLUMNS, categories)])
     yield Section(
         "Calibration",
@@ -87,7 +80,7 @@ def _report_sections(finished: Finished) -> Iterator[Section]:
     )
     yield Section("Events of the calendar", [f"{targets_line(finished)}."])
     if finished.summary.repeats is not None:
-        lines = [f"- {escaped(line, limit=600)}" for line in repeat_lines(finished)]
+        lines = [bullet(line) for line in repeat_lines(finished)]
         yield Section("Repeats", lines)
     if finished.comparison is not None:
         yield Section("Against the baseline")
@@ -95,7 +88,9 @@ def _report_sections(finished: Finished) -> Iterator[Section]:
     spent = tuple(spent_facts(finished))
     yield Section("Cost and latency", tables=[Table(("spent", ""), spent)])
     if finished.failed:
-        rows = tuple((answer_name(result), escaped(result.reason)) for result in finished.failed)
+        rows = tuple(
+            (answer_name(result), one_line_of(result.reason)) for result in finished.failed
+        )
         yield Section(
             "Failed samples",
             ["They got no usable answer, so they are in none of the scores."],
@@ -106,16 +101,16 @@ def _report_sections(finished: Finished) -> Iterator[Section]:
 def _run_table(finished: Finished) -> Table:
     run, plan, signature = finished.run, finished.plan, finished.signature
     identity = ", ".join(f"{name} {value}" for name, value in run.system.identity.items())
-    folder = escaped(str(plan.samples.folder))
+    folder = one_line_of(str(plan.samples.folder))
     rows = [
         ("started", plan.started.isoformat(" ", "seconds")),
         *replayed_count(finished),
         ("samples", f"{sample_counts(finished)}, from {folder}"),
-        ("extractor", escaped(extractor_line(finished))),
-        ("model", escaped(plan.extractor.model or "none")),
-        *([("name", escaped(plan.name))] if plan.name else []),
-        ("system", f"{run.system_id} ({escaped(identity)})"),
-        ("signature", f"{signature.short} ({escaped(str(signature))})"),
+        ("extractor", one_line_of(extractor_line(finished))),
+        ("model", one_line_of(plan.extractor.model or "none")),
+        *([("name", one_line_of(plan.name))] if plan.name else []),
+        ("system", f"{run.system_id} ({one_line_of(identity)})"),
+        ("signature", f"{signature.short} ({one_line_of(str(signature))})"),
     ]
     return Table(("run", ""), tuple(rows))
 
@@ -137,7 +132,7 @@ def _kinds_section(finished: Finished) -> Section:
             rows.append((kind, sum(row), *row))
     columns = ["kind of mistake", "all samples"]
     for category in categories:
-        name = escaped(category)
+        name = one_line_of(category)
         # Long names can be cut to the same.
         columns.append(f"{name} {len(columns) - 2}" if name in columns else name)
     sentence = (
@@ -156,7 +151,7 @@ class Answers:
 
     @property
     def name(self) -> str:
-        return escaped(self.results[0].sample.id)
+        return one_line_of(self.results[0].sample.id)
 
     @property
     def counts(self) -> Counts:
@@ -201,7 +196,8 @@ def contents_table(samples: Sequence[Answers], findings: Iterable[Finding]) -> T
             said.append("FAILED" if len(results) == 1 else f"{failed} FAILED")
         scored = any(isinstance(result, Scored) for result in results)
         f1 = event_scores(counts).f1 if scored else None
-        link = f"[{sample.name}](#{sample.anchor})"
+        name = escape_markdown(sample.name).replace("[", "&#91;").replace("]", "&#93;")
+        link = Markdown(f"[{name}](#{sample.anchor})")
         rows.append((link, f1, counts.tp, counts.fp, counts.fn, ", ".join(said)))
     return Table(_CONTENT_COLUMNS, tuple(rows), (None, ".3f", None, None, None, None))
 
@@ -212,7 +208,7 @@ def sample_sections(sample: Answers) -> Iterator[Section]:
     for result in sample.results:
         sentences = [_result_line(result)]
         if len(sample.results) > 1:
-            sentences.insert(0, f"**Repeat {result.repeat + 1}**")
+            sentences.insert(0, Markdown(f"**Repeat {result.repeat + 1}**"))
         rows = tuple(_event_rows(result))
         if not rows and not isinstance(result, Failed):
             expected = "expected and nothing was " if isinstance(result, Scored) else ""
@@ -224,7 +220,7 @@ def sample_sections(sample: Answers) -> Iterator[Section]:
 def answer_name(result: Result) -> str:
     """Name the sample, and the repeat where it is not the first."""
     number = f" #{result.repeat + 1}" if result.repeat else ""
-    return f"{escaped(result.sample.id)}{number}"
+    return f"{one_line_of(result.sample.id)}{number}"
 
 
 def _result_line(result: Result) -> str:
@@ -241,7 +237,7 @@ def _result_line(result: Result) -> str:
         case Unscored():
             facts = ["no sidecar: extracted, not scored"]
         case Failed():
-            facts = [f"FAILED: {escaped(result.reason)}"]
+            facts = [f"FAILED: {one_line_of(result.reason)}"]
     facts += [f"{spent.latency_s:.2f} s", f"tokens: {tokens_line(spent.usage)}"]
     if spent.attempts > 1:
         facts.append(f"{spent.attempts} attempts")
@@ -273,28 +269,28 @@ def _event_rows(result: Result) -> Iterator[tuple[str, str, str, str]]:
 
 
 def _deviation(deviation: Deviation) -> str:
-    expected, got = escaped(deviation.expected), escaped(deviation.got)
-    return f"{deviation.field}: expected {expected}, got {got} ({escaped(deviation.by)})"
+    expected, got = one_line_of(deviation.expected), one_line_of(deviation.got)
+    return f"{deviation.field}: expected {expected}, got {got} ({one_line_of(deviation.by)})"
 
 
 def _expected(event: ExpectedEvent) -> str:
-    parts = [f"{event.action} {escaped(event.title)}"]
+    parts = [f"{event.action} {one_line_of(event.title)}"]
     parts += _when_and_where(event.start_time, event.end_time, event.location)
     if event.attendees_contain:
-        parts.append(f"with {escaped(', '.join(event.attendees_contain))}")
+        parts.append(f"with {one_line_of(', '.join(event.attendees_contain))}")
     return ", ".join(parts)
 
 
 def _extracted(event: Event, *, reasons: bool = False) -> str:
-    parts = [f"{event.action} {escaped(event.title)}"]
+    parts = [f"{event.action} {one_line_of(event.title)}"]
     parts += _when_and_where(event.start_time, event.end_time, event.location)
     if event.attendees:
-        parts.append(f"with {escaped(', '.join(event.attendees))}")
+        parts.append(f"with {one_line_of(', '.join(event.attendees))}")
     if event.existing_event_id is not None:
         parts.append(f"event {event.existing_event_id}")
     parts.append(f"confidence {event.confidence}")
     if reasons and event.reasoning:
-        parts.append(f"because: {escaped(event.reasoning, limit=600)}")
+        parts.append(f"because: {one_line_of(event.reasoning, limit=600)}")
     return ", ".join(parts)
 
 
@@ -304,7 +300,7 @@ def _when_and_where(
     if start is not None or end is not None:
         yield shown_time(start) + _until(start, end)
     if location:
-        yield f"at {escaped(location)}"
+        yield f"at {one_line_of(location)}"
 
 
 def _until(start: datetime | None, end: datetime | None) -> str:
@@ -314,11 +310,11 @@ def _until(start: datetime | None, end: datetime | None) -> str:
     return f" to {end.time().isoformat('minutes') if same_day else shown_time(end)}"
 
 
-def escaped(text: str, limit: int = 300) -> str:
-    """Make one line of `text` that Markdown shows as it is: no markup, HTML, link or table cell.
+def bullet(text: str) -> Markdown:
+    """Make an item of a list."""
+    return Markdown(f"- {escape_markdown(one_line_of(text, limit=600))}")
 
-    What cannot be seen (control characters, direction overrides, halves of surrogate pairs) becomes
-    a replacement character; what is longer than `limit` ends in an ellipsis.
-    """
-    line = " ".join(one_line(text[: 4 * limit]).split())
-    return _SPECIAL.sub(lambda special: f"&#{ord(special.group())};", shortened(line, limit))
+
+def one_line_of(text: str, limit: int = 300) -> str:
+    """Make one line of a text, which ends in an ellipsis where it is longer than `limit`."""
+    return shortened(" ".join(one_line(text[: 4 * limit]).split()), limit)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 
@@ -199,12 +199,10 @@ def _unscored_count(finished: Finished) -> int:
     return len(finished.results) - finished.summary.scored - len(finished.failed)
 
 
-def category_rows(
-    finished: Finished, shown: Callable[[str], str] = str
-) -> Iterator[tuple[object, ...]]:
+def category_rows(finished: Finished) -> Iterator[tuple[object, ...]]:
     for name, summary in finished.categories.items():
         left_out: Measure | None = "f1" if summary.counts.expected < FEWEST_EXPECTED else None
-        yield score_row(shown(name), summary, left_out)
+        yield score_row(name, summary, left_out)
 
 
 def score_row(name: str, summary: Summary, left_out: Measure | None = None) -> tuple[object, ...]:
