@@ -13,7 +13,8 @@ def test_sections_as_text() -> None:
 
 def test_sections_as_markdown() -> None:
     assert as_markdown(SECTIONS) == (
-        "## Speed &#124; &#60;b&#62;\n\n2 talks in 0.4 s\n\n| talk | f1 |\n| --- | ---: |\n| a | 0.91 |\n"
+        "## Speed &#124; &#60;b&#62;\n\n2 talks in 0.4 s\n\n"
+        "| talk | f1 |\n| --- | ---: |\n| a | 0.91 |\n"
     )
     assert as_markdown(SECTIONS[:1], level=3).startswith("### Speed")
 
