@@ -197,6 +197,7 @@ class RunningProgram:
         assert self._process.stdin
         assert self._process.stdout
         assert self._process.stderr
+        self._pipes = (self._process.stdin, self._process.stdout, self._process.stderr)
         self._input = self._process.stdin
         if _POSIX:
             os.set_blocking(self._input.fileno(), False)
@@ -224,7 +225,10 @@ class RunningProgram:
             for thread in self._threads:
                 # Elsewhere a thread may wait for a pipe that a grandchild holds open.
                 thread.join(None if _POSIX else _GRACE_S)
-            self._input.close()
+            # On Windows closing a pipe waits for the thread that reads it, which then closes it.
+            if os.name == "posix" or not any(thread.is_alive() for thread in self._threads):
+                for pipe in self._pipes:
+                    pipe.close()
             _watch("-", self._process.pid)
 
     def answer_to(self, data: bytes) -> bytes:
@@ -321,7 +325,7 @@ class RunningProgram:
     def _start_writing(self, data: bytes, *, then_close: bool) -> threading.Thread:
         def write(stream: IO[bytes]) -> None:
             # A program may end, or be ended, before it has read everything.
-            with suppress(OSError):
+            with suppress(OSError, ValueError):
                 rest = memoryview(data)
                 while rest and self._wait_for(stream, _WRITABLE):
                     rest = rest[os.write(stream.fileno(), rest) :]
@@ -342,7 +346,7 @@ class RunningProgram:
 
     def _chunks_of(self, source: IO[bytes]) -> Iterator[bytes]:
         """Yield what comes through the pipe, and close it at its end or ours."""
-        with source, suppress(OSError):
+        with source, suppress(OSError, ValueError):  # closed meanwhile
             while self._wait_for(source, _READABLE):
                 chunk = os.read(source.fileno(), _CHUNK)
                 if not chunk:

@@ -8,11 +8,15 @@ import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+import dask
 import pytest
+from distributed import Client
+from distributed.security import Security
 from testing.measuring import counted, measured_at
 
 from sat_bench import Segmenter, load_corpus
@@ -239,10 +243,22 @@ def test_a_closed_port_is_an_error_of_one_line(
     )
 
 
+def certified(security: Any) -> AbstractContextManager[object]:
+    """Let Dask's configuration hold these certificates, as for a cluster with TLS."""
+    parts = {
+        "ca-file": security.tls_ca_file,
+        "client.key": security.tls_client_key,
+        "client.cert": security.tls_client_cert,
+    }
+    settings = {f"distributed.comm.tls.{name}": value for name, value in parts.items()}
+    return dask.config.set(settings)
+
+
 def test_a_scheduler_without_workers_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cluster_module, "CONNECT_S", 1)
     with (
-        local_scheduler(workers=0) as address,
+        local_scheduler(workers=0) as (address, security),
+        certified(security),
         pytest.raises(TruemarkError, match=f"{address}: the Dask scheduler has no workers"),
         connected(address),
     ):
@@ -254,13 +270,16 @@ def test_a_running_scheduler_is_joined_if_it_has_the_same_version(
 ) -> None:
     address = cluster.client.scheduler.address
     files = find_model(str(noisy_model))
-    with connected(address) as joined:
-        there = measured_at(files, talks(9), THRESHOLDS, inference=Inference(cluster=joined))
-    assert there == measured_at(files, talks(9), THRESHOLDS)
-    monkeypatch.setattr(cluster_module, "__version__", "9.9.9")
-    expected = rf"{address}: the worker tcp:\S+ has truemark \S+, expected 9\.9\.9; .* pip install"
-    with pytest.raises(TruemarkError, match=expected), connected(address):
-        pass
+    with certified(cluster.client.security):
+        with connected(address) as joined:
+            there = measured_at(files, talks(9), THRESHOLDS, inference=Inference(cluster=joined))
+        assert there == measured_at(files, talks(9), THRESHOLDS)
+        monkeypatch.setattr(cluster_module, "__version__", "9.9.9")
+        expected = (
+            rf"{address}: the worker tls:\S+ has truemark \S+, expected 9\.9\.9; .* pip install"
+        )
+        with pytest.raises(TruemarkError, match=expected), connected(address):
+            pass
 
 
 def test_without_dask_the_error_says_what_to_install(
@@ -270,3 +289,15 @@ def test_without_dask_the_error_says_what_to_install(
     flags = ["-model", str(noisy_model), "-corpus", str(BUNDLED_CORPUS)]
     assert main([*flags, "-cluster", "local:2"]) == 1
     assert install_command("cluster") in capsys.readouterr().err
+
+
+def test_nobody_without_its_key_can_speak_to_a_local_cluster() -> None:
+    with local_scheduler(1) as (address, _):
+        assert address.startswith("tls://127.0.0.1:")
+        plain = address.replace("tls://", "tcp://")
+        stranger = Security.temporary()  # type: ignore[no-untyped-call]
+        for where, security in ((plain, None), (address, stranger)):
+            with pytest.raises((OSError, TimeoutError)):
+                Client(  # type: ignore[no-untyped-call]
+                    where, security=security, timeout=2, set_as_default=False
+                )

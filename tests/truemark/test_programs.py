@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -223,3 +225,29 @@ def test_programs_run_and_are_ended_without_groups_and_polls_too(
     slow = (sys.executable, "-c", "import time; time.sleep(60)")
     with pytest.raises(ProgramError, match=r"gave no answer within 0\.3 s and was ended"):
         run_program(slow, b"", Limits(seconds=0.3))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks at /proc")
+def test_no_pipe_stays_open_while_a_detached_grandchild_holds_its_other_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without polls, as on Windows, the threads that read wait for as long as it lives."""
+    monkeypatch.setattr("truemark.programs._POSIX", False)
+    monkeypatch.setattr("truemark.programs._GRACE_S", 0.2)
+    before = open_pipes()
+    child = f"import time; open({str(tmp_path / 'pid')!r}, 'w').write('x'); time.sleep(20)"
+    start = f"import subprocess, sys; subprocess.Popen([sys.executable, '-c', {child!r}])"
+    with started((sys.executable, "-c", start), Limits(seconds=5)):
+        while not (tmp_path / "pid").exists():
+            time.sleep(0.02)
+    assert set(open_pipes()) <= set(before)
+
+
+def test_no_pipe_stays_open_where_no_thread_can_be_started(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    with pytest.raises(ProgramError, match="cannot be started: can't start new thread"):
+        run_program((sys.executable, "-c", ""), b"")
+    gc.collect()  # an open pipe would warn, and warnings are errors

@@ -210,11 +210,16 @@ def connected(where: str) -> Iterator[Cluster]:
     distributed = _distributed()
     _silence()
     kind, _, workers = where.partition(":")
-    scheduler = local_scheduler(int(workers)) if kind == "local" else nullcontext(where)
-    with scheduler as address, distributed.dask.config.set(_CONFIGURATION):
+    is_local = kind == "local"
+    # Of a cluster with TLS, Dask's own configuration says where the certificates are.
+    scheduler = local_scheduler(int(workers)) if is_local else nullcontext((where, None))
+    with scheduler as (address, security), distributed.dask.config.set(_CONFIGURATION):
         try:
-            _expect_a_scheduler(address)
-            client = distributed.Client(address, timeout=CONNECT_S, set_as_default=False)
+            if address.startswith(SCHEME):
+                _expect_a_scheduler(address)
+            client = distributed.Client(
+                address, timeout=CONNECT_S, set_as_default=False, security=security
+            )
         except OSError as error:
             raise TruemarkError(
                 f"{where}: no Dask scheduler answers there ({os_reason(error)}); "
@@ -228,7 +233,7 @@ def connected(where: str) -> Iterator[Cluster]:
                     f"{where}: the Dask scheduler has no workers; "
                     f"start one with: dask worker {where}"
                 ) from None
-            if address == where:
+            if not is_local:
                 _expect_our_version(where, client)
             yield Cluster(where, client)
 
@@ -271,7 +276,7 @@ def _silence() -> None:
 
 def _distributed() -> Any:
     """Import the library; its annotations are incomplete, so its values are not checked."""
-    require("cluster", "-cluster", "distributed")
+    require("cluster", "-cluster", "distributed", "cryptography")
     import distributed
 
     return distributed

@@ -8,6 +8,7 @@ would answer a Ctrl-C with a page of tracebacks.
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 import threading
@@ -34,6 +35,7 @@ from truemark.signature import checksum
 
 if TYPE_CHECKING:
     from distributed import Worker
+    from distributed.security import Security
 
 MODELS_KEPT = 2
 CLOSE_S = 10
@@ -45,6 +47,11 @@ _CALM = {
     "distributed.admin.system-monitor.interval": "10s",
     "distributed.scheduler.active-memory-manager.start": False,
 }
+_SECURITY_PARTS = (
+    "tls_ca_file",
+    *("tls_client_key", "tls_scheduler_key", "tls_worker_key"),
+    *("tls_client_cert", "tls_scheduler_cert", "tls_worker_cert"),
+)
 
 _models: OrderedDict[Request, Segmenter | _SharedSystem] = OrderedDict()
 _lock = threading.Lock()
@@ -153,8 +160,16 @@ def _sent_copy(digest: str, worker: Worker) -> Path:
 
 
 @contextmanager
-def local_scheduler(workers: int) -> Iterator[str]:
-    """Start a scheduler with so many single-threaded workers; all end with the block."""
+def local_scheduler(workers: int) -> Iterator[tuple[str, Security]]:
+    """Start a scheduler with so many single-threaded workers; all end with the block.
+
+    Yields its address and the key without which nobody can speak to it or its workers: whoever
+    could, such as another user of this machine, would run code as this user.
+    """
+    from distributed.security import Security
+
+    security = Security.temporary()  # type: ignore[no-untyped-call]  # typed in part
+    parts = {name: getattr(security, name) for name in _SECURITY_PARTS}
     with TemporaryFile("w+", encoding="utf-8", errors="replace") as complaints:
         process = subprocess.Popen(
             [sys.executable, "-m", __spec__.name, str(workers)],
@@ -168,12 +183,15 @@ def local_scheduler(workers: int) -> Iterator[str]:
         assert process.stdout
         address = ""
         try:
+            # Through a pipe: a command line and an environment can be read by others.
+            process.stdin.write(json.dumps(parts) + "\n")
+            process.stdin.flush()
             address = process.stdout.readline().strip()
             if not address:
                 complaints.seek(0)
                 reason = complaints.read().strip().rpartition("\n")[2]
                 raise TruemarkError(f"local:{workers}: the workers do not start: {reason}")
-            yield address
+            yield address, security
         finally:
             process.stdin.close()
             with suppress(subprocess.TimeoutExpired):
@@ -186,14 +204,18 @@ def local_scheduler(workers: int) -> Iterator[str]:
 def main() -> None:
     import dask
     from distributed import LocalCluster
+    from distributed.security import Security
 
     dask.config.set(_CALM)
+    parts = json.loads(sys.stdin.readline())
+    security = Security(require_encryption=True, **parts)  # type: ignore[no-untyped-call]
     with LocalCluster(  # type: ignore[no-untyped-call]  # typed in part
         n_workers=int(sys.argv[1]),
         threads_per_worker=1,
         processes=True,
         memory_limit=None,
-        dashboard_address="127.0.0.1:0",
+        dashboard_address=None,
+        security=security,
     ) as cluster:
         print(cluster.scheduler_address, flush=True)
         sys.stdin.read()
