@@ -27,6 +27,7 @@ from truemark.labelling.agreement import (
     TextAgreement,
     agreement_of,
     agreement_sections,
+    keep_agreement,
 )
 from truemark.labelling.storage import EARLIER, FOLDER, Workspace, is_annotation, read_annotation
 from truemark.sections import Form, show
@@ -74,8 +75,24 @@ def agreement(first: str, second: str) -> Agreement:
     return agreement_of(*names, compared)
 
 
-def read_folder(folder: Path) -> Mapping[str, Reading]:
-    """Read the annotations, or the sidecars, below a folder, by conversation."""
+def keep_annotators_agreement(folder: Path, first: str, second: str) -> None:
+    """Keep how far two annotators of a folder agree on the conversations that both have done."""
+    one, other = (
+        read_folder(folder / FOLDER / annotator, done_only=True)
+        if (folder / FOLDER / annotator).is_dir()
+        else {}
+        for annotator in (first, second)
+    )
+    common = [_compared(name, one[name], other[name], folder) for name in one if name in other]
+    if common:
+        keep_agreement(folder, agreement_of(first, second, common))
+
+
+def read_folder(folder: Path, *, done_only: bool = False) -> Mapping[str, Reading]:
+    """Read the annotations, or the sidecars, below a folder, by conversation.
+
+    Annotations that are not done are refused, or left out with `done_only`.
+    """
     readings = {}
     task = ConversationTask(_texts_folder(folder), (), ExtractorProposals(_none))
     for file in sorted(folder.rglob("*.json")):
@@ -86,11 +103,13 @@ def read_folder(folder: Path) -> Mapping[str, Reading]:
         elif FOLDER not in below.parts and not file.name.endswith(EARLIER) and is_annotation(file):
             annotation = read_annotation(file)
             name = below.with_suffix("").as_posix()
+            if not annotation.done and done_only:
+                continue
             if not annotation.done:
                 raise TruemarkError(f"{file}: {annotation.left} places were not looked at yet")
             gold = task.gold(name, annotation.content)
             readings[name] = Reading(parse_sidecar(gold, file))
-    if not readings:
+    if not readings and not done_only:
         raise TruemarkError(f"{folder}: neither sidecars nor annotations in it")
     return readings
 

@@ -129,6 +129,10 @@ def _label(arguments: list[str]) -> int:
         options.folder, options.annotator or "", both, options.review, not options.no_browser
     )
     with quietly(options.quiet):
+        if both:
+            from cal_ai.agreement import keep_annotators_agreement
+
+            keep_annotators_agreement(options.folder, both[0], both[1])
         return label_conversations(
             chosen, options.extractor, options.model, options.prompt, options.timeout
         )

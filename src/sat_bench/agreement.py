@@ -19,8 +19,9 @@ from truemark.labelling.agreement import (
     TextAgreement,
     agreement_of,
     agreement_sections,
+    keep_agreement,
 )
-from truemark.labelling.storage import EARLIER, is_annotation, read_annotation
+from truemark.labelling.storage import EARLIER, FOLDER, is_annotation, read_annotation
 from truemark.sections import Form, show
 
 _CLOSED = re.compile(r"[\"'”’»›]$")
@@ -52,6 +53,21 @@ def tell_agreement(first: str, second: str, form: Form) -> int:
     return DONE
 
 
+def keep_annotators_agreement(folder: Path, first: str, second: str) -> None:
+    """Keep how far two annotators of a folder agree on the talks that both have done."""
+    one, other = (
+        {
+            file.stem: _annotated(file)
+            for file in _annotation_files(folder / FOLDER / annotator)
+            if read_annotation(file).done
+        }
+        for annotator in (first, second)
+    )
+    common = [_compared(name, one[name], other[name]) for name in one if name in other]
+    if common:
+        keep_agreement(folder, agreement_of(first, second, common))
+
+
 def agreement(first: str, second: str) -> Agreement:
     """Compare two folders of gold or annotations; the second may be the name of a system."""
     one = read_folder(Path(first))
@@ -72,11 +88,14 @@ def read_folder(folder: Path) -> Mapping[str, Reading]:
     """Read the annotations, or the truth of the talks, of a folder, by talk."""
     if not folder.exists():
         raise TruemarkError(f"{folder}: no such folder; expected annotations or gold talks")
-    files = [file for file in sorted(folder.glob("*.json")) if is_annotation(file)]
-    current = [file for file in files if not file.name.endswith(EARLIER)]
-    if current:
-        return {file.stem: _annotated(file) for file in current}
+    if annotations := _annotation_files(folder):
+        return {file.stem: _annotated(file) for file in annotations}
     return {file.stem: _gold(file) for file in transcript_files(folder)}
+
+
+def _annotation_files(folder: Path) -> list[Path]:
+    files = [file for file in sorted(folder.glob("*.json")) if is_annotation(file)]
+    return [file for file in files if not file.name.endswith(EARLIER)]
 
 
 def _annotated(file: Path) -> Reading:

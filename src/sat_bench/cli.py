@@ -323,8 +323,12 @@ def _work(arguments: list[str]) -> int:
         return tell_sentences(split_options)
     if arguments[:1] == ["label"]:
         label_options = parse_label_options(arguments[1:])
+        from sat_bench.agreement import keep_annotators_agreement
         from sat_bench.labelling import label_talks
 
+        if label_options.adjudicate:
+            first, second = label_options.adjudicate
+            keep_annotators_agreement(label_options.folder, first, second)
         return label_talks(label_options)
     if arguments[:1] == ["agree"]:
         given = parse_agree_options(arguments[1:])

@@ -50,6 +50,7 @@ DEFAULT_TIMEOUT_S = 120.0  # for one text
 MOST_LOCAL_WORKERS = 256
 
 STANDARD_INPUT = "-"
+GOLD_FOLDER = "gold"  # below a folder of labelled talks
 MODEL_MARK = "{model}"
 CONDITION_MARK = "{condition}"
 

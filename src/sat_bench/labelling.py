@@ -22,6 +22,7 @@ from sat_bench.corpus.transcripts import is_in_lines, parse_lines, split_header
 from sat_bench.defaults import (
     DEFAULT_TIMEOUT_S,
     DEFAULTS,
+    GOLD_FOLDER,
     HEADER_NAMES,
     TRUTH_RULES,
     LabelOptions,
@@ -54,7 +55,6 @@ from truemark.records import WRITTEN, Run
 
 SUBTITLES = (".srt", ".vtt")
 GOLD_FORMS = (".json", ".conllu")
-GOLD_FOLDER = "gold"
 LINES = "lines"
 LEAST_SEEN = 0.05  # what any model holds more likely than this has to be looked at
 _PARAGRAPH = re.compile(r"\n[^\S\n]*\n")

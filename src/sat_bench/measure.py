@@ -20,6 +20,8 @@ from sat_bench.defaults import (
     BUNDLED_CORPUS,
     DEFAULT_CORPUS,
     DEFAULTS,
+    GOLD_FOLDER,
+    TRUTH_RULES,
     WRITTEN,
     Condition,
     Options,
@@ -61,6 +63,7 @@ from truemark.command import DONE, FAILED, note, tell
 from truemark.counts import EQUAL_WEIGHTS, Counts, Scores, Weights, scores, total
 from truemark.curve import SweepPoint, counts_at, curve_of, grid, ranked
 from truemark.errors import TruemarkError
+from truemark.labelling.agreement import known_agreement
 from truemark.records import write_run
 
 ON_THIS_MACHINE = Inference()
@@ -195,8 +198,20 @@ def _write_records(
                 next(following)
             continue
         path = next(following)
-        write_run(path, with_findings(result.run, result.measured, corpus))
+        run = with_findings(result.run, result.measured, corpus)
+        if (agreement := _annotators_agreement(corpus, run.condition)) is not None:
+            run = replace(run, notes=(*run.notes, agreement))
+        write_run(path, run)
         note(f"record: {path}")
+
+
+def _annotators_agreement(corpus: Corpus, condition: str) -> str | None:
+    """Say how far the annotators of a gold corpus agree, where that was kept."""
+    if set(corpus.truths) <= set(TRUTH_RULES):
+        return None
+    folder = corpus.files[0].parent
+    folder = folder.parent if folder.name == GOLD_FOLDER else folder
+    return known_agreement(folder, "talk", condition)
 
 
 def _on_a_terminal() -> bool:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from tests.labelling.conftest import opened
 
-from cal_ai.agreement import agreement
+from cal_ai.agreement import agreement, keep_annotators_agreement
 from cal_ai.benchmark.samples import bundled_folder, load_samples
 from cal_ai.cli import main
 from cal_ai.extractors.reader.extractor import ReaderExtractor
@@ -24,9 +24,10 @@ from cal_ai.labelling import (
     run_proposals,
 )
 from truemark.errors import TruemarkError
+from truemark.labelling.agreement import known_agreement
 from truemark.labelling.desk import Change, Desk
 from truemark.labelling.storage import GOLD, Workspace
-from truemark.records import Finding, Run, ScoringRules, System, Unit, write_run
+from truemark.records import Finding, Run, ScoringRules, System, Unit, load_run, write_run
 
 NAME = "boiler_check"
 Make = Callable[..., Desk]
@@ -232,6 +233,27 @@ def test_marks_of_a_report_page_are_asked_with_both_events(
         {"title": "Boiler"},
         {"title": "Boiler check"},
     )
+
+
+def test_what_annotators_agree_on_stands_in_later_records(
+    desk_of: Make, conversations: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    for annotator in ("anna", "ben"):
+        desk = desk_of(annotator)
+        state = opened(desk, 0)
+        desk.save(0, Change("s", 1, state["stamp"], state["content"], tuple(state["places"])))
+    keep_annotators_agreement(conversations, "anna", "carl")
+    assert known_agreement(conversations, "conversation") is None
+    keep_annotators_agreement(conversations, "anna", "ben")
+    said = known_agreement(conversations, "conversation")
+    assert said
+    assert said.startswith("the annotators of 1 conversation agree with F1 1.000")
+    shutil.copy(bundled_folder() / "crud" / f"{NAME}.expected.json", conversations)
+    output = tmp_path_factory.mktemp("reports")
+    arguments = ["benchmark", str(conversations), "--extractor", "reader", "--no-summary"]
+    assert main([*arguments, "--output", str(output)]) == 0
+    [record] = output.glob("*.run.json")
+    assert said in load_run(record).notes
 
 
 FORMS = {

@@ -12,12 +12,13 @@ from tests.labelling.conftest import opened
 
 from sat_bench.agreement import agreement
 from sat_bench.cli import main, parse_label_options
+from sat_bench.defaults import BUNDLED_CORPUS
 from sat_bench.labelling import draft_task, format_lines, read_label_text, review_task, words_of
 from truemark.errors import TruemarkError
-from truemark.labelling.agreement import cohens_kappa
+from truemark.labelling.agreement import cohens_kappa, known_agreement
 from truemark.labelling.desk import Change, Desk
 from truemark.labelling.storage import Workspace, content_digest
-from truemark.records import Finding, Run, ScoringRules, System, Unit, write_run
+from truemark.records import Finding, Run, ScoringRules, System, Unit, load_run, write_run
 
 WORDS = st.lists(
     st.sampled_from(["one", "two.", "«three»", "#", "# Title: x", "四。", "five\u00a0", "🎉"]),
@@ -291,3 +292,41 @@ def test_an_annotation_that_is_not_done_has_no_agreement(desk_of: object, talks:
     folder = str(talks / ".annotations" / "anna")
     with pytest.raises(TruemarkError, match="1 places were not looked at"):
         agreement(folder, folder)
+
+
+def test_what_annotators_agree_on_stands_in_later_records(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("one", "two"):
+        (tmp_path / f"{name}.txt").write_text(TEXT, encoding="utf-8")
+    task = draft_task(tmp_path, (), 10)
+    for annotator, ends in (("anna", [11, 22, 40]), ("ben", [11, 40])):
+        desk = Desk(task, Workspace(tmp_path, annotator))
+        state = opened(desk, 0)
+        desk.save(0, Change("s", 1, state["stamp"], {"ends": ends}, tuple(state["places"])))
+        opened(desk, 1)  # and is left as it is, so nobody has done it
+        desk.close()
+    monkeypatch.setattr("sat_bench.labelling.serve", lambda *_, **__: 0)
+    assert main(["label", str(tmp_path), "-adjudicate", "anna,ben", "-no-browser"]) == 0
+    said = known_agreement(tmp_path, "talk")
+    assert said
+    assert said.startswith("the annotators of 1 talk agree with F1 0.667")
+    gold = tmp_path / "gold"
+    gold.mkdir()
+    (gold / "one.txt").write_text(f"# Source: x\n# Truth: lines\n\n{TEXT}", encoding="utf-8")
+    assert main(["-corpus", str(gold), "-model", "nano", "-record", str(tmp_path / "r.json")]) == 0
+    assert load_run(tmp_path / "r.json").notes == (said,)
+    rule = ["-corpus", str(tmp_path / "one.txt"), "-model", "nano"]
+    (tmp_path / "one.txt").write_text(f"# Source: x\n\n{TEXT}", encoding="utf-8")
+    assert main([*rule, "-record", str(tmp_path / "rule.json")]) == 0
+    assert load_run(tmp_path / "rule.json").notes == ()
+
+
+@pytest.mark.parametrize("condition", ["written", "bare"])
+def test_the_agreement_on_the_bundled_talks_is_that_of_both_readings(condition: str) -> None:
+    readings = Path(__file__).parents[2] / "testdata" / "annotations"
+    both = agreement(*(str(readings / reader / condition) for reader in ("first", "second")))
+    said = known_agreement(BUNDLED_CORPUS, "talk", condition)
+    assert said
+    assert f"of 24 talks agree with F1 {both.f1.value:.3f}" in said
+    assert f"kappa {both.kappa:.3f}" in said

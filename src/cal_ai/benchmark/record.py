@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import partial
+from pathlib import Path
 from typing import get_args
 
 from cal_ai.benchmark.asking import Plan
@@ -21,6 +22,8 @@ from cal_ai.extractors.protocol import Extractor, identity_of
 from cal_ai.extractors.replay import ReplayExtractor
 from truemark import __version__
 from truemark.counts import Counts
+from truemark.labelling.agreement import known_agreement
+from truemark.labelling.storage import FOLDER as ANNOTATIONS
 from truemark.records import (
     Difference,
     Finding,
@@ -83,7 +86,7 @@ def record_run(plan: Plan, results: Sequence[Result], seconds: float) -> Run:
         ),
         reliability=_reliability(results),
         words=WORDS,
-        notes=tuple(_notes(results)),
+        notes=tuple(_notes(results, plan.samples.folder)),
         corpus=plan.samples.folder.resolve().name,
     )
 
@@ -136,7 +139,7 @@ def _reliability(results: Iterable[Result]) -> Reliability:
     return Reliability(tuple(rows))
 
 
-def _notes(results: Sequence[Result]) -> Iterator[str]:
+def _notes(results: Sequence[Result], folder: Path) -> Iterator[str]:
     without = sum(isinstance(result, Unscored) for result in results)
     if without:
         yield f"{without} without sidecar, extracted and not scored"
@@ -144,6 +147,8 @@ def _notes(results: Sequence[Result]) -> Iterator[str]:
     if replayed:
         answers = f"{replayed} of {len(results)} answers"
         yield f"{answers} are replayed: nothing was spent on them now"
+    if (folder / ANNOTATIONS).is_dir() and (agreed := known_agreement(folder, "conversation")):
+        yield agreed
 
 
 def _quoted(result: Scored) -> dict[str, frozenset[int]]:

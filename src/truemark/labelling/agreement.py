@@ -11,13 +11,21 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
 
 import numpy as np
 
 from truemark.counts import Counts, total
+from truemark.files import read_bytes, write_atomically
+from truemark.jsontext import read_json, to_json
+from truemark.labelling.storage import FOLDER
+from truemark.records import WRITTEN
 from truemark.sections import Section
+from truemark.summary import numbered
 from truemark.tables import Table
 from truemark.uncertainty import Interval, Scoring, intervals_of
+
+_KEPT = ".agreement.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +93,48 @@ def _kinds(texts: Sequence[TextAgreement]) -> tuple[tuple[str, int, int, int], .
         for kind in names
     ]
     return tuple(sorted(rows, key=lambda row: (-row[2] - row[3], row[0])))
+
+
+@dataclass(frozen=True, slots=True)
+class KnownAgreement:
+    """What is kept of how far the annotators of a truth agree; ends are None below a few texts."""
+
+    texts: int
+    f1: float
+    low: float | None
+    high: float | None
+    kappa: float | None
+
+
+def keep_agreement(folder: Path, agreement: Agreement, condition: str = WRITTEN) -> None:
+    """Keep how far the annotators of the texts in a folder agree, for the pages of later runs."""
+    f1 = agreement.f1
+    low, high = (f1.low, f1.high) if f1.known else (None, None)
+    known = KnownAgreement(len(agreement.texts), f1.value, low, high, agreement.kappa)
+    kept = {**_kept_agreements(folder), condition: known}
+    content = {name: asdict(value) for name, value in kept.items()}
+    write_atomically(folder / FOLDER / _KEPT, to_json(content, indent=2) + "\n")
+
+
+def known_agreement(folder: Path, unit: str, condition: str = WRITTEN) -> str | None:
+    """Say how far the annotators of a folder's truth agree; None where that is not known."""
+    known = _kept_agreements(folder).get(condition)
+    if known is None:
+        return None
+    ends = "" if known.low is None else f" (95% interval {known.low:.3f} to {known.high:.3f})"
+    kappa = "" if known.kappa is None else f", kappa {known.kappa:.3f}"
+    texts = numbered(known.texts, (unit, f"{unit}s"))
+    return (
+        f"the annotators of {texts} agree with F1 {known.f1:.3f}{ends}{kappa}: "
+        "more cannot be expected of a system"
+    )
+
+
+def _kept_agreements(folder: Path) -> dict[str, KnownAgreement]:
+    path = folder / FOLDER / _KEPT
+    if not path.is_file():
+        return {}
+    return read_json(dict[str, KnownAgreement], read_bytes(path), str(path))
 
 
 def agreement_sections(agreement: Agreement, unit: str) -> list[Section]:
