@@ -108,7 +108,7 @@ def test_quantising_prints_nothing(tmp_path: Path) -> None:
 def test_a_missing_onnx_package_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     model = write_encoder(tmp_path / "model.onnx")
     monkeypatch.setitem(sys.modules, "onnx", None)
-    with pytest.raises(TruemarkError, match=r"pip install 'truemark\[quantize\]'"):
+    with pytest.raises(TruemarkError, match=r"pip install '.+\[quantize\]'"):
         quantized(model, tmp_path / "cache")
 
 
