@@ -202,7 +202,7 @@ def _write_records(
         if (agreement := _annotators_agreement(corpus, run.condition)) is not None:
             run = replace(run, notes=(*run.notes, agreement))
         write_run(path, run)
-        note(f"record: {path}")
+        note(f"record: {path} (run {run.id})")
 
 
 def _annotators_agreement(corpus: Corpus, condition: str) -> str | None:

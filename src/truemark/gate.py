@@ -138,7 +138,7 @@ def check(
 def _doubt(what: str, run: Run, max_failed: float) -> str | None:
     failed, units = len(failed_units(run)), len(run.units)
     if failed == units or failed > max_failed * units:
-        return f"{failed} of {units} units of {what} failed, too many to tell"
+        return f"{failed} of {units} {unit_nouns(run)[1]} of {what} failed, too many to tell"
     return None
 
 
@@ -167,7 +167,7 @@ def _unknown_expected(run: Run) -> str | None:
     failed = failed_units(run)
     if failed:
         return f"what was expected of {failed[0].id}, which failed, is not in the records"
-    return None if run.units else "the run has no units"
+    return None if run.units else f"the run has no {unit_nouns(run)[1]}"
 
 
 def _too_few(

@@ -30,7 +30,6 @@ from truemark.uncertainty import (
     DEFAULT_SEED,
     FLIPS,
     LEVEL,
-    MEASURES,
     Interval,
     PairedInterval,
 )
@@ -140,14 +139,24 @@ def _table(
     )
 
 
-_SCORE_COLUMNS = ("units", "failed", *ALL_MEASURES, "clusters")
+def _score_columns(summary: Summary) -> tuple[str, ...]:
+    counted = ("scored", "failed", *ALL_MEASURES)
+    return (*counted, _noun(summary.nouns[1], "clusters", ("system", "run", *counted)), "run")
+
+
+def _noun(noun: str, general: str, taken: Sequence[str]) -> str:
+    """Head a column with the noun of the run, unless another column has that name."""
+    return general if noun in taken else noun
 
 
 def _scores_section(comparison: Comparison, basis: str) -> Section:
     named = list(zip(comparison.names, comparison.summaries, strict=True))
     rows = [(name, *_score_row(summary)) for name, summary in named]
-    runs = [{"name": name, **summary_facts(summary)} for name, summary in named]
-    table = _table(("system", *_SCORE_COLUMNS), rows, (None,) * 8, basis)
+    runs = [
+        {"name": name, "run": summary.run_id, **summary_facts(summary)} for name, summary in named
+    ]
+    columns = ("system", *_score_columns(comparison.summaries[0]))
+    table = _table(columns, rows, (None,) * len(columns), basis)
     return Section(tables=[table], facts={"runs": runs})
 
 
@@ -157,7 +166,7 @@ def _score_row(summary: Summary) -> tuple[object, ...]:
         for measure in ALL_MEASURES
     ]
     clusters = summary.intervals["f1"].clusters if summary.intervals else None
-    return summary.scored, len(summary.failed), *scores, clusters
+    return summary.scored, len(summary.failed), *scores, clusters, summary.run_id
 
 
 def interval_facts(interval: Interval) -> dict[str, object]:
@@ -183,7 +192,12 @@ def _versus_sections(baseline: str, versus: Versus, basis: str) -> list[Section]
             sentence = (
                 f"{numbered(len(changes), versus.unit_nouns)} {title} by {versus.name}{basis}"
             )
-            sections.append(Section(sentences=[sentence], tables=[_changes_table(changes, basis)]))
+            sections.append(
+                Section(
+                    sentences=[sentence],
+                    tables=[_changes_table(changes, versus.unit_nouns[0], basis)],
+                )
+            )
     return sections
 
 
@@ -209,11 +223,14 @@ def _groups_table(versus: Versus, basis: str) -> Table:
         for group in versus.groups
     ]
     interval = interval_name(group.difference for group in versus.groups)
-    columns = ("group", "units", "f1 difference", interval, "p", "clean difference")
-    return _table(columns, rows, (None, None, "+.4f", None, ".4f", "+.4f"), basis)
+    columns = ("group", "f1 difference", interval, "p", "clean difference")
+    units = _noun(versus.unit_nouns[1], "units", (*columns, "basis"))
+    return _table(
+        (columns[0], units, *columns[1:]), rows, (None, None, "+.4f", None, ".4f", "+.4f"), basis
+    )
 
 
-def _changes_table(changes: Sequence[Change], basis: str) -> Table:
+def _changes_table(changes: Sequence[Change], unit: str, basis: str) -> Table:
     rows: list[tuple[object, ...]] = [
         (change.unit, change.mistakes, change.before.mistakes, change.after.mistakes)
         for change in changes[:MOST_LISTED]
@@ -221,8 +238,9 @@ def _changes_table(changes: Sequence[Change], basis: str) -> Table:
     if len(changes) > MOST_LISTED:
         rest = changes[MOST_LISTED:]
         rows.append((f"{len(rest)} more", sum(change.mistakes for change in rest), None, None))
-    columns = ("unit", "change in mistakes", "before", "after")
-    return _table(columns, rows, (None, "+d", None, None), basis)
+    columns = ("change in mistakes", "before", "after")
+    unit_noun = _noun(unit, "unit", (*columns, "basis"))
+    return _table((unit_noun, *columns), rows, (None, "+d", None, None), basis)
 
 
 def _versus_facts(versus: Versus) -> dict[str, object]:
@@ -288,8 +306,11 @@ def _failure_facts(unit: Unit) -> dict[str, object]:
 
 def timeline_sections(timeline: Timeline) -> list[Section]:
     """Show the runs of a folder, newest last, and a small trend per system."""
-    scored = ("f1", "95% interval", "clean", "clusters", "failed")
-    columns = ("started", "tool", "system", "data", *scored, "run")
+    named_columns = ("started", "tool", "system", "data", "f1", "95% interval", "clean")
+    nouns = {past.summary.nouns[1] for past in timeline.runs}
+    clusters = nouns.pop() if len(nouns) == 1 else "clusters"
+    clusters = _noun(clusters, "clusters", (*named_columns, "failed", "run"))
+    columns = (*named_columns, clusters, "failed", "run")
     names = timeline.data_names
     rows, runs = [], []
     for past in timeline.runs:
@@ -342,11 +363,12 @@ def leaderboard_sections(boards: Sequence[Board]) -> list[Section]:
     """Show a table for each board, best first, and one for each way in which units are grouped."""
     sections = []
     for board in boards:
-        columns = ("system", "f1", "precision", "recall", "same", "s/unit", "cost", "run")
+        unit = unit_nouns(board.standings[0].run)[0]
+        columns = ("system", *ALL_MEASURES, "same", f"s/{unit}", "cost", "run")
         rows = [
             (
                 standing.name,
-                *(score_text(standing.summary.intervals[measure]) for measure in MEASURES),
+                *(score_text(standing.summary.intervals[measure]) for measure in ALL_MEASURES),
                 standing.letters or None,
                 standing.seconds_per_unit,
                 standing.cost,
@@ -355,7 +377,7 @@ def leaderboard_sections(boards: Sequence[Board]) -> list[Section]:
             for standing in board.standings
         ]
         sentence = answer(board, dict(board.standings[0].run.words))
-        formats = (*(None,) * 5, ".3g", ".4f", None)
+        formats = (*(None,) * 6, ".3g", ".4f", None)
         tables = [Table(columns, tuple(rows), formats)]
         tables += [_board_groups(board, name) for name in board.group_names]
         sections.append(
@@ -369,12 +391,16 @@ def leaderboard_sections(boards: Sequence[Board]) -> list[Section]:
 def _board_groups(board: Board, name: str) -> Table:
     """Show F1 of each system by the values of a group."""
     scores = [
-        {group.value: group.interval for group in standing.summary.groups if group.name == name}
+        {
+            group.value: None if group.too_small else group.interval.value
+            for group in standing.summary.groups
+            if group.name == name
+        }
         for standing in board.standings
     ]
     values = tuple(dict.fromkeys(value for known in scores for value in known))
     rows = [
-        (standing.name, *(known[value].value if value in known else None for value in values))
+        (standing.name, *(known.get(value) for value in values))
         for standing, known in zip(board.standings, scores, strict=True)
     ]
     return Table((f"f1 by {name}", *values), tuple(rows), (None, *(".3f",) * len(values)))
@@ -432,14 +458,19 @@ def gate_sections(gate: Gate) -> list[Section]:
         # A program that wants the whole comparison asks for it.
         sections += [replace(part, facts={}) for part in comparison_sections(gate.comparison)]
     else:
-        table = Table(_SCORE_COLUMNS, (_score_row(gate.summary),))
+        table = Table(_score_columns(gate.summary), (_score_row(gate.summary),))
         sections.append(Section(sentences=interval_remarks(gate.summary), tables=[table]))
     if failed:
         failures = tuple((unit.id, unit.failed) for unit in failed[:MOST_LISTED])
-        sentence = f"{numbered(len(failed), unit_nouns(gate.run))} failed"
+        nouns = unit_nouns(gate.run)
+        sentence = f"{numbered(len(failed), nouns)} failed"
         if gate.failed_as_missed:
             sentence += ", all that was expected there counted as missed"
-        sections.append(Section("", [sentence], [Table(("unit", "reason"), failures)]))
+        sections.append(
+            Section(
+                "", [sentence], [Table((_noun(nouns[0], "unit", ("reason",)), "reason"), failures)]
+            )
+        )
     return sections
 
 

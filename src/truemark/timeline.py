@@ -28,6 +28,15 @@ class PastRun:
     data: str
 
     @property
+    def moment(self) -> float:
+        """When the run started, in seconds, to sort by; what is no time comes first."""
+        try:
+            moment = datetime.fromisoformat(self.run.started)
+            return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+        except (ValueError, OverflowError):
+            return float("-inf")
+
+    @property
     def f1(self) -> float | None:
         interval = self.summary.intervals.get("f1")
         return interval.value if interval else None
@@ -99,7 +108,7 @@ def read_timeline(folder: str | os.PathLike[str]) -> Timeline:
             parts = (f"{name}:{value}" for name, value in sorted(run.comparison_key.items()))
             summary = summarise(run, by_group=False)
             past_runs.append(PastRun(path, run, summary, data_hash(*parts)))
-    past_runs.sort(key=lambda past: (_moment(past.run.started), str(past.path)))
+    past_runs.sort(key=lambda past: (past.moment, str(past.path)))
     return Timeline(tuple(past_runs), tuple(warnings))
 
 
@@ -113,12 +122,3 @@ def _records_below(folder: Path) -> Sequence[Path]:
     if not paths:
         raise TruemarkError(f"{folder}: holds no run record (*{SUFFIX})")
     return paths
-
-
-def _moment(started: str) -> float:
-    """Return the time as a number to sort by; what is no time comes first."""
-    try:
-        moment = datetime.fromisoformat(started)
-        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
-    except (ValueError, OverflowError):
-        return float("-inf")

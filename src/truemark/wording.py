@@ -93,7 +93,7 @@ def answer(board: Board, words: Mapping[str, str], units_missing: int | None = N
     if len(board.standings) < 2:
         return ""
     best, *others = board.standings
-    items, units = words.get("items", "items"), words.get("units", "units")
+    items, units = words.get("items", "items"), best.summary.nouns[1]
     found = _of_hundred(best.summary.intervals["recall"].value)
     if not board.known:
         return (

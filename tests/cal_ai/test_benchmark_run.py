@@ -120,6 +120,7 @@ def test_the_history_line_has_every_field(gemini: CommandLine, llm: LoopbackLLM)
         "replayed_cost_usd",
         "repeats",
         "signature",
+        "run",
         "system",
     ]
     assert (line["model"], line["extractor"]) == ("gemini-2.5-pro", "gemini")

@@ -398,7 +398,8 @@ def test_records_of_a_command_compare(
     assert rows == [["nano", "written"], ["nano", "bare"], ["small", "written"], ["small", "bare"]]
     [told] = [line for line in printed.err.splitlines() if line.startswith("small  bare")]
     assert told.endswith("better")
-    assert "record: out/nano.run.json" in printed.err
+    nano = load_run("out/nano.run.json")
+    assert f"record: out/nano.run.json (run {nano.id})" in printed.err
     assert "record: out/small.bare.run.json" in printed.err
     for name, condition in (("nano", "written"), ("nano.bare", "bare")):
         run = load_run(f"out/{name}.run.json")

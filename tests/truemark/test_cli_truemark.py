@@ -3,6 +3,7 @@ import os
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from junitparser import JUnitXml
 from tests.truemark.runs_for_tests import made, many
 
 from truemark.cli import main
-from truemark.records import Run, write_run
+from truemark.records import Run, load_run, write_run
 
 OUTAGE = made("new", {f"u{n}": (9, 1, 1) if n < 5 else () for n in range(10)})
 
@@ -122,7 +123,7 @@ def test_groups_that_expect_next_to_nothing_have_a_dash_for_f1(
     assert rows[0] == "| part: a | 10 | - | - | - | +0.0000 |"
     assert "| part: b | 10 | -0." in rows[1]
     assert main(["history", ".", "--format", "markdown"]) == 0
-    assert "| clean | clusters |" in said(capsys)
+    assert "| clean | units |" in said(capsys)
 
 
 def noise() -> Run:
@@ -343,3 +344,38 @@ def test_a_page_can_be_written_to_a_pipe(folder: Path) -> None:
     command = [sys.executable, "-m", "truemark", "report", "old.run.json", "-o", "/dev/stdout"]
     done = subprocess.run(command, capture_output=True, check=False)
     assert (done.returncode, done.stdout.rstrip()[-7:]) == (0, b"</html>")
+
+
+def test_tables_use_the_nouns_of_the_runs(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = {"unit": "page", "units": "pages", "items": "names"}
+    for name, mistakes in (("first", 1), ("second", 2)):
+        write_run(f"{name}.run.json", replace(many(name, mistakes), words=words))
+    assert main(["compare", "first.run.json", "second.run.json"]) == 0
+    text = said(capsys)
+    assert text.splitlines()[0].split()[-2:] == ["pages", "run"]
+    assert "group    pages  f1 difference" in text
+    assert "\npage " in text
+    assert "unit" not in text.replace("units in common", "")
+    assert "cluster" not in text
+    assert main(["leaderboard", "."]) == 0
+    assert "  recall                  clean  " in said(capsys)
+
+
+def test_a_noun_that_is_a_column_already_is_not_used_twice(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = {"unit": "reason", "units": "failed"}
+    write_run("odd.run.json", replace(many("odd", 1), words=words))
+    assert main(["compare", "odd.run.json", "odd.run.json"]) == 0
+    assert "clusters" in said(capsys).splitlines()[0]
+    assert main(["history", "."]) == 0
+    assert main(["check", "odd.run.json", "--fail-under", "0.1"]) == 0
+
+
+def test_commands_name_a_run_by_the_same_id(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = load_run("old.run.json")
+    for command in (["compare", "old.run.json", "new.run.json"], ["history", "."]):
+        assert main(command) == 0
+        assert run.id in said(capsys)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import random
 import re
 from base64 import b64encode
@@ -23,9 +24,11 @@ from truemark import cli, imports
 from truemark.errors import TruemarkError
 from truemark.pages.document import change_tags, utf16
 from truemark.pages.figures import figures_of, threshold_figure
+from truemark.pages.history import history_page, spread_in_time
 from truemark.pages.report import comparable_groups, report_page
 from truemark.pages.scales import Scale, difference_scale, score_scale
 from truemark.records import Finding, Run, load_run, write_run
+from truemark.timeline import read_timeline
 from truemark.uncertainty import PairedInterval
 
 
@@ -328,3 +331,24 @@ def test_the_answer_of_a_page_says_what_its_verdicts_say(seed: int) -> None:
         pairs = {("first", versus.name), (versus.name, "first")}
         told = bool(pairs & group.board.told_apart)
         assert told == (versus.verdict in ("better", "worse"))
+
+
+def test_runs_of_a_history_are_placed_in_time_and_apart() -> None:
+    day = 86_400.0
+    places = spread_in_time([0.0, 60.0, 120.0, 10 * day])
+    assert places[0] == 0
+    assert places[1] - places[0] == places[2] - places[1] == pytest.approx(1.25)
+    assert places[3] == pytest.approx(10)
+    assert spread_in_time([5.0, 5.0]) == (0, 1)
+    assert spread_in_time([-math.inf, 0.0, 4 * day]) == pytest.approx((0, 2 / 3, 4))
+    assert spread_in_time([-math.inf, -math.inf]) == (0, 1)
+    assert spread_in_time([]) == ()
+
+
+def test_a_run_of_few_units_has_no_interval_on_a_history_page(tmp_path: Path) -> None:
+    write_run(tmp_path / "few.run.json", made("few", {f"u{n}": (3, 1, 1) for n in range(3)}))
+    page = history_page(read_timeline(tmp_path), "few")
+    row = re.search(r'<td class="number">0.750</td><td class="number soft">(.*?)</td>', page)
+    assert row is not None
+    assert row[1] == "–"
+    assert '"points":[[0.0,0.75]]' in page.replace(" ", "")

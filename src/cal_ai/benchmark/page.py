@@ -111,6 +111,7 @@ def _run_table(finished: Finished) -> Table:
         *([("name", one_line_of(plan.name))] if plan.name else []),
         ("system", f"{run.system_id} ({one_line_of(identity)})"),
         ("signature", f"{signature.short} ({one_line_of(str(signature))})"),
+        ("run", run.id),
     ]
     return Table(("run", ""), tuple(rows))
 

@@ -40,6 +40,7 @@ def text_summary(finished: Finished, report: Path) -> str:
         ("model", finished.plan.extractor.model or "none"),
         *([("name", finished.plan.name)] if finished.plan.name else []),
         ("signature", finished.signature.short),
+        ("run", finished.run.id),
     ]
     failed = finished.failed
     facts += [("failed", f"{result.sample.id}: {result.reason}") for result in failed[:_FAILURES]]
@@ -99,6 +100,7 @@ def history_line(finished: Finished) -> dict[str, object]:
         "replayed_cost_usd": replayed.cost_usd if replayed else 0.0,
         "repeats": finished.plan.repeats,
         "signature": finished.signature.short,
+        "run": finished.run.id,
         "system": run.system_id,
     }
 
@@ -129,6 +131,7 @@ def _summary_sections(finished: Finished) -> list[Section]:
         "model": finished.plan.extractor.model,
         "name": run.system.name,
         "signature": finished.signature.short,
+        "run": finished.run.id,
         "system": run.system_id,
         "samples": _sample_count(finished),
         "repeats": finished.plan.repeats,

@@ -44,7 +44,8 @@ class Level:
 class Figure:
     """A chart, the sentence that says how to read it, and its numbers.
 
-    With `labels` the x axis counts them from 0, and `links` are where clicks on them lead.
+    With `labels` the x axis names places: those in `positions`, else counted from 0; `links` are
+    where clicks on them lead.
     `run` is whose threshold the slider below sets.
     """
 
@@ -58,6 +59,7 @@ class Figure:
     rows: tuple[tuple[object, ...], ...]
     levels: tuple[Level, ...] = ()
     labels: tuple[str, ...] = ()
+    positions: tuple[float, ...] = ()
     links: tuple[str, ...] = ()
     unit_square: bool = False
     run: int | None = None

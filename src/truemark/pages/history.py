@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections import Counter
 from collections.abc import Sequence
@@ -14,6 +15,9 @@ from truemark.pages.figures import COLORS, Figure, Series
 from truemark.pages.scales import Scale, score_scale
 from truemark.records import SUFFIX
 from truemark.timeline import PastRun, Timeline
+from truemark.wording import range_text
+
+_DAY_S = 86_400
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +51,7 @@ def history_page(timeline: Timeline, title: str, folder: Path | None = None) -> 
         chapters=chapters,
         warnings=timeline.warnings,
         count=len(timeline.runs),
+        range_text=range_text,
     )
 
 
@@ -68,19 +73,22 @@ def _history_figure(number: int, runs: Sequence[tuple[PastRun, str]]) -> Figure:
     """Draw F1 with its interval, run after run; a line per system."""
     points: dict[str, list[tuple[float, ...]]] = {}
     rows = []
-    for place, (past, _) in enumerate(runs):
+    positions = spread_in_time([past.moment for past, _ in runs])
+    for position, (past, _) in zip(positions, runs, strict=True):
         f1 = past.summary.intervals.get("f1")
-        line = points.setdefault(past.run.system.name, [])
+        system = past.run.system.name
+        line = points.setdefault(system, [])
         if f1 is not None:
-            line.append((place, f1.value, f1.low, f1.high))
-            system = past.run.system.name
-            rows.append(
-                (past.run.id, past.run.started, system, f1.value, f1.low, f1.high, f1.clusters)
-            )
+            ends = (f1.low, f1.high) if f1.known else ()
+            line.append((position, f1.value, *ends))
+            shown_ends = ends or (None, None)
+            rows.append((past.run.id, past.run.started, system, f1.value, *shown_ends, f1.clusters))
     return Figure(
         id=f"history-{number}",
         title="F1 over time",
-        says="Run after run, newest last; bars are 95% intervals. A click opens the run.",
+        says="Over time, where runs soon after each other are drawn further apart; bars are 95%"
+        " intervals, and a point without one has too few "
+        f"{runs[0][0].summary.nouns[1]}. A click opens the run.",
         x="",
         y="F1",
         series=tuple(
@@ -88,10 +96,27 @@ def _history_figure(number: int, runs: Sequence[tuple[PastRun, str]]) -> Figure:
             for color, (name, line) in enumerate(points.items())
         ),
         labels=_labels([past.run.started for past, _ in runs]),
+        positions=positions,
         links=tuple(link for _, link in runs),
-        columns=("run", "started", "system", "f1", "95% from", "to", "clusters"),
+        columns=("run", "started", "system", "f1", "95% from", "to", runs[0][0].summary.nouns[1]),
         rows=tuple(rows),
     )
+
+
+def spread_in_time(moments: Sequence[float]) -> tuple[float, ...]:
+    """Return places on an axis of days for ascending moments in seconds, each right of the last.
+
+    Runs that follow each other closely are moved apart by a share of the whole time, so that each
+    can be seen. Where there is no time, or no known one, they are evenly apart.
+    """
+    known = [moment for moment in moments if math.isfinite(moment)]
+    days = (known[-1] - known[0]) / _DAY_S if known else 0.0
+    gap = days / (2 * len(moments)) if days else 1.0
+    places: list[float] = []
+    for moment in moments:
+        place = (moment - known[0]) / _DAY_S if math.isfinite(moment) else 0.0
+        places.append(max(place, places[-1] + gap) if places else place)
+    return tuple(round(place, 6) for place in places)
 
 
 def _labels(started: Sequence[str]) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from truemark.leaderboard import Board, Standing
 from truemark.pages.document import document
 from truemark.pages.scales import Scale, score_scale
-from truemark.wording import answer
+from truemark.wording import answer, range_text
 
 _NOT_IN_NAMES = re.compile(r"[^\w.+-]+")
 
@@ -25,6 +25,7 @@ def leaderboard_page(boards: Sequence[Board], title: str, folder: str) -> str:
         scale_of=_scale,
         folder=folder,
         page_name=page_name,
+        range_text=range_text,
     )
 
 

@@ -74,7 +74,10 @@ globalThis.chartsOf = (figures, levels) => {
     };
   }
 
-  function axis(title, whole, labels) {
+  /** Where the run or level at this place of the axis stands among the labels. */
+  const labelAt = (figure, x) => (figure.positions.length ? figure.positions.indexOf(x) : x);
+
+  function axis(title, whole, { labels, positions } = { labels: [] }) {
     const ink = colorOf("soft");
     const scale = {
       type: "linear",
@@ -84,11 +87,20 @@ globalThis.chartsOf = (figures, levels) => {
     };
     if (whole) Object.assign(scale, { min: 0, max: 1 });
     if (labels.length) {
-      Object.assign(scale, { min: -0.5, max: labels.length - 0.5 });
-      scale.ticks.stepSize = 1;
-      scale.ticks.callback = (value) => labels[value] ?? "";
+      const places = positions.length ? positions : labels.map((_, place) => place);
+      const side = places.length > 1 ? (places.at(-1) - places[0]) / (2 * places.length - 2) : 0.5;
+      Object.assign(scale, { min: places[0] - side, max: places.at(-1) + side });
+      scale.ticks.autoSkip = false;
+      scale.ticks.callback = (value) => labels[places.indexOf(value)] ?? "";
       scale.afterBuildTicks = (built) => {
-        built.ticks = labels.map((_, value) => ({ value }));
+        const width = ((scale.max - scale.min) * 110) / built.chart.width;
+        let last = -Infinity;
+        built.ticks = [];
+        for (const value of places) {
+          if (value - last < width) continue;
+          built.ticks.push({ value });
+          last = value;
+        }
       };
     }
     return scale;
@@ -98,7 +110,8 @@ globalThis.chartsOf = (figures, levels) => {
   function open(figure, point) {
     if (!point) return;
     const [x] = figure.series[point.datasetIndex].points[point.index];
-    if (figure.links[x]) location.assign(figure.links[x]);
+    const link = figure.links[labelAt(figure, x)];
+    if (link) location.assign(link);
   }
 
   function draw(figure) {
@@ -112,8 +125,8 @@ globalThis.chartsOf = (figures, levels) => {
       onClick: (_, [point]) => open(figure, point),
       interaction: { mode: "nearest", intersect: false },
       scales: {
-        x: axis(figure.x, whole, figure.labels),
-        y: { ...axis(figure.y, figure.unit_square, []), max: 1, ...floor(figure) },
+        x: axis(figure.x, whole, figure),
+        y: { ...axis(figure.y, figure.unit_square), max: 1, ...floor(figure) },
       },
       plugins: {
         legend: { position: "bottom", labels: { color: colorOf("ink"), boxWidth: 26, boxHeight: 0 } },
@@ -144,7 +157,7 @@ globalThis.chartsOf = (figures, levels) => {
 
   function tip(item, figure) {
     const { x, y, low, high, n } = item.raw;
-    const place = figure.labels[x] ?? `${figure.x} ${x.toPrecision(4)}`;
+    const place = figure.labels[labelAt(figure, x)] ?? `${figure.x} ${x.toPrecision(4)}`;
     const reach = low === undefined ? "" : ` (${low.toFixed(3)} to ${high.toFixed(3)})`;
     const cases = n === undefined ? "" : `, n ${n}`;
     return `${item.dataset.label}: ${y.toFixed(3)}${reach}, ${place}${cases}`;
