@@ -2,38 +2,15 @@
 
 from __future__ import annotations
 
-import re
-import signal
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import pytest
+from testing.label_server import label_server
 
 Label = Callable[..., Any]
-
-
-@contextmanager
-def label_server(module: str, *arguments: str) -> Iterator[tuple[str, subprocess.Popen[str]]]:
-    """The address of a label command, and its process; Ctrl-C ends it."""
-    command = [sys.executable, "-m", module, "label", *arguments]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
-        assert process.stderr is not None
-        said = []
-        while line := process.stderr.readline():
-            said.append(line)
-            if address := re.search(r"http://\S+", line):
-                break
-        else:
-            pytest.fail("".join(said))
-        try:
-            yield address[0], process
-        finally:
-            process.send_signal(signal.SIGINT)
-            process.wait(timeout=60)
 
 
 @pytest.fixture

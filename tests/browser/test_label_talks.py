@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from testing.label_server import label_server
 from testing.made_runs import HOSTILE
-from tests.browser.label_pages import Label, label, label_server, wait_saved, write
+from tests.browser.label_pages import Label, label, wait_saved, write
 
 pytestmark = pytest.mark.browser
 __all__ = ["label"]

@@ -124,6 +124,13 @@ def writers_part(seed: int, own: Share, folder: str) -> Iterator[Finding]:
     yield from writer_cases(folder, own)
 
 
+def labels_part(seed: int, own: Share, folder: str) -> Iterator[Finding]:
+    """The servers of label pages: killed, given hostile texts and requests."""
+    from tests.hostile.labels import label_cases
+
+    yield from label_cases(folder, seed, own)
+
+
 PARTS: dict[str, Callable[[int, Share, str], Iterator[Finding]]] = {
     "servers": servers_part,
     "answers": answers_part,
@@ -132,6 +139,7 @@ PARTS: dict[str, Callable[[int, Share, str], Iterator[Finding]]] = {
     "interrupts": interrupts_part,
     "disks": disks_part,
     "writers": writers_part,
+    "labels": labels_part,
 }
 _IMPORTED = (
     "caldav.davclient",

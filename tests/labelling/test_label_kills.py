@@ -1,66 +1,30 @@
-"""A label server that is killed at random moments loses nothing that it said it saved."""
+"""Label servers that are killed at random moments lose nothing that they said they saved."""
 
 from __future__ import annotations
 
-import json
-import random
-import re
-import subprocess
-import sys
-import threading
-import time
-from http.client import HTTPConnection, HTTPException
+from collections.abc import Callable, Iterator
+from itertools import islice
 from pathlib import Path
-from typing import Any
-from urllib.parse import urlsplit
 
-WORDS = 60
-ROUNDS = 6
+import pytest
+from tests.hostile.labels import (
+    Finding,
+    Own,
+    hostile_requests,
+    hostile_texts,
+    killed_conversations,
+    killed_talks,
+)
 
-
-def call(address: str, method: str, path: str, body: object = None) -> Any:
-    parts = urlsplit(address)
-    connection = HTTPConnection(parts.netloc, timeout=10)
-    headers = {"Origin": f"http://{parts.netloc}", "Content-Type": "application/json"}
-    try:
-        connection.request(method, parts.path + path, json.dumps(body) if body else None, headers)
-        return json.loads(connection.getresponse().read())
-    finally:
-        connection.close()
+SEED = 20260220
 
 
-def test_a_killed_server_keeps_every_change_that_it_answered(tmp_path: Path) -> None:
-    (tmp_path / "talk.txt").write_text(" ".join(["word"] * WORDS), encoding="utf-8")
-    chance = random.Random(20260220)
-    command = [sys.executable, "-m", "sat_bench", "label", str(tmp_path), "-models", "none"]
-    answered: list[int] = [4 * WORDS]
-    for _ in range(ROUNDS):
-        with subprocess.Popen(
-            [*command, "-no-browser"], stderr=subprocess.PIPE, text=True
-        ) as server:
-            assert server.stderr is not None
-            found = re.search(r"http://\S+", server.stderr.readline())
-            assert found
-            address = found[0]
-            state = call(address, "GET", "texts/0")
-            while state["drafting"]:
-                time.sleep(0.02)
-                state = call(address, "GET", "texts/0")
-            assert set(answered) <= set(state["content"]["ends"])
-            timer = threading.Timer(chance.uniform(0.02, 0.4), server.kill)
-            timer.start()
-            ends, stamp = set(state["content"]["ends"]), state["stamp"]
-            for count, place in enumerate(chance.sample(state["places"], WORDS - 1)):
-                ends.add(place)
-                change = {"session": "s", "count": count, "stamp": stamp, "seen": [place]}
-                try:
-                    said = call(
-                        address, "PUT", "texts/0", change | {"content": {"ends": sorted(ends)}}
-                    )
-                except (OSError, HTTPException, ValueError):
-                    break
-                stamp = said["stamp"]
-                answered = sorted(ends)
-            timer.join()
-    stored = json.loads((tmp_path / ".annotations/.gold/talk.json").read_text(encoding="utf-8"))
-    assert set(answered) <= set(stored["content"]["ends"])
+@pytest.mark.parametrize(
+    "cases", [killed_talks, killed_conversations, hostile_texts, hostile_requests]
+)
+def test_a_label_server_loses_nothing_and_answers_everything(
+    cases: Callable[[Path, int, Own], Iterator[Finding]], tmp_path: Path
+) -> None:
+    found = list(cases(tmp_path / "place", SEED, lambda all_of: islice(all_of, 6)))
+    assert len(found) == 6
+    assert [finding for finding in found if finding[2]] == []

@@ -217,11 +217,11 @@ class Desk:
         """How many places are left; None where the text was never opened."""
         try:
             annotation = self.workspace.read(name)
+            if annotation is not None:
+                return annotation.left
+            return 0 if self._has_gold(name) and not self._round else None
         except TruemarkError:
             return None  # said when the text is opened
-        if annotation is not None:
-            return annotation.left
-        return 0 if self._has_gold(name) and not self._round else None
 
     # ---- drafts --------------------------------------------------------------------------------
 

@@ -1,0 +1,71 @@
+"""A label command as a process, and requests to its server."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from http.client import HTTPConnection
+from typing import Any
+from urllib.parse import urlsplit
+
+WAIT_S = 60
+
+
+@contextmanager
+def label_server(module: str, *arguments: str) -> Iterator[tuple[str, subprocess.Popen[str]]]:
+    """The address of a label command, and its process; Ctrl-C ends it."""
+    command = [sys.executable, "-m", module, "label", *arguments]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        said = []
+        while line := process.stderr.readline():
+            said.append(line)
+            if address := re.search(r"http://\S+", line):
+                break
+        else:
+            raise AssertionError("".join(said))
+        try:
+            yield address[0], process
+        finally:
+            process.send_signal(signal.SIGINT)
+            process.wait(timeout=WAIT_S)
+
+
+def request(
+    address: str,
+    method: str,
+    path: str,
+    body: bytes | None = None,
+    headers: Mapping[str, str] | None = None,
+) -> tuple[int, bytes]:
+    """The status and the content of an answer; the headers are those of the page unless given."""
+    parts = urlsplit(address)
+    own = {"Origin": f"http://{parts.netloc}", "Content-Type": "application/json"}
+    connection = HTTPConnection(parts.netloc, timeout=10)
+    try:
+        connection.request(method, parts.path + path, body, {**own, **(headers or {})})
+        answer = connection.getresponse()
+        return answer.status, answer.read()
+    finally:
+        connection.close()
+
+
+def call(address: str, method: str, path: str, body: object = None) -> Any:
+    """What the server answers, read as JSON."""
+    sent = None if body is None else json.dumps(body).encode()
+    return json.loads(request(address, method, path, sent)[1])
+
+
+def opened(address: str, number: int) -> Any:
+    """The state of a text once its draft is made; an error where it cannot be opened."""
+    state = call(address, "GET", f"texts/{number}")
+    while state.get("drafting"):
+        time.sleep(0.02)
+        state = call(address, "GET", f"texts/{number}")
+    return state
