@@ -66,7 +66,7 @@ MOST_CALLED = {
     "sat-bench -sweep": 31,
     "cal_ai benchmark": 36,
     "cal_ai FILE": 26,
-    "truemark compare": 17,
+    "truemark compare": 18,
 }
 
 

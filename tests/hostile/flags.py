@@ -104,14 +104,14 @@ def _commands() -> Iterator[tuple[str, Main, tuple[str, ...], Sequence[str]]]:
         "compare": ("a.run.json", "b.run.json"),
         "report": ("a.run.json", "-o", "page.html"),
         "history": (".",),
+        "leaderboard": (".",),
         "check": ("a.run.json", "--fail-under", "0.1"),
     }
-    for command in COMMANDS:
+    for name, (_, add_arguments) in COMMANDS.items():
         own = Parser()
-        command.add_arguments(own)
-        whole = (command.name, *good[command.name])
-        yield command.name, truemark, whole, _flags_of(own)
-        yield command.name, truemark, (command.name,), [""]
+        add_arguments(own)
+        yield name, truemark, (name, *good[name]), _flags_of(own)
+        yield name, truemark, (name,), [""]
 
 
 def _flags_of(parser: argparse.ArgumentParser) -> list[str]:
