@@ -235,6 +235,16 @@ def test_the_worth_of_the_work_names_a_difference_and_what_a_finer_one_needs() -
     assert worth_of({"a": one}).startswith("differences from 0.0")
 
 
+def test_a_finer_difference_never_needs_fewer_texts_than_there_are() -> None:
+    base = [(88, 25, 22), (88, 32, 30), (111, 17, 57), (85, 42, 28), (73, 19, 12), (68, 25, 29)]
+    nano = [(87, 35, 23), (88, 33, 30), (104, 32, 64), (75, 47, 38), (66, 26, 19), (70, 35, 27)]
+    rows = {
+        "base": [Counts(*row) for row in (*base, (70, 37, 12))],
+        "nano": [Counts(*row) for row in (*nano, (65, 46, 17))],
+    }
+    assert worth_of(rows) == "differences from 0.05 on can be seen; 9 more for 0.04"
+
+
 def test_one_talk_or_no_spread_buys_nothing_that_is_known() -> None:
     assert worth_of({"a": [Counts(1, 0, 0)]}) == ""
     assert worth_of({"a": [Counts(1, 0, 0)] * 3, "b": [Counts(1, 0, 0)] * 3}) == ""

@@ -432,9 +432,12 @@ def worth_of(rows: Mapping[str, Sequence[Counts]]) -> str:
     if power is None:
         return ""
     seen = math.ceil(power.smallest_difference * 100) / 100
-    said = f"differences from {seen:.2f} on can be seen"
-    finer = next((step for step in _STEPS if step < seen - 0.001), None)
-    told = power_of(first, second, _F1, finer) if finer is not None else None
-    if told is None:
-        return said
-    return f"{said}; {told.clusters_needed - told.clusters} more for {finer:g}"
+    for finer in (step for step in _STEPS if step < seen - 0.001):
+        told = power_of(first, second, _F1, finer)
+        if told is None:
+            break
+        more = told.clusters_needed - told.clusters
+        if more > 0:
+            return f"differences from {seen:g} on can be seen; {more} more for {finer:g}"
+        seen = finer  # the smallest difference is rounded up, so a finer one may be seen too
+    return f"differences from {seen:g} on can be seen"
