@@ -1,20 +1,33 @@
-"""A label command as a process, and requests to its server."""
+"""A label command as a process, requests to its server, conversations for it."""
 
 from __future__ import annotations
 
 import json
+import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from datetime import datetime
 from http.client import HTTPConnection
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from cal_ai.benchmark.samples import bundled_folder
+
 WAIT_S = 60
+
+
+def copy_conversation(name: str, folder: Path) -> None:
+    """Copies a bundled conversation; its file says that it took place on a certain evening."""
+    copied = shutil.copy(bundled_folder() / "crud" / f"{name}.txt", folder)
+    evening = datetime(2025, 9, 1, 18, 40).timestamp()
+    os.utime(copied, (evening, evening))
 
 
 @contextmanager

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
 import subprocess
 import sys
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
+from testing.label_server import copy_conversation
 from testing.made_runs import HOSTILE
 from tests.browser.label_pages import Label, label, wait_saved, write
 
@@ -24,11 +23,8 @@ READER = ("--extractor", "reader")
 
 
 def bundled(folder: Path, *names: str) -> Path:
-    """Copies conversations; their files say that they took place on a certain evening."""
-    evening = datetime(2025, 9, 1, 18, 40).timestamp()
     for name in names:
-        copied = shutil.copy(bundled_folder() / "crud" / f"{name}.txt", folder)
-        os.utime(copied, (evening, evening))
+        copy_conversation(name, folder)
     return folder
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from testing.label_server import copy_conversation
 from tests.labelling.conftest import opened
 
 from cal_ai.agreement import agreement, keep_annotators_agreement
@@ -35,7 +36,7 @@ Make = Callable[..., Desk]
 
 @pytest.fixture
 def conversations(tmp_path: Path) -> Path:
-    shutil.copy(bundled_folder() / "crud" / f"{NAME}.txt", tmp_path)
+    copy_conversation(NAME, tmp_path)
     return tmp_path
 
 
