@@ -34,20 +34,23 @@ def copy_conversation(name: str, folder: Path) -> None:
 def label_server(module: str, *arguments: str) -> Iterator[tuple[str, subprocess.Popen[str]]]:
     """The address of a label command, and its process; Ctrl-C ends it."""
     command = [sys.executable, "-m", module, "label", *arguments]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+    ) as process:
         assert process.stderr is not None
         said = []
-        while line := process.stderr.readline():
-            said.append(line)
-            if address := re.search(r"http://\S+", line):
-                break
-        else:
-            raise AssertionError("".join(said))
         try:
+            while line := process.stderr.readline():
+                said.append(line)
+                if address := re.search(r"http://\S+", line):
+                    break
+            else:
+                raise AssertionError("".join(said))
             yield address[0], process
-        finally:
             process.send_signal(signal.SIGINT)
             process.wait(timeout=WAIT_S)
+        finally:
+            process.kill()
 
 
 def request(

@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from tests.hostile.forked import ODD, Case, Outcome, complaints, put_files, run
+from tests.hostile.forked import ODD, Case, Outcome, complaints, fork, put_files, run
 from tests.hostile.kinds import TRANSCRIPT
 from tests.hostile.writers import Writer, servers, writers
 
@@ -90,7 +90,7 @@ def mount_small(place: Path) -> None:
 def in_another_process(work: Callable[[], Left]) -> Left:
     """What the work gives, done in a process whose mounts nobody else sees."""
     reading, writing = os.pipe()
-    child = os.fork()
+    child = fork()
     if child == 0:
         left = 1, ["the work failed"]
         try:
@@ -198,7 +198,7 @@ def _at_once(cases: list[Case], place: Path) -> list[int]:
     put_files(cases[0], place)
     children = []
     for number, case in enumerate(cases):
-        child = os.fork()
+        child = fork()
         if child == 0:
             streams = str(place / f".out{number}"), str(place / f".err{number}")
             os._exit(max(0, run(replace(case, files={}, streams=streams), place).status))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import os
 import re
 import resource
@@ -16,6 +17,7 @@ from pathlib import Path
 LONGEST_S = 10.0
 LARGEST_MB = 500.0
 _LIBRARIES_MB = 150.0  # what the commands' libraries take; what a parent holds beyond is not theirs
+_PR_SET_PDEATHSIG = 1
 DONE_OR_FAILED = frozenset({0, 1})
 ODD: Mapping[str, Callable[[Path], object]] = {
     "a pipe": os.mkfifo,
@@ -89,7 +91,7 @@ def run(case: Case, folder: Path) -> Outcome:
     before = [os.fstat(stream).st_size for stream in streams]
     inherited_mb = max(0.0, _held_mb() - _LIBRARIES_MB)
     begun_s = time.monotonic()
-    child = os.fork()
+    child = fork()
     if child == 0:
         _child(case, folder, streams)
     for stream in streams:
@@ -102,6 +104,14 @@ def run(case: Case, folder: Path) -> Outcome:
     )
     code = os.waitstatus_to_exitcode(status)
     return Outcome(code, out, err, seconds, usage.ru_maxrss / 1024 - inherited_mb)
+
+
+def fork() -> int:
+    """Forks; the child, which holds all pipes of its parent open, ends with it at the latest."""
+    child = os.fork()
+    if child == 0:
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    return child
 
 
 def _held_mb() -> float:

@@ -291,6 +291,27 @@ def test_without_dask_the_error_says_what_to_install(
     assert install_command("cluster") in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("program", "reason"),
+    [
+        ("exec sleep 60", "they say nothing, and were given 0.5 s"),
+        ("exec 0<&-; echo no dask here >&2", "no dask here"),
+    ],
+    ids=["hang", "end"],
+)
+def test_workers_that_do_not_start_are_an_error(
+    program: str, reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    python = tmp_path / "python"
+    python.write_text(f"#!/bin/sh\n{program}\n")
+    python.chmod(0o700)
+    monkeypatch.setattr(sys, "executable", str(python))
+    monkeypatch.setattr("sat_bench.running.workers.START_S", 0.5)
+    expected = f"^local:2: the workers do not start: {reason}$"
+    with pytest.raises(TruemarkError, match=expected), connected("local:2"):
+        pass
+
+
 def test_nobody_without_its_key_can_speak_to_a_local_cluster() -> None:
     with local_scheduler(1) as (address, _):
         assert address.startswith("tls://127.0.0.1:")

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from distributed.security import Security
 
 MODELS_KEPT = 2
+START_S = 60
 CLOSE_S = 10
 # Dask monitors itself many times a second; here every core is for the model.
 _CALM = {
@@ -182,18 +183,25 @@ def local_scheduler(workers: int) -> Iterator[tuple[str, Security]]:
         assert process.stdin
         assert process.stdout
         address = ""
+        too_late = threading.Timer(START_S, process.kill)
         try:
-            # Through a pipe: a command line and an environment can be read by others.
-            process.stdin.write(json.dumps(parts) + "\n")
-            process.stdin.flush()
+            too_late.start()
+            with suppress(BrokenPipeError):  # it has ended, and says why
+                # Through a pipe: a command line and an environment can be read by others.
+                process.stdin.write(json.dumps(parts) + "\n")
+                process.stdin.flush()
             address = process.stdout.readline().strip()
+            too_late.cancel()
             if not address:
                 complaints.seek(0)
                 reason = complaints.read().strip().rpartition("\n")[2]
+                reason = reason or f"they say nothing, and were given {START_S} s"
                 raise TruemarkError(f"local:{workers}: the workers do not start: {reason}")
             yield address, security
         finally:
-            process.stdin.close()
+            too_late.cancel()
+            with suppress(BrokenPipeError):
+                process.stdin.close()
             with suppress(subprocess.TimeoutExpired):
                 process.wait(CLOSE_S if address else 0)
             process.kill()
