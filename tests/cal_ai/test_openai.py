@@ -16,7 +16,7 @@ from cal_ai.extractors.language_model import OpenAIClient
 from cal_ai.extractors.prompt import BUILT_IN, RESPONSE_SCHEMA
 from cal_ai.extractors.protocol import Extraction, Request
 from cal_ai.transcripts.reading import parse_transcript
-from truemark.services.bounded_http import certificates_for
+from truemark.services.bounded_httpx2 import certificates_for
 from truemark.services.calls import CallFailed, FatalCallError, Prompt, Tally, Turn, Usage
 from truemark.services.openai import OpenAIModel
 from truemark.services.retry import Caller, CallPolicy

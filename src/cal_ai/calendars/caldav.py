@@ -6,9 +6,13 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import quote, unquote, urljoin, urlsplit, urlunsplit
 from zoneinfo import ZoneInfo
+
+from caldav.davclient import DAVClient
+from caldav.lib import error
+from caldav.response import DAVResponse
 
 from cal_ai.calendars.document import EMPTY, Document, utc_stamp
 from cal_ai.calendars.occurrences import Budget
@@ -26,13 +30,11 @@ from cal_ai.calendars.protocol import (
 )
 from cal_ai.calendars.servers import calendar_policy, wait_for_server
 from truemark.services.addresses import same_origin, shown_address
-from truemark.services.bounded_http import BoundedSession, UnfitAnswerError
+from truemark.services.bounded_http import UnfitAnswerError
+from truemark.services.bounded_requests import BoundedSession
 from truemark.services.calls import CallFailed
 from truemark.services.proxies import require_usable_proxies
 from truemark.services.secrets import without_secrets
-
-if TYPE_CHECKING:
-    from caldav.response import DAVResponse
 
 _CALDAV = "urn:ietf:params:xml:ns:caldav"
 _QUERY = f"""\
@@ -89,8 +91,6 @@ class CalDavCalendar:
         clock: Callable[[], datetime] = _now,
         timeout_s: float | None = None,
     ) -> None:
-        from caldav.davclient import DAVClient
-
         self._account = account
         self._zone = zone
         self._clock = clock
@@ -298,8 +298,6 @@ class CalDavCalendar:
 
     @contextmanager
     def _faults(self) -> Iterator[None]:
-        from caldav.lib import error
-
         where = f"caldav:{self._account.url}"
         try:
             yield

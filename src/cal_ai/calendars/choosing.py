@@ -8,10 +8,6 @@ from zoneinfo import ZoneInfo
 
 from platformdirs import user_config_path, user_data_path
 
-from cal_ai.calendars.caldav import CalDavAccount, CalDavCalendar
-from cal_ai.calendars.google import GoogleAccount, GoogleCalendar
-from cal_ai.calendars.google_sign_in import SignIn
-from cal_ai.calendars.ics import IcsCalendar
 from cal_ai.calendars.protocol import Calendar, CalendarError
 from cal_ai.calendars.servers import calendar_policy
 from cal_ai.settings import Settings
@@ -59,6 +55,8 @@ def choose_calendar(
     if kind == "google":
         return _google(place or "primary", settings, zone, timeout_s)
     require("calendar", "--calendar ics", *_ICALENDAR)
+    from cal_ai.calendars.ics import IcsCalendar
+
     path = _user_path(place) if place else data_folder() / "calendar.ics"
     return IcsCalendar(path, zone)
 
@@ -71,6 +69,8 @@ def _caldav(
     url: str, settings: Settings, zone: ZoneInfo | None, timeout_s: float | None
 ) -> Calendar:
     require("caldav", "--calendar caldav", "caldav", *_ICALENDAR)
+    from cal_ai.calendars.caldav import CalDavAccount, CalDavCalendar
+
     account = CalDavAccount.at(url, settings.caldav_username, settings.caldav_password)
     return CalDavCalendar(account, zone, timeout_s=timeout_s)
 
@@ -79,6 +79,8 @@ def _google(
     calendar_id: str, settings: Settings, zone: ZoneInfo | None, timeout_s: float | None
 ) -> Calendar:
     require("google", "--calendar google", "googleapiclient", "google_auth_oauthlib", *_ICALENDAR)
+    from cal_ai.calendars.google import GoogleAccount, GoogleCalendar
+    from cal_ai.calendars.google_sign_in import SignIn
 
     folder = user_config_path(_FOLDER, appauthor=False)
     given = settings.google_credentials

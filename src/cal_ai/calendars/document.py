@@ -11,6 +11,8 @@ from datetime import UTC, datetime
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from icalendar import vText
+
 from cal_ai.calendars.content import Component, Content, Line, parse_content
 from cal_ai.calendars.occurrences import Budget
 from cal_ai.calendars.protocol import (
@@ -224,8 +226,6 @@ class Document:
         calendar.parts.insert(place, self.content.new_component(vtimezone(zone, year)))
 
     def _set_text(self, event: Component, name: str, text: str | None) -> None:
-        from icalendar import vText
-
         if text:
             value = vText(text).to_ical().decode()
             event.put(name, self.content.new_line(f"{name}:{value}"))

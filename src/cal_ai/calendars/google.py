@@ -11,6 +11,11 @@ from functools import partial
 from typing import Annotated, Any, NotRequired, TypedDict
 from zoneinfo import ZoneInfo
 
+import google_auth_httplib2  # type: ignore[import-untyped]  # ships no types
+import httplib2  # type: ignore[import-untyped]  # as above
+from google.auth.exceptions import GoogleAuthError, TransportError
+from googleapiclient.discovery import build  # type: ignore[import-untyped]  # as above
+from googleapiclient.errors import Error, HttpError  # type: ignore[import-untyped]  # as above
 from msgspec import Meta
 
 from cal_ai.calendars.google_sign_in import SignIn
@@ -30,12 +35,12 @@ from cal_ai.calendars.servers import calendar_policy, wait_for_server
 from cal_ai.calendars.zones import in_zone, midnight
 from truemark.errors import TruemarkError
 from truemark.jsontext import read_value, shown
-from truemark.services.bounded_http import UnfitAnswerError, bounded_httplib2, run_within
+from truemark.services.bounded_http import UnfitAnswerError, run_within
+from truemark.services.bounded_httplib2 import bounded_httplib2
 from truemark.services.calls import CallFailed, TransientError
-from truemark.services.provider import quoted
 from truemark.services.proxies import require_usable_proxies
 from truemark.services.retry import CallPolicy, call_patiently, parse_retry_after
-from truemark.services.secrets import without_secrets
+from truemark.services.secrets import quoted, without_secrets
 from truemark.text import one_line
 
 _PAGE = 250
@@ -94,11 +99,6 @@ class GoogleCalendar:
     def __init__(
         self, account: GoogleAccount, zone: ZoneInfo | None, *, policy: CallPolicy | None = None
     ) -> None:
-        import google_auth_httplib2  # type: ignore[import-untyped]  # ships no types
-        from google.auth.exceptions import GoogleAuthError
-        from googleapiclient.discovery import build  # type: ignore[import-untyped]  # no types
-        from googleapiclient.errors import Error  # type: ignore[import-untyped]  # no types
-
         require_usable_proxies(account.endpoint, ("socks", "PySocks"))
 
         calendar_id = account.calendar_id
@@ -229,10 +229,6 @@ class GoogleCalendar:
                 self._kept = self._credentials.token
 
     def _answer(self, request: Any) -> Mapping[str, Any]:
-        import httplib2  # type: ignore[import-untyped]  # ships no types
-        from google.auth.exceptions import GoogleAuthError, TransportError
-        from googleapiclient.errors import Error, HttpError
-
         try:
             answer = run_within(self._policy.timeout_s, request.execute) or {}
         except HttpError as error:

@@ -11,6 +11,14 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from google.oauth2.credentials import Credentials
+from google_auth_oauthlib.flow import (  # type: ignore[import-untyped]  # ships no types
+    InstalledAppFlow,
+    WSGITimeoutError,
+)
+from oauthlib.oauth2 import OAuth2Error  # type: ignore[import-untyped]  # ships no types
+from requests.exceptions import RequestException
+
 from cal_ai.calendars.protocol import AccessRefused
 from truemark.errors import TruemarkError
 from truemark.files import PRIVATE, read_text, write_atomically, write_error
@@ -70,13 +78,6 @@ class SignIn:
         write_atomically(self.token_file, credentials.to_json())
 
     def _ask(self) -> Any:
-        from google_auth_oauthlib.flow import (  # type: ignore[import-untyped]  # ships no types
-            InstalledAppFlow,
-            WSGITimeoutError,
-        )
-        from oauthlib.oauth2 import OAuth2Error  # type: ignore[import-untyped]  # ships no types
-        from requests.exceptions import RequestException
-
         if not self.client_file.exists():
             raise AccessRefused(
                 f"{self.client_file}: no such file; make an OAuth client of type Desktop app"
@@ -109,8 +110,6 @@ class SignIn:
 
 def _credentials(saved: _SavedSignIn) -> Any:
     """Make credentials; the library's own reader drops the address of the token server."""
-    from google.oauth2.credentials import Credentials
-
     return Credentials(  # type: ignore[no-untyped-call]  # not annotated in the library
         token=saved.token,
         refresh_token=saved.refresh_token,

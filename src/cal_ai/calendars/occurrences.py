@@ -13,6 +13,9 @@ from itertools import islice
 from math import inf, prod
 from typing import Any
 
+import recurring_ical_events  # type: ignore[import-untyped]  # ships no types
+from dateutil.rrule import rrulestr  # type: ignore[import-untyped]  # ships no types
+
 MOST_OCCURRENCES = 1_000
 MOST_EVENTS = 10_000
 MOST_MOMENTS = 250_000
@@ -73,8 +76,6 @@ class Budget:
 
         Raises `BeyondBoundsError`, before looking for them, where that would take long.
         """
-        import recurring_ical_events  # type: ignore[import-untyped]  # ships no types
-
         self._count(len(parsed.subcomponents))
         for event in parsed.subcomponents:
             for rule in _rules(event):
@@ -144,8 +145,6 @@ def _gap(rule: Any, begin: datetime) -> timedelta | None:
     A rule without any would be looked through up to the year 9999, so it is moved to the last
     centuries before that, by whole cycles of the calendar.
     """
-    from dateutil.rrule import rrulestr  # type: ignore[import-untyped]  # ships no types
-
     late = begin.replace(year=_LATE_YEARS + begin.year % _CYCLE)
     parts = rule.to_ical().decode().split(";")
     endless = ";".join(part for part in parts if not part.startswith(("UNTIL=", "COUNT=")))

@@ -10,6 +10,8 @@ from functools import cache
 from typing import Any
 from zoneinfo import ZoneInfo, available_timezones
 
+import icalendar
+
 from cal_ai.calendars.content import Component, Line
 from cal_ai.calendars.occurrences import BeyondBoundsError, Budget
 from cal_ai.calendars.protocol import CalendarError, Details, Entry, Listing, Moment
@@ -149,8 +151,6 @@ class Reader:
             raise CalendarError(f"{self.where}: the event cannot be read: {excess}")
 
     def _parsed(self, events: Sequence[Component]) -> Any:
-        import icalendar
-
         parts: list[Line | Component] = [
             *self.head,
             *self._zones_of(events),
@@ -284,8 +284,6 @@ def _essentials(zone: Component) -> Component:
 
 def _each_series(parsed: Any) -> Iterator[Any]:
     """Yield a calendar per event, so that one that cannot be read does not affect the others."""
-    import icalendar
-
     by_uid: dict[str, list[Any]] = {}
     for number, event in enumerate(parsed.walk("VEVENT")):
         by_uid.setdefault(_text(event, "UID") or f"\n{number}", []).append(event)
@@ -305,10 +303,8 @@ def _problems(series: Any) -> Iterator[str]:
 
 
 def _uid(event: Component) -> str:
-    from icalendar import vText
-
     value = _line_value(event, "UID")
-    return (str(vText.from_ical(value)) if "\\" in value else value).strip()
+    return (str(icalendar.vText.from_ical(value)) if "\\" in value else value).strip()
 
 
 def same_moment(first: Moment | None, second: Moment | None) -> bool:

@@ -13,9 +13,7 @@ from cal_ai.extractors.protocol import Extraction, Request
 from truemark.errors import TruemarkError
 from truemark.services.calls import CallFailed, LLMCallResult, Prompt, Tally
 from truemark.services.client import LanguageModelClient
-from truemark.services.gemini import GeminiModel
 from truemark.services.models import DEFAULT_GEMINI_MODEL
-from truemark.services.openai import OPENAI_URL, OpenAIModel
 from truemark.services.retry import Caller
 
 
@@ -95,6 +93,8 @@ class GeminiClient(LanguageModelExtractor):
         key = api_key or os.environ.get("GEMINI_API_KEY")
         if not key:
             raise TruemarkError("no key for Gemini: give api_key, or set GEMINI_API_KEY")
+        from truemark.services.gemini import GeminiModel
+
         client = GeminiModel(key, model, base_url=base_url, caller=caller)
         super().__init__("gemini", client, template)
 
@@ -107,9 +107,11 @@ class OpenAIClient(LanguageModelExtractor):
         model: str,
         *,
         api_key: str | None = None,
-        base_url: str = OPENAI_URL,
+        base_url: str | None = None,
         caller: Caller | None = None,
         template: PromptTemplate = BUILT_IN,
     ) -> None:
+        from truemark.services.openai import OpenAIModel
+
         client = OpenAIModel(model, api_key=api_key, base_url=base_url, caller=caller)
         super().__init__("openai", client, template)

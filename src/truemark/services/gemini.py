@@ -9,17 +9,18 @@ from __future__ import annotations
 
 import os
 import warnings
-from typing import TYPE_CHECKING
 
-from truemark.services.bounded_http import UnfitAnswerError, bounded_client, certificates_for
+import httpx2
+from google import genai
+from google.genai import errors, types
+
+from truemark.services.bounded_http import UnfitAnswerError
+from truemark.services.bounded_httpx2 import bounded_client, certificates_for
 from truemark.services.calls import CallFailed, LLMCallResult, Prompt, Usage, token_count
 from truemark.services.client import LanguageModelClient
 from truemark.services.provider import Fault, Provider
 from truemark.services.proxies import is_proxied
 from truemark.services.retry import Caller, parse_retry_after
-
-if TYPE_CHECKING:
-    from google.genai import errors, types
 
 # The stable version of the API came late to system instructions and JSON schemas.
 _API_VERSION = "v1beta"
@@ -36,9 +37,6 @@ class GeminiModel(LanguageModelClient):
         base_url: str | None = None,
         caller: Caller | None = None,
     ) -> None:
-        from google import genai
-        from google.genai import types
-
         # A reason that the SDK does not know yet is reported with the failure it explains.
         warnings.filterwarnings("ignore", ".* is not a valid", UserWarning, r"google\.genai")
         super().__init__(model, caller or Caller())
@@ -63,9 +61,6 @@ class GeminiModel(LanguageModelClient):
         await self._http.aclose()
 
     async def call_api(self, prompt: Prompt) -> LLMCallResult:
-        import httpx2
-        from google.genai import errors
-
         turns: list[types.ContentUnionDict] = [
             {"role": turn.role, "parts": [{"text": turn.text}]} for turn in prompt.turns
         ]
@@ -86,8 +81,6 @@ class GeminiModel(LanguageModelClient):
         return self._result(response)
 
     def _config(self, prompt: Prompt) -> types.GenerateContentConfig:
-        from google.genai import types
-
         key = (prompt.system, prompt.schema is not None)
         if key not in self._configs:
             wants_json = prompt.schema is not None

@@ -16,8 +16,6 @@ from truemark.files import read_text
 from truemark.imports import require
 from truemark.services.addresses import is_address
 from truemark.services.client import LanguageModelClient
-from truemark.services.gemini import GeminiModel
-from truemark.services.openai import OPENAI_URL, OpenAIModel
 from truemark.services.retry import Caller
 
 DEFAULT_GEMINI_MODEL = "gemini-2.5-pro"
@@ -130,6 +128,8 @@ def open_language_model(
                 f"GEMINI_API_KEY is not set: put it in the environment or in .env{alternative}"
             )
         require("gemini", purpose, "google.genai", "httpx2")
+        from truemark.services.gemini import GeminiModel
+
         return GeminiModel(
             settings.gemini_api_key,
             model or settings.gemini_model,
@@ -145,9 +145,11 @@ def open_language_model(
     if model is None:
         raise TruemarkError("no model is named: use --model, or set OPENAI_MODEL")
     require("openai", purpose, "httpx2")
+    from truemark.services.openai import OpenAIModel
+
     return OpenAIModel(
         model,
         api_key=settings.openai_api_key,
-        base_url=settings.openai_base_url or OPENAI_URL,
+        base_url=settings.openai_base_url,
         caller=caller,
     )

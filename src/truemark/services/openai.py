@@ -8,14 +8,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from http import HTTPStatus
-from typing import TYPE_CHECKING
 
-from truemark.services.bounded_http import (
-    UnfitAnswerError,
-    bounded_client,
-    certificates_for,
-    read_whole,
-)
+import httpx2
+
+from truemark.services.bounded_http import UnfitAnswerError
+from truemark.services.bounded_httpx2 import bounded_client, certificates_for, read_whole
 from truemark.services.calls import (
     CallFailed,
     FatalCallError,
@@ -28,9 +25,6 @@ from truemark.services.calls import (
 from truemark.services.client import LanguageModelClient
 from truemark.services.provider import Fault, Provider
 from truemark.services.retry import Caller, parse_retry_after
-
-if TYPE_CHECKING:
-    import httpx2
 
 OPENAI_URL = "https://api.openai.com/v1"
 
@@ -75,10 +69,11 @@ class OpenAIModel(LanguageModelClient):
         model: str,
         *,
         api_key: str | None = None,
-        base_url: str = OPENAI_URL,
+        base_url: str | None = None,
         caller: Caller | None = None,
     ) -> None:
         super().__init__(model, caller or Caller())
+        base_url = base_url or OPENAI_URL
         self._provider = Provider("the OpenAI endpoint", model, "OPENAI_API_KEY", api_key)
         headers = {"Content-Type": "application/json"}
         if api_key:
@@ -95,8 +90,6 @@ class OpenAIModel(LanguageModelClient):
             await client.aclose()
 
     async def call_api(self, prompt: Prompt) -> LLMCallResult:
-        import httpx2
-
         options = self._options
         body = self._body(prompt, options)
         client = self._clients.pop() if self._clients else self._open_client()

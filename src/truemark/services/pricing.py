@@ -91,8 +91,7 @@ def _tier(model: str, seller: str, above: int) -> _Tier:
 
 
 def _calculated(model: str, seller: str, prompt: int, output: int) -> PriceCalculation:
-    from genai_prices import Usage as Tokens
-    from genai_prices import calc_price
+    import genai_prices
 
-    tokens = Tokens(input_tokens=prompt, output_tokens=output)
-    return calc_price(tokens, model, provider_id=seller)
+    tokens = genai_prices.Usage(input_tokens=prompt, output_tokens=output)
+    return genai_prices.calc_price(tokens, model, provider_id=seller)

@@ -4,29 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import TYPE_CHECKING
+
+import httpx2
 
 from truemark.services.calls import CallFailed, FatalCallError, RefusedRequestError, TransientError
-from truemark.services.secrets import without_secrets
-from truemark.text import one_line
-
-if TYPE_CHECKING:
-    import httpx2
+from truemark.services.secrets import quoted, without_secrets
 
 Fault = TransientError | CallFailed | FatalCallError
-_LONGEST_QUOTE = 300
 _WORTH_RETRYING = frozenset({408, 425, 429})
 _REFUSALS = frozenset({400, 402, 403, 404, 405})
 _LEAST_KEY_LENGTH = 12
-
-
-def quoted(message: str, *secrets: str | None) -> str:
-    """Fit a server's message on one line, without the secrets; empty for a web page."""
-    message = without_secrets(message[: 20 * _LONGEST_QUOTE], *secrets, least=1)
-    line = one_line(message[: 10 * _LONGEST_QUOTE]).rstrip(".")
-    if line.startswith("<"):
-        return ""
-    return line if len(line) <= _LONGEST_QUOTE else f"{line[:_LONGEST_QUOTE]}..."
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +43,6 @@ class Provider:
 
     def fault_of_transport(self, error: httpx2.HTTPError | httpx2.InvalidURL) -> Fault:
         """Return the error for a request that got no complete reply."""
-        import httpx2
-
         reason = self.quote(str(error)) or type(error).__name__
         never_sent = httpx2.InvalidURL | httpx2.UnsupportedProtocol | httpx2.LocalProtocolError
         if isinstance(error, never_sent | httpx2.TooManyRedirects):

@@ -8,7 +8,10 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
+from truemark.text import one_line
+
 _REPLACEMENT = "[key]"
+_LONGEST_QUOTE = 300
 _LINE_BREAK = r"(?:=\r?\n)?"  # mail breaks long lines so
 LEAST_LENGTH = 8
 """A shorter secret may be any word of a text, or stand for "no key" on a local server."""
@@ -20,6 +23,15 @@ def without_secrets(text: str, *secrets: str | None, least: int = LEAST_LENGTH) 
         if secret and len(secret) >= least:
             text = _pattern(secret).sub(_REPLACEMENT, text)
     return text
+
+
+def quoted(message: str, *secrets: str | None) -> str:
+    """Fit a server's message on one line, without the secrets; empty for a web page."""
+    message = without_secrets(message[: 20 * _LONGEST_QUOTE], *secrets, least=1)
+    line = one_line(message[: 10 * _LONGEST_QUOTE]).rstrip(".")
+    if line.startswith("<"):
+        return ""
+    return line if len(line) <= _LONGEST_QUOTE else f"{line[:_LONGEST_QUOTE]}..."
 
 
 @lru_cache(maxsize=16)
