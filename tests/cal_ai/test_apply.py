@@ -388,6 +388,7 @@ def test_what_is_in_a_copy_of_the_calendar_decides_whether_it_was_applied(file: 
     assert [outcome.result for outcome in first] == ["created", "updated"]
     in_copy = IcsCalendar(copy, BERLIN)
     assert [o.result for o in run(file, script, calendar=in_copy)] == ["created", "updated"]
+    assert {o.calendar for o in run(file, script)} == {f"ics:{file.path}"}
     later_copy = file.path.with_name("later.ics")
     later_copy.write_bytes(file.path.read_bytes())
     extracted = run(file, script, calendar=IcsCalendar(later_copy, BERLIN))

@@ -433,8 +433,8 @@ def test_a_transcript_without_sidecar_is_extracted_and_left_out_of_the_scores(
     ran = gemini.benchmark("--no-summary", "--concurrency", "1")
     assert ran.status == 0
     assert ran.said.splitlines()[0] == (
-        "warning: samples/crud/new.txt: no sidecar new.expected.json beside it, "
-        "extracted but not scored"
+        "warning: 1 of 2 samples has no sidecar (NAME.expected.json), asked about but not scored:"
+        " crud/new; to draft sidecars: cal-ai label samples"
     )
     assert "[2/2] crud/new... no sidecar (" in ran.err
     assert "2 samples: 1 scored, 0 failed, 1 without sidecar" in ran.out

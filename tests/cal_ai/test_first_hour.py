@@ -25,6 +25,9 @@ def test_an_owner_who_does_not_speak_is_told_with_those_who_do(cal_ai: CommandLi
         " --owner NAME says whose calendar it is\n"
     )
     assert cal_ai("talk.txt", *DRY, "--owner", "alice").said == ""
+    (cal_ai.folder / "talk.txt").write_text("[Bob]: Dentist tomorrow at noon.\n")
+    assert "who does not speak; only Bob does: --owner" in cal_ai("talk.txt", *DRY).err
+    (cal_ai.folder / "talk.txt").write_text(LUNCH)
     cal_ai.set(OWNER_NAME="Dan")
     assert "owner: Dan (OWNER_NAME), who does not speak" in cal_ai("talk.txt", *DRY).err
 
@@ -62,6 +65,8 @@ def test_standard_input_is_a_file_too(cal_ai: CommandLine, monkeypatch: pytest.M
     ran = cal_ai("-", *DRY)
     assert ran.status == 0
     assert ran.out.startswith("create Lunch")
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"")))
+    assert cal_ai("-", *DRY).err.startswith("error: standard input: nobody speaks in it")
 
 
 def test_several_files_are_applied_one_after_the_other(cal_ai: CommandLine) -> None:
@@ -102,9 +107,14 @@ def test_samples_without_sidecars_are_told_before_the_first_call_and_end_with_1(
     write_sample(cal_ai.folder / "samples", "a/x", expected=None)
     ran = cal_ai.benchmark("--extractor", "reader")
     assert ran.status == 1
-    told = "1 of 1 sample has no sidecar, so the answers are not scored; cal-ai label samples"
+    told = (
+        "warning: 1 of 1 sample has no sidecar (NAME.expected.json), asked about but not scored:"
+        " a/x; to draft sidecars: cal-ai label samples\n"
+    )
     assert told in ran.err.partition("[1/1]")[0]
     assert "nothing was scored: samples holds no sidecar\n" in ran.err
+    write_sample(cal_ai.folder / "samples", "a/y")
+    assert "warning: 1 of 2 samples has no" in cal_ai.benchmark("--extractor", "reader").err
 
 
 def test_only_and_limit_choose_samples(cal_ai: CommandLine) -> None:
@@ -119,7 +129,7 @@ def test_only_and_limit_choose_samples(cal_ai: CommandLine) -> None:
     assert measured("--only", "s001") == ["crud/s001"]
     assert measured("--limit", "2") == names[:2]
     ran = cal_ai.benchmark("--extractor", "reader", "--only", "zzz")
-    assert ran.err == "error: samples: no sample fits --only 'zzz', such as crud/*\n"
+    assert ran.err == "error: samples: no sample fits --only 'zzz'; there are crud/*, other/*\n"
 
 
 def test_another_language_gets_one_note(cal_ai: CommandLine) -> None:

@@ -425,13 +425,18 @@ def test_short_texts_and_lines_are_never_refused_for_their_ends(tmp_path: Path) 
     load_talk(write(tmp_path, "b.txt", UNPUNCTUATED.replace("\n", "\n# Truth: lines\n", 1)))
 
 
-def test_a_missing_header_is_refused_with_the_command_that_mends_the_folder(tmp_path: Path) -> None:
+def test_a_missing_header_is_refused_with_the_command_that_mends_the_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     folder = tmp_path / "my talks"
     folder.mkdir()
-    mended = tmp_path / "my talks-corpus"
+    mended = folder / "corpus"
     with pytest.raises(CorpusError) as refused:
         load_talk(write(folder, "a.txt", "One. Two."))
     assert str(refused.value).endswith(f"sat-bench import '{folder}' -o '{mended}'")
+    monkeypatch.chdir(folder)
+    with pytest.raises(CorpusError, match=r"sat-bench import \. -o corpus$"):
+        load_talk(Path("a.txt"))
 
 
 def test_each_document_of_a_treebank_is_a_talk_with_its_id(tmp_path: Path) -> None:

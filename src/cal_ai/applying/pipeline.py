@@ -30,6 +30,7 @@ from cal_ai.settings import Settings, load_settings
 from cal_ai.transcripts.conversation import BRACKETS, Transcript
 from cal_ai.transcripts.reading import (
     NOBODY_SPEAKS,
+    STANDARD_INPUT,
     foreign_language,
     form_line,
     load_transcript,
@@ -172,8 +173,9 @@ def _remarks(
         yield f"{path}: {form_line(transcript)}"
     owner = f"owner: {settings.owner} ({settings.owner_reason})"
     if not transcript.has_speaker(settings.owner):
-        speakers = _listed(transcript.speakers)
-        yield f"{owner}, who does not speak; {speakers} do: --owner NAME says whose calendar it is"
+        others = _listed(transcript.speakers)
+        speak = f"{others} do" if len(transcript.speakers) > 1 else f"only {others} does"
+        yield f"{owner}, who does not speak; {speak}: --owner NAME says whose calendar it is"
     elif settings.owner_reason == "default":
         yield f"{owner}; --owner NAME says whose calendar it is"
     if is_embedded(extractor) and (language := foreign_language(transcript)):
@@ -200,7 +202,8 @@ def load_conversation(path: Path) -> Transcript:
     """Read the transcript in `path`; one in which nobody speaks is refused."""
     transcript = load_transcript(path)
     if not transcript.utterances:
-        raise TruemarkError(f"{path}: {NOBODY_SPEAKS}")
+        name = "standard input" if path == STANDARD_INPUT else path
+        raise TruemarkError(f"{name}: {NOBODY_SPEAKS}")
     return transcript
 
 
@@ -266,7 +269,7 @@ def _confirmed(earlier: Earlier, calendar: Calendar, transcript: str) -> Earlier
     changes: dict[str, Outcome] = {}
     for key, change in earlier.changes.items():
         if earlier.places.get(key) == place or _is_applied(change, calendar, transcript):
-            changes[key] = change
+            changes[key] = replace(change, calendar=calendar.name)
     complete = len(changes) == len(earlier.changes)
     return replace(earlier, changes=changes, settled=earlier.settled if complete else None)
 

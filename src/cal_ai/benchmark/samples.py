@@ -86,10 +86,11 @@ def load_samples(folder: Path, only: str | None = None, limit: int | None = None
     """
     transcripts, sidecars = _checked_stems(folder)
     if only is not None:
+        there = _some(sorted({f"{_category(stem)}/*" for stem in transcripts}))
         transcripts = {stem for stem in transcripts if _fits(stem, only)}
         sidecars = {stem for stem in sidecars if _fits(stem, only)}
         if not transcripts:
-            raise TruemarkError(f"{folder}: no sample fits --only {only!r}, such as crud/*")
+            raise TruemarkError(f"{folder}: no sample fits --only {only!r}; there are {there}")
     chosen = sorted(transcripts)[:limit]
     warnings = [
         f"{folder}/{stem}{SIDECAR_SUFFIX}: no transcript {stem.rpartition('/')[2]}.txt beside it, "
@@ -101,6 +102,8 @@ def load_samples(folder: Path, only: str | None = None, limit: int | None = None
         sample = _load_sample(folder, stem, has_sidecar=stem in sidecars)
         samples.append(sample)
         warnings.extend(_remarks(f"{folder}/{stem}.txt", sample))
+    if without := [sample.id for sample in samples if not sample.fault and not sample.sidecar]:
+        warnings.append(_unscored(without, len(samples), folder))
     return SampleSet(folder, tuple(samples), tuple(warnings))
 
 
@@ -109,8 +112,12 @@ def _fits(stem: str, pattern: str) -> bool:
     return fnmatchcase(name, pattern) or (pattern in name and not set("*?[") & set(pattern))
 
 
+def _category(stem: str) -> str:
+    return stem.partition("/")[0] if "/" in stem else UNCATEGORIZED
+
+
 def _load_sample(folder: Path, stem: str, *, has_sidecar: bool) -> Sample:
-    category, _, name = stem.partition("/") if "/" in stem else (UNCATEGORIZED, "", stem)
+    category, name = _category(stem), stem.partition("/")[2] or stem
     sidecar = None
     try:
         text = read_text(f"{folder}/{stem}.txt", LARGEST_TRANSCRIPT)
@@ -185,9 +192,6 @@ def _stems(folder: Path) -> tuple[set[str], set[str]]:
 def _remarks(path: str, sample: Sample) -> Iterator[str]:
     if sample.fault is not None:
         return
-    if sample.sidecar is None:
-        sidecar = sidecar_path(Path(path)).name
-        yield f"{path}: no sidecar {sidecar} beside it, extracted but not scored"
     if skipped := sample.transcript.skipped_lines:
         lines = _some(list(map(str, skipped)))
         standard = sample.transcript.form == BRACKETS
@@ -196,19 +200,20 @@ def _remarks(path: str, sample: Sample) -> Iterator[str]:
         yield f"{path}: {noun} {lines} skipped: {why}"
 
 
+def _unscored(names: Sequence[str], of: int, folder: Path) -> str:
+    have = "has" if len(names) == 1 else "have"
+    return (
+        f"{len(names)} of {counted(of, 'sample')} {have} no sidecar (NAME{SIDECAR_SUFFIX}), asked"
+        f" about but not scored: {_some(names)}; to draft sidecars: cal-ai label {folder}"
+    )
+
+
 def remarks(samples: SampleSet, *, embedded: bool) -> Iterator[str]:
     """Say what was taken for granted, in one line per matter, before anything is asked.
 
     `embedded` is whether the extractor is the one that reads only English.
     """
     readable = [sample for sample in samples.samples if sample.fault is None]
-    without = sum(sample.sidecar is None for sample in readable)
-    if without:
-        has = "sample has" if without == 1 else "samples have"
-        yield (
-            f"{without} of {len(readable)} {has} no sidecar, so the answers are"
-            f" not scored; cal-ai label {samples.folder} drafts sidecars"
-        )
     forms = Counter(sample.transcript.form for sample in readable)
     if set(forms) - {BRACKETS}:
         left_out = sum(len(sample.transcript.skipped_lines) for sample in readable)

@@ -59,8 +59,7 @@ def parse_transcript(path: Path, content: str, truth: Truth) -> Talk:
 
 
 def _mending(folder: Path) -> str:
-    mended = folder.with_name(f"{folder.resolve().name}-corpus")
-    return f"sat-bench import {shlex.quote(str(folder))} -o {shlex.quote(str(mended))}"
+    return shlex.join(["sat-bench", "import", str(folder), "-o", str(folder / "corpus")])
 
 
 def is_in_lines(header: Mapping[str, str]) -> bool:
