@@ -64,7 +64,7 @@ ARGUMENTS = {
 }
 MOST_CALLED = {
     "sat-bench -sweep": 31,
-    "cal_ai benchmark": 36,
+    "cal_ai benchmark": 34,
     "cal_ai FILE": 26,
     "truemark compare": 18,
 }

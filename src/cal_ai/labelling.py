@@ -44,7 +44,6 @@ from truemark.labelling.storage import (
     file_digest,
 )
 from truemark.records import Finding
-from truemark.services.retry import model_policy
 
 WHOLE = "whole"
 SETTINGS = "settings"
@@ -456,8 +455,9 @@ def label_conversations(
     settings = load_settings(os.environ)
 
     def open_extractor() -> Extractor:
-        policy = model_policy(timeout_s)
-        return choose_extractor(extractor, settings, model=model, prompt=prompt, policy=policy)
+        return choose_extractor(
+            extractor, settings, model=model, prompt=prompt, timeout_s=timeout_s
+        )
 
     names = transcript_stems(folder)
     workspace, round_name = Workspace(folder), ""

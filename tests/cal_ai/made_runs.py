@@ -7,7 +7,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from cal_ai.benchmark.asking import Plan
-from cal_ai.benchmark.finished import Finished, finish, total_spent
+from cal_ai.benchmark.record import total_spent
+from cal_ai.benchmark.report import Finished, finish
 from cal_ai.benchmark.samples import SampleSet
 from cal_ai.benchmark.scoring import Result
 from cal_ai.benchmark.store import AnswerStore

@@ -38,7 +38,7 @@ def quick_retries(monkeypatch: pytest.MonkeyPatch) -> None:
     """One retry, a hundredth of a second later; how to wait has its own tests."""
     policy = CallPolicy(attempts=2, backoff_s=0.01)
     monkeypatch.setattr(
-        "cal_ai.benchmark.run.model_policy",
+        "cal_ai.extractors.choosing.model_policy",
         lambda timeout_s: replace(policy, timeout_s=timeout_s or policy.timeout_s),
     )
 

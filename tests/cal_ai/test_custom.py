@@ -21,7 +21,6 @@ from cal_ai.settings import Settings
 from cal_ai.transcripts.reading import parse_transcript
 from truemark.errors import TruemarkError
 from truemark.services.calls import CallFailed
-from truemark.services.retry import CallPolicy
 
 NOON = datetime(2026, 2, 23, 12, 0)
 REQUEST = Request(
@@ -105,8 +104,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 def extract(name: str, timeout_s: float = 30.0) -> Extraction:
     async def run() -> Extraction:
-        policy = CallPolicy(timeout_s=timeout_s)
-        extractor = choose_extractor(name, Settings(), policy=policy)
+        extractor = choose_extractor(name, Settings(), timeout_s=timeout_s)
         try:
             return await extractor.extract_events(REQUEST)
         finally:

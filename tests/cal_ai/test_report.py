@@ -14,16 +14,16 @@ from pathlib import Path
 import pytest
 from tests.cal_ai.made_runs import finished_run
 
-from cal_ai.benchmark.finished import Finished
-from cal_ai.benchmark.narrative import Narrative, NoNarrative, narrative_sections
+from cal_ai.benchmark.narrative import narrative_sections, no_narrative
 from cal_ai.benchmark.page import markdown_report
-from cal_ai.benchmark.report import json_facts, progress_line, text_summary
+from cal_ai.benchmark.report import Finished, json_facts, progress_line, text_summary
 from cal_ai.benchmark.samples import Sample
 from cal_ai.benchmark.scoring import Failed, Result, Spent, score
 from cal_ai.benchmark.sidecar import ExpectedEvent, Sidecar
 from cal_ai.events import ContextEvent, Event
 from cal_ai.transcripts.conversation import Transcript
 from truemark.jsontext import to_json
+from truemark.sections import Section
 from truemark.services.calls import Usage
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -78,8 +78,8 @@ def finished() -> Finished:
     return finished_run(*results(), cost_usd=0.001)
 
 
-def page_of(finished: Finished, narrative: Narrative | NoNarrative) -> str:
-    return "".join(markdown_report(finished, narrative_sections(narrative)))
+def page_of(finished: Finished, ai_summary: list[Section]) -> str:
+    return "".join(markdown_report(finished, ai_summary))
 
 
 def compare_with_golden(name: str, text: str) -> None:
@@ -90,8 +90,8 @@ def compare_with_golden(name: str, text: str) -> None:
 
 
 def test_the_report_is_as_in_the_golden_file(finished: Finished) -> None:
-    narrative = Narrative(((f"Well: {NASTY}",), (), ("High is right.",), ("Do this.",)), None)
-    compare_with_golden("report.md", page_of(finished, narrative))
+    points = ((f"Well: {NASTY}",), (), ("High is right.",), ("Do this.",))
+    compare_with_golden("report.md", page_of(finished, narrative_sections(points)))
 
 
 def test_the_figures_are_as_in_the_golden_file(finished: Finished) -> None:
@@ -99,7 +99,7 @@ def test_the_figures_are_as_in_the_golden_file(finished: Finished) -> None:
 
 
 def test_nothing_that_a_model_wrote_can_script_or_break_the_page(finished: Finished) -> None:
-    page = page_of(finished, NoNarrative(NASTY))
+    page = page_of(finished, no_narrative(NASTY))
     assert not re.search(r"</?(script|td)|\]\((?!#[a-z0-9-]+\))|`|javascript:b\)\s*<|!\[", page)
     assert set(re.findall(r"<[^>]*>", page)) <= {f'<a id="sample-{n}">' for n in range(9)} | {
         "</a>"
@@ -110,7 +110,7 @@ def test_nothing_that_a_model_wrote_can_script_or_break_the_page(finished: Finis
 
 
 def test_the_worst_samples_come_first_and_mistakes_first_within_one(finished: Finished) -> None:
-    page = page_of(finished, NoNarrative("none"))
+    page = page_of(finished, no_narrative("none"))
     order = re.findall(r"^### (\S+)", page, re.MULTILINE)
     assert order == [
         "adversarial/nasty",
@@ -128,7 +128,7 @@ def test_the_worst_samples_come_first_and_mistakes_first_within_one(finished: Fi
 
 
 def test_every_link_of_the_contents_leads_somewhere(finished: Finished) -> None:
-    page = page_of(finished, NoNarrative("none"))
+    page = page_of(finished, no_narrative("none"))
     headings = re.findall(r"^## (.+)$", page, re.MULTILINE)
     anchors = set(re.findall(r'<a id="([^"]+)">', page))
     anchors |= {heading.lower().replace(" ", "-") for heading in headings}

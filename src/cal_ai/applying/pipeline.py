@@ -41,7 +41,6 @@ from truemark.imports import NotInstalled
 from truemark.jsonlines import DAMAGED_SUFFIX
 from truemark.jsontext import to_json
 from truemark.services.calls import CallFailed
-from truemark.services.retry import model_policy
 from truemark.text import counted
 
 CONTEXT = timedelta(days=14)
@@ -113,7 +112,7 @@ def _apply_file(
         settings,
         model=options.model,
         prompt=options.prompt,
-        policy=model_policy(options.timeout) if options.timeout else None,
+        timeout_s=options.timeout,
     )
     calendar = _calendar(options, settings, zone)
     if first:

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
 
-from cal_ai.benchmark.finished import Finished
 from cal_ai.benchmark.mistakes import mistake_lines
 from cal_ai.benchmark.page import bullet, one_line_of
-from cal_ai.benchmark.report import calibration_table, sample_counts
+from cal_ai.benchmark.record import price_of
+from cal_ai.benchmark.report import Finished, SummaryCall, calibration_table, sample_counts
 from cal_ai.benchmark.scoring import Result, Scored, event_scores
 from cal_ai.extractors.protocol import LanguageModel
+from truemark.command import note
 from truemark.counts import Counts
 from truemark.sections import Section
-from truemark.services.calls import CallFailed, FatalCallError, Usage
+from truemark.services.calls import CallFailed, FatalCallError
 from truemark.summary import Summary
 from truemark.tables import render
 from truemark.text import one_line, shortened
@@ -53,60 +53,50 @@ _LINE_LENGTH = 600
 _DECORATION = re.compile(r"^(?:[#>*•\-\s]|\d{1,2}[.)]\s)+|[*:\s]+$")
 
 
-@dataclass(frozen=True, slots=True)
-class Narrative:
-    """What the model said under each heading, in the order of `SECTIONS`.
+async def narrate(finished: Finished) -> tuple[list[Section], SummaryCall | None]:
+    """Ask the extractor for its own account of the run; return that, and what asking took.
 
-    `text` is the whole answer where it has none of the headings.
+    A failure is noted, and stands in place of the account.
     """
-
-    sections: tuple[tuple[str, ...], ...]
-    usage: Usage | None
-    latency_s: float = 0.0
-    text: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class NoNarrative:
-    """Why there is no AI summary, and what asking for it took; None where nothing was asked."""
-
-    reason: str
-    usage: Usage | None = None
-    latency_s: float | None = None
-
-
-async def narrate(finished: Finished) -> Narrative | NoNarrative:
-    """Ask the extractor for its own account of the run; never an error."""
     extractor = finished.plan.extractor
     if not finished.plan.summary:
-        return NoNarrative("turned off by --no-summary")
+        return no_narrative("turned off by --no-summary"), None
     if not isinstance(extractor, LanguageModel):
-        return NoNarrative(f"the {extractor.name} extractor has no language model")
+        return no_narrative(f"the {extractor.name} extractor has no language model"), None
     if not finished.summary.scored:
-        return NoNarrative("no sample was scored")
+        return no_narrative("no sample was scored"), None
     begun_s = time.perf_counter()
     try:
         answer = await extractor.complete(narrative_prompt(finished))
-    except CallFailed as error:
-        return NoNarrative(error.reason, error.usage, time.perf_counter() - begun_s)
-    except FatalCallError as error:
-        return NoNarrative(str(error), None, time.perf_counter() - begun_s)
+    except (CallFailed, FatalCallError) as error:
+        note(f"warning: no AI summary: {error}")
+        sections, usage = no_narrative(str(error)), getattr(error, "usage", None)
+    else:
+        sections, usage = _answer_sections(answer.text), answer.usage
     took_s = time.perf_counter() - begun_s
-    sections = parse_sections(answer.text)
-    text = "" if any(sections) else answer.text
-    return Narrative(sections, answer.usage, took_s, text)
+    cost = None if usage is None else price_of(extractor)(usage)
+    return sections, SummaryCall(usage, cost, took_s)
 
 
-def narrative_sections(narrative: Narrative | NoNarrative) -> list[Section]:
-    """Show what the model said, or why it said nothing."""
-    if isinstance(narrative, NoNarrative):
-        return [Section(sentences=[f"AI summary unavailable: {one_line_of(narrative.reason)}"])]
-    if narrative.text:
-        lines = filter(str.strip, narrative.text.splitlines()[:_LINES_OF_TEXT])
-        return [Section(sentences=[bullet(line) for line in lines])]
+def no_narrative(reason: str) -> list[Section]:
+    """Say why there is no AI summary."""
+    return [Section(sentences=[f"AI summary unavailable: {one_line_of(reason)}"])]
+
+
+def _answer_sections(answer: str) -> list[Section]:
+    """Show what the model said under each heading, or all of it where it has none of them."""
+    points = parse_sections(answer)
+    if any(points):
+        return narrative_sections(points)
+    lines = filter(str.strip, answer.splitlines()[:_LINES_OF_TEXT])
+    return [Section(sentences=[bullet(line) for line in lines])]
+
+
+def narrative_sections(points: Sequence[Sequence[str]]) -> list[Section]:
+    """Show the points under each of the headings."""
     return [
         Section(name, [bullet(line) for line in lines] or ["(nothing said)"])
-        for name, lines in zip(SECTIONS, narrative.sections, strict=True)
+        for name, lines in zip(SECTIONS, points, strict=True)
     ]
 
 

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 
-from cal_ai.benchmark.finished import Finished
 from cal_ai.benchmark.mistakes import (
     KINDS,
     NOTHING,
@@ -18,6 +16,7 @@ from cal_ai.benchmark.mistakes import (
 )
 from cal_ai.benchmark.report import (
     SCORE_COLUMNS,
+    Finished,
     calibration_table,
     category_rows,
     extractor_line,
@@ -57,9 +56,9 @@ def markdown_report(finished: Finished, ai_summary: Sequence[Section]) -> Iterat
     yield render(_run_table(finished), "markdown") + "\n"
     yield "".join(links) + "\n"
     yield as_markdown([*sections, Section("Samples", tables=[contents])]) + "\n"
-    for sample in samples:
-        yield f'<a id="{sample.anchor}"></a>\n\n'
-        yield as_markdown(sample_sections(sample), level=3) + "\n"
+    for number, answers in enumerate(samples, start=1):
+        yield f'<a id="sample-{number}"></a>\n\n'
+        yield as_markdown(sample_sections(answers), level=3) + "\n"
     yield as_markdown([Section("AI summary")]) + "\n"
     yield as_markdown(ai_summary, level=3)
 
@@ -143,31 +142,14 @@ def _kinds_section(finished: Finished) -> Section:
     return Section("Kinds of mistakes", [sentence], [Table(tuple(columns), tuple(rows))])
 
 
-@dataclass(frozen=True, slots=True)
-class Answers:
-    """All answers about one sample, one for each repeat, and where the report tells of them."""
-
-    anchor: str
-    results: Sequence[Result]
-
-    @property
-    def name(self) -> str:
-        return one_line_of(self.results[0].sample.id)
-
-    @property
-    def counts(self) -> Counts:
-        return _counts(self.results)
-
-
 def _counts(results: Iterable[Result]) -> Counts:
     return total(result.counts for result in results if isinstance(result, Scored))
 
 
-def worst_first(results: Sequence[Result], repeats: int) -> list[Answers]:
-    """Group results by sample, the samples of which most is wrong first."""
+def worst_first(results: Sequence[Result], repeats: int) -> list[Sequence[Result]]:
+    """Group results by sample, one for each repeat, the samples of which most is wrong first."""
     samples = len(results) // repeats
-    groups = sorted((results[first::samples] for first in range(samples)), key=_rank)
-    return [Answers(f"sample-{number}", group) for number, group in enumerate(groups, start=1)]
+    return sorted((results[first::samples] for first in range(samples)), key=_rank)
 
 
 def _rank(results: Sequence[Result]) -> tuple[int, float, int]:
@@ -182,33 +164,37 @@ def _rank(results: Sequence[Result]) -> tuple[int, float, int]:
     return 3, 0.0, 0
 
 
-def contents_table(samples: Sequence[Answers], findings: Iterable[Finding]) -> Table:
+def contents_table(samples: Sequence[Sequence[Result]], findings: Iterable[Finding]) -> Table:
     """List every sample with a link to its place, its counts and the kinds of its mistakes."""
     kinds: dict[str, Counter[str]] = {}
     for finding in findings:
         if finding.mistake:
             kinds.setdefault(finding.unit, Counter())[finding.kind] += 1
     rows = []
-    for sample in samples:
-        counts, results = sample.counts, sample.results
+    for number, results in enumerate(samples, start=1):
+        counts = _counts(results)
         kinds_here = kinds.get(results[0].sample.id, Counter())
         said = [f"{count} {kind}" for kind, count in kinds_here.most_common()]
         if failed := sum(isinstance(result, Failed) for result in results):
             said.append("FAILED" if len(results) == 1 else f"{failed} FAILED")
         scored = any(isinstance(result, Scored) for result in results)
         f1 = event_scores(counts).f1 if scored else None
-        name = escape_markdown(sample.name).replace("[", "&#91;").replace("]", "&#93;")
-        link = Markdown(f"[{name}](#{sample.anchor})")
+        name = (
+            escape_markdown(one_line_of(results[0].sample.id))
+            .replace("[", "&#91;")
+            .replace("]", "&#93;")
+        )
+        link = Markdown(f"[{name}](#sample-{number})")
         rows.append((link, f1, counts.tp, counts.fp, counts.fn, ", ".join(said)))
     return Table(_CONTENT_COLUMNS, tuple(rows), (None, ".3f", None, None, None, None))
 
 
-def sample_sections(sample: Answers) -> Iterator[Section]:
+def sample_sections(answers: Sequence[Result]) -> Iterator[Section]:
     """Tell of one sample: one section for each of its answers."""
-    heading = sample.name
-    for result in sample.results:
+    heading = one_line_of(answers[0].sample.id)
+    for result in answers:
         sentences = [_result_line(result)]
-        if len(sample.results) > 1:
+        if len(answers) > 1:
             sentences.insert(0, Markdown(f"**Repeat {result.repeat + 1}**"))
         rows = tuple(_event_rows(result))
         if not rows and not isinstance(result, Failed):

@@ -1,13 +1,16 @@
-"""The results of a benchmark as a run record, which `truemark` compares and draws."""
+"""The results of a benchmark as a run record, which `truemark` compares, and what they took."""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import get_args
+
+import numpy as np
 
 from cal_ai.benchmark.asking import Plan
 from cal_ai.benchmark.excerpts import Excerpt, excerpt, quoted_lines
@@ -35,7 +38,7 @@ from truemark.records import (
     System,
     Unit,
 )
-from truemark.services.calls import Usage
+from truemark.services.calls import Usage, total_usage
 from truemark.services.pricing import cost_usd
 from truemark.signature import Signature, data_hash
 from truemark.uncertainty import clustered_share
@@ -280,3 +283,58 @@ def _event_fields(
 
 def _shown(moment: datetime | None) -> str | None:
     return None if moment is None else moment.isoformat(" ", "minutes")
+
+
+@dataclass(frozen=True, slots=True)
+class Latency:
+    """Wall times of extractions in seconds; `total_s` adds up calls that ran side by side."""
+
+    total_s: float
+    mean_s: float
+    p50_s: float
+    p95_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class TotalSpent:
+    """What several answers took together; tokens, cost and latency are None when unknown."""
+
+    count: int
+    usage: Usage | None
+    cost_usd: float | None
+    latency: Latency | None
+
+
+def total_spent(results: Sequence[Result], price: Price) -> TotalSpent:
+    """Add up what answers took; no answers took nothing."""
+    if not results:
+        return TotalSpent(0, Usage(0, 0, 0, 0), 0.0, None)
+    answered = [result for result in results if not isinstance(result, Failed)]
+    return TotalSpent(
+        count=len(results),
+        usage=total_usage(result.spent.usage for result in results),
+        cost_usd=_total_cost(results, price),
+        latency=_latency([result.spent.latency_s for result in answered]),
+    )
+
+
+def _total_cost(results: Sequence[Result], price: Price) -> float | None:
+    """Add up the price of all calls; unknown as soon as an answer came without its tokens."""
+    costs = []
+    for result in results:
+        if result.spent.usage is None:
+            if isinstance(result, Failed):
+                continue
+            return None
+        cost = price(result.spent.usage)
+        if cost is None:
+            return None
+        costs.append(cost)
+    return sum(costs) if costs else None
+
+
+def _latency(seconds: Sequence[float]) -> Latency | None:
+    if not seconds:
+        return None
+    p50_s, p95_s = (float(np.percentile(seconds, percent)) for percent in (50, 95))
+    return Latency(sum(seconds), sum(seconds) / len(seconds), p50_s, p95_s)

@@ -1,16 +1,18 @@
-"""A run that has ended, shown as text and JSON, with a line for the history."""
+"""A run that has ended: its scores and what it took, as text, JSON and a line of the history."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import asdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from cal_ai.benchmark.finished import Finished, Latency
+from cal_ai.benchmark.asking import Plan
+from cal_ai.benchmark.record import Latency, TotalSpent, price_of, record_run, total_spent
 from cal_ai.benchmark.scoring import Failed, Result, Scored, event_scores
-from truemark.counts import Counts
-from truemark.records import SUFFIX
+from truemark.comparison import Comparison
+from truemark.counts import Counts, Scores
+from truemark.records import SUFFIX, Run
 from truemark.sections import (
     Section,
     all_facts,
@@ -18,16 +20,111 @@ from truemark.sections import (
     comparison_sections,
     interval_facts,
 )
-from truemark.services.calls import Usage
-from truemark.summary import FEWEST_EXPECTED, Summary, numbered, share_right
+from truemark.services.calls import Usage, total_usage
+from truemark.signature import Signature
+from truemark.summary import FEWEST_EXPECTED, Summary, numbered, share_right, summarise
 from truemark.tables import Table
 from truemark.text import counted, one_line
-from truemark.uncertainty import Measure, Share
+from truemark.uncertainty import Measure, Share, clustered_share
 from truemark.wording import interval_remarks, score_text
 
 _MEASURES: tuple[Measure, ...] = ("precision", "recall", "f1", "clean")
 SCORE_COLUMNS = ("", "scored", "failed", *_MEASURES, "tp", "fp", "fn")
 _FAILURES = 20
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryCall:
+    """What the call for the AI summary took; it is part of what the run spent."""
+
+    usage: Usage | None
+    cost_usd: float | None
+    latency_s: float
+
+
+# Without a repr: asyncio makes that of a task's result, which takes more memory than all samples.
+@dataclass(frozen=True, slots=True, repr=False)
+class Finished:
+    """A run that has ended; `categories` are the scores of each category of samples.
+
+    `spent` is what this run took; what replayed answers once took is in `replayed`.
+    """
+
+    plan: Plan
+    results: tuple[Result, ...]
+    run: Run
+    summary: Summary
+    categories: Mapping[str, Summary]
+    spent: TotalSpent
+    replayed: TotalSpent | None
+    comparison: Comparison | None = None
+    summary_call: SummaryCall | None = None
+
+    @property
+    def scores(self) -> Scores | None:
+        """Precision, recall and F1 over all samples; None when nothing was scored."""
+        return event_scores(self.summary.counts) if self.summary.scored else None
+
+    @property
+    def signature(self) -> Signature:
+        return Signature(tuple(self.run.signature.items()))
+
+    @property
+    def failed(self) -> tuple[Failed, ...]:
+        return tuple(result for result in self.results if isinstance(result, Failed))
+
+    @property
+    def targets(self) -> Share | None:
+        """Target accuracy: how many paired updates and deletes name the right event."""
+        hits: dict[str, list[bool]] = {}
+        for result in self.results:
+            if isinstance(result, Scored):
+                hits.setdefault(result.sample.id, []).extend(result.targets)
+        return clustered_share(
+            [sum(of_sample) for of_sample in hits.values()],
+            [len(of_sample) for of_sample in hits.values()],
+        )
+
+
+def finish(plan: Plan, results: tuple[Result, ...], seconds: float) -> Finished:
+    """Record and summarise the results of a run that took so many seconds."""
+    price = price_of(plan.extractor)
+    run = record_run(plan, results, seconds)
+    replayed = [result for result in results if result.spent.replayed]
+    return Finished(
+        plan=plan,
+        results=results,
+        run=run,
+        summary=summarise(run, by_group=False),
+        categories=_by_category(run, results),
+        spent=total_spent([result for result in results if not result.spent.replayed], price),
+        replayed=total_spent(replayed, price) if replayed else None,
+    )
+
+
+def _by_category(run: Run, results: Sequence[Result]) -> dict[str, Summary]:
+    """Summarise each category, those without a scored sample included."""
+    names = sorted({result.sample.category for result in results})
+    units = {name: [unit for unit in run.units if unit.group["category"] == name] for name in names}
+    return {
+        name: summarise(replace(run, units=tuple(units[name])), by_group=False) for name in names
+    }
+
+
+def add_summary_call(finished: Finished, call: SummaryCall) -> Finished:
+    """Add to what a run took the call for the AI summary, which is also told apart."""
+    spent = finished.spent
+    known = spent.cost_usd is not None and call.cost_usd is not None
+    latency = spent.latency
+    if latency is not None:
+        latency = replace(latency, total_s=latency.total_s + call.latency_s)
+    total = replace(
+        spent,
+        usage=total_usage([spent.usage, call.usage]),
+        cost_usd=(spent.cost_usd or 0.0) + (call.cost_usd or 0.0) if known else None,
+        latency=latency,
+    )
+    return replace(finished, spent=total, summary_call=call)
 
 
 def text_summary(finished: Finished, report: Path) -> str:

@@ -15,12 +15,14 @@ from pathlib import Path
 
 from cal_ai.benchmark.asking import Plan, extract_all, fingerprints
 from cal_ai.benchmark.baseline import Baseline, compare_with_baseline, open_baseline
-from cal_ai.benchmark.finished import Finished, add_summary_call, finish
 from cal_ai.benchmark.mistakes import mistake_lines
-from cal_ai.benchmark.narrative import NoNarrative, narrate, narrative_sections
+from cal_ai.benchmark.narrative import narrate
 from cal_ai.benchmark.page import markdown_report
 from cal_ai.benchmark.record import price_of
 from cal_ai.benchmark.report import (
+    Finished,
+    add_summary_call,
+    finish,
     history_line,
     json_facts,
     progress_line,
@@ -43,7 +45,6 @@ from truemark.jsontext import to_json
 from truemark.records import SUFFIX, write_run
 from truemark.sections import Section, all_facts, as_text, comparison_sections
 from truemark.services.calls import Prompt, Usage
-from truemark.services.retry import model_policy
 from truemark.text import counted
 
 HISTORY_FILE = "benchmark_history.jsonl"
@@ -97,15 +98,13 @@ async def run_plan(
     if baseline is not None:
         comparison = await compare_with_baseline(plan, baseline, finished.run)
         finished = replace(finished, comparison=comparison)
-    narrative = await narrate(finished)
-    if narrative.latency_s is not None:
-        finished = add_summary_call(finished, narrative.usage, narrative.latency_s)
-        if isinstance(narrative, NoNarrative):
-            note(f"warning: no AI summary: {narrative.reason}")
+    narrative, call = await narrate(finished)
+    if call is not None:
+        finished = add_summary_call(finished, call)
     report = create_new(plan.output, plan.started, ".md")
     try:
         write_run(report.with_suffix(SUFFIX), finished.run)
-        write_atomically(report, markdown_report(finished, narrative_sections(narrative)))
+        write_atomically(report, markdown_report(finished, narrative))
     except BaseException:
         report.unlink(missing_ok=True)
         raise
@@ -119,7 +118,7 @@ def _extractor(options: argparse.Namespace, model: str | None, settings: Setting
         settings,
         model=model,
         prompt=options.prompt,
-        policy=model_policy(options.timeout),
+        timeout_s=options.timeout,
         per_minute=options.rpm,
     )
 

@@ -19,7 +19,7 @@ from truemark.services.models import (
     ProviderName,
     open_language_model,
 )
-from truemark.services.retry import Caller, CallPolicy, RateLimiter
+from truemark.services.retry import Caller, RateLimiter, model_policy
 
 _NAMES = tuple(name for name in EXTRACTORS if ":" not in name)
 _KINDS = tuple(name.partition(":")[0] for name in EXTRACTORS if ":" in name)
@@ -41,7 +41,7 @@ def choose_extractor(
     *,
     model: str | None = None,
     prompt: Path | None = None,
-    policy: CallPolicy | None = None,
+    timeout_s: float | None = None,
     per_minute: float | None = None,
 ) -> Extractor:
     """Make the extractor of this name; by default Gemini if there is a key, else the reader.
@@ -54,7 +54,7 @@ def choose_extractor(
         raise TruemarkError("--model is empty, expected the name of a model")
     if kind in ("gemini", "openai"):
         provider: ProviderName = "gemini" if kind == "gemini" else "openai"
-        caller = Caller(policy or CallPolicy(), RateLimiter(per_minute))
+        caller = Caller(model_policy(timeout_s), RateLimiter(per_minute))
         return _language_model(provider, model, settings, caller, prompt)
     for flag, value in (("--model", model), ("--prompt", prompt)):
         if value is not None:
@@ -62,7 +62,7 @@ def choose_extractor(
             raise TruemarkError(f"{flag} is '{value}', but the extractor {kind} takes no {what}")
     if kind in ("py", "cmd"):
         custom = CallableExtractor if kind == "py" else ProgramExtractor
-        return custom(chosen, timeout_s=(policy or CallPolicy()).timeout_s)
+        return custom(chosen, timeout_s=model_policy(timeout_s).timeout_s)
     if kind == EMBEDDED:
         return ReaderExtractor()
     return ReplayExtractor(Path(place))
