@@ -278,8 +278,8 @@ class ConversationTask:
         if annotation is not None:
             settings: Fields = annotation.content["sidecar"]
             return settings
-        if self.gold_path(name).exists():
-            known = self.read_gold(name)["sidecar"]
+        if gold := self.read_gold(name):
+            known = gold["sidecar"]
             # What an annotator may know: the circumstances, not the truth.
             return {key: known[key] for key in _EDITED if key in known}
         speakers = list(dict.fromkeys(said.speaker for said in transcript.utterances))
@@ -367,8 +367,10 @@ class ConversationTask:
         parse_sidecar(written, f"{name}{SIDECAR_SUFFIX}")
         return written
 
-    def read_gold(self, name: str) -> Content:
+    def read_gold(self, name: str) -> Content | None:
         path = self.gold_path(name)
+        if not path.exists():
+            return None
         text = read_text(path, LARGEST_TRANSCRIPT)
         parse_sidecar(text, path)
         sidecar: Fields = parse_json(text, str(path))
@@ -469,6 +471,7 @@ def label_conversations(
         readers = [Workspace(folder, check_annotator(name)) for name in options.adjudicate]
         proposals = AnnotatorProposals((readers[0], readers[1]))
         names = done_by_all(names, readers)
+        workspace = Workspace.deciding(folder, options.adjudicate)
     elif options.review:
         proposals = run_proposals(options.review)
         round_name = file_digest(options.review)

@@ -384,8 +384,6 @@ class TalkTask:
         given = _given(systems or {})
         given.pop(last, None)
         ends, places = self.proposals.begin(self._talk(name), given)
-        if read.ends is not None:
-            ends = set(read.ends)
         if systems == {}:  # nobody proposes anything, so every word has to be passed
             places = list(words.places)
         shown = {
@@ -450,9 +448,12 @@ class TalkTask:
             )
         return gold
 
-    def read_gold(self, name: str) -> Mapping[str, Any]:
+    def read_gold(self, name: str) -> Mapping[str, Any] | None:
         """Read the ends of the gold file; one that says something else of the text is refused."""
         path = self.gold_path(name)
+        if not path.exists():
+            ends = read_label_text(self.files[name]).ends  # a text may be gold itself
+            return None if ends is None else {"ends": list(ends)}
         gold = read_label_text(path)
         if gold.ends is None or gold.text.split() != self.text(name).split():
             raise CorpusError(f"{path}: is not a gold form of {self.files[name]}; move it away")
@@ -509,6 +510,7 @@ def label_talks(options: LabelOptions) -> int:
     if options.adjudicate:
         first, second = map(check_annotator, options.adjudicate)
         task = adjudication_task(options.folder, first, second)
+        workspace = Workspace.deciding(options.folder, options.adjudicate)
     elif options.review:
         task = review_task(options.folder, options.review)
         round_name = file_digest(options.review)

@@ -15,6 +15,8 @@ from testing.label_server import label_server
 from testing.made_runs import HOSTILE
 from tests.browser.label_pages import Label, label, wait_saved, write
 
+from truemark.labelling.storage import Annotation, Workspace
+
 pytestmark = pytest.mark.browser
 __all__ = ["label"]
 PHONE = {"width": 390, "height": 844}
@@ -95,6 +97,23 @@ def test_a_talk_labelled_by_keyboard_twice_is_decided_and_scores(
         timeout=120,
     )
     assert agreed.stdout.startswith("anna and ben agree with F1 0.")
+
+
+def test_what_leaves_nothing_to_decide_becomes_gold_when_it_is_opened(
+    label: Label, tmp_path: Path
+) -> None:
+    folder = write(tmp_path, one="so he left. we stayed", two="nobody spoke")
+    for name in ("anna", "ben"):
+        reader = Workspace(folder, name)
+        reader.write("one", Annotation("so he left. we stayed", {"ends": [9, 17]}))
+        reader.write("two", Annotation("nobody spoke", {"ends": [11]}))
+    page = label("sat_bench", folder, "-adjudicate", "anna,ben")
+    page.wait_for_selector("#progress:text('1 of 2 talks')")
+    page.keyboard.press("n")
+    page.wait_for_selector("#progress:text('2 of 2 talks')")
+    gold = (folder / "gold" / "one.txt").read_text(encoding="utf-8")
+    assert gold.endswith("\nso he left.\nwe stayed\n")
+    assert (folder / "gold" / "two.txt").exists()
 
 
 def test_clicks_set_the_nearer_end(label: Label, tmp_path: Path) -> None:

@@ -97,6 +97,36 @@ def test_adjudication_asks_only_where_two_differ(desk_of: Make, talks: Path) -> 
     desk.close()
 
 
+def test_an_annotator_does_not_see_the_ends_of_a_text_in_lines(desk_of: Make, talks: Path) -> None:
+    lines = "# Source: x\n# Truth: lines\n\nso\ni went home and he stayed that was all\n"
+    (talks / "two.txt").write_text(lines, encoding="utf-8")
+    assert opened(desk_of(), 1)["content"] == {"ends": [2, 32]}
+    assert opened(desk_of("anna"), 1)["content"] == {"ends": [22, 32]}
+
+
+def test_what_two_agree_on_is_decided_against_gold_that_was_there(
+    desk_of: Make, talks: Path
+) -> None:
+    gold = desk_of()
+    gold.save(1, change(opened(gold, 1), seen=(22,), content={"ends": [2, 32]}))
+    for name, ends in (("anna", [11, 22, 32]), ("ben", [14, 22, 32])):
+        desk = desk_of(name)
+        desk.save(1, change(opened(desk, 1), seen=(22,), content={"ends": ends}))
+    desk = Desk(adjudication_task(talks, "anna", "ben"), Workspace.deciding(talks, ("anna", "ben")))
+    state = opened(desk, 0)
+    assert state["content"] == {"ends": [22, 32]}
+    assert state["theirs"] == {"ends": [2, 32]}
+    assert set(state["places"]) - set(state["seen"]) == {11, 14}
+    kept = (talks / "gold/two.txt").read_text(encoding="utf-8")
+    desk.save(0, change(state, seen=(11,)))
+    assert (talks / "gold/two.txt").read_text(encoding="utf-8") == kept  # until all is decided
+    desk.save(0, change(state, count=2, seen=(14,), content={"ends": [11, 22, 32]}))
+    assert "home\nand he stayed\nthat was all" in (talks / "gold/two.txt").read_text(
+        encoding="utf-8"
+    )
+    desk.close()
+
+
 # ---- changes on disk --------------------------------------------------------------------------
 
 

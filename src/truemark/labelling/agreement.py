@@ -16,9 +16,9 @@ from pathlib import Path
 import numpy as np
 
 from truemark.counts import Counts, total
-from truemark.files import read_bytes, write_atomically
+from truemark.files import read_bytes
 from truemark.jsontext import read_json, to_json
-from truemark.labelling.storage import FOLDER
+from truemark.labelling.storage import FOLDER, Workspace
 from truemark.records import WRITTEN
 from truemark.sections import Section
 from truemark.summary import numbered
@@ -113,7 +113,7 @@ def keep_agreement(folder: Path, agreement: Agreement, condition: str = WRITTEN)
     known = KnownAgreement(len(agreement.texts), f1.value, low, high, agreement.kappa)
     kept = {**_kept_agreements(folder), condition: known}
     content = {name: asdict(value) for name, value in kept.items()}
-    write_atomically(folder / FOLDER / _KEPT, to_json(content, indent=2) + "\n")
+    Workspace(folder).write_file(folder / FOLDER / _KEPT, to_json(content, indent=2) + "\n")
 
 
 def known_agreement(folder: Path, unit: str, condition: str = WRITTEN) -> str | None:

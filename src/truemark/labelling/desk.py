@@ -94,7 +94,9 @@ class Task(Protocol):
     def gold(self, name: str, content: Mapping[str, Any]) -> str:
         """Write the gold file; a `TruemarkError` says why it cannot be written yet."""
 
-    def read_gold(self, name: str) -> Mapping[str, Any]: ...
+    def read_gold(self, name: str) -> Mapping[str, Any] | None:
+        """Read what is gold of a text by now; None where nothing is."""
+
     def counts(
         self, name: str, systems: Mapping[str, Any], content: Mapping[str, Any]
     ) -> Mapping[str, Counts]:
@@ -166,7 +168,7 @@ class Desk:
             "title": self.task.title,
             "noun": self.task.noun,
             "folder": str(self.task.folder),
-            "annotator": "" if self._writes_gold else self.workspace.annotator,
+            "annotator": "" if self.workspace.makes_gold else self.workspace.annotator,
             "round": bool(self._round),
             "texts": [{"name": name, "left": self._left[name]} for name in self.task.names],
             "walk": list(self.task.walk),
@@ -219,7 +221,7 @@ class Desk:
             annotation = self.workspace.read(name)
             if annotation is not None:
                 return annotation.left
-            return 0 if self._has_gold(name) and not self._round else None
+            return 0 if self._mends_gold(name) and not self._round else None
         except TruemarkError:
             return None  # said when the text is opened
 
@@ -288,11 +290,10 @@ class Desk:
         name = self.task.names[number]
         material = self._material(number)
         annotation = self._annotation(name)
-        theirs: Mapping[str, Any] | None = None
         if annotation is None:
-            has_gold = self._has_gold(name)
-            content = self.task.read_gold(name) if has_gold else material.content
-            seen = material.places if has_gold and not self._round else ()
+            gold = self.task.read_gold(name) if self.workspace.annotator == GOLD else None
+            content = material.content if gold is None else gold
+            seen = material.places if self._mends_gold(name) and not self._round else ()
         else:
             content, seen = annotation.content, self._seen_now(annotation)
             if annotation.text != self.task.text(name):
@@ -300,7 +301,6 @@ class Desk:
             if number in self._renewed:
                 self._renewed.discard(number)
                 content = self.task.renew(annotation, material)
-            theirs = self._changed_gold(name, annotation)
         return {
             "name": name,
             "number": number,
@@ -311,7 +311,7 @@ class Desk:
             "seen": list(seen),
             "at": annotation.at if annotation else None,
             "stamp": self._stamp(name),
-            "theirs": theirs,
+            "theirs": self._other_gold(name, annotation, content),
             **material.shown,
         }
 
@@ -322,12 +322,17 @@ class Desk:
             return annotation
         return self.task.carry_over(annotation, text)
 
-    def _changed_gold(self, name: str, annotation: Annotation) -> Mapping[str, Any] | None:
-        """Read the gold file where somebody else has changed it."""
-        if not self._has_gold(name) or file_digest(self.task.gold_path(name)) in annotation.gold:
+    def _other_gold(
+        self, name: str, annotation: Annotation | None, content: Mapping[str, Any]
+    ) -> Mapping[str, Any] | None:
+        """Read the gold file where somebody else has written it."""
+        path = self.task.gold_path(name)
+        if not self.workspace.makes_gold or not path.exists():
+            return None
+        if annotation is not None and file_digest(path) in annotation.gold:
             return None
         gold = self.task.read_gold(name)
-        return None if gold == annotation.content else gold
+        return None if gold == content else gold
 
     def _seen_now(self, annotation: Annotation) -> tuple[Place, ...]:
         if not self._round:
@@ -381,12 +386,12 @@ class Desk:
         if self._round:
             left = before.left if before else 0
         path, problem, gold = self.task.gold_path(name), "", None
-        if self._writes_gold and (left == 0 or path.exists()):
+        if self.workspace.makes_gold and (left == 0 or self._mends_gold(name)):
             try:
                 gold = self.task.gold(name, content)
             except TruemarkError as error:
                 problem = str(error)
-        found = file_digest(path) if self._writes_gold else ""
+        found = file_digest(path) if self.workspace.makes_gold else ""
         known = (found,) if gold is None else (found, content_digest(gold))
         text = self.task.text(name)
         if before is not None and before.text != text:
@@ -398,15 +403,12 @@ class Desk:
         self._left[name] = left
         return problem
 
-    @property
-    def _writes_gold(self) -> bool:
-        return self.workspace.annotator == GOLD
-
-    def _has_gold(self, name: str) -> bool:
-        return self._writes_gold and self.task.gold_path(name).exists()
+    def _mends_gold(self, name: str) -> bool:
+        """Whether a gold file is worked on: it is done already, and follows every change."""
+        return self.workspace.annotator == GOLD and self.task.gold_path(name).exists()
 
     def _stamp(self, name: str) -> str:
-        gold = file_digest(self.task.gold_path(name)) if self._writes_gold else ""
+        gold = file_digest(self.task.gold_path(name)) if self.workspace.makes_gold else ""
         annotation = file_digest(self.workspace.annotation_path(name))
         return f"{annotation}.{gold}.{self._digest(name)}"
 

@@ -2,6 +2,7 @@
 
     FOLDER/.annotations/anna/talk.json    what Anna says of `talk`
     FOLDER/.annotations/.gold/talk.json   the work that becomes the gold file of `talk`
+    FOLDER/.annotations/.anna,ben/talk.json   what was decided between these two, which does too
     FOLDER/.annotations/.drafts/talk.json what the systems proposed for it
 
 Every write replaces a file whole, and nothing outside of FOLDER is ever written.
@@ -23,7 +24,7 @@ from truemark.jsontext import read_json, to_json, without_defaults
 
 FORMAT = "truemark.annotation/1"
 FOLDER = ".annotations"
-GOLD = ".gold"  # the annotator whose work is the gold; no name begins with a full stop
+GOLD = ".gold"  # whose work is the gold; no annotator's name begins with a full stop
 DRAFTS = ".drafts"
 EARLIER = ".earlier.json"
 _NAME = re.compile(r"\w[\w .-]{0,59}")
@@ -77,6 +78,15 @@ class Workspace:
 
     folder: Path
     annotator: str = GOLD
+
+    @classmethod
+    def deciding(cls, folder: Path, readers: Iterable[str]) -> Workspace:
+        """Keep what is decided between two annotators apart from other work on the gold."""
+        return cls(folder, f".{','.join(sorted(readers))}")
+
+    @property
+    def makes_gold(self) -> bool:
+        return self.annotator.startswith(".")
 
     def annotation_path(self, name: str) -> Path:
         return self.folder / FOLDER / self.annotator / f"{name}.json"

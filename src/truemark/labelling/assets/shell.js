@@ -195,6 +195,7 @@ globalThis.shell = (() => {
     const first = place ?? state.at ?? state.places.find((one) => !seen.has(one)) ?? null;
     view.focus(first, place !== null);
     refresh();
+    if (!left() && overview.texts[state.number].left !== 0) save(); // there is nothing to decide
   }
 
   function notice(words) {
