@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from cal_ai.benchmark.mistakes import mistakes_of
-from cal_ai.benchmark.pairing import Terms, pair_events
+from cal_ai.benchmark.pairing import pair_events
 from cal_ai.benchmark.samples import SIDECAR_SUFFIX, Sample
 from cal_ai.benchmark.scoring import Scored, Spent, score
 from cal_ai.benchmark.sidecar import Sidecar, parse_sidecar
@@ -177,5 +177,5 @@ def _neither(name: str, one: Reading, other: Reading, root: Path) -> int | None:
 
 
 def _matched(proposed: Sequence[Event], reading: Reading) -> set[int]:
-    pairs = pair_events(proposed, reading.sidecar.expected_events, Terms.of(reading.sidecar))
+    pairs = pair_events(proposed, reading.sidecar)
     return {pair.extracted for pair in pairs if pair.is_match}

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Protocol, get_args
 
 from cal_ai.benchmark.excerpts import quoted_lines
-from cal_ai.benchmark.pairing import Terms, pair_events
+from cal_ai.benchmark.pairing import pair_events
 from cal_ai.benchmark.samples import SIDECAR_SUFFIX, UNCATEGORIZED, transcript_stems
 from cal_ai.benchmark.sidecar import ExpectedEvent, Level, Sidecar, parse_sidecar
 from cal_ai.defaults import LabelOptions
@@ -439,10 +439,8 @@ def extracted_event(event: ExpectedEvent, number: object) -> Event:
 
 def match_counts(proposed: Sequence[Event], sidecar: Sidecar) -> Counts:
     """Count the events that match, those only proposed and those only expected."""
-    expected = sidecar.expected_events
-    pairs = pair_events(proposed, expected, Terms.of(sidecar))
-    matched = sum(pair.is_match for pair in pairs)
-    return Counts(matched, len(proposed) - matched, len(expected) - matched)
+    matched = sum(pair.is_match for pair in pair_events(proposed, sidecar))
+    return Counts(matched, len(proposed) - matched, len(sidecar.expected_events) - matched)
 
 
 def label_conversations(

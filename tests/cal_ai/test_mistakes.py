@@ -135,7 +135,7 @@ def test_a_wrong_day_says_by_how_much() -> None:
 @pytest.mark.parametrize(
     ("extracted", "kind", "fields"),
     [
-        pytest.param(GOT, None, [], id="exact"),
+        pytest.param(GOT, "", [], id="exact"),
         pytest.param(
             replace(GOT, start_time=NOON + timedelta(minutes=45)),
             "off within tolerance",
@@ -148,11 +148,11 @@ def test_a_wrong_day_says_by_how_much() -> None:
             [("title", "similarity 100")],
             id="title",
         ),
-        pytest.param(replace(GOT, title=" LUNCH with bob"), None, [], id="case"),
+        pytest.param(replace(GOT, title=" LUNCH with bob"), "", [], id="case"),
     ],
 )
 def test_a_match_says_by_how_much_it_is_off(
-    extracted: Event, kind: str | None, fields: list[tuple[str, str]]
+    extracted: Event, kind: str, fields: list[tuple[str, str]]
 ) -> None:
     (match,) = matches_of(scored((LUNCH,), extracted))
     assert (match.kind, [(it.field, it.by) for it in match.differences]) == (kind, fields)

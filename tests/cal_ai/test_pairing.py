@@ -7,26 +7,26 @@ from random import Random
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cal_ai.benchmark.pairing import Terms, closeness, expected_side, extracted_side, pair_events
+from cal_ai.benchmark.pairing import TOLERANCES, compare_events, pair_events
 from cal_ai.benchmark.sidecar import ExpectedEvent, Level, Sidecar
 from cal_ai.events import Event
 
 NOON = datetime(2026, 2, 23, 12, 0)
 
 
-def terms(level: Level = "moderate") -> Terms:
-    return Terms.of(Sidecar((), tolerance=level, reference_datetime=NOON))
+def truth(expected: list[ExpectedEvent], level: Level = "moderate") -> Sidecar:
+    return Sidecar(tuple(expected), tolerance=level, reference_datetime=NOON)
 
 
 def matched(extracted: list[Event], expected: list[ExpectedEvent]) -> list[tuple[int, int]]:
-    pairs = pair_events(extracted, expected, terms())
+    pairs = pair_events(extracted, truth(expected))
     return [(pair.extracted, pair.expected) for pair in pairs if pair.is_match]
 
 
 def test_equal_events_are_paired_by_position_and_never_twice() -> None:
     extracted = [Event("create", "Lunch", NOON)] * 3
     expected = [ExpectedEvent("create", "Lunch", NOON)] * 2
-    pairs = pair_events(extracted, expected, terms())
+    pairs = pair_events(extracted, truth(expected))
     assert len(pairs) == 2
     assert len({pair.extracted for pair in pairs}) == 2
     assert {pair.expected for pair in pairs} == {0, 1}
@@ -82,20 +82,20 @@ def test_a_near_miss_is_paired_with_the_event_of_the_same_action() -> None:
         ExpectedEvent("create", "Gym", NOON),
         ExpectedEvent("delete", "Gymnasium tour", NOON + timedelta(hours=3)),
     ]
-    (pair,) = pair_events(extracted, expected, terms())
+    (pair,) = pair_events(extracted, truth(expected))
     assert (pair.extracted, pair.expected, pair.is_match) == (0, 1, False)
 
 
 def test_a_missing_start_is_no_reason_to_prefer_a_wrong_action() -> None:
     extracted = [Event("create", "Gym")]
     expected = [ExpectedEvent("delete", "Gym", NOON), ExpectedEvent("create", "Gym", NOON)]
-    (pair,) = pair_events(extracted, expected, terms())
+    (pair,) = pair_events(extracted, truth(expected))
     assert pair.expected == 1
 
 
 def test_nothing_pairs_with_nothing() -> None:
-    assert pair_events([], [ExpectedEvent("create", "Gym")], terms()) == ()
-    assert pair_events([Event("create", "Gym")], [], terms()) == ()
+    assert pair_events([], truth([ExpectedEvent("create", "Gym")])) == ()
+    assert pair_events([Event("create", "Gym")], truth([])) == ()
 
 
 titles = st.sampled_from(["Lunch", "Lunch with Bob", "Dinner with Bob", "Gym"])
@@ -116,18 +116,15 @@ expected_events = st.builds(
 def test_pairing_agrees_with_trying_every_pairing(
     extracted: list[Event], expected: list[ExpectedEvent], level: Level
 ) -> None:
-    under = terms(level)
+    under = truth(expected, level)
+    tolerance = TOLERANCES[level]
     comparisons = [
-        [
-            closeness(extracted_side(one, under), expected_side(other, under), under)
-            for other in expected
-        ]
-        for one in extracted
+        [compare_events(event, other, under) for other in expected] for event in extracted
     ]
 
     def worth(pairs: list[tuple[int, int]]) -> tuple[int, float]:
         chosen = [comparisons[row][column] for row, column in pairs]
-        matches = sum(it.within(under.tolerance) for it in chosen)
+        matches = sum(it.within(tolerance) for it in chosen)
         return -matches, sum(it.cost for it in chosen)
 
     def all_pairings() -> list[list[tuple[int, int]]]:
@@ -137,7 +134,7 @@ def test_pairing_agrees_with_trying_every_pairing(
         rows = permutations(range(len(extracted)), len(expected))
         return [[(row, column) for column, row in enumerate(order)] for order in rows]
 
-    found = pair_events(extracted, expected, under)
+    found = pair_events(extracted, under)
     best = min(map(worth, all_pairings()))
     assert worth([(pair.extracted, pair.expected) for pair in found]) == best
     assert sum(pair.is_match for pair in found) == -best[0]

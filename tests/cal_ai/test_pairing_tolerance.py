@@ -6,14 +6,7 @@ from typing import Any
 import pytest
 
 from cal_ai.benchmark.mistakes import Deviation, differences, remarks, shown_shift
-from cal_ai.benchmark.pairing import (
-    Terms,
-    closeness,
-    expected_side,
-    extracted_side,
-    time_shift,
-    title_similarity,
-)
+from cal_ai.benchmark.pairing import TOLERANCES, compare_events, time_shift, title_similarity
 from cal_ai.benchmark.sidecar import ExpectedEvent, Level, Sidecar
 from cal_ai.events import ContextEvent, Event
 
@@ -21,22 +14,22 @@ NOON = datetime(2026, 2, 23, 12, 0)
 EAST = timezone(timedelta(hours=2))
 
 
-def terms(level: Level = "moderate", *context: ContextEvent, now: datetime = NOON) -> Terms:
-    return Terms.of(Sidecar((), tolerance=level, reference_datetime=now, calendar_context=context))
+def terms(level: Level = "moderate", *context: ContextEvent, now: datetime = NOON) -> Sidecar:
+    return Sidecar((), tolerance=level, reference_datetime=now, calendar_context=context)
 
 
 def at(field: str, time: datetime) -> dict[str, Any]:
     return {field: time}
 
 
-def within(extracted: Event, expected: ExpectedEvent, under: Terms) -> bool:
-    comparison = closeness(extracted_side(extracted, under), expected_side(expected, under), under)
-    return comparison.within(under.tolerance)
+def within(extracted: Event, expected: ExpectedEvent, under: Sidecar) -> bool:
+    comparison = compare_events(extracted, expected, under)
+    return comparison.within(TOLERANCES[under.tolerance])
 
 
-def reasons(extracted: Event, expected: ExpectedEvent, under: Terms) -> tuple[Deviation, ...]:
-    got, want = extracted_side(extracted, under), expected_side(expected, under)
-    return differences(got, want, closeness(got, want, under), under.tolerance)
+def reasons(extracted: Event, expected: ExpectedEvent, under: Sidecar) -> tuple[Deviation, ...]:
+    comparison = compare_events(extracted, expected, under)
+    return differences(extracted, expected, comparison, TOLERANCES[under.tolerance])
 
 
 @pytest.mark.parametrize(

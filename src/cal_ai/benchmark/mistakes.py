@@ -9,21 +9,17 @@ from typing import Literal, get_args
 
 from cal_ai.benchmark.pairing import (
     MISSING,
+    TOLERANCES,
     Closeness,
     Pair,
-    Side,
-    Terms,
     Tolerance,
-    closeness,
-    compared_times,
-    expected_side,
-    extracted_side,
+    compare_events,
     meant_event,
     texts_alike,
     time_within,
 )
 from cal_ai.benchmark.scoring import Scored
-from cal_ai.benchmark.sidecar import ExpectedEvent
+from cal_ai.benchmark.sidecar import ExpectedEvent, Sidecar
 from cal_ai.events import Event
 from truemark.text import one_line
 
@@ -41,65 +37,51 @@ Kind = Literal[
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
 Remark = Literal[
-    "wrong event of the calendar", "off within tolerance", "other place", "people missing"
+    "wrong event of the calendar", "off within tolerance", "other place", "people missing", ""
 ]
+"""On a match; empty where there is nothing to remark."""
 
 NOTHING = "nothing"
 
 
 @dataclass(frozen=True, slots=True)
-class Mistake:
-    """One mistake: what was expected, what came, and the fields that differ.
+class Assessment:
+    """What is made of one event: a mistake, or a match that is off within tolerance or not at all.
 
-    `remarks` are fields that differ and do not count.
+    `kind` is what matters most; `remarks` are fields that differ and do not count.
     """
 
-    kind: Kind
+    kind: Kind | Remark
     expected: ExpectedEvent | None
     extracted: Event | None
     differences: tuple[Deviation, ...] = ()
     remarks: tuple[Deviation, ...] = ()
+    is_mistake: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class Match:
-    """A true positive: by how much it is off within tolerance, and what differs and does not count.
-
-    `kind` says which of that matters most; None where there is nothing to remark.
-    """
-
-    kind: Remark | None
-    expected: ExpectedEvent
-    extracted: Event
-    differences: tuple[Deviation, ...]
-    remarks: tuple[Deviation, ...]
-
-
-def mistakes_of(result: Scored) -> tuple[Mistake, ...]:
+def mistakes_of(result: Scored) -> tuple[Assessment, ...]:
     """List all mistakes of a sample: pairs that are nearly right, then missed events, then extra.
 
     A pair that is no match and has neither title, time nor calendar event in common is two
     mistakes: an event that was missed, and another that was invented.
     """
-    terms = Terms.of(result.sidecar)
-    expected = result.sidecar.expected_events
-    nearly: list[Mistake] = []
+    sidecar = result.sidecar
+    nearly: list[Assessment] = []
     missed = list(result.missed)
     spurious = list(result.spurious)
     for pair in result.near_misses:
-        got, wanted = result.extracted[pair.extracted], expected[pair.expected]
-        if (kind := _kind(result, pair, terms)) is None:
+        got, wanted = result.extracted[pair.extracted], sidecar.expected_events[pair.expected]
+        if (kind := _kind(result, pair)) is None:
             missed.append(wanted)
             spurious.append(got)
         else:
-            sides = extracted_side(got, terms), expected_side(wanted, terms)
-            differs = differences(*sides, pair.comparison, terms.tolerance)
-            nearly.append(Mistake(kind, wanted, got, differs, remarks(got, wanted, terms)))
-    matched = [expected[pair.expected] for pair in result.pairs if pair.is_match]
+            differs = differences(got, wanted, pair.comparison, TOLERANCES[sidecar.tolerance])
+            nearly.append(Assessment(kind, wanted, got, differs, remarks(got, wanted, sidecar)))
+    matched = [sidecar.expected_events[pair.expected] for pair in result.pairs if pair.is_match]
     return (
         *nearly,
-        *(Mistake("missed", event, None) for event in missed),
-        *(_extra_event(event, matched, terms) for event in spurious),
+        *(Assessment("missed", event, None) for event in missed),
+        *(_extra_event(event, matched, sidecar) for event in spurious),
     )
 
 
@@ -121,20 +103,19 @@ def _in_words(deviation: Deviation) -> str:
     return f"{deviation.field} expected {expected}, got {got} ({deviation.by})"
 
 
-def matches_of(result: Scored) -> Iterator[Match]:
+def matches_of(result: Scored) -> Iterator[Assessment]:
     """List all true positives of a sample."""
-    terms = Terms.of(result.sidecar)
     for pair in result.pairs:
         if not pair.is_match:
             continue
         extracted = result.extracted[pair.extracted]
         expected = result.sidecar.expected_events[pair.expected]
-        sides = extracted_side(extracted, terms), expected_side(expected, terms)
-        off, others = drifts(*sides, pair.comparison), remarks(extracted, expected, terms)
-        yield Match(_remark(off, others), expected, extracted, off, others)
+        off = drifts(extracted, expected, pair.comparison)
+        others = remarks(extracted, expected, result.sidecar)
+        yield Assessment(_remark(off, others), expected, extracted, off, others, is_mistake=False)
 
 
-def _remark(off: tuple[Deviation, ...], others: tuple[Deviation, ...]) -> Remark | None:
+def _remark(off: tuple[Deviation, ...], others: tuple[Deviation, ...]) -> Remark:
     fields = {deviation.field for deviation in others}
     if "existing_event_id" in fields:
         return "wrong event of the calendar"
@@ -142,29 +123,22 @@ def _remark(off: tuple[Deviation, ...], others: tuple[Deviation, ...]) -> Remark
         return "off within tolerance"
     if "location" in fields:
         return "other place"
-    return "people missing" if fields else None
+    return "people missing" if fields else ""
 
 
-def _kind(result: Scored, pair: Pair, terms: Terms) -> Kind | None:
+def _kind(result: Scored, pair: Pair) -> Kind | None:
     """Name the first thing that is wrong with a near miss; None when nothing is right."""
-    got, wanted = result.extracted[pair.extracted], result.sidecar.expected_events[pair.expected]
     comparison, target = pair.comparison, result.target(pair)
-    if not (target or _in_common(comparison, terms.tolerance)):
+    tolerance = TOLERANCES[result.sidecar.tolerance]
+    if not (target or _in_common(comparison, tolerance)):
         return None
     if not comparison.same_action:
         return "wrong action"
     if target is False:
         return "wrong event of the calendar"
-    if not comparison.title_within(terms.tolerance):
+    if not comparison.title_within(tolerance):
         return "wrong title"
-    start, _ = compared_times(extracted_side(got, terms), expected_side(wanted, terms))
-    return _wrong_time(start, comparison, terms.tolerance)
-
-
-def _wrong_time(
-    start: tuple[datetime | None, datetime | None], comparison: Closeness, tolerance: Tolerance
-) -> Kind:
-    shift, (_, expected) = comparison.start_shift, start
+    shift, (_, expected) = comparison.start_shift, comparison.start
     if time_within(shift, tolerance):
         return "wrong length"
     assert shift is not None, "a start that is not checked is within every tolerance"
@@ -188,17 +162,12 @@ def _in_common(comparison: Closeness, tolerance: Tolerance) -> bool:
     return time_within(comparison.start_shift, tolerance)
 
 
-def _extra_event(event: Event, matched: list[ExpectedEvent], terms: Terms) -> Mistake:
+def _extra_event(event: Event, matched: list[ExpectedEvent], sidecar: Sidecar) -> Assessment:
     """Call an event without a partner a duplicate where it fits a matched one, else invented."""
-    side = extracted_side(event, terms)
     for expected in matched:
-        if _matches(side, expected, terms):
-            return Mistake("duplicate", expected, event)
-    return Mistake("invented", None, event)
-
-
-def _matches(side: Side, expected: ExpectedEvent, terms: Terms) -> bool:
-    return closeness(side, expected_side(expected, terms), terms).within(terms.tolerance)
+        if compare_events(event, expected, sidecar).within(TOLERANCES[sidecar.tolerance]):
+            return Assessment("duplicate", expected, event)
+    return Assessment("invented", None, event)
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,39 +186,35 @@ class Deviation:
 
 
 def differences(
-    extracted: Side, expected: Side, comparison: Closeness, tolerance: Tolerance
+    extracted: Event, expected: ExpectedEvent, comparison: Closeness, tolerance: Tolerance
 ) -> tuple[Deviation, ...]:
     """List the fields that keep a pair from being a true positive; empty when it is one."""
-    if comparison.within(tolerance):
-        return ()
-    return tuple(_differences(extracted, expected, comparison, tolerance))
-
-
-def _differences(
-    extracted: Side, expected: Side, comparison: Closeness, tolerance: Tolerance
-) -> Iterator[Deviation]:
+    deviations: list[Deviation] = []
     if not comparison.same_action:
-        yield Deviation("action", expected.action, extracted.action, "another action")
+        deviations.append(Deviation("action", expected.action, extracted.action, "another action"))
     if not comparison.title_within(tolerance):
         least = tolerance.title_similarity
         needed = "" if least is None else f", at least {least:.0f} needed"
         by = "not equal" if least is None else _shown_similarity(comparison) + needed
-        yield _title_difference(extracted, expected, comparison, by)
-    yield from _time_differences(
-        extracted, expected, comparison, lambda shift: not time_within(shift, tolerance)
-    )
+        deviations.append(_title_difference(extracted, expected, comparison, by))
+    deviations += _time_differences(comparison, lambda shift: not time_within(shift, tolerance))
+    return tuple(deviations)
 
 
-def drifts(extracted: Side, expected: Side, comparison: Closeness) -> tuple[Deviation, ...]:
+def drifts(
+    extracted: Event, expected: ExpectedEvent, comparison: Closeness
+) -> tuple[Deviation, ...]:
     """List the fields of a match that are not quite as expected: within tolerance, but off."""
-    times = _time_differences(extracted, expected, comparison, bool)
+    times = _time_differences(comparison, bool)
     if comparison.same_title:
         return tuple(times)
     by = _shown_similarity(comparison)
     return (_title_difference(extracted, expected, comparison, by), *times)
 
 
-def _title_difference(extracted: Side, expected: Side, comparison: Closeness, by: str) -> Deviation:
+def _title_difference(
+    extracted: Event, expected: ExpectedEvent, comparison: Closeness, by: str
+) -> Deviation:
     similarity = round(comparison.similarity, 1)
     return Deviation("title", expected.title, extracted.title, by, similarity, "% alike")
 
@@ -259,12 +224,13 @@ def _shown_similarity(comparison: Closeness) -> str:
 
 
 def _time_differences(
-    extracted: Side, expected: Side, comparison: Closeness, differs: Callable[[timedelta], bool]
+    comparison: Closeness, differs: Callable[[timedelta], bool]
 ) -> Iterator[Deviation]:
     """Yield start and end where their shift `differs`; a time that is not checked never does."""
-    times = compared_times(extracted, expected)
-    shifts = (comparison.start_shift, comparison.end_shift)
-    for field, (got, want), shift in zip(("start", "end"), times, shifts, strict=True):
+    for field, (got, want), shift in (
+        ("start", comparison.start, comparison.start_shift),
+        ("end", comparison.end, comparison.end_shift),
+    ):
         if shift is None or not differs(shift):
             continue
         missing = shift == MISSING
@@ -274,15 +240,15 @@ def _time_differences(
         yield Deviation(field, shown_time(want), shown_time(got), by, minutes, unit)
 
 
-def remarks(extracted: Event, expected: ExpectedEvent, terms: Terms) -> tuple[Deviation, ...]:
+def remarks(extracted: Event, expected: ExpectedEvent, sidecar: Sidecar) -> tuple[Deviation, ...]:
     """List what the sidecar asked for beyond action, title and times; shown, never counted."""
-    return tuple(_remarks(extracted, expected, terms))
+    return tuple(_remarks(extracted, expected, sidecar))
 
 
-def _remarks(extracted: Event, expected: ExpectedEvent, terms: Terms) -> Iterator[Deviation]:
+def _remarks(extracted: Event, expected: ExpectedEvent, sidecar: Sidecar) -> Iterator[Deviation]:
     if expected.location is not None:
         got = extracted.location or ""
-        if not texts_alike(got, expected.location, terms.tolerance):
+        if not texts_alike(got, expected.location, TOLERANCES[sidecar.tolerance]):
             yield Deviation("location", expected.location, got or NOTHING, "another place")
     if absent := _absent(extracted.attendees, expected.attendees_contain):
         yield Deviation(
@@ -291,8 +257,8 @@ def _remarks(extracted: Event, expected: ExpectedEvent, terms: Terms) -> Iterato
             ", ".join(extracted.attendees) or NOTHING,
             f"without {', '.join(absent)}",
         )
-    got_id, meant = extracted.existing_event_id, meant_event(expected, terms)
-    known_ids = {event.id for event in terms.context}
+    got_id, meant = extracted.existing_event_id, meant_event(expected, sidecar)
+    known_ids = {event.id for event in sidecar.calendar_context}
     if meant is not None and got_id != meant.id and extracted.action != "create":
         yield Deviation("existing_event_id", str(meant.id), _shown_id(got_id), "another event")
     elif expected.existing_event_id_required and got_id not in known_ids:

@@ -240,19 +240,17 @@ def _event_rows(result: Result) -> Iterator[tuple[str, str, str, str]]:
             yield "", "", _extracted(event), ""
     if not isinstance(result, Scored):
         return
-    for mistake in mistakes_of(result):
-        differs = [_deviation(deviation) for deviation in mistake.differences]
-        differs += [f"{_deviation(deviation)}, not counted" for deviation in mistake.remarks]
+    for about in (*mistakes_of(result), *matches_of(result)):
+        allowed = "" if about.is_mistake else ", within tolerance"
+        differs = [f"{_deviation(deviation)}{allowed}" for deviation in about.differences]
+        differs += [f"{_deviation(deviation)}, not counted" for deviation in about.remarks]
+        expected, extracted = about.expected, about.extracted
         yield (
-            mistake.kind,
-            NOTHING if mistake.expected is None else _expected(mistake.expected),
-            NOTHING if mistake.extracted is None else _extracted(mistake.extracted, reasons=True),
+            about.kind if about.is_mistake else "match",
+            NOTHING if expected is None else _expected(expected),
+            NOTHING if extracted is None else _extracted(extracted, reasons=about.is_mistake),
             "; ".join(differs),
         )
-    for match in matches_of(result):
-        differs = [f"{_deviation(deviation)}, within tolerance" for deviation in match.differences]
-        differs += [f"{_deviation(deviation)}, not counted" for deviation in match.remarks]
-        yield "match", _expected(match.expected), _extracted(match.extracted), "; ".join(differs)
 
 
 def _deviation(deviation: Deviation) -> str:

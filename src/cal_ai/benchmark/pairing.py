@@ -15,6 +15,7 @@ from cal_ai.events import ContextEvent, Event
 from truemark.assignment import match_by_cost
 
 ComparedTime = tuple[datetime | None, datetime | None]
+"""The time that was extracted, and the one that was expected; None is not checked."""
 
 MISSING = timedelta.max
 """How far a time that was not extracted is from the expected one."""
@@ -40,22 +41,7 @@ _ACTION_COST = 1000.0
 _MISSING_START_COST = TOLERANCES["relaxed"].time_apart / timedelta(minutes=1)
 
 
-@dataclass(frozen=True, slots=True)
-class Terms:
-    """The circumstances under which the events of one sample are compared."""
-
-    tolerance: Tolerance
-    now: datetime
-    context: tuple[ContextEvent, ...]
-
-    @classmethod
-    def of(cls, sidecar: Sidecar) -> Terms:
-        return cls(
-            TOLERANCES[sidecar.tolerance], sidecar.reference_datetime, sidecar.calendar_context
-        )
-
-
-class Side(NamedTuple):
+class _Side(NamedTuple):
     """What is compared of one event; a delete also stands for the planned event it refers to."""
 
     action: str
@@ -66,11 +52,13 @@ class Side(NamedTuple):
 
 
 class Closeness(NamedTuple):
-    """The facts about one pair; times are `got` minus `expected`, None where there is no check."""
+    """The facts about one pair; shifts are `got` minus `expected`, None where there is no check."""
 
     same_action: bool
     same_title: bool
     similarity: float
+    start: ComparedTime
+    end: ComparedTime
     start_shift: timedelta | None
     end_shift: timedelta | None
 
@@ -104,21 +92,28 @@ def time_within(shift: timedelta | None, tolerance: Tolerance) -> bool:
     return shift is None or abs(shift) <= tolerance.time_apart
 
 
-def closeness(extracted: Side, expected: Side, terms: Terms) -> Closeness:
+def compare_events(extracted: Event, expected: ExpectedEvent, sidecar: Sidecar) -> Closeness:
     """Measure how the two differ, whatever the tolerance."""
-    (got_start, start), (got_end, end) = compared_times(extracted, expected)
+    sides = _extracted_side(extracted, sidecar), _expected_side(expected, sidecar)
+    return _closeness(*sides, sidecar.reference_datetime)
+
+
+def _closeness(extracted: _Side, expected: _Side, now: datetime) -> Closeness:
+    start, end = _compared_times(extracted, expected)
     got_title, title = _normalised(extracted.title), _normalised(expected.title)
     return Closeness(
         same_action=extracted.action == expected.action,
         same_title=got_title == title,
         similarity=_similarity(got_title, title),
-        start_shift=_shift(got_start, start, terms.now),
-        end_shift=_shift(got_end, end, terms.now),
+        start=start,
+        end=end,
+        start_shift=_shift(*start, now),
+        end_shift=_shift(*end, now),
     )
 
 
-def compared_times(extracted: Side, expected: Side) -> tuple[ComparedTime, ComparedTime]:
-    """Return the extracted and the expected start, then end; an expected None is not checked.
+def _compared_times(extracted: _Side, expected: _Side) -> tuple[ComparedTime, ComparedTime]:
+    """Return the times to compare of the start, then of the end.
 
     A time that the sidecar leaves out counts only when both sides refer to a planned event: then
     the question is whether they mean the same event.
@@ -132,18 +127,18 @@ def compared_times(extracted: Side, expected: Side) -> tuple[ComparedTime, Compa
     return (got.start, start), (got.end, end)
 
 
-def extracted_side(event: Event, terms: Terms) -> Side:
+def _extracted_side(event: Event, sidecar: Sidecar) -> _Side:
     """Take what is compared of an extracted event; a delete refers to the event of its id."""
     planned = None
     if event.action == "delete":
-        planned = _planned_event(event.existing_event_id, terms)
-    return Side(event.action, event.title, event.start_time, event.end_time, planned)
+        planned = _planned_event(event.existing_event_id, sidecar)
+    return _Side(event.action, event.title, event.start_time, event.end_time, planned)
 
 
-def expected_side(event: ExpectedEvent, terms: Terms) -> Side:
+def _expected_side(event: ExpectedEvent, sidecar: Sidecar) -> _Side:
     """Take what is compared of an expected event; a delete refers to the event it describes."""
-    planned = meant_event(event, terms) if event.action == "delete" else None
-    return Side(event.action, event.title, event.start_time, event.end_time, planned)
+    planned = meant_event(event, sidecar) if event.action == "delete" else None
+    return _Side(event.action, event.title, event.start_time, event.end_time, planned)
 
 
 def title_similarity(first: str, second: str) -> float:
@@ -178,7 +173,7 @@ def _shift(got: datetime | None, expected: datetime | None, now: datetime) -> ti
     return MISSING if got is None else time_shift(got, expected, now)
 
 
-def meant_event(event: ExpectedEvent, terms: Terms) -> ContextEvent | None:
+def meant_event(event: ExpectedEvent, sidecar: Sidecar) -> ContextEvent | None:
     """Find the planned event that a sidecar's update or delete is about; None if it is not clear.
 
     The number names it outright. Otherwise a delete describes its event by title and start; an
@@ -187,31 +182,32 @@ def meant_event(event: ExpectedEvent, terms: Terms) -> ContextEvent | None:
     if event.action == "create":
         return None
     if event.action == "update" and event.existing_event_id_required is True:
-        return _described(replace(event, start_time=None), terms)
+        return _described(replace(event, start_time=None), sidecar)
     if event.action == "update" and not event.existing_event_id_required:
         return None
-    return _described(event, terms)
+    return _described(event, sidecar)
 
 
-def _described(event: ExpectedEvent, terms: Terms) -> ContextEvent | None:
+def _described(event: ExpectedEvent, sidecar: Sidecar) -> ContextEvent | None:
     """Find the planned event of that number, title and start; None if none or several fit."""
     if not isinstance(event.existing_event_id_required, bool):
-        return _planned_event(event.existing_event_id_required, terms)
+        return _planned_event(event.existing_event_id_required, sidecar)
+    tolerance = TOLERANCES[sidecar.tolerance]
     alike = [
         planned
-        for planned in terms.context
-        if texts_alike(planned.summary, event.title, terms.tolerance)
+        for planned in sidecar.calendar_context
+        if texts_alike(planned.summary, event.title, tolerance)
     ]
     if event.start_time is not None:
-        start = event.start_time
-        alike.sort(key=lambda planned: abs(time_shift(planned.start, start, terms.now)))
-        near = abs(time_shift(alike[0].start, start, terms.now)) if alike else MISSING
-        return alike[0] if near <= terms.tolerance.time_apart else None
+        start, now = event.start_time, sidecar.reference_datetime
+        alike.sort(key=lambda planned: abs(time_shift(planned.start, start, now)))
+        near = abs(time_shift(alike[0].start, start, now)) if alike else MISSING
+        return alike[0] if near <= tolerance.time_apart else None
     return alike[0] if len(alike) == 1 else None
 
 
-def _planned_event(number: int | None, terms: Terms) -> ContextEvent | None:
-    return next((planned for planned in terms.context if planned.id == number), None)
+def _planned_event(number: int | None, sidecar: Sidecar) -> ContextEvent | None:
+    return next((planned for planned in sidecar.calendar_context if planned.id == number), None)
 
 
 def _similarity(first: str, second: str) -> float:
@@ -233,22 +229,21 @@ class Pair(NamedTuple):
     is_match: bool
 
 
-def pair_events(
-    extracted: Sequence[Event], expected: Sequence[ExpectedEvent], terms: Terms
-) -> tuple[Pair, ...]:
-    """Pair events one to one, by index: most matches first, then the lowest total cost.
+def pair_events(extracted: Sequence[Event], sidecar: Sidecar) -> tuple[Pair, ...]:
+    """Pair events with those that the sidecar expects, by index: most matches, then lowest cost.
 
     Events beyond the shorter side stay without a partner; a pair that is no match is a near miss.
     """
-    if not extracted or not expected:
+    if not extracted or not sidecar.expected_events:
         return ()
-    extracted_sides = [extracted_side(event, terms) for event in extracted]
-    expected_sides = [expected_side(event, terms) for event in expected]
+    now, tolerance = sidecar.reference_datetime, TOLERANCES[sidecar.tolerance]
+    expected_sides = [_expected_side(event, sidecar) for event in sidecar.expected_events]
+    extracted_sides = [_extracted_side(event, sidecar) for event in extracted]
     comparisons = [
-        [closeness(got, wanted, terms) for wanted in expected_sides] for got in extracted_sides
+        [_closeness(got, wanted, now) for wanted in expected_sides] for got in extracted_sides
     ]
     costs = [[comparison.cost for comparison in row] for row in comparisons]
-    within = [[comparison.within(terms.tolerance) for comparison in row] for row in comparisons]
+    within = [[comparison.within(tolerance) for comparison in row] for row in comparisons]
     return tuple(
         Pair(row, column, comparisons[row][column], within[row][column])
         for row, column in match_by_cost(costs, within)

@@ -14,8 +14,8 @@ import numpy as np
 
 from cal_ai.benchmark.asking import Plan
 from cal_ai.benchmark.excerpts import Excerpt, excerpt, quoted_lines
-from cal_ai.benchmark.mistakes import Deviation, Match, Mistake, matches_of, mistakes_of
-from cal_ai.benchmark.pairing import TOLERANCES, Terms, meant_event
+from cal_ai.benchmark.mistakes import Assessment, Deviation, matches_of, mistakes_of
+from cal_ai.benchmark.pairing import TOLERANCES, meant_event
 from cal_ai.benchmark.scoring import EMPTY, Failed, Result, Scored, Unscored
 from cal_ai.benchmark.sidecar import ExpectedEvent, Sidecar
 from cal_ai.defaults import EMBEDDED
@@ -219,21 +219,20 @@ def _tokens(usage: Usage | None) -> dict[str, int]:
 
 def _findings(result: Scored, text: str, quoted: Mapping[str, frozenset[int]]) -> Iterator[Finding]:
     """Tell every mistake of the sample, and every match with a remark, beside what was said."""
-    judged: tuple[Mistake | Match, ...] = (*mistakes_of(result), *matches_of(result))
-    for about in judged:
-        if about.kind is not None:
+    for about in (*mistakes_of(result), *matches_of(result)):
+        if about.kind:
             reason = "" if about.extracted is None else about.extracted.reasoning
             said = excerpt(text, quoted.get(reason, frozenset()))
-            yield _finding(result, about.kind, about, said)
+            yield _finding(result, about, said)
 
 
-def _finding(result: Scored, kind: str, about: Mistake | Match, said: Excerpt) -> Finding:
+def _finding(result: Scored, about: Assessment, said: Excerpt) -> Finding:
     expected, got = about.expected, about.extracted
     return Finding(
-        kind=kind,
+        kind=about.kind,
         unit=result.sample.id,
         repeat=result.repeat,
-        mistake=isinstance(about, Mistake),
+        mistake=about.is_mistake,
         text=said.text,
         offset=said.offset,
         marks=said.marks,
@@ -251,7 +250,7 @@ def _difference(deviation: Deviation) -> Difference:
 
 
 def _expected_fields(event: ExpectedEvent, sidecar: Sidecar) -> Mapping[str, object]:
-    meant = meant_event(event, Terms.of(sidecar))
+    meant = meant_event(event, sidecar)
     return _event_fields(event, event.attendees_contain, None if meant is None else meant.id, meant)
 
 

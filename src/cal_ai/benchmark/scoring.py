@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from cal_ai.benchmark.pairing import Pair, Terms, meant_event, pair_events
+from cal_ai.benchmark.pairing import Pair, meant_event, pair_events
 from cal_ai.benchmark.samples import Sample
 from cal_ai.benchmark.sidecar import ExpectedEvent, Sidecar
 from cal_ai.events import Event
@@ -71,7 +71,7 @@ class Scored:
         extracted = self.extracted[pair.extracted]
         if extracted.action == "create":
             return None
-        meant = meant_event(self.sidecar.expected_events[pair.expected], Terms.of(self.sidecar))
+        meant = meant_event(self.sidecar.expected_events[pair.expected], self.sidecar)
         return None if meant is None else extracted.existing_event_id == meant.id
 
     @property
@@ -119,7 +119,7 @@ def score(
     kept = tuple(_shorten(event) for event in events)
     if sample.sidecar is None:
         return Unscored(sample, kept, spent, repeat)
-    pairs = pair_events(events, sample.sidecar.expected_events, Terms.of(sample.sidecar))
+    pairs = pair_events(events, sample.sidecar)
     return Scored(sample, sample.sidecar, kept, pairs, spent, repeat)
 
 
