@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from math import isfinite
 from pathlib import Path
 
 import numpy as np
@@ -353,9 +352,10 @@ def with_findings(run: Run, measured: Measured, talks: Iterable[Talk]) -> Run:
         groups.append(answer.group)
         text = under_condition(talk, measured.condition).text
         # Without probabilities every prediction is above any threshold.
-        marks = _marks(answer.group, 0.0 if threshold is None else threshold, tolerance)
+        above = 0.0 if threshold is None else threshold
+        marks = _marks(answer.group, above, tolerance)
         units.append(replace(unit, text=text, marks=marks))
-        findings += _findings(unit.id, text, marks, answer.group[0], tolerance)
+        findings += _findings(unit.id, text, marks, _below(answer.group[0], above), tolerance)
     run = replace(run, units=tuple(units), findings=tuple(findings))
     if threshold is None:
         return run
@@ -371,10 +371,19 @@ def _marks(group: Group, threshold: float, tolerance: int) -> tuple[Mark, ...]:
     return position_marks(group, threshold, tolerance, min(LEAST_CANDIDATE, threshold / 2))
 
 
+def _below(scored: ScoredPositions, threshold: float) -> ScoredPositions:
+    """Keep the places that are not predicted."""
+    low = scored.scores <= threshold
+    return ScoredPositions(scored.positions[low], scored.scores[low])
+
+
 def _findings(
-    unit: str, text: str, marks: Sequence[Mark], scored: ScoredPositions, tolerance: int
+    unit: str, text: str, marks: Sequence[Mark], others: ScoredPositions, tolerance: int
 ) -> Iterator[Finding]:
-    """List every mistake, and every match that is a little off."""
+    """List every mistake, and every match that is a little off.
+
+    `others` are places that are not predicted: one that is, near a missed end, has another end.
+    """
     shown = [mark for mark in marks if mark.role != "candidate"]
     starts = [mark.start for mark in shown]
     for mark in shown:
@@ -383,7 +392,7 @@ def _findings(
         first = bisect_left(starts, mark.start - AROUND)
         around = shown[first : bisect_right(starts, mark.start + AROUND)]
         probability = (
-            _missed_probability(mark.start, scored, tolerance)
+            _missed_probability(mark.start, others, tolerance)
             if mark.role == "missed"
             else mark.probability
         )
@@ -422,12 +431,11 @@ def _finding(
     )
 
 
-def _missed_probability(truth: int, scored: ScoredPositions, tolerance: int) -> float | None:
+def _missed_probability(truth: int, others: ScoredPositions, tolerance: int) -> float | None:
     """Return the highest probability of a place that would have matched the missed end."""
-    first = int(scored.positions.searchsorted(truth - tolerance, side="left"))
-    last = int(scored.positions.searchsorted(truth + tolerance, side="right"))
-    near = [score for score in scored.scores[first:last].tolist() if isfinite(score)]
-    return max(near, default=None)
+    first = int(others.positions.searchsorted(truth - tolerance, side="left"))
+    last = int(others.positions.searchsorted(truth + tolerance, side="right"))
+    return max(others.scores[first:last].tolist(), default=None)
 
 
 def _window(text: str, place: int) -> tuple[int, int]:

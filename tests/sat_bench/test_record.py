@@ -215,6 +215,22 @@ def test_findings_say_how_far_off_a_prediction_is() -> None:
     assert found["invented", 7].differences[0].by == -17
 
 
+def test_a_place_that_matches_another_end_is_no_place_of_a_missed_one() -> None:
+    text = "He sat. A. So we left."
+    talk = Talk("a", "", "", "", text, find_sentences(text))  # ends at 7, 10 and 22
+    one = Measured(
+        files(),
+        "written",
+        (0.5,),
+        measure(Fixed(e7=0.9, e10=0.1, e22=0.9), [talk], keep_places=True),
+        STARTED,
+        1.5,
+    )
+    run = with_findings(run_of(one, OPTIONS, DATA), one, [talk])
+    [missed] = [finding for finding in run.findings if finding.kind == "missed"]
+    assert missed.probability == pytest.approx(0.1)
+
+
 def test_the_curve_and_reliability_agree_with_the_counts(bundled: tuple[Run, Measured]) -> None:
     run, one = bundled
     assert run.curve
