@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeVar, get_args
 
 from cal_ai.benchmark.samples import Sample, load_samples
-from cal_ai.extractors.prompt import RESPONSE_SCHEMA, build_prompt
+from cal_ai.extractors.prompt import BUILT_IN, RESPONSE_SCHEMA
 
 if TYPE_CHECKING:
     import httpx2
@@ -41,7 +41,7 @@ async def httpx_loop(url: str, samples: Sequence[Sample]) -> None:
             "temperature": 0,
             "response_format": {"type": "json_schema", "json_schema": format},
         }
-        for prompt in (build_prompt(sample.request) for sample in samples)
+        for prompt in (BUILT_IN.filled(sample.request) for sample in samples)
     ]
     key = {"Authorization": "Bearer loopback"}
     async with httpx2.AsyncClient(headers=key, limits=_unlimited(), timeout=120) as http:
@@ -67,7 +67,7 @@ async def sdk_loop(url: str, samples: Sequence[Sample]) -> None:
     config = types.GenerateContentConfig(
         temperature=0.0,
         automatic_function_calling=types.AutomaticFunctionCallingConfig(disable=True),
-        system_instruction=build_prompt(samples[0].request).system,
+        system_instruction=BUILT_IN.filled(samples[0].request).system,
         response_mime_type="application/json",
         response_json_schema=RESPONSE_SCHEMA,
     )
@@ -107,7 +107,7 @@ async def _in_flight(ask: Callable[[T], Coroutine[None, None, None]], given: Seq
 
 
 def _contents(sample: Sample) -> types.ContentListUnion:
-    turns = build_prompt(sample.request).turns
+    turns = BUILT_IN.filled(sample.request).turns
     return [{"role": turn.role, "parts": [{"text": turn.text}]} for turn in turns]
 
 

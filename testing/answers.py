@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from cal_ai.benchmark.samples import Sample, sidecar_path
+from cal_ai.benchmark.samples import SIDECAR_SUFFIX, Sample
 from cal_ai.extractors.replay import Recorded, recorded_fields, request_fingerprint
 from truemark import jsonlines
 from truemark.files import read_text
@@ -17,7 +17,7 @@ MODEL = "gemini-2.5-pro"
 
 def recorded_answer(transcript_path: Path) -> str | None:
     """The sidecar's `mock_llm_response` as the text a model would have sent; None without one."""
-    path = sidecar_path(transcript_path)
+    path = transcript_path.with_name(transcript_path.stem + SIDECAR_SUFFIX)
     answer = json.loads(read_text(path)).get("mock_llm_response")
     if answer is None or isinstance(answer, str):
         return answer

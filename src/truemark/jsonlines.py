@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-import threading
-import weakref
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from io import BufferedReader, FileIO
 from pathlib import Path
 from types import TracebackType
@@ -31,14 +28,6 @@ LOCK_WAIT_S = 60.0
 DAMAGED_SUFFIX = ".damaged"
 LONGEST_LINE = 50_000_000
 """Bytes; a longer line is no record and is skipped piece by piece."""
-
-
-@dataclass(frozen=True, slots=True)
-class Lines:
-    """The readable records, oldest first, and one warning per line that was skipped."""
-
-    records: tuple[dict[str, object], ...]
-    warnings: tuple[str, ...]
 
 
 def append(path: str | os.PathLike[str], *records: Mapping[str, object]) -> None:
@@ -143,13 +132,6 @@ def _open_private(path: str, flags: int) -> int:
     return os.open(path, flags, PRIVATE)
 
 
-def read(path: str | os.PathLike[str]) -> Lines:
-    """Read all whole records of the file; none when there is no file yet."""
-    warnings: list[str] = []
-    records = tuple(record for _, record in scan(path, warnings))
-    return Lines(records, tuple(warnings))
-
-
 def scan(
     path: str | os.PathLike[str], warnings: list[str]
 ) -> Iterator[tuple[int, dict[str, object]]]:
@@ -196,26 +178,14 @@ def set_aside(path: str | os.PathLike[str], whole: Callable[[Mapping[str, object
         return len(damaged)
 
 
-class RecordReader:
-    """Reads records of a file by the offsets that `scan` gave; threads may share it."""
-
-    def __init__(self, path: str | os.PathLike[str]) -> None:
-        self._path = path
-        self._lines: BufferedReader | None = None
-        self._reading = threading.Lock()
-
-    def at(self, offset: int) -> dict[str, object] | None:
-        """Return the record whose line begins there; None when it is gone."""
-        try:
-            with self._reading:
-                if self._lines is None:
-                    self._lines = BufferedReader(open_regular(self._path))
-                    weakref.finalize(self, self._lines.close)
-                self._lines.seek(offset)
-                line = self._lines.readline(LONGEST_LINE)
-        except OSError as error:
-            raise read_error(self._path, error) from error
-        return _parsed(line)
+def read_record(path: str | os.PathLike[str], offset: int) -> dict[str, object] | None:
+    """Return the record whose line begins at the offset that `scan` gave; None when it is gone."""
+    try:
+        with BufferedReader(open_regular(path)) as lines:
+            lines.seek(offset)
+            return _parsed(lines.readline(LONGEST_LINE))
+    except OSError as error:
+        raise read_error(path, error) from error
 
 
 def _parsed(line: bytes) -> dict[str, object] | None:

@@ -13,7 +13,6 @@ from cal_ai.events import ContextEvent, Event
 from cal_ai.extractors.prompt import (
     BUILT_IN,
     RESPONSE_SCHEMA,
-    build_prompt,
     corrected,
     parse_template,
     prompt_fingerprint,
@@ -28,7 +27,7 @@ TALK = parse_transcript("[Bob]: Lunch on Monday?\n[Alice]: Gladly,\nat noon.")
 
 
 def asked(request: Request) -> str:
-    (turn,) = build_prompt(request).turns
+    (turn,) = BUILT_IN.filled(request).turns
     return turn.text
 
 
@@ -71,11 +70,11 @@ def test_braces_in_a_conversation_are_just_words() -> None:
     "rule", ["agreed", "Negations", "hypotheticals", "sarcasm", "already happened", "other people"]
 )
 def test_the_rules_of_what_counts_are_stated(rule: str) -> None:
-    assert rule in (build_prompt(Request(TALK, "Alice", NOW)).system or "")
+    assert rule in (BUILT_IN.filled(Request(TALK, "Alice", NOW)).system or "")
 
 
 def test_a_correction_shows_the_answer_and_the_problem() -> None:
-    prompt = build_prompt(Request(TALK, "Alice", NOW))
+    prompt = BUILT_IN.filled(Request(TALK, "Alice", NOW))
 
     again = corrected(prompt, "{oops", "the JSON breaks off {here}")
 
@@ -132,7 +131,7 @@ def test_a_template_without_a_line_is_asked_as_a_whole() -> None:
 def test_what_a_conversation_says_in_braces_is_no_placeholder() -> None:
     talk = parse_transcript("[Bob]: say {owner} and {conversation} {nothing}")
 
-    prompt = build_prompt(Request(talk, "Alice", NOW))
+    prompt = BUILT_IN.filled(Request(talk, "Alice", NOW))
 
     assert "say {owner} and {conversation} {nothing}" in prompt.turns[0].text
 

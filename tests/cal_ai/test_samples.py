@@ -13,7 +13,7 @@ from cal_ai.benchmark.samples import (
     default_folder,
     load_samples,
 )
-from cal_ai.benchmark.sidecar import SIDECAR_KEYS
+from cal_ai.benchmark.sidecar import SidecarFields
 from truemark.errors import TruemarkError
 
 EMPTY = json.dumps({"expected_events": []})
@@ -117,7 +117,8 @@ def test_a_bad_file_costs_its_own_sample_alone(tmp_path: Path) -> None:
     assert faults["c/fine"] == ""
     assert faults["a/one"] == (
         f"{tmp_path}/a/one.expected.json: unknown key 'expected_event', expected"
-        f" {', '.join(SIDECAR_KEYS)}; {tmp_path}/a/one.expected.json: expected_events is missing"
+        f" {', '.join(SidecarFields.__struct_fields__)};"
+        f" {tmp_path}/a/one.expected.json: expected_events is missing"
     )
     assert faults["b/two"].startswith(f"{tmp_path}/b/two.expected.json: not valid JSON: ")
     assert faults["uncategorized/d"].startswith(f"{tmp_path}/d.txt:1: not UTF-8 text")

@@ -1,7 +1,6 @@
 import json
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -10,35 +9,34 @@ from truemark import jsonlines
 from truemark.errors import TruemarkError
 
 
+def read(file: Path) -> tuple[list[dict[str, object]], list[str]]:
+    """The records of a file, and what is said about its other lines."""
+    warnings: list[str] = []
+    return [record for _, record in jsonlines.scan(file, warnings)], warnings
+
+
 def test_records_come_back_in_the_order_they_were_appended(tmp_path: Path) -> None:
     file = tmp_path / "reports" / "history.jsonl"
     for number in range(3):
         jsonlines.append(file, {"run": number, "f1": 0.1 + 0.2, "model": "Brené\nx"})
-    read = jsonlines.read(file)
-    assert [record["run"] for record in read.records] == [0, 1, 2]
-    assert read.records[0] == {"run": 0, "f1": 0.1 + 0.2, "model": "Brené\nx"}
-    assert read.warnings == ()
+    records, warnings = read(file)
+    assert [record["run"] for record in records] == [0, 1, 2]
+    assert records[0] == {"run": 0, "f1": 0.1 + 0.2, "model": "Brené\nx"}
+    assert warnings == []
     assert len(file.read_bytes().splitlines()) == 3
 
 
-def test_threads_that_share_a_reader_get_the_records_they_ask_for(tmp_path: Path) -> None:
+def test_a_record_is_read_again_by_its_offset(tmp_path: Path) -> None:
     file = tmp_path / "answers.jsonl"
     file.write_text(
         "".join(f'{{"run": {number}, "text": "{"x" * 9000}"}}\n' for number in range(40))
     )
-    offsets = [offset for offset, _ in jsonlines.scan(file, [])]
-    reader = jsonlines.RecordReader(file)
-
-    def wrong(_: int) -> list[int]:
-        found = [reader.at(offset) for offset in offsets]
-        return [n for n, record in enumerate(found) if record is None or record["run"] != n]
-
-    with ThreadPoolExecutor(8) as pool:
-        assert list(pool.map(wrong, range(24))) == [[]] * 24
+    records = dict(jsonlines.scan(file, []))
+    assert {offset: jsonlines.read_record(file, offset) for offset in records} == records
 
 
 def test_without_a_file_there_is_no_history(tmp_path: Path) -> None:
-    assert jsonlines.read(tmp_path / "none.jsonl") == jsonlines.Lines((), ())
+    assert read(tmp_path / "none.jsonl") == ([], [])
 
 
 @pytest.mark.parametrize(
@@ -70,9 +68,9 @@ def test_damaged_lines_are_skipped_with_a_warning(
 ) -> None:
     file = tmp_path / "history.jsonl"
     file.write_bytes(content)
-    read = jsonlines.read(file)
-    assert [record["run"] for record in read.records] == runs
-    assert list(read.warnings) == [f"{file}{warning}" for warning in warnings]
+    records, told = read(file)
+    assert [record["run"] for record in records] == runs
+    assert told == [f"{file}{warning}" for warning in warnings]
 
 
 def test_nothing_is_glued_to_a_torn_line(tmp_path: Path) -> None:
@@ -80,7 +78,7 @@ def test_nothing_is_glued_to_a_torn_line(tmp_path: Path) -> None:
     file.write_bytes(b'{"run": 1}\n{"run": 2, "f')
     jsonlines.append(file, {"run": 3})
     assert file.read_bytes() == b'{"run": 1}\n{"run": 2, "f\n{"run": 3}\n'
-    assert [record["run"] for record in jsonlines.read(file).records] == [1, 3]
+    assert [record["run"] for record in read(file)[0]] == [1, 3]
 
 
 APPEND_MANY = """
@@ -144,6 +142,6 @@ def test_a_folder_in_place_of_the_file_is_an_error(tmp_path: Path) -> None:
     folder = tmp_path / "history.jsonl"
     folder.mkdir()
     with pytest.raises(TruemarkError, match="is a folder, expected a file"):
-        jsonlines.read(folder)
+        read(folder)
     with pytest.raises(TruemarkError, match="Is a directory; name a file"):
         jsonlines.append(folder, {"run": 1})

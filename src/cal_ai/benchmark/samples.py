@@ -143,10 +143,6 @@ def _refuse_two_of_a_name(folder: Path, stems: set[str]) -> None:
             )
 
 
-def sidecar_path(transcript_path: Path) -> Path:
-    return transcript_path.with_name(transcript_path.stem + SIDECAR_SUFFIX)
-
-
 def transcript_stems(folder: Path) -> list[str]:
     """List the transcripts below `folder` as `category/name`."""
     return sorted(_checked_stems(folder)[0])

@@ -119,9 +119,6 @@ class SidecarFields(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     memory_context: Any = None
 
 
-SIDECAR_KEYS = tuple(field.name for field in msgspec.structs.fields(SidecarFields))
-
-
 def schema() -> dict[str, Any]:
     """Make the JSON Schema of a sidecar, which ships as sidecar.schema.json."""
     return json_schema(SidecarFields, "Sidecar of a calendar sample")

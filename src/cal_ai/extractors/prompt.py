@@ -181,11 +181,6 @@ def parse_template(text: str, where: str) -> PromptTemplate:
     return PromptTemplate(f"{before}\n", after) if line else PromptTemplate(None, text)
 
 
-def build_prompt(request: Request, template: PromptTemplate = BUILT_IN) -> Prompt:
-    """Make the prompt that asks for the calendar changes in a conversation."""
-    return template.filled(request)
-
-
 @cache
 def prompt_fingerprint(template: PromptTemplate = BUILT_IN) -> str:
     """Make a hash that changes whenever the prompt for the same request would."""
@@ -196,7 +191,7 @@ def prompt_fingerprint(template: PromptTemplate = BUILT_IN) -> str:
         now,
         (ContextEvent(1, "Title", now, now + timedelta(hours=1), "Place"),),
     )
-    asked = build_prompt(request, template)
+    asked = template.filled(request)
     again = corrected(asked, "answer", "problem")
     told = [asked.system, *(turn.text for turn in again.turns), json.dumps(asked.schema)]
     return hashlib.sha256(json.dumps(told).encode()).hexdigest()[:16]

@@ -14,7 +14,7 @@ from msgspec import Meta
 from cal_ai.extractors.answers import AnswerError, parse_answer
 from cal_ai.extractors.protocol import Extraction, Request
 from truemark.errors import TruemarkError
-from truemark.jsonlines import RecordReader, scan
+from truemark.jsonlines import read_record, scan
 from truemark.jsontext import read_value
 from truemark.services.calls import CallFailed, Usage, token_count
 from truemark.signature import data_hash
@@ -98,7 +98,6 @@ class Recording:
     """
 
     path: Path
-    lines: RecordReader
     offsets: Mapping[int, Mapping[str, int]]
     makers: frozenset[tuple[str, str | None]]
     identities: tuple[Mapping[str, str], ...]
@@ -119,7 +118,7 @@ class Recording:
 
     def _at(self, key: str, repeat: int) -> Recorded | None:
         offset = self.offsets.get(repeat, {}).get(key)
-        record = None if offset is None else self.lines.at(offset)
+        record = None if offset is None else read_record(self.path, offset)
         return None if record is None else _recorded(record)
 
 
@@ -140,14 +139,12 @@ def open_recording(path: Path) -> Recording:
         of_repeat[_conversation(answer.fingerprint)] = offset
         makers.add((answer.extractor, answer.model))
         identities.setdefault(str(sorted(answer.identity.items())), answer.identity)
-    repeats = 1 + max(offsets, default=0)
     return Recording(
         path=path,
-        lines=RecordReader(path),
         offsets=offsets,
         makers=frozenset(makers),
         identities=tuple(identities.values()),
-        repeats=repeats,
+        repeats=1 + max(offsets, default=0),
         warnings=tuple(warnings),
     )
 
@@ -235,4 +232,4 @@ class ReplayExtractor:
         return Extraction(events, answer.usage, answer.attempts, answer.raw, answer.latency_s)
 
     async def close(self) -> None:
-        """The file is closed together with the recording."""
+        """Nothing is held open between answers."""
