@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from sat_bench.models.protocol import ModelError
 from truemark.imports import install_command
@@ -47,24 +48,16 @@ def download_tokenizer(repository: str, name: str) -> Path:
 
 def _first(repository: str, names: Sequence[str]) -> Path | None:
     """Download the first of the files that exists; None when the repository has none of them."""
-    _require_client(repository)
+    hub = _client(repository)
     try:
-        return _first_of(repository, names)
+        return _first_of(hub, repository, names)
     except Exception as error:
         # Which class a connection error has depends on the HTTP library beneath the client.
-        raise _failure(repository, error) from error
+        raise _failure(hub, repository, error) from error
 
 
-def _first_of(repository: str, names: Sequence[str]) -> Path | None:
-    from huggingface_hub import (
-        get_hf_file_metadata,
-        hf_hub_download,
-        hf_hub_url,
-        try_to_load_from_cache,
-    )
-    from huggingface_hub.errors import EntryNotFoundError
-
-    known = [try_to_load_from_cache(repository, name) for name in names]
+def _first_of(hub: Any, repository: str, names: Sequence[str]) -> Path | None:
+    known = [hub.try_to_load_from_cache(repository, name) for name in names]
     for name, cached in zip(names, known, strict=True):
         if isinstance(cached, str):
             return Path(cached)
@@ -72,10 +65,10 @@ def _first_of(repository: str, names: Sequence[str]) -> Path | None:
             continue
         try:
             # Asked first, because a download waits half a minute for a hub that is not there.
-            with suppress(EntryNotFoundError):
-                get_hf_file_metadata(hf_hub_url(repository, name), timeout=_TIMEOUT_S)
-            return Path(hf_hub_download(repository, name))
-        except EntryNotFoundError:
+            with suppress(hub.errors.EntryNotFoundError):
+                hub.get_hf_file_metadata(hub.hf_hub_url(repository, name), timeout=_TIMEOUT_S)
+            return Path(hub.hf_hub_download(repository, name))
+        except hub.errors.EntryNotFoundError:
             continue
         except Exception:
             if path := next((path for path in known if isinstance(path, str)), None):
@@ -85,47 +78,41 @@ def _first_of(repository: str, names: Sequence[str]) -> Path | None:
 
 
 def _onnx_files(repository: str) -> list[str]:
-    from huggingface_hub import HfApi
-
+    hub = _client(repository)
     try:
-        files = HfApi().list_repo_files(repository)
+        files = hub.HfApi().list_repo_files(repository)
     except Exception as error:
-        raise _failure(repository, error) from error
+        raise _failure(hub, repository, error) from error
     return sorted(file for file in files if file.endswith(".onnx"))
 
 
-def _require_client(repository: str) -> None:
+def _client(repository: str) -> Any:
+    """Import the library of the hub, whose names are loaded as they are used."""
     try:
-        import huggingface_hub  # noqa: F401
+        import huggingface_hub.constants
+        import huggingface_hub.errors
     except ImportError as error:
         raise ModelError(
             f"{repository}: no such file or folder here, and for hub names huggingface_hub is not "
             f"installed: {install_command('hub')}, or give the path of a model file"
         ) from error
+    return huggingface_hub
 
 
-def _failure(repository: str, error: Exception) -> ModelError:
-    from huggingface_hub.constants import ENDPOINT
-    from huggingface_hub.errors import (
-        GatedRepoError,
-        HfHubHTTPError,
-        HFValidationError,
-        OfflineModeIsEnabled,
-        RepositoryNotFoundError,
-    )
-
+def _failure(hub: Any, repository: str, error: Exception) -> ModelError:
+    endpoint, errors = hub.constants.ENDPOINT, hub.errors
     nothing_here = f"{repository}: no such file or folder here"
-    if isinstance(error, GatedRepoError):
+    if isinstance(error, errors.GatedRepoError):
         return ModelError(f"{repository}: the hub wants a login for it; run: hf auth login")
-    if isinstance(error, RepositoryNotFoundError | HFValidationError):
-        return ModelError(f"{nothing_here}, and no such repository at {ENDPOINT}")
-    if isinstance(error, OfflineModeIsEnabled):
+    if isinstance(error, errors.RepositoryNotFoundError | errors.HFValidationError):
+        return ModelError(f"{nothing_here}, and no such repository at {endpoint}")
+    if isinstance(error, errors.OfflineModeIsEnabled):
         reason = "HF_HUB_OFFLINE is set"
-    elif isinstance(error, HfHubHTTPError):
+    elif isinstance(error, errors.HfHubHTTPError):
         reason = f"status {error.response.status_code}"
     else:
         reason = str(error) or type(error).__name__
     return ModelError(
-        f"{nothing_here}, not in the hub's local cache, and {ENDPOINT} cannot be reached "
+        f"{nothing_here}, not in the hub's local cache, and {endpoint} cannot be reached "
         f"({reason}); go online once, or copy model and tokenizer into a folder and give its path"
     )

@@ -79,31 +79,26 @@ def _quantize(source: Path) -> bytes | None:
 
 
 def _is_int8_weight(tensor: TensorProto) -> bool:
-    from onnx import TensorProto
-
-    return len(tensor.dims) > 1 and tensor.data_type in (TensorProto.INT8, TensorProto.UINT8)
+    return len(tensor.dims) > 1 and tensor.data_type in (tensor.INT8, tensor.UINT8)
 
 
 def _to_float32(graph: GraphProto) -> None:
     """Turn every half-precision number of the graph into a float32; only those can be quantised."""
-    from onnx import TensorProto
+    from onnx import TensorProto, numpy_helper
+
+    def widen(tensor: TensorProto) -> None:
+        if tensor.data_type == TensorProto.FLOAT16:
+            values = numpy_helper.to_array(tensor).astype(np.float32)
+            tensor.CopyFrom(numpy_helper.from_array(values, tensor.name))
 
     for tensor in graph.initializer:
-        _widen(tensor)
+        widen(tensor)
     for node in graph.node:
         for attribute in node.attribute:
             if attribute.HasField("t"):
-                _widen(attribute.t)
+                widen(attribute.t)
             elif node.op_type == "Cast" and attribute.i == TensorProto.FLOAT16:
                 attribute.i = TensorProto.FLOAT
     for value in (*graph.input, *graph.output, *graph.value_info):
         if value.type.tensor_type.elem_type == TensorProto.FLOAT16:
             value.type.tensor_type.elem_type = TensorProto.FLOAT
-
-
-def _widen(tensor: TensorProto) -> None:
-    from onnx import TensorProto, numpy_helper
-
-    if tensor.data_type == TensorProto.FLOAT16:
-        values = numpy_helper.to_array(tensor).astype(np.float32)
-        tensor.CopyFrom(numpy_helper.from_array(values, tensor.name))

@@ -55,17 +55,54 @@ class Session(Protocol):
 
 def open_session(path: Path, runtime: Runtime = DEFAULT_RUNTIME, *, threads: int = 1) -> Session:
     """Load the model, to be run with this many threads inside one run."""
-    kind = _OpenVino if runtime == "openvino" else _OnnxRuntime
-    errors = kind.check(runtime)
+    if runtime == "openvino":
+        library = _openvino()
+        name = f"OpenVINO {library.__version__.partition('-')[0]}"
+        errors: tuple[type[Exception], ...] = (RuntimeError,)
+    else:
+        library = _onnxruntime(runtime)
+        name = f"onnxruntime {library.__version__}"
+        errors = _onnxruntime_errors(library)
     with open_regular(path) as file:
         size = os.fstat(file.fileno()).st_size
     try:
-        return kind(path, runtime, threads)
+        if runtime == "openvino":
+            return _OpenVino(library, path, threads, errors)
+        return _OnnxRuntime(library, path, threads, errors, _PROVIDERS[runtime])
     except errors as error:
         raise InvalidModel(
-            f"{path}: not an ONNX model that {kind.version()} can load "
+            f"{path}: not an ONNX model that {name} can load "
             f"({size} bytes): {reason(error)}; fetch the file again or name another"
         ) from None
+
+
+def _openvino() -> Any:
+    require("openvino", "-runtime openvino", "openvino")
+    import openvino
+
+    return openvino
+
+
+def _onnxruntime(runtime: Runtime) -> Any:
+    """Import the library; raise an error with what to install if it cannot use the device."""
+    try:
+        import onnxruntime
+    except ImportError:
+        raise TruemarkError("onnxruntime is not installed: pip install truemark") from None
+    if _PROVIDERS[runtime] not in (there := onnxruntime.get_available_providers()):
+        raise TruemarkError(
+            f"-runtime {runtime}: this onnxruntime has no {_PROVIDERS[runtime]}, only "
+            f"{', '.join(there)}: pip install onnxruntime-gpu in place of onnxruntime"
+        )
+    return onnxruntime
+
+
+def _onnxruntime_errors(library: Any) -> tuple[type[Exception], ...]:
+    """Return every exception class of onnxruntime; they have no common base."""
+    names = vars(library.capi.onnxruntime_pybind11_state).values()
+    classes = [value for value in names if isinstance(value, type)]
+    # A message that quotes a damaged name may not decode.
+    return (*(value for value in classes if issubclass(value, Exception)), UnicodeDecodeError)
 
 
 def reason(error: Exception) -> str:
@@ -78,40 +115,25 @@ def reason(error: Exception) -> str:
 class _OnnxRuntime:
     """onnxruntime on the processor, or on a GPU."""
 
-    def __init__(self, path: Path, runtime: Runtime, threads: int) -> None:
-        import onnxruntime
-
-        onnxruntime.set_default_logger_severity(SILENT)
-        options = onnxruntime.SessionOptions()
+    def __init__(
+        self,
+        library: Any,
+        path: Path,
+        threads: int,
+        errors: tuple[type[Exception], ...],
+        provider: str,
+    ) -> None:
+        library.set_default_logger_severity(SILENT)
+        options = library.SessionOptions()
         options.log_severity_level = SILENT
         options.intra_op_num_threads = threads
         options.inter_op_num_threads = 1
-        self._session: InferenceSession = onnxruntime.InferenceSession(
-            str(path), sess_options=options, providers=[_PROVIDERS[runtime]]
+        self._session: InferenceSession = library.InferenceSession(
+            str(path), sess_options=options, providers=[provider]
         )
         self.inputs: Sequence[Port] = [_onnx_port(node) for node in self._session.get_inputs()]
         self.outputs: Sequence[Port] = [_onnx_port(node) for node in self._session.get_outputs()]
-        self.errors = _onnxruntime_errors()
-
-    @staticmethod
-    def check(runtime: Runtime) -> tuple[type[Exception], ...]:
-        """Return what loading may raise; raise an error with what to install if it is missing."""
-        try:
-            import onnxruntime
-        except ImportError:
-            raise TruemarkError("onnxruntime is not installed: pip install truemark") from None
-        if _PROVIDERS[runtime] not in (there := onnxruntime.get_available_providers()):
-            raise TruemarkError(
-                f"-runtime {runtime}: this onnxruntime has no {_PROVIDERS[runtime]}, only "
-                f"{', '.join(there)}: pip install onnxruntime-gpu in place of onnxruntime"
-            )
-        return _onnxruntime_errors()
-
-    @staticmethod
-    def version() -> str:
-        import onnxruntime
-
-        return f"onnxruntime {onnxruntime.__version__}"
+        self.errors = errors
 
     def run(self, ids: npt.NDArray[np.int64], mask: npt.NDArray[Any]) -> npt.NDArray[Any]:
         logits: npt.NDArray[Any] = self._session.run(
@@ -123,10 +145,10 @@ class _OnnxRuntime:
 class _OpenVino:
     """OpenVINO on the processor; it multiplies in bfloat16 where the processor can."""
 
-    def __init__(self, path: Path, runtime: Runtime, threads: int) -> None:
-        import openvino
-
-        core = openvino.Core()
+    def __init__(
+        self, library: Any, path: Path, threads: int, errors: tuple[type[Exception], ...]
+    ) -> None:
+        core = library.Core()
         model = core.read_model(path)
         self.inputs: Sequence[Port] = [_openvino_port(node) for node in model.inputs]
         self.outputs: Sequence[Port] = [_openvino_port(node) for node in model.outputs]
@@ -138,19 +160,7 @@ class _OpenVino:
         }
         self._model = core.compile_model(model, "CPU", settings)
         self._of_thread = threading.local()
-        self.errors: tuple[type[Exception], ...] = (RuntimeError,)
-
-    @staticmethod
-    def check(runtime: Runtime) -> tuple[type[Exception], ...]:
-        """Return what loading may raise; raise an error with what to install if it is missing."""
-        require("openvino", f"-runtime {runtime}", "openvino")
-        return (RuntimeError,)
-
-    @staticmethod
-    def version() -> str:
-        import openvino
-
-        return f"OpenVINO {openvino.__version__.partition('-')[0]}"
+        self.errors = errors
 
     def run(self, ids: npt.NDArray[np.int64], mask: npt.NDArray[Any]) -> npt.NDArray[Any]:
         if not hasattr(self._of_thread, "request"):
@@ -166,17 +176,6 @@ def available_cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
-
-
-def _onnxruntime_errors() -> tuple[type[Exception], ...]:
-    """Return every exception class of onnxruntime; they have no common base."""
-    from onnxruntime.capi import (
-        onnxruntime_pybind11_state as state,
-    )
-
-    classes = [value for value in vars(state).values() if isinstance(value, type)]
-    # A message that quotes a damaged name may not decode.
-    return (*(value for value in classes if issubclass(value, Exception)), UnicodeDecodeError)
 
 
 def _onnx_port(node: Any) -> Port:
