@@ -227,7 +227,7 @@ LAYERS: dict[str, tuple[tuple[str, ...], ...]] = {
     "sat_bench": (
         ("sat_bench.__main__",),
         ("sat_bench.cli",),
-        ("sat_bench.agreement", "sat_bench.splitting", "sat_bench.transfer"),
+        ("sat_bench.agreement", "sat_bench.importing", "sat_bench.splitting"),
         ("sat_bench.labelling",),
         ("sat_bench.measure",),
         ("sat_bench.formats",),

@@ -5,10 +5,8 @@ The work is imported when it is known what is asked for, so that `-h` is quick.
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +29,7 @@ from sat_bench.defaults import (
     TRUTHS,
     WEIGHTINGS,
     WRITTEN,
+    ImportOptions,
     LabelOptions,
     Options,
     SplitOptions,
@@ -52,28 +51,13 @@ from sat_bench.flags import (
     parse_weight,
 )
 from truemark import __version__
-from truemark.command import DONE, FAILED, note, run_command, tell
+from truemark.command import DONE, run_command, tell
 from truemark.files import expanded
-from truemark.text import one_line
 
 if TYPE_CHECKING:
-    from sat_bench.corpus.talks import Talk
     from truemark.counts import Weights
 
 DEFAULT_GRID = dict(zip(("-sweep-min", "-sweep-max", "-sweep-step"), DEFAULTS.grid, strict=True))
-_WORD = re.compile(r"\S+")
-
-
-@dataclass(frozen=True, slots=True)
-class ImportOptions:
-    """Which files to turn into corpus files, where to, under which header."""
-
-    paths: tuple[Path, ...]
-    reference: Path | None
-    out: Path | None
-    header: Mapping[str, str]
-    force: bool
-
 
 FLAGS = (
     Flag(
@@ -315,7 +299,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _work(arguments: list[str]) -> int:
     if arguments[:1] == ["import"]:
-        return _import(parse_import_options(arguments[1:]))
+        import_options = parse_import_options(arguments[1:])
+        from sat_bench.importing import import_files
+
+        return import_files(import_options)
     if arguments[:1] == ["split"]:
         split_options = parse_split_options(arguments[1:])
         from sat_bench.splitting import tell_sentences
@@ -342,44 +329,6 @@ def _work(arguments: list[str]) -> int:
     from sat_bench.measure import measure_and_report
 
     return measure_and_report(options)
-
-
-def _import(options: ImportOptions) -> int:
-    if options.reference is not None:
-        from sat_bench.transfer import import_with_reference
-
-        path, talk, remark = import_with_reference(
-            options.paths[0], options.reference, options.out, options.header, force=options.force
-        )
-        _tell_written(path, (talk,))
-        note(remark)
-        return DONE
-    from sat_bench.corpus.importing import import_transcript, import_transcripts
-
-    [first, *others] = options.paths
-    if not others and not first.is_dir():
-        path, talk = import_transcript(first, options.out, options.header, force=options.force)
-        _tell_written(path, (talk,))
-        return DONE
-    failures = 0
-    for imported in import_transcripts(
-        options.paths, options.out, options.header, force=options.force
-    ):
-        if imported.target is None:
-            failures += 1
-            note(f"failed: {imported.failure}")
-        else:
-            _tell_written(imported.target, imported.talks)
-    return FAILED if failures else DONE
-
-
-def _tell_written(path: Path, talks: Sequence[Talk]) -> None:
-    sentences = sum(len(talk.sentences) for talk in talks)
-    words = sum(1 for talk in talks for _ in _WORD.finditer(talk.text))
-    tell(f"Wrote {one_line(str(path))}: {sentences} sentences, {words} words\n")
-    for talk in talks:
-        for remark in talk.remarks:
-            note(remark)
 
 
 def parse_options(arguments: Sequence[str]) -> Options | None:

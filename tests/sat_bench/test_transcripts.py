@@ -4,10 +4,10 @@ from pathlib import Path
 import pytest
 
 from sat_bench.cli import main
-from sat_bench.corpus.importing import MANIFEST, import_transcript
 from sat_bench.corpus.loading import load_corpus, load_talk
 from sat_bench.corpus.talks import CorpusError
 from sat_bench.corpus.transcripts import parse_transcript
+from sat_bench.importing import MANIFEST, import_transcript
 
 PASTED = """\
 00:13

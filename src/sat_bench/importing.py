@@ -1,21 +1,30 @@
-"""Turns pasted transcripts and subtitle files into corpus files."""
+"""Turns pasted transcripts and subtitles into corpus files: what `sat-bench import` does.
+
+With a reference, a punctuated transcript of the same speech, its sentence ends are moved onto the
+words of the file, which becomes gold.
+"""
 
 from __future__ import annotations
 
 import json
 import re
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
-from sat_bench.corpus.loading import load_talks
+from sat_bench.corpus.conditions import bare
+from sat_bench.corpus.loading import load_talk, load_talks
 from sat_bench.corpus.subtitles import read_cues
 from sat_bench.corpus.talks import CorpusError, Talk
 from sat_bench.corpus.transcripts import is_in_lines, parse_transcript, split_header
-from sat_bench.defaults import HEADER_NAMES
+from sat_bench.defaults import HEADER_NAMES, ImportOptions
+from sat_bench.models.alignment import aligned
+from truemark.command import DONE, FAILED, note, tell
 from truemark.errors import TruemarkError
 from truemark.files import read_text, write_atomically
 from truemark.signature import checksum
+from truemark.text import one_line
 
 MANIFEST = "manifest.jsonl"
 _GOLD = (".json", ".conllu")
@@ -24,53 +33,75 @@ _CLOCK = r"(?:\d{1,2}:)?\d{1,2}:\d{2}"
 _TIMESTAMP_LINE = re.compile(rf"\s*[\[(]?{_CLOCK}[\])]?\s*")
 _LEADING_TIMESTAMP = re.compile(rf"\s*[\[(]{_CLOCK}[\])]\s*")
 _SPACES = re.compile(r"\s{2,}|[^\S ]")  # all but single ones, which are most
+_LEAST_KEPT = 0.5
+_WORD = re.compile(r"\S+")
 
 
-@dataclass(frozen=True, slots=True)
-class Imported:
-    """A corpus file that was written, where it came from, and its talks; or why it was not."""
+def import_files(options: ImportOptions) -> int:
+    """Write the corpus files that are asked for; return 1 when one of several failed."""
+    [first, *others] = options.paths
+    if options.reference is not None:
+        path, talk, remark = import_with_reference(
+            first, options.reference, options.out, options.header, force=options.force
+        )
+        _tell_written(path, (talk,))
+        note(remark)
+    elif others or first.is_dir():
+        return _import_several(options)
+    else:
+        path, talk = import_transcript(first, options.out, options.header, force=options.force)
+        _tell_written(path, (talk,))
+    return DONE
 
-    file: Path
-    target: Path | None = None
-    talks: tuple[Talk, ...] = ()
-    failure: str = ""
 
-
-def import_transcripts(
-    paths: Sequence[Path],
-    out: Path | None = None,
-    header: Mapping[str, str] | None = None,
-    *,
-    force: bool,
-) -> Iterator[Imported]:
+def _import_several(options: ImportOptions) -> int:
     """Write the corpus files of files and folders; one that cannot be read stops no other.
 
-    `out` is then a folder, which is made, and keeps a manifest of what came from where.
+    The target is then a folder, which is made, and keeps a manifest of what came from where.
     """
-    files = list(_files(paths))
+    files, out = list(_files(options.paths)), options.out
     if out is not None:
         if out.suffix.lower() == ".txt" and not out.is_dir():
             raise CorpusError(f"{out}: several files are imported; name a folder")
         out.mkdir(parents=True, exist_ok=True)
-    targets: dict[Path, Path] = {}
-    written = []
+    sources: dict[Path, Path] = {}
+    talks: tuple[Talk, ...]
+    entries: dict[str, str] = {}
+    status = DONE
     for file in files:
         try:
             target = import_target(file, out) if _is_pasted(file) else _copy_target(file, out)
-            if target in targets:
-                raise CorpusError(f"{file}: would be {target}, as {targets[target]} is already")
-            targets[target] = file
+            if target in sources:
+                raise CorpusError(f"{file}: would be {target}, as {sources[target]} is already")
+            sources[target] = file
             if _is_pasted(file):
-                _, talk = import_transcript(file, target, header, force=force)
-                imported = Imported(file, target, (talk,))
+                talks = import_transcript(file, target, options.header, force=options.force)[1:]
             else:
-                imported = Imported(file, target, _copied(file, target, force=force))
-            written.append(imported)
+                talks = _copied(file, target, force=options.force)
         except TruemarkError as error:
-            imported = Imported(file, failure=str(error))
-        yield imported
-    if out is not None and written:
-        _write_manifest(out, written)
+            note(f"failed: {error}")
+            status = FAILED
+            continue
+        _tell_written(target, talks)
+        entry = {
+            "file": target.name,
+            "from": str(file),
+            "sha256": checksum(file),
+            "sentences": sum(len(talk.sentences) for talk in talks),
+        }
+        entries[target.name] = json.dumps(entry, ensure_ascii=False)
+    if out is not None and entries:
+        _write_manifest(out, entries)
+    return status
+
+
+def _tell_written(path: Path, talks: Sequence[Talk]) -> None:
+    sentences = sum(len(talk.sentences) for talk in talks)
+    words = sum(1 for talk in talks for _ in _WORD.finditer(talk.text))
+    tell(f"Wrote {one_line(str(path))}: {sentences} sentences, {words} words\n")
+    for talk in talks:
+        for remark in talk.remarks:
+            note(remark)
 
 
 def _files(paths: Sequence[Path]) -> Iterator[Path]:
@@ -109,7 +140,7 @@ def _copied(file: Path, target: Path, *, force: bool) -> tuple[Talk, ...]:
     return talks
 
 
-def _write_manifest(folder: Path, written: Sequence[Imported]) -> None:
+def _write_manifest(folder: Path, entries: Mapping[str, str]) -> None:
     """Keep a line for each file of the folder; those written now replace their earlier ones."""
     path = folder / MANIFEST
     lines: dict[str, str] = {}
@@ -121,16 +152,7 @@ def _write_manifest(folder: Path, written: Sequence[Imported]) -> None:
                 raise CorpusError(
                     f"{path}: not a manifest of imported files; move it away"
                 ) from None
-    for imported in written:
-        if imported.target is None:
-            continue
-        entry = {
-            "file": imported.target.name,
-            "from": str(imported.file),
-            "sha256": checksum(imported.file),
-            "sentences": sum(len(talk.sentences) for talk in imported.talks),
-        }
-        lines[imported.target.name] = json.dumps(entry, ensure_ascii=False)
+    lines |= entries
     write_atomically(path, "".join(f"{lines[name]}\n" for name in sorted(lines)))
 
 
@@ -201,3 +223,66 @@ def _paragraphs(body: str) -> str:
         elif said := _SPACES.sub(" ", _LEADING_TIMESTAMP.sub("", line, count=1)).strip():
             paragraphs[-1].append(said)
     return "\n\n".join(" ".join(lines) for lines in paragraphs if lines)
+
+
+def import_with_reference(
+    file: Path,
+    reference: Path,
+    out: Path | None = None,
+    header: Mapping[str, str] | None = None,
+    *,
+    force: bool,
+) -> tuple[Path, Talk, str]:
+    """Write the words of a file as gold, a sentence per line; return path, talk and the loss."""
+    target = import_target(file, out)
+    given_header, text, _ = read_pasted(file)
+    truth = _read_reference(reference) if _is_pasted(reference) else load_talk(reference, "plain")
+    lines, loss, kept = transferred(" ".join(text.split()), truth)
+    if kept < _LEAST_KEPT:
+        raise CorpusError(
+            f"{file}: only {kept:.0%} of it is in {reference}; are they of the same speech?"
+        )
+    values = {"source": file.name} | given_header | dict(header or {})
+    head = {name.capitalize(): values.get(name, "") for name in HEADER_NAMES}
+    content = format_transcript(head | {"Truth": "lines"}, "\n".join(lines))
+    talk = parse_transcript(target, content, "plain")
+    check_target(target, force=force)
+    write_atomically(target, content)
+    remark = (
+        f"{file}: {kept:.1%} of its characters are in {reference} ({loss}); "
+        f"{len(truth.sentences)} sentences there, {len(talk.sentences)} here"
+    )
+    return target, talk, remark
+
+
+def transferred(text: str, reference: Talk) -> tuple[list[str], str, float]:
+    """Cut the text where the reference's sentences end, between words.
+
+    Also tell what the two do not share, and which share of the text is in both.
+    """
+    spoken = [bare(reference.text[start:end]) for start, end in reference.sentences]
+    found = aligned(text, [sentence for sentence in spoken if sentence])
+    word_ends = [place for place in range(1, len(text)) if text[place] == " "] + [len(text)]
+    cuts = sorted({_nearest(word_ends, end) for end in found.ends} | {len(text)})
+    lines = []
+    start = 0
+    for end in cuts:
+        lines.append(text[start:end].strip())
+        start = end
+    return [line for line in lines if line], str(found.loss), found.kept
+
+
+def _nearest(places: list[int], wanted: int) -> int:
+    """Return the place nearest to the wanted one; of two equally near the later."""
+    after = bisect_left(places, wanted)
+    near = places[max(0, after - 1) : after + 1]
+    return min(reversed(near), key=lambda place: abs(place - wanted))
+
+
+def _read_reference(path: Path) -> Talk:
+    """Read a punctuated text, with or without a header, or subtitles."""
+    header, text, _ = read_pasted(path)
+    content = format_transcript(
+        {"Source": path.name} | ({"Truth": header["truth"]} if "truth" in header else {}), text
+    )
+    return parse_transcript(path, content, "quoted")
