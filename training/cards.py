@@ -11,8 +11,7 @@ from pathlib import Path
 
 from sat_bench.models.finding import ModelFiles, find_model
 from training.evaluate import table_of
-from truemark.files import write_atomically
-from truemark.signature import checksum
+from truemark.files import checksum, write_atomically
 from truemark.tables import render
 
 _TABLE = re.compile(r"^\| model \|.*?\n(?!\|)", re.MULTILINE | re.DOTALL)

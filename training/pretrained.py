@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from sat_bench.models.tokenizer import BOS_ID, EOS_ID, UNK_ID, WORD_BEGINNING
 from training.prepare import LINE_BREAK, piece_names
 from training.weights import Arrays, write_small
-from truemark.signature import checksum
+from truemark.files import checksum
 
 # The file that the shipped models were made from; another one is refused.
 WHEEL_SHA256 = "b9a0018dff090c14865aa0996a89997e34aeadf10e400e766cb961230c58fa54"

@@ -135,7 +135,7 @@ def _csv_table(report: Report) -> Table:
         same = {
             "model": result.name,
             "condition": result.condition if report.options.shows_conditions else None,
-            "signature": str(signature_of(result.run)),
+            "signature": signature_of(result.run),
             "system": result.identity or None,
         }
         for point in _shown_points(report, result):
@@ -171,7 +171,7 @@ def _result_document(report: Report, result: Result | Failed) -> Row:
         "model": result.name,
         "best": point_row(result, result.best),
         "points": [point_row(result, point) for point in result.points],
-        "signature": str(signature_of(result.run)),
+        "signature": signature_of(result.run),
         **_effort_row(result),
         "per_1000_characters": _loss_row(result),
     }
@@ -241,7 +241,7 @@ def _markdown(report: Report) -> str:
         parts.append(render(_measure_table(report), "markdown"))
     if report.options.per_talk:
         parts.append(render(talk_table(report, _LED_BY_F1, _FINE_FORMATS), "markdown"))
-    for signature in dict.fromkeys(str(signature_of(result.run)) for result in report.measured):
+    for signature in dict.fromkeys(signature_of(result.run) for result in report.measured):
         parts.append(f"Signature: `{signature}`\n")
     for name, identity in dict.fromkeys((run.name, run.identity) for run in report.measured):
         if identity:

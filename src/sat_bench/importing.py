@@ -22,8 +22,7 @@ from sat_bench.defaults import HEADER_NAMES, ImportOptions
 from sat_bench.models.alignment import aligned
 from truemark.command import DONE, FAILED, note, tell
 from truemark.errors import TruemarkError
-from truemark.files import read_text, write_atomically
-from truemark.signature import checksum
+from truemark.files import checksum, read_text, write_atomically
 from truemark.text import one_line
 
 MANIFEST = "manifest.jsonl"

@@ -52,6 +52,7 @@ from truemark.labelling.storage import (
 )
 from truemark.matching import ScoredPositions, match_positions
 from truemark.records import WRITTEN, Run
+from truemark.signature import signature_line
 
 SUBTITLES = (".srt", ".vtt")
 GOLD_FORMS = (".json", ".conllu")
@@ -211,7 +212,9 @@ class ModelProposals:
 
     @property
     def made_by(self) -> str:
-        named = [(system.name, str(identity_of(system, Options()))) for system in self.systems]
+        named = [
+            (system.name, signature_line(identity_of(system, Options()))) for system in self.systems
+        ]
         return content_digest(repr(named))
 
     def propose(self, talk: Talk) -> Mapping[str, Any]:

@@ -71,7 +71,7 @@ from truemark.records import (
     is_record,
 )
 from truemark.records import System as RunSystem
-from truemark.signature import Signature
+from truemark.signature import signature_line
 
 TOOL = "sat-bench"
 EMPTY_RATIO = 0.0
@@ -188,7 +188,7 @@ def run_of(measured: Measured, threshold: float, options: Options, data: str) ->
         version=__version__,
         started=measured.started,
         seconds=measured.seconds,
-        system=RunSystem(system.name, kind_of(system), dict(identity_of(system, options).parts)),
+        system=RunSystem(system.name, kind_of(system), identity_of(system, options)),
         signature={
             "data": data[:12],
             "truth": truth_of(measurement),
@@ -270,30 +270,24 @@ def _after_words(words: IntColumn, places: Sequence[int]) -> list[int]:
     return [number for number in numbers.tolist() if number]
 
 
-def signature_of(run: Run) -> Signature:
+def signature_of(run: Run) -> str:
     """Write what makes the numbers of a run comparable in one line, with version and weights."""
     weights = run.scoring.weights
-    return Signature(
-        (
-            (run.tool, run.version),
-            *run.signature.items(),
-            ("wp", str(weights.precision)),
-            ("wr", str(weights.recall)),
-        )
-    )
+    rules = {"wp": weights.precision, "wr": weights.recall}
+    return signature_line({run.tool: run.version, **run.signature, **rules})
 
 
-def identity_of(system: System, options: Options) -> Signature:
+def identity_of(system: System, options: Options) -> dict[str, str]:
     """Name everything that the answers of the system depend on; a SaT model has windows."""
-    if not isinstance(system, ModelFiles):
-        return Signature(system.identity)
-    reach = system.reach.sharing(options.overlap, options.weighting)
-    parts = [*system.identity, ("window", str(reach.window)), ("overlap", str(reach.overlap))]
-    if options.weighting != DEFAULT_WEIGHTING:
-        parts.append(("weighting", options.weighting))
-    if options.runtime != DEFAULT_RUNTIME:
-        parts.append(("runtime", options.runtime))
-    return Signature(tuple(parts))
+    parts = dict(system.identity)
+    if isinstance(system, ModelFiles):
+        reach = system.reach.sharing(options.overlap, options.weighting)
+        parts |= {"window": str(reach.window), "overlap": str(reach.overlap)}
+        if options.weighting != DEFAULT_WEIGHTING:
+            parts["weighting"] = options.weighting
+        if options.runtime != DEFAULT_RUNTIME:
+            parts["runtime"] = options.runtime
+    return parts
 
 
 def kind_of(system: System) -> str:

@@ -17,7 +17,7 @@ from truemark.comparison import Versus, compare
 from truemark.counts import Counts, Scores, Weights, scores
 from truemark.curve import SweepPoint, best, best_of_all, counts_at, point_of
 from truemark.records import Run
-from truemark.signature import Signature
+from truemark.signature import signature_line
 from truemark.summary import GroupScore, Summary, macro_f1, numbered, summarise
 from truemark.tables import Table, render
 from truemark.text import one_line
@@ -108,8 +108,7 @@ class Result:
     @property
     def identity(self) -> str:
         """What the answers of the system depend on, in one line."""
-        parts = self.run.system.identity.items()
-        return str(Signature(tuple((name, str(value)) for name, value in parts)))
+        return signature_line(self.run.system.identity)
 
     @property
     def held_out(self) -> Scores | None:
@@ -414,7 +413,7 @@ def signatures(report: Report) -> Iterator[str]:
     """Name each system and what makes the numbers comparable."""
     for name, identity in dict.fromkeys((run.name, run.identity) for run in report.measured):
         yield f"system {name}: {identity}" if report.options.compare else f"system: {identity}"
-    for signature in dict.fromkeys(str(signature_of(result.run)) for result in report.measured):
+    for signature in dict.fromkeys(signature_of(result.run) for result in report.measured):
         yield f"signature: {signature}"
 
 

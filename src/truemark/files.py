@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import errno
+import hashlib
 import os
 import re
 import secrets
@@ -181,6 +182,15 @@ def read_bytes(path: str | os.PathLike[str], largest: int = LARGEST_FILE) -> byt
             return file.readall()
         except OSError as error:
             raise read_error(path, error) from error
+
+
+def checksum(path: str | os.PathLike[str]) -> str:
+    """Return the SHA-256 of the file in hex."""
+    try:
+        with open_regular(path) as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise read_error(path, error) from error
 
 
 def expanded(path: str) -> Path:

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
 from truemark.errors import TruemarkError, foreign_reason
-from truemark.signature import checksum
+from truemark.files import checksum
 
 
 def lazy_attribute(package: str, homes: Mapping[str, Sequence[str]], name: str) -> object:

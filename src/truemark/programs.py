@@ -24,7 +24,8 @@ from types import FrameType
 from typing import IO, Any, Literal
 
 from truemark.errors import TruemarkError, os_reason
-from truemark.signature import checksum, data_hash
+from truemark.files import checksum
+from truemark.signature import data_hash
 from truemark.text import one_line
 
 _CHUNK = 1 << 16

@@ -153,7 +153,7 @@ def _scores_section(comparison: Comparison, basis: str) -> Section:
     named = list(zip(comparison.names, comparison.summaries, strict=True))
     rows = [(name, *_score_row(summary)) for name, summary in named]
     runs = [
-        {"name": name, "run": summary.run_id, **summary_facts(summary)} for name, summary in named
+        {"name": name, "run": summary.run.id, **summary_facts(summary)} for name, summary in named
     ]
     columns = ("system", *_score_columns(comparison.summaries[0]))
     table = _table(columns, rows, (None,) * len(columns), basis)
@@ -166,7 +166,7 @@ def _score_row(summary: Summary) -> tuple[object, ...]:
         for measure in ALL_MEASURES
     ]
     clusters = summary.intervals["f1"].clusters if summary.intervals else None
-    return summary.scored, len(summary.failed), *scores, clusters, summary.run_id
+    return summary.scored, len(summary.failed), *scores, clusters, summary.run.id
 
 
 def interval_facts(interval: Interval) -> dict[str, object]:

@@ -56,10 +56,10 @@ def macro_f1(groups: Sequence[GroupScore]) -> float | None:
 class Summary:
     """One run in numbers; `intervals` is empty when nothing was scored.
 
-    `run_id` is that of the run, `nouns` are what clusters are called.
+    `nouns` are what clusters are called.
     """
 
-    run_id: str
+    run: Run
     counts: Counts
     scored: int
     failed: tuple[Unit, ...]
@@ -75,7 +75,7 @@ def summarise(run: Run, *, by_group: bool = True) -> Summary:
     scored = scored_units(run)
     f1 = scoring_of(run.scoring, "f1")
     return Summary(
-        run_id=run.id,
+        run=run,
         counts=total(unit.counts for unit in scored),
         scored=len(scored),
         failed=failed_units(run),

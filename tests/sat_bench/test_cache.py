@@ -28,7 +28,6 @@ from sat_bench.running.cache import ProbabilityCache, decoded, encoded
 from sat_bench.running.inference import CachedModel, Inference
 from truemark.curve import grid
 from truemark.errors import TruemarkError
-from truemark.signature import Signature
 
 KEY = bytes(range(32))
 THRESHOLDS = grid(0.05, 1.0, 0.05)
@@ -297,8 +296,7 @@ class Recorder:
 
 
 def cached(folder: Path, model: Recorder, note: Callable[[str], None] = pytest.fail) -> CachedModel:
-    identity = Signature((("model", "recorder"),))
-    return CachedModel(ProbabilityCache(folder), identity, lambda: model, note)
+    return CachedModel(ProbabilityCache(folder), "model:recorder", lambda: model, note)
 
 
 def ends(model: CachedModel, texts: Iterable[str]) -> list[int]:

@@ -54,7 +54,7 @@ def certain_curve(counts: Counts) -> Curve:
 
 
 def system(name: str) -> TextSystem:
-    return TextSystem(name, (("source", name),), lambda: nullcontext(str.split))
+    return TextSystem(name, {"source": name}, lambda: nullcontext(str.split))
 
 
 def measured(

@@ -347,7 +347,7 @@ def test_two_runs_of_one_callable_have_one_identity(folder: Path) -> None:
     first = find_system("py:own_splits:sentences").identity
     assert first == find_system("py:own_splits:sentences").identity
     assert json.dumps(first)
-    assert all(value for _, value in first)
+    assert all(first.values())
 
 
 def test_predictions_for_a_condition_lie_in_its_folder(tmp_path: Path) -> None:

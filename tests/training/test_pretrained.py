@@ -12,7 +12,7 @@ from training.pretrained import CAPITAL, CAPITALS, MARK, PLAIN, kind_of, read_wh
 from training.weights import eight_bits, read_parts, read_small, write_parts, write_small
 
 from sat_bench.models.finding import find_model
-from truemark.signature import checksum
+from truemark.files import checksum
 
 VOCABULARY = {
     piece: i for i, piece in enumerate(("[UNK]", "the", "##the", "##ing", "'", "t", "u", ".", "s"))

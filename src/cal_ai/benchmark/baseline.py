@@ -27,9 +27,7 @@ def open_baseline(path: Path, samples: Sequence[Sample]) -> Baseline:
         return ReplayExtractor(path)
     baseline = load_run(path)
     signature = run_signature(sample.digest for sample in samples)
-    wanted = replace(
-        baseline, tool=TOOL, signature=dict(signature.parts), scoring=SCORING, units=()
-    )
+    wanted = replace(baseline, tool=TOOL, signature=signature, scoring=SCORING, units=())
     for part, expected in wanted.comparison_key.items():
         if (value := baseline.comparison_key.get(part)) != expected:
             raise TruemarkError(

@@ -35,6 +35,7 @@ from cal_ai.events import Event
 from truemark.counts import Counts, total
 from truemark.records import Finding
 from truemark.sections import Section, as_markdown, comparison_sections
+from truemark.signature import data_hash
 from truemark.tables import Markdown, Table, escape_markdown, render
 from truemark.text import one_line, shortened
 
@@ -109,7 +110,7 @@ def _run_table(finished: Finished) -> Table:
         ("model", one_line_of(plan.extractor.model or "none")),
         *([("name", one_line_of(plan.name))] if plan.name else []),
         ("system", f"{run.system_id} ({one_line_of(identity)})"),
-        ("signature", f"{signature.short} ({one_line_of(str(signature))})"),
+        ("signature", f"{data_hash(signature)} ({one_line_of(signature)})"),
         ("run", run.id),
     ]
     return Table(("run", ""), tuple(rows))

@@ -40,7 +40,7 @@ from truemark.records import (
 )
 from truemark.services.calls import Usage, total_usage
 from truemark.services.pricing import cost_usd
-from truemark.signature import Signature, data_hash
+from truemark.signature import data_hash
 from truemark.uncertainty import clustered_share
 
 TOOL = "cal_ai"
@@ -79,7 +79,7 @@ def record_run(plan: Plan, results: Sequence[Result], seconds: float) -> Run:
         started=plan.started.isoformat(),
         seconds=seconds,
         system=system_of(plan.extractor, plan.name),
-        signature=dict(run_signature(digests).parts),
+        signature=run_signature(digests),
         scoring=SCORING,
         units=tuple(units),
         findings=tuple(findings),
@@ -113,10 +113,10 @@ def system_of(extractor: Extractor, name: str = "") -> System:
     return System(name or extractor.model or maker, maker, identity)
 
 
-def run_signature(digests: Iterable[str]) -> Signature:
+def run_signature(digests: Iterable[str]) -> dict[str, str]:
     """Sign what makes two runs comparable: the samples and the rules, nothing of the system."""
     tolerances = ";".join(f"{level}={tolerance}" for level, tolerance in TOLERANCES.items())
-    return Signature((("samples", data_hash(*digests)), ("tolerance", data_hash(tolerances))))
+    return {"samples": data_hash(*digests), "tolerance": data_hash(tolerances)}
 
 
 def _reliability(results: Iterable[Result]) -> Reliability:

@@ -21,7 +21,7 @@ from truemark.sections import (
     interval_facts,
 )
 from truemark.services.calls import Usage, total_usage
-from truemark.signature import Signature
+from truemark.signature import data_hash, signature_line
 from truemark.summary import FEWEST_EXPECTED, Summary, numbered, share_right, summarise
 from truemark.tables import Table
 from truemark.text import counted, one_line
@@ -66,8 +66,9 @@ class Finished:
         return event_scores(self.summary.counts) if self.summary.scored else None
 
     @property
-    def signature(self) -> Signature:
-        return Signature(tuple(self.run.signature.items()))
+    def signature(self) -> str:
+        """What makes runs comparable, in one line."""
+        return signature_line(self.run.signature)
 
     @property
     def failed(self) -> tuple[Failed, ...]:
@@ -136,7 +137,7 @@ def text_summary(finished: Finished, report: Path) -> str:
         ("extractor", extractor_line(finished)),
         ("model", finished.plan.extractor.model or "none"),
         *([("name", finished.plan.name)] if finished.plan.name else []),
-        ("signature", finished.signature.short),
+        ("signature", data_hash(finished.signature)),
         ("run", finished.run.id),
     ]
     failed = finished.failed
@@ -196,7 +197,7 @@ def history_line(finished: Finished) -> dict[str, object]:
         "replayed_count": replayed.count if replayed else 0,
         "replayed_cost_usd": replayed.cost_usd if replayed else 0.0,
         "repeats": finished.plan.repeats,
-        "signature": finished.signature.short,
+        "signature": data_hash(finished.signature),
         "run": finished.run.id,
         "system": run.system_id,
     }
@@ -227,7 +228,7 @@ def _summary_sections(finished: Finished) -> list[Section]:
         "extractor": finished.plan.extractor.name,
         "model": finished.plan.extractor.model,
         "name": run.system.name,
-        "signature": finished.signature.short,
+        "signature": data_hash(finished.signature),
         "run": finished.run.id,
         "system": run.system_id,
         "samples": _sample_count(finished),

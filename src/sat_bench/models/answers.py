@@ -33,7 +33,7 @@ class TextSystem:
     """
 
     name: str
-    identity: tuple[tuple[str, str], ...]
+    identity: Mapping[str, str]
     start: Callable[[], AbstractContextManager[Split]]
     threshold: float | None = None
     least_kept: float = LEAST_KEPT

@@ -17,7 +17,7 @@ KEEP_RUNNING = "cmd+"
 def callable_system(name: str) -> TextSystem:
     """Import the callable of a name `py:module:callable`."""
     split = import_callable(name.removeprefix("py:"))
-    identity = (("callable", name), ("source", source_checksum(split)[:12]))
+    identity = {"callable": name, "source": source_checksum(split)[:12]}
     return TextSystem(name, identity, lambda: nullcontext(split))
 
 
@@ -26,7 +26,7 @@ def program_system(name: str, timeout_s: float) -> TextSystem:
     kind, _, command = name.partition(":")
     words, limits = parse_command(command), Limits(timeout_s)
     start = _keep_running if kind == KEEP_RUNNING else _start_per_text
-    return TextSystem(name, (("program", command_checksum(words)),), partial(start, words, limits))
+    return TextSystem(name, {"program": command_checksum(words)}, partial(start, words, limits))
 
 
 @contextmanager

@@ -14,8 +14,7 @@ from sat_bench.models.cards import Reach, reach_of, read_card
 from sat_bench.models.hub import download_model, download_tokenizer, is_hub_name
 from sat_bench.models.protocol import ModelNotFound, TokenizerError
 from sat_bench.models.quantising import int8_path, quantized
-from truemark.files import expanded
-from truemark.signature import checksum
+from truemark.files import checksum, expanded
 
 MODEL_NAMES = ("model_optimized.onnx", "model.onnx")
 TOKENIZER_NAME = "sentencepiece.bpe.model"
@@ -50,10 +49,10 @@ class ModelFiles:
         return checksum(self.model), checksum(self.tokenizer)
 
     @property
-    def identity(self) -> tuple[tuple[str, str], ...]:
+    def identity(self) -> dict[str, str]:
         """What its answers depend on, short enough for a signature."""
         model, tokenizer = self.checksums
-        return ("model", model[:12]), ("tokenizer", tokenizer[:12])
+        return {"model": model[:12], "tokenizer": tokenizer[:12]}
 
 
 def is_bundled(name: str) -> bool:

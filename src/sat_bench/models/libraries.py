@@ -42,7 +42,7 @@ def library_system(name: str) -> TextSystem:
     except metadata.PackageNotFoundError:
         raise ModelError(f"{name}: not installed: pip install {library.package}") from None
     argument = argument or library.argument
-    identity = (("library", f"{library.package} {version}"), ("argument", argument))
+    identity = {"library": f"{library.package} {version}", "argument": argument}
     return TextSystem(name, identity, partial(_loaded, library, argument))
 
 

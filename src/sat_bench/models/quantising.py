@@ -10,9 +10,8 @@ import numpy as np
 
 from sat_bench.models.network import Network
 from truemark.errors import TruemarkError
-from truemark.files import write_atomically
+from truemark.files import checksum, write_atomically
 from truemark.imports import require
-from truemark.signature import checksum
 
 if TYPE_CHECKING:
     from onnx import GraphProto, TensorProto

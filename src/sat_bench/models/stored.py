@@ -12,9 +12,9 @@ from sat_bench.corpus.talks import Talk
 from sat_bench.defaults import WRITTEN
 from sat_bench.models.answers import LEAST_KEPT, AnswerError, printed_answer, read_answer
 from sat_bench.models.protocol import ModelError, Probabilities
-from truemark.files import expanded, read_text
+from truemark.files import checksum, expanded, read_text
 from truemark.jsontext import shown
-from truemark.signature import checksum, data_hash
+from truemark.signature import data_hash
 
 ENDINGS = (".txt", ".json", ".jsonl")
 _LISTED = 3
@@ -50,10 +50,10 @@ class StoredPredictions:
         return files
 
     @property
-    def identity(self) -> tuple[tuple[str, str], ...]:
+    def identity(self) -> dict[str, str]:
         """What the answers depend on: the content of all files."""
         parts = (part for name, file in self.files.items() for part in (name, checksum(file)))
-        return (("predictions", data_hash(*parts)),)
+        return {"predictions": data_hash(*parts)}
 
     def probabilities_of(self, talk: Talk) -> Probabilities:
         """Read what the folder has for the talk."""

@@ -31,7 +31,7 @@ from sat_bench.running.cache import ProbabilityCache
 from sat_bench.running.cluster import Cluster
 from truemark.errors import TruemarkError
 from truemark.files import read_bytes
-from truemark.signature import Signature, data_hash
+from truemark.signature import data_hash, signature_line
 
 _INT8_NOTES = {
     "made": "made the int8 copy {}",
@@ -118,23 +118,23 @@ class Inference:
     def _reach(self, system: ModelFiles) -> Reach:
         return system.reach.sharing(self.overlap, self.weighting)
 
-    def _identity(self, system: ModelFiles | TextSystem) -> Signature:
+    def _identity(self, system: ModelFiles | TextSystem) -> str:
         """Name everything besides the text that answers depend on."""
         if not isinstance(system, ModelFiles):
-            return Signature((("engine", _sources(_READING)), *system.identity))
+            return signature_line({"engine": _sources(_READING), **system.identity})
         model, tokenizer = system.checksums
         reach = self._reach(system)
-        return Signature(
-            (
-                ("engine", _sources(_ENGINE)),
-                *((name, _version(name)) for name in _LIBRARIES),
-                ("model", model),
-                ("tokenizer", tokenizer),
-                ("window", str(reach.window)),
-                ("overlap", str(reach.overlap)),
-                ("weighting", reach.weighting),
-                ("runtime", _runtime(self.runtime)),
-            )
+        return signature_line(
+            {
+                "engine": _sources(_ENGINE),
+                **{name: _version(name) for name in _LIBRARIES},
+                "model": model,
+                "tokenizer": tokenizer,
+                "window": reach.window,
+                "overlap": reach.overlap,
+                "weighting": reach.weighting,
+                "runtime": _runtime(self.runtime),
+            }
         )
 
 
@@ -144,11 +144,11 @@ class CachedModel:
     def __init__(
         self,
         cache: ProbabilityCache,
-        identity: Signature,
+        identity: str,
         open_model: Callable[[], BoundaryModel],
         note: Callable[[str], None],
     ) -> None:
-        self._cache, self._identity = cache, str(identity).encode()
+        self._cache, self._identity = cache, identity.encode()
         self._open_model, self._note = open_model, note
         self._model: BoundaryModel | None = None
         self._keeps = True

@@ -29,9 +29,8 @@ from sat_bench.models.segmenter import Segmenter
 from sat_bench.models.systems import find_system
 from truemark import __version__
 from truemark.errors import TruemarkError
-from truemark.files import write_atomically
+from truemark.files import checksum, write_atomically
 from truemark.programs import group_options
-from truemark.signature import checksum
 
 if TYPE_CHECKING:
     from distributed import Worker

@@ -22,7 +22,8 @@ from cal_ai.extractors.reader.marks import MOST_READ
 from cal_ai.extractors.reader.mentions import Dialogue, read_dialogue
 from cal_ai.extractors.reader.network import MODEL, shared_network
 from cal_ai.extractors.reader.thresholds import THRESHOLDS
-from truemark.signature import checksum, data_hash
+from truemark.files import checksum
+from truemark.signature import data_hash
 
 LONGEST_TALK, _MOST_PARTS = 100_000, 16
 """Characters, about two hours of talk, and the parts of it that two processors read in 10 s."""
