@@ -19,8 +19,8 @@ from benchmarks.machine import machine
 from benchmarks.segmentation_speed import talk_text
 from benchmarks.timing import fastest
 from sat_bench.defaults import ENGLISH_MODELS
-from sat_bench.models.finding import TOKENIZER_NAME, find_model
 from sat_bench.models.segmenter import Segmenter
+from sat_bench.models.systems import TOKENIZER_NAME, find_model
 from truemark.tables import Table, render
 
 CHARACTERS = 60_000

@@ -23,7 +23,7 @@ from testing.onnx_models import write_terminator_model
 from benchmarks.machine import machine
 from benchmarks.timing import undisturbed
 from sat_bench.defaults import BUNDLED_CORPUS
-from sat_bench.models.finding import find_model
+from sat_bench.models.systems import find_model
 from truemark.tables import Table, render
 
 FILES = (10, 100, 1_000)

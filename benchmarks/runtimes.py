@@ -23,9 +23,9 @@ from benchmarks.segmentation_speed import agreement, models, talk_text
 from benchmarks.timing import fastest
 from sat_bench.defaults import DEFAULT_RUNTIME, RUNTIMES, Runtime
 from sat_bench.models.boundaries import scored_positions
-from sat_bench.models.finding import ModelFiles
 from sat_bench.models.runtimes import open_session
 from sat_bench.models.segmenter import Segmenter
+from sat_bench.models.systems import ModelFiles
 from truemark.errors import TruemarkError
 from truemark.tables import Table, render
 

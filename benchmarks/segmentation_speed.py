@@ -28,9 +28,9 @@ from benchmarks.timing import fastest, undisturbed
 from benchmarks.wtpsplit_peer import WtpsplitPeer
 from sat_bench.defaults import BUNDLED_CORPUS, ENGLISH_MODELS
 from sat_bench.models.cards import Reach, reach_of
-from sat_bench.models.finding import ModelFiles, find_model
 from sat_bench.models.quantising import quantized
 from sat_bench.models.segmenter import Segmenter
+from sat_bench.models.systems import ModelFiles, find_model
 from sat_bench.models.tokenizer import Tokenizer
 from sat_bench.models.windows import windows
 from truemark.tables import Table, render

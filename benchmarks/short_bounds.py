@@ -22,9 +22,9 @@ from onnx import TensorProto, helper, numpy_helper
 
 from benchmarks.timing import seconds, undisturbed
 from sat_bench.models.cards import MARKS
-from sat_bench.models.finding import ModelFiles
 from sat_bench.models.protocol import IntArray
 from sat_bench.models.segmenter import BATCH_TOKENS, Segmenter
+from sat_bench.models.systems import ModelFiles
 from sat_bench.models.windows import batches, windows
 from truemark.tables import Table
 

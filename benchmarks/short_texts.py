@@ -29,8 +29,8 @@ from benchmarks.short_bounds import network_alone, product_table, runs_of, token
 from benchmarks.timing import fastest
 from benchmarks.wtpsplit_peer import WtpsplitPeer
 from sat_bench.defaults import BUNDLED_MODELS, Runtime
-from sat_bench.models.finding import ModelFiles
 from sat_bench.models.segmenter import Segmenter
+from sat_bench.models.systems import ModelFiles
 from truemark.tables import Table, render
 
 SEED = 1

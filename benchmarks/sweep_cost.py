@@ -22,8 +22,8 @@ from benchmarks.timing import undisturbed
 from sat_bench.corpus.loading import Corpus, load_corpus
 from sat_bench.defaults import BUNDLED_CORPUS, DEFAULTS
 from sat_bench.measure import measure
-from sat_bench.models.finding import ModelFiles, find_model
 from sat_bench.models.protocol import AnyModel
+from sat_bench.models.systems import ModelFiles, find_model
 from sat_bench.running.inference import Inference
 from truemark.curve import grid
 from truemark.tables import Table, render

@@ -124,7 +124,7 @@ def main() -> None:
     """Store what wtpsplit-lite finds, for a test that compares the segmenter with it."""
     from testing.wtpsplit_cases import STORED, TEXTS, THRESHOLDS, long_text, write_lookup_model
 
-    from sat_bench.models.finding import find_model
+    from sat_bench.models.systems import find_model
 
     files = find_model("small")
     with TemporaryDirectory() as name:

@@ -27,8 +27,7 @@ from difflib import unified_diff
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from sat_bench.cli import FLAGS, IMPORT_FLAGS
-from sat_bench.flags import flag_table
+from sat_bench.cli import FLAGS, IMPORT_FLAGS, flag_table
 
 ROOT = Path(__file__).parent.parent
 PAGES = (

@@ -236,7 +236,6 @@ LAYERS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("sat_bench.running",),
         ("sat_bench.models",),
         ("sat_bench.corpus",),
-        ("sat_bench.flags",),
         ("sat_bench.defaults",),
     ),
     "cal_ai": (

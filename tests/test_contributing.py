@@ -63,7 +63,7 @@ ARGUMENTS = {
     "truemark compare": ("truemark.cli", "compare", "first.run.json", "second.run.json"),
 }
 MOST_CALLED = {
-    "sat-bench -sweep": 30,
+    "sat-bench -sweep": 28,
     "cal_ai benchmark": 34,
     "cal_ai FILE": 26,
     "truemark compare": 18,

@@ -9,7 +9,7 @@ import argparse
 import re
 from pathlib import Path
 
-from sat_bench.models.finding import ModelFiles, find_model
+from sat_bench.models.systems import ModelFiles, find_model
 from training.evaluate import table_of
 from truemark.files import checksum, write_atomically
 from truemark.tables import render

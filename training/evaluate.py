@@ -18,9 +18,9 @@ from typing import Protocol
 import numpy as np
 
 from sat_bench.models.boundaries import scored_positions
-from sat_bench.models.finding import find_model
 from sat_bench.models.protocol import Probabilities
 from sat_bench.models.segmenter import Segmenter
+from sat_bench.models.systems import find_model
 from training.corruption import MarkedText, bare, join
 from training.documents import read_gold_folder
 from truemark.calibration import expected_calibration_error

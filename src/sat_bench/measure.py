@@ -30,10 +30,9 @@ from sat_bench.formats import show_as
 from sat_bench.models.answers import TextSystem
 from sat_bench.models.boundaries import scored_positions
 from sat_bench.models.cards import foreign_talks
-from sat_bench.models.finding import ModelFiles, is_bundled, languages_of
 from sat_bench.models.protocol import NO_LOSS, AnyModel, Probabilities, TalkModel
 from sat_bench.models.stored import StoredPredictions
-from sat_bench.models.systems import System, find_system
+from sat_bench.models.systems import ModelFiles, System, find_system, is_bundled, languages_of
 from sat_bench.record import (
     EMPTY_RATIO,
     Effort,

@@ -26,9 +26,8 @@ from sat_bench.defaults import (
     Options,
     TruthSource,
 )
-from sat_bench.models.finding import ModelFiles
 from sat_bench.models.protocol import NO_LOSS, Loss
-from sat_bench.models.systems import System
+from sat_bench.models.systems import ModelFiles, System
 from truemark import __version__
 from truemark.calibration import reliability_of
 from truemark.counts import Counts, Weights, scores, total

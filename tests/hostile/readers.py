@@ -18,7 +18,7 @@ from tests.hostile.mutations import Mutation, mutated
 
 from cal_ai.cli import main as cal_ai
 from sat_bench.cli import main as sat_bench
-from sat_bench.models.finding import find_model
+from sat_bench.models.systems import find_model
 from truemark.cli import main as truemark
 
 TALK = b"# Source: here\n# Title: Talk\n\nHello there. How are you? I am fine! Thank you.\n"

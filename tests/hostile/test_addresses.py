@@ -79,7 +79,7 @@ def test_the_code_of_a_sign_in_is_not_posted_to_another_server(
 @pytest.mark.parametrize("status", REDIRECTIONS)
 def test_the_token_of_the_hub_is_not_sent_to_another_server(tmp_path: Path, status: int) -> None:
     secret = "hf_canary0123456789"
-    code = "from sat_bench.models.finding import find_model; find_model('a/b')"
+    code = "from sat_bench.models.systems import find_model; find_model('a/b')"
     with HostileServer(Answer(404)) as other:
         moved = Answer(status, headers={"Location": f"{other.url}/there"})
         with HostileServer(moved) as hub:

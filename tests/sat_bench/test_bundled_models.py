@@ -7,7 +7,7 @@ import pytest
 
 from sat_bench import Segmenter
 from sat_bench.defaults import BUNDLED_FOLDER, BUNDLED_MODELS
-from sat_bench.models.finding import find_model
+from sat_bench.models.systems import find_model
 from truemark.files import checksum
 
 LIMITS_BYTES = {"base": 18_000_000, "small": 8_000_000, "nano": 2_000_000, "world": 20_000_000}

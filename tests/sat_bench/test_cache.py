@@ -22,8 +22,8 @@ from sat_bench import load_corpus
 from sat_bench.cli import main
 from sat_bench.corpus.loading import Corpus
 from sat_bench.defaults import BUNDLED_CORPUS
-from sat_bench.models.finding import find_model
 from sat_bench.models.protocol import Probabilities
+from sat_bench.models.systems import find_model
 from sat_bench.running.cache import ProbabilityCache, decoded, encoded
 from sat_bench.running.inference import CachedModel, Inference
 from truemark.curve import grid

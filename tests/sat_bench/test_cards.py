@@ -9,7 +9,7 @@ from testing.onnx_models import write_table_model, write_transformer
 
 from sat_bench.defaults import BUNDLED_MODELS
 from sat_bench.models.cards import Card, Reach, longest_window, reach_of, read_card
-from sat_bench.models.finding import find_model
+from sat_bench.models.systems import find_model
 from truemark.errors import TruemarkError
 
 CARD = "---\nthreshold: 0.45\ntokenizer: t.model\nwindow: 254\noverlap: 32\n---\n# Card\n"

@@ -11,7 +11,7 @@ from sat_bench import Segmenter, load_corpus
 from sat_bench.cli import main
 from sat_bench.defaults import BUNDLED_CORPORA
 from sat_bench.models.cards import ForeignTextWarning, foreign_talks, foreign_text
-from sat_bench.models.finding import languages_of
+from sat_bench.models.systems import languages_of
 
 FRENCH = (
     "On est arrivés trop tard à la gare. Il n'y avait plus personne pour nous aider, et le "

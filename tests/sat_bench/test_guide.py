@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from sat_bench.cli import FLAGS, IMPORT_FLAGS
-from sat_bench.flags import flag_table
+from sat_bench.cli import FLAGS, IMPORT_FLAGS, flag_table
 
 ROOT = Path(__file__).parents[2]
 GUIDE = ROOT / "docs" / "benchmarking.md"

@@ -23,7 +23,7 @@ COMMIT = "0123456789abcdef0123456789abcdef01234567"
 
 FIND = """
 import sys
-from sat_bench.models.finding import find_model
+from sat_bench.models.systems import find_model
 from truemark.errors import TruemarkError
 try:
     files = find_model(sys.argv[1])

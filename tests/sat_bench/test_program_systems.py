@@ -10,10 +10,9 @@ import pytest
 from testing.measuring import measured_at
 
 from sat_bench import compare, load_corpus
-from sat_bench.cli import main
+from sat_bench.cli import main, parse_model_names
 from sat_bench.corpus.talks import Talk, find_sentences
 from sat_bench.defaults import BUNDLED_CORPUS
-from sat_bench.flags import parse_model_names
 from sat_bench.models.systems import find_system
 from sat_bench.record import Failed, Measured
 from sat_bench.running.cache import ProbabilityCache

@@ -9,8 +9,8 @@ from testing.onnx_models import write_terminator_model
 
 from sat_bench.cli import main
 from sat_bench.defaults import BUNDLED_MODELS
-from sat_bench.models.finding import find_model, int8_name, is_bundled
 from sat_bench.models.quantising import quantized
+from sat_bench.models.systems import find_model, int8_name, is_bundled
 from truemark.imports import install_command
 
 

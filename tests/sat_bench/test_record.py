@@ -16,8 +16,8 @@ from sat_bench.corpus.loading import load_corpus
 from sat_bench.corpus.talks import Talk, find_sentences
 from sat_bench.defaults import BUNDLED_CORPUS, DEFAULTS, Condition, Options
 from sat_bench.measure import measure
-from sat_bench.models.finding import ModelFiles
 from sat_bench.models.protocol import Probabilities, certain_ends
+from sat_bench.models.systems import ModelFiles
 from sat_bench.record import (
     Measured,
     measures_of,

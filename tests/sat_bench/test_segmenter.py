@@ -24,8 +24,8 @@ from testing.onnx_models import (
 )
 
 from sat_bench.defaults import BUNDLED_MODELS, Weighting
-from sat_bench.models.finding import find_model
 from sat_bench.models.segmenter import Segmenter, _Work
+from sat_bench.models.systems import find_model
 from truemark.errors import TruemarkError
 
 TEXT = "The ferry left at nine. Is the office open?\n\nWhat a fine day!  Nobody knew"

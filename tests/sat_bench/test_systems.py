@@ -28,11 +28,10 @@ from sat_bench.models.answers import (
     printed_answer,
     read_answer,
 )
-from sat_bench.models.finding import ModelFiles
 from sat_bench.models.libraries import LIBRARIES
 from sat_bench.models.protocol import ModelError
 from sat_bench.models.stored import StoredPredictions
-from sat_bench.models.systems import is_model_name
+from sat_bench.models.systems import ModelFiles, is_model_name
 from sat_bench.record import Failed, Measured
 from truemark.counts import Counts
 from truemark.curve import grid

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from testing.wtpsplit_cases import STORED, TEXTS, THRESHOLDS, long_text, write_lookup_model
 
-from sat_bench.models.finding import find_model
 from sat_bench.models.segmenter import Segmenter
+from sat_bench.models.systems import find_model
 
 STRIDE = 64
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from training.corruption import DASHES, MarkedText, draw, join, lowered, without_punctuation
 from training.prepare import CUT_SHORT, END, labelled
 
-from sat_bench.models.finding import find_model
+from sat_bench.models.systems import find_model
 from sat_bench.models.tokenizer import Tokenizer
 
 words = st.text(alphabet="abXY.,?! '\"-é", min_size=1, max_size=12).map(str.strip)

@@ -8,7 +8,7 @@ import pytest
 from training.pretrained_language import SPACE, SmolLM2, longest_first, read_wheel, under_our_pieces
 from training.weights import Arrays
 
-from sat_bench.models.finding import find_model
+from sat_bench.models.systems import find_model
 from sat_bench.models.tokenizer import BOS_ID, EOS_ID, UNK_ID
 
 WORDS = ("<|endoftext|>", "Ċ", "the", f"{SPACE}the", "ing", "t", ",")

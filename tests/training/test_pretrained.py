@@ -11,7 +11,7 @@ from training.mean import mean
 from training.pretrained import CAPITAL, CAPITALS, MARK, PLAIN, kind_of, read_wheel, word_pieces
 from training.weights import eight_bits, read_parts, read_small, write_parts, write_small
 
-from sat_bench.models.finding import find_model
+from sat_bench.models.systems import find_model
 from truemark.files import checksum
 
 VOCABULARY = {

@@ -24,10 +24,10 @@ from sat_bench.models.boundaries import (
     sentences,
 )
 from sat_bench.models.cards import ForeignTextWarning, foreign_text, longest_window, reach_of
-from sat_bench.models.finding import find_model
 from sat_bench.models.network import Network
 from sat_bench.models.protocol import FloatArray, IntArray, ModelNotFound, Probabilities
 from sat_bench.models.runtimes import available_cores
+from sat_bench.models.systems import find_model
 from sat_bench.models.tokenizer import Tokenizer
 from sat_bench.models.windows import GrowingArray, Window, WindowAverage, batches, windows
 from truemark.matching import ScoredPositions

@@ -16,8 +16,8 @@ from typing import Any
 
 from sat_bench.defaults import DEFAULT_RUNTIME, Runtime
 from sat_bench.models.cards import Reach
-from sat_bench.models.finding import ModelFiles
 from sat_bench.models.protocol import Probabilities
+from sat_bench.models.systems import ModelFiles
 from sat_bench.running.workers import (
     MissingFileError,
     ModelRequest,

@@ -3,8 +3,8 @@ from pathlib import Path
 import pytest
 
 from sat_bench.defaults import BUNDLED_FOLDER, BUNDLED_MODELS
-from sat_bench.models.finding import find_model, is_bundled
 from sat_bench.models.protocol import ModelError
+from sat_bench.models.systems import find_model, is_bundled
 
 TOKENIZER = "sentencepiece.bpe.model"
 
