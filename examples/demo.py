@@ -9,7 +9,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from truemark import compare, load_run, summarise
+from truemark import load_run, summarise
+from truemark.pages.report import comparable_groups
 from truemark.summary import Summary, macro_f1
 
 MODELS = ("nano", "small", "base")
@@ -39,26 +40,11 @@ def show(step: str, program: str, *arguments: str, folder: Path, lines: int | No
 
 
 def verdict_on_models(folder: Path, condition: str) -> str:
-    """Say how many ends each model finds, and whether the others differ from the first."""
+    """Say which model to take, as the page does."""
     ending = "run.json" if condition == "written" else f"{condition}.run.json"
-    comparison = compare([load_run(folder / f"{model}.{ending}") for model in MODELS])
-    found = ", ".join(
-        f"{model} {100 * summary.intervals['recall'].value:.0f}"
-        for model, summary in zip(MODELS, comparison.summaries, strict=True)
-    )
-    right = ", ".join(
-        f"{100 * summary.intervals['precision'].value:.0f}" for summary in comparison.summaries
-    )
-    verdicts = ", ".join(
-        f"{model} is {versus.verdict}"
-        if versus.verdict in ("better", "worse")
-        else f"{model} cannot be told apart"
-        for model, versus in zip(MODELS[1:], comparison.against, strict=True)
-    )
-    return (
-        f"of 100 sentence ends {found} are found; of 100 cuts {right} are right."
-        f" Against {MODELS[0]}, {verdicts}."
-    )
+    runs = [load_run(folder / f"{model}.{ending}") for model in MODELS]
+    (group,) = comparable_groups(runs)
+    return group.answer
 
 
 def verdict_on_languages(folder: Path) -> str:
@@ -66,15 +52,15 @@ def verdict_on_languages(folder: Path) -> str:
     means = []
     for model in READERS:
         summary = summarise(load_run(folder / f"{model}.run.json"))
-        means.append(f"{model} {macro_f1(summary.groups) or 0.0:.2f}")
-    return f"mean F1 over eight languages: {', '.join(means)}."
+        means.append(f"{macro_f1(summary.groups) or 0.0:.2f} for {model}")
+    return f"the mean F1 over eight languages is {' and '.join(means)}."
 
 
 def verdict_on_extractor(summary: Summary) -> str:
     counts = summary.counts
     return (
         f"the embedded reader finds {counts.tp} of {counts.tp + counts.fn} events, and"
-        f" {counts.tp} of the {counts.tp + counts.fp} that it gives are right."
+        f" {counts.tp} of the {counts.tp + counts.fp} it reports are right."
     )
 
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 
 from truemark.comparison import WORTH_SEEING, Versus
-from truemark.leaderboard import Board
+from truemark.leaderboard import Board, Standing
 from truemark.summary import Summary, numbered
 from truemark.uncertainty import FEWEST_FOR_INTERVAL, ROUGH_BELOW, Interval, PairedInterval
+
+_WORTH_SAYING = 20  # times as many units as there are: nobody would label more
 
 
 def score_text(interval: Interval) -> str:
@@ -86,7 +89,7 @@ def _in_both(versus: Versus) -> str:
 
 
 def answer(board: Board, words: Mapping[str, str], units_missing: int | None = None) -> str:
-    """Say in a sentence which system to take, and which cannot be told from it.
+    """Say in a sentence or two which system to take, and which cannot be told from which.
 
     `units_missing` is how many more units would show a difference of 0.02 from the next one.
     """
@@ -94,39 +97,46 @@ def answer(board: Board, words: Mapping[str, str], units_missing: int | None = N
         return ""
     best, *others = board.standings
     items, units = words.get("items", "items"), best.summary.nouns[1]
-    found = _of_hundred(best.summary.intervals["recall"].value)
+    clusters = best.summary.intervals["f1"].clusters
     if not board.known:
         return (
-            f"{best.name} has the highest F1, but {best.summary.intervals['f1'].clusters} {units}"
-            " are too few to say that it is better than the others."
+            f"{best.name} scores highest, but {clusters} {units} are too few to say that it is"
+            " better than the others."
         )
     beaten = [other for other in others if (best.name, other.name) in board.told_apart]
     level = [other.name for other in others if (best.name, other.name) not in board.told_apart]
-    more = (
-        f"; {units_missing} more {units} would show a difference of 0.02" if units_missing else ""
-    )
+    more = ""
+    if units_missing and units_missing <= _WORTH_SAYING * clusters:
+        more = f" A difference of {WORTH_SEEING} would show with {units_missing} more {units}."
     if not beaten:
-        clusters = best.summary.intervals["f1"].clusters
         return (
-            f"{best.name} has the highest F1 and finds {found} of 100 {items}, but {clusters}"
-            f" {units} do not tell it from {_joined(level)}{more}."
+            f"{best.name} scores highest and finds {_found(best)} of 100 {items}, but {clusters}"
+            f" {units} cannot tell it from {_joined(level, 'or')}.{more}"
         )
     last = beaten[-1]
     sentence = (
-        f"Take {best.name}: it finds {found} of 100 {items} where {last.name} finds"
-        f" {_of_hundred(last.summary.intervals['recall'].value)}, and"
-        f" {_of_hundred(best.summary.intervals['precision'].value)} of 100 that it marks are"
-        f" right where {last.name} has {_of_hundred(last.summary.intervals['precision'].value)}"
+        f"Take {best.name}: it finds {_found(best)} of 100 {items} where {last.name} finds"
+        f" {_found(last)}, and {_right(best)} of 100 that it marks are right, against"
+        f" {_right(last)}"
     )
     if level:
-        sentence += f"; {_joined(level)} cannot be told from {best.name}{more}"
-    return sentence + "."
+        return f"{sentence}; {_joined(level)} cannot be told from {best.name}.{more}"
+    equals = [
+        f"{after.name} cannot be told from {before.name}"
+        for before, after in pairwise(beaten)
+        if (before.name, after.name) not in board.told_apart
+    ]
+    return "; ".join((sentence, *equals)) + "."
 
 
-def _of_hundred(share: float) -> int:
-    return round(100 * share)
+def _found(standing: Standing) -> int:
+    return round(100 * standing.summary.intervals["recall"].value)
 
 
-def _joined(names: Sequence[str]) -> str:
+def _right(standing: Standing) -> int:
+    return round(100 * standing.summary.intervals["precision"].value)
+
+
+def _joined(names: Sequence[str], word: str = "and") -> str:
     *first, last = names
-    return f"{', '.join(first)} and {last}" if first else last
+    return f"{', '.join(first)} {word} {last}" if first else last

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,11 @@ RUNS: dict[str, Callable[[], Sequence[Run]]] = {
         talks_run("nano", 0.9),
         talks_run("small", 0.97),
         talks_run("base", 0.98, seed=9),
+    ],
+    "two conditions": lambda: [
+        replace(run, signature={**run.signature, "condition": condition})
+        for condition, skill in (("written", 0.97), ("bare", 0.8))
+        for run in (talks_run("nano", skill - 0.05), talks_run("small", skill))
     ],
     "calendar": lambda: [calendar_run("cautious", 0.8, repeats=2)],
     "calendar compared": lambda: [

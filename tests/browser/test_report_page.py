@@ -38,7 +38,7 @@ def test_pages_open_without_a_complaint_and_fit_the_screen(
     opened: Open, name: str, width: int, scheme: str
 ) -> None:
     page = opened(name, viewport={"width": width, "height": 900}, color_scheme=scheme)
-    for canvas in page.locator("canvas").all():
+    for canvas in page.locator("canvas:visible").all():
         canvas.scroll_into_view_if_needed()
     assert page.locator("canvas").count() > 0 or name == "leaderboard"
     assert page.evaluate("document.documentElement.scrollWidth") <= width
@@ -456,7 +456,8 @@ def test_what_the_extractor_was_told_stands_beside_the_conversation(opened: Open
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize(
-    "name", ["three talks", "calendar compared", "bundled conversations", "history", "leaderboard"]
+    "name",
+    ["two conditions", "calendar compared", "bundled conversations", "history", "leaderboard"],
 )
 def test_axe_finds_nothing_serious(
     chromium: Any, pages: Callable[[str], Path], name: str, scheme: str
@@ -493,3 +494,26 @@ def test_the_list_is_one_stop_of_the_tab_key_and_arrows_walk_in_it(opened: Open)
     assert focused == rows.nth(1).get_attribute("data-number")
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.closest('#list')") is None
+
+
+def test_one_condition_is_shown_at_a_time_below_the_verdicts(opened: Open) -> None:
+    page = opened("two conditions", viewport={"width": 1400, "height": 900})
+    assert page.locator("#verdict h3.group").all_inner_texts() == [
+        "Condition written",
+        "Condition bare",
+    ]
+    written = count(page)
+    page.locator("#mistakes [data-part='1']").click()
+    bare = count(page)
+    assert bare > written
+    assert page.locator("#curves figure:visible").count() > 0
+    assert page.locator("#figure-threshold-0").is_hidden()
+    assert page.locator("#figure-threshold-2").is_visible()
+    page.reload()
+    assert count(page) == bare
+    page.go_back()
+    assert count(page) == written
+    page.locator("#where [data-part='1']").click()
+    page.locator("select[data-filter=kind]").select_option("missed")
+    page.locator("#compared [data-part='0']").click()
+    assert page.locator("select[data-filter=kind]").input_value() == "missed"

@@ -23,7 +23,7 @@ from tests.truemark.runs_for_tests import made
 from truemark import cli, imports
 from truemark.errors import TruemarkError
 from truemark.pages.document import change_tags, utf16
-from truemark.pages.figures import figures_of, threshold_figure
+from truemark.pages.figures import Shown, figures_of, threshold_figure
 from truemark.pages.history import history_page, spread_in_time
 from truemark.pages.report import comparable_groups, report_page
 from truemark.pages.scales import Scale, difference_scale, score_scale
@@ -62,8 +62,15 @@ class Elements(HTMLParser):
     def data(self) -> dict[str, list[dict[str, object]]]:
         """What the page's script gets."""
         (text,) = (own for attributes, own in self.contents("script") if "id" in attributes)
-        content: dict[str, list[dict[str, object]]] = json.loads(text)
-        return content
+        content = json.loads(text)
+        rows = content["findings"]
+        content["findings"] = [dict(zip(content["columns"], row, strict=False)) for row in rows]
+        typed: dict[str, list[dict[str, object]]] = content
+        return typed
+
+
+def shown(*runs: Run) -> list[Shown]:
+    return [Shown(n, run.system.name, f"run-{n}", run) for n, run in enumerate(runs)]
 
 
 @pytest.fixture(scope="module")
@@ -123,8 +130,24 @@ def test_pages_of_bundled_size_stay_under_two_megabytes() -> None:
     for runs in (
         [talks_run("nano", 0.9), talks_run("small", 0.97)],
         [calendar_run("cautious", 0.8), calendar_run("brisk", 0.7, seed=6)],
+        [run for name in ("nano", "small", "base") for run in in_two_conditions(name)],
     ):
         assert len(report_page(runs).encode()) < 2_000_000
+
+
+def in_two_conditions(name: str) -> list[Run]:
+    run = talks_run(name, 0.9)
+    return [run, replace(run, signature={**run.signature, "condition": "bare"})]
+
+
+def test_excerpts_and_their_marks_are_not_sent_beside_the_text_they_are_part_of() -> None:
+    run = talks_run("nano", 0.9)
+    findings = Elements(report_page([run])).data["findings"]
+    assert len(findings) == len(run.findings)
+    for sent, finding in zip(findings, run.findings, strict=True):
+        assert sent.get("text") is None
+        assert sent["from"] == finding.offset
+        assert sent["to"] == finding.offset + len(finding.text)
 
 
 def test_the_verdict_comes_first_and_in_numbers(talks_page: str) -> None:
@@ -143,13 +166,13 @@ def test_a_run_in_which_everything_failed_still_has_a_page() -> None:
 
 
 def test_every_chart_has_a_table_of_its_numbers(talks_page: str) -> None:
-    figures = figures_of([talks_run("nano", 0.9)], ["nano"])
+    figures = figures_of(shown(talks_run("nano", 0.9)))
     assert [one.id for one in figures] == [
         "threshold-0",
-        "precision-recall",
-        "reliability",
-        "tolerance",
-        "latency",
+        "precision-recall-0",
+        "reliability-0",
+        "tolerance-0",
+        "latency-0",
     ]
     assert all(one.rows and len(one.rows[0]) == len(one.columns) for one in figures)
     assert talks_page.count("<canvas") == len(figures)
@@ -158,18 +181,31 @@ def test_every_chart_has_a_table_of_its_numbers(talks_page: str) -> None:
 
 def test_the_table_of_a_long_curve_keeps_the_marked_thresholds() -> None:
     run = talks_run("nano", 0.9)
-    figure = threshold_figure(0, "nano", run, several=False)
+    figure = threshold_figure(shown(run)[0], several=False)
     assert figure is not None
     assert {level.label for level in figure.levels} == {"chosen", "own", "best"}
     best = next(level.x for level in figure.levels if level.label == "best")
     by_threshold = {row[0]: row[1] for row in figure.rows}
     assert by_threshold[best] == max(y for _, y in figure.series[0].points)
-    assert figure.left_out == len(figure.series[0].points) - len(figure.rows) > 0
+    assert run.curve is not None
+    assert figure.left_out == len(run.curve) - len(figure.rows) > 0
+
+
+def test_a_curve_is_drawn_as_finely_as_the_slider_moves() -> None:
+    run = talks_run("nano", 0.9)
+    figure = threshold_figure(shown(run)[0], several=False)
+    assert figure is not None
+    assert run.curve is not None
+    points = dict(figure.series[0].points)
+    assert len(points) < len(run.curve)
+    for step in range(1, 1001):
+        place = max(n for n, level in enumerate(run.curve.at) if level <= step / 1000)
+        assert max(level for level in points if level <= step / 1000) == run.curve.at[place]
 
 
 def test_n_stands_beside_the_intervals_of_one_run_and_in_the_table_of_several() -> None:
     run = calendar_run("any", 0.8)
-    says = [figures_of([run] * count, ["any"] * count)[0].says for count in (1, 2)]
+    says = [figures_of(shown(*[run] * count))[0].says for count in (1, 2)]
     assert [one.rpartition("; ")[2] for one in says] == ["n is beside it.", "n is in the table."]
 
 
@@ -285,14 +321,17 @@ def test_conditions_are_groups_of_a_page_with_a_verdict_each() -> None:
     text = report_page([nano, bare[0], small, bare[1]])
     headings = re.findall(r'<h3 class="group">(.*?)</h3>', text)
     assert headings == ["condition written", "condition bare"]
-    assert "small against nano: " in text
-    assert "small (bare) against nano (bare): " in text
+    assert len(re.findall(r">small against nano: ", text)) == 2
+    assert re.findall(r'<bdi class="name (.*?)">(.*?)</bdi>', text) == [
+        ("run-0", "nano"),
+        ("run-1", "small"),
+    ]
     changes = {
         (finding["run"], change.rpartition(" by ")[2].rpartition(", ")[2])
         for finding in Elements(text).data["findings"]
         for change in finding["changes"]  # type: ignore[attr-defined]
     }
-    assert changes == {(0, "small"), (2, "small"), (1, "small (bare)"), (3, "small (bare)")}
+    assert changes == {(number, "small") for number in range(4)}
 
 
 def test_history_draws_a_line_per_system_and_a_section_per_data(folder: Path) -> None:
@@ -324,8 +363,7 @@ def test_the_answer_of_a_page_says_what_its_verdicts_say(seed: int) -> None:
         right = 0.9 - 0.08 * chance.random()
         counts = [sum(chance.random() < right for _ in range(30)) for _ in range(14)]
         runs.append(made(name, {f"u{n}": (tp, 0, 30 - tp) for n, tp in enumerate(counts)}))
-    names = ("first", "second", "third", "fourth")
-    (group,) = comparable_groups(runs, names, anyway=False)
+    (group,) = comparable_groups(runs)
     assert group.comparison is not None
     for versus in group.comparison.against:
         pairs = {("first", versus.name), (versus.name, "first")}

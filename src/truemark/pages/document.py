@@ -8,7 +8,8 @@ from __future__ import annotations
 import json
 from base64 import b64encode
 from bisect import bisect_left
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from hashlib import sha256
 from importlib import resources
@@ -17,8 +18,8 @@ from typing import TYPE_CHECKING
 from truemark.counts import total
 from truemark.imports import require
 from truemark.jsontext import to_json
-from truemark.pages.figures import Figure
-from truemark.records import Finding, Mark, Run, finding_counts
+from truemark.pages.figures import Figure, Shown
+from truemark.records import Finding, Mark, Run, Unit, finding_counts
 from truemark.summary import scored_units
 
 if TYPE_CHECKING:
@@ -29,6 +30,11 @@ _SCRIPTS = ("text.js", "mistake.js", "truth.js", "charts.js", "page.js")
 _ESCAPES = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029"}
 Key = tuple[str, int, str, str]
 _DIGITS = 6
+_COLUMNS = (
+    *("run", "kind", "unit", "repeat", "mistake", "from", "to", "place", "at", "character"),
+    *("probability", "changes", "confidence", "note", "text", "marks"),
+    *("differences", "expected", "got"),
+)  # of findings, the rarest last
 
 
 def document(template: str, data: object, **content: object) -> str:
@@ -132,36 +138,31 @@ def utf16(text: str) -> Callable[[int], int]:
     return place
 
 
-def payload_of(
-    runs: Sequence[Run],
-    names: Sequence[str],
-    groups: Sequence[Sequence[int]],
-    figures: Sequence[Figure],
-) -> object:
-    """Gather the data of a report; `groups` are the numbers of the runs that are compared."""
-    texts = Texts()
-    group_of = {number: place for place, numbers in enumerate(groups) for number in numbers}
-    tags: dict[tuple[int, int], tuple[str, ...]] = {}
-    for numbers in groups:
-        compared = [runs[number] for number in numbers], [names[number] for number in numbers]
-        for (place_in_group, finding), changes in change_tags(*compared).items():
-            tags[numbers[place_in_group], finding] = changes
-    content = {
-        "runs": [
-            _run(run, name, number, texts) | {"group": group_of[number]}
-            for number, (run, name) in enumerate(zip(runs, names, strict=True))
-        ],
-        "findings": [
-            {"run": number} | finding | {"changes": list(tags.get((number, place), ()))}
-            for number, run in enumerate(runs)
-            for place, finding in enumerate(_findings(run, texts))
-        ],
+def payload_of(groups: Sequence[tuple[str, Sequence[Shown]]], figures: Sequence[Figure]) -> object:
+    """Gather the data of a report; each group is a heading and the runs that are compared."""
+    texts, roles = Texts(), Texts()
+    runs: list[object] = []
+    findings: list[list[object]] = []
+    for place, (heading, group) in enumerate(groups):
+        tags = change_tags([shown.run for shown in group], [shown.name for shown in group])
+        for order, shown in enumerate(group):
+            label = f"{shown.name} ({heading})" if heading else shown.name
+            named = {"group": place, "name": shown.name, "label": label, "color": shown.color}
+            runs.append(named | _run(shown.run, texts, roles))
+            for number, finding in enumerate(_findings(shown.run, texts, roles)):
+                changes = list(tags.get((order, number), ()))
+                findings.append(_row(finding | {"run": shown.number, "changes": changes}))
+    return {
+        "runs": runs,
+        "columns": _COLUMNS,
+        "findings": findings,
         "figures": [figure.drawn for figure in figures],
+        "texts": texts.all,
+        "roles": roles.all,
     }
-    return content | {"texts": texts.all}
 
 
-def _run(run: Run, name: str, number: int, texts: Texts) -> dict[str, object]:
+def _run(run: Run, texts: Texts, roles: Texts) -> dict[str, object]:
     units = []
     for unit in run.units:
         text = unit.text
@@ -171,7 +172,7 @@ def _run(run: Run, name: str, number: int, texts: Texts) -> dict[str, object]:
                 "repeat": unit.repeat,
                 "group": list(unit.group.items()),
                 "text": None if text is None else texts.number(text),
-                "marks": [] if text is None else _marks(unit.marks, text),
+                "marks": [] if text is None else _marks(unit.marks, text, roles),
                 "context": list(unit.context.items()),
             }
         )
@@ -179,8 +180,6 @@ def _run(run: Run, name: str, number: int, texts: Texts) -> dict[str, object]:
     return {
         "id": run.id,
         "signature": dict(run.signature),
-        "name": name,
-        "number": number,
         "total": [counts.tp, counts.fp, counts.fn],
         "empty": run.scoring.empty,
         "threshold": run.scoring.threshold,
@@ -193,52 +192,78 @@ def _run(run: Run, name: str, number: int, texts: Texts) -> dict[str, object]:
     }
 
 
-def _marks(marks: Sequence[Mark], text: str) -> list[list[object]]:
-    """Rows of start, end, role, probability, truth."""
+def _row(values: Mapping[str, object]) -> list[object]:
+    """Put values in the order of the columns; what is missing at the end is left out."""
+    row = [values.get(name) for name in _COLUMNS]
+    while row[-1] is None:
+        row.pop()
+    return row
+
+
+def _marks(marks: Sequence[Mark], text: str, roles: Texts) -> list[list[object]]:
+    """Make rows of start, role, probability, end, truth; what is missing at the end is left out."""
     place = utf16(text)
-    return [
-        [
+    rows = []
+    for mark in marks:
+        row: list[object] = [
             place(mark.start),
-            place(max(mark.start, mark.end)),
-            mark.role,
+            roles.number(mark.role),
             _rounded(mark.probability),
+            place(mark.end) if mark.end > mark.start else None,
             None if mark.truth is None else place(mark.truth),
         ]
-        for mark in marks
-    ]
+        while row[-1] is None:
+            row.pop()
+        rows.append(row)
+    return rows
 
 
 def _rounded(number: float | None) -> float | None:
     return None if number is None else round(number, _DIGITS)
 
 
-def _findings(run: Run, texts: Texts) -> list[dict[str, object]]:
-    units = {unit.key: unit.text for unit in run.units}
-    rows = []
+def _findings(run: Run, texts: Texts, roles: Texts) -> Iterator[dict[str, object]]:
+    units = {unit.key: unit for unit in run.units}
     for finding in run.findings:
-        at, whole = _at(finding), units.get((finding.unit, finding.repeat))
+        unit, at = units.get((finding.unit, finding.repeat)), _at(finding)
+        whole = (unit.text if unit else None) or ""
+        place = utf16(whole)
+        start, end = finding.offset, finding.offset + len(finding.text)
+        # An excerpt is not sent where it is part of the whole text, nor marks that are its marks.
+        is_part = bool(finding.text) and whole[start:end] == finding.text
+        is_same = is_part and unit and _marks_between(unit, start, end) == list(finding.marks)
         content = {
             "kind": finding.kind,
             "unit": finding.unit,
             "repeat": finding.repeat,
             "mistake": finding.mistake,
-            "text": texts.number(finding.text) if finding.text else None,
+            "text": texts.number(finding.text) if finding.text and not is_part else None,
             "at": None if at is None else utf16(finding.text)(at),
-            "place": None if at is None or not whole else utf16(whole)(finding.offset + at),
-            "from": utf16(whole)(finding.offset) if whole and finding.text else None,
-            "character": None if finding.at is None else finding.offset + finding.at,
-            "marks": _marks(finding.marks, finding.text),
+            "place": None if at is None or not whole else place(start + at),
+            "from": place(start) if whole and finding.text else None,
+            "to": place(end) if is_part else None,
+            "character": None if finding.at is None else start + finding.at,
+            "marks": None if is_same else _marks(finding.marks, finding.text, roles),
             "expected": finding.expected,
             "got": finding.got,
             "differences": [
                 [d.name, d.expected, d.got, d.by, d.by_unit] for d in finding.differences
-            ],
+            ]
+            or None,
             "probability": _rounded(finding.probability),
             "confidence": finding.confidence,
-            "note": finding.note,
+            "note": finding.note or None,
         }
-        rows.append({name: value for name, value in content.items() if value not in (None, "")})
-    return rows
+        yield content
+
+
+def _marks_between(unit: Unit, start: int, end: int) -> list[Mark]:
+    """Return the unit's marks from `start` to `end` as an excerpt has them: candidates left out."""
+    return [
+        replace(mark, start=mark.start - start, end=mark.end - start, truth=None)
+        for mark in unit.marks
+        if mark.role != "candidate" and start <= mark.start and mark.end <= end
+    ]
 
 
 def _at(finding: Finding) -> int | None:

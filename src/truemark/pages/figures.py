@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
@@ -18,6 +19,16 @@ NAMES: dict[Measure, str] = {"f1": "F1", "precision": "precision", "recall": "re
 
 
 @dataclass(frozen=True, slots=True)
+class Shown:
+    """A run on a page: its number, its name among those it is compared with, its colour."""
+
+    number: int
+    name: str
+    color: str
+    run: Run
+
+
+@dataclass(frozen=True, slots=True)
 class Series:
     """Points (x, y), with an interval (x, y, low, high), or also with the number of cases.
 
@@ -30,6 +41,7 @@ class Series:
     line: bool = True
     dots: bool = False
     dash: tuple[int, ...] = ()  # lengths of strokes and gaps; none is a solid line
+    legend: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,43 +76,42 @@ class Figure:
     unit_square: bool = False
     run: int | None = None
     left_out: int = 0
+    facts: tuple[str, ...] = ()
 
     @property
     def drawn(self) -> dict[str, object]:
         """Return what the script needs; heading and table are in the page already."""
         shown = asdict(self)
-        for known in ("title", "says", "columns", "rows", "left_out"):
+        for known in ("title", "says", "columns", "rows", "left_out", "facts"):
             del shown[known]
         return shown
 
 
-def figures_of(runs: Sequence[Run], names: Sequence[str]) -> list[Figure]:
-    """Make the charts for which the records hold numbers."""
-    named = list(zip(names, runs, strict=True))
-    figures: list[Figure | None] = [
-        threshold_figure(number, name, run, len(runs) > 1)
-        for number, (name, run) in enumerate(named)
-    ]
+def figures_of(runs: Sequence[Shown]) -> list[Figure]:
+    """Make the charts of runs that are compared, as far as their records hold numbers."""
+    figures: list[Figure | None] = [threshold_figure(shown, len(runs) > 1) for shown in runs]
     figures += [
-        precision_recall_figure(named),
-        reliability_figure(named),
-        tolerance_figure(named),
-        latency_figure(named),
+        precision_recall_figure(runs),
+        reliability_figure(runs),
+        tolerance_figure(runs),
+        latency_figure(runs),
     ]
     return [figure for figure in figures if figure is not None]
 
 
-def threshold_figure(number: int, name: str, run: Run, several: bool) -> Figure | None:
+def threshold_figure(shown: Shown, several: bool) -> Figure | None:
     """Draw precision, recall and F1 over the threshold."""
+    run = shown.run
     if run.curve is None or not len(run.curve):
         return None
     scored = _scored(run, run.curve)
-    some = _with_predictions(run.curve, scored)
     levels = _levels(run, scored)
-    kept = _thinned(len(scored), [_place(run.curve, level.x) for level in levels])
+    marked = [_place(run.curve, level.x) for level in levels]
+    drawn = _per_step(run.curve, marked)
+    kept = _thinned(len(scored), marked)
     return Figure(
-        id=f"threshold-{number}",
-        title=f"Threshold: {name}" if several else "Threshold",
+        id=f"threshold-{shown.number}",
+        title=f"Threshold: {shown.name}" if several else "Threshold",
         says="Scores if everything with a probability above the threshold were predicted."
         " Move the slider to see the marks in the text change with it.",
         x="threshold",
@@ -108,17 +119,21 @@ def threshold_figure(number: int, name: str, run: Run, several: bool) -> Figure 
         series=tuple(
             Series(
                 NAMES[measure],
-                tuple((row[0], row[place]) for row in (some if measure == "precision" else scored)),
-                f"run-{number % COLORS}",
+                tuple(
+                    (scored[place][0], scored[place][column])
+                    for place in drawn
+                    if measure != "precision" or _predicts(run.curve, place)
+                ),
+                shown.color,
                 dash=_DASHES[measure],
             )
-            for place, measure in enumerate(MEASURES, start=1)
+            for column, measure in enumerate(MEASURES, start=1)
         ),
         levels=levels,
         columns=("threshold", *MEASURES, "found", "invented", "missed"),
         rows=tuple((*scored[place], *_counts(run.curve, place)) for place in kept),
         left_out=len(scored) - len(kept),
-        run=number,
+        run=shown.number,
     )
 
 
@@ -145,11 +160,15 @@ def _scored(run: Run, curve: CurveColumns) -> list[tuple[float, ...]]:
     ]
 
 
-def _with_predictions(
-    curve: CurveColumns, scored: Sequence[tuple[float, ...]]
-) -> list[tuple[float, ...]]:
-    """Keep the rows where anything is predicted; elsewhere precision is a convention."""
-    return [row for place, row in enumerate(scored) if curve.tp[place] + curve.fp[place]]
+def _predicts(curve: CurveColumns, place: int) -> bool:
+    """Whether anything is predicted there; where nothing is, precision is a convention."""
+    return curve.tp[place] + curve.fp[place] > 0
+
+
+def _per_step(curve: CurveColumns, kept: Iterable[int]) -> list[int]:
+    """Choose the places where a slider in steps of 0.001 can stop, and those to keep."""
+    last_of_step = {math.ceil(level * 1000): place for place, level in enumerate(curve.at)}
+    return sorted({0, *last_of_step.values(), *kept})
 
 
 def _counts(curve: CurveColumns, place: int) -> tuple[int, int, int]:
@@ -167,33 +186,35 @@ def _thinned(length: int, kept: Iterable[int]) -> list[int]:
     return sorted({*range(0, length, step), length - 1, *kept})
 
 
-def precision_recall_figure(named: Sequence[tuple[str, Run]]) -> Figure | None:
+def precision_recall_figure(runs: Sequence[Shown]) -> Figure | None:
     """Draw precision against recall, one line per run."""
     series, rows = [], []
-    for number, (name, run) in enumerate(named):
+    for shown in runs:
+        run = shown.run
         if run.curve is None or not len(run.curve):
             continue
         scored = _scored(run, run.curve)
-        points = tuple((row[3], row[2]) for row in _with_predictions(run.curve, scored))
-        series.append(Series(name, points, f"run-{number % COLORS}"))
         places = []
         if run.scoring.threshold is not None:
             places = [_place(run.curve, run.scoring.threshold)]
-            chosen = scored[places[0]]
-            point = ((chosen[3], chosen[2]),)
-            series.append(
-                Series(f"{name}, chosen", point, f"run-{number % COLORS}", line=False, dots=True)
-            )
+        drawn = [place for place in _per_step(run.curve, places) if _predicts(run.curve, place)]
+        line = tuple((scored[place][3], scored[place][2]) for place in drawn)
+        series.append(Series(shown.name, line, shown.color))
+        dots = tuple((scored[place][3], scored[place][2]) for place in places)
+        if dots:
+            name = f"{shown.name}, chosen threshold"
+            series.append(Series(name, dots, shown.color, line=False, dots=True, legend=False))
         rows += [
-            (name, scored[place][0], scored[place][3], scored[place][2])
+            (shown.name, scored[place][0], scored[place][3], scored[place][2])
             for place in _thinned(len(scored), places)
         ]
     if not series:
         return None
     return Figure(
-        id="precision-recall",
+        id=f"precision-recall-{runs[0].number}",
         title="Precision against recall",
-        says="What a little more of one costs of the other; the upper right corner is perfect.",
+        says="What more of one costs in the other. The upper right corner is perfect; a dot marks"
+        " the chosen threshold.",
         x="recall",
         y="precision",
         series=tuple(series),
@@ -202,38 +223,38 @@ def precision_recall_figure(named: Sequence[tuple[str, Run]]) -> Figure | None:
     )
 
 
-def reliability_figure(named: Sequence[tuple[str, Run]]) -> Figure | None:
+def reliability_figure(runs: Sequence[Shown]) -> Figure | None:
     """Draw how often the system was right by how sure it said it was."""
     with_rows = [
-        (number, name, [row for row in run.reliability.rows if row.count], run.reliability)
-        for number, (name, run) in enumerate(named)
-        if run.reliability is not None
+        (shown, [row for row in shown.run.reliability.rows if row.count], shown.run.reliability)
+        for shown in runs
+        if shown.run.reliability is not None
     ]
-    if not any(rows for _, _, rows, _ in with_rows):
+    if not any(rows for _, rows, _ in with_rows):
         return None
-    labels = _level_names([row for _, _, rows, _ in with_rows for row in rows])
+    labels = _level_names([row for _, rows, _ in with_rows for row in rows])
     series, table = [], []
-    for number, name, rows, _ in with_rows:
+    for shown, rows, _ in with_rows:
         points = []
         for row in rows:
             share = share_right(row)
             assert share is not None
             x = _middle(row) if not labels else float(labels.index(row.label))
             points.append((x, share.value, share.low, share.high, row.count))
-            table.append((name, row.label, row.count, share.value, share.low, share.high))
-        series.append(Series(name, tuple(points), f"run-{number % COLORS}", line=False, dots=True))
+            table.append((shown.name, row.label, row.count, share.value, share.low, share.high))
+        series.append(Series(shown.name, tuple(points), shown.color, line=False, dots=True))
     if not labels:
         series.append(Series("as stated", ((0, 0), (1, 1)), "soft", dash=(5, 5)))
     where = "n is beside it." if len(with_rows) == 1 else "n is in the table."
-    errors = [
-        f"{name}: {_stated_error(stated)}."
-        for _, name, _, stated in with_rows
-        if stated.brier is not None and stated.calibration_error is not None
-    ]
     return Figure(
-        id="reliability",
+        id=f"reliability-{runs[0].number}",
         title="Can stated confidence be trusted?",
-        says=" ".join((RELIABILITY, where, *errors)),
+        says=f"{RELIABILITY} {where}",
+        facts=tuple(
+            f"{shown.name}: {_stated_error(stated)}."
+            for shown, _, stated in with_rows
+            if stated.brier is not None and stated.calibration_error is not None
+        ),
         x="stated confidence" if labels else "stated probability",
         y="share right",
         series=tuple(series),
@@ -249,7 +270,7 @@ def _stated_error(stated: Reliability) -> str:
     if stated.predictions is not None:
         sentence += f" over {stated.predictions:,} predictions"
     if stated.calibrated_error is not None:
-        sentence += f", where {stated.calibrated_error:.4f} is to be expected by chance alone"
+        sentence += f", of which {stated.calibrated_error:.4f} would arise by chance"
     return sentence
 
 
@@ -267,22 +288,25 @@ def _middle(row: ReliabilityRow) -> float:
     return (lower + (row.upper if row.upper is not None else 1.0)) / 2
 
 
-def tolerance_figure(named: Sequence[tuple[str, Run]]) -> Figure | None:
+def tolerance_figure(runs: Sequence[Shown]) -> Figure | None:
     """Draw F1 over the tolerance, one line per run."""
     series, rows = [], []
-    for number, (name, run) in enumerate(named):
-        if run.tolerances is None or not len(run.tolerances):
+    for shown in runs:
+        tolerances = shown.run.tolerances
+        if tolerances is None or not len(tolerances):
             continue
-        scored = _scored(run, run.tolerances)
+        scored = _scored(shown.run, tolerances)
         points = tuple((row[0], row[1]) for row in scored)
-        series.append(Series(name, points, f"run-{number % COLORS}", dots=True))
-        rows += [(name, *row, *_counts(run.tolerances, place)) for place, row in enumerate(scored)]
+        series.append(Series(shown.name, points, shown.color, dots=True))
+        rows += [
+            (shown.name, *row, *_counts(tolerances, place)) for place, row in enumerate(scored)
+        ]
     if not series:
         return None
     return Figure(
-        id="tolerance",
+        id=f"tolerance-{runs[0].number}",
         title="F1 over the tolerance",
-        says="A line that climbs shows that many mistakes are near misses.",
+        says="A rising line means that many mistakes are near misses.",
         x="tolerance",
         y="F1",
         series=tuple(series),
@@ -291,28 +315,28 @@ def tolerance_figure(named: Sequence[tuple[str, Run]]) -> Figure | None:
     )
 
 
-def latency_figure(named: Sequence[tuple[str, Run]]) -> Figure | None:
+def latency_figure(runs: Sequence[Shown]) -> Figure | None:
     """Draw the share of units that were done within so many seconds."""
     series, rows = [], []
-    for number, (name, run) in enumerate(named):
+    for shown in runs:
         seconds = sorted(
             unit.seconds
-            for unit in scored_units(run)
+            for unit in scored_units(shown.run)
             if unit.seconds is not None and not unit.replayed
         )
         if not seconds:
             continue
         steps = [(value, (rank + 1) / len(seconds)) for rank, value in enumerate(seconds)]
         kept = [steps[place] for place in _thinned(len(steps), ())]
-        series.append(Series(name, tuple(kept), f"run-{number % COLORS}", dots=len(kept) < 40))
-        rows += [(name, value, share) for value, share in kept]
+        series.append(Series(shown.name, tuple(kept), shown.color, dots=len(kept) < 10))
+        rows += [(shown.name, value, share) for value, share in kept]
     if not series:
         return None
-    word = dict(named[0][1].words).get("units", "units")
+    word = runs[0].run.words.get("units", "units")
     return Figure(
-        id="latency",
+        id=f"latency-{runs[0].number}",
         title="Latency",
-        says=f"The share of {word} that were done within so many seconds.",
+        says=f"The share of {word} done within that many seconds.",
         x="seconds",
         y="share done",
         series=tuple(series),

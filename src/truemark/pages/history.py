@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
-from truemark.pages.document import document
+from truemark.pages.document import document, payload_of
 from truemark.pages.figures import COLORS, Figure, Series
 from truemark.pages.scales import Scale, score_scale
 from truemark.records import SUFFIX
@@ -46,7 +46,7 @@ def history_page(timeline: Timeline, title: str, folder: Path | None = None) -> 
     ]
     return document(
         "history.html.j2",
-        {"runs": [], "findings": [], "figures": [chapter.figure.drawn for chapter in chapters]},
+        payload_of([], [chapter.figure for chapter in chapters]),
         title=title,
         chapters=chapters,
         warnings=timeline.warnings,
@@ -86,9 +86,9 @@ def _history_figure(number: int, runs: Sequence[tuple[PastRun, str]]) -> Figure:
     return Figure(
         id=f"history-{number}",
         title="F1 over time",
-        says="Over time, where runs soon after each other are drawn further apart; bars are 95%"
-        " intervals, and a point without one has too few "
-        f"{runs[0][0].summary.nouns[1]}. A click opens the run.",
+        says="Bars are 95% intervals; a point without one has too few"
+        f" {runs[0][0].summary.nouns[1]}. Runs close in time are drawn apart. Click a point to"
+        " open its run.",
         x="",
         y="F1",
         series=tuple(
@@ -120,9 +120,12 @@ def spread_in_time(moments: Sequence[float]) -> tuple[float, ...]:
 
 
 def _labels(started: Sequence[str]) -> tuple[str, ...]:
-    """Name runs by their day; several of one day also by their time."""
+    """Name runs by their day; several of one day also by their time, to the second if need be."""
     days = Counter(moment[:10] for moment in started)
+    minutes = Counter(moment[:16] for moment in started)
     return tuple(
-        moment[:16].replace("T", " ") if days[moment[:10]] > 1 else moment[:10]
+        moment[: 10 if days[moment[:10]] == 1 else 16 if minutes[moment[:16]] == 1 else 19].replace(
+            "T", " "
+        )
         for moment in started
     )

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from truemark.leaderboard import Board, Standing
-from truemark.pages.document import document
+from truemark.pages.document import document, payload_of
 from truemark.pages.scales import Scale, score_scale
 from truemark.wording import answer, range_text
 
@@ -17,7 +17,7 @@ def leaderboard_page(boards: Sequence[Board], title: str, folder: str) -> str:
     """Draw boards as HTML; `folder` holds the page of each run, seen from this page."""
     return document(
         "leaderboard.html.j2",
-        {"runs": [], "findings": [], "figures": []},
+        payload_of([], []),
         title=f"Leaderboard of {title}",
         name=title,
         boards=boards,

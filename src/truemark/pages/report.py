@@ -9,8 +9,8 @@ from statistics import median, quantiles
 
 from truemark.comparison import Comparison, Versus, compare, run_names
 from truemark.leaderboard import Board, rank
-from truemark.pages.document import document, payload_of
-from truemark.pages.figures import figures_of
+from truemark.pages.document import document, payload_of, signed
+from truemark.pages.figures import COLORS, Figure, Shown, figures_of
 from truemark.pages.scales import Scale, difference_scale, score_scale
 from truemark.records import WRITTEN, Run, Unit, finding_counts
 from truemark.summary import GroupScore, Summary, summarise
@@ -57,19 +57,25 @@ class Spending:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Runs that can be compared, each with its number on the page; the first is the baseline.
+    """Runs that can be compared; the first is the baseline.
 
     `heading` is what they have in common and others on the page have not.
     """
 
     heading: str
-    numbers: tuple[int, ...]
-    runs: tuple[Run, ...]
-    names: tuple[str, ...]
+    shown: tuple[Shown, ...]
     summaries: tuple[Summary, ...]
     comparison: Comparison | None
     scale: Scale
     differences: Scale
+
+    @property
+    def runs(self) -> list[Run]:
+        return [shown.run for shown in self.shown]
+
+    @property
+    def names(self) -> list[str]:
+        return [shown.name for shown in self.shown]
 
     @property
     def several(self) -> bool:
@@ -119,9 +125,90 @@ class Group:
         return None
 
     @property
+    def facts(self) -> list[str]:
+        """Say what the scores rest on; what is true of every run only once."""
+        of_runs = [_facts(shown.run, summary) for shown, summary in self._summarised]
+        common = [fact for fact in of_runs[0] if all(fact in facts for facts in of_runs)]
+        return common + [
+            f"{shown.name}: {fact}" if self.several else fact
+            for shown, facts in zip(self.shown, of_runs, strict=True)
+            for fact in facts
+            if fact not in common
+        ]
+
+    @property
+    def _summarised(self) -> list[tuple[Shown, Summary]]:
+        return list(zip(self.shown, self.summaries, strict=True))
+
+    @property
+    def figures(self) -> list[Figure]:
+        return figures_of(self.shown)
+
+    @property
+    def bars(self) -> list[tuple[str, list[Bar]]]:
+        return _bars(self.runs, self.summaries)
+
+    @property
+    def bar_scale(self) -> Scale:
+        scores = (score for summary in self.summaries for score in summary.groups)
+        return score_scale(score.interval for score in scores)
+
+    @property
+    def kept(self) -> int:
+        """Count the findings that the records keep."""
+        return sum(len(run.findings) for run in self.runs)
+
+    @property
+    def found(self) -> int:
+        return sum(count.count for run in self.runs for count in finding_counts(run))
+
+    @property
+    def counted_twice(self) -> list[str]:
+        """List the kinds of mistakes that the scores count as one missed and one invented."""
+        return sorted(
+            {
+                finding.kind
+                for run in self.runs
+                for finding in run.findings
+                if finding.mistake and finding.kind not in _COUNTED_ONCE
+                if finding.expected is not None and finding.got is not None
+            }
+        )
+
+    @property
+    def spendings(self) -> list[Spending]:
+        spendings = [_spending(shown.name, shown.run) for shown in self.shown]
+        return [spending for spending in spendings if spending.known]
+
+    @property
     def failed(self) -> list[tuple[str, Unit]]:
-        named = zip(self.names, self.summaries, strict=True)
-        return [(name, unit) for name, summary in named for unit in summary.failed]
+        return [
+            (shown.name, unit) for shown, summary in self._summarised for unit in summary.failed
+        ]
+
+
+def _facts(run: Run, summary: Summary) -> list[str]:
+    words = _WORDS | dict(run.words)
+    facts = []
+    if summary.intervals:
+        scored = f"{summary.scored:,} {words['units' if summary.scored != 1 else 'unit']} scored"
+        clusters = f"{summary.intervals['f1'].clusters:,} {summary.nouns[1]}"
+        failed = f"; {len(summary.failed)} failed" if summary.failed else ""
+        facts.append(f"{scored}, intervals from {clusters}{failed}")
+    facts += interval_remarks(summary)
+    if summary.held_out is not None and summary.intervals:
+        lost = signed(summary.held_out - summary.intervals["f1"].value)
+        facts.append(
+            f"with the threshold chosen on the other {words['units']} each time, F1 is"
+            f" {summary.held_out:.3f} ({lost}): what to expect on new {words['units']}"
+        )
+    if summary.repeats:
+        repeats = summary.repeats
+        facts.append(
+            f"asked {repeats.repeats} times each: {repeats.right_in_all.value:.0%} right every"
+            f" time, {repeats.right_in_any.value:.0%} at least once; {len(repeats.flipping)} flip"
+        )
+    return facts + list(run.notes)
 
 
 def report_page(runs: Sequence[Run], *, anyway: bool = False) -> str:
@@ -129,56 +216,49 @@ def report_page(runs: Sequence[Run], *, anyway: bool = False) -> str:
 
     With `anyway` all runs are one group, compared over their common units.
     """
-    names = run_names(runs)
-    groups = comparable_groups(runs, names, anyway)
-    summaries = {
-        number: summary
-        for group in groups
-        for number, summary in zip(group.numbers, group.summaries, strict=True)
-    }
-    in_order = [summaries[number] for number in range(len(runs))]
-    figures = figures_of(runs, names)
+    groups = comparable_groups(runs, anyway)
+    shown = [run for group in groups for run in group.shown]
+    names = {run.name: run.color for run in shown}
     return document(
         "report.html.j2",
-        payload_of(runs, names, [group.numbers for group in groups], figures),
+        payload_of([(group.heading, group.shown) for group in groups], _figures(groups)),
         title=" and ".join(names),
-        runs=runs,
         names=names,
-        several=len(runs) > 1,
+        runs=[run.run for run in shown],
         groups=groups,
+        several=any(group.several for group in groups),
         measures=MEASURES,
-        remarks=interval_remarks,
         interval_name=interval_name,
         words=_WORDS | dict(runs[0].words),
-        bars=_bars(runs, in_order),
-        group_scale=score_scale(score.interval for summary in in_order for score in summary.groups),
-        kept=sum(len(run.findings) for run in runs),
-        counted_twice=sorted(
-            {
-                finding.kind
-                for run in runs
-                for finding in run.findings
-                if finding.mistake and finding.kind not in _COUNTED_ONCE
-                if finding.expected is not None and finding.got is not None
-            }
-        ),
-        found=sum(count.count for run in runs for count in finding_counts(run)),
-        figures=figures,
-        spendings=[spending for spending in map(_spending, names, runs) if spending.known],
     )
 
 
-def comparable_groups(runs: Sequence[Run], names: Sequence[str], anyway: bool) -> list[Group]:
-    """Put runs that can be compared together, in order of first appearance."""
-    together: dict[tuple[tuple[str, str], ...], list[int]] = {}
-    for number, run in enumerate(runs):
+def _figures(groups: Sequence[Group]) -> list[Figure]:
+    return [figure for group in groups for figure in group.figures]
+
+
+def comparable_groups(runs: Sequence[Run], anyway: bool = False) -> list[Group]:
+    """Put runs that can be compared together, in order of first appearance.
+
+    A system has the same colour in all of them.
+    """
+    together: dict[tuple[tuple[str, str], ...], list[Run]] = {}
+    for run in runs:
         key = () if anyway else tuple(sorted(run.comparison_key.items()))
-        together.setdefault(key, []).append(number)
-    keys = [runs[numbers[0]].comparison_key for numbers in together.values()]
-    return [
-        _group(_heading(key, keys), numbers, runs, names, anyway)
-        for key, numbers in zip(keys, together.values(), strict=True)
-    ]
+        together.setdefault(key, []).append(run)
+    keys = [members[0].comparison_key for members in together.values()]
+    colors: dict[str, str] = {}
+    groups: list[Group] = []
+    for comparison_key, members in zip(keys, together.values(), strict=True):
+        before = sum(len(group.shown) for group in groups)
+        shown = tuple(
+            Shown(number, name, colors.setdefault(name, f"run-{len(colors) % COLORS}"), run)
+            for number, (name, run) in enumerate(
+                zip(run_names(members), members, strict=True), start=before
+            )
+        )
+        groups.append(_group(_heading(comparison_key, keys), shown, anyway))
+    return groups
 
 
 def _heading(key: Mapping[str, str], keys: Sequence[Mapping[str, str]]) -> str:
@@ -189,18 +269,12 @@ def _heading(key: Mapping[str, str], keys: Sequence[Mapping[str, str]]) -> str:
     return ", ".join(f"{part} {key.get(part, default.get(part, 'none'))}" for part in differing)
 
 
-def _group(
-    heading: str,
-    numbers: Sequence[int],
-    all_runs: Sequence[Run],
-    all_names: Sequence[str],
-    anyway: bool,
-) -> Group:
-    runs = tuple(all_runs[number] for number in numbers)
-    names = tuple(all_names[number] for number in numbers)
+def _group(heading: str, shown: tuple[Shown, ...], anyway: bool) -> Group:
+    runs = [run.run for run in shown]
     summaries = tuple(summarise(run) for run in runs)
     comparison = None
     if len(runs) > 1:
+        names = [run.name for run in shown]
         comparison = compare(runs, anyway=anyway, summaries=summaries, names=names)
     against = comparison.against if comparison else ()
     intervals = [
@@ -213,9 +287,7 @@ def _group(
     ]
     return Group(
         heading=heading,
-        numbers=tuple(numbers),
-        runs=runs,
-        names=names,
+        shown=shown,
         summaries=summaries,
         comparison=comparison,
         scale=score_scale(

@@ -16,6 +16,17 @@ globalThis.chartsOf = (figures, levels) => {
     ctx.restore();
   }
 
+  /** A line from `top` down to the axis. */
+  function upright({ ctx, chartArea, scales }, value, top, color, dash) {
+    const x = scales.x.getPixelForValue(value);
+    ctx.strokeStyle = color;
+    ctx.setLineDash(dash);
+    ctx.beginPath();
+    ctx.moveTo(x, top);
+    ctx.lineTo(x, chartArea.bottom);
+    ctx.stroke();
+  }
+
   /** Draws intervals of points, marked levels and the slider's place on a chart. */
   const extras = {
     id: "extras",
@@ -40,19 +51,15 @@ globalThis.chartsOf = (figures, levels) => {
         write(ctx, String(point.n), x + (right ? -7 : 7), y - 7, right ? "right" : "left", colorOf("soft"));
       }
       const figure = chart.config.options.figure;
-      const lines = figure.levels.map((level) => [level.x, level.label, colorOf("soft"), [3, 3]]);
-      if (figure.run !== null) lines.push([levels[figure.run], "", colorOf("accent"), []]);
-      lines.forEach(([value, label, color, dash], number) => {
-        const x = scales.x.getPixelForValue(value);
-        ctx.strokeStyle = color;
-        ctx.setLineDash(dash);
-        ctx.beginPath();
-        ctx.moveTo(x, label ? area.top - 14 * number - 10 : area.top);
-        ctx.lineTo(x, area.bottom);
-        ctx.stroke();
-        const right = x > (area.left + area.right) / 2;
-        const side = right ? "right" : "left";
-        write(ctx, label, x + (right ? -5 : 5), area.top - 4 - 14 * number, side, color);
+      if (figure.run !== null) upright(chart, levels[figure.run], area.top, colorOf("accent"), []);
+      // Labels point away from each other, that of the middle above the rest: no line crosses one.
+      const [first, ...others] = [...figure.levels].sort((a, b) => a.x - b.x);
+      [first, others.pop(), ...others].filter(Boolean).forEach((level, row) => {
+        const x = scales.x.getPixelForValue(level.x);
+        const onLeft = level === first && x > 80;
+        const top = area.top - 14 * row;
+        upright(chart, level.x, top - 10, colorOf("soft"), [3, 3]);
+        write(ctx, level.label, x + (onLeft ? -5 : 5), top - 4, onLeft ? "right" : "left", colorOf("soft"));
       });
       ctx.restore();
     },
@@ -129,7 +136,7 @@ globalThis.chartsOf = (figures, levels) => {
         y: { ...axis(figure.y, figure.unit_square), max: 1, ...floor(figure) },
       },
       plugins: {
-        legend: { position: "bottom", labels: { color: colorOf("ink"), boxWidth: 26, boxHeight: 0 } },
+        legend: { position: "bottom", labels: { color: colorOf("ink"), boxWidth: 26, boxHeight: 0, filter: ({ datasetIndex }) => figure.series[datasetIndex].legend } },
         tooltip: { callbacks: { label: (item) => tip(item, figure) } },
       },
     };

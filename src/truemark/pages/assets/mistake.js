@@ -11,9 +11,19 @@ globalThis.mistakesOf = (data, levels, truth, shown) => {
   const unitKey = (id, repeat) => `${repeat} ${id}`;
   const units = runs.map((run) => new Map(run.units.map((u) => [unitKey(u.id, u.repeat), u])));
   const unitOf = (finding, run = finding.run) => units[run].get(unitKey(finding.unit, finding.repeat));
+  /** The words around a mistake: its own, or those of the whole text that it is part of. */
+  const excerptOf = (finding) =>
+    "to" in finding ? data.texts[unitOf(finding).text].slice(finding.from, finding.to) : (data.texts[finding.text ?? -1] ?? "");
+  const excerptMarks = (finding) =>
+    finding.marks ??
+    unitOf(finding)
+      .marks.filter(([start, end, role]) => role !== "candidate" && finding.from <= start && end <= finding.to)
+      .map(([start, end, role, probability]) => [start - finding.from, end - finding.from, role, probability, null]);
   const groupsOf = (finding) => unitOf(finding)?.group ?? [];
   const plain = (value) => (typeof value === "string" ? value : JSON.stringify(value));
 
+  const peersOf = (number) => runs.map((_, other) => other).filter((other) => runs[other].group === runs[number].group);
+  const isCompared = (number) => peersOf(number).length > 1;
   const chip = (text, name = "") => make("span", { class: `chip ${name}` }, make("bdi", {}, text));
   const kindName = (kind) => (Object.hasOwn(WORD, kind) ? kind : "other");
 
@@ -24,7 +34,7 @@ globalThis.mistakesOf = (data, levels, truth, shown) => {
       "header",
       {},
       chip(finding.kind, kindName(finding.kind)),
-      runs.length > 1 ? chip(runs[finding.run].name, `run-${finding.run % 6}`) : null,
+      isCompared(finding.run) ? chip(runs[finding.run].name, runs[finding.run].color) : null,
       make("h3", {}, make("bdi", {}, finding.unit + (finding.repeat ? ` #${finding.repeat}` : ""))),
       ...group.map(([name, value]) => chip(`${name}: ${value}`, "soft")),
       sure === null ? null : chip(`confidence ${sure}`, "soft"),
@@ -84,7 +94,7 @@ globalThis.mistakesOf = (data, levels, truth, shown) => {
   /** The panels of the runs that are compared: two side by side; of more, the mistake's own and
       beside it the one that is chosen among the others. */
   function panelsOf(finding, panelOf) {
-    const peers = runs.map((_, number) => number).filter((number) => runs[number].group === runs[finding.run].group);
+    const peers = peersOf(finding.run);
     if (peers.length < 3) return peers.map(panelOf).filter((panel) => panel !== null);
     const others = peers.filter((number) => number !== finding.run);
     if (!others.includes(compared)) [compared] = others;
@@ -110,7 +120,7 @@ globalThis.mistakesOf = (data, levels, truth, shown) => {
   }
 
   const runTitle = (number) =>
-    runs.length > 1 ? make("h4", { class: `run-${number % 6}` }, make("bdi", {}, runs[number].name)) : null;
+    isCompared(number) ? make("h4", { class: runs[number].color }, make("bdi", {}, runs[number].name)) : null;
 
   /** What the system was told beside the text. */
   function contextOf(unit) {
@@ -127,9 +137,9 @@ globalThis.mistakesOf = (data, levels, truth, shown) => {
   function structured(finding) {
     const unit = unitOf(finding);
     const whole = data.texts[unit?.text ?? -1];
-    const text = whole ?? data.texts[finding.text ?? -1] ?? "";
+    const text = whole ?? excerptOf(finding);
     const by = whole === undefined ? 0 : (finding.from ?? 0);
-    const marks = "text" in finding ? finding.marks.map(([start, end, ...rest]) => [start + by, end + by, ...rest]) : [];
+    const marks = excerptMarks(finding).map(([start, end, ...rest]) => [start + by, end + by, ...rest]);
     const box = make("div", { class: "text lines", dir: "auto", tabindex: "0", role: "region", "aria-label": "Conversation" });
     box.append(marked(text, marks, 0, text.length, null));
     const same = (other) => other.unit === finding.unit && other.repeat === finding.repeat;
@@ -159,11 +169,10 @@ globalThis.mistakesOf = (data, levels, truth, shown) => {
       const unit = unitOf(finding, number);
       const whole = unit !== undefined && unit.text !== null && "place" in finding;
       if (!whole && number !== finding.run) return null;
-      const source = whole ? unit.text : finding.text;
-      if (source === undefined) return null;
-      const text = data.texts[source];
+      const text = whole ? data.texts[unit.text] : excerptOf(finding);
+      if (!text) return null;
       const place = whole ? finding.place : finding.at;
-      const marks = () => (whole ? marksAt(unit, run, levels[number], text) : finding.marks);
+      const marks = () => (whole ? marksAt(unit, run, levels[number], text) : excerptMarks(finding));
       const label = `Text around the mistake, ${run.name}`;
       const box = make("div", { class: "text", dir: "auto", tabindex: "0", role: "region", "aria-label": label });
       box.refresh = () => {
@@ -194,7 +203,7 @@ globalThis.mistakesOf = (data, levels, truth, shown) => {
     if (side !== undefined) {
       return typeof side === "object" && side !== null ? Object.values(side).filter((value) => typeof value === "string").slice(0, 3).join(" · ") : plain(side);
     }
-    const text = data.texts[finding.text ?? -1] ?? "";
+    const text = excerptOf(finding);
     if (!("at" in finding)) return finding.note ?? text.slice(0, 80);
     const before = text.slice(Math.max(0, finding.at - 34), finding.at);
     return `…${before} ▏${text.slice(finding.at, finding.at + 34)}…`;
@@ -202,11 +211,11 @@ globalThis.mistakesOf = (data, levels, truth, shown) => {
 
   /** The finding as it stands on paper, without the whole text. */
   function printed(finding) {
-    const text = data.texts[finding.text ?? -1] ?? "";
+    const text = excerptOf(finding);
     const near = finding.at ?? 0;
     const around = make("p", { class: "text", dir: "auto" });
     const [from, to] = [Math.max(0, near - 160), Math.min(text.length, near + 160)];
-    around.append(marked(text, finding.marks, from, to, finding.at ?? null));
+    around.append(marked(text, excerptMarks(finding), from, to, finding.at ?? null));
     const body = isStructured(finding) ? fieldsTable(finding) : around;
     return make("div", { class: "piece" }, headOf(finding), body, noteOf(finding));
   }
@@ -215,5 +224,5 @@ globalThis.mistakesOf = (data, levels, truth, shown) => {
     [headOf(finding), judging(finding), isStructured(finding) ? structured(finding) : running(finding)].filter(
       (part) => part !== null,
     );
-  return { chip, detail, groupsOf, kindName, plain, printed, snippet };
+  return { chip, detail, excerptOf, groupsOf, isCompared, kindName, plain, printed, snippet };
 };

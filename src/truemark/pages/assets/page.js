@@ -5,7 +5,7 @@
   const PAGE = 100;
   const PRINTED = 200;
   const { make } = texts;
-  const data = JSON.parse(document.getElementById("data").textContent);
+  const data = texts.unpack(JSON.parse(document.getElementById("data").textContent));
   const byId = (id) => document.getElementById(id);
   const all = (selector) => [...document.querySelectorAll(selector)];
 
@@ -13,7 +13,7 @@
   const levels = runs.map((run) => run.threshold);
   const charts = chartsOf(data.figures, levels);
   const truth = truthOf(data);
-  const { chip, detail, groupsOf, kindName, plain, printed, snippet } = mistakesOf(data, levels, truth, settle);
+  const { chip, detail, excerptOf, groupsOf, isCompared, kindName, plain, printed, snippet } = mistakesOf(data, levels, truth, settle);
 
   function setTheme(theme) {
     document.documentElement.dataset.theme = theme;
@@ -78,6 +78,8 @@
   let selected = null;
   let page = 0;
   let searched = null;
+  let part = 0; // the group of comparable runs that is shown below the verdicts
+  const isShown = (finding) => runs[finding.run].group === part;
 
   function confidenceOf(finding) {
     if ("confidence" in finding) return finding.confidence;
@@ -114,7 +116,7 @@
   order.sort((a, b) => findings[b].mistake - findings[a].mistake || sure[b] - sure[a] || a - b);
 
   function searchText(finding) {
-    const parts = [finding.unit, finding.kind, finding.note ?? "", data.texts[finding.text ?? -1] ?? ""];
+    const parts = [finding.unit, finding.kind, finding.note ?? "", excerptOf(finding)];
     const fields = [finding.expected, finding.got].filter((side) => side !== undefined).map(plain);
     return [...parts, ...fields].join("\n").toLowerCase();
   }
@@ -134,6 +136,7 @@
     const tally = new Map();
     order.forEach((number) => {
       const finding = findings[number];
+      if (!isShown(finding)) return;
       const failed = failing(finding, number, wanted);
       if (!failed.length) listed.push(number);
       if (failed.length < 2) count(tally, finding.run, failed[0], barValues(finding), 1);
@@ -190,13 +193,14 @@
 
   /** Bars are as long as what they count, next to the longest of their panel without filters. */
   function showBars(tally) {
-    for (const panel of all(".bars")) {
+    for (const panel of all(`[data-of="${part}"] .bars`)) {
       const counts = [...panel.querySelectorAll("button.bar")].map((bar) =>
         runs.map((_, run) => tally.get(`${run} ${bar.dataset.filter} ${valueOf(bar)}`) ?? 0),
       );
       if (!widest.has(panel)) widest.set(panel, Math.max(1, ...counts.flat()));
       panel.querySelectorAll("button.bar").forEach((bar, place) => {
         counts[place].forEach((shown, run) => {
+          if (runs[run].group !== part) return;
           const width = `${Math.min(100, (100 * shown) / widest.get(panel))}%`;
           bar.querySelector(`rect[data-run="${run}"]`).setAttribute("width", width);
           bar.querySelector(`.number[data-run="${run}"]`).textContent = shown.toLocaleString("en");
@@ -212,7 +216,7 @@
       "a",
       { href: `#finding=${number}`, "data-number": number, tabindex: number === selected ? 0 : -1 },
       chip(finding.kind, kindName(finding.kind)),
-      runs.length > 1 ? make("i", { class: `swatch run-${finding.run % 6}`, title: runs[finding.run].name }) : null,
+      isCompared(finding.run) ? make("i", { class: `swatch ${runs[finding.run].color}`, title: runs[finding.run].name }) : null,
       make("span", { class: "unit" }, make("bdi", {}, finding.unit)),
       make("span", { class: "sure soft" }, ...marksOf(finding), sure),
       make("span", { class: "snippet", dir: "auto" }, snippet(finding)),
@@ -260,7 +264,8 @@
     const counted = (count, word) => `${count.toLocaleString("en")} ${word}${count === 1 ? "" : "s"}`;
     const shown = [counted(listed.length - remarks, "mistake")];
     if (remarks) shown.push(counted(remarks, "remark"));
-    const rest = listed.length < findings.length ? ` of ${findings.length.toLocaleString("en")} in all` : "";
+    const whole = findings.filter(isShown).length;
+    const rest = listed.length < whole ? ` of ${whole.toLocaleString("en")} in all` : "";
     byId("count").textContent = shown.join(" and ") + rest;
     const pages = Math.ceil(listed.length / PAGE);
     const turn = (to, text) => {
@@ -315,17 +320,18 @@
     const parts = new URLSearchParams(filters);
     if (query) parts.set("search", query);
     if (selected !== null) parts.set("finding", selected);
+    if (part) parts.set("part", part);
     history[step](seen(), "", `#${parts}`);
   }
 
-  const seen = () => ({ filters: [...filters], query, selected });
+  const seen = () => ({ filters: [...filters], query, selected, part });
 
   /** Puts back what was seen before a filter was set: Back undoes it. */
   function restore(before) {
     filters.clear();
     for (const [name, value] of before.filters) filters.set(name, value);
     ({ query, selected } = before);
-    refresh();
+    showPart(before.part);
   }
 
   function follow() {
@@ -342,7 +348,7 @@
     for (const name of Object.keys(VALUES)) if (parts.has(name)) filters.set(name, parts.get(name));
     query = parts.get("search") ?? "";
     if (known) selected = number;
-    refresh();
+    showPart(known ? runs[findings[number].run].group : Number(parts.get("part") ?? 0));
     byId("mistakes").scrollIntoView();
   }
 
@@ -360,12 +366,22 @@
     remember("pushState");
   }
 
+  /** Shows one group of comparable runs; filters stay where they still apply. */
+  function showPart(number) {
+    part = runs.some(({ group }) => group === number) ? number : 0;
+    for (const element of all("[data-of]")) element.hidden = Number(element.dataset.of) !== part;
+    for (const button of all("[data-part]")) button.setAttribute("aria-pressed", String(Number(button.dataset.part) === part));
+    fillChoices();
+    refresh();
+  }
+
   /** The choices of every filter, from what the findings have. */
   function fillChoices(only) {
     for (const choice of all("select[data-filter]")) {
       const name = choice.dataset.filter;
       if (only && only !== name) continue;
-      const found = new Set(findings.flatMap(VALUES[name]));
+      const found = new Set(findings.filter(isShown).flatMap(VALUES[name]));
+      if (!only && filters.has(name) && !found.has(filters.get(name))) filters.delete(name);
       const sorted = [...found].sort((a, b) => a.localeCompare(b, "en", { numeric: true }));
       choice.replaceChildren(make("option", { value: "" }, "all"));
       choice.append(...sorted.map((value) => make("option", { value }, value)));
@@ -411,6 +427,10 @@
     if (!button) return;
     const { filter, level, run, verdict } = button.dataset;
     if (verdict) judge(verdict);
+    else if ("part" in button.dataset) {
+      showPart(Number(button.dataset.part));
+      remember("pushState");
+    }
     else if (filter) {
       const value = valueOf(button);
       setFilter(filter, filters.get(filter) === value ? "" : value);
@@ -438,6 +458,7 @@
   function layOut() {
     shownTheme = document.documentElement.dataset.theme;
     document.documentElement.dataset.theme = "light";
+    for (const element of all("[data-of]")) element.hidden = false;
     charts.drawAll();
     if (!byId("printed")) return;
     const pieces = listed.slice(0, PRINTED).map((number) => printed(findings[number]));
@@ -448,6 +469,7 @@
 
   function takeUp() {
     byId("printed")?.replaceChildren();
+    for (const element of all("[data-of]")) element.hidden = Number(element.dataset.of) !== part;
     if (shownTheme === undefined) delete document.documentElement.dataset.theme;
     else document.documentElement.dataset.theme = shownTheme;
     charts.redraw();
@@ -473,8 +495,7 @@
     byId("export").addEventListener("click", exportMarks);
     addEventListener("hashchange", () => history.state ?? follow());
     addEventListener("popstate", (event) => event.state && restore(event.state));
-    fillChoices();
-    refresh();
+    showPart(0);
     follow();
     showMarks();
     history.replaceState(seen(), "");

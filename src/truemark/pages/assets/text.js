@@ -12,6 +12,21 @@ globalThis.texts = (() => {
     return element;
   }
 
+  /** The data of a page with its marks and findings as objects; what is missing has no name. */
+  function unpack(data) {
+    const marks = (rows) => rows.map(([start, role, probability, end, truth]) => [start, end ?? start, data.roles[role], probability ?? null, truth ?? null]);
+    for (const unit of data.runs.flatMap((run) => run.units)) unit.marks = marks(unit.marks);
+    data.findings = data.findings.map((row) => {
+      const finding = {};
+      row.forEach((value, column) => {
+        if (value !== null) finding[data.columns[column]] = value;
+      });
+      if (finding.marks) finding.marks = marks(finding.marks);
+      return finding;
+    });
+    return data;
+  }
+
   /** Whether two places lie at most so many characters apart; some characters count as two here. */
   function within(text, one, other, tolerance) {
     const [from, to] = one < other ? [one, other] : [other, one];
@@ -105,5 +120,5 @@ globalThis.texts = (() => {
     return box;
   }
 
-  return { WORD, make, marked, marksAt };
+  return { WORD, make, marked, marksAt, unpack };
 })();

@@ -63,7 +63,7 @@ globalThis.truthOf = (data) => {
       const wrong = marked.filter((finding) => verdictOf(finding) === "wrong");
       for (const finding of wrong) change(finding).forEach((by, place) => (counts[place] += by));
       const mistakes = findings.filter(({ run, mistake }) => run === number && mistake).length;
-      const whose = runs.length > 1 ? `${run.name}: ` : "";
+      const whose = runs.length > 1 ? `${run.label}: ` : "";
       const unclear = marked.length - wrong.length ? `, ${marked.length - wrong.length} of them unclear` : "";
       const score = f1(counts.map((count) => Math.max(0, count)), run.empty).toFixed(3);
       return [`${whose}${marked.length} of ${mistakes} marked${unclear}: F1 would be ${score}`];
@@ -84,7 +84,7 @@ globalThis.truthOf = (data) => {
       }));
       if (!marks.length) return [];
       const content = JSON.stringify({ format: "truemark.marks/1", run: run.id, signature: run.signature, marks }, null, 2);
-      return [[`${run.name.replace(/[^\w.-]+/g, "-").slice(0, 60)}-${run.id}.marks.json`, `${content}\n`]];
+      return [[`${run.label.replace(/[^\w.-]+/g, "-").slice(0, 60)}-${run.id}.marks.json`, `${content}\n`]];
     });
   }
 
