@@ -12,8 +12,8 @@ from zoneinfo import ZoneInfo
 
 from tests.cal_ai.calendar_servers import PASSWORD, USER, GoogleServer, Radicale
 
-from cal_ai.calendars.caldav import CalDavAccount, CalDavCalendar
-from cal_ai.calendars.google import GoogleAccount, GoogleCalendar
+from cal_ai.calendars.caldav import CalDavCalendar
+from cal_ai.calendars.google import GoogleCalendar
 from cal_ai.calendars.google_sign_in import SignIn
 from cal_ai.calendars.ics import IcsCalendar
 from cal_ai.calendars.protocol import Calendar
@@ -107,8 +107,8 @@ class CalDavBackend:
     @classmethod
     def make(cls, server: Radicale, name: str) -> CalDavBackend:
         address = server.new_calendar(name)
-        account = CalDavAccount.at(address, USER, PASSWORD)
-        return cls(server, address, CalDavCalendar(account, BERLIN, timeout_s=5))
+        calendar = CalDavCalendar(address, USER, PASSWORD, BERLIN, timeout_s=5)
+        return cls(server, address, calendar)
 
     def seed(
         self, uid: str, title: str, start: datetime, end: datetime, rule: str | None = None
@@ -135,8 +135,8 @@ class GoogleBackend:
     def make(cls, server: GoogleServer, folder: Path) -> GoogleBackend:
         sign_in = SignIn(folder / "credentials.json", folder / "token.json")
         sign_in.token_file.write_text(json.dumps(server.token()))
-        account = GoogleAccount(sign_in, endpoint=server.url)
-        return cls(server, GoogleCalendar(account, BERLIN, policy=QUICK), sign_in)
+        calendar = GoogleCalendar(sign_in, BERLIN, endpoint=server.url, policy=QUICK)
+        return cls(server, calendar, sign_in)
 
     def seed(
         self, uid: str, title: str, start: datetime, end: datetime, rule: str | None = None

@@ -15,7 +15,7 @@ from cal_ai.applying.journal import Journal
 from cal_ai.applying.outcomes import Outcome, outcomes_text
 from cal_ai.applying.pipeline import Conversation, apply_transcript
 from cal_ai.calendars.ics import IcsCalendar
-from cal_ai.calendars.protocol import Calendar, Details, Entry, Unreachable
+from cal_ai.calendars.protocol import Calendar, CalendarError, Details, Entry
 from cal_ai.events import Event
 from cal_ai.extractors.protocol import Extraction, Request
 from cal_ai.transcripts.conversation import Transcript, Utterance
@@ -227,7 +227,7 @@ def test_a_removal_is_not_made_up_for_with_the_next_occurrence(file: IcsBackend)
 
     class Failing(IcsCalendar):
         def create(self, uid: str, details: Details, mark: str) -> Entry:
-            raise Unreachable("the server does not answer")
+            raise CalendarError("the server does not answer")
 
     failing = Failing(file.path, BERLIN)
     assert results(run(file, first_standup, calendar=failing)) == [

@@ -8,7 +8,6 @@ from datetime import datetime
 from cal_ai.calendars.protocol import (
     AlreadyThere,
     Calendar,
-    CalendarError,
     Details,
     Entry,
     EventGone,
@@ -17,62 +16,32 @@ from cal_ai.calendars.protocol import (
 )
 
 
-class NoCalendar:
-    """A calendar that holds nothing, for a dry run without one."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-        self.identity = ""
-        self.changes_at_once = 1
-
-    def changing(self) -> AbstractContextManager[None]:
-        return nullcontext()
-
-    def coming(self, start: datetime, end: datetime) -> Listing:
-        return Listing(())
-
-    def get(self, uid: str, recurrence: Moment | None = None) -> Entry:
-        raise EventGone(f"{self.name}: the event is no longer there")
-
-    def create(self, uid: str, details: Details, mark: str) -> Entry:
-        raise self._refusal()
-
-    def update(self, entry: Entry, details: Details, mark: str) -> Entry:
-        raise self._refusal()
-
-    def delete(self, entry: Entry) -> None:
-        raise self._refusal()
-
-    def close(self) -> None:
-        """Nothing is held open."""
-
-    def _refusal(self) -> CalendarError:
-        return CalendarError(f"{self.name}: cannot be changed in a dry run")
-
-
 class DryRun:
-    """Reads another calendar, keeps the changes to itself, and answers as if they were made."""
+    """Reads another calendar, keeps the changes to itself, and answers as if they were made.
 
-    def __init__(self, calendar: Calendar) -> None:
+    Without another calendar nothing is planned.
+    """
+
+    def __init__(self, calendar: Calendar | None, name: str = "") -> None:
         self._calendar = calendar
         self._changed: dict[tuple[str, Moment | None], Entry | None] = {}
-        self.name = calendar.name
-        self.changes_at_once = calendar.changes_at_once
+        self.name = calendar.name if calendar else name
+        self.changes_at_once = calendar.changes_at_once if calendar else 1
 
     @property
     def identity(self) -> str:
-        return self._calendar.identity
+        return self._calendar.identity if self._calendar else ""
 
     def changing(self) -> AbstractContextManager[None]:
         return nullcontext()
 
     def coming(self, start: datetime, end: datetime) -> Listing:
-        return self._calendar.coming(start, end)
+        return self._calendar.coming(start, end) if self._calendar else Listing(())
 
     def get(self, uid: str, recurrence: Moment | None = None) -> Entry:
-        if (uid, recurrence) not in self._changed:
+        if self._calendar and (uid, recurrence) not in self._changed:
             return self._calendar.get(uid, recurrence)
-        entry = self._changed[uid, recurrence]
+        entry = self._changed.get((uid, recurrence))
         if entry is None:
             raise EventGone(f"{self.name}: the event is no longer there")
         return entry
@@ -95,4 +64,5 @@ class DryRun:
         self._changed[entry.uid, entry.recurrence] = None
 
     def close(self) -> None:
-        self._calendar.close()
+        if self._calendar:
+            self._calendar.close()

@@ -16,7 +16,7 @@ from zoneinfo import ZoneInfo
 
 from cal_ai.applying.changes import Applier, transcript_id
 from cal_ai.applying.decisions import DEFAULT_APPLY, admits, decide
-from cal_ai.applying.dry_run import DryRun, NoCalendar
+from cal_ai.applying.dry_run import DryRun
 from cal_ai.applying.journal import Earlier, Journal
 from cal_ai.applying.outcomes import CHANGES, Outcome, outcome_facts, outcomes_text
 from cal_ai.calendars.choosing import choose_calendar, data_folder, shown_calendar
@@ -125,7 +125,7 @@ def _apply_file(
         datetime.now(zone) if zone else settings.now(),
         zone,
         extractor,
-        DryRun(calendar) if options.dry_run else calendar,
+        calendar,
         Journal(data_folder() / "applied.jsonl"),
         dry_run=options.dry_run,
         again=options.again,
@@ -151,14 +151,15 @@ def _apply_file(
 def _calendar(options: argparse.Namespace, settings: Settings, zone: ZoneInfo | None) -> Calendar:
     """Open the calendar; a dry run that names none does without the libraries for it."""
     try:
-        return choose_calendar(options.calendar, settings, zone, timeout_s=options.timeout)
+        calendar = choose_calendar(options.calendar, settings, zone, timeout_s=options.timeout)
+        return DryRun(calendar) if options.dry_run else calendar
     except NotInstalled as missing:
         if not options.dry_run or options.calendar is not None:
             raise
         default = data_folder() / "calendar.ics"
         if default.exists():
             note(f"warning: {default} is not read: {missing}")
-        return NoCalendar(f"ics:{default}")
+        return DryRun(None, f"ics:{default}")
 
 
 def _remarks(

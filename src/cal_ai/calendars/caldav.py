@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import quote, unquote, urljoin, urlsplit, urlunsplit
@@ -17,7 +17,6 @@ from caldav.response import DAVResponse
 from cal_ai.calendars.document import EMPTY, Document, utc_stamp
 from cal_ai.calendars.occurrences import Budget
 from cal_ai.calendars.protocol import (
-    AccessRefused,
     AlreadyThere,
     CalendarError,
     ChangedMeanwhile,
@@ -26,7 +25,6 @@ from cal_ai.calendars.protocol import (
     EventGone,
     Listing,
     Moment,
-    Unreachable,
 )
 from cal_ai.calendars.servers import calendar_policy, wait_for_server
 from truemark.services.addresses import same_origin, shown_address
@@ -52,26 +50,6 @@ _UID_CONFLICT = "no-uid-conflict"
 _ICALENDAR = {"Content-Type": "text/calendar; charset=utf-8"}
 
 
-@dataclass(frozen=True, slots=True)
-class CalDavAccount:
-    """Where the server is and who asks; the password stays out of the printed form."""
-
-    url: str
-    username: str | None = None
-    password: str | None = field(default=None, repr=False)
-
-    @classmethod
-    def at(cls, url: str, username: str | None, password: str | None) -> CalDavAccount:
-        """Make the account at an address; a user in the address counts if no other is given."""
-        parts = urlsplit(url)
-        if parts.username and username is None:
-            username = unquote(parts.username)
-            password = unquote(parts.password) if parts.password else password
-        host = parts.netloc.rpartition("@")[2]
-        path = parts.path if parts.path.endswith("/") else f"{parts.path}/"
-        return cls(urlunsplit((parts.scheme, host, path, "", "")), username, password)
-
-
 def _now() -> datetime:
     return datetime.now(UTC)
 
@@ -85,24 +63,26 @@ class CalDavCalendar:
 
     def __init__(
         self,
-        account: CalDavAccount,
+        address: str,
+        username: str | None,
+        password: str | None,
         zone: ZoneInfo | None,
         *,
         clock: Callable[[], datetime] = _now,
         timeout_s: float | None = None,
     ) -> None:
-        self._account = account
+        self._home, self._username, self._password = _sign_in(address, username, password)
         self._zone = zone
         self._clock = clock
-        require_usable_proxies(account.url, ("python_socks", "python-socks"))
+        require_usable_proxies(self._home, ("python_socks", "python-socks"))
         self._client = DAVClient(
-            url=account.url,
-            username=account.username,
-            password=account.password,
+            url=self._home,
+            username=self._username,
+            password=self._password,
             enable_rfc6764=False,
         )
         session: Any = BoundedSession(
-            self._client.session, account.url, calendar_policy(timeout_s), wait_for_server
+            self._client.session, self._home, calendar_policy(timeout_s), wait_for_server
         )
         self._client.session = session
         self._addresses: dict[str, str] = {}
@@ -112,7 +92,7 @@ class CalDavCalendar:
             self._client.close()
             raise
         self.name = self._clean(f"caldav:{self._collection}")
-        self.identity = f"{self.name} {account.username or ''}".strip()
+        self.identity = f"{self.name} {self._username or ''}".strip()
         self.changes_at_once = 1
 
     def changing(self) -> AbstractContextManager[None]:
@@ -123,7 +103,7 @@ class CalDavCalendar:
         warnings: list[str] = []
         budget = Budget()
         for address, text, etag in self._overlapping(start, end):
-            if not same_origin(address, self._account.url):
+            if not same_origin(address, self._home):
                 where = shown_address(address)
                 warnings.append(f"{self.name}: an event on another server, {where}, is left out")
                 continue
@@ -176,19 +156,19 @@ class CalDavCalendar:
     def _find_collection(self) -> str:
         """Find the calendar: the given address, else the only calendar of its owner."""
         with self._faults():
-            response = self._client.propfind(self._account.url, ["resourcetype"], depth=0)
+            response = self._client.propfind(self._home, ["resourcetype"], depth=0)
             if response.status == 404:
-                raise CalendarError(f"caldav:{self._account.url}: nothing is there (404)")
+                raise CalendarError(f"caldav:{self._home}: nothing is there (404)")
             if response.status != 207:
                 raise CalendarError(
-                    f"caldav:{self._account.url}: is no CalDAV server (it answers"
+                    f"caldav:{self._home}: is no CalDAV server (it answers"
                     f" {response.status} to PROPFIND); check the address"
                 )
             if (
                 response.tree is not None
                 and response.tree.find(f".//{{{_CALDAV}}}calendar") is not None
             ):
-                return self._account.url
+                return self._home
             try:
                 calendars = [str(calendar.url) for calendar in self._client.get_calendars()]
             except ValueError as error:  # the library quotes an address that it refuses to join
@@ -199,13 +179,13 @@ class CalDavCalendar:
             return calendars[0]
         what = "holds no calendar" if not calendars else f"holds {len(calendars)} calendars"
         choice = f"; name one of {', '.join(map(shown_address, calendars))}" if calendars else ""
-        raise CalendarError(f"caldav:{self._account.url}: {what}, expected one{choice}")
+        raise CalendarError(f"caldav:{self._home}: {what}, expected one{choice}")
 
     def _require_own_server(self, *addresses: str) -> None:
         for address in addresses:
-            if not same_origin(urljoin(self._account.url, address), self._account.url):
+            if not same_origin(urljoin(self._home, address), self._home):
                 raise CalendarError(
-                    f"caldav:{self._account.url}: the calendar is on another server,"
+                    f"caldav:{self._home}: the calendar is on another server,"
                     f" {shown_address(address)}; name that one"
                 )
 
@@ -226,11 +206,11 @@ class CalDavCalendar:
             ]
 
     def _seen(self, entry: Entry, etag: str) -> Entry:
-        return replace(entry.without_secrets(self._account.password), version=etag)
+        return replace(entry.without_secrets(self._password), version=etag)
 
     def _clean(self, text: str) -> str:
         """Take the password out of what the server says."""
-        return without_secrets(text, self._account.password)
+        return without_secrets(text, self._password)
 
     def _address(self, uid: str) -> str:
         default = urljoin(self._collection, f"{quote(uid, safe='@')}.ics")
@@ -298,13 +278,13 @@ class CalDavCalendar:
 
     @contextmanager
     def _faults(self) -> Iterator[None]:
-        where = f"caldav:{self._account.url}"
+        where = f"caldav:{self._home}"
         try:
             yield
         except error.AuthorizationError as refusal:
-            raise AccessRefused(f"{where}: {self._refusal(refusal)}") from refusal
+            raise CalendarError(f"{where}: {self._refusal(refusal)}") from refusal
         except CallFailed as failure:
-            raise Unreachable(f"{where}: {failure.reason}") from failure
+            raise CalendarError(f"{where}: {failure.reason}") from failure
         except UnfitAnswerError as unfit:
             raise CalendarError(f"{where}: {unfit}") from unfit
         except error.DAVError as fault:
@@ -312,7 +292,7 @@ class CalDavCalendar:
             raise CalendarError(f"{where}: the server answered {status}") from fault
         except OSError as broken:
             reason = type(broken).__name__
-            raise Unreachable(f"{where}: the server does not answer ({reason})") from broken
+            raise CalendarError(f"{where}: the server does not answer ({reason})") from broken
         except _PARSER_ERRORS as malformed:
             raise CalendarError(
                 f"{where}: the server's answer is no WebDAV; check the address"
@@ -321,8 +301,21 @@ class CalDavCalendar:
     def _refusal(self, refusal: Exception) -> str:
         if getattr(refusal, "status", None) == 403:
             return "the server forbids it (403); the calendar may be for reading only"
-        verb = "set" if self._account.username is None else "check"
+        verb = "set" if self._username is None else "check"
         return f"the server refuses access; {verb} CALDAV_USERNAME and CALDAV_PASSWORD"
+
+
+def _sign_in(
+    address: str, username: str | None, password: str | None
+) -> tuple[str, str | None, str | None]:
+    """Return the plain address, and the user in it if no other is given."""
+    parts = urlsplit(address)
+    if parts.username and username is None:
+        username = unquote(parts.username)
+        password = unquote(parts.password) if parts.password else password
+    host = parts.netloc.rpartition("@")[2]
+    path = parts.path if parts.path.endswith("/") else f"{parts.path}/"
+    return urlunsplit((parts.scheme, host, path, "", "")), username, password
 
 
 def _if_match(version: str) -> dict[str, str]:

@@ -69,22 +69,28 @@ def _caldav(
     url: str, settings: Settings, zone: ZoneInfo | None, timeout_s: float | None
 ) -> Calendar:
     require("caldav", "--calendar caldav", "caldav", *_ICALENDAR)
-    from cal_ai.calendars.caldav import CalDavAccount, CalDavCalendar
+    from cal_ai.calendars.caldav import CalDavCalendar
 
-    account = CalDavAccount.at(url, settings.caldav_username, settings.caldav_password)
-    return CalDavCalendar(account, zone, timeout_s=timeout_s)
+    return CalDavCalendar(
+        url, settings.caldav_username, settings.caldav_password, zone, timeout_s=timeout_s
+    )
 
 
 def _google(
     calendar_id: str, settings: Settings, zone: ZoneInfo | None, timeout_s: float | None
 ) -> Calendar:
     require("google", "--calendar google", "googleapiclient", "google_auth_oauthlib", *_ICALENDAR)
-    from cal_ai.calendars.google import GoogleAccount, GoogleCalendar
+    from cal_ai.calendars.google import GoogleCalendar
     from cal_ai.calendars.google_sign_in import SignIn
 
     folder = user_config_path(_FOLDER, appauthor=False)
     given = settings.google_credentials
     client_file = _user_path(given) if given else folder / "credentials.json"
     sign_in = SignIn(client_file, folder / "google-token.json")
-    account = GoogleAccount(sign_in, calendar_id, settings.google_endpoint)
-    return GoogleCalendar(account, zone, policy=calendar_policy(timeout_s))
+    return GoogleCalendar(
+        sign_in,
+        zone,
+        calendar_id=calendar_id,
+        endpoint=settings.google_endpoint,
+        policy=calendar_policy(timeout_s),
+    )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import http.client
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext, suppress
-from dataclasses import dataclass
 from datetime import date, datetime
 from functools import partial
 from typing import Annotated, Any, NotRequired, TypedDict
@@ -20,7 +19,6 @@ from msgspec import Meta
 
 from cal_ai.calendars.google_sign_in import SignIn
 from cal_ai.calendars.protocol import (
-    AccessRefused,
     AlreadyThere,
     CalendarError,
     ChangedMeanwhile,
@@ -29,7 +27,6 @@ from cal_ai.calendars.protocol import (
     EventGone,
     Listing,
     Moment,
-    Unreachable,
 )
 from cal_ai.calendars.servers import calendar_policy, wait_for_server
 from cal_ai.calendars.zones import in_zone, midnight
@@ -81,15 +78,6 @@ class _Event(TypedDict):
     attendees: NotRequired[list[object] | None]
 
 
-@dataclass(frozen=True, slots=True)
-class GoogleAccount:
-    """Which calendar, how to sign in, and the server's address if it is not Google's."""
-
-    sign_in: SignIn
-    calendar_id: str = "primary"
-    endpoint: str | None = None
-
-
 class GoogleCalendar:
     """The events of one Google calendar; an occurrence of a recurring event has its own id.
 
@@ -97,26 +85,31 @@ class GoogleCalendar:
     """
 
     def __init__(
-        self, account: GoogleAccount, zone: ZoneInfo | None, *, policy: CallPolicy | None = None
+        self,
+        sign_in: SignIn,
+        zone: ZoneInfo | None,
+        *,
+        calendar_id: str = "primary",
+        endpoint: str | None = None,
+        policy: CallPolicy | None = None,
     ) -> None:
-        require_usable_proxies(account.endpoint, ("socks", "PySocks"))
-
-        calendar_id = account.calendar_id
+        require_usable_proxies(endpoint, ("socks", "PySocks"))
         self.name = "google" if calendar_id == "primary" else f"google:{calendar_id}"
         self.identity = self.name
         self.changes_at_once = 1
-        self._account = account
+        self._sign_in = sign_in
+        self._calendar_id = calendar_id
         self._zone = zone
         self._policy = policy or calendar_policy()
-        self._credentials = account.sign_in.credentials()
+        self._credentials = sign_in.credentials()
         self._kept = self._credentials.token
         self._http = google_auth_httplib2.AuthorizedHttp(
             self._credentials, http=bounded_httplib2(self._policy.timeout_s)
         )
         # Said here, because the environment may name the cloud of another product.
         options = {"universe_domain": "googleapis.com"}
-        if account.endpoint is not None:
-            options["api_endpoint"] = f"{account.endpoint.rstrip('/')}/calendar/v3/"
+        if endpoint is not None:
+            options["api_endpoint"] = f"{endpoint.rstrip('/')}/calendar/v3/"
         try:
             # With the description of the API that ships with the client, none has to be fetched.
             service = build(
@@ -135,7 +128,7 @@ class GoogleCalendar:
         page: str | None = None
         for _ in range(_MOST_PAGES):
             request = self._events.list(
-                calendarId=self._account.calendar_id,
+                calendarId=self._calendar_id,
                 timeMin=start.isoformat(),
                 timeMax=end.isoformat(),
                 singleEvents=True,
@@ -160,19 +153,19 @@ class GoogleCalendar:
         )
 
     def get(self, uid: str, recurrence: Moment | None = None) -> Entry:
-        item = self._call(self._events.get(calendarId=self._account.calendar_id, eventId=uid))
+        item = self._call(self._events.get(calendarId=self._calendar_id, eventId=uid))
         if not stands(item):
             raise EventGone(f"{self.name}: the event is no longer there")
         return self._entry(item)
 
     def create(self, uid: str, details: Details, mark: str) -> Entry:
         body = {"id": uid, **event_body(details, None, mark, self._zone)}
-        insert = self._events.insert(calendarId=self._account.calendar_id, body=body)
+        insert = self._events.insert(calendarId=self._calendar_id, body=body)
         try:
             return self._entry(self._call(insert))
         except AlreadyThere:
             # Google keeps the id of a removed event, so the event is restored instead.
-            event = {"calendarId": self._account.calendar_id, "eventId": uid}
+            event = {"calendarId": self._calendar_id, "eventId": uid}
             if stands(self._found(self._events.get(**event))):
                 raise
             body["status"] = "confirmed"
@@ -186,14 +179,14 @@ class GoogleCalendar:
 
     def update(self, entry: Entry, details: Details, mark: str) -> Entry:
         patch = self._events.patch(
-            calendarId=self._account.calendar_id,
+            calendarId=self._calendar_id,
             eventId=entry.uid,
             body=event_body(details, entry.details, mark, self._zone),
         )
         return self._entry(self._call_if_unchanged(patch, entry))
 
     def delete(self, entry: Entry) -> None:
-        removal = self._events.delete(calendarId=self._account.calendar_id, eventId=entry.uid)
+        removal = self._events.delete(calendarId=self._calendar_id, eventId=entry.uid)
         self._call_if_unchanged(removal, entry)
 
     def close(self) -> None:
@@ -222,10 +215,10 @@ class GoogleCalendar:
         try:
             return call_patiently(partial(self._answer, request), self._policy, wait_for_server)
         except CallFailed as failure:
-            raise Unreachable(f"{self.name}: {failure.reason}") from failure
+            raise CalendarError(f"{self.name}: {failure.reason}") from failure
         finally:
             if self._credentials.token != self._kept:
-                self._account.sign_in.keep(self._credentials)
+                self._sign_in.keep(self._credentials)
                 self._kept = self._credentials.token
 
     def _answer(self, request: Any) -> Mapping[str, Any]:
@@ -264,7 +257,7 @@ class GoogleCalendar:
         if status == 401:
             return self._signed_out()
         if status == 403:
-            return AccessRefused(f"{self.name}: the server refuses access{reason}")
+            return CalendarError(f"{self.name}: the server refuses access{reason}")
         return CalendarError(f"{self.name}: the server answered {status}{reason}")
 
     def _quoted(self, message: object) -> str:
@@ -279,10 +272,10 @@ class GoogleCalendar:
     def _malformed(self) -> CalendarError:
         return CalendarError(f"{self.name}: the server's answer is no use")
 
-    def _signed_out(self) -> AccessRefused:
-        return AccessRefused(
+    def _signed_out(self) -> CalendarError:
+        return CalendarError(
             f"{self.name}: the sign-in is no longer accepted;"
-            f" remove {self._account.sign_in.token_file} and sign in again"
+            f" remove {self._sign_in.token_file} and sign in again"
         )
 
 

@@ -19,7 +19,7 @@ from google_auth_oauthlib.flow import (  # type: ignore[import-untyped]  # ships
 from oauthlib.oauth2 import OAuth2Error  # type: ignore[import-untyped]  # ships no types
 from requests.exceptions import RequestException
 
-from cal_ai.calendars.protocol import AccessRefused
+from cal_ai.calendars.protocol import CalendarError
 from truemark.errors import TruemarkError
 from truemark.files import PRIVATE, read_text, write_atomically, write_error
 from truemark.jsontext import read_json
@@ -64,7 +64,7 @@ class SignIn:
         try:
             return _credentials(read_json(_SavedSignIn, content, str(self.token_file)))
         except (TruemarkError, ValueError) as error:
-            raise AccessRefused(
+            raise CalendarError(
                 f"{self.token_file}: is not a saved sign-in; remove it and sign in again"
             ) from error
 
@@ -79,7 +79,7 @@ class SignIn:
 
     def _ask(self) -> Any:
         if not self.client_file.exists():
-            raise AccessRefused(
+            raise CalendarError(
                 f"{self.client_file}: no such file; make an OAuth client of type Desktop app"
                 f" ({_GUIDE}), save its JSON there or name it in GOOGLE_CREDENTIALS"
             )
@@ -88,7 +88,7 @@ class SignIn:
             flow = InstalledAppFlow.from_client_config(client, SCOPES)
             flow.oauth2session.max_redirects = 0  # the code and the client's secret go no further
         except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
-            raise AccessRefused(
+            raise CalendarError(
                 f"{self.client_file}: is not the JSON of an OAuth client of type Desktop app"
             ) from error
         try:
@@ -96,14 +96,14 @@ class SignIn:
             with contextlib.redirect_stdout(sys.stderr):
                 credentials = flow.run_local_server(port=0, timeout_seconds=_SIGN_IN_WAIT_S)
         except WSGITimeoutError as error:
-            raise AccessRefused(
+            raise CalendarError(
                 f"google: nobody signed in within {_SIGN_IN_WAIT_S} s; run it again"
             ) from error
         except RequestException as error:
             reason = type(error).__name__
-            raise AccessRefused(f"google: the sign-in failed: no answer ({reason})") from error
+            raise CalendarError(f"google: the sign-in failed: no answer ({reason})") from error
         except OAuth2Error as error:
-            raise AccessRefused(f"google: the sign-in failed: {error.description}") from error
+            raise CalendarError(f"google: the sign-in failed: {error.description}") from error
         self.keep(credentials)
         return credentials
 

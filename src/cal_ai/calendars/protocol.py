@@ -30,14 +30,6 @@ class ChangedMeanwhile(CalendarError):  # noqa: N818
     """Someone else has changed the event since it was read."""
 
 
-class AccessRefused(CalendarError):  # noqa: N818
-    """The calendar does not accept these credentials."""
-
-
-class Unreachable(CalendarError):  # noqa: N818
-    """The server did not answer."""
-
-
 @dataclass(frozen=True, slots=True)
 class Details:
     """What an event says; times carry a zone, those of an all-day event are midnights.
