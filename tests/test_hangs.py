@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 from tests.hostile.forked import fork
+from tests.hostile.surroundings import is_running
 
 ROOT = Path(__file__).parents[1]
 HANGING = """
@@ -44,13 +45,6 @@ def test_a_test_that_hangs_anywhere_fails_and_the_others_run(tmp_path: Path) -> 
     assert "3 failed, 1 passed" in ran.stdout
     for name in ("in_python -", "again_while_cleaning_up - worker", "no_python_run - worker"):
         assert name in ran.stdout
-
-
-def is_running(process: int) -> bool:
-    try:
-        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
 
 
 def test_a_forked_child_does_not_outlive_its_parent() -> None:

@@ -33,7 +33,7 @@ T = TypeVar("T")
 SEED = 20260220
 PAGE = Path(__file__).parents[2] / "docs" / "reliability.md"
 WAITERS = 6  # processes for the parts that do little but wait, for servers that are asked again
-WAITING = ("servers", "answers")
+WAITING = ("servers", "answers", "addresses", "secrets", "environment", "signals")
 Finding = tuple[str, str, list[str]]
 
 
@@ -118,10 +118,48 @@ def disks_part(seed: int, own: Share, folder: str) -> Iterator[Finding]:
 
 
 def writers_part(seed: int, own: Share, folder: str) -> Iterator[Finding]:
-    """Four at once of each command that writes."""
+    """Four at once of each command that writes, one of them killed in every second case."""
     from tests.hostile.disks import writer_cases
 
-    yield from writer_cases(folder, own)
+    yield from writer_cases(folder, seed, own)
+
+
+def addresses_part(seed: int, own: Share, folder: str) -> Iterator[Finding]:
+    """Servers that send their clients to other servers."""
+    from tests.hostile.addresses import address_cases
+
+    yield from address_cases(folder, own)
+
+
+def secrets_part(seed: int, own: Share, folder: str) -> Iterator[Finding]:
+    """Servers that give secrets back, escaped in every way."""
+    from tests.hostile.echoes import echo_cases
+
+    yield from echo_cases(folder, seed, own)
+
+
+def environment_part(seed: int, own: Share, folder: str) -> Iterator[Finding]:
+    """Settings of proxies and clouds."""
+    from tests.hostile.surroundings import environment_cases
+
+    yield from environment_cases(folder, seed, own)
+
+
+def limits_part(seed: int, own: Share, folder: str) -> Iterator[Finding]:
+    """Too little memory, and calendars that are large in one way."""
+    from tests.hostile.large_calendars import large_calendar_cases
+    from tests.hostile.surroundings import limit_cases
+
+    yield from limit_cases(folder, seed, own)
+    cases = own(large_calendar_cases(random.Random(f"{seed} calendars"), rounds=0))
+    yield from _checked(cases, Path(folder) / "case")
+
+
+def signals_part(seed: int, own: Share, folder: str) -> Iterator[Finding]:
+    """Signals to commands that have started programs."""
+    from tests.hostile.surroundings import signal_cases
+
+    yield from signal_cases(folder, seed, own)
 
 
 def labels_part(seed: int, own: Share, folder: str) -> Iterator[Finding]:
@@ -140,6 +178,11 @@ PARTS: dict[str, Callable[[int, Share, str], Iterator[Finding]]] = {
     "disks": disks_part,
     "writers": writers_part,
     "labels": labels_part,
+    "addresses": addresses_part,
+    "secrets": secrets_part,
+    "environment": environment_part,
+    "limits": limits_part,
+    "signals": signals_part,
 }
 _IMPORTED = (
     "caldav.davclient",

@@ -157,24 +157,33 @@ def full_output_cases(folder: str, own: Own) -> Iterator[Finding]:
             yield "full output", f"{writer.name} {pair}", found
 
 
-def writer_cases(folder: str, own: Own) -> Iterator[Finding]:
-    """Four runs at once: of four transcripts, of one, of a benchmark, on one file or cache."""
+def writer_cases(folder: str, seed: int, own: Own) -> Iterator[Finding]:
+    """Four runs at once: of four transcripts, of one, of a benchmark, on one file or cache.
+
+    In every second case one of them is killed at a random moment.
+    """
+    dice = random.Random(f"{seed} writers")
     with servers() as asked:
         plans = [(it, same) for it in writers(asked) for same in (True, False)[: _ways(it)]]
-        for writer, same, number in own([(*two, it) for two in plans for it in range(SIZES)]):
+        moments = [dice.uniform(0, 1.5) if number % 2 else None for number in range(SIZES)]
+        for writer, same, moment in own([(*two, it) for two in plans for it in moments]):
             place = writer.new_place(folder)
             case = writer.case(place)
             cases = [case] * AT_ONCE if same else _of_four_transcripts(case)
+            cases[0] = replace(cases[0], kill_after_s=moment)
             statuses = _at_once(cases, place)
             found = [f"statuses {statuses}"] if any(statuses) else []
+            most = 1 if same else AT_ONCE
+            least = most if same or moment is None else AT_ONCE - 1
             if writer.events is None:
                 found += writer.check(place, _ended(0))
-            elif (events := writer.events(place)) != (expected := 1 if same else AT_ONCE):
-                found.append(f"{events} events of {expected}")
+            elif not least <= (events := writer.events(place)) <= most:
+                found.append(f"{events} events of {most}")
             if writer.name == "cal_ai benchmark":
-                found += _history(place)
+                found += _history(place, AT_ONCE if moment is None else AT_ONCE - 1)
             what = "of four transcripts " if not same else ""
-            yield f"four at once {what}{writer.name}", f"{number}", found
+            moment_told = "" if moment is None else f"one killed after {moment:.2f} s"
+            yield f"four at once {what}{writer.name}", moment_told, found
 
 
 def _ways(writer: Writer) -> int:
@@ -189,9 +198,9 @@ def _of_four_transcripts(case: Case) -> list[Case]:
     ]
 
 
-def _history(place: Path) -> list[str]:
+def _history(place: Path, least: int) -> list[str]:
     lines = (place / "reports" / "benchmark_history.jsonl").read_bytes().splitlines()
-    return [] if len([json.loads(line) for line in lines]) == AT_ONCE else ["lines are lost"]
+    return [] if least <= len([json.loads(it) for it in lines]) <= AT_ONCE else ["lines are lost"]
 
 
 def _at_once(cases: list[Case], place: Path) -> list[int]:

@@ -130,6 +130,7 @@ def _child(case: Case, folder: Path, streams: Sequence[int]) -> None:
     try:
         signal.signal(signal.SIGINT, signal.default_int_handler)
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        os.umask(0)  # who may read a file is for the command to say
         os.chdir(folder)
         for number, stream in enumerate(streams, start=1):
             os.dup2(stream, number)
@@ -222,13 +223,13 @@ def _commands(char: str) -> bool:
 
 
 def _open_to_others(case: Case, folder: Path) -> list[Path]:
-    """New files that others than their owner may read; what only says that it is taken may be."""
+    """New files that others than their owner may read."""
     written = (Path(root) / name for root, _, names in os.walk(folder) for name in names)
     given = {folder / name for name in (*case.files, *case.odd)}
     return [
         path
         for path in written
-        if path not in given and path.suffix not in (".lock", ".pyc") and path.is_file()
+        if path not in given and path.suffix != ".pyc" and path.is_file()
         if path.stat().st_mode & 0o077
     ]
 

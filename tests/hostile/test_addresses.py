@@ -14,6 +14,15 @@ from google_auth_oauthlib.flow import InstalledAppFlow  # type: ignore[import-un
 from testing.hostile_server import Answer, HostileServer
 from tests.cal_ai.calendar_servers import GoogleServer
 from tests.cal_ai.sample_folders import CommandLine
+from tests.hostile.addresses import (
+    CALENDAR,
+    EVENT,
+    HOMES,
+    LISTED,
+    REDIRECTIONS,
+    multistatus,
+    others,
+)
 from tests.hostile.kinds import KINDS, SECRETS, TRANSCRIPT, Kind, google_token
 from tests.hostile.test_servers import ask, assert_one_error
 
@@ -22,7 +31,6 @@ from cal_ai.calendars.google_sign_in import SignIn
 from cal_ai.calendars.protocol import CalendarError
 from truemark.services.addresses import same_origin, shown_address
 
-REDIRECTIONS = (300, 301, 302, 303, 305, 307, 308)
 OF = {kind.name: kind for kind in KINDS}
 
 
@@ -95,42 +103,6 @@ def test_the_token_of_the_hub_is_not_sent_to_another_server(tmp_path: Path, stat
         assert not any(secret.encode() in request for request in other.requests)
     assert "ModelError" in done.stderr
     assert secret not in done.stdout + done.stderr
-
-
-def multistatus(href: str, prop: str) -> bytes:
-    return (
-        '<?xml version="1.0"?><multistatus xmlns="DAV:" xmlns:C="urn:ietf:params:xml:ns:caldav">'
-        f"<response><href>{href}</href><propstat><prop>{prop}</prop>"
-        "<status>HTTP/1.1 200 OK</status></propstat></response></multistatus>"
-    ).encode()
-
-
-EVENT = (
-    "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:x\r\nBEGIN:VEVENT\r\nUID:one\r\n"
-    "DTSTAMP:20260101T000000Z\r\nDTSTART:20990302T090000Z\r\nDTEND:20990302T100000Z\r\n"
-    "SUMMARY:Standup\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n"
-)
-CALENDAR = "<resourcetype><collection/><C:calendar/></resourcetype>"
-LISTED = f"{CALENDAR}<getetag>1</getetag><C:calendar-data>{EVENT}</C:calendar-data>"
-HOMES = {
-    "principal": "<current-user-principal><href>{}</href></current-user-principal>",
-    "home": "<C:calendar-home-set><href>{}</href></C:calendar-home-set>",
-    "both": (
-        "<current-user-principal><href>{0}</href></current-user-principal>"
-        "<C:calendar-home-set><href>{0}</href></C:calendar-home-set>"
-    ),
-}
-
-
-def others(url: str, other: str) -> dict[str, str]:
-    port = other.rpartition(":")[2]
-    return {
-        "host": f"http://localhost:{port}/alice/",
-        "port": f"{other}/alice/",
-        "scheme": f"{url.replace('http:', 'https:')}/alice/",
-        "no scheme": f"//{other.partition('//')[2]}/alice/",
-        "user": f"http://127.0.0.1@localhost:{port}/alice/",
-    }
 
 
 @pytest.mark.parametrize("kind", ["host", "port", "scheme", "no scheme", "user"])

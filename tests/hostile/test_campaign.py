@@ -107,5 +107,15 @@ def test_a_small_campaign_finds_nothing(
     assert [finding for finding in every if finding[2]] == []
 
 
+@pytest.mark.parametrize(
+    ("part", "of"),
+    [("addresses", 50), ("secrets", 99), ("environment", 40), ("limits", 49), ("signals", 24)],
+)
+def test_some_cases_of_a_large_part_find_nothing(part: str, of: int, tmp_path: Path) -> None:
+    every = list(campaign.PARTS[part](1, campaign.Share(0, of), str(tmp_path)))
+    assert len(every) >= 2
+    assert [finding for finding in every if finding[2]] == []
+
+
 def _quick_writers(asked: Servers) -> tuple[Writer, ...]:
     return tuple(it for it in writers(asked) if it.name in ("sat-bench import", "truemark report"))

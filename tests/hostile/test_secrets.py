@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import base64
 import html
 import json
-import quopri
-from collections.abc import Callable
-from urllib.parse import quote
 
 import pytest
 from hypothesis import given, settings
@@ -15,32 +11,11 @@ from hypothesis import strategies as st
 from testing.hostile_server import Answer, HostileServer
 from testing.loopback import LoopbackLLM, says
 from tests.cal_ai.sample_folders import GOT_LUNCH, CommandLine
+from tests.hostile.addresses import EVENT, LISTED, multistatus
+from tests.hostile.echoes import ENCODINGS
 from tests.hostile.kinds import SECRETS, TRANSCRIPT
-from tests.hostile.test_addresses import EVENT, LISTED, multistatus
 
 from truemark.services.secrets import without_secrets
-
-
-def json_escaped(text: str) -> str:
-    return "".join(f"\\u{ord(character):04x}" for character in text)
-
-
-ENCODINGS: dict[str, Callable[[str], str]] = {
-    "plain": str,
-    "json": json_escaped,
-    "json in capitals": lambda text: json_escaped(text).upper().replace("U", "u"),
-    "json twice": lambda text: json.dumps(json_escaped(text))[1:-1],
-    "url": lambda text: "".join(f"%{octet:02X}" for octet in text.encode()),
-    "url in part": quote,
-    "html": html.escape,
-    "html numbers": lambda text: "".join(f"&#{ord(character)};" for character in text),
-    "html hex": lambda text: "".join(f"&#x{ord(character):X};" for character in text),
-    "quoted-printable": lambda text: "".join(f"={octet:02X}" for octet in text.encode()),
-    "quoted-printable in part": lambda text: quopri.encodestring(text.encode()).decode(),
-    "base64": lambda text: base64.b64encode(text.encode()).decode(),
-    "base64 within": lambda text: base64.b64encode(f"a:{text} b".encode()).decode(),
-    "base64 for urls": lambda text: base64.urlsafe_b64encode(f"ab{text}".encode()).decode(),
-}
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
