@@ -10,7 +10,7 @@ from string import ascii_lowercase
 
 from truemark.comparison import f1_difference, run_names
 from truemark.records import Run
-from truemark.summary import Summary, summarise
+from truemark.summary import Summary, macro_f1, summarise
 from truemark.timeline import Timeline
 from truemark.uncertainty import LEVEL, holm
 
@@ -62,6 +62,30 @@ class Board:
             for score in standing.summary.groups:
                 values.setdefault(score.name, set()).add(score.value)
         return tuple(name for name, different in values.items() if len(different) > 1)
+
+    def by_group(self, name: str) -> tuple[tuple[str, ...], list[tuple[float | None, ...]]]:
+        """Tabulate F1 by the values of a group and their mean, a row per system.
+
+        F1 is None where too little is expected.
+        """
+        groups = [
+            {score.value: score for score in standing.summary.groups if score.name == name}
+            for standing in self.standings
+        ]
+        values = tuple(dict.fromkeys(value for known in groups for value in known))
+        rows = [
+            (
+                *(
+                    None
+                    if value not in known or known[value].too_small
+                    else known[value].interval.value
+                    for value in values
+                ),
+                macro_f1(list(known.values())),
+            )
+            for known in groups
+        ]
+        return (*values, "mean"), rows
 
 
 def leaderboards(timeline: Timeline) -> tuple[Board, ...]:

@@ -390,20 +390,9 @@ def leaderboard_sections(boards: Sequence[Board]) -> list[Section]:
 
 def _board_groups(board: Board, name: str) -> Table:
     """Show F1 of each system by the values of a group."""
-    scores = [
-        {
-            group.value: None if group.too_small else group.interval.value
-            for group in standing.summary.groups
-            if group.name == name
-        }
-        for standing in board.standings
-    ]
-    values = tuple(dict.fromkeys(value for known in scores for value in known))
-    rows = [
-        (standing.name, *(known.get(value) for value in values))
-        for standing, known in zip(board.standings, scores, strict=True)
-    ]
-    return Table((f"f1 by {name}", *values), tuple(rows), (None, *(".3f",) * len(values)))
+    columns, scores = board.by_group(name)
+    rows = [(standing.name, *row) for standing, row in zip(board.standings, scores, strict=True)]
+    return Table((f"f1 by {name}", *columns), tuple(rows), (None, *(".3f",) * len(columns)))
 
 
 def _board_facts(board: Board) -> dict[str, object]:

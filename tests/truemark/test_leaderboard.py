@@ -98,6 +98,19 @@ def test_the_page_links_to_a_page_of_each_run(folder: Path) -> None:
     assert all(f'href="board/{path.name}"' in text for path in pages)
 
 
+def test_groups_are_tabulated_with_their_mean() -> None:
+    run = made("any", {"a": (8, 0, 2), "b": (4, 0, 6), "c": (1, 0, 0)})
+    units = [replace(u, group={"language": u.id}) for u in run.units]
+    grouped = replace(run, units=tuple(units))
+    board = rank("data", [grouped], [summarise(grouped)])
+    columns, ((first, second, third, mean),) = board.by_group("language")
+    assert columns == ("a", "b", "c", "mean")
+    assert third is None  # one item is too few for an F1
+    assert first is not None
+    assert second is not None
+    assert mean == pytest.approx((first + second) / 2)
+
+
 def test_a_folder_without_scores_is_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -13,7 +13,7 @@ from truemark.pages.document import document, payload_of, signed
 from truemark.pages.figures import COLORS, Figure, Shown, figures_of
 from truemark.pages.scales import Scale, difference_scale, score_scale
 from truemark.records import WRITTEN, Run, Unit, finding_counts
-from truemark.summary import GroupScore, Summary, summarise
+from truemark.summary import GroupScore, Summary, macro_f1, summarise
 from truemark.uncertainty import MEASURES
 from truemark.wording import answer, interval_name, interval_remarks, verdict_sentences
 
@@ -152,6 +152,14 @@ class Group:
     def bar_scale(self) -> Scale:
         scores = (score for summary in self.summaries for score in summary.groups)
         return score_scale(score.interval for score in scores)
+
+    def mean_f1s(self, group: str) -> list[tuple[str, float]]:
+        """Pair each run with its mean F1 over the values of a group, such as languages."""
+        means = [
+            (shown.name, macro_f1([score for score in summary.groups if score.name == group]))
+            for shown, summary in self._summarised
+        ]
+        return [(name, mean) for name, mean in means if mean is not None]
 
     @property
     def kept(self) -> int:
