@@ -14,8 +14,12 @@ from collections.abc import Iterable
 from contextlib import suppress
 from io import FileIO
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from truemark.errors import TruemarkError, os_reason
+
+if TYPE_CHECKING:
+    from filelock import BaseFileLock
 
 MEGABYTE = 1_000_000
 LARGEST_FILE = 2_000 * MEGABYTE
@@ -191,6 +195,14 @@ def checksum(path: str | os.PathLike[str]) -> str:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
         raise read_error(path, error) from error
+
+
+def release_and_remove(lock: BaseFileLock) -> None:
+    """Let other writers have what the lock is for, and leave no file of it behind."""
+    # Before the release: whoever waits for the lock sees that its file is gone.
+    with suppress(OSError):
+        Path(lock.lock_file).unlink()
+    lock.release()
 
 
 def expanded(path: str) -> Path:

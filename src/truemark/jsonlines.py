@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
 from io import BufferedReader, FileIO
 from pathlib import Path
 from types import TracebackType
@@ -18,6 +17,7 @@ from truemark.files import (
     open_regular,
     read_bytes,
     read_error,
+    release_and_remove,
     sync_folder,
     write_atomically,
     write_error,
@@ -88,14 +88,10 @@ class Appender:
             sync_folder(self._path.parent)
             self._is_new = False
 
-    def close(self, *, tidy: bool = False) -> None:
-        """Let other writers have the file; `tidy` removes the lock file."""
+    def close(self) -> None:
+        """Let other writers have the file."""
         self._stream.close()
-        if tidy:
-            # Before the release: whoever waits for the lock sees that its file is gone.
-            with suppress(OSError):
-                Path(self._lock.lock_file).unlink()
-        self._lock.release()
+        release_and_remove(self._lock)
 
     def __enter__(self) -> Appender:
         return self
@@ -106,7 +102,7 @@ class Appender:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self.close(tidy=True)
+        self.close()
 
     def _write(self, lines: bytes) -> None:
         size = self._stream.seek(0, os.SEEK_END)

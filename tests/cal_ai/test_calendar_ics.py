@@ -335,6 +335,12 @@ def test_a_file_that_another_run_has_locked_is_a_clear_error(path: Path) -> None
     assert path.read_bytes() == REAL_WORLD
 
 
+def test_a_change_leaves_nothing_beside_the_calendar(path: Path) -> None:
+    calendar = IcsCalendar(path, BERLIN)
+    calendar.create("truemark01", LUNCH, "mark1")
+    assert list(path.parent.iterdir()) == [path]
+
+
 def test_a_place_that_cannot_be_written_is_a_clear_error(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(TruemarkError, match="cannot be written"):

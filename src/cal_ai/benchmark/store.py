@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -15,7 +14,7 @@ from cal_ai.extractors.answers import AnswerError, parse_answer
 from cal_ai.extractors.protocol import Extraction
 from cal_ai.extractors.replay import Recorded, Recording, open_recording, recorded_fields
 from truemark.errors import TruemarkError
-from truemark.files import PRIVATE, write_error
+from truemark.files import PRIVATE, release_and_remove, write_error
 from truemark.jsonlines import LOCK_WAIT_S, Appender
 
 ANSWERS_SUFFIX = ".answers.jsonl"
@@ -99,9 +98,7 @@ class AnswerStore:
             await self._close_file()
         finally:
             if self._resuming is not None:
-                with suppress(OSError):
-                    Path(self._resuming.lock_file).unlink()
-                self._resuming.release()
+                release_and_remove(self._resuming)
 
     async def _close_file(self) -> None:
         if self._file is None:
@@ -114,7 +111,7 @@ class AnswerStore:
                     syncing.result()
                 await asyncio.to_thread(self._file.sync)
         finally:
-            self._file.close(tidy=True)
+            self._file.close()
 
     async def _sync(self, file: Appender) -> None:
         synced = 0

@@ -17,7 +17,14 @@ from filelock import FileLock, Timeout
 from cal_ai.calendars.document import EMPTY, Document
 from cal_ai.calendars.occurrences import Budget
 from cal_ai.calendars.protocol import CalendarError, Details, Entry, Listing, Moment
-from truemark.files import LARGEST_TEXT, PRIVATE, read_bytes, write_atomically, write_error
+from truemark.files import (
+    LARGEST_TEXT,
+    PRIVATE,
+    read_bytes,
+    release_and_remove,
+    write_atomically,
+    write_error,
+)
 
 LOCK_WAIT_S = 30.0
 _IDENTITY = "X-WR-RELCALID"
@@ -148,4 +155,4 @@ class IcsCalendar:
         try:
             yield
         finally:
-            lock.release()
+            release_and_remove(lock)
