@@ -3,31 +3,29 @@
 from __future__ import annotations
 
 import argparse
-import difflib
-import math
-import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import NoReturn
 
 from cal_ai.defaults import CALLS_AT_ONCE, EMBEDDED, EXTRACTORS, OUTPUT_FOLDER, LabelOptions
 from truemark.command import (
-    LONGEST_WAIT_S,
     WRONG_USE,
     Parser,
+    did_you_mean,
     note,
+    number,
+    parse_seconds,
+    parse_share,
     quietly,
     run_command,
     tell,
+    whole_number,
 )
 from truemark.errors import TruemarkError
-from truemark.text import clipped, one_line
 
 PROGRAM = "python -m cal_ai"
 COMMANDS = ("run", "benchmark", "label", "agree", "prompt")
-_LONGEST_COMPLAINT = 400
-_MOST_DIGITS = 6
+_how_many = whole_number("a whole number from 1 to 999999", 1, 999_999)
 
 _USAGE = f"""\
 usage: {PROGRAM} [run] FILE... [flags]
@@ -57,9 +55,7 @@ _MODEL_HELP = "model of the gemini or openai extractor"
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit status."""
-    return run_command(
-        "", lambda: _dispatch(list(sys.argv[1:] if arguments is None else arguments))
-    )
+    return run_command(lambda: _dispatch(list(sys.argv[1:] if arguments is None else arguments)))
 
 
 def _dispatch(given: list[str]) -> int:
@@ -77,7 +73,7 @@ def _dispatch(given: list[str]) -> int:
         return 0
     command, rest = (given[0], given[1:]) if given[0] in COMMANDS else ("run", given)
     if meant := _meant_command(given[0]):
-        note(f"error: {given[0]} is no file and no command; did you mean {meant}?")
+        note(f"error: {given[0]} is no file and no command{meant}")
         return WRONG_USE
     if command == "prompt":
         prompt_parser().parse_args(rest)
@@ -108,11 +104,11 @@ def _dispatch(given: list[str]) -> int:
         return benchmark_command(options)
 
 
-def _meant_command(word: str) -> str | None:
+def _meant_command(word: str) -> str:
     """Guess the command that a mistyped first word stands for, if it is no file either."""
     if word in COMMANDS or not word.isalpha() or Path(word).exists():
-        return None
-    return next(iter(difflib.get_close_matches(word, COMMANDS, n=1, cutoff=0.7)), None)
+        return ""
+    return did_you_mean(word, COMMANDS)
 
 
 def _label(arguments: list[str]) -> int:
@@ -272,14 +268,14 @@ def benchmark_parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--concurrency",
         metavar="N",
-        type=_whole_number,
+        type=_how_many,
         default=CALLS_AT_ONCE,
         help=f"calls in flight at once (default: {CALLS_AT_ONCE})",
     )
     parser.add_argument(
         "--rpm",
         metavar="N",
-        type=_positive_number,
+        type=number("a number above 0", lambda calls: calls > 0),
         help="calls per minute, at most (default: unlimited)",
     )
     parser.add_argument(
@@ -288,7 +284,7 @@ def benchmark_parser() -> argparse.ArgumentParser:
         help="take only these samples: part of a name, or a pattern such as crud/*",
     )
     parser.add_argument(
-        "--limit", metavar="N", type=_whole_number, help="take only the first N samples"
+        "--limit", metavar="N", type=_how_many, help="take only the first N samples"
     )
     parser.add_argument(
         "--name",
@@ -310,14 +306,14 @@ def benchmark_parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--repeat",
         metavar="N",
-        type=_whole_number,
+        type=_how_many,
         help="ask N times per sample, to see how much answers vary (default: 1, in replay all)",
     )
     parser.add_argument(
         "--no-summary", action="store_true", help="do not ask the model for an AI summary"
     )
     parser.add_argument(
-        "--fail-under", metavar="F1", type=_share, help="exit with 1 when F1 is lower (0 to 1)"
+        "--fail-under", metavar="F1", type=parse_share, help="exit with 1 when F1 is lower (0 to 1)"
     )
     _add_output_flags(parser)
     return parser
@@ -330,29 +326,12 @@ class _HelpFormatter(argparse.RawDescriptionHelpFormatter):
         super().__init__(prog, max_help_position=24, width=96)
 
 
-class _Parser(Parser):
-    """Answers wrong usage with one line that can be read, not with all flags."""
-
-    def error(self, message: str) -> NoReturn:
-        if message.startswith("unrecognized arguments: "):
-            message += self._meant_flag(message)
-        note(f"error: {clipped(one_line(message), _LONGEST_COMPLAINT)}; see {self.prog} --help")
-        self.exit(WRONG_USE)
-
-    def _meant_flag(self, message: str) -> str:
-        for flag in re.findall(r"(?<= )--?\w[\w-]*", message):
-            if close := difflib.get_close_matches(flag, self._option_string_actions, n=1):
-                return f"; did you mean {close[0]}?"
-        return ""
-
-
 def _parser(command: str, description: str) -> argparse.ArgumentParser:
-    return _Parser(
+    return Parser(
         prog=f"{PROGRAM} {command}",
         description=description,
         epilog=_EXIT_CODES,
         formatter_class=_HelpFormatter,
-        allow_abbrev=False,
     )
 
 
@@ -372,7 +351,7 @@ def _add_extractor_flags(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--timeout",
         metavar="S",
-        type=_seconds,
+        type=parse_seconds,
         help="seconds to wait for one answer (default: 120 for a model's, 30 for a calendar's)",
     )
 
@@ -420,33 +399,3 @@ def _name(text: str) -> str:
     if not text.strip():
         raise argparse.ArgumentTypeError(f"{text!r} is nobody's name")
     return text
-
-
-def _whole_number(text: str) -> int:
-    if not text.strip().isdecimal() or len(text) > _MOST_DIGITS or int(text) < 1:
-        most = 10**_MOST_DIGITS - 1
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1 to {most}")
-    return int(text)
-
-
-def _number(text: str, fits: Callable[[float], bool], expected: str) -> float:
-    try:
-        number = float(text)
-    except ValueError:
-        number = math.nan
-    if not (math.isfinite(number) and fits(number)):
-        raise argparse.ArgumentTypeError(f"{text!r} is not {expected}")
-    return number
-
-
-def _positive_number(text: str) -> float:
-    return _number(text, lambda number: number > 0, "a number above 0")
-
-
-def _seconds(text: str) -> float:
-    expected = f"a number above 0, and at most {LONGEST_WAIT_S}"
-    return _number(text, lambda number: 0 < number <= LONGEST_WAIT_S, expected)
-
-
-def _share(text: str) -> float:
-    return _number(text, lambda number: 0 <= number <= 1, "a number from 0 to 1")

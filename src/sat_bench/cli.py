@@ -6,8 +6,6 @@ The work is imported when it is known what is asked for, so that `-h` is quick.
 from __future__ import annotations
 
 import argparse
-import difflib
-import math
 import re
 import sys
 from argparse import ArgumentTypeError
@@ -45,7 +43,17 @@ from sat_bench.defaults import (
     SplitOptions,
 )
 from truemark import __version__
-from truemark.command import DONE, LONGEST_WAIT_S, Parser, run_command, tell
+from truemark.command import (
+    DONE,
+    Parser,
+    did_you_mean,
+    number,
+    parse_seconds,
+    parse_share,
+    run_command,
+    tell,
+    whole_number,
+)
 from truemark.files import expanded
 
 if TYPE_CHECKING:
@@ -54,8 +62,7 @@ if TYPE_CHECKING:
 DEFAULT_GRID = dict(zip(("-sweep-min", "-sweep-max", "-sweep-step"), DEFAULTS.grid, strict=True))
 _TRUTH = {"true": True, "1": True, "t": True, "false": False, "0": False, "f": False}
 _NEGATIVE_NUMBER = re.compile(r"-\.?\d.*")
-_ABOVE_0 = math.ulp(0.0)
-_MOST_DIGITS = 9
+COMMANDS = ("import", "split", "label", "agree")
 # A comma in a quoted part of a command does not end it.
 _WORDS = r"""(?:[^,'"\\]|\\.|'[^']*'|"(?:\\.|[^"\\])*")*"""
 _NAME = re.compile(rf"(?:(?<=,)|^)(?:\s*cmd\+?:{_WORDS}|[^,]*)(?=,|$)", re.DOTALL)
@@ -74,49 +81,22 @@ class Flag:
     choices: tuple[str, ...] = ()
 
 
-def _number(low: float, high: float, wanted: str) -> Callable[[str], float]:
-    def parse(value: str) -> float:
-        try:
-            number = float(value)
-        except ValueError:
-            number = math.nan
-        if not (low <= number <= high and math.isfinite(number)):
-            raise ArgumentTypeError(f"must be {wanted}, got {value!r}")
-        return number
-
-    return parse
-
-
-parse_probability = _number(0, 1, "a number from 0 to 1")
-parse_step = _number(_ABOVE_0, 1, "a number above 0, at most 1")
-parse_weight = _number(0, math.inf, "a number of 0 or more")
-parse_seconds = _number(
-    _ABOVE_0, LONGEST_WAIT_S, f"a number of seconds above 0, at most {LONGEST_WAIT_S}"
+parse_step = number("a number above 0, at most 1", lambda step: 0 < step <= 1)
+parse_weight = number("a number of 0 or more", lambda weight: weight >= 0)
+parse_tolerance = whole_number("a whole number of characters, 0 or more", 0)
+parse_overlap = whole_number(
+    f"a whole number of tokens from 0 to {LARGEST_OVERLAP}", 0, LARGEST_OVERLAP
 )
-
-
-def _whole(value: str, wanted: str, least: int = 0, most: float = math.inf) -> int:
-    digits = value.isascii() and value.isdecimal() and len(value) <= _MOST_DIGITS
-    if not (digits and least <= int(value) <= most):
-        raise ArgumentTypeError(f"must be {wanted}, got {value!r}")
-    return int(value)
-
-
-def parse_tolerance(value: str) -> int:
-    return _whole(value, "a whole number of characters, 0 or more")
-
-
-def parse_overlap(value: str) -> int:
-    wanted = f"a whole number of tokens from 0 to {LARGEST_OVERLAP}"
-    return _whole(value, wanted, most=LARGEST_OVERLAP)
+_parse_workers = whole_number(
+    f"local:N with N from 1 to {MOST_LOCAL_WORKERS} workers", 1, MOST_LOCAL_WORKERS
+)
 
 
 def parse_cluster(value: str) -> str:
     """Accept the address of a scheduler, or `local:` with a number of workers."""
     kind, _, workers = value.partition(":")
     if kind == "local" and workers:
-        wanted = f"local:N with N from 1 to {MOST_LOCAL_WORKERS} workers"
-        return f"local:{_whole(workers, wanted, least=1, most=MOST_LOCAL_WORKERS)}"
+        return f"local:{_parse_workers(workers)}"
     scheduler = _SCHEDULER.fullmatch(value)
     if not scheduler or not 1 <= int(scheduler["port"]) <= 65_535:
         raise ArgumentTypeError(
@@ -203,7 +183,7 @@ FLAGS = (
         "a boundary is where the probability is above this",
         "P",
         f"{DEFAULTS.threshold}, or a bundled model's own",
-        parse_probability,
+        parse_share,
     ),
     Flag(
         "-tolerance",
@@ -218,8 +198,8 @@ FLAGS = (
     *(
         Flag(name, meaning, "P", f"{DEFAULT_GRID[name]:.2f}", parse)
         for name, meaning, parse in (
-            ("-sweep-min", "first threshold of the grid", parse_probability),
-            ("-sweep-max", "end of the grid, itself not in it", parse_probability),
+            ("-sweep-min", "first threshold of the grid", parse_share),
+            ("-sweep-max", "end of the grid, itself not in it", parse_share),
             ("-sweep-step", "distance from one threshold to the next", parse_step),
         )
     ),
@@ -399,7 +379,7 @@ AGREE_FLAGS = (
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; 0 done, 1 the work failed, 2 the command line is wrong, 130 Ctrl-C."""
-    return run_command("", lambda: _work(list(sys.argv[1:] if arguments is None else arguments)))
+    return run_command(lambda: _work(list(sys.argv[1:] if arguments is None else arguments)))
 
 
 def _work(arguments: list[str]) -> int:
@@ -453,6 +433,10 @@ def parse_options(arguments: Sequence[str]) -> Options | None:
         "sat-bench split -h: how to cut a text of your own into sentences.\n"
         "sat-bench label -h: how to make gold of texts; sat-bench agree -h: how far two agree.",
     )
+    if arguments and not arguments[0].startswith("-"):
+        meant = did_you_mean(arguments[0], COMMANDS)
+        hint = meant or "; -corpus says what to measure on, sat-bench split cuts a text"
+        parser.error(f"unexpected argument {arguments[0]!r}{hint}")
     given = parser.parse(arguments)
     if "-version" in given:
         return None
@@ -632,6 +616,14 @@ def _without_effect(given: Mapping[str, Any]) -> Iterator[str]:
         yield "-model has no effect with -models"
 
 
+class _UsageParser(Parser):
+    """Shows how the command is called above what is wrong."""
+
+    def error(self, message: str) -> NoReturn:
+        self.print_usage(sys.stderr)
+        super().error(message)
+
+
 class FlagParser:
     """Parses flags written with one dash or two, never abbreviated."""
 
@@ -648,13 +640,12 @@ class FlagParser:
         self._names = {flag.name for flag in flags} | {"-h", "-help"}
         names = [name for name, _ in positional]
         self._valued = {flag.name for flag in flags if flag.placeholder}
-        self._parser = Parser(
+        self._parser = _UsageParser(
             prog=program,
             usage="\n       ".join((" ".join((program, *names, "[flags]")), *more_usage)),
             description=description,
             epilog=epilog,
             add_help=False,
-            allow_abbrev=False,
             argument_default=argparse.SUPPRESS,
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
@@ -701,19 +692,21 @@ class FlagParser:
             elif argument.startswith("-") and argument not in ("-", "--"):
                 name, equals, value = argument.partition("=")
                 name = self._known(name)
-                if equals and name not in self._valued and value.lower() in _TRUTH:
-                    self._switch(canonical, name, on=_TRUTH[value.lower()])
+                if equals and name not in self._valued:
+                    self._switch(canonical, name, value)
                 else:
                     canonical.append(name + equals + value)
             else:
                 canonical.append(argument)
         return canonical
 
-    def _switch(self, canonical: list[str], name: str, *, on: bool) -> None:
+    def _switch(self, canonical: list[str], name: str, value: str) -> None:
         """Set a switch; the last time that it is given counts."""
         if name in ("-h", "-help"):
             self.error(f"argument {name}: takes no value")
-        if on:
+        if value.lower() not in _TRUTH:
+            self.error(f"argument {name}: must be true or false, got {value!r}")
+        if _TRUTH[value.lower()]:
             canonical.append(name)
         else:
             canonical[:] = [argument for argument in canonical if argument != name]
@@ -721,9 +714,7 @@ class FlagParser:
     def _known(self, name: str) -> str:
         single = name[1:] if name.startswith("--") else name
         if single not in self._names:
-            close = difflib.get_close_matches(single, self._names, n=1)
-            hint = f"; did you mean {close[0]}?" if close else ""
-            self.error(f"unknown flag {name}{hint}")
+            self.error(f"unknown flag {name}{did_you_mean(single, self._names)}")
         return single
 
 

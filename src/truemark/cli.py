@@ -9,7 +9,7 @@ import argparse
 from collections.abc import Sequence
 
 from truemark import __version__
-from truemark.command import Parser, run_command
+from truemark.command import Parser, number, parse_share, run_command
 
 MEASURES = ("f1", "precision", "recall", "clean")
 
@@ -19,11 +19,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     0 done, 1 failed or fell short, 2 wrong use, 3 inconclusive, 4 not comparable, 130 Ctrl-C.
     """
-    return run_command("truemark", lambda: _work(arguments))
+    return run_command(lambda: _work(arguments))
 
 
 def _work(arguments: Sequence[str] | None) -> int:
-    options = _parser().parse_args(arguments)
+    options, unknown = _parser().parse_known_args(arguments)
+    if unknown:
+        options.refuse(f"unrecognized arguments: {' '.join(unknown)}")
     from truemark import commands
 
     return commands.COMMANDS[options.command](options)
@@ -38,7 +40,9 @@ def _parser() -> argparse.ArgumentParser:
     whole.add_argument("--version", action="version", version=f"truemark {__version__}")
     below = whole.add_subparsers(title="commands", metavar="COMMAND", dest="command", required=True)
     for name, (purpose, add_arguments) in COMMANDS.items():
-        add_arguments(below.add_parser(name, help=purpose, description=purpose))
+        subparser = below.add_parser(name, help=purpose, description=purpose)
+        subparser.set_defaults(refuse=subparser.error)
+        add_arguments(subparser)
     return whole
 
 
@@ -58,7 +62,10 @@ def _compare_arguments(subparser: argparse.ArgumentParser) -> None:
 
 def _report_arguments(subparser: argparse.ArgumentParser) -> None:
     subparser.add_argument(
-        "runs", nargs="+", metavar="RUN", help="run records; the first is the baseline"
+        "runs",
+        nargs="+",
+        metavar="RUN",
+        help="run records, the first is the baseline; a folder stands for all of its runs",
     )
     subparser.add_argument(
         "-o", "--output", required=True, metavar="PAGE", help="write the page (HTML) there"
@@ -79,7 +86,9 @@ def _check_arguments(subparser: argparse.ArgumentParser) -> None:
         "run", metavar="RUN", help="the run record to check; of a folder its newest on each data"
     )
     subparser.add_argument(
-        "--against", metavar="BASELINE", help="the run record, or folder, to compare with"
+        "--against",
+        metavar="BASELINE",
+        help="the run record, or folder, to compare with; alone it means --fail-if-worse",
     )
     subparser.add_argument(
         "--measure",
@@ -89,16 +98,19 @@ def _check_arguments(subparser: argparse.ArgumentParser) -> None:
         help=f"what is asked about: {', '.join(MEASURES)} (units without a mistake); several"
         " with commas (f1)",
     )
-    subparser.add_argument("--fail-under", type=_share, metavar="SCORE", help="least score")
+    subparser.add_argument("--fail-under", type=parse_share, metavar="SCORE", help="least score")
     subparser.add_argument(
-        "--fail-under-lower", type=_share, metavar="SCORE", help="least lower end of the interval"
+        "--fail-under-lower",
+        type=parse_share,
+        metavar="SCORE",
+        help="least lower end of the interval",
     )
     subparser.add_argument(
         "--fail-if-worse", action="store_true", help="fall short if worse than the baseline"
     )
     subparser.add_argument(
         "--margin",
-        type=_margin,
+        type=number("a number above 0, at most 1", lambda loss: 0 < loss <= 1),
         metavar="LOSS",
         help="pass only if it is shown that less than this was lost against the baseline",
     )
@@ -109,7 +121,7 @@ def _check_arguments(subparser: argparse.ArgumentParser) -> None:
     )
     subparser.add_argument(
         "--max-failed",
-        type=_share,
+        type=parse_share,
         default=0.1,
         metavar="SHARE",
         help="share of failed units beyond which nothing is said (%(default)s)",
@@ -127,26 +139,12 @@ def _add_format(subparser: argparse.ArgumentParser) -> None:
     )
 
 
-def _share(text: str) -> float:
-    value = float(text)
-    if not 0 <= value <= 1:
-        raise argparse.ArgumentTypeError(f"must be between 0 and 1, got {text[:40]}")
-    return value
-
-
-def _margin(text: str) -> float:
-    value = _share(text)
-    if not value:
-        raise argparse.ArgumentTypeError("must be above 0, got 0")
-    return value
-
-
 def _measures(text: str) -> list[str]:
     measures = text.split(",")
     for measure in measures:
         if measure not in MEASURES:
             known = ", ".join(MEASURES)
-            raise argparse.ArgumentTypeError(f"must be one of {known}, got {measure[:40]}")
+            raise argparse.ArgumentTypeError(f"must be one of {known}, got {measure!r}")
     return measures
 
 

@@ -1,7 +1,7 @@
 """How every command ends: exit statuses, interrupts, output that cannot be written.
 
     def main(arguments=None):
-        return run_command("tool", lambda: _work(arguments))
+        return run_command(lambda: _work(arguments))
 
 A process calls that through `run_main`, so that an interrupt during imports ends like any other.
 """
@@ -9,11 +9,13 @@ A process calls that through `run_main`, so that an interrupt during imports end
 from __future__ import annotations
 
 import argparse
+import difflib
 import errno
 import io
 import math
 import mmap
 import os
+import re
 import signal
 import sys
 import threading
@@ -45,23 +47,83 @@ _LITTLE_MEMORY = 64 << 20  # bytes that every library here takes
 _LEAST_MEMORY = 512_000_000  # bytes; with less, native libraries may abort or hang
 _LONGEST_LINE = 4_000
 _LONGEST_COMPLAINT = 400
+_MOST_DIGITS = 9
+_WRONG_CHOICE = re.compile(r"invalid choice: '([^']*)' \(choose from (.*)\)")
+_WRONG_FLAG = re.compile(r"(?<= )--?\w[\w-]*")
+_WORD = re.compile(r"[\w.-]+")
 _quiet: ContextVar[bool] = ContextVar("quiet", default=False)
 
 
 class Parser(argparse.ArgumentParser):
     """A parser whose --help and --version say so when they could not be written.
 
-    What it says about wrong arguments is one line, however long and odd they are.
+    What it says about wrong arguments is one line, however long and odd they are, with the word
+    that was meant where one is close. Abbreviations are no flags.
     """
 
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**{"allow_abbrev": False, **settings})
+
     def error(self, message: str) -> NoReturn:
-        super().error(clipped(one_line(message), _LONGEST_COMPLAINT))
+        message = clipped(one_line(message), _LONGEST_COMPLAINT)
+        note(f"error: {message}{self._meant(message)}; see {self.prog} --help")
+        self.exit(WRONG_USE)
+
+    def _meant(self, message: str) -> str:
+        """Guess the word that a mistyped one stands for."""
+        if choice := _WRONG_CHOICE.search(message):
+            return did_you_mean(choice[1], _WORD.findall(choice[2]))
+        if message.startswith("unrecognized arguments: "):
+            flags = _WRONG_FLAG.findall(message)
+            hints = (did_you_mean(flag, self._option_string_actions) for flag in flags)
+            return next(filter(None, hints), "")
+        return ""
 
     def _print_message(self, message: str, file: Any = None) -> None:
         if message and file is not None and file is sys.stdout:
             file.write(message)  # the parser of the library lets a full disk pass in silence
         else:
             super()._print_message(message, file)
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """Return the end of a message that names the closest of the known words, if one is close."""
+    close = difflib.get_close_matches(word, tuple(known), n=1)
+    return f"; did you mean {close[0]}?" if close else ""
+
+
+def number(wanted: str, fits: Callable[[float], bool]) -> Callable[[str], float]:
+    """Return what reads the value of a flag: a finite number that fits, or a refusal."""
+
+    def parse(text: str) -> float:
+        try:
+            value = float(text)
+        except ValueError:
+            value = math.nan
+        if not (math.isfinite(value) and fits(value)):
+            raise argparse.ArgumentTypeError(f"must be {wanted}, got {text!r}")
+        return value
+
+    return parse
+
+
+def whole_number(wanted: str, least: int, most: float = math.inf) -> Callable[[str], int]:
+    """Return what reads the value of a flag: a whole number within these limits, or a refusal."""
+
+    def parse(text: str) -> int:
+        digits = text.isascii() and text.isdecimal() and len(text) <= _MOST_DIGITS
+        if not (digits and least <= int(text) <= most):
+            raise argparse.ArgumentTypeError(f"must be {wanted}, got {text!r}")
+        return int(text)
+
+    return parse
+
+
+parse_share = number("a number from 0 to 1", lambda value: 0 <= value <= 1)
+parse_seconds = number(
+    f"a number of seconds above 0, at most {LONGEST_WAIT_S}",
+    lambda value: 0 < value <= LONGEST_WAIT_S,
+)
 
 
 def run_main(module: str) -> int:
@@ -93,7 +155,7 @@ def run_main(module: str) -> int:
         sys.unraisablehook = _interrupt_again
         status = _interruptible(lambda: int(import_module(module).main()))
     except KeyboardInterrupt:
-        status = _say_interrupted("", "")
+        status = _say_interrupted("")
     except Exception as error:
         if not _lacks_resources(error):
             raise
@@ -115,15 +177,15 @@ def _memory_limit() -> float:
     return math.inf if soft == resource.RLIM_INFINITY else soft
 
 
-def _say_interrupted(name: str, text: str) -> int:
+def _say_interrupted(text: str) -> int:
     """Tell of an interrupt and return the status; OpenBLAS makes one where it gets no threads."""
     in_main_thread = threading.current_thread() is threading.main_thread()
     before = signal.signal(signal.SIGINT, signal.SIG_IGN) if in_main_thread else None
     try:
         if _lacks_resources(None):
-            say(name, f"error: {_NO_RESOURCES}")
+            note(f"error: {_NO_RESOURCES}")
             return FAILED
-        say(name, text or "interrupted")
+        note(text or "interrupted")
         return INTERRUPTED
     finally:
         if before is not None:
@@ -158,45 +220,45 @@ def _interrupt_again(lost: sys.UnraisableHookArgs) -> None:
         sys.__unraisablehook__(lost)
 
 
-def run_command(name: str, work: Callable[[], int]) -> int:
+def run_command(work: Callable[[], int]) -> int:
     """Do the work of a command and return its exit status; every failure is told in one line.
 
     What a user can fix, and what the system refuses, is `FAILED`; Ctrl-C is `INTERRUPTED`,
     whenever it comes; a reader of the output that has gone is `FAILED`, in silence.
     """
     if sys.stdout is None:
-        say(name, "error: output cannot be written: standard output is closed")
+        note("error: output cannot be written: standard output is closed")
         return FAILED
     _show_what_cannot_be_encoded()
     try:
-        status = _worked(name, work)
+        status = _worked(work)
         _flush(sys.stdout)
     except KeyboardInterrupt as interrupt:
-        status = _say_interrupted(name, str(interrupt))
+        status = _say_interrupted(str(interrupt))
     except BrokenPipeError:
         status = FAILED
     except OSError as error:
         status = FAILED
-        say(name, f"error: {_where(error)}{os_reason(error)}")
+        note(f"error: {_where(error)}{os_reason(error)}")
     except Exception as error:
         if not _lacks_resources(error):
             raise
         status = FAILED
-        say(name, f"error: {_NO_RESOURCES}")
+        note(f"error: {_NO_RESOURCES}")
     _close_quietly()
     return status
 
 
-def _worked(name: str, work: Callable[[], int]) -> int:
+def _worked(work: Callable[[], int]) -> int:
     try:
         return _interruptible(work)
     except TruemarkError as error:
         for problem in _problems(error):
-            say(name, f"error: {problem}")
+            note(f"error: {problem}")
         return FAILED
     except SystemExit as leaving:  # as argparse does after --help and after wrong flags
         if isinstance(leaving.code, str):
-            say(name, leaving.code)
+            note(leaving.code)
             return FAILED
         return leaving.code or DONE
 
@@ -229,11 +291,6 @@ def _where(error: OSError) -> str:
 def tell(text: str) -> None:
     """Write results to standard output, without what a terminal would take for a command."""
     sys.stdout.write(printable(text))
-
-
-def say(name: str, text: str) -> None:
-    """Write a note that begins with the name of the command, where it has one."""
-    note(f"{name}: {text}" if name else text)
 
 
 def note(text: str) -> None:

@@ -5,29 +5,28 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import NoReturn
 
 from truemark.command import (
     DONE,
     FAILED,
     INCONCLUSIVE,
     NOT_COMPARABLE,
-    WRONG_USE,
-    say,
+    note,
     tell,
 )
 from truemark.comparison import NotComparableError, compare
 from truemark.errors import TruemarkError
 from truemark.files import append_text, write_atomically
-from truemark.folders import comparable_groups, pairs_to_check
+from truemark.folders import all_runs, comparable_groups, pairs_to_check
 from truemark.gate import Criteria, check, junit
 from truemark.jsontext import to_json
 from truemark.leaderboard import Board, leaderboards
 from truemark.pages.history import history_page
 from truemark.pages.leaderboard import leaderboard_page, page_name
 from truemark.pages.report import report_page
-from truemark.records import is_record, load_runs
+from truemark.records import is_record
 from truemark.sections import (
     Form,
     Section,
@@ -41,13 +40,12 @@ from truemark.sections import (
 )
 from truemark.timeline import read_timeline
 
-NAME = "truemark"
 _STATUS = {"passed": DONE, "fell short": FAILED, "inconclusive": INCONCLUSIVE}
 
 
 def compare_runs(options: argparse.Namespace) -> int:
     if len(options.runs) < 2 and not Path(options.runs[0]).is_dir():
-        _refuse("compare needs two records or more, or a folder of them")
+        options.refuse("compare needs two records or more, or a folder of them")
     groups = comparable_groups(options.runs)
     shown = [comparison_sections(compare(runs, anyway=options.anyway)) for runs in groups]
     tell(_show_all(shown, options.format, "comparisons"))
@@ -63,9 +61,9 @@ def _show_all(groups: Sequence[Sequence[Section]], form: Form, name: str) -> str
 
 def draw_report(options: argparse.Namespace) -> int:
     _spare_records(options.output)
-    runs = [run for path in options.runs for run in load_runs(path)]
+    runs = [run for path in options.runs for run in all_runs(path)]
     write_atomically(options.output, report_page(runs, anyway=options.anyway))
-    say(NAME, f"page: {options.output}")
+    note(f"page: {options.output}")
     return DONE
 
 
@@ -73,12 +71,12 @@ def show_history(options: argparse.Namespace) -> int:
     _spare_records(options.output)
     timeline = read_timeline(options.folder)
     for warning in timeline.warnings:
-        say(NAME, warning)
+        note(warning)
     tell(show(timeline_sections(timeline), options.format))
     if options.output:
         title, folder = Path(options.folder).resolve().name, Path(options.output).parent
         write_atomically(options.output, history_page(timeline, title, folder))
-        say(NAME, f"page: {options.output}")
+        note(f"page: {options.output}")
     return DONE if timeline.runs else FAILED
 
 
@@ -86,7 +84,7 @@ def show_leaderboard(options: argparse.Namespace) -> int:
     _spare_records(options.output)
     timeline = read_timeline(options.folder)
     for warning in timeline.warnings:
-        say(NAME, warning)
+        note(warning)
     boards = leaderboards(timeline)
     if not boards:
         raise TruemarkError(f"{options.folder}: no run there has a score; nothing to rank")
@@ -105,7 +103,7 @@ def _write_leaderboard(boards: Sequence[Board], options: argparse.Namespace) -> 
             write_atomically(page, report_page([standing.run]))
     title = Path(options.folder).resolve().name
     write_atomically(output, leaderboard_page(boards, title, folder.name))
-    say(NAME, f"page: {output}, and a page for each run in {folder}")
+    note(f"page: {output}, and a page for each run in {folder}")
 
 
 def check_runs(options: argparse.Namespace) -> int:
@@ -118,21 +116,23 @@ def check_runs(options: argparse.Namespace) -> int:
         margin=options.margin,
         failed_as_missed=options.failed_as_missed,
     )
+    if criteria.ask_nothing and options.against is not None:
+        criteria = replace(criteria, fail_if_worse=True)
     if criteria.ask_nothing:
-        _refuse("check needs --fail-under, --fail-under-lower, --fail-if-worse or --margin")
+        options.refuse("check needs --against, --fail-under or --fail-under-lower")
     if criteria.compare and options.against is None:
         asked = "--fail-if-worse" if criteria.fail_if_worse else "--margin"
-        _refuse(f"{asked} needs --against BASELINE")
+        options.refuse(f"{asked} needs --against BASELINE")
     _spare_records(options.junit)
     pairs = pairs_to_check(options.run, options.against)
     if options.junit and len(pairs) > 1:
-        _refuse(
+        options.refuse(
             f"--junit is for one run, and {options.run} holds runs on {len(pairs)} kinds of data"
         )
     try:
         gates = [check(run, base, criteria, anyway=options.anyway) for run, base in pairs]
     except NotComparableError as error:
-        say(NAME, f"error: {error}")
+        note(f"error: {error}")
         return NOT_COMPARABLE
     tell(_show_all([gate_sections(gate) for gate in gates], options.format, "checks"))
     if options.junit:
@@ -147,11 +147,6 @@ def _spare_records(output: str | None) -> None:
     """Refuse to overwrite a run record, such as the one that a page is about."""
     if output and is_record(output):
         raise TruemarkError(f"{output}: is a run record; name another file to write")
-
-
-def _refuse(message: str) -> NoReturn:
-    say(NAME, f"error: {message}; see {NAME} --help")
-    raise SystemExit(WRONG_USE)
 
 
 COMMANDS = {

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from truemark.errors import TruemarkError
-from truemark.records import Run, load_run
+from truemark.records import Run, load_run, load_runs
 from truemark.timeline import read_timeline
 
 _Paths = Sequence[str | os.PathLike[str]]
@@ -22,7 +22,7 @@ def comparable_groups(paths: _Paths) -> list[list[Run]]:
     """
     if len(paths) == 1:
         groups: dict[str, list[Run]] = {}
-        for run in _runs_below(paths[0]):
+        for run in all_runs(paths[0]):
             groups.setdefault(_data(run), []).append(run)
         several = [runs for runs in groups.values() if len(runs) > 1]
         if not several:
@@ -58,12 +58,15 @@ def pairs_to_check(
 
 def newest_runs(path: str | os.PathLike[str]) -> dict[str, Run]:
     """Return the newest run on each kind of data below a folder; for a record its own run."""
-    runs = _runs_below(path) if Path(path).is_dir() else [load_run(path)]
+    runs = all_runs(path) if Path(path).is_dir() else [load_run(path)]
     return {_data(run): run for run in runs}
 
 
-def _runs_below(folder: str | os.PathLike[str]) -> list[Run]:
-    return [past.run for past in read_timeline(folder).runs]
+def all_runs(path: str | os.PathLike[str]) -> list[Run]:
+    """Return the runs below a folder, oldest first; those of a record in its order."""
+    if Path(path).is_dir():
+        return [past.run for past in read_timeline(path).runs]
+    return list(load_runs(path))
 
 
 def _data(run: Run) -> str:

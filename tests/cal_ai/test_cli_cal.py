@@ -139,36 +139,38 @@ def test_a_model_that_fails_in_run_is_one_clear_line(gemini: CommandLine, llm: L
         pytest.param((), "a FILE or benchmark is missing", id="nothing"),
         pytest.param(
             ("benchmark", "--concurrency", "0"),
-            "argument --concurrency: '0' is not a whole number from 1 to 999999",
+            "argument --concurrency: must be a whole number from 1 to 999999, got '0'",
             id="concurrency",
         ),
         pytest.param(
             ("benchmark", "--concurrency", "two"),
-            "argument --concurrency: 'two' is not a whole number from 1 to 999999",
+            "argument --concurrency: must be a whole number from 1 to 999999, got 'two'",
             id="concurrency-word",
         ),
         pytest.param(
-            ("benchmark", "--rpm", "0"), "argument --rpm: '0' is not a number above 0", id="rpm"
+            ("benchmark", "--rpm", "0"),
+            "argument --rpm: must be a number above 0, got '0'",
+            id="rpm",
         ),
         pytest.param(
             ("benchmark", "--timeout", "inf"),
-            "argument --timeout: 'inf' is not a number above 0",
+            "argument --timeout: must be a number of seconds above 0",
             id="timeout",
         ),
         pytest.param(
             ("talk.txt", "--timeout", "1e300", "--calendar", "caldav:http://127.0.0.1:1/"),
-            "argument --timeout: '1e300' is not a number above 0, and at most 1000000",
+            "argument --timeout: must be a number of seconds above 0, at most 1000000, got '1e300'",
             id="timeout-without-end",
         ),
         pytest.param(("talk.txt", "--owner", " "), "argument --owner: ' ' is nobody", id="owner"),
         pytest.param(
             ("benchmark", "--fail-under", "1.5"),
-            "argument --fail-under: '1.5' is not a number from 0 to 1",
+            "argument --fail-under: must be a number from 0 to 1, got '1.5'",
             id="fail-under",
         ),
         pytest.param(
             ("benchmark", "--fail-under", "nan"),
-            "argument --fail-under: 'nan' is not a number from 0 to 1",
+            "argument --fail-under: must be a number from 0 to 1, got 'nan'",
             id="fail-under-nan",
         ),
         pytest.param(

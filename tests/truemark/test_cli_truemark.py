@@ -158,7 +158,7 @@ def test_runs_that_are_not_comparable_are_refused(
     assert main(["compare", "old.run.json", "elsewhere.run.json"]) == 1
     error = capsys.readouterr().err
     assert error == (
-        "truemark: error: elsewhere is not comparable with old: data is d2, expected d1;"
+        "error: elsewhere is not comparable with old: data is d2, expected d1;"
         " --anyway compares the units in common\n"
     )
 
@@ -284,7 +284,7 @@ def test_a_full_disk_is_told_in_one_line(folder: Path, arguments: list[str], buf
     environment = {**os.environ, "PYTHONUNBUFFERED": buffered}
     with Path("/dev/full").open("w") as full:
         done = started(*arguments, stdout=full, env=environment)
-    message = "truemark: error: output cannot be written: No space left on device\n"
+    message = "error: output cannot be written: No space left on device\n"
     assert (done.returncode, done.stderr) == (1, message)
 
 
@@ -314,7 +314,7 @@ def test_an_interrupt_is_130_while_imports_run(folder: Path) -> None:
         "sys.exit(main(['history', '.']))\n"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
-    assert (done.returncode, done.stderr) == (128 + signal.SIGINT, "truemark: interrupted\n")
+    assert (done.returncode, done.stderr) == (128 + signal.SIGINT, "interrupted\n")
 
 
 @pytest.mark.parametrize(
@@ -334,9 +334,7 @@ def test_no_record_is_written_over(
     before = (folder / "old.run.json").read_bytes()
     assert main(arguments) == 1
     streams = capsys.readouterr()
-    assert streams.err == (
-        f"truemark: error: {arguments[-1]}: is a run record; name another file to write\n"
-    )
+    assert streams.err == (f"error: {arguments[-1]}: is a run record; name another file to write\n")
     assert (folder / "old.run.json").read_bytes() == before
 
 
@@ -379,3 +377,42 @@ def test_commands_name_a_run_by_the_same_id(
     for command in (["compare", "old.run.json", "new.run.json"], ["history", "."]):
         assert main(command) == 0
         assert run.id in said(capsys)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (("comapre", "a"), "choose from 'compare', 'report', 'history', 'leaderboard', 'check')"),
+        (("comapre", "a"), "; did you mean compare?; see truemark --help"),
+        (("compare", "a", "b", "--foramt", "json"), "; did you mean --format?"),
+        (("check", "a", "--fail", "0.5"), "unrecognized arguments: --fail 0.5; did you mean"),
+        (("check", "a", "--fail-under", "abc"), "must be a number from 0 to 1, got 'abc'"),
+        (("check", "a", "--margin", "0"), "must be a number above 0, at most 1, got '0'"),
+        (("check", "a", "--measure", "f2"), "must be one of f1, precision, recall, clean"),
+        (("check", "a"), "check needs --against, --fail-under or --fail-under-lower"),
+        (("check", "a", "--margin", "0.1"), "--margin needs --against BASELINE"),
+        (("compare", "a"), "needs two records or more, or a folder of them; see truemark compare"),
+    ],
+)
+def test_wrong_usage_is_one_line_that_says_what_is_wrong(
+    arguments: tuple[str, ...], reason: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(list(arguments)) == 2
+    [line] = capsys.readouterr().err.splitlines()
+    assert line.startswith("error: ")
+    assert line.endswith(" --help")
+    assert reason in line
+
+
+def test_a_baseline_alone_asks_whether_the_run_is_worse(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["check", "old.run.json", "--against", "new.run.json"]) == 1
+    assert main(["check", "new.run.json", "--against", "old.run.json"]) == 0
+
+
+def test_a_page_takes_a_folder_for_its_runs(folder: Path) -> None:
+    Path("outage.run.json").unlink()
+    assert main(["report", ".", "-o", "page.html"]) == 0
+    page = Path("page.html").read_text()
+    assert all(name in page for name in ("old", "new", "elsewhere"))

@@ -298,7 +298,7 @@ def test_the_command_writes_a_page_of_two_runs(
     runs = [str(folder / f"{name}.run.json") for name in ("nano", "small")]
     assert cli.main(["report", *runs, "-o", str(page)]) == 0
     assert "small against nano: better" in page.read_text(encoding="utf-8")
-    assert capsys.readouterr().err == f"truemark: page: {page}\n"
+    assert capsys.readouterr().err == f"page: {page}\n"
 
 
 def test_runs_that_are_not_comparable_are_shown_one_below_the_other(folder: Path) -> None:
