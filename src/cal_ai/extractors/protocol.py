@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol, runtime_checkable
@@ -56,18 +55,12 @@ class Extractor(Protocol):
     async def close(self) -> None: ...
 
 
-@runtime_checkable
-class Identified(Protocol):
-    """An extractor whose answers depend on more than its name and its model."""
-
-    @property
-    def identity(self) -> Mapping[str, str]:
-        """What else they depend on, by name, such as the prompt."""
-
-
 def identity_of(extractor: Extractor) -> dict[str, str]:
-    """Return what an extractor's answers depend on besides its name and its model."""
-    return dict(extractor.identity) if isinstance(extractor, Identified) else {}
+    """Return what an extractor's answers depend on besides its name and its model.
+
+    Those that depend on more, such as a prompt, have it by name in `identity`.
+    """
+    return dict(getattr(extractor, "identity", {}))
 
 
 @runtime_checkable

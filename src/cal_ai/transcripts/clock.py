@@ -30,6 +30,6 @@ def find_starts(lines: Sequence[str]) -> list[Start]:
         rest = line[stamp.end() :]
         if chat := _CHAT.match(rest):
             starts.append(Start(place, chat[1].strip(), rest[chat.end() :]))
-        elif found := speaker_of(rest):
-            starts.append(Start(place, *found))
+        elif said := speaker_of(rest):
+            starts.append(Start(place, *said))
     return starts

@@ -25,8 +25,8 @@ _NO_NAME = re.compile(
 def find_starts(lines: Sequence[str]) -> list[Start]:
     starts = []
     for place, line in enumerate(lines):
-        if found := speaker_of(line):
-            starts.append(Start(place, *found))
+        if said := speaker_of(line):
+            starts.append(Start(place, *said))
     return starts
 
 

@@ -39,7 +39,7 @@ def parse_transcript(text: str) -> Transcript:
         return gather(words, starts, webvtt.FORM)
     form, starts = max(
         ((form, find_starts(lines)) for form, find_starts in _FORMS),
-        key=lambda found: _speaker_count(found[1]),
+        key=lambda reading: _speaker_count(reading[1]),
     )
     if not _speaker_count(starts):
         return gather(lines, (), BRACKETS)
@@ -75,11 +75,9 @@ def foreign_language(transcript: Transcript) -> str | None:
 
 def load_transcript(path: Path) -> Transcript:
     """Read the conversation in a UTF-8 file; `-` is standard input."""
-    return parse_transcript(_read_input() if path == STANDARD_INPUT else _read(path))
-
-
-def _read(path: Path) -> str:
-    return read_text(path, LARGEST_TRANSCRIPT)
+    if path == STANDARD_INPUT:
+        return parse_transcript(_read_input())
+    return parse_transcript(read_text(path, LARGEST_TRANSCRIPT))
 
 
 def _read_input() -> str:

@@ -5,20 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Protocol
+
+from truemark.uncertainty import Interval, PairedInterval
 
 _STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.25, 0.5)
-
-
-class Ranged(Protocol):
-    """A number with its interval."""
-
-    @property
-    def value(self) -> float: ...
-    @property
-    def low(self) -> float: ...
-    @property
-    def high(self) -> float: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +30,7 @@ class Scale:
         return tuple(round(self.low + number * self.step, 4) for number in range(count + 1))
 
 
-def score_scale(shown: Iterable[Ranged]) -> Scale:
+def score_scale(shown: Iterable[Interval | PairedInterval]) -> Scale:
     """Make a scale from a round number below every interval up to 1."""
     lowest = min((interval.low for interval in shown), default=0.0)
     step = _step(1 - lowest)
@@ -48,7 +38,7 @@ def score_scale(shown: Iterable[Ranged]) -> Scale:
     return Scale(max(0.0, below * step), 1.0, step)
 
 
-def difference_scale(shown: Iterable[Ranged]) -> Scale:
+def difference_scale(shown: Iterable[Interval | PairedInterval]) -> Scale:
     """Make a scale to both sides of 0, as far as the widest interval."""
     widest = max((max(abs(interval.low), abs(interval.high)) for interval in shown), default=0.1)
     step = _step(2 * widest)
