@@ -83,10 +83,10 @@ def _dispatch(given: list[str]) -> int:
         return 0
     if command == "run":
         options = run_parser().parse_args(rest)
-        from cal_ai.applying.pipeline import run_command
+        from cal_ai.applying.pipeline import apply_command
 
         with quietly(options.quiet):
-            return run_command(options)
+            return apply_command(options)
     if command == "label":
         return _label(rest)
     if command == "agree":

@@ -13,6 +13,8 @@ from cal_ai.events import Confidence, Event
 DEFAULT_LENGTH = timedelta(hours=1)
 
 DEFAULT_APPLY: Confidence = "medium"
+_Span = tuple[datetime, datetime, bool]
+"""The first moment of an event, the first after it, which may be earlier if so said; all day."""
 _RANK: dict[Confidence, int] = {"low": 0, "medium": 1, "high": 2}
 
 
@@ -53,20 +55,21 @@ def decide(
     span = timing.of_change(event, target.details) if target else timing.of_new(event)
     if span is None:
         return Decision(event, target, None, event.assumptions, "no start time was found")
+    start, end, all_day = span
     details = Details(
         title=_title(event, target),
-        start=span.start,
-        end=span.end,
-        all_day=span.all_day,
+        start=start,
+        end=end,
+        all_day=all_day,
         location=event.location or (target.details.location if target else None),
         description=_description(event, target),
     )
     would_apply = event.confidence if held_back and event.action == "create" else None
-    if span.end < span.start:
-        held_back = f"it would end at {span.end:%Y-%m-%d %H:%M}, before it starts"
+    if end < start:
+        held_back = f"it would end at {end:%Y-%m-%d %H:%M}, before it starts"
         would_apply = None
-    moved = target is None or target.details.start != span.start
-    if moved and span.end < now:
+    moved = target is None or target.details.start != start
+    if moved and end < now:
         timing.assumptions.append("it lies in the past")
     return Decision(event, target, details, tuple(timing.assumptions), held_back, would_apply)
 
@@ -113,22 +116,13 @@ def _description(event: Event, target: Entry | None) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
-    """From the first moment of an event to the first after it; `end` may be earlier if so said."""
-
-    start: datetime
-    end: datetime
-    all_day: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class Timing:
     """Works out spans for an owner in a time zone, and notes what it has to assume."""
 
     zone: ZoneInfo | None
     assumptions: list[str] = field(default_factory=list)
 
-    def of_new(self, event: Event) -> Span | None:
+    def of_new(self, event: Event) -> _Span | None:
         """Return the span of a new event; None if no start was said."""
         if event.start_time is None:
             return None
@@ -136,37 +130,37 @@ class Timing:
         end = self._local(event.end_time) if event.end_time else start
         if _begins_day(start) and end == start:
             self.assumptions.append("no time of day was said: it is entered as an all-day event")
-            return Span(start, self._days_after(start, 1), all_day=True)
+            return start, self._days_after(start, 1), True
         if _begins_day(start) and _begins_day(end) and end > start:
-            return Span(start, end, all_day=True)
+            return start, end, True
         if end == start:
             self.assumptions.append("no end was said: it is entered for one hour")
             end = later(start, DEFAULT_LENGTH)
-        return Span(start, end)
+        return start, end, False
 
-    def of_change(self, event: Event, old: Details) -> Span:
+    def of_change(self, event: Event, old: Details) -> _Span:
         """Return the span after a change; what was not said stays as it is."""
         start = self._local(event.start_time) if event.start_time else old.start
         end = self._local(event.end_time) if event.end_time else None
         if end is None and event.start_time is None:
-            return Span(old.start, old.end, old.all_day)
+            return old.start, old.end, old.all_day
         if end is not None and end != start:
-            return Span(start, end, old.all_day and _begins_day(start) and _begins_day(end))
+            return start, end, old.all_day and _begins_day(start) and _begins_day(end)
         if not old.all_day:
             return self._of_move(start, old)
         days = (old.end.date() - old.start.date()).days
         if _begins_day(start):
-            return Span(start, self._days_after(start, days), all_day=True)
+            return start, self._days_after(start, days), True
         self.assumptions.append("no end was said: it is entered for one hour")
-        return Span(start, later(start, DEFAULT_LENGTH))
+        return start, later(start, DEFAULT_LENGTH), False
 
-    def _of_move(self, start: datetime, old: Details) -> Span:
+    def _of_move(self, start: datetime, old: Details) -> _Span:
         if _begins_day(start) and not _begins_day(old.start):
             start = self._local(datetime.combine(start.date(), old.start.time()))
             self.assumptions.append(f"no time of day was said: it stays at {start:%H:%M}")
         length = old.end.astimezone(UTC) - old.start.astimezone(UTC)
         self.assumptions.append(f"no end was said: it keeps its length of {_length(length)}")
-        return Span(start, later(start, length))
+        return start, later(start, length), False
 
     def _local(self, moment: datetime) -> datetime:
         if odd := oddity(moment, self.zone):

@@ -65,7 +65,7 @@ class Conversation:
     apply: Confidence = DEFAULT_APPLY
 
 
-def run_command(options: argparse.Namespace) -> int:
+def apply_command(options: argparse.Namespace) -> int:
     """Apply the changes of conversations and print them; return 1 if one failed, else 0."""
     settings = load_settings(os.environ, owner=options.owner)
     zone = settings.timezone or machine_zone(os.environ)

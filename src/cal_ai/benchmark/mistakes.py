@@ -242,27 +242,31 @@ def _time_differences(
 
 def remarks(extracted: Event, expected: ExpectedEvent, sidecar: Sidecar) -> tuple[Deviation, ...]:
     """List what the sidecar asked for beyond action, title and times; shown, never counted."""
-    return tuple(_remarks(extracted, expected, sidecar))
-
-
-def _remarks(extracted: Event, expected: ExpectedEvent, sidecar: Sidecar) -> Iterator[Deviation]:
+    deviations: list[Deviation] = []
     if expected.location is not None:
-        got = extracted.location or ""
-        if not texts_alike(got, expected.location, TOLERANCES[sidecar.tolerance]):
-            yield Deviation("location", expected.location, got or NOTHING, "another place")
+        got, place = extracted.location or "", expected.location
+        if not texts_alike(got, place, TOLERANCES[sidecar.tolerance]):
+            deviations.append(Deviation("location", place, got or NOTHING, "another place"))
     if absent := _absent(extracted.attendees, expected.attendees_contain):
-        yield Deviation(
-            "attendees",
-            ", ".join(expected.attendees_contain),
-            ", ".join(extracted.attendees) or NOTHING,
-            f"without {', '.join(absent)}",
+        deviations.append(
+            Deviation(
+                "attendees",
+                ", ".join(expected.attendees_contain),
+                ", ".join(extracted.attendees) or NOTHING,
+                f"without {', '.join(absent)}",
+            )
         )
-    got_id, meant = extracted.existing_event_id, meant_event(expected, sidecar)
-    known_ids = {event.id for event in sidecar.calendar_context}
+    meant, got_id = meant_event(expected, sidecar), extracted.existing_event_id
+    shown_id = NOTHING if got_id is None else str(got_id)
     if meant is not None and got_id != meant.id and extracted.action != "create":
-        yield Deviation("existing_event_id", str(meant.id), _shown_id(got_id), "another event")
-    elif expected.existing_event_id_required and got_id not in known_ids:
-        yield Deviation("existing_event_id", "one of the calendar", _shown_id(got_id), "unknown")
+        deviations.append(Deviation("existing_event_id", str(meant.id), shown_id, "another event"))
+    elif expected.existing_event_id_required and got_id not in {
+        event.id for event in sidecar.calendar_context
+    }:
+        deviations.append(
+            Deviation("existing_event_id", "one of the calendar", shown_id, "unknown")
+        )
+    return tuple(deviations)
 
 
 def _absent(came: tuple[str, ...], expected: tuple[str, ...]) -> list[str]:
@@ -284,7 +288,3 @@ def shown_shift(shift: timedelta) -> str:
     units = (("d", minutes // 1440), ("h", minutes // 60 % 24), ("min", minutes % 60))
     parts = [f"{count} {unit}" for unit, count in units if count][:2] or ["less than 1 min"]
     return f"{' '.join(parts)} {'later' if shift > timedelta() else 'earlier'}"
-
-
-def _shown_id(number: int | None) -> str:
-    return NOTHING if number is None else str(number)

@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 
 from cal_ai.benchmark.mistakes import mistake_lines
-from cal_ai.benchmark.page import bullet, one_line_of
+from cal_ai.benchmark.page import bullet, one_line_of, rank
 from cal_ai.benchmark.record import price_of
 from cal_ai.benchmark.report import Finished, SummaryCall, calibration_table, sample_counts
 from cal_ai.benchmark.scoring import Result, Scored, event_scores
@@ -151,16 +151,8 @@ def _heading(bare: str) -> int | None:
 
 def worst_samples(results: Iterable[Result]) -> list[Scored]:
     """Pick the imperfect answers of lowest F1, those with more mistakes first among equals."""
-    wrong = [
-        result
-        for result in results
-        if isinstance(result, Scored) and result.counts.fp + result.counts.fn
-    ]
-    return sorted(wrong, key=_rank)[:_WORST]
-
-
-def _rank(result: Scored) -> tuple[float, int]:
-    return event_scores(result.counts).f1, -(result.counts.fp + result.counts.fn)
+    wrong = [result for result in results if isinstance(result, Scored) and result.counts.mistakes]
+    return sorted(wrong, key=lambda result: rank([result]))[:_WORST]
 
 
 def _numbers(finished: Finished) -> Iterator[str]:

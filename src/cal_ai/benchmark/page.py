@@ -150,14 +150,14 @@ def _counts(results: Iterable[Result]) -> Counts:
 def worst_first(results: Sequence[Result], repeats: int) -> list[Sequence[Result]]:
     """Group results by sample, one for each repeat, the samples of which most is wrong first."""
     samples = len(results) // repeats
-    return sorted((results[first::samples] for first in range(samples)), key=_rank)
+    return sorted((results[first::samples] for first in range(samples)), key=rank)
 
 
-def _rank(results: Sequence[Result]) -> tuple[int, float, int]:
+def rank(results: Sequence[Result]) -> tuple[int, float, int]:
     """Rank by lowest F1, then most mistakes; then come failed, without sidecar, fine."""
     counts = _counts(results)
-    if wrong := counts.fp + counts.fn:
-        return 0, event_scores(counts).f1, -wrong
+    if counts.mistakes:
+        return 0, event_scores(counts).f1, -counts.mistakes
     if any(isinstance(result, Failed) for result in results):
         return 1, 0.0, 0
     if any(isinstance(result, Unscored) for result in results):

@@ -392,7 +392,7 @@ def spent_facts(finished: Finished) -> Iterator[tuple[str, str]]:
     spent, replayed = finished.spent, finished.replayed
     yield "tokens", tokens_line(spent.usage)
     yield "cost", _cost(spent.cost_usd)
-    took = "nothing was asked" if replayed and spent.latency is None else _latency(spent.latency)
+    took = "nothing was asked" if replayed and spent.latency is None else _seconds(spent.latency)
     yield "latency", f"{took}; the run took {finished.run.seconds:.2f} s"
     if (call := finished.summary_call) is not None:
         tokens, cost = tokens_line(call.usage), _cost(call.cost_usd)
@@ -401,7 +401,7 @@ def spent_facts(finished: Finished) -> Iterator[tuple[str, str]]:
         yield from replayed_count(finished)
         yield "tokens then", tokens_line(replayed.usage)
         yield "cost then", _cost(replayed.cost_usd)
-        yield "latency then", _latency(replayed.latency)
+        yield "latency then", _seconds(replayed.latency)
 
 
 def replayed_count(finished: Finished) -> Iterator[tuple[str, str]]:
@@ -414,7 +414,7 @@ def _cost(cost_usd: float | None) -> str:
     return "unknown" if cost_usd is None else f"${cost_usd:.4f}"
 
 
-def _latency(latency: Latency | None) -> str:
+def _seconds(latency: Latency | None) -> str:
     if latency is None:
         return "unknown"
     return (

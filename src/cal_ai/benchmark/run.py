@@ -28,7 +28,7 @@ from cal_ai.benchmark.report import (
     progress_line,
     text_summary,
 )
-from cal_ai.benchmark.samples import Sample, SampleSet, default_folder, load_samples, remarks
+from cal_ai.benchmark.samples import Sample, SampleSet, default_folder, load_samples, sample_remarks
 from cal_ai.benchmark.scoring import Result, Scored
 from cal_ai.benchmark.store import AnswerStore, count_answered, create_new, require_writable
 from cal_ai.extractors.choosing import choice_line, choose_extractor, is_embedded
@@ -69,7 +69,7 @@ def benchmark_command(options: argparse.Namespace) -> int:
         inform(choice_line(options.extractor, model, settings, extractor))
         if not number:
             _warn(samples.warnings)
-            for remark in remarks(samples, embedded=is_embedded(extractor)):
+            for remark in sample_remarks(samples, embedded=is_embedded(extractor)):
                 inform(remark)
         try:
             plan = _plan(options, samples, extractor, baseline)

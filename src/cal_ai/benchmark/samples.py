@@ -204,7 +204,7 @@ def _unscored(names: Sequence[str], of: int, folder: Path) -> str:
     )
 
 
-def remarks(samples: SampleSet, *, embedded: bool) -> Iterator[str]:
+def sample_remarks(samples: SampleSet, *, embedded: bool) -> Iterator[str]:
     """Say what was taken for granted, in one line per matter, before anything is asked.
 
     `embedded` is whether the extractor is the one that reads only English.

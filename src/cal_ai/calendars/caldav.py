@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -50,10 +50,6 @@ _UID_CONFLICT = "no-uid-conflict"
 _ICALENDAR = {"Content-Type": "text/calendar; charset=utf-8"}
 
 
-def _now() -> datetime:
-    return datetime.now(UTC)
-
-
 class CalDavCalendar:
     """The events of one calendar collection, one resource per event.
 
@@ -68,12 +64,10 @@ class CalDavCalendar:
         password: str | None,
         zone: ZoneInfo | None,
         *,
-        clock: Callable[[], datetime] = _now,
         timeout_s: float | None = None,
     ) -> None:
         self._home, self._username, self._password = _sign_in(address, username, password)
         self._zone = zone
-        self._clock = clock
         require_usable_proxies(self._home, ("python_socks", "python-socks"))
         self._client = DAVClient(
             url=self._home,
@@ -124,20 +118,20 @@ class CalDavCalendar:
 
     def create(self, uid: str, details: Details, mark: str) -> Entry:
         document = self._document(EMPTY)
-        document.add(uid, details, mark, self._clock())
+        document.add(uid, details, mark, datetime.now(UTC))
         self._put(uid, document, {"If-None-Match": "*"})
         return self.get(uid)
 
     def update(self, entry: Entry, details: Details, mark: str) -> Entry:
         document, current = self._unchanged(entry)
-        document.change(current, details, mark, self._clock())
+        document.change(current, details, mark, datetime.now(UTC))
         with self._gone_or_changed(entry):
             self._put(entry.uid, document, _if_match(entry.version))
         return self.get(entry.uid, entry.recurrence)
 
     def delete(self, entry: Entry) -> None:
         document, current = self._unchanged(entry)
-        document.remove(current, self._clock())
+        document.remove(current, datetime.now(UTC))
         condition = _if_match(entry.version)
         with self._gone_or_changed(entry):
             if any(part.name == "VEVENT" for part in document.content.calendars[0].components):
