@@ -27,7 +27,7 @@ from truemark.pages.figures import Shown, figures_of, threshold_figure
 from truemark.pages.history import history_page, spread_in_time
 from truemark.pages.report import comparable_groups, report_page
 from truemark.pages.scales import Scale, difference_scale, score_scale
-from truemark.records import Finding, Run, load_run, write_run
+from truemark.records import Finding, Mark, Run, load_run, write_run
 from truemark.timeline import read_timeline
 from truemark.uncertainty import PairedInterval
 
@@ -172,11 +172,22 @@ def test_every_chart_has_a_table_of_its_numbers(talks_page: str) -> None:
         "precision-recall-0",
         "reliability-0",
         "tolerance-0",
+        "near-misses-0",
         "latency-0",
     ]
     assert all(one.rows and len(one.rows[0]) == len(one.columns) for one in figures)
     assert talks_page.count("<canvas") == len(figures)
     assert talks_page.count("<summary>Numbers</summary>") == len(figures)
+
+
+def test_near_misses_are_counted_by_their_distance_and_paired_one_to_one() -> None:
+    marks = [(10, "found", 12), (30, "found", None), (50, "invented", None), (90, "missed", None)]
+    marks += [(54, "invented", None), (55, "missed", None), (111, "invented", None)]
+    run = talks_run("nano", 0.9)
+    marked = tuple(Mark(start, start, role, None, truth) for start, role, truth in marks)
+    run = replace(run, units=tuple(replace(unit, marks=marked) for unit in run.units[:2]))
+    [figure] = [one for one in figures_of(shown(run)) if one.id == "near-misses-0"]
+    assert figure.rows == (("nano", -2, 2), ("nano", -1, 2))
 
 
 def test_the_table_of_a_long_curve_keeps_the_marked_thresholds() -> None:

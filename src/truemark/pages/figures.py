@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 
+from truemark.matching import nearest_pairs
 from truemark.records import CurveColumns, Reliability, ReliabilityRow, Run
 from truemark.summary import scored_units, scoring_of, share_right
 from truemark.uncertainty import MEASURES, Measure
 
 TABLE_ROWS = 60
 COLORS = 6  # of runs in the style; further ones begin again
+NEAR_MISS = 20  # how far a prediction may lie from the truth and still be near it
 RELIABILITY = "The share that was right, by what the system said, with its 95% interval;"
 _DASHES: dict[Measure, tuple[int, ...]] = {"f1": (), "precision": (7, 4), "recall": (2, 3)}
 NAMES: dict[Measure, str] = {"f1": "F1", "precision": "precision", "recall": "recall"}
@@ -58,7 +61,7 @@ class Figure:
 
     With `labels` the x axis names places: those in `positions`, else counted from 0; `links` are
     where clicks on them lead.
-    `run` is whose threshold the slider below sets.
+    `run` is whose threshold the slider below sets. With `bars` the y values are numbers of cases.
     """
 
     id: str
@@ -74,6 +77,7 @@ class Figure:
     positions: tuple[float, ...] = ()
     links: tuple[str, ...] = ()
     unit_square: bool = False
+    bars: bool = False
     run: int | None = None
     left_out: int = 0
     facts: tuple[str, ...] = ()
@@ -94,6 +98,7 @@ def figures_of(runs: Sequence[Shown]) -> list[Figure]:
         precision_recall_figure(runs),
         reliability_figure(runs),
         tolerance_figure(runs),
+        near_miss_figure(runs),
         latency_figure(runs),
     ]
     return [figure for figure in figures if figure is not None]
@@ -313,6 +318,45 @@ def tolerance_figure(runs: Sequence[Shown]) -> Figure | None:
         columns=("run", "tolerance", *MEASURES, "found", "invented", "missed"),
         rows=tuple(rows),
     )
+
+
+def near_miss_figure(runs: Sequence[Shown]) -> Figure | None:
+    """Draw how many predictions lie so far before or after the truth, exact ones left out."""
+    series, rows = [], []
+    for shown in runs:
+        apart = sorted(_near_misses(shown.run).items())
+        if apart:
+            series.append(Series(shown.name, tuple(apart), shown.color))
+        rows += [(shown.name, *row) for row in apart]
+    if not series:
+        return None
+    items = runs[0].run.words.get("items", "items")
+    return Figure(
+        id=f"near-misses-{runs[0].number}",
+        title="Near misses",
+        says=f"How many predicted {items} lie that far before (−) or after a true one.",
+        x="characters off",
+        y=items,
+        series=tuple(series),
+        columns=("run", "characters off", items),
+        rows=tuple(rows),
+        bars=True,
+    )
+
+
+def _near_misses(run: Run) -> Counter[int]:
+    """Count the distances of predictions from the truth that they are paired with, except 0."""
+    apart: Counter[int] = Counter()
+    for unit in run.units if run.tolerances else ():  # else marks are no places on a line
+        found = [mark for mark in unit.marks if mark.role == "found"]
+        true = [mark.start if mark.truth is None else mark.truth for mark in found]
+        true += [mark.start for mark in unit.marks if mark.role == "missed"]
+        predicted = [mark.start for mark in unit.marks if mark.role in ("found", "invented")]
+        predicted, true = sorted(predicted), sorted(true)
+        pairs = nearest_pairs(predicted, true, NEAR_MISS)
+        apart.update(predicted[ours] - true[theirs] for ours, theirs in pairs)
+    del apart[0]
+    return apart
 
 
 def latency_figure(runs: Sequence[Shown]) -> Figure | None:

@@ -65,15 +65,16 @@ globalThis.chartsOf = (figures, levels) => {
     },
   };
 
-  function dataset(series) {
+  function dataset(series, bars) {
     const color = colorOf(series.color);
     return {
+      type: bars ? "bar" : "scatter",
       label: series.label,
       data: series.points.map(([x, y, low, high, n]) => ({ x, y, low, high, n })),
       showLine: series.line,
       borderColor: color,
       backgroundColor: color,
-      borderWidth: 2,
+      borderWidth: bars ? 0 : 2,
       borderDash: series.dash,
       pointRadius: series.dots ? 4 : 0,
       pointHitRadius: 8,
@@ -121,6 +122,8 @@ globalThis.chartsOf = (figures, levels) => {
     if (link) location.assign(link);
   }
 
+  const COUNTS = { min: 0, ticks: { precision: 0 } };
+
   function draw(figure) {
     charts.get(figure.id)?.destroy();
     const whole = figure.run !== null || figure.unit_square;
@@ -133,14 +136,14 @@ globalThis.chartsOf = (figures, levels) => {
       interaction: { mode: "nearest", intersect: false },
       scales: {
         x: axis(figure.x, whole, figure),
-        y: { ...axis(figure.y, figure.unit_square), max: 1, ...floor(figure) },
+        y: { ...axis(figure.y, figure.unit_square), ...(figure.bars ? COUNTS : { max: 1, ...floor(figure) }) },
       },
       plugins: {
         legend: { position: "bottom", labels: { color: colorOf("ink"), boxWidth: 26, boxHeight: 0, filter: ({ datasetIndex }) => figure.series[datasetIndex].legend } },
         tooltip: { callbacks: { label: (item) => tip(item, figure) } },
       },
     };
-    const datasets = figure.series.map(dataset);
+    const datasets = figure.series.map((series) => dataset(series, figure.bars));
     const chart = new Chart(document.getElementById(figure.id), {
       type: "scatter",
       data: { datasets },
@@ -167,7 +170,7 @@ globalThis.chartsOf = (figures, levels) => {
     const place = figure.labels[labelAt(figure, x)] ?? `${figure.x} ${x.toPrecision(4)}`;
     const reach = low === undefined ? "" : ` (${low.toFixed(3)} to ${high.toFixed(3)})`;
     const cases = n === undefined ? "" : `, n ${n}`;
-    return `${item.dataset.label}: ${y.toFixed(3)}${reach}, ${place}${cases}`;
+    return `${item.dataset.label}: ${figure.bars ? y : y.toFixed(3)}${reach}, ${place}${cases}`;
   }
 
   /** Charts are drawn when they come into view, so that a page with many opens at once. */
