@@ -59,11 +59,12 @@ def request(
     path: str,
     body: bytes | None = None,
     headers: Mapping[str, str] | None = None,
+    timeout_s: float = 10,
 ) -> tuple[int, bytes]:
     """The status and the content of an answer; the headers are those of the page unless given."""
     parts = urlsplit(address)
     own = {"Origin": f"http://{parts.netloc}", "Content-Type": "application/json"}
-    connection = HTTPConnection(parts.netloc, timeout=10)
+    connection = HTTPConnection(parts.netloc, timeout=timeout_s)
     try:
         connection.request(method, parts.path + path, body, {**own, **(headers or {})})
         answer = connection.getresponse()
@@ -72,10 +73,10 @@ def request(
         connection.close()
 
 
-def call(address: str, method: str, path: str, body: object = None) -> Any:
+def call(address: str, method: str, path: str, body: object = None, timeout_s: float = 10) -> Any:
     """What the server answers, read as JSON."""
     sent = None if body is None else json.dumps(body).encode()
-    return json.loads(request(address, method, path, sent)[1])
+    return json.loads(request(address, method, path, sent, timeout_s=timeout_s)[1])
 
 
 def opened(address: str, number: int) -> Any:

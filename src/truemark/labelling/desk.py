@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, InvalidStateError
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
-from threading import Lock
+from queue import SimpleQueue
+from threading import Lock, Thread
 from typing import Any, Protocol
 
 import numpy as np
@@ -30,6 +32,7 @@ from truemark.labelling.storage import (
 from truemark.power import power_of
 from truemark.uncertainty import DEFAULT_SEED, Scoring
 
+_CLOSE_S = 2.0
 _F1 = Scoring("f1", 0.0)
 _STEPS = (0.2, 0.15, 0.1, 0.08, 0.06, 0.05, 0.04, 0.03, 0.02, 0.015, 0.01, 0.005)
 
@@ -138,6 +141,15 @@ class _Saved:
     stamp: str
 
 
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """A draft that is to be made, and of which text."""
+
+    draft: Future[Mapping[str, Any]]
+    name: str
+    again: bool
+
+
 class Desk:
     """The texts of a task and the annotations of one annotator.
 
@@ -153,11 +165,18 @@ class Desk:
         self._drafts: dict[int, Future[Mapping[str, Any]]] = {}
         self._materials: dict[int, tuple[str, Material]] = {}
         self._renewed: set[int] = set()
-        self._maker = ThreadPoolExecutor(1, "draft")
+        self._wanted: SimpleQueue[_Wanted | None] = SimpleQueue()
+        # A daemon: a draft that takes minutes does not hold up the end of the command.
+        self._maker = Thread(target=self._make_drafts, name="draft", daemon=True)
+        self._maker.start()
         self._left = {name: self._stored_left(name) for name in task.names}
 
     def close(self) -> None:
-        self._maker.shutdown(wait=False, cancel_futures=True)
+        for draft in self._drafts.values():
+            with suppress(InvalidStateError):  # it is made
+                draft.set_exception(TruemarkError("the page is closed"))
+        self._wanted.put(None)
+        self._maker.join(_CLOSE_S)
         self.task.close()
 
     # ---- how far the work is -------------------------------------------------------------------
@@ -238,18 +257,34 @@ class Desk:
 
     def _drafted(self, number: int) -> Future[Mapping[str, Any]]:
         if number not in self._drafts:
-            self._drafts[number] = self._maker.submit(self._make_draft, self.task.names[number])
+            self._want_draft(number)
         return self._drafts[number]
 
     def draft_again(self, number: int) -> None:
         """Make another draft of a text, under what its annotation says by now."""
         with self._lock:
-            name = self.task.names[number]
-            self._drafts[number] = self._maker.submit(self._make_draft, name, again=True)
+            self._want_draft(number, again=True)
             self._materials.pop(number, None)
             self._renewed.add(number)
 
-    def _make_draft(self, name: str, again: bool = False) -> Mapping[str, Any]:
+    def _want_draft(self, number: int, again: bool = False) -> None:
+        draft: Future[Mapping[str, Any]] = Future()
+        self._drafts[number] = draft
+        self._wanted.put(_Wanted(draft, self.task.names[number], again))
+
+    def _make_drafts(self) -> None:
+        while (wanted := self._wanted.get()) is not None:
+            with suppress(InvalidStateError):  # closed meanwhile
+                if wanted.draft.done():
+                    continue
+                try:
+                    systems = self._make_draft(wanted.name, wanted.again)
+                except Exception as error:
+                    wanted.draft.set_exception(error)
+                else:
+                    wanted.draft.set_result(systems)
+
+    def _make_draft(self, name: str, again: bool) -> Mapping[str, Any]:
         stored = None if again else self._stored_draft(name)
         if stored is not None:
             return stored.systems
