@@ -13,7 +13,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, get_args
 
 from sat_bench.corpus.loading import ENDINGS, load_talk, transcript_files
 from sat_bench.corpus.subtitles import spoken_text
@@ -24,10 +24,11 @@ from sat_bench.defaults import (
     DEFAULTS,
     GOLD_FOLDER,
     HEADER_NAMES,
+    LINES,
     TRUTH_RULES,
     LabelOptions,
     Options,
-    TruthRule,
+    Truth,
 )
 from sat_bench.models.boundaries import scored_positions
 from sat_bench.models.protocol import AnyModel, TalkModel
@@ -56,7 +57,6 @@ from truemark.signature import signature_line
 
 SUBTITLES = (".srt", ".vtt")
 GOLD_FORMS = (".json", ".conllu")
-LINES = "lines"
 LEAST_SEEN = 0.05  # what any model holds more likely than this has to be looked at
 _PARAGRAPH = re.compile(r"\n[^\S\n]*\n")
 # Scripts that put no white space between words: every character may be the last of a sentence.
@@ -323,7 +323,7 @@ class RunProposals:
 
     system: str
     threshold: float
-    rule: TruthRule
+    truth: Truth
     questions: tuple[Question, ...]
     made_by: str = ""
 
@@ -333,8 +333,11 @@ class RunProposals:
         return {self.system: {"threshold": self.threshold, "places": places}}
 
     def begin(self, talk: Talk, given: Mapping[int, Given]) -> tuple[set[int], list[int]]:
-        words = words_of(talk.text)
-        ends = {words.place_at(end) for _, end in find_sentences(talk.text, self.rule)}
+        if self.truth == LINES:
+            text, sentences = parse_lines(talk.text)
+        else:
+            text, sentences = talk.text, find_sentences(talk.text, self.truth)
+        ends = {words_of(text).place_at(end) for _, end in sentences}
         return ends, [question.place for question in self._of(talk)]
 
     def kinds(self, talk: Talk) -> Mapping[int, str]:
@@ -573,6 +576,6 @@ def _run_proposals(run: Run, files: Mapping[str, Path], where: str) -> RunPropos
         certain = 1.0 if p is None else abs(_margin(p, threshold))
         questions.append(Question(finding.unit, place, finding.kind, p, certain))
     questions.sort(key=lambda question: -question.confidence)
-    known = [rule for rule in TRUTH_RULES if rule == run.signature.get("truth")]
-    rule = known[0] if known else TRUTH_RULES[0]
-    return RunProposals(run.system.name, threshold, rule, tuple(questions))
+    sources = run.signature.get("truth", "").split("+")  # some talks may be gold
+    truth = next((truth for truth in get_args(Truth) if truth in sources), TRUTH_RULES[0])
+    return RunProposals(run.system.name, threshold, truth, tuple(questions))

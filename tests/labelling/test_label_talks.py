@@ -133,7 +133,7 @@ def test_flags_that_contradict_each_other(arguments: list[str]) -> None:
 TEXT = "We sat there. Nobody spoke\n\nThen he left. So did I."
 
 
-def run_file(folder: Path, text: str = TEXT) -> Path:
+def run_file(folder: Path, text: str = TEXT, truth: str = "plain") -> Path:
     """A record with three mistakes: sure, unsure, and surest."""
     at = [text.index("there") + 6, text.index("spoke") + 5, text.index("left.") + 5]
     findings = [
@@ -149,7 +149,7 @@ def run_file(folder: Path, text: str = TEXT) -> Path:
         "1",
         "",
         System("a"),
-        {"truth": "plain"},
+        {"truth": truth},
         rules,
         units,
         findings=tuple(findings),
@@ -178,6 +178,17 @@ def test_the_mistakes_of_a_run_come_most_confident_first(tmp_path: Path) -> None
     other = Desk(task, Workspace(tmp_path), "another run")
     assert other.overview()["walked"] == []
     other.close()
+
+
+@pytest.mark.parametrize(("truth", "first"), [("gold+quoted", "Sit."), ("lines", "spoke")])
+def test_a_review_begins_with_the_truth_of_the_run(tmp_path: Path, truth: str, first: str) -> None:
+    text = 'there he said "Sit." Nobody spoke\n\nThen he left. So did I.'
+    (tmp_path / "one.txt").write_text(f"# Source: x\n\n{text}", encoding="utf-8")
+    desk = Desk(review_task(tmp_path, run_file(tmp_path, text, truth)), Workspace(tmp_path))
+    state = opened(desk, 0)
+    word = dict(zip(state["ids"], state["pieces"], strict=True))[state["content"]["ends"][0]]
+    assert word.strip().strip('"') == first
+    desk.close()
 
 
 def test_marks_of_a_report_page_are_taken(tmp_path: Path) -> None:
