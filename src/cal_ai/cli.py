@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from cal_ai.defaults import CALLS_AT_ONCE, EMBEDDED, EXTRACTORS, OUTPUT_FOLDER, LabelOptions
+from truemark import __version__
 from truemark.command import (
     WRONG_USE,
     Parser,
@@ -67,8 +68,6 @@ def _dispatch(given: list[str]) -> int:
         tell(help_text())
         return 0
     if given[0] == "--version":
-        from truemark import __version__
-
         tell(f"cal-ai {__version__}\n")
         return 0
     command, rest = (given[0], given[1:]) if given[0] in COMMANDS else ("run", given)

@@ -33,7 +33,7 @@ from cal_ai.benchmark.scoring import Failed, Result, Scored, Unscored, event_sco
 from cal_ai.benchmark.sidecar import ExpectedEvent
 from cal_ai.events import Event
 from truemark.counts import Counts, total
-from truemark.records import Finding
+from truemark.records import Finding, Unit
 from truemark.sections import Section, as_markdown, comparison_sections
 from truemark.signature import data_hash
 from truemark.tables import Markdown, Table, escape_markdown, render
@@ -87,10 +87,8 @@ def _report_sections(finished: Finished) -> Iterator[Section]:
         yield from comparison_sections(finished.comparison)
     spent = tuple(spent_facts(finished))
     yield Section("Cost and latency", tables=[Table(("spent", ""), spent)])
-    if finished.failed:
-        rows = tuple(
-            (answer_name(result), one_line_of(result.reason)) for result in finished.failed
-        )
+    if failed := finished.summary.failed:
+        rows = tuple((_answer_name(unit), one_line_of(unit.failed or "")) for unit in failed)
         yield Section(
             "Failed samples",
             ["They got no usable answer, so they are in none of the scores."],
@@ -205,10 +203,10 @@ def sample_sections(answers: Sequence[Result]) -> Iterator[Section]:
         heading = ""
 
 
-def answer_name(result: Result) -> str:
+def _answer_name(unit: Unit) -> str:
     """Name the sample, and the repeat where it is not the first."""
-    number = f" #{result.repeat + 1}" if result.repeat else ""
-    return f"{one_line_of(result.sample.id)}{number}"
+    number = f" #{unit.repeat + 1}" if unit.repeat else ""
+    return f"{one_line_of(unit.id)}{number}"
 
 
 def _result_line(result: Result) -> str:

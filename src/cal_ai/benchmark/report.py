@@ -71,10 +71,6 @@ class Finished:
         return signature_line(self.run.signature)
 
     @property
-    def failed(self) -> tuple[Failed, ...]:
-        return tuple(result for result in self.results if isinstance(result, Failed))
-
-    @property
     def targets(self) -> Share | None:
         """Target accuracy: how many paired updates and deletes name the right event."""
         hits: dict[str, list[bool]] = {}
@@ -140,8 +136,8 @@ def text_summary(finished: Finished, report: Path) -> str:
         ("signature", data_hash(finished.signature)),
         ("run", finished.run.id),
     ]
-    failed = finished.failed
-    facts += [("failed", f"{result.sample.id}: {result.reason}") for result in failed[:_FAILURES]]
+    failed = finished.summary.failed
+    facts += [("failed", f"{unit.id}: {unit.failed}") for unit in failed[:_FAILURES]]
     if len(failed) > _FAILURES:
         facts += [("failed", f"and {len(failed) - _FAILURES} more, see the report")]
     if (answers := _answers_path(finished)) is not None:
@@ -184,7 +180,7 @@ def history_line(finished: Finished) -> dict[str, object]:
         "extractor": extractor.name,
         "sample_count": _sample_count(finished),
         "scored_count": finished.summary.scored,
-        "failed_count": len(finished.failed),
+        "failed_count": len(finished.summary.failed),
         "precision": scores and scores.precision,
         "recall": scores and scores.recall,
         "f1": scores and scores.f1,
@@ -234,7 +230,7 @@ def _summary_sections(finished: Finished) -> list[Section]:
         "samples": _sample_count(finished),
         "repeats": finished.plan.repeats,
         "scored": summary.scored,
-        "failed": len(finished.failed),
+        "failed": len(finished.summary.failed),
         "unscored": _unscored_count(finished),
     }
     scores = {
@@ -288,7 +284,7 @@ def sample_counts(finished: Finished) -> str:
         samples += f", {finished.plan.repeats} repeats, {len(finished.results)} answers"
     return (
         f"{samples}: {finished.summary.scored} scored, "
-        f"{len(finished.failed)} failed, {_unscored_count(finished)} without sidecar"
+        f"{len(finished.summary.failed)} failed, {_unscored_count(finished)} without sidecar"
     )
 
 
@@ -297,7 +293,7 @@ def _sample_count(finished: Finished) -> int:
 
 
 def _unscored_count(finished: Finished) -> int:
-    return len(finished.results) - finished.summary.scored - len(finished.failed)
+    return len(finished.results) - finished.summary.scored - len(finished.summary.failed)
 
 
 def category_rows(finished: Finished) -> Iterator[tuple[object, ...]]:

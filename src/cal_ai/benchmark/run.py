@@ -256,8 +256,8 @@ def _kept(plan: Plan) -> str:
 
 
 def _status(finished: Finished, fail_under: float | None) -> int:
-    failed, scores = finished.failed, finished.scores
-    refused = sum(_TOO_MANY in result.reason for result in failed)
+    failed, scores = finished.summary.failed, finished.scores
+    refused = sum(_TOO_MANY in (unit.failed or "") for unit in failed)
     if refused:
         noun = "sample" if refused == 1 else "samples"
         note(
