@@ -119,7 +119,7 @@ def test_torn_and_foreign_lines_are_skipped_with_a_warning(tmp_path: Path) -> No
     extractor = ReplayExtractor(file)
 
     assert asyncio.run(extractor.extract_events(REQUEST)).events == (LUNCH,)
-    assert len(extractor.warnings) == 4
+    assert len(extractor.recording.warnings) == 4
 
 
 def test_answers_after_a_torn_line_are_whole(tmp_path: Path) -> None:

@@ -49,7 +49,10 @@ async def compare_with_baseline(plan: Plan, baseline: Baseline, run: Run) -> Com
 
 async def _rescored(plan: Plan, answers: ReplayExtractor) -> Run:
     """Score stored answers on the samples of the plan."""
-    started = datetime.fromtimestamp(answers.path.stat().st_mtime).astimezone()
-    replay = replace(plan, extractor=answers, started=started, store=None, repeats=answers.repeats)
+    recording = answers.recording
+    started = datetime.fromtimestamp(recording.path.stat().st_mtime).astimezone()
+    replay = replace(
+        plan, extractor=answers, started=started, store=None, repeats=recording.repeats
+    )
     results = await extract_all(replay, lambda result: None)
     return record_run(replay, results, 0.0)

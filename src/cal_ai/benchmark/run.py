@@ -132,11 +132,11 @@ def _plan(
     # Whole seconds: the report, the answers and the history tell the same time.
     started = datetime.now().astimezone().replace(microsecond=0)
     if isinstance(baseline, ReplayExtractor):
-        _warn(baseline.warnings)
+        _warn(baseline.recording.warnings)
     store, repeats = None, options.repeat or 1
     if isinstance(extractor, ReplayExtractor):
-        _warn(extractor.warnings)
-        repeats = options.repeat or extractor.repeats
+        _warn(extractor.recording.warnings)
+        repeats = options.repeat or extractor.recording.repeats
     else:
         store = AnswerStore(options.output, started)
         if options.resume:

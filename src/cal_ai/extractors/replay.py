@@ -52,10 +52,15 @@ def request_fingerprint(
 ) -> str:
     """Hash a request as `conversation-asked`.
 
-    The first part stands for what is to be read: transcript, owner, reference time and calendar.
-    The second stands for who is asked, and for what its answers depend on, such as the prompt.
+    The second part stands for who is asked, and for what its answers depend on, such as the prompt.
     """
-    conversation = (
+    words = (part for item in sorted((identity or {}).items()) for part in item)
+    return f"{conversation_fingerprint(request)}-{_constant_hash(extractor, model or '', *words)}"
+
+
+def conversation_fingerprint(request: Request) -> str:
+    """Hash what is to be read: transcript, owner, reference time and calendar."""
+    return data_hash(
         request.transcript.as_text(),
         request.owner,
         f"{request.now.isoformat()} {request.now.tzinfo}",
@@ -66,9 +71,6 @@ def request_fingerprint(
             ]
         ),
     )
-    words = (part for item in sorted((identity or {}).items()) for part in item)
-    asked = _constant_hash(extractor, model or "", *words)
-    return f"{data_hash(*conversation)}-{asked}"
 
 
 def recorded_fields(answer: Recorded) -> dict[str, object]:
@@ -109,15 +111,8 @@ class Recording:
         return fingerprint in self.offsets.get(repeat, ())
 
     def find(self, fingerprint: str, repeat: int = 0) -> Recorded | None:
-        """Find the answer to exactly this question, put to the same model in the same words."""
-        return self._at(fingerprint, repeat)
-
-    def find_conversation(self, fingerprint: str, repeat: int = 0) -> Recorded | None:
-        """Find the answer for the same conversation, whoever was asked and in whatever words."""
-        return self._at(_conversation(fingerprint), repeat)
-
-    def _at(self, key: str, repeat: int) -> Recorded | None:
-        offset = self.offsets.get(repeat, {}).get(key)
+        """Find the answer to exactly this question, or by its first part to this conversation."""
+        offset = self.offsets.get(repeat, {}).get(fingerprint)
         record = None if offset is None else read_record(self.path, offset)
         return None if record is None else _recorded(record)
 
@@ -136,7 +131,7 @@ def open_recording(path: Path) -> Recording:
         of_repeat = offsets.setdefault(answer.repeat, {})
         if not answer.unusable:
             of_repeat[answer.fingerprint] = offset
-        of_repeat[_conversation(answer.fingerprint)] = offset
+        of_repeat[answer.fingerprint.partition("-")[0]] = offset
         makers.add((answer.extractor, answer.model))
         identities.setdefault(str(sorted(answer.identity.items())), answer.identity)
     return Recording(
@@ -147,10 +142,6 @@ def open_recording(path: Path) -> Recording:
         repeats=1 + max(offsets, default=0),
         warnings=tuple(warnings),
     )
-
-
-def _conversation(fingerprint: str) -> str:
-    return fingerprint.partition("-")[0]
 
 
 def _recorded(record: Mapping[str, object]) -> Recorded | None:
@@ -188,8 +179,8 @@ class ReplayExtractor:
     def __init__(self, path: Path) -> None:
         if not path.exists():
             raise TruemarkError(f"{path}: no such recording; name a file that a run has written")
-        self._recording = open_recording(path)
-        makers = sorted(f"{name} {model or ''}".strip() for name, model in self._recording.makers)
+        self.recording = open_recording(path)
+        makers = sorted(f"{name} {model or ''}".strip() for name, model in self.recording.makers)
         if not makers:
             raise TruemarkError(
                 f"{path}: no stored answers in it; name a file that a run has written"
@@ -199,27 +190,23 @@ class ReplayExtractor:
                 f"{path}: answers of {', '.join(makers)} in one file;"
                 " to replay them, keep the lines of one model only"
             )
-        ((self.recorded_by, self.model),) = self._recording.makers
+        ((self.recorded_by, self.model),) = self.recording.makers
         self.name = "replay"
-        self.path = path
-        self.repeats = self._recording.repeats
-        self.warnings = self._recording.warnings
 
     @property
     def identity(self) -> Mapping[str, str]:
         """What the answers depend on besides the model; all values where they differ."""
         values: dict[str, set[str]] = {}
-        for identity in self._recording.identities:
+        for identity in self.recording.identities:
             for name, value in identity.items():
                 values.setdefault(name, set()).add(value)
         return {name: "+".join(sorted(different)) for name, different in values.items()}
 
     async def extract_events(self, request: Request) -> Extraction:
-        fingerprint = request_fingerprint(request, self.recorded_by, self.model)
-        answer = self._recording.find_conversation(fingerprint, request.repeat)
+        answer = self.recording.find(conversation_fingerprint(request), request.repeat)
         if answer is None:
             which = f" of repeat {request.repeat + 1}" if request.repeat else ""
-            raise CallFailed(f"no stored answer{which} in {self.path}")
+            raise CallFailed(f"no stored answer{which} in {self.recording.path}")
         try:
             events = parse_answer(answer.raw)
         except AnswerError as error:
