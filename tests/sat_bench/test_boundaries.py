@@ -35,11 +35,8 @@ def pairs_of(scored: ScoredPositions) -> list[tuple[int, float]]:
     ]
 
 
-def all_pairs(
-    text: str, tokens: Sequence[tuple[int, float]], block_tokens: int = 1000
-) -> list[tuple[int, float]]:
-    blocks = token_positions(text, probabilities(*tokens), block_tokens=block_tokens)
-    return [pair for block in blocks for pair in pairs_of(block)]
+def all_pairs(text: str, tokens: Sequence[tuple[int, float]]) -> list[tuple[int, float]]:
+    return pairs_of(token_positions(text, probabilities(*tokens)))
 
 
 def plainly(text: str, pairs: Sequence[tuple[int, float]]) -> list[tuple[int, float]]:
@@ -80,14 +77,13 @@ def test_a_probability_belongs_to_the_last_character_before_white_space(
     assert all_pairs(text, tokens) == expected
 
 
-@given(texts_with_tokens(), st.integers(1, 10))
+@given(texts_with_tokens())
 @settings(derandomize=True, deadline=None, max_examples=500)
 def test_positions_agree_with_the_rule_applied_token_by_token(
-    case: tuple[str, list[tuple[int, float]]], block_tokens: int
+    case: tuple[str, list[tuple[int, float]]],
 ) -> None:
     text, tokens = case
     assert all_pairs(text, tokens) == plainly(text, tokens)
-    assert all_pairs(text, tokens, block_tokens) == plainly(text, tokens)
 
 
 @given(texts_with_tokens(), st.sampled_from([0.0, 0.2, 0.25, 0.5, 1.0]))

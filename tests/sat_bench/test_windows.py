@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from sat_bench.defaults import Weighting
 from sat_bench.models.windows import (
-    GrowingArray,
     WindowAverage,
     batches,
     sigmoid,
@@ -88,17 +87,6 @@ def test_the_average_is_that_of_all_windows_over_a_token(
 
 def test_nothing_averages_to_nothing() -> None:
     assert len(WindowAverage("hat").finish()) == 0
-
-
-@given(st.lists(st.lists(st.integers(0, 9), max_size=5), max_size=8))
-def test_a_growing_array_holds_what_was_appended_and_leaves_that_alone(
-    parts: list[list[int]],
-) -> None:
-    growing, given_parts = GrowingArray(np.int32), [np.array(part, np.int32) for part in parts]
-    for part in given_parts:
-        growing.append(part)
-    assert growing.finish().tolist() == [number for part in parts for number in part]
-    assert [part.tolist() for part in given_parts] == parts
 
 
 def test_windows_must_be_added_in_order() -> None:

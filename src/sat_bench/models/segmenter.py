@@ -29,7 +29,7 @@ from sat_bench.models.protocol import FloatArray, IntArray, ModelNotFound, Proba
 from sat_bench.models.runtimes import available_cores
 from sat_bench.models.systems import find_model
 from sat_bench.models.tokenizer import Tokenizer
-from sat_bench.models.windows import GrowingArray, Window, WindowAverage, batches, windows
+from sat_bench.models.windows import Window, WindowAverage, batches, windows
 from truemark.matching import ScoredPositions
 
 # Short windows run together, up to this many tokens: more is slower for models of any size.
@@ -71,14 +71,14 @@ class _Reading:
     text: str
     average: WindowAverage
     work: _Work = field(default_factory=_Work)
-    ends: GrowingArray[np.int32] = field(default_factory=lambda: GrowingArray(np.int32))
+    ends: list[IntArray] = field(default_factory=list)  # of its tokens, chunk by chunk
     waiting: int = 0  # windows that are not averaged yet
     read: bool = False  # whether all its windows are known
 
     def probabilities(self) -> Probabilities:
         self.work.settle()
-        ends, values = self.ends.finish(), self.average.finish()
-        return Probabilities(ends, values, seconds=self.work.seconds)
+        ends = np.concatenate([np.zeros(0, np.int32), *self.ends])
+        return Probabilities(ends, self.average.finish(), seconds=self.work.seconds)
 
 
 @dataclass(frozen=True, slots=True)

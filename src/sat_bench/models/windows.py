@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Generic, TypeVar
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from sat_bench.defaults import WINDOW_TOKENS, Weighting
 from sat_bench.models.protocol import FloatArray, IntArray
-
-Number = TypeVar("Number", bound=np.generic)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,39 +60,6 @@ def window_weights(length: int, weighting: Weighting) -> FloatArray:
     return weights
 
 
-class GrowingArray(Generic[Number]):
-    """An array that grows in place.
-
-    What is appended first is not copied unless more follows, and for most texts nothing does; so
-    it must not be changed afterwards.
-    """
-
-    def __init__(self, dtype: type[Number]) -> None:
-        self._room = np.empty(0, dtype)
-        self._length = 0
-        self._is_copied = True
-
-    def append(self, values: npt.NDArray[Number]) -> None:
-        """Append the values."""
-        length = self._length + len(values)
-        if not self._length:
-            self._room, self._is_copied = values, False
-        else:
-            if not self._is_copied:
-                self._room, self._is_copied = self._room.copy(), True
-            if length > len(self._room):
-                # Large arrays are extended where they are; room takes no memory until it is used.
-                self._room.resize(length + length // 2, refcheck=False)
-            self._room[self._length : length] = values
-        self._length = length
-
-    def finish(self) -> npt.NDArray[Number]:
-        """Return all values; nothing can be appended afterwards."""
-        if self._is_copied:
-            self._room.resize(self._length, refcheck=False)
-        return self._room
-
-
 class WindowAverage:
     """Averages the logits of windows, added in order of their starts, into probabilities.
 
@@ -104,7 +69,7 @@ class WindowAverage:
 
     def __init__(self, weighting: Weighting) -> None:
         self._weighting = weighting
-        self._settled = GrowingArray(np.float32)
+        self._settled: list[FloatArray] = [np.zeros(0, np.float32)]
         self._open_from = 0
         self._kind: type[np.floating[Any]] = np.float16 if weighting == "uniform" else np.float32
         self._sums: npt.NDArray[np.floating[Any]] = np.zeros(0, self._kind)
@@ -132,7 +97,7 @@ class WindowAverage:
     def finish(self) -> FloatArray:
         """Return one probability for each token of the text."""
         self._settle(len(self._sums))
-        return self._settled.finish()
+        return np.concatenate(self._settled)
 
     def _settle(self, count: int) -> None:
         if not count:
