@@ -10,7 +10,7 @@ from sat_bench.defaults import DEFAULTS
 from sat_bench.measure import measure_system
 from sat_bench.models.protocol import Loss
 from sat_bench.models.systems import System
-from sat_bench.record import Effort, Measurement
+from sat_bench.record import Measurement
 from sat_bench.running.inference import Inference
 from truemark.counts import Counts
 from truemark.curve import SweepPoint, counts_at
@@ -24,10 +24,6 @@ class CountedTalks:
     points: tuple[SweepPoint, ...]
     loss: Loss
     measurement: Measurement = field(compare=False)
-
-    @property
-    def effort(self) -> Effort | None:
-        return self.measurement.effort
 
     @property
     def graded(self) -> bool:

@@ -28,9 +28,9 @@ from sat_bench.report import (
 )
 from truemark.curve import SweepPoint
 from truemark.jsontext import to_json
-from truemark.sections import difference_facts, interval_facts
+from truemark.sections import Section, as_markdown, difference_facts, interval_facts
 from truemark.summary import macro_f1
-from truemark.tables import Table, escape_markdown, render
+from truemark.tables import Markdown, Table, escape_markdown, render
 from truemark.text import one_line
 
 _ALL_TALKS = "all"
@@ -70,9 +70,8 @@ def show_as(report: Report, format: Literal["json", "csv", "markdown"]) -> str:
 
 
 def _effort_row(result: Result) -> Row:
-    effort = result.effort
-    seconds = (effort.seconds, effort.characters_per_s) if effort else (None, None)
-    return dict(zip(_EFFORT_COLUMNS, seconds, strict=True))
+    measured = result.measurement
+    return {"seconds": measured.seconds, "characters_per_s": measured.characters_per_s}
 
 
 def _loss_row(result: Result) -> Row:
@@ -80,13 +79,13 @@ def _loss_row(result: Result) -> Row:
 
 
 def _loss_rates(result: Result) -> Iterator[tuple[str, float]]:
-    return zip(_LOSS_COLUMNS, result.loss.rates, strict=True)
+    return zip(_LOSS_COLUMNS, result.measurement.loss.rates, strict=True)
 
 
 def _certainty_row(result: Result) -> Row:
     """Say how sure a result is, under the same names in every form; None where nothing is known."""
     versus, missed, new = result.versus, result.missed, result.held_out
-    intervals = result.summary.intervals if result.summary else {}
+    intervals = result.summary.intervals
     f1, clean = intervals.get("f1"), intervals.get("clean")
     difference = versus.differences["f1"] if versus else None
     power = versus.power if versus and versus.verdict == "not distinguishable" else None
@@ -99,8 +98,8 @@ def _certainty_row(result: Result) -> Row:
         "clean_high": clean.high if clean and clean.known else None,
         "out_of_sample_f1": new.f1 if new else None,
         "out_of_sample_weighted": new.weighted if new else None,
-        "best_threshold": missed.best.threshold if missed else None,
-        "best_weighted": missed.best.scores.weighted if missed else None,
+        "best_threshold": missed.threshold if missed else None,
+        "best_weighted": missed.scores.weighted if missed else None,
         "difference": difference.value if difference else None,
         "difference_low": difference.low if difference and difference.known else None,
         "difference_high": difference.high if difference and difference.known else None,
@@ -193,9 +192,10 @@ def _result_document(report: Report, result: Result | Failed) -> Row:
 
 def _certainty_document(result: Result) -> Row:
     document: Row = {}
-    if result.summary:
-        intervals = result.summary.intervals.items()
-        document["intervals"] = {name: interval_facts(interval) for name, interval in intervals}
+    if intervals := result.summary.intervals:
+        document["intervals"] = {
+            name: interval_facts(interval) for name, interval in intervals.items()
+        }
         document["clusters_are"] = "talks"
     if result.languages:
         languages = {
@@ -208,8 +208,8 @@ def _certainty_document(result: Result) -> Row:
         counts = asdict(result.run.held_out.counts)
         document["out_of_sample"] = {**asdict(result.held_out), **counts}
     if result.missed:
-        outside = {"outside_the_grid": result.missed.outside}
-        document["best_of_all"] = point_row(result, result.missed.best) | outside
+        outside = {"outside_the_grid": result.misses_outside}
+        document["best_of_all"] = point_row(result, result.missed) | outside
     if versus := result.versus:
         differences = versus.differences.items()
         document["against_the_first"] = {
@@ -224,37 +224,45 @@ def _certainty_document(result: Result) -> Row:
 
 
 def _markdown(report: Report) -> str:
-    parts = [
-        f"{report.talks} talks from {escape_markdown(report.corpus)}, truth {report.truth}, "
-        f"tolerance {report.options.tolerance}, weights {shown_weights(report.options)}\n",
-        render(_summary_table(report), "markdown"),
-    ]
+    options, measured = report.options, report.measured
+    first = (
+        f"{report.talks} talks from {one_line(report.corpus)}, truth {report.truth}, "
+        f"tolerance {options.tolerance}, weights {shown_weights(options)}"
+    )
+    optimal = []
     if report.mode == "sweep":
-        [result] = report.measured
-        threshold = shown_threshold(result.shown_at(result.best.threshold))
-        parts.append(f"Optimal: {threshold}\n")
-    if any(result.summary for result in report.measured):
-        parts.append(render(certainty_table(report, timed=False), "markdown"))
-        parts += [f"{escape_markdown(line)}\n" for line in interval_lines(report)]
-    parts += [f"{escape_markdown(line)}\n" for line in remarks(report)]
-    if any(result.run.measures for result in report.measured):
-        parts.append(render(_measure_table(report), "markdown"))
-    if report.options.per_talk:
-        parts.append(render(talk_table(report, _LED_BY_F1, _FINE_FORMATS), "markdown"))
-    for signature in dict.fromkeys(signature_of(result.run) for result in report.measured):
-        parts.append(f"Signature: `{signature}`\n")
-    for name, identity in dict.fromkeys((run.name, run.identity) for run in report.measured):
+        [result] = measured
+        optimal.append(f"Optimal: {shown_threshold(result.shown_at(result.best.threshold))}")
+    certain = any(result.summary.intervals for result in measured)
+    said = [*(interval_lines(report) if certain else ()), *remarks(report)]
+    more = []
+    if any(result.run.measures for result in measured):
+        more.append(_measure_table(report))
+    if options.per_talk:
+        more.append(talk_table(report, _LED_BY_F1, _FINE_FORMATS))
+    last = [
+        Markdown(f"Signature: `{signature}`")
+        for signature in dict.fromkeys(signature_of(result.run) for result in measured)
+    ]
+    for name, identity in dict.fromkeys((run.name, run.identity) for run in measured):
         if identity:
             plain = one_line(identity).replace("`", "'")
-            parts.append(f"System {escape_markdown(name)}: `{plain}`\n")
-    return "\n".join(parts)
+            last.append(Markdown(f"System {escape_markdown(name)}: `{plain}`"))
+    return as_markdown(
+        [
+            Section("", [first], [_summary_table(report)]),
+            Section("", optimal, [certainty_table(report, timed=False)] if certain else []),
+            Section("", said, more),
+            Section("", last),
+        ]
+    )
 
 
 def _summary_table(report: Report) -> Table:
     """Make a row for each model and threshold; in a comparison also with time, and any loss."""
     conditioned = report.mode == "conditions"
     timed = report.mode == "comparison" or len({result.name for result in report.results}) > 1
-    lossy = timed and any(changed_text(result.loss) for result in report.measured)
+    lossy = timed and any(changed_text(result.measurement.loss) for result in report.measured)
     columns = (
         *("model", *(["condition"] if conditioned else []), *_LED_BY_F1),
         *(["f1_loss"] if conditioned else []),

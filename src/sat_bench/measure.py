@@ -35,7 +35,6 @@ from sat_bench.models.stored import StoredPredictions
 from sat_bench.models.systems import ModelFiles, System, find_system, is_bundled, languages_of
 from sat_bench.record import (
     EMPTY_RATIO,
-    Effort,
     Failed,
     Measured,
     MeasuredTalk,
@@ -152,39 +151,20 @@ def _outcomes(
     options: Options, corpus: Corpus, inference: Inference
 ) -> Iterator[Measured | Failed]:
     """Measure each system under each condition, and tell at once which of them failed."""
-    measured = _measure_several if options.compare else _measure_one
-    for outcome in measured(options, corpus, inference):
+    how = (corpus, options.thresholds, options.tolerance)
+    if not options.compare:
+        system = find_system(options.models[0], options.tokenizer, timeout_s=options.timeout_s)
+        if options.thresholds is None and system.threshold is not None:
+            threshold = shown_threshold(system.threshold)
+            note(f"{system.name}: threshold {threshold}, from its model card")
+        yield from measure_system(system, *how, inference, conditions=options.conditions)
+        return
+    for outcome in compare(
+        options.models, *how, options.tokenizer, inference, conditions=options.conditions
+    ):
         if isinstance(outcome, Failed):
             note(f"failed: {outcome.name}: {outcome.reason}")
         yield outcome
-
-
-def _measure_several(
-    options: Options, corpus: Corpus, inference: Inference
-) -> Iterator[Measured | Failed]:
-    return compare(
-        options.models,
-        corpus,
-        options.thresholds,
-        options.tolerance,
-        options.tokenizer,
-        inference,
-        conditions=options.conditions,
-    )
-
-
-def _measure_one(options: Options, corpus: Corpus, inference: Inference) -> Iterator[Measured]:
-    system = find_system(options.models[0], options.tokenizer, timeout_s=options.timeout_s)
-    if options.thresholds is None and system.threshold is not None:
-        note(f"{system.name}: threshold {shown_threshold(system.threshold)}, from its model card")
-    yield from measure_system(
-        system,
-        corpus,
-        options.thresholds,
-        options.tolerance,
-        inference,
-        conditions=options.conditions,
-    )
 
 
 def _write_records(
@@ -248,8 +228,8 @@ def measure(
         )
         if answer.loss != NO_LOSS:
             loss += answer.loss
-    effort = None if isinstance(model, TalkModel) else watch.effort
-    return Measurement(tuple(measured), loss, effort)
+    seconds = None if isinstance(model, TalkModel) else watch.seconds
+    return Measurement(tuple(measured), loss, seconds, watch.characters)
 
 
 def evaluate(
@@ -340,7 +320,7 @@ def measure_system(
             measurement = measure(model, changed, tolerance, keep_places=True)
             if inference.cache:
                 # What a cache hands out says nothing about the time it took to make.
-                measurement = replace(measurement, effort=None)
+                measurement = replace(measurement, seconds=None)
             stamp, seconds = started.isoformat(timespec="seconds"), perf_counter() - begun_s
             measured.append(Measured(system, condition, used, measurement, stamp, seconds))
             started, begun_s = datetime.now(UTC), perf_counter()
@@ -353,10 +333,6 @@ class Stopwatch:
 
     seconds: float = 0.0
     characters: int = 0
-
-    @property
-    def effort(self) -> Effort:
-        return Effort(self.seconds, self.characters)
 
     def answers(
         self, model: AnyModel, talks: Iterable[Talk]

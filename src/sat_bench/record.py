@@ -91,18 +91,6 @@ IntColumn = NDArray[np.int64]
 _NOT_IN_NAMES = re.compile(r"[^\w.+-]+")
 
 
-@dataclass(frozen=True, slots=True)
-class Effort:
-    """The seconds a system took for so many characters, without its start."""
-
-    seconds: float
-    characters: int
-
-    @property
-    def characters_per_s(self) -> float:
-        return self.characters / self.seconds if self.seconds > 0 else 0.0
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class MeasuredTalk:
     """The answer of a system to one talk; `group` has the places of its answer and the truth."""
@@ -121,12 +109,20 @@ class MeasuredTalk:
 class Measurement:
     """All talks as one system answered them.
 
-    `loss` is what it changed in the texts; `effort` is None where time was not measured.
+    `loss` is what it changed in the texts; `seconds` is how long it took for so many characters,
+    without its start, and None where that was not measured.
     """
 
     talks: tuple[MeasuredTalk, ...]
     loss: Loss = NO_LOSS
-    effort: Effort | None = None
+    seconds: float | None = None
+    characters: int = 0
+
+    @property
+    def characters_per_s(self) -> float | None:
+        if self.seconds is None:
+            return None
+        return self.characters / self.seconds if self.seconds > 0 else 0.0
 
     @property
     def curves(self) -> tuple[Curve, ...]:
@@ -346,7 +342,8 @@ def with_findings(run: Run, measured: Measured, talks: Iterable[Talk]) -> Run:
         text = under_condition(talk, measured.condition).text
         # Without probabilities every prediction is above any threshold.
         above = 0.0 if threshold is None else threshold
-        marks = _marks(answer.group, above, tolerance)
+        least = min(LEAST_CANDIDATE, above / 2)
+        marks = position_marks(answer.group, above, tolerance, least)
         units.append(replace(unit, text=text, marks=marks))
         findings += _findings(unit.id, text, marks, _below(answer.group[0], above), tolerance)
     run = replace(run, units=tuple(units), findings=tuple(findings))
@@ -358,10 +355,6 @@ def with_findings(run: Run, measured: Measured, talks: Iterable[Talk]) -> Run:
         curve=thinned(measurement.summed, run.scoring),
         reliability=reliability(groups, tolerance, threshold),
     )
-
-
-def _marks(group: Group, threshold: float, tolerance: int) -> tuple[Mark, ...]:
-    return position_marks(group, threshold, tolerance, min(LEAST_CANDIDATE, threshold / 2))
 
 
 def _below(scored: ScoredPositions, threshold: float) -> ScoredPositions:

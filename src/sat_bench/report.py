@@ -12,9 +12,16 @@ from decimal import Decimal
 
 from sat_bench.defaults import TRUTH_RULES, WRITTEN, Mode, Options, TruthSource
 from sat_bench.models.protocol import Loss
-from sat_bench.record import EMPTY_RATIO, Effort, Failed, Measured, run_of, signature_of
+from sat_bench.record import (
+    EMPTY_RATIO,
+    Failed,
+    Measured,
+    Measurement,
+    run_of,
+    signature_of,
+)
 from truemark.comparison import Versus, compare
-from truemark.counts import Counts, Scores, Weights, scores
+from truemark.counts import Scores, scores
 from truemark.curve import SweepPoint, best, best_of_all, counts_at, point_of
 from truemark.records import Run
 from truemark.signature import signature_line
@@ -56,31 +63,20 @@ Row = dict[str, object]
 
 
 @dataclass(frozen=True, slots=True)
-class Missed:
-    """The best of all thresholds, where it beats those that were tried.
-
-    `recommended` is the point of the model's own threshold, where that beats them too.
-    """
-
-    best: SweepPoint
-    outside: bool
-    recommended: SweepPoint | None
-
-
-@dataclass(frozen=True, slots=True)
 class Result:
     """What is shown of one run: its points at the thresholds tried, and how sure they are.
 
-    `versus` compares it with the first system under the same condition; `f1_loss` is what F1 lost
-    against the text as written.
+    `missed` is the best of all thresholds, where it beats those that were tried; `versus` compares
+    the system with the first one under the same condition; `f1_loss` is what F1 lost against the
+    text as written.
     """
 
     measured: Measured
     run: Run
     points: tuple[SweepPoint, ...]
     best: SweepPoint
-    summary: Summary | None = None
-    missed: Missed | None = None
+    summary: Summary
+    missed: SweepPoint | None = None
     versus: Versus | None = None
     f1_loss: float | None = None
 
@@ -93,12 +89,8 @@ class Result:
         return self.run.condition
 
     @property
-    def effort(self) -> Effort | None:
-        return self.measured.measurement.effort
-
-    @property
-    def loss(self) -> Loss:
-        return self.measured.measurement.loss
+    def measurement(self) -> Measurement:
+        return self.measured.measurement
 
     @property
     def graded(self) -> bool:
@@ -115,13 +107,19 @@ class Result:
         """The scores with the threshold of each talk chosen on the others."""
         if self.run.held_out is None:
             return None
-        return _boundary_scores(self.run.held_out.counts, self.run.scoring.weights)
+        weights = self.run.scoring.weights
+        return scores(self.run.held_out.counts, empty=EMPTY_RATIO, weights=weights)
+
+    @property
+    def misses_outside(self) -> bool:
+        """Whether the best of all thresholds lies outside the grid."""
+        tried = [point.threshold for point in self.points]
+        return self.missed is not None and not min(tried) <= self.missed.threshold <= max(tried)
 
     @property
     def languages(self) -> tuple[GroupScore, ...]:
         """The scores by language, where there are several."""
-        groups = self.summary.groups if self.summary else ()
-        languages = tuple(group for group in groups if group.name == "language")
+        languages = tuple(group for group in self.summary.groups if group.name == "language")
         return languages if len(languages) > 1 else ()
 
     def shown_at(self, threshold: float) -> float | None:
@@ -192,7 +190,7 @@ def result_of(measured: Measured, options: Options, data: str) -> Result:
     points = measured.measurement.sweep(measured.thresholds, options.weights)
     optimum = best(points)
     run = run_of(measured, optimum.threshold, options, data)
-    missed = _missed_by_the_grid(measured, points, run) if options.sweeps else None
+    missed = _missed_by_the_grid(measured.measurement, optimum, run) if options.sweeps else None
     return Result(measured, run, points, optimum, summarise(run), missed)
 
 
@@ -205,37 +203,20 @@ def _versus_first(results: Sequence[Result | Failed], condition: str) -> tuple[V
     ]
     if len(same) < 2:
         return (None,)
-    summaries = [result.summary for result in same if result.summary]
+    summaries = [result.summary for result in same]
     return (None, *compare([result.run for result in same], summaries=summaries).against)
 
 
-def _missed_by_the_grid(
-    measured: Measured, points: Sequence[SweepPoint], run: Run
-) -> Missed | None:
+def _missed_by_the_grid(measurement: Measurement, tried: SweepPoint, run: Run) -> SweepPoint | None:
     """Find the best of all thresholds where it beats the grid by more than rounding."""
-    measurement, weights = measured.measurement, run.scoring.weights
     if not measurement.graded:
         return None
-    tried = _rounded(best(points))
-    optimum = best_of_all(measurement.summed, weights, empty=EMPTY_RATIO)
-    if _rounded(optimum) <= tried:
-        return None
-    own: SweepPoint | None = None
-    if (recommended := run.scoring.own_threshold) is not None:
-        counts = counts_at(measurement.curves, recommended)
-        own = point_of(recommended, counts, weights, empty=EMPTY_RATIO)
-    thresholds = [point.threshold for point in points]
-    outside = not min(thresholds) <= optimum.threshold <= max(thresholds)
-    return Missed(optimum, outside, own if own and _rounded(own) > tried else None)
+    optimum = best_of_all(measurement.summed, run.scoring.weights, empty=EMPTY_RATIO)
+    return optimum if _rounded(optimum) > _rounded(tried) else None
 
 
 def _rounded(point: SweepPoint) -> float:
     return round(point.scores.weighted, SHOWN_DIGITS)
-
-
-def _boundary_scores(counts: Counts, weights: Weights) -> Scores:
-    """Compute the ratios of boundary counts; 0 where there is nothing to divide by."""
-    return scores(counts, empty=EMPTY_RATIO, weights=weights)
 
 
 def shown_threshold(threshold: float | None) -> str:
@@ -387,7 +368,7 @@ def notes(report: Report) -> Iterator[str]:
 def interval_lines(report: Report) -> Iterator[str]:
     """Say once what the intervals are over, and what is wrong with them."""
     yield from dict.fromkeys(
-        line for result in report.measured if result.summary for line in _resampled(result.summary)
+        line for result in report.measured for line in _resampled(result.summary)
     )
 
 
@@ -432,7 +413,7 @@ def _certainty_rows(report: Report, result: Result, timed: bool) -> Iterator[Row
         "model": result.name,
         "condition": result.condition if report.options.shows_conditions else None,
     }
-    intervals = result.summary.intervals if result.summary else {}
+    intervals = result.summary.intervals
     f1, clean = intervals.get("f1"), intervals.get("clean")
     versus = result.versus
     difference = versus.differences["f1"] if versus else None
@@ -443,7 +424,7 @@ def _certainty_rows(report: Report, result: Result, timed: bool) -> Iterator[Row
         "95% interval": range_text(f1) if f1 else None,
         "clean": clean.value if clean else None,
         "out of sample": result.held_out.f1 if result.held_out else None,
-        "characters/s": result.effort.characters_per_s if timed and result.effort else None,
+        "characters/s": result.measurement.characters_per_s if timed else None,
         "difference": difference.value if difference else None,
         "interval of difference": signed_range(difference) if difference else None,
         "p": versus.p_value if versus and known else None,
@@ -463,8 +444,9 @@ def _certainty_rows(report: Report, result: Result, timed: bool) -> Iterator[Row
 def _remarks(result: Result, options: Options) -> Iterator[str]:
     if options.sweeps and not result.graded:
         yield "gives no probabilities, so its sweep is a single point"
-    if changed_text(result.loss):
-        yield f"{result.loss}; its sentences were aligned to the text as far as they go"
+    if changed_text(result.measurement.loss):
+        loss = result.measurement.loss
+        yield f"{loss}; its sentences were aligned to the text as far as they go"
     if options.sweeps:
         yield from _shape_lines(result)
         if hint := beyond_the_grid(result):
@@ -472,7 +454,7 @@ def _remarks(result: Result, options: Options) -> Iterator[str]:
 
 
 def _certainty_lines(result: Result) -> Iterator[str]:
-    if result.summary and result.summary.intervals:
+    if result.summary.intervals:
         yield "; ".join((_interval_line(result.summary), *_resampled(result.summary)))
     if result.held_out:
         yield _out_of_sample_line(result.held_out, result.best.scores)
@@ -543,7 +525,7 @@ def beyond_the_grid(result: Result) -> str | None:
     """Say what the grid missed, or that its best point is at its edge; not at a perfect score."""
     optimum = result.best
     if result.missed:
-        return _missed_line(result.missed, optimum)
+        return _missed_line(result, result.missed)
     thresholds = [point.threshold for point in result.points]
     if len(thresholds) < 2 or optimum.threshold not in (thresholds[0], thresholds[-1]):
         return None
@@ -560,20 +542,24 @@ def beyond_the_grid(result: Result) -> str | None:
     )
 
 
-def _missed_line(missed: Missed, tried: SweepPoint) -> str:
-    where = "outside the grid" if missed.outside else "between its points"
+def _missed_line(result: Result, missed: SweepPoint) -> str:
+    tried, rules = result.best, result.run.scoring
+    where = "outside the grid" if result.misses_outside else "between its points"
     line = (
-        f"the best of all thresholds is {shown_threshold(missed.best.threshold)} (Weighted "
-        f"{missed.best.scores.weighted:.3f}), {where}, whose "
+        f"the best of all thresholds is {shown_threshold(missed.threshold)} (Weighted "
+        f"{missed.scores.weighted:.3f}), {where}, whose "
         f"best is {shown_threshold(tried.threshold)} ({tried.scores.weighted:.3f})"
     )
-    if point := missed.recommended:
-        line += (
-            f"; the model's own, {shown_threshold(point.threshold)}, "
-            f"has {point.scores.weighted:.3f}"
-        )
-    line += f": try {_narrower(missed.best.threshold)}"
-    return f"{line} ({_PUBLISHED})" if missed.outside else line
+    if (recommended := rules.own_threshold) is not None:
+        counts = counts_at(result.measurement.curves, recommended)
+        own_point = point_of(recommended, counts, rules.weights, empty=EMPTY_RATIO)
+        if _rounded(own_point) > _rounded(tried):
+            line += (
+                f"; the model's own, {shown_threshold(recommended)}, "
+                f"has {own_point.scores.weighted:.3f}"
+            )
+    line += f": try {_narrower(missed.threshold)}"
+    return f"{line} ({_PUBLISHED})" if result.misses_outside else line
 
 
 def _narrower(threshold: float) -> str:

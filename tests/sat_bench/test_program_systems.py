@@ -175,7 +175,7 @@ def test_answers_of_programs_are_kept_in_a_cache(splitter: str, tmp_path: Path) 
     texts = [talk("One. Two."), talk("Three. Four.")]
     first, again = (measured_at(system, texts, (0.5,), inference=inference) for _ in range(2))
     assert first == again
-    assert first.effort is None
+    assert first.measurement.seconds is None
     assert "0 of 2" in notes[0]
     assert "2 of 2" in notes[1]
 

@@ -308,14 +308,13 @@ def test_the_best_of_all_thresholds_is_told_where_the_grid_misses_it() -> None:
     result = swept(measured(corpus, grid(0.01, 0.1, 0.01)))
     missed = result.missed
     assert missed
-    assert missed.outside
-    assert missed.recommended
+    assert result.misses_outside
     finer = optimum(measured(corpus, grid(0.001, 1.0, 0.001)))
-    assert missed.best.scores.weighted >= finer.scores.weighted
-    assert optimum(measured(corpus, (missed.best.threshold,))).counts == missed.best.counts
+    assert missed.scores.weighted >= finer.scores.weighted
+    assert optimum(measured(corpus, (missed.threshold,))).counts == missed.counts
     said = beyond_the_grid(result)
     assert said
-    assert f"{missed.best.threshold}" in said
+    assert f"{missed.threshold}" in said
     assert "outside the grid, whose best is 0.090" in said
     assert "the model's own, 0.500, has" in said
     assert "try -sweep-min" in said
@@ -325,7 +324,7 @@ def test_nothing_is_said_where_the_grid_has_the_best_or_all_is_perfect() -> None
     corpus = load_corpus(BUNDLED_CORPUS)
     missed = swept(measured(corpus, (0.01,))).missed
     assert missed
-    exact = swept(measured(corpus, (0.01, missed.best.threshold, 0.99)))
+    exact = swept(measured(corpus, (0.01, missed.threshold, 0.99)))
     assert exact.missed is None
     assert beyond_the_grid(exact) is None
     plain = [replace(talk, sentences=find_sentences(talk.text)) for talk in corpus]
@@ -339,7 +338,7 @@ def test_an_optimum_at_the_edge_that_nothing_beats_is_said_to_be_so() -> None:
     corpus = load_corpus(BUNDLED_CORPUS)
     missed = swept(measured(corpus, (0.01,))).missed
     assert missed
-    last = missed.best.threshold
+    last = missed.threshold
     said = beyond_the_grid(swept(measured(corpus, (last - 0.02, last - 0.01, last))))
     assert said
     assert "is the last point of the grid" in said

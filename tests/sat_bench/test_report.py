@@ -12,7 +12,7 @@ from sat_bench.defaults import FORMATS, Condition, Format, Options
 from sat_bench.formats import show_as
 from sat_bench.models.answers import TextSystem
 from sat_bench.models.protocol import Loss
-from sat_bench.record import Effort, Failed, Measured, MeasuredTalk, Measurement
+from sat_bench.record import Failed, Measured, MeasuredTalk, Measurement
 from sat_bench.report import (
     Report,
     Result,
@@ -78,11 +78,12 @@ def result(
 
 def shown(one: Measured, weights: Weights | None = None) -> Result:
     """A result without intervals."""
-    return replace(result_of(one, Options(weights=weights or Weights()), DATA), summary=None)
+    result = result_of(one, Options(weights=weights or Weights()), DATA)
+    return replace(result, summary=replace(result.summary, intervals={}, groups=()))
 
 
-def timed(one: Result, effort: Effort) -> Result:
-    measurement = replace(one.measured.measurement, effort=effort)
+def timed(one: Result, seconds: float, characters: int) -> Result:
+    measurement = replace(one.measurement, seconds=seconds, characters=characters)
     return replace(one, measured=replace(one.measured, measurement=measurement))
 
 
@@ -144,14 +145,15 @@ PYSBD = measured(
     "lib:pysbd",
     Measurement(
         (MeasuredTalk("ada", "", certain_curve(Counts(80, 9, 20)), truth="plain"),),
-        effort=Effort(seconds=0.05, characters=100_000),
+        seconds=0.05,
+        characters=100_000,
     ),
     (0.025,),
 )
 OTHERS = replace(
     COMPARISON,
     results=(
-        timed(COMPARISON.measured[0], Effort(seconds=2.5, characters=100_000)),
+        timed(COMPARISON.measured[0], 2.5, 100_000),
         shown(PYSBD),
         shown(
             measured(
@@ -159,7 +161,8 @@ OTHERS = replace(
                 Measurement(
                     (MeasuredTalk("ada", "", certain_curve(Counts(70, 9, 30)), truth="plain"),),
                     loss=Loss(changed=120, deleted=44, invented=8, characters=80_000),
-                    effort=Effort(seconds=40.0, characters=100_000),
+                    seconds=40.0,
+                    characters=100_000,
                 ),
                 (0.025,),
             )

@@ -126,9 +126,8 @@ def test_a_callable_is_measured_like_a_model(folder: Path, corpus: Corpus, name:
     found = measured_at(system, corpus, (0.5,))
     assert not found.graded
     assert found.f1 > 0.9
-    assert found.effort
-    assert found.effort.characters == corpus.characters
-    assert found.effort.seconds > 0
+    assert found.measurement.characters == corpus.characters
+    assert found.measurement.seconds
 
 
 def test_each_talk_has_its_own_seconds(folder: Path) -> None:
@@ -230,7 +229,7 @@ def test_predictions_on_file_are_taken_in_each_form(
     assert isinstance(system, StoredPredictions)
     found = measured_at(system, [talk("One. Two? Three")], (0.5,))
     assert found.counts == Counts(3, 0, 0)
-    assert found.effort is None
+    assert found.measurement.seconds is None
 
 
 @pytest.mark.parametrize(
@@ -372,8 +371,8 @@ def test_time_and_loss_are_known_by_condition(folder: Path) -> None:
         measured.measurement
         for measured in measure_system(system, talks, conditions=("written", "bare"))
     ]
-    assert [part.effort.characters for part in parts if part.effort] == [16, 13]
-    assert all(part.effort.seconds > 0 for part in parts if part.effort)
+    assert [part.characters for part in parts] == [16, 13]
+    assert all(part.seconds for part in parts)
     assert [part.loss.changed for part in parts] == [8, 11]
 
 
