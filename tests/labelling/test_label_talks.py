@@ -195,7 +195,7 @@ def test_marks_of_a_report_page_are_taken(tmp_path: Path) -> None:
     (tmp_path / "one.txt").write_text(TEXT, encoding="utf-8")
     marks = [
         {"unit": "one", "kind": "missed", "at": 13, "verdict": "wrong"},
-        {"unit": "gone", "at": 1},
+        {"unit": "gone", "kind": "missed", "at": 1, "verdict": "wrong"},
     ]
     file = tmp_path / "marks.json"
     file.write_text(json.dumps({"format": "truemark.marks/1", "run": "a", "marks": marks}), "utf-8")

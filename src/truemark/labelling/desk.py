@@ -188,7 +188,6 @@ class Desk:
             "noun": self.task.noun,
             "folder": str(self.task.folder),
             "annotator": "" if self.workspace.makes_gold else self.workspace.annotator,
-            "round": bool(self._round),
             "texts": [{"name": name, "left": self._left[name]} for name in self.task.names],
             "walk": list(self.task.walk),
             "walked": self._walked(),

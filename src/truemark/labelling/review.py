@@ -14,22 +14,10 @@ MARKS_FORMAT = "truemark.marks/1"
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
-    """A mistake that was marked; `at` is its place in the text of its unit, in characters."""
-
-    unit: str
-    kind: str = ""
-    at: int | None = None
-    expected: object = None
-    got: object = None
-    note: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class Marks:
-    """What a report page exports."""
+    """What a report page exports: mistakes, whose places count in the text of their unit."""
 
-    marks: tuple[Mark, ...]
+    marks: tuple[Finding, ...]
     signature: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -39,17 +27,6 @@ def load_review(path: Path) -> Run:
     if not isinstance(content, dict) or content.get("format") != MARKS_FORMAT:
         return load_run(path)
     marks = read_value(Marks, content, str(path))
-    findings = [
-        Finding(
-            mark.kind,
-            mark.unit,
-            at=mark.at,
-            expected=mark.expected,
-            got=mark.got,
-            note=mark.note,
-        )
-        for mark in marks.marks
-    ]
     return Run(
         tool="",
         version="",
@@ -58,5 +35,5 @@ def load_review(path: Path) -> Run:
         signature=marks.signature,
         scoring=ScoringRules(0),
         units=(),
-        findings=tuple(findings),
+        findings=marks.marks,
     )

@@ -108,6 +108,8 @@ def label_app(desk: Desk, port: int, token: str) -> Starlette:
             return response
 
         async def told(request: Request) -> Response:
+            if request.path_params.get("number", 0) >= len(task.names):
+                return refusal(404, "no such text")
             try:
                 return await work(request)
             except ConflictError as conflict:
@@ -134,28 +136,20 @@ def label_app(desk: Desk, port: int, token: str) -> Starlette:
         return json_response(await run_in_threadpool(desk.progress))
 
     async def open_text(request: Request) -> Response:
-        number = request.path_params["number"]
-        if number >= len(task.names):
-            return refusal(404, "no such text")
-        return json_response(await run_in_threadpool(desk.open, number))
+        return json_response(await run_in_threadpool(desk.open, request.path_params["number"]))
 
     async def draft_again(request: Request) -> Response:
-        number = request.path_params["number"]
-        if number >= len(task.names):
-            return refusal(404, "no such text")
-        await run_in_threadpool(desk.draft_again, number)
+        await run_in_threadpool(desk.draft_again, request.path_params["number"])
         return json_response({})
 
     async def save(request: Request) -> Response:
-        number = request.path_params["number"]
-        if number >= len(task.names):
-            return refusal(404, "no such text")
         if request.headers.get("content-type") != "application/json":
             return refusal(415, "expected application/json")
         body = await _bounded_body(request)
         if body is None:
             return refusal(413, f"larger than {LARGEST_BODY:,} bytes")
         change = read_json(Change, body, "change")
+        number = request.path_params["number"]
         return json_response(await run_in_threadpool(desk.save, number, change))
 
     routes: list[tuple[str, Answer, str]] = [
