@@ -204,7 +204,8 @@ def test_marks_of_a_report_page_are_taken(tmp_path: Path) -> None:
 
 def test_marks_of_a_changed_text_are_refused(tmp_path: Path) -> None:
     (tmp_path / "one.txt").write_text(TEXT, encoding="utf-8")
-    marks = {"marks": [{"unit": "one", "at": 13}], "signature": {"condition": "bare"}}
+    mark = {"unit": "one", "kind": "missed", "at": 13}
+    marks = {"marks": [mark], "signature": {"condition": "bare"}}
     file = tmp_path / "marks.json"
     file.write_text(json.dumps({"format": "truemark.marks/1", **marks}), encoding="utf-8")
     with pytest.raises(TruemarkError, match="was measured under bare"):
