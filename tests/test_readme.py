@@ -30,7 +30,7 @@ def test_every_dependency_and_every_extra_is_named() -> None:
     table = guide.partition("## Dependencies")[2]
     assert needed - set(re.findall(r"[\w-]+", table)) == set()
     assert set(re.findall(r"`\[(\w+)\]`", table)) == EXTRAS
-    assert set(re.findall(r"`truemark\[(\w+)\]`", guide)) == EXTRAS - {"training"}
+    assert set(re.findall(r"pip install '\.\[(\w+)\]'", guide)) == EXTRAS - {"training"}
 
 
 def test_python_in_guides_imports_only_what_the_packages_export() -> None:

@@ -176,18 +176,18 @@ def compare(
 
 
 def run_names(runs: Sequence[Run]) -> tuple[str, ...]:
-    """Name the runs by system; equal names get their condition, their start, or a number."""
-    plain = [clipped(run.system.name, LONGEST_NAME) for run in runs]
-    named = list(zip(plain, runs, strict=True))
-    choices = (
-        plain,
-        [name if run.condition == WRITTEN else f"{name} ({run.condition})" for name, run in named],
-        [f"{name} {run.started}" for name, run in named],
-    )
-    for names in choices:
-        if len(set(names)) == len(names):
-            return tuple(names)
-    return tuple(f"{name} #{number}" for number, name in enumerate(plain, start=1))
+    """Name the runs by system; those that share a name get their condition, start, or a number."""
+    names = [clipped(run.system.name, LONGEST_NAME) for run in runs]
+    conditions = ["" if run.condition == WRITTEN else f" ({run.condition})" for run in runs]
+    starts = [f" {run.started}" for run in runs]
+    numbers = [f" #{number}" for number in range(1, len(runs) + 1)]
+    for additions in (conditions, starts, numbers):
+        longer = [name + added for name, added in zip(names, additions, strict=True)]
+        if additions is starts and len(set(longer)) < len(longer):
+            continue  # the same moment tells nothing apart
+        shared = {name for name in names if names.count(name) > 1}
+        names = [new if old in shared else old for old, new in zip(names, longer, strict=True)]
+    return tuple(names)
 
 
 def _differing(runs: Sequence[Run], names: Sequence[str], anyway: bool) -> tuple[str, ...]:

@@ -38,8 +38,7 @@ def require(extra: str, purpose: str, *modules: str) -> None:
     for module in modules:
         if not _is_there(module):
             raise NotInstalled(
-                f"{purpose} needs {module.partition('.')[0]}, which is not installed:"
-                f" {install_command(extra)}"
+                f"{purpose} needs {module}, which is not installed: {install_command(extra)}"
             )
 
 

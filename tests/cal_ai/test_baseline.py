@@ -19,10 +19,9 @@ from truemark.cli import main as truemark
 
 
 def stored_run(cal_ai: CommandLine, what: str, *flags: str) -> str:
-    """Runs the benchmark and returns where its answers or its record are."""
-    path = cal_ai.benchmark("--no-summary", "--format", "json", *flags).json[what]
-    assert isinstance(path, str)
-    return path
+    """Runs the benchmark and returns where its answers, its record or their folder are."""
+    facts = cal_ai.benchmark("--no-summary", "--format", "json", *flags).json
+    return str(Path(facts["record"]).parent if what == "folder" else facts[what])
 
 
 def versus(ran: Any) -> dict[str, Any]:
@@ -31,7 +30,7 @@ def versus(ran: Any) -> dict[str, Any]:
     return found
 
 
-@pytest.mark.parametrize("what", ["answers", "record"])
+@pytest.mark.parametrize("what", ["answers", "record", "folder"])
 def test_a_clear_gain_over_the_baseline_is_told_from_noise(
     gemini: CommandLine, llm: LoopbackLLM, what: str
 ) -> None:

@@ -304,7 +304,8 @@ def test_a_server_that_is_not_there_fails_the_sample(provider: str) -> None:
     result = using(extractor, lambda: attempt(extractor))
 
     assert isinstance(result, CallFailed)
-    assert "connection to " in result.reason
+    assert " cannot be reached: " in result.reason
+    assert "; check the network and its address; gave up after " in result.reason
 
 
 def test_free_text_is_answered_without_schema_and_retried_alike(

@@ -25,10 +25,11 @@ from cal_ai.labelling import (
     run_proposals,
 )
 from truemark.errors import TruemarkError
-from truemark.labelling.agreement import known_agreement
+from truemark.labelling.agreement import agreement_sections, known_agreement
 from truemark.labelling.desk import Change, Desk
 from truemark.labelling.storage import GOLD, Workspace
 from truemark.records import Finding, Run, ScoringRules, System, Unit, load_run, write_run
+from truemark.sections import show
 
 NAME = "boiler_check"
 Make = Callable[..., Desk]
@@ -179,7 +180,9 @@ def test_agreement_names_what_differs(desk_of: Make, conversations: Path) -> Non
     found = agreement(*folders)
     assert (found.counts.tp, found.counts.fp, found.counts.fn) == (0, 1, 1)
     assert found.kinds == (("wrong day", 0, 1, 1),)
-    assert agreement(folders[0], folders[0]).f1.value == 1.0
+    with_itself = agreement(folders[0], folders[0])
+    assert with_itself.f1.value == 1.0
+    assert "only the second" in show(agreement_sections(with_itself, "event"), "text")
 
 
 def test_agreement_with_an_extractor(

@@ -27,6 +27,14 @@ def test_a_system_against_itself_is_not_distinguishable_and_power_is_unknown() -
     assert versus.fixed == versus.broken == ()
 
 
+def test_only_runs_that_share_a_name_get_more_than_that() -> None:
+    later = "2026-03-02T09:00:00+00:00"
+    runs = [many("a", 1), many("b", 1), many("b", 1, started=later)]
+    first = runs[1].started
+    assert compare(runs).names == ("a", f"b {first}", f"b {later}")
+    assert compare([*runs, runs[1]]).names == ("a", "b #2", "b #3", "b #4")
+
+
 def noisy() -> tuple[list[int], list[int]]:
     return [n % 3 for n in range(20)], [2 - n % 3 for n in range(20)]
 

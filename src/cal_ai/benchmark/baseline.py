@@ -13,20 +13,23 @@ from cal_ai.benchmark.samples import Sample
 from cal_ai.extractors.replay import ReplayExtractor
 from truemark.comparison import Comparison, compare
 from truemark.errors import TruemarkError
-from truemark.records import SUFFIX, Run, load_run
+from truemark.folders import all_runs
+from truemark.records import SUFFIX, Run
 
 Baseline = Run | ReplayExtractor
 
 
 def open_baseline(path: Path, samples: Sequence[Sample]) -> Baseline:
-    """Open the baseline in a file; a record is refused when it is of other samples or rules.
+    """Open the baseline: a record, stored answers, or a folder for its newest fitting record.
 
-    Called before the run: when it has ended it has been paid for.
+    A record of other samples or rules is refused, before the run is paid for.
     """
-    if not path.name.endswith(SUFFIX):
+    if not path.is_dir() and not path.name.endswith(SUFFIX):
         return ReplayExtractor(path)
-    baseline = load_run(path)
     signature = run_signature(sample.digest for sample in samples)
+    runs = all_runs(path)
+    fitting = [run for run in runs if run.signature == signature]
+    baseline = (fitting or runs)[-1]
     wanted = replace(baseline, tool=TOOL, signature=signature, scoring=SCORING, units=())
     for part, expected in wanted.comparison_key.items():
         if (value := baseline.comparison_key.get(part)) != expected:

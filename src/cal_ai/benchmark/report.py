@@ -389,7 +389,7 @@ def spent_facts(finished: Finished) -> Iterator[tuple[str, str]]:
     yield "tokens", tokens_line(spent.usage)
     yield "cost", _cost(spent.cost_usd)
     took = "nothing was asked" if replayed and spent.latency is None else _seconds(spent.latency)
-    yield "latency", f"{took}; the run took {finished.run.seconds:.2f} s"
+    yield "latency", f"{took}; the samples took {finished.run.seconds:.2f} s"
     if (call := finished.summary_call) is not None:
         tokens, cost = tokens_line(call.usage), _cost(call.cost_usd)
         yield "summary", f"{call.latency_s:.2f} s, tokens {tokens}, cost {cost}, counted above"

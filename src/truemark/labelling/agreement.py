@@ -142,6 +142,8 @@ def agreement_sections(agreement: Agreement, unit: str) -> list[Section]:
     counts, f1 = agreement.counts, agreement.f1
     kappa = "not known" if agreement.kappa is None else f"{agreement.kappa:.3f}"
     one, other = f"only {agreement.first}", f"only {agreement.second}"
+    if one == other:
+        one, other = "only the first", "only the second"
     sentence = (
         f"{agreement.first} and {agreement.second} agree with F1 {f1.value:.3f}"
         f" (95% interval {f1.low:.3f} to {f1.high:.3f}) on {len(agreement.texts)} {unit}s,"

@@ -47,6 +47,9 @@ class Provider:
         never_sent = httpx2.InvalidURL | httpx2.UnsupportedProtocol | httpx2.LocalProtocolError
         if isinstance(error, never_sent | httpx2.TooManyRedirects):
             return FatalCallError(f"{self.name} cannot be reached: {reason}; check its address")
+        if isinstance(error, httpx2.ConnectError):
+            advice = "check the network and its address"
+            return TransientError(f"{self.name} cannot be reached: {reason}; {advice}")
         return TransientError(f"connection to {self.name} broke: {reason}")
 
     def quote(self, message: str) -> str:
