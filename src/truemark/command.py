@@ -178,7 +178,7 @@ def _memory_limit() -> float:
 
 
 def _say_interrupted(text: str) -> int:
-    """Tell of an interrupt and return the status; OpenBLAS makes one where it gets no threads."""
+    """Report an interrupt and return the status; OpenBLAS raises one where it gets no threads."""
     in_main_thread = threading.current_thread() is threading.main_thread()
     before = signal.signal(signal.SIGINT, signal.SIG_IGN) if in_main_thread else None
     try:

@@ -109,7 +109,7 @@ def started(words: tuple[str, ...], limits: Limits = DEFAULT_LIMITS) -> Iterator
 
 @contextmanager
 def _interrupt_deferred() -> Iterator[None]:
-    """Hold a Ctrl-C back until the block is done: half-way, nobody would end the program."""
+    """Defer Ctrl-C until the block is done: half-way, the program would be left running."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -124,7 +124,7 @@ def _interrupt_deferred() -> Iterator[None]:
 
 
 # Told of each group of processes that begins (+) and ends (-); when its input ends, because this
-# process has ended in whatever way, it ends the groups that are left.
+# process has ended for whatever reason, it ends the groups that are left.
 _WATCHER = """
 groups=' '
 while read -r sign group; do

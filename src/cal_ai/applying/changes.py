@@ -119,7 +119,7 @@ class Applier:
         return current
 
     def _overlaps(self, details: Details, event_id: str | None) -> tuple[str, ...]:
-        """List the other events at that time; those of whole days are in nobody's way."""
+        """List the other events at that time; all-day events do not overlap anything."""
         if details.all_day:
             return ()
         planned = {entry.id: entry for entry in self._beyond(details.start, details.end)}

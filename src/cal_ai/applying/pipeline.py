@@ -290,7 +290,7 @@ def _is_applied(change: Outcome, calendar: Calendar, transcript: str) -> bool:
 
 
 def _place(calendar: Calendar) -> str:
-    """Say where a calendar lies, whatever folder it is named from."""
+    """Return where a calendar is, independent of the working folder."""
     kind, _, path = calendar.name.partition(":")
     return f"ics:{os.path.realpath(path)}" if kind == "ics" else calendar.name
 

@@ -44,7 +44,7 @@ class Plan:
 
 
 async def extract_all(plan: Plan, on_result: Callable[[Result], None]) -> tuple[Result, ...]:
-    """Ask about every sample as often as planned; `on_result` hears of each result as it ends.
+    """Ask about every sample as often as planned; `on_result` gets each result as it comes.
 
     Results come back in order: every sample of the first repeat, then of the second. Raises the
     `FatalCallError` of a call that shows that all others would fail too.
@@ -88,7 +88,7 @@ async def extract_all(plan: Plan, on_result: Callable[[Result], None]) -> tuple[
 class _Refusals:
     """Decides whether a refused request fails one sample or ends the run.
 
-    It fails the sample alone where others are answered. The calls in flight beside it are waited
+    It fails only the sample where others are answered. Other calls in flight are waited
     for, so that one conversation that a filter dislikes cannot end the run by being the first.
     """
 

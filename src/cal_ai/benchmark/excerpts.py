@@ -1,4 +1,4 @@
-"""The part of a conversation that a reason quotes, to stand beside a mistake."""
+"""The part of a conversation that a reason quotes, to be shown with a mistake."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from cal_ai.transcripts.conversation import Transcript
 from truemark.records import Mark
 
 WHOLE_CHARACTERS = 1_500
-"""Up to this length a conversation stands whole beside a finding."""
+"""A conversation up to this length is shown whole with a finding."""
 _AROUND = 2  # lines shown before and after a quoted one
 
 _NUMBERED = re.compile(r"\blines? (\d{1,6})(?:(?:-|–| to | and )(\d{1,6}))?")

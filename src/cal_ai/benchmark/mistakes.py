@@ -1,4 +1,4 @@
-"""Say what went wrong with each event: its kind, and what differs, in words to act on."""
+"""What went wrong with each event: the kind of mistake, and which fields differ by how much."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ NOTHING = "nothing"
 
 @dataclass(frozen=True, slots=True)
 class Assessment:
-    """What is made of one event: a mistake, or a match that is off within tolerance or not at all.
+    """The assessment of one event: a mistake, or a match, exact or within tolerance.
 
     `kind` is what matters most; `remarks` are fields that differ and do not count.
     """
@@ -86,7 +86,7 @@ def mistakes_of(result: Scored) -> tuple[Assessment, ...]:
 
 
 def mistake_lines(result: Scored) -> Iterator[str]:
-    """Say why a sample has less than full scores, a line per mistake: `missed: create Lunch`."""
+    """Describe the mistakes of a sample, a line each: `missed: create Lunch`."""
     for mistake in mistakes_of(result):
         event = mistake.expected or mistake.extracted
         assert event is not None, "a mistake is about an event"
@@ -98,7 +98,7 @@ def mistake_lines(result: Scored) -> Iterator[str]:
 
 
 def _in_words(deviation: Deviation) -> str:
-    """Tell a deviation as `start expected 2026-02-20 10:00, got nothing (missing)`."""
+    """Describe a deviation: `start expected 2026-02-20 10:00, got nothing (missing)`."""
     expected, got = one_line(deviation.expected), one_line(deviation.got)
     return f"{deviation.field} expected {expected}, got {got} ({deviation.by})"
 

@@ -189,7 +189,7 @@ def contents_table(samples: Sequence[Sequence[Result]], findings: Iterable[Findi
 
 
 def sample_sections(answers: Sequence[Result]) -> Iterator[Section]:
-    """Tell of one sample: one section for each of its answers."""
+    """Show one sample, with a section for each of its answers."""
     heading = one_line_of(answers[0].sample.id)
     for result in answers:
         sentences = [_result_line(result)]
@@ -233,7 +233,7 @@ def _result_line(result: Result) -> str:
 
 
 def _event_rows(result: Result) -> Iterator[tuple[str, str, str, str]]:
-    """Set the events of an answer beside the expected ones, mistakes first and matches last."""
+    """List the events of an answer with the expected ones, mistakes first and matches last."""
     if isinstance(result, Unscored):
         for event in result.extracted:
             yield "", "", _extracted(event), ""

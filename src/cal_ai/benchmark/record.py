@@ -184,7 +184,7 @@ def _unit(result: Scored | Failed, whole: Excerpt, price: Price) -> Unit:
 
 
 def _context(sidecar: Sidecar) -> dict[str, object]:
-    """Tell what the extractor knew beside the conversation: whose calendar, when, what is in it."""
+    """List what the extractor knew besides the conversation: owner, time, calendar."""
     calendar = [f"{event.id}: {_named(event)}" for event in sidecar.calendar_context]
     return {
         "owner": sidecar.owner,
@@ -218,7 +218,7 @@ def _tokens(usage: Usage | None) -> dict[str, int]:
 
 
 def _findings(result: Scored, text: str, quoted: Mapping[str, frozenset[int]]) -> Iterator[Finding]:
-    """Tell every mistake of the sample, and every match with a remark, beside what was said."""
+    """Yield every mistake of the sample, and every match with a remark, with the lines quoted."""
     for about in (*mistakes_of(result), *matches_of(result)):
         if about.kind:
             reason = "" if about.extracted is None else about.extracted.reasoning

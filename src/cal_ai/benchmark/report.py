@@ -125,7 +125,7 @@ def add_summary_call(finished: Finished, call: SummaryCall) -> Finished:
 
 
 def text_summary(finished: Finished, report: Path) -> str:
-    """Tell the numbers to a person."""
+    """Show the numbers as text."""
     facts = [
         ("mistakes", _kinds_line(finished)),
         ("targets", targets_line(finished)),
@@ -149,7 +149,7 @@ def text_summary(finished: Finished, report: Path) -> str:
 
 
 def json_facts(finished: Finished, report: Path) -> dict[str, object]:
-    """Tell the numbers to a program, every one in full, and a line of facts per answer."""
+    """Return the numbers for JSON, unrounded, with an object per answer."""
     spent, replayed = finished.spent, finished.replayed
     return {
         **all_facts(_summary_sections(finished)),
@@ -200,7 +200,7 @@ def history_line(finished: Finished) -> dict[str, object]:
 
 
 def progress_line(number: int, of: int, result: Result) -> str:
-    """Tell of the `number`-th answer to end: `[3/45] crud/lunch... P=0.91 R=0.87 (2.3s)`."""
+    """Report the `number`-th answer: `[3/45] crud/lunch... P=0.91 R=0.87 (2.3s)`."""
     if isinstance(result, Scored):
         scores = event_scores(result.counts)
         said = f"P={scores.precision:.2f} R={scores.recall:.2f}"
@@ -340,7 +340,7 @@ def calibration_table(finished: Finished) -> Table:
 
 
 def repeat_lines(finished: Finished) -> Iterator[str]:
-    """Say what asking several times shows; nothing where each sample was asked about once."""
+    """Say how answers vary between repeats; nothing where there are none."""
     repeats = finished.summary.repeats
     if repeats is None:
         return
@@ -384,7 +384,7 @@ def extractor_line(finished: Finished) -> str:
 
 
 def spent_facts(finished: Finished) -> Iterator[tuple[str, str]]:
-    """Say what the run took, and what replayed answers took when they were given."""
+    """List what the run took, and what replayed answers took when they were recorded."""
     spent, replayed = finished.spent, finished.replayed
     yield "tokens", tokens_line(spent.usage)
     yield "cost", _cost(spent.cost_usd)

@@ -169,7 +169,7 @@ def _system_name(options: argparse.Namespace, extractor: Extractor) -> str:
 def _tell_resumed(
     recording: Recording | None, output: Path, keys: Sequence[str], repeats: int
 ) -> None:
-    """Say which recording is taken up, and how much of it is answered."""
+    """Say which recording is resumed, and how many answers it has."""
     if recording is None:
         inform(f"nothing to resume in {output}: no stored answer fits these samples and this model")
         return
@@ -185,7 +185,7 @@ def _announcement(
     repeats: int,
     resumed: Recording | None,
 ) -> str:
-    """Say in a line how many calls are to be made, how long their prompts are and what they cost.
+    """Say in a line how many calls will be made, how long their prompts are and what they cost.
 
     The answers cost more, which is not known before.
     """
@@ -248,7 +248,7 @@ def _run(plan: Plan, baseline: Baseline | None, *, verbose: bool) -> tuple[Finis
 
 
 def _kept(plan: Plan) -> str:
-    """Say where the answers are of a run that did not end well."""
+    """Say where the answers of an interrupted run are kept."""
     if plan.store is None or not plan.store.kept:
         return ""
     count = "1 answer is" if plan.store.kept == 1 else f"{plan.store.kept} answers are"

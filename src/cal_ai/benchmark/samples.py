@@ -31,7 +31,7 @@ _NAMED = 5
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """One transcript; `sidecar` is None when nobody wrote down what to expect of it.
+    """One transcript; `sidecar` is None when there is no file that says what to expect.
 
     `fault` says why the transcript or the sidecar cannot be read, so that nothing is asked.
     """
@@ -205,7 +205,7 @@ def _unscored(names: Sequence[str], of: int, folder: Path) -> str:
 
 
 def sample_remarks(samples: SampleSet, *, embedded: bool) -> Iterator[str]:
-    """Say what was taken for granted, in one line per matter, before anything is asked.
+    """Say what is assumed about the samples, a line each, before the first call.
 
     `embedded` is whether the extractor is the one that reads only English.
     """
@@ -231,7 +231,7 @@ def sample_remarks(samples: SampleSet, *, embedded: bool) -> Iterator[str]:
 
 
 def _assumed(samples: Sequence[Sample]) -> Iterator[str]:
-    """Say what was taken where sidecars do not tell the owner or the time."""
+    """Say which defaults stand in for what sidecars leave out."""
     taken = Counter(name for s in samples if s.sidecar for name in s.sidecar.assumed)
     values = {"owner": DEFAULT_OWNER, "reference_datetime": f"{DEFAULT_REFERENCE:%Y-%m-%d %H:%M}"}
     for name, count in sorted(taken.items()):

@@ -36,7 +36,7 @@ class AnswerStore:
         self._resuming: FileLock | None = None
 
     def resume(self, fingerprints: Sequence[str], repeats: int) -> None:
-        """Go on with the fullest recording of the answers to these questions, if there is one.
+        """Resume the recording with the most answers to these questions, if there is one.
 
         Runs that ask the same system and resume in the same folder wait for each other: while the
         first has no answer yet, the next would find no recording and ask for everything again.
@@ -147,7 +147,7 @@ def _written_ns(path: Path) -> int:
 
 
 def count_answered(recording: Recording, fingerprints: Sequence[str], repeats: int) -> int:
-    """Count the questions, each asked so many times, that the recording answers."""
+    """Count the questions, over all repeats, that the recording answers."""
     return sum(recording.has(key, repeat) for key in fingerprints for repeat in range(repeats))
 
 

@@ -37,7 +37,7 @@ _YEARLY = re.compile(
 _SHOWN = 60
 _MOST_RULES = 500  # in time zones that only the calendar knows; programs write a dozen
 _MOST_EVENTS = 5_000  # in the days asked for, recurring ones included
-_MOST_DATES = 10_000  # that one event names beside its rule
+_MOST_DATES = 10_000  # that one event names besides its rule
 _MOST_PEOPLE = 1_000  # of one event; more are not read
 _LONGEST_VALUE = 1_000_000  # characters of a property that is read
 _MOST_CHANGES = 300  # of the clocks in a zone; older ones are dropped
@@ -242,7 +242,7 @@ def _what_is_read(event: Component) -> Component:
 
 
 def _excess(event: Component) -> str | None:
-    """Say what of an event is too much to be read; None where nothing is."""
+    """Say which part of an event is too large to be read; None if none is."""
     dates = 0
     for line in event.lines(*_READ):
         if len(line.text) > _LONGEST_VALUE:

@@ -280,7 +280,7 @@ def _at(finding: Finding) -> int | None:
 def change_tags(
     runs: Sequence[Run], names: Sequence[str]
 ) -> Mapping[tuple[int, int], tuple[str, ...]]:
-    """Tell of each finding, by run and place, whether it is fixed, broken or in both."""
+    """Tag each finding, by run and place, as fixed, broken or in both."""
     if len(runs) < 2:
         return {}
     keys = [[_key(finding) for finding in run.findings] for run in runs]

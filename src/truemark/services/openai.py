@@ -177,7 +177,7 @@ def _error(response: httpx2.Response, content: bytes) -> tuple[str, frozenset[st
 def _usage(counts: Mapping[str, object]) -> Usage | None:
     """Read the counts, with thinking apart from output.
 
-    OpenAI counts thinking as part of the completion, others beside it; the total tells which.
+    OpenAI counts thinking as part of the completion, others separately; the total tells which.
     """
     prompt = token_count(counts.get("prompt_tokens"))
     output = token_count(counts.get("completion_tokens"))
@@ -185,7 +185,7 @@ def _usage(counts: Mapping[str, object]) -> Usage | None:
     thinking = token_count(_inner(counts, "completion_tokens_details").get("reasoning_tokens"))
     if prompt is None and output is None and total is None:
         return None
-    beside = total is not None and total == (prompt or 0) + (output or 0) + (thinking or 0)
-    if output is not None and thinking and not beside:
+    separate = total is not None and total == (prompt or 0) + (output or 0) + (thinking or 0)
+    if output is not None and thinking and not separate:
         output = max(0, output - thinking)
     return Usage(prompt, output, thinking, total)

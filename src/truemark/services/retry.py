@@ -96,7 +96,7 @@ def model_policy(timeout_s: float | None = None) -> CallPolicy:
 
 
 def _tell_of_retry(number: int, error: TransientError, policy: CallPolicy, wait_s: float) -> None:
-    """Say why a call is made again, and when, so that a slow server is not silence."""
+    """Say why and when a call is made again, so that waiting is explained."""
     wait = f"in {wait_s:.1f} s" if wait_s >= _SOON_S else "at once"
     inform(f"attempt {number} of {policy.attempts}: {error}; asking again {wait}")
 

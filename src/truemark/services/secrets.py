@@ -1,4 +1,4 @@
-"""Keys, passwords and tokens taken out of what servers say, in whatever encoding they come."""
+"""Remove keys, passwords and tokens from what servers say, in every common encoding."""
 
 from __future__ import annotations
 
