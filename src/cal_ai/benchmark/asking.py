@@ -175,13 +175,25 @@ async def _answer(question: _Question, plan: Plan) -> Result:
 
 
 async def _extract(question: _Question, plan: Plan) -> Extraction:
-    """Ask the extractor; the answer is stored before it is used."""
+    """Ask the extractor; the answer is stored before it is used.
+
+    Its latency is by the extractor's own clock where it has one, else by ours.
+    """
+    begun_s = time.perf_counter()
     try:
-        extraction = await _timed(plan.extractor, question.request)
+        extraction = await plan.extractor.extract_events(question.request)
     except CallFailed as failure:
         if plan.store is not None and failure.raw is not None:
             plan.store.keep(_recorded(question, plan.extractor, failure, failure.raw))
         raise
+    except TruemarkError:
+        raise
+    except Exception as error:
+        # A defect that one conversation brings to light must not cost the answers to all others.
+        reason = f"internal error: {type(error).__name__}: {error}"
+        raise CallFailed(reason) from error
+    if extraction.latency_s is None:
+        extraction = replace(extraction, latency_s=time.perf_counter() - begun_s)
     if plan.store is not None:
         plan.store.keep(_recorded(question, plan.extractor, extraction, extraction.raw))
     return extraction
@@ -203,19 +215,3 @@ def _recorded(
         identity=identity_of(extractor),
         unusable=isinstance(answer, CallFailed),
     )
-
-
-async def _timed(extractor: Extractor, request: Request) -> Extraction:
-    """Extract with the latency by the extractor's own clock where it has one, else by ours."""
-    begun_s = time.perf_counter()
-    try:
-        extraction = await extractor.extract_events(request)
-    except (CallFailed, TruemarkError):
-        raise
-    except Exception as error:
-        # A defect that one conversation brings to light must not cost the answers to all others.
-        reason = f"internal error: {type(error).__name__}: {error}"
-        raise CallFailed(reason) from error
-    if extraction.latency_s is not None:
-        return extraction
-    return replace(extraction, latency_s=time.perf_counter() - begun_s)

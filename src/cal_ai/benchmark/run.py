@@ -35,7 +35,7 @@ from cal_ai.extractors.choosing import choice_line, choose_extractor, is_embedde
 from cal_ai.extractors.language_model import LanguageModelExtractor
 from cal_ai.extractors.protocol import Extractor
 from cal_ai.extractors.replay import Recording, ReplayExtractor
-from cal_ai.settings import Settings, load_settings
+from cal_ai.settings import load_settings
 from truemark.command import inform, note, tell
 from truemark.comparison import compare
 from truemark.errors import TruemarkError
@@ -60,7 +60,17 @@ def benchmark_command(options: argparse.Namespace) -> int:
     settings = load_settings(os.environ)
     models: list[str | None] = list(dict.fromkeys(options.models)) or [None]
     # All of them before the first call: what is missing is said before anything is paid for.
-    extractors = [_extractor(options, model, settings) for model in models]
+    extractors = [
+        choose_extractor(
+            options.extractor,
+            settings,
+            model=model,
+            prompt=options.prompt,
+            timeout_s=options.timeout,
+            per_minute=options.rpm,
+        )
+        for model in models
+    ]
     require_writable(options.output)
     baseline = open_baseline(options.baseline, samples.samples) if options.baseline else None
     runs: list[tuple[Finished, Path]] = []
@@ -110,17 +120,6 @@ async def run_plan(
         raise
     append(plan.output / HISTORY_FILE, history_line(finished))
     return finished, report
-
-
-def _extractor(options: argparse.Namespace, model: str | None, settings: Settings) -> Extractor:
-    return choose_extractor(
-        options.extractor,
-        settings,
-        model=model,
-        prompt=options.prompt,
-        timeout_s=options.timeout,
-        per_minute=options.rpm,
-    )
 
 
 def _plan(
