@@ -55,7 +55,7 @@ def tell_agreement(first: str, second: str, form: Form) -> int:
 
 def keep_annotators_agreement(folder: Path, first: str, second: str) -> None:
     """Keep how far two annotators of a folder agree on the talks that both have done."""
-    one, other = (
+    theirs, others = (
         {
             file.stem: _annotated(file)
             for file in _annotation_files(folder / FOLDER / annotator)
@@ -63,25 +63,25 @@ def keep_annotators_agreement(folder: Path, first: str, second: str) -> None:
         }
         for annotator in (first, second)
     )
-    common = [_compared(name, one[name], other[name]) for name in one if name in other]
+    common = [_compared(name, theirs[name], others[name]) for name in theirs if name in others]
     if common:
         keep_agreement(folder, agreement_of(first, second, common))
 
 
 def agreement(first: str, second: str) -> Agreement:
     """Compare two folders of gold or annotations; the second may be the name of a system."""
-    one = read_folder(Path(first))
-    other = read_folder(Path(second)) if Path(second).exists() else _by_system(second, one)
-    common = [name for name in one if name in other]
+    read = read_folder(Path(first))
+    other = read_folder(Path(second)) if Path(second).exists() else _by_system(second, read)
+    common = [name for name in read if name in other]
     if not common:
         raise TruemarkError(f"{first} and {second} have no talk in common")
     names = _short_names(first, second)
-    return agreement_of(*names, [_compared(name, one[name], other[name]) for name in common])
+    return agreement_of(*names, [_compared(name, read[name], other[name]) for name in common])
 
 
 def _short_names(first: str, second: str) -> tuple[str, str]:
-    one, other = Path(first).name or first, Path(second).name or second
-    return (first, second) if one == other or not Path(second).exists() else (one, other)
+    short, other = Path(first).name or first, Path(second).name or second
+    return (first, second) if short == other or not Path(second).exists() else (short, other)
 
 
 def read_folder(folder: Path) -> Mapping[str, Reading]:
@@ -126,14 +126,14 @@ def _by_system(name: str, readings: Mapping[str, Reading]) -> Mapping[str, Readi
     return marked
 
 
-def _compared(name: str, one: Reading, other: Reading) -> TextAgreement:
+def _compared(name: str, reading: Reading, other: Reading) -> TextAgreement:
     """Compare two readings of a text; its end, which nobody can miss, is left out."""
-    if "".join(one.text.split()) != "".join(other.text.split()):
+    if "".join(reading.text.split()) != "".join(other.text.split()):
         raise TruemarkError(f"{name}: the two were made of different texts")
-    words = words_of(one.text)
-    candidates = frozenset(words.places[:-1]) | one.ends | other.ends
+    words = words_of(reading.text)
+    candidates = frozenset(words.places[:-1]) | reading.ends | other.ends
     last = words.places[-1]
-    first, second = one.ends - {last}, other.ends - {last}
+    first, second = reading.ends - {last}, other.ends - {last}
     both = first & second
     before = dict(zip(words.places, words.pieces, strict=True))
     kinds = [

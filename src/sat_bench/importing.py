@@ -260,15 +260,15 @@ def transferred(text: str, reference: Talk) -> tuple[list[str], str, float]:
     Also tell what the two do not share, and which share of the text is in both.
     """
     spoken = [bare(reference.text[start:end]) for start, end in reference.sentences]
-    found = aligned(text, [sentence for sentence in spoken if sentence])
+    moved = aligned(text, [sentence for sentence in spoken if sentence])
     word_ends = [place for place in range(1, len(text)) if text[place] == " "] + [len(text)]
-    cuts = sorted({_nearest(word_ends, end) for end in found.ends} | {len(text)})
+    cuts = sorted({_nearest(word_ends, end) for end in moved.ends} | {len(text)})
     lines = []
     start = 0
     for end in cuts:
         lines.append(text[start:end].strip())
         start = end
-    return [line for line in lines if line], str(found.loss), found.kept
+    return [line for line in lines if line], str(moved.loss), moved.kept
 
 
 def _nearest(places: list[int], wanted: int) -> int:

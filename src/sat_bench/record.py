@@ -224,7 +224,7 @@ def measures_of(
     `inner` leaves out the end of each text, which every system gets for free.
     """
     counts: list[Counts] = []
-    whole = Counts(0, 0, 0)
+    whole = Counts.zero
     crossed, unequal, edits = Windows(), Windows(), Edits()
     for talk in talks:
         if talk.group is None or talk.words is None:
@@ -234,10 +234,10 @@ def measures_of(
         predicted = [place for place in scored.above(threshold) if not inner or place < end]
         expected = [place for place in truths if not inner or place < end]
         pairs = match_positions(predicted, expected, tolerance)
-        found = Counts.of(matched=len(pairs), predicted=len(predicted), expected=len(expected))
-        counts.append(found)
-        segments = whole_segments(pairs, len(predicted), len(expected))
-        whole = total((whole, segments))
+        counts.append(
+            Counts.of(matched=len(pairs), predicted=len(predicted), expected=len(expected))
+        )
+        whole += whole_segments(pairs, len(predicted), len(expected))
         ours, theirs = (_after_words(talk.words, places) for places in (predicted, expected))
         length = max(0, len(talk.words) - inner)
         ours, theirs = ([n for n in side if n <= length] for side in (ours, theirs))

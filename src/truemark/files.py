@@ -165,16 +165,16 @@ def open_regular(path: str | os.PathLike[str], largest: int | None = None) -> Fi
         raise read_error(path, error) from error
     except ValueError as error:  # a null character in the name
         raise TruemarkError(f"{path}: is not the name of a file") from error
-    found = os.fstat(descriptor)
-    if stat.S_ISREG(found.st_mode) and (largest is None or found.st_size <= largest):
+    status = os.fstat(descriptor)
+    if stat.S_ISREG(status.st_mode) and (largest is None or status.st_size <= largest):
         return file
     file.close()
-    if stat.S_ISDIR(found.st_mode):
+    if stat.S_ISDIR(status.st_mode):
         raise read_error(path, IsADirectoryError())
-    if not stat.S_ISREG(found.st_mode):
+    if not stat.S_ISREG(status.st_mode):
         raise TruemarkError(f"{path}: is a pipe or a device, expected a file")
     raise TruemarkError(
-        f"{path}: is too large: {found.st_size / MEGABYTE:,.0f} MB,"
+        f"{path}: is too large: {status.st_size / MEGABYTE:,.0f} MB,"
         f" expected at most {(largest or 0) / MEGABYTE:,.0f} MB"
     )
 
@@ -220,9 +220,9 @@ def read_text(path: str | os.PathLike[str], largest: int = LARGEST_TEXT) -> str:
         return data.decode()
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        found = f"byte 0x{data[error.start]:02x}"
+        what = f"byte 0x{data[error.start]:02x}"
         if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-            found = "UTF-16"
+            what = "UTF-16"
         raise TruemarkError(
-            f"{path}:{line}: not UTF-8 text (found {found}); save the file as UTF-8"
+            f"{path}:{line}: not UTF-8 text (found {what}); save the file as UTF-8"
         ) from error

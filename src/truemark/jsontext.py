@@ -179,8 +179,8 @@ def _mismatch(kind: Any, value: Any, error: msgspec.ValidationError) -> str:
         return f"{place}: {message}" if place else message
     if missing := _MISSING_FIELD.fullmatch(message):
         return f"{place}.{missing[1]} is missing".removeprefix(".")
-    found = f"{place} is {shown(value)}" if place else shown(value)
-    return f"{found}, not {_expected(_without_none(kind), message)}"
+    stated = f"{place} is {shown(value)}" if place else shown(value)
+    return f"{stated}, not {_expected(_without_none(kind), message)}"
 
 
 def _without_none(kind: Any) -> Any:

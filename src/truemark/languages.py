@@ -72,12 +72,12 @@ def language_outside(text: str, languages: Collection[str]) -> str | None:
 
 
 def language_name(code: str) -> str:
-    """The English name of a language; its code where the name is not known."""
+    """Return the English name of a language; its code where the name is not known."""
     return NAMES.get(code, code)
 
 
 def main_script(text: str) -> str | None:
-    """The script of most letters; Japanese where a tenth are kana; None where letters are few."""
+    """Name the script of most letters: kana where a tenth are; None where letters are few."""
     counts = Counter(_script(char) for char in text if char.isalpha())
     total = counts.total()
     if total < _FEWEST_LETTERS:
@@ -94,18 +94,18 @@ def _script(char: str) -> str:
 
 
 def words_of(text: str) -> list[str]:
-    """The words of a text in lower case."""
+    """Return the words of a text in lower case."""
     return _WORD.findall(text.lower())
 
 
 def _likelihood(words: list[str], table: dict[str, float]) -> float:
-    """The mean logarithm of how probable the words are in a language."""
+    """Average the logarithms of how probable the words are in a language."""
     return sum(table.get(word, _UNKNOWN) for word in words) / len(words)
 
 
 @cache
 def _tables() -> dict[str, dict[str, float]]:
-    """For each language the logarithm of a word's share, by its rank."""
+    """Return for each language the logarithm of a word's share, by its rank."""
     content = files("truemark").joinpath("frequent_words.txt").read_text(encoding="utf-8")
     tables = {}
     for line in content.splitlines():

@@ -113,10 +113,10 @@ def nearest_pairs(predicted: Sequence[int], expected: Sequence[int], tolerance: 
     for rows, columns in _clusters(predicted, expected, tolerance):
         ours, theirs = predicted[rows], expected[columns]
         if len(ours) * len(theirs) > _LARGEST_TABLE:
-            found = match_positions(ours, theirs, tolerance)
+            inside = match_positions(ours, theirs, tolerance)
         else:
-            found = _least_distance(ours, theirs, tolerance)
-        pairs += [(rows.start + row, columns.start + column) for row, column in found]
+            inside = _least_distance(ours, theirs, tolerance)
+        pairs += [(rows.start + row, columns.start + column) for row, column in inside]
     return pairs
 
 
@@ -158,7 +158,7 @@ def _least_distance(ours: Sequence[int], theirs: Sequence[int], tolerance: int) 
                 best = max(best, (pairs + 1, closeness - distance))
             row.append(best)
         table.append(row)
-    found: list[Pair] = []
+    backwards: list[Pair] = []
     at, place = len(ours), len(theirs)
     while at and place:
         if table[at][place] == table[at - 1][place]:
@@ -167,8 +167,8 @@ def _least_distance(ours: Sequence[int], theirs: Sequence[int], tolerance: int) 
             place -= 1
         else:
             at, place = at - 1, place - 1
-            found.append((at, place))
-    return found[::-1]
+            backwards.append((at, place))
+    return backwards[::-1]
 
 
 def _as_columns(positions: Sequence[int]) -> Ints | None:

@@ -194,7 +194,7 @@ class CurveColumns:
         return len(self.at)
 
     def counts(self, number: int) -> Counts:
-        """The counts at that place of the curve."""
+        """Return the counts at that place of the curve."""
         return Counts(self.tp[number], self.fp[number], self.fn[number])
 
 

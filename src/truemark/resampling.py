@@ -40,13 +40,13 @@ def flipped_sums(columns: Floats, flips: int, generator: np.random.Generator) ->
 
 
 def _all_signs(count: int) -> Floats:
-    """All choices of signs for so many rows, the first row always plus."""
+    """Return all choices of signs for so many rows, the first row always plus."""
     choices = np.arange(2 ** (count - 1))[:, np.newaxis]
     return 1 - 2 * (choices >> np.arange(count) & 1)[:, ::-1].astype(np.float64)
 
 
 def _root(rows: Floats) -> Floats:
-    """A matrix that gives independent normal draws the covariance of the flipped sums."""
+    """Return a matrix that gives independent normal draws the covariance of the flipped sums."""
     values, vectors = np.linalg.eigh(rows.T @ rows)
     root: Floats = (vectors * np.sqrt(np.maximum(values, 0))).T
     return root

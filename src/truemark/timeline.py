@@ -77,7 +77,7 @@ class Timeline:
             corpus = past.run.corpus or past.data[:6]
             condition = [past.run.condition] if "condition" in past.run.signature else []
             parts.setdefault(past.data, [corpus, *condition])
-        names = {data: ", ".join(own) for data, own in parts.items()}
+        names = {data: ", ".join(named) for data, named in parts.items()}
         shared = Counter(names.values())
         return {
             data: f"{name} ({data[:6]})" if shared[name] > 1 else name

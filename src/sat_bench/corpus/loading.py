@@ -132,16 +132,16 @@ def _with_enough_ends(path: Path, talk: Talk, *, asked_for: bool) -> Talk:
     if not finds_too_few(talk, rule):
         return replace(talk, remarks=(*talk.remarks, f"{path}: {unfit}")) if unfit else talk
     ends = count_ends(talk.text, rule)
-    found = (
+    too_few = (
         f"{path}: the rule {rule} finds {ends} sentence end{'s' * (ends != 1)} in "
         f"{len(talk.text):,} characters"
     )
     reason = f" ({unfit})" if unfit else ""
     if asked_for:
-        remark = f"{found}{reason}: scores say little about this talk"
+        remark = f"{too_few}{reason}: scores say little about this talk"
         return replace(talk, remarks=(*talk.remarks, remark))
     raise CorpusError(
-        f"{found}{reason}, so there is no truth to score against; mark the ends with "
+        f"{too_few}{reason}, so there is no truth to score against; mark the ends with "
         f"sat-bench label {shlex.quote(str(path.parent))}, or name a rule with -truth"
     )
 
