@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -11,49 +9,28 @@ from truemark.records import Reliability, ReliabilityRow
 from truemark.uncertainty import Share, clustered_share
 
 
-@dataclass(frozen=True, slots=True)
-class Bin:
-    """The predictions with a probability from `lower` up to, not including, `upper`."""
-
-    lower: float
-    upper: float
-    count: int
-    correct: int
-    probability_sum: float
-
-    @property
-    def accuracy(self) -> float | None:
-        return self.correct / self.count if self.count else None
-
-    @property
-    def mean_probability(self) -> float | None:
-        return self.probability_sum / self.count if self.count else None
-
-
-def binned(probabilities: ArrayLike, outcomes: ArrayLike, bins: int = 15) -> tuple[Bin, ...]:
-    """Sort predictions into `bins` bins of equal width from 0 to 1; the last one includes 1."""
-    if bins < 1:
-        raise ValueError(f"bins must be 1 or more, got {bins}")
+def expected_calibration_error(
+    probabilities: ArrayLike, outcomes: ArrayLike, bins: int = 15
+) -> float:
+    """Average the distance between probability and accuracy of a bin, weighted by its count."""
     claimed, right = _checked(probabilities, outcomes)
-    edges = np.arange(bins + 1) / bins
+    if not len(claimed):
+        raise ValueError("probabilities must not be empty, got none")
+    gaps = (abs(stated - correct) for _, correct, stated in _bins(claimed, right, bins))
+    return sum(gaps) / len(claimed)
+
+
+def _bins(
+    claimed: NDArray[np.float64], right: NDArray[np.bool_], bins: int
+) -> list[tuple[int, int, float]]:
+    """Count the predictions of each bin and the right ones, and sum what was stated."""
     place = _places(claimed, bins)
     columns = (
         np.bincount(place, minlength=bins).tolist(),
         np.bincount(place[right], minlength=bins).tolist(),
         np.bincount(place, weights=claimed, minlength=bins).tolist(),
     )
-    return tuple(map(Bin, edges[:-1].tolist(), edges[1:].tolist(), *columns))
-
-
-def expected_calibration_error(
-    probabilities: ArrayLike, outcomes: ArrayLike, bins: int = 15
-) -> float:
-    """Average the distance between probability and accuracy of a bin, weighted by its count."""
-    filled = [part for part in binned(probabilities, outcomes, bins) if part.count]
-    if not filled:
-        raise ValueError("probabilities must not be empty, got none")
-    distance = sum(abs(part.probability_sum - part.correct) for part in filled)
-    return distance / sum(part.count for part in filled)
+    return list(zip(*columns, strict=True))
 
 
 def brier_score(probabilities: ArrayLike, outcomes: ArrayLike) -> float:
@@ -87,33 +64,36 @@ def reliability_of(
 ) -> Reliability:
     """Make the part of a run record that says how often each stated probability was right.
 
-    `clusters` holds the number of the cluster of each prediction, such as its text. The two
-    numbers that sum it up are over predictions with a probability above `above`, where given:
-    of thousands of places that nobody would predict they would say nothing.
+    Bins are of equal width from 0 to 1, and the last one includes 1. `clusters` holds the number of
+    the cluster of each prediction, such as its text. The two numbers that sum it up are over
+    predictions with a probability above `above`, where given: of thousands of places that nobody
+    would predict they would say nothing.
     """
     claimed, right = _checked(probabilities, outcomes)
     shares: list[Share | None] = [None] * bins
     if clusters is not None:
         shares = _clustered_shares(claimed, right, np.asarray(clusters, dtype=np.int64), bins)
-    rows = tuple(
-        ReliabilityRow(
-            f"{part.lower:.2f} to {part.upper:.2f}",
-            part.count,
-            part.correct,
-            part.lower,
-            part.upper,
-            part.mean_probability,
-            share.low if share else None,
-            share.high if share else None,
+    rows = []
+    for number, (count, correct, stated) in enumerate(_bins(claimed, right, bins)):
+        lower, upper, share = number / bins, (number + 1) / bins, shares[number]
+        rows.append(
+            ReliabilityRow(
+                f"{lower:.2f} to {upper:.2f}",
+                count,
+                correct,
+                lower,
+                upper,
+                stated / count if count else None,
+                share.low if share else None,
+                share.high if share else None,
+            )
         )
-        for part, share in zip(binned(claimed, right, bins), shares, strict=True)
-    )
     if above is not None:
         claimed, right = claimed[claimed > above], right[claimed > above]
     if not len(claimed):
-        return Reliability(rows)
+        return Reliability(tuple(rows))
     return Reliability(
-        rows,
+        tuple(rows),
         brier_score(claimed, right),
         expected_calibration_error(claimed, right, bins),
         error_by_chance(claimed, bins),
@@ -140,6 +120,8 @@ def _clustered_shares(
 
 def _places(claimed: NDArray[np.float64], bins: int) -> NDArray[np.int64]:
     """Return the number of the bin of each probability."""
+    if bins < 1:
+        raise ValueError(f"bins must be 1 or more, got {bins}")
     edges = np.arange(bins + 1) / bins
     return np.minimum(np.searchsorted(edges, claimed, side="right") - 1, bins - 1)
 

@@ -4,7 +4,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from truemark.calibration import (
-    binned,
     brier_score,
     error_by_chance,
     expected_calibration_error,
@@ -16,21 +15,21 @@ CLAIMS = st.lists(st.tuples(st.floats(0, 1), st.booleans()), min_size=1, max_siz
 
 
 def test_bins_have_equal_width_and_the_last_includes_1() -> None:
-    low, high = binned([0.0, 0.49, 0.5, 1.0], [False, True, True, True], bins=2)
+    low, high = reliability_of([0.0, 0.49, 0.5, 1.0], [False, True, True, True], bins=2).rows
     assert (low.lower, low.upper, low.count, low.correct) == (0.0, 0.5, 2, 1)
     assert (high.lower, high.upper, high.count, high.correct) == (0.5, 1.0, 2, 2)
-    assert (low.accuracy, high.mean_probability) == (0.5, 0.75)
+    assert high.mean == 0.75
 
 
 def test_a_probability_on_an_edge_is_in_the_bin_above() -> None:
     # 0.29 * 100 is 28.999…; counting by multiplication would put it one bin too low.
-    parts = binned([number / 100 for number in range(100)], [True] * 100, bins=100)
-    assert [part.count for part in parts] == [1] * 100
+    stated = [number / 100 for number in range(100)]
+    assert [row.count for row in reliability_of(stated, [True] * 100, 100).rows] == [1] * 100
 
 
-def test_an_empty_bin_has_no_accuracy() -> None:
-    empty, _ = binned([0.9], [True], bins=2)
-    assert (empty.count, empty.accuracy, empty.mean_probability) == (0, None, None)
+def test_an_empty_bin_has_no_mean() -> None:
+    empty, _ = reliability_of([0.9], [True], bins=2).rows
+    assert (empty.count, empty.correct, empty.mean) == (0, 0, None)
 
 
 @pytest.mark.parametrize(
@@ -67,9 +66,9 @@ def test_the_error_is_the_mean_gap_over_bins(claims: list[tuple[float, bool]], b
 @given(CLAIMS)
 def test_every_prediction_is_in_exactly_one_bin(claims: list[tuple[float, bool]]) -> None:
     probabilities, outcomes = zip(*claims, strict=True)
-    parts = binned(probabilities, outcomes)
-    assert sum(part.count for part in parts) == len(claims)
-    assert sum(part.correct for part in parts) == sum(right for _, right in claims)
+    rows = reliability_of(probabilities, outcomes).rows
+    assert sum(row.count for row in rows) == len(claims)
+    assert sum(row.correct for row in rows) == sum(right for _, right in claims)
 
 
 def test_arrays_are_taken_as_they_are() -> None:
@@ -97,7 +96,7 @@ def test_impossible_claims_are_refused(
 
 def test_bins_must_be_at_least_one() -> None:
     with pytest.raises(ValueError, match="bins must be 1 or more, got 0"):
-        binned([0.5], [True], bins=0)
+        reliability_of([0.5], [True], bins=0)
 
 
 @pytest.mark.parametrize("size", [60, 600, 6_000])
