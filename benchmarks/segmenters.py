@@ -22,8 +22,8 @@ from functools import partial
 from pathlib import Path
 
 from docs import outputs
-from training.corruption import join
-from training.documents import GOLD_ENDING, Document, read_gold_folder
+from training.corruption import MarkedText, join
+from training.documents import GOLD_ENDING, read_gold_folder
 
 from benchmarks.machine import machine
 from benchmarks.timing import undisturbed
@@ -68,28 +68,30 @@ class Measured:
 
 @contextmanager
 def corpora(gold: Path | None) -> Iterator[dict[str, Path]]:
-    """A folder that `sat-bench` reads for each set of texts."""
+    """Make a folder that `sat-bench` reads for each set of gold documents, else for the talks."""
     with tempfile.TemporaryDirectory() as room:
-        found = {"talks": BUNDLED_CORPUS}
+        found = {} if gold else {"talks": BUNDLED_CORPUS}
         for name, documents in (read_gold_folder(gold) if gold else {}).items():
             found[name] = Path(room) / name
-            _write_corpus(found[name], documents)
+            write_corpus(found[name], [join(document.sentences) for document in documents])
         yield found
 
 
-def _write_corpus(folder: Path, documents: Sequence[Document]) -> None:
+def write_corpus(folder: Path, texts: Sequence[MarkedText]) -> None:
+    """Write texts with their ends as a folder that `sat-bench` reads."""
     folder.mkdir()
-    for number, document in enumerate(documents):
-        marked = join(document.sentences)
+    for number, marked in enumerate(texts):
         talk = {"name": f"{number:04}", "text": marked.text, "boundaries": marked.ends.tolist()}
         (folder / f"{number:04}.json").write_text(json.dumps(talk), encoding="utf-8")
 
 
-def measured(name: str, corpus: Path) -> Measured:
-    """All systems on one set of texts, at exact positions."""
+def measured(
+    name: str, corpus: Path, systems: Sequence[str] = SYSTEMS, *, timed: bool = True
+) -> Measured:
+    """Measure systems on one set of texts, at exact positions; `timed` on an idle machine."""
     print(f"{name} ...", file=sys.stderr)
     flags = {
-        "-models": ",".join(SYSTEMS),
+        "-models": ",".join(systems),
         "-corpus": str(corpus),
         "-conditions": ",".join(CONDITIONS),
         "-tolerance": "0",
@@ -98,7 +100,7 @@ def measured(name: str, corpus: Path) -> Measured:
     words = (word for flag in flags.items() for word in flag)
     command = [sys.executable, "-m", "sat_bench", *words]
     run = partial(subprocess.run, command, capture_output=True, text=True, check=False)
-    done = undisturbed(run, name)
+    done = undisturbed(run, name) if timed else run()
     if not done.stdout:
         raise TruemarkError(f"{name}: sat-bench failed: {done.stderr.strip()}")
     return Measured(name, tuple(csv.DictReader(io.StringIO(done.stdout))))
@@ -150,15 +152,15 @@ def report(gold: Path | None) -> str:
     return "\n\n".join(filter(None, parts)) + "\n"
 
 
-def write_into(guide: Path, gold: Path | None) -> None:
-    """Puts the output between the marks that the guide has for it."""
+def write_into(guide: Path, name: str, report: str) -> None:
+    """Put the output between the marks that the guide has for it."""
     text = read_text(guide)
-    if NAME not in dict(outputs.measurements(text)):
+    if name not in dict(outputs.measurements(text)):
         raise TruemarkError(
-            f"{guide}: expected '<!-- output of: python -m benchmarks.{NAME} ... -->' and, "
+            f"{guide}: expected '<!-- output of: python -m benchmarks.{name} ... -->' and, "
             "further down, '<!-- end of output -->'; add these two lines where the table shall be"
         )
-    write_atomically(guide, outputs.with_measurement(text, NAME, report(gold)))
+    write_atomically(guide, outputs.with_measurement(text, name, report))
 
 
 def main() -> None:
@@ -174,7 +176,7 @@ def main() -> None:
         parser.error(f"{options.gold}: no *{GOLD_ENDING} files in this folder")
     try:
         if options.write:
-            write_into(options.write, options.gold)
+            write_into(options.write, NAME, report(options.gold))
         else:
             print(report(options.gold), end="")
     except TruemarkError as error:

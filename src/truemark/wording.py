@@ -10,6 +10,7 @@ from truemark.leaderboard import Board, Standing
 from truemark.summary import Summary, numbered
 from truemark.uncertainty import FEWEST_FOR_INTERVAL, ROUGH_BELOW, Interval, PairedInterval
 
+_MOST_EQUALS = 3  # more pairs are no sentence; letters in a table show them
 _WORTH_SAYING = 20  # times as many units as there are: nobody would label more
 
 
@@ -126,7 +127,7 @@ def answer(board: Board, words: Mapping[str, str], units_missing: int | None = N
         for before, after in pairwise(beaten)
         if (before.name, after.name) not in board.told_apart
     ]
-    return "; ".join((sentence, *equals)) + "."
+    return "; ".join((sentence, *(equals if len(equals) < _MOST_EQUALS else ()))) + "."
 
 
 def _found(standing: Standing) -> int:

@@ -138,6 +138,9 @@ def test_a_talk_of_which_nothing_is_left_is_named() -> None:
         ("46% of R&D @home #1", "46% of R&D @home #1"),
         ("« Oui. »", "Oui"),
         ("日本。", "日本"),
+        ("我说：“好，走吧”……他笑了。", "我说好走吧他笑了"),
+        ("「はい」と、言った。", "はいと言った"),
+        ("네, 알겠어요.", "네 알겠어요"),
     ],
 )
 def test_punctuation_goes_and_words_stay(text: str, left: str) -> None:

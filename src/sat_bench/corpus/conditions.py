@@ -81,17 +81,26 @@ def bare(sentence: str) -> str:
 def without_punctuation(sentence: str) -> str:
     """Take the punctuation out of a sentence, but not out of words and numbers.
 
-    Dots between letters, as in U.S, leave nothing behind; other marks leave a space.
+    Dots between letters, as in U.S, leave nothing behind, nor do marks in Chinese or Japanese text,
+    which has no spaces; other marks leave a space.
     """
     kept = {match.start() for match in _INSIDE_WORDS.finditer(sentence)}
     joined = {match.start() for match in _BETWEEN_LETTERS.finditer(sentence)}
+    has_no_spaces = _is_wide(sentence)
     characters = []
     for place, character in enumerate(sentence):
         if place in kept or character in _SPOKEN or unicodedata.category(character)[0] != "P":
             characters.append(character)
-        elif place not in joined:
+        elif place not in joined and not has_no_spaces:
             characters.append(" ")
     return _SPACES.sub(_single_space, "".join(characters)).strip()
+
+
+def _is_wide(sentence: str) -> bool:
+    """Whether most of its letters are wide, as those of Chinese and Japanese are."""
+    letters = [character for character in sentence if character.isalpha()]
+    wide = sum(unicodedata.east_asian_width(letter) in "WF" for letter in letters)
+    return wide > len(letters) / 2
 
 
 def _single_space(spaces: re.Match[str]) -> str:

@@ -1,0 +1,80 @@
+"""F1 of `world` by language beside other segmenters, measured by `sat-bench` itself.
+
+    python -m benchmarks.languages [--write docs/segmenters.md]
+
+reads the documents that were kept out of the training of `world`, prints a markdown table, and with
+--write puts it into the guide.
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+from pathlib import Path
+from statistics import fmean
+
+from training.world.tune import WRITTEN, kept_out, marked
+
+from benchmarks.segmenters import Measured, measured, write_corpus, write_into
+from truemark.tables import Table, render
+
+NAME = "languages"
+DOCUMENTS = Path(__file__).parent.parent / "training" / "world" / "documents.txt.xz"
+MODELS = ("world", "base")
+# Those that are told the language, or know no other than the marks of Unicode.
+LIBRARIES = ("icu4py", "sentencex", "pysbd", "sentence-splitter", "sentencesplit")
+BARE = ("world", "base", "lib:icu4py")
+
+
+def by_language(documents: Path) -> dict[str, Measured]:
+    """Measure all systems on the documents of each language, at exact positions."""
+    found = {}
+    with tempfile.TemporaryDirectory() as room:
+        for language, texts in kept_out(documents).items():
+            folder = Path(room) / language
+            write_corpus(folder, [marked(text, WRITTEN) for text in texts])
+            systems = (*MODELS, *(f"lib:{library}:{language}" for library in LIBRARIES))
+            found[language] = measured(language, folder, systems, timed=False)
+    return found
+
+
+def table(found: dict[str, Measured]) -> Table:
+    """Make a row for each language, and the means over those that a system can be told."""
+    columns = [(system, WRITTEN) for system in (*MODELS, *(f"lib:{name}" for name in LIBRARIES))]
+    columns += [(system, "bare") for system in BARE]
+    rows = [
+        (language, *(_f1(sets, language, *column) for column in columns))
+        for language, sets in found.items()
+    ]
+    means = [
+        fmean(known) if (known := [f1 for f1 in scores if f1 is not None]) else None
+        for scores in list(zip(*rows, strict=True))[1:]
+    ]
+    titles = [system if kind == WRITTEN else f"{system}, {kind}" for system, kind in columns]
+    return Table(("language", *titles), (*rows, ("mean", *means)), (None, *(".3f",) * len(columns)))
+
+
+def _f1(sets: Measured, language: str, system: str, condition: str) -> float | None:
+    name = f"{system}:{language}" if system.startswith("lib:") else system
+    row = sets.row(name, condition)
+    return float(row["f1"]) if row else None
+
+
+def report() -> str:
+    return render(table(by_language(DOCUMENTS)), "markdown")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--write", type=Path, metavar="GUIDE", help="put the output into a guide")
+    options = parser.parse_args()
+    if options.write:
+        write_into(options.write, NAME, report())
+    else:
+        print(report(), end="")
+
+
+if __name__ == "__main__":
+    main()
