@@ -282,6 +282,15 @@ def shown_time(time: datetime | None) -> str:
     return NOTHING if time is None else time.isoformat(" ", "minutes")
 
 
+def shown_span(start: datetime | None, end: datetime | None) -> str:
+    """Show when an event is: `2026-02-20 10:00 to 11:00`, with the day of its end if another."""
+    if end is None:
+        return shown_time(start)
+    same_day = start is not None and start.date() == end.date() and start.tzinfo == end.tzinfo
+    until = end.time().isoformat("minutes") if same_day else shown_time(end)
+    return f"{shown_time(start)} to {until}"
+
+
 def shown_shift(shift: timedelta) -> str:
     """Show a shift in its two largest units, as `1 d 2 h later`."""
     minutes = round(abs(shift) / timedelta(minutes=1))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import datetime
 
 from cal_ai.benchmark.mistakes import (
     KINDS,
@@ -12,7 +11,7 @@ from cal_ai.benchmark.mistakes import (
     Deviation,
     matches_of,
     mistakes_of,
-    shown_time,
+    shown_span,
 )
 from cal_ai.benchmark.report import (
     SCORE_COLUMNS,
@@ -258,18 +257,11 @@ def _deviation(deviation: Deviation) -> str:
 
 
 def _expected(event: ExpectedEvent) -> str:
-    parts = [f"{event.action} {one_line_of(event.title)}"]
-    parts += _when_and_where(event.start_time, event.end_time, event.location)
-    if event.attendees_contain:
-        parts.append(f"with {one_line_of(', '.join(event.attendees_contain))}")
-    return ", ".join(parts)
+    return ", ".join(_event_parts(event, event.attendees_contain))
 
 
 def _extracted(event: Event, *, reasons: bool = False) -> str:
-    parts = [f"{event.action} {one_line_of(event.title)}"]
-    parts += _when_and_where(event.start_time, event.end_time, event.location)
-    if event.attendees:
-        parts.append(f"with {one_line_of(', '.join(event.attendees))}")
+    parts = _event_parts(event, event.attendees)
     if event.existing_event_id is not None:
         parts.append(f"event {event.existing_event_id}")
     parts.append(f"confidence {event.confidence}")
@@ -278,20 +270,15 @@ def _extracted(event: Event, *, reasons: bool = False) -> str:
     return ", ".join(parts)
 
 
-def _when_and_where(
-    start: datetime | None, end: datetime | None, location: str | None
-) -> Iterator[str]:
-    if start is not None or end is not None:
-        yield shown_time(start) + _until(start, end)
-    if location:
-        yield f"at {one_line_of(location)}"
-
-
-def _until(start: datetime | None, end: datetime | None) -> str:
-    if end is None:
-        return ""
-    same_day = start is not None and start.date() == end.date() and start.tzinfo == end.tzinfo
-    return f" to {end.time().isoformat('minutes') if same_day else shown_time(end)}"
+def _event_parts(event: Event | ExpectedEvent, people: Sequence[str]) -> list[str]:
+    parts = [f"{event.action} {one_line_of(event.title)}"]
+    if event.start_time is not None or event.end_time is not None:
+        parts.append(shown_span(event.start_time, event.end_time))
+    if event.location:
+        parts.append(f"at {one_line_of(event.location)}")
+    if people:
+        parts.append(f"with {one_line_of(', '.join(people))}")
+    return parts
 
 
 def bullet(text: str) -> Markdown:

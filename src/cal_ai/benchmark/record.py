@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import get_args
@@ -14,7 +13,14 @@ import numpy as np
 
 from cal_ai.benchmark.asking import Plan
 from cal_ai.benchmark.excerpts import Excerpt, excerpt, quoted_lines
-from cal_ai.benchmark.mistakes import Assessment, Deviation, matches_of, mistakes_of
+from cal_ai.benchmark.mistakes import (
+    Assessment,
+    Deviation,
+    matches_of,
+    mistakes_of,
+    shown_span,
+    shown_time,
+)
 from cal_ai.benchmark.pairing import TOLERANCES, meant_event
 from cal_ai.benchmark.scoring import EMPTY, Failed, Result, Scored, Unscored
 from cal_ai.benchmark.sidecar import ExpectedEvent, Sidecar
@@ -195,12 +201,8 @@ def _context(sidecar: Sidecar) -> dict[str, object]:
 
 def _named(event: ContextEvent) -> str:
     """Name an event of the calendar: `Dentist, 2026-02-21 09:00 to 09:30, Main St 4`."""
-    until = ""
-    if event.end is not None:
-        same_day = event.end.date() == event.start.date()
-        until = f" to {event.end:%H:%M}" if same_day else f" to {_shown(event.end)}"
     place = f", {event.location}" if event.location else ""
-    return f"{event.summary}, {_shown(event.start)}{until}{place}"
+    return f"{event.summary}, {shown_span(event.start, event.end)}{place}"
 
 
 def _expected(result: Scored | Failed) -> int | None:
@@ -270,18 +272,14 @@ def _event_fields(
     fields: dict[str, object] = {
         "action": event.action,
         "title": event.title,
-        "start_time": _shown(event.start_time),
-        "end_time": _shown(event.end_time),
+        "start_time": event.start_time and shown_time(event.start_time),
+        "end_time": event.end_time and shown_time(event.end_time),
         "location": event.location,
         "attendees": ", ".join(attendees),
         "existing_event_id": number,
         "existing_event": None if planned is None else _named(planned),
     }
     return {name: value for name, value in fields.items() if value not in (None, "")}
-
-
-def _shown(moment: datetime | None) -> str | None:
-    return None if moment is None else moment.isoformat(" ", "minutes")
 
 
 @dataclass(frozen=True, slots=True)
