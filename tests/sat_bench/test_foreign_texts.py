@@ -32,7 +32,7 @@ def test_a_foreign_text_is_named_with_the_model_to_try() -> None:
 def test_talks_are_counted_by_language() -> None:
     talks = list(load_corpus(LANGUAGES))
     assert foreign_talks("base", {"en"}, talks) == (
-        "Spanish, German, French and 5 more languages (8 of 8 talks); "
+        "8 of 8 talks are in Spanish, German, French and 5 more languages; "
         "base reads English: try -model world"
     )
     assert foreign_talks("world", languages_of("world"), talks) is None
@@ -42,7 +42,7 @@ def test_talks_are_counted_by_language() -> None:
 def test_the_language_of_the_header_is_heeded(stated: str) -> None:
     talk = replace(next(iter(load_corpus())), language=stated)
     line = foreign_talks("base", {"en"}, [talk])
-    assert line == "French (text); base reads English: try -model world"
+    assert line == "the talk is in French; base reads English: try -model world"
 
 
 def test_no_bundled_talk_is_taken_for_a_foreign_one() -> None:

@@ -13,7 +13,7 @@ from itertools import islice
 import numpy as np
 
 from sat_bench.models.alignment import aligned
-from sat_bench.models.protocol import CERTAIN, ModelError, Probabilities
+from sat_bench.models.protocol import CERTAIN, Loss, ModelError, Probabilities
 from truemark.errors import TruemarkError, foreign_reason
 from truemark.jsontext import shown
 
@@ -139,14 +139,19 @@ def _located(text: str, sentences: Sequence[str], least_kept: float) -> Probabil
             f"has {located.kept:.0%} of the {located.loss.characters:,} characters of a text in "
             f"its answer, expected its sentences; it begins with {shown(''.join(sentences[:1]))}"
         )
-    kept = located.kept * located.loss.characters
-    answered = sum(len("".join(sentence.split())) for sentence in sentences)
-    if least_kept and answered - kept > max(kept, _FEW_INVENTED):
-        raise AnswerError(
-            f"answers {answered:,} characters of which {kept:,.0f} are in the text of "
-            f"{located.loss.characters:,}: it invents more than it keeps"
-        )
+    if least_kept:
+        refuse_inventions(located.loss)
     return located.probabilities
+
+
+def refuse_inventions(loss: Loss) -> None:
+    """Refuse an answer with more characters that are not in the text than are."""
+    kept, added = loss.characters - loss.changed - loss.deleted, loss.changed + loss.invented
+    if added > max(kept, _FEW_INVENTED):
+        raise AnswerError(
+            f"answers {kept + added:,} characters of which {kept:,} are in the text of "
+            f"{loss.characters:,}: it invents more than it keeps"
+        )
 
 
 def _scored(text: str, items: Sequence[object]) -> Probabilities:

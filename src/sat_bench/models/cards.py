@@ -130,8 +130,9 @@ def foreign_talks(model: str, languages: Collection[str], talks: Iterable[Talk])
         return None
     names = ", ".join(name for name, _ in foreign.most_common(3))
     more = f" and {len(foreign) - 3} more languages" if len(foreign) > 3 else ""
-    many = f"{foreign.total()} of {count} talks" if count > 1 else "text"
-    return f"{names}{more} ({many}); {_advice(model, languages)}"
+    are = "are" if foreign.total() > 1 else "is"
+    which = f"{foreign.total()} of {count} talks {are}" if count > 1 else "the talk is"
+    return f"{which} in {names}{more}; {_advice(model, languages)}"
 
 
 def _stated(talk: Talk) -> str | None:

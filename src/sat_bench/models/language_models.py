@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from functools import partial
 
 from sat_bench.models.alignment import aligned
-from sat_bench.models.answers import Split, TextSystem
+from sat_bench.models.answers import Split, TextSystem, refuse_inventions
 from sat_bench.models.protocol import NO_LOSS, Probabilities, certain_ends
 from truemark.errors import TruemarkError
 from truemark.services.calls import CallFailed, Tally, plain_prompt
@@ -94,6 +94,7 @@ def split_by_model(ask: Ask, text: str, piece: int = PIECE) -> Probabilities:
         last = stop == len(text) or not inner
         ends += here if last else inner
         start, room = stop if last else inner[-1], piece
+    refuse_inventions(loss)
     return certain_ends(sorted(set(ends)), loss)
 
 
