@@ -162,6 +162,9 @@ def run_main(module: str) -> int:
         note(f"error: {_NO_RESOURCES}")
         status = FAILED
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # Python forgets that a Ctrl-C left code given as a string, as that of dataclasses; else
+    # `python -m` would end itself with SIGINT, whatever the status is.
+    exec("")
     if received and status == INTERRUPTED:
         return 128 + received[0]
     return status

@@ -96,6 +96,8 @@ def show_leaderboard(options: argparse.Namespace) -> int:
 
 def _write_leaderboard(boards: Sequence[Board], options: argparse.Namespace) -> None:
     output = Path(options.output)
+    if output.is_dir():
+        raise TruemarkError(f"{output}: is a folder, expected a file to write")
     folder = output.with_suffix("")
     for board in boards:
         for standing in board.standings:

@@ -260,7 +260,7 @@ def _benchmark_files(made: Mapping[str, bytes]) -> Iterator[Reader]:
 
 def _records(made: Mapping[str, bytes]) -> Iterator[Reader]:
     records = {Path(name).parent.name: made[name] for name in made if name.endswith(".run.json")}
-    done, gate = frozenset({0}), frozenset({0, 1, 3})
+    done, gate = frozenset({0}), frozenset({0, 1, 3, 4})
     unsure = frozenset({3})  # one talk or sample is no basis for a comparison
     for kind, record in (("talks", records[""]), ("samples", records["reports"])):
         beside = {"b.run.json": record}

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from testing.hostile_server import Answer, HostileServer
 from tests.hostile.forked import Case, Outcome, complaints, environment, put_files, run
-from tests.hostile.kills import Finding, Own
+from tests.hostile.kills import Finding, Own, is_ours
 from tests.hostile.kinds import KINDS, SECRETS
 from tests.hostile.readers import CORPUS, DRY, NANO, SAID, SAMPLE
 from tests.hostile.writers import RECORDS
@@ -199,8 +199,9 @@ def signalled(
     # Before the first line of a command, Python answers in its own way.
     early = after_s is not None and not pids.exists()
     found = [] if process.returncode == STATUSES[number] else [f"status {process.returncode}"]
-    found += ["traceback"] if b"Traceback" in said else []
-    if early and process.returncode in (-number, STATUSES[number]):
+    found += [said.decode("utf-8", "replace")[-600:]] if b"Traceback" in said else []
+    outcome = Outcome(process.returncode, b"", said, 0.0, 0.0)
+    if early and (process.returncode == -number or not is_ours(outcome)):
         found = []
     return found + _left_running(pids)
 

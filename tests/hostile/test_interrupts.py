@@ -125,3 +125,29 @@ def test_an_interrupt_when_all_is_done_changes_nothing(folder: Path, module: str
     done = started(folder, module, "import atexit; atexit.register(interrupt)")
     assert (done.returncode, done.stdout) == (0, quiet.stdout)
     assert "KeyboardInterrupt" not in done.stderr
+
+
+WITHIN_TEXT = """
+exec("import os, signal; os.kill(os.getpid(), signal.{})\\nfor _ in range(99): pass")
+"""
+
+
+@pytest.mark.parametrize(("name", "status"), [("SIGINT", 130), ("SIGTERM", 143), ("SIGHUP", 129)])
+def test_a_signal_while_code_is_made_from_text_ends_like_any_other(
+    tmp_path: Path, name: str, status: int
+) -> None:
+    """As that of dataclasses is, during imports."""
+    (tmp_path / "work.py").write_text(WITHIN_TEXT.format(name))
+    package = tmp_path / "command"
+    package.mkdir()
+    (package / "__main__.py").write_text(
+        "import signal\n"
+        "for number in (signal.SIGTERM, signal.SIGHUP): signal.signal(number, signal.SIG_DFL)\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "from truemark.command import run_main\n"
+        "raise SystemExit(run_main('work'))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-m", "command"], cwd=tmp_path, capture_output=True, text=True, timeout=60
+    )
+    assert (done.returncode, done.stderr) == (status, "interrupted\n")

@@ -226,6 +226,10 @@ SPOILT: dict[str, Callable[[Arrays], Arrays]] = {
     "no probabilities": lambda arrays: (
         arrays | {"values.npy": filled(arrays["values.npy"], b"\xff")}
     ),
+    "no header": lambda arrays: arrays | {"loss.npy": arrays["loss.npy"].replace(b"}", b"(")},
+    "no indent": lambda arrays: (
+        arrays | {"loss.npy": arrays["loss.npy"].replace(b"{", b" ").replace(b", ", b"\n ")}
+    ),
     "steps back": lambda arrays: arrays | {"steps.npy": filled(arrays["steps.npy"], b"\xff")},
     "far beyond": lambda arrays: arrays | {"steps.npy": filled(arrays["steps.npy"], b"\x7f")},
 }

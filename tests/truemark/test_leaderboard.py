@@ -98,6 +98,14 @@ def test_the_page_links_to_a_page_of_each_run(folder: Path) -> None:
     assert all(f'href="board/{path.name}"' in text for path in pages)
 
 
+@pytest.mark.parametrize("output", ["/", "."])
+def test_a_folder_in_place_of_the_page_is_refused(
+    folder: Path, output: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(["leaderboard", str(folder), "-o", output]) == 1
+    assert f"{output}: is a folder, expected a file to write" in capsys.readouterr().err
+
+
 def test_groups_are_tabulated_with_their_mean() -> None:
     run = made("any", {"a": (8, 0, 2), "b": (4, 0, 6), "c": (1, 0, 0)})
     units = [replace(u, group={"language": u.id}) for u in run.units]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+import tokenize
 import zlib
 from dataclasses import astuple, fields
 from io import BytesIO
@@ -25,7 +26,8 @@ _LONGEST_TEXT = np.iinfo(np.int32).max
 _ARCHIVE_END, _ARCHIVE_END_BYTES = b"PK\x05\x06", 22
 _DAMAGES = (
     *(BadZipFile, EOFError, KeyError, MemoryError, NotImplementedError, OSError),
-    *(OverflowError, RuntimeError, TypeError, ValueError, struct.error, zlib.error),
+    *(OverflowError, RuntimeError, SyntaxError, TypeError, ValueError),
+    *(struct.error, tokenize.TokenError, zlib.error),  # numpy reads a header as Python
 )
 _TAG = "CACHEDIR.TAG"
 _TAG_TEXT = """\
