@@ -192,9 +192,9 @@ def test_the_lines_that_a_reason_names_or_quotes(reason: str, expected: list[int
 
 
 def test_a_short_conversation_stands_whole_with_its_quoted_lines_marked() -> None:
-    found = excerpt(TALK.as_text(), frozenset({1}))
-    assert (found.text, found.offset) == (TALK.as_text(), 0)
-    assert [found.text[mark.start : mark.end] for mark in found.marks] == [
+    text, offset, marks = excerpt(TALK.as_text(), frozenset({1}))
+    assert (text, offset) == (TALK.as_text(), 0)
+    assert [text[mark.start : mark.end] for mark in marks] == [
         "[Alice]: Friday is fine, half past twelve."
     ]
 
@@ -203,19 +203,19 @@ LONG = Transcript(tuple(Utterance("Bob", f"words {n} " * 10, n + 1) for n in ran
 
 
 def test_of_a_long_conversation_the_part_around_the_quoted_lines_is_shown() -> None:
-    found = excerpt(LONG.as_text(), frozenset({50, 52}))
-    assert found.text.split("\n") == LONG.as_text().split("\n")[48:55]
-    assert LONG.as_text()[found.offset :].startswith(found.text)
-    assert excerpt(LONG.as_text(), frozenset()).text == ""
-    assert excerpt(LONG.as_text(), frozenset(), None).text == LONG.as_text()
+    text, offset, _ = excerpt(LONG.as_text(), frozenset({50, 52}))
+    assert text.split("\n") == LONG.as_text().split("\n")[48:55]
+    assert LONG.as_text()[offset:].startswith(text)
+    assert excerpt(LONG.as_text(), frozenset())[0] == ""
+    assert excerpt(LONG.as_text(), frozenset(), None)[0] == LONG.as_text()
 
 
 @settings(derandomize=True, deadline=None)
 @given(st.sets(st.integers(0, 99), max_size=6), st.sampled_from([None, 100, 5_000, 100_000]))
 def test_every_mark_lies_on_a_line_that_was_quoted(quoted: set[int], longest: int | None) -> None:
-    found = excerpt(LONG.as_text(), frozenset(quoted), longest)
+    text, offset, marks = excerpt(LONG.as_text(), frozenset(quoted), longest)
     lines = LONG.as_text().split("\n")
-    assert [found.text[mark.start : mark.end] for mark in found.marks] == [
+    assert [text[mark.start : mark.end] for mark in marks] == [
         lines[place] for place in sorted(quoted)
     ]
-    assert LONG.as_text()[found.offset : found.offset + len(found.text)] == found.text
+    assert LONG.as_text()[offset : offset + len(text)] == text

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from cal_ai.transcripts.conversation import Transcript
 from truemark.records import Mark
@@ -17,15 +16,6 @@ _QUOTED = re.compile(r'"([^"]+)"|“([^”]+)”|„([^“”]+)[“”]|«([^»
 _CUT = " …"  # what ends a quote that is not whole
 _LEAST_LETTERS = 6  # shorter words stand in too many lines
 _LONGEST_SPAN = 50  # lines; no reason quotes more
-
-
-@dataclass(frozen=True, slots=True)
-class Excerpt:
-    """Part of a conversation, where it begins in the whole, and the quoted lines in it."""
-
-    text: str
-    offset: int
-    marks: tuple[Mark, ...]
 
 
 def quoted_lines(transcript: Transcript, reason: str) -> frozenset[int]:
@@ -60,14 +50,17 @@ def _plain(text: str) -> str:
     return " ".join(text.casefold().split())
 
 
-def excerpt(text: str, quoted: frozenset[int], longest: int | None = WHOLE_CHARACTERS) -> Excerpt:
+def excerpt(
+    text: str, quoted: frozenset[int], longest: int | None = WHOLE_CHARACTERS
+) -> tuple[str, int, tuple[Mark, ...]]:
     """Return a conversation, or the part of a long one from the first quoted line to the last.
 
-    Empty where a long conversation has no quoted line; with `longest` None it is always whole.
+    Beside it come where it begins in the whole, and the marks of the quoted lines. It is empty
+    where a long conversation has no quoted line; with `longest` None it is always whole.
     """
     too_long = longest is not None and len(text) + 1 > longest
     if not quoted:
-        return Excerpt("" if too_long else text, 0, ())
+        return "" if too_long else text, 0, ()
     lines = text.split("\n")
     first, last = 0, len(lines)
     if too_long:
@@ -78,4 +71,4 @@ def excerpt(text: str, quoted: frozenset[int], longest: int | None = WHOLE_CHARA
         if place in quoted:
             marks.append(Mark(at, at + len(lines[place]), "quoted"))
         at += len(lines[place]) + 1
-    return Excerpt("\n".join(lines[first:last]) if too_long else text, offset, tuple(marks))
+    return "\n".join(lines[first:last]) if too_long else text, offset, tuple(marks)

@@ -12,7 +12,7 @@ from typing import get_args
 import numpy as np
 
 from cal_ai.benchmark.asking import Plan
-from cal_ai.benchmark.excerpts import Excerpt, excerpt, quoted_lines
+from cal_ai.benchmark.excerpts import excerpt, quoted_lines
 from cal_ai.benchmark.mistakes import (
     Assessment,
     Deviation,
@@ -37,6 +37,7 @@ from truemark.records import (
     Difference,
     Finding,
     FindingCount,
+    Mark,
     Reliability,
     ReliabilityRow,
     Run,
@@ -77,7 +78,8 @@ def record_run(plan: Plan, results: Sequence[Result], seconds: float) -> Run:
             for finding in _findings(result, text, quoted):
                 findings.append(finding)
                 counts[finding.kind, category, finding.mistake] += 1
-        units.append(_unit(result, excerpt(text, frozenset().union(*quoted.values()), None), price))
+        _, _, marks = excerpt(text, frozenset().union(*quoted.values()), None)
+        units.append(_unit(result, text, marks, price))
     digests = (sample.digest for sample in plan.samples.samples)
     return Run(
         tool=TOOL,
@@ -167,7 +169,7 @@ def _quoted(result: Scored) -> dict[str, frozenset[int]]:
     return {reason: quoted_lines(transcript, reason) for reason in reasons}
 
 
-def _unit(result: Scored | Failed, whole: Excerpt, price: Price) -> Unit:
+def _unit(result: Scored | Failed, text: str, marks: tuple[Mark, ...], price: Price) -> Unit:
     sample, spent = result.sample, result.spent
     counts = result.counts if isinstance(result, Scored) else Counts.zero
     return Unit(
@@ -183,8 +185,8 @@ def _unit(result: Scored | Failed, whole: Excerpt, price: Price) -> Unit:
         cost=None if spent.usage is None else price(spent.usage),
         tokens=_tokens(spent.usage),
         replayed=spent.replayed,
-        text=whole.text,
-        marks=whole.marks,
+        text=text,
+        marks=marks,
         context=_context(result.sidecar) if isinstance(result, Scored) else {},
     )
 
@@ -224,20 +226,20 @@ def _findings(result: Scored, text: str, quoted: Mapping[str, frozenset[int]]) -
     for about in (*mistakes_of(result), *matches_of(result)):
         if about.kind:
             reason = "" if about.extracted is None else about.extracted.reasoning
-            said = excerpt(text, quoted.get(reason, frozenset()))
-            yield _finding(result, about, said)
+            yield _finding(result, about, text, quoted.get(reason, frozenset()))
 
 
-def _finding(result: Scored, about: Assessment, said: Excerpt) -> Finding:
+def _finding(result: Scored, about: Assessment, text: str, quoted: frozenset[int]) -> Finding:
     expected, got = about.expected, about.extracted
+    said, offset, marks = excerpt(text, quoted)
     return Finding(
         kind=about.kind,
         unit=result.sample.id,
         repeat=result.repeat,
         mistake=about.is_mistake,
-        text=said.text,
-        offset=said.offset,
-        marks=said.marks,
+        text=said,
+        offset=offset,
+        marks=marks,
         expected=None if expected is None else _expected_fields(expected, result.sidecar),
         got=None if got is None else _extracted_fields(got, result.sidecar),
         differences=tuple(map(_difference, (*about.differences, *about.remarks))),
