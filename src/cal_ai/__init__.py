@@ -21,8 +21,8 @@ __all__ = [
 
 _HOMES = {
     "events": ("Event",),
-    "extractors.language_model": ("GeminiClient", "OpenAIClient"),
-    "extractors.protocol": ("Extraction", "LLMCallResult", "Request"),
+    "extractors.language_model": ("GeminiClient", "LLMCallResult", "OpenAIClient"),
+    "extractors.protocol": ("Extraction", "Request"),
     "api": ("extract_events", "run_benchmark"),
 }
 

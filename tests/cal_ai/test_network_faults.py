@@ -30,7 +30,7 @@ from testing.loopback import (
 
 from cal_ai.events import Event
 from cal_ai.extractors.language_model import GeminiClient, LanguageModelExtractor, OpenAIClient
-from cal_ai.extractors.protocol import Extraction, LanguageModel, Request
+from cal_ai.extractors.protocol import Extraction, Request
 from cal_ai.transcripts.reading import parse_transcript
 from truemark.services.calls import CallFailed, FatalCallError, Usage
 from truemark.services.retry import Caller, CallPolicy, RateLimiter
@@ -313,7 +313,7 @@ def test_free_text_is_answered_without_schema_and_retried_alike(
 ) -> None:
     llm.set_script([status(503), says("All went well.")])
     extractor = client(provider, llm)
-    assert isinstance(extractor, LanguageModel)
+    assert isinstance(extractor, LanguageModelExtractor)
 
     result = using(extractor, lambda: extractor.complete("Summarise."))
 

@@ -19,7 +19,8 @@ from cal_ai.benchmark.samples import Sample, bundled_folder, load_samples
 from cal_ai.benchmark.scoring import Scored, Spent, event_scores, score
 from cal_ai.extractors.answers import parse_answer
 from cal_ai.extractors.choosing import choose_extractor
-from cal_ai.extractors.protocol import Extraction, LanguageModel
+from cal_ai.extractors.language_model import LanguageModelExtractor
+from cal_ai.extractors.protocol import Extraction
 from cal_ai.settings import load_settings
 from truemark import Counts
 from truemark.counts import total
@@ -83,7 +84,7 @@ def test_recorded_answers_are_good_but_not_perfect() -> None:
 @pytest.mark.parametrize("name", SAMPLES)
 def test_the_configured_model_gives_a_usable_answer(name: str) -> None:
     extractor = choose_extractor(None, load_settings(os.environ))
-    if not isinstance(extractor, LanguageModel):
+    if not isinstance(extractor, LanguageModelExtractor):
         pytest.skip("no language model is configured: set GEMINI_API_KEY")
 
     async def extract() -> Extraction:

@@ -12,7 +12,8 @@ import pytest
 from testing.answers import store_answer
 
 from cal_ai.extractors.choosing import choose_extractor
-from cal_ai.extractors.protocol import Extractor, LanguageModel
+from cal_ai.extractors.language_model import LanguageModelExtractor
+from cal_ai.extractors.protocol import Extractor
 from cal_ai.extractors.replay import Recorded
 from cal_ai.settings import Settings, load_settings
 from truemark.errors import TruemarkError
@@ -197,7 +198,7 @@ def test_only_language_models_answer_free_text() -> None:
         choose_extractor(name, settings) for name in ("gemini", "openai", "reader")
     ]
 
-    assert [isinstance(one, LanguageModel) for one in extractors] == [True, True, False]
+    assert [isinstance(one, LanguageModelExtractor) for one in extractors] == [True, True, False]
     for one in extractors:
         asyncio.run(one.close())
 

@@ -14,7 +14,8 @@ from cal_ai.benchmark.samples import Sample, SampleSet
 from cal_ai.benchmark.scoring import Failed, Result, Spent, score
 from cal_ai.benchmark.store import AnswerStore
 from cal_ai.extractors.choosing import is_embedded
-from cal_ai.extractors.protocol import Extraction, Extractor, LanguageModel, Request, identity_of
+from cal_ai.extractors.language_model import LanguageModelExtractor
+from cal_ai.extractors.protocol import Extraction, Extractor, Request, identity_of
 from cal_ai.extractors.replay import Recorded, ReplayExtractor, request_fingerprint
 from truemark.errors import TruemarkError
 from truemark.services.calls import CallFailed, RefusedRequestError, Usage
@@ -51,7 +52,7 @@ async def extract_all(plan: Plan, on_result: Callable[[Result], None]) -> tuple[
     """
     questions = enumerate(_questions(plan))
     results: dict[int, Result] = {}
-    makes_calls = isinstance(plan.extractor, LanguageModel)
+    makes_calls = isinstance(plan.extractor, LanguageModelExtractor)
     concurrency = min(plan.concurrency, plan.answers)
     refusals = _Refusals(
         concurrency, answered=plan.store is not None and plan.store.resumed is not None

@@ -11,7 +11,7 @@ from cal_ai.benchmark.page import bullet, one_line_of, rank
 from cal_ai.benchmark.record import price_of
 from cal_ai.benchmark.report import Finished, SummaryCall, calibration_table, sample_counts
 from cal_ai.benchmark.scoring import Result, Scored, event_scores
-from cal_ai.extractors.protocol import LanguageModel
+from cal_ai.extractors.language_model import LanguageModelExtractor
 from truemark.command import note
 from truemark.counts import Counts
 from truemark.sections import Section
@@ -61,7 +61,7 @@ async def narrate(finished: Finished) -> tuple[list[Section], SummaryCall | None
     extractor = finished.plan.extractor
     if not finished.plan.summary:
         return no_narrative("turned off by --no-summary"), None
-    if not isinstance(extractor, LanguageModel):
+    if not isinstance(extractor, LanguageModelExtractor):
         return no_narrative(f"the {extractor.name} extractor has no language model"), None
     if not finished.summary.scored:
         return no_narrative("no sample was scored"), None

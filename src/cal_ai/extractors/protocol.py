@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol, runtime_checkable
+from typing import Protocol
 
 from cal_ai.events import ContextEvent, Event
 from cal_ai.transcripts.conversation import Transcript
-from truemark.services.calls import LLMCallResult, Usage
+from truemark.services.calls import Usage
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +61,3 @@ def identity_of(extractor: Extractor) -> dict[str, str]:
     Those that depend on more, such as a prompt, have it by name in `identity`.
     """
     return dict(getattr(extractor, "identity", {}))
-
-
-@runtime_checkable
-class LanguageModel(Protocol):
-    """An extractor that also answers free text; the reader and replay do not."""
-
-    async def complete(self, prompt: str) -> LLMCallResult: ...
