@@ -65,22 +65,18 @@ def _is_there(module: str) -> bool:
         return False
 
 
-class CallableError(TruemarkError):
-    """A name that does not lead to a callable: what was found there, and what was expected."""
-
-
 def import_callable(name: str) -> Callable[..., object]:
     """Import the callable of `module:callable`; the name after the colon may have dots in it."""
     module_name, _, path = name.partition(":")
     if not all(part.isidentifier() for part in f"{module_name}.{path}".split(".")):
-        raise CallableError(f"{name!r} is not module:callable, such as my_module:split")
+        raise TruemarkError(f"{name!r} is not module:callable, such as my_module:split")
     value: object = _module(module_name)
     for part in path.split("."):
         if not hasattr(value, part):
-            raise CallableError(f"{module_name} has no {path}")
+            raise TruemarkError(f"{module_name} has no {path}")
         value = getattr(value, part)
     if not callable(value):
-        raise CallableError(f"{path} is a {type(value).__name__}, not a callable")
+        raise TruemarkError(f"{path} is a {type(value).__name__}, not a callable")
     return value
 
 
@@ -104,9 +100,9 @@ def _module(module: str) -> object:
         return import_module(module)
     except ModuleNotFoundError as error:
         if error.name and module.startswith(error.name):
-            raise CallableError(
+            raise TruemarkError(
                 f"no module {module} in the working folder or among the installed ones"
             ) from None
-        raise CallableError(f"{module} needs {error.name}, which is missing") from error
+        raise TruemarkError(f"{module} needs {error.name}, which is missing") from error
     except (Exception, SystemExit) as error:  # a script that does its work when it is imported
-        raise CallableError(f"{module} cannot be imported: {foreign_reason(error)}") from error
+        raise TruemarkError(f"{module} cannot be imported: {foreign_reason(error)}") from error

@@ -16,7 +16,7 @@ import types
 from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, fields, is_dataclass
 from datetime import datetime
-from functools import cache
+from functools import cache, partial
 from numbers import Integral, Real
 from pathlib import PurePath
 from typing import (
@@ -104,12 +104,11 @@ def _plain(value: object) -> object:
 def parse_json(content: str | bytes, where: str, *, unique_keys: bool = False) -> Any:
     """Parse JSON; of a key that appears twice the last one counts, unless `unique_keys` is set."""
     try:
-        return json.loads(content, object_pairs_hook=_with_unique_keys if unique_keys else None)
+        hook = partial(_with_unique_keys, where) if unique_keys else None
+        return json.loads(content, object_pairs_hook=hook)
     except json.JSONDecodeError as error:
         place = f"line {error.lineno} column {error.colno}"
         raise TruemarkError(f"{where}: not valid JSON: {error.msg} at {place}") from None
-    except _RepeatedKeyError as error:
-        raise TruemarkError(f"{where}: key {error} appears twice in one object") from None
     except UnicodeDecodeError:
         raise TruemarkError(f"{where}: not valid JSON: not UTF-8") from None
     except RecursionError:
@@ -120,15 +119,12 @@ def parse_json(content: str | bytes, where: str, *, unique_keys: bool = False) -
         ) from None
 
 
-class _RepeatedKeyError(Exception):
-    pass
-
-
-def _with_unique_keys(pairs: list[tuple[str, object]]) -> dict[str, object]:
+def _with_unique_keys(where: str, pairs: list[tuple[str, object]]) -> dict[str, object]:
     fields = dict(pairs)
     if len(fields) < len(pairs):
         keys = [key for key, _ in pairs]
-        raise _RepeatedKeyError(shown(next(key for key in keys if keys.count(key) > 1)))
+        repeated = next(key for key in keys if keys.count(key) > 1)
+        raise TruemarkError(f"{where}: key {shown(repeated)} appears twice in one object")
     return fields
 
 
