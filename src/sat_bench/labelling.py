@@ -190,13 +190,13 @@ class Proposals(Protocol):
         """What they depend on; nothing where they are too quickly made to be stored."""
 
     def propose(self, talk: Talk) -> Mapping[str, Any]:
-        """Give for each system its threshold and its likely places with their probabilities."""
+        """Give for each system its threshold and its likely places with their probabilities.
+
+        Of a run, also what kind of mistake it made at each place.
+        """
 
     def begin(self, talk: Talk, given: Mapping[int, Given]) -> tuple[set[int], list[int]]:
         """Choose the ends to begin with, and the places to look at in their order."""
-
-    def kinds(self, talk: Talk) -> Mapping[int, str]:
-        """Give the kind of mistake that a run made at each place."""
 
     def close(self) -> None: ...
 
@@ -238,9 +238,6 @@ class ModelProposals:
         if not self.systems:
             return ends, list(words_of(talk.text).places)
         return ends, sorted(given, key=lambda place: (-given[place].doubt, place))
-
-    def kinds(self, talk: Talk) -> Mapping[int, str]:
-        return {}
 
     def close(self) -> None:
         self._stack.close()
@@ -292,9 +289,6 @@ class AnnotatorProposals:
         ends = {place for place, votes in given.items() if all(votes.says)}
         return ends, sorted(given.keys() - ends)
 
-    def kinds(self, talk: Talk) -> Mapping[int, str]:
-        return {}
-
     def close(self) -> None:
         pass
 
@@ -330,7 +324,8 @@ class RunProposals:
     def propose(self, talk: Talk) -> Mapping[str, Any]:
         asked = sorted(self._of(talk), key=lambda question: question.place)
         places = [[question.place, question.likelihood] for question in asked]
-        return {self.system: {"threshold": self.threshold, "places": places}}
+        kinds = {question.place: question.kind for question in asked}
+        return {self.system: {"threshold": self.threshold, "places": places, "kinds": kinds}}
 
     def begin(self, talk: Talk, given: Mapping[int, Given]) -> tuple[set[int], list[int]]:
         if self.truth == LINES:
@@ -339,9 +334,6 @@ class RunProposals:
             text, sentences = talk.text, find_sentences(talk.text, self.truth)
         ends = {words_of(text).place_at(end) for _, end in sentences}
         return ends, [question.place for question in self._of(talk)]
-
-    def kinds(self, talk: Talk) -> Mapping[int, str]:
-        return {question.place: question.kind for question in self._of(talk)}
 
     def _of(self, talk: Talk) -> list[Question]:
         return [question for question in self.questions if question.talk == talk.id]
@@ -399,7 +391,11 @@ class TalkTask:
             "ids": words.places,
             "systems": list(systems or {}),
             "given": {place: votes.probabilities for place, votes in given.items()},
-            "kinds": self.proposals.kinds(self._talk(name)),
+            "kinds": {
+                place: kind
+                for proposed in (systems or {}).values()
+                for place, kind in proposed.get("kinds", {}).items()
+            },
         }
         asked = tuple(place for place in places if place != last)
         return Material(shown, {"ends": sorted(ends | {last})}, asked)
