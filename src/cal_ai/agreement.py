@@ -14,8 +14,13 @@ from cal_ai.benchmark.scoring import Scored, Spent, score
 from cal_ai.benchmark.sidecar import Sidecar, parse_sidecar
 from cal_ai.events import Event
 from cal_ai.extractors.choosing import choose_extractor
-from cal_ai.extractors.protocol import Extractor
-from cal_ai.labelling import ConversationTask, ExtractorProposals, events_of, extracted_event
+from cal_ai.labelling import (
+    ConversationTask,
+    ExtractorProposals,
+    events_of,
+    extracted_event,
+    sidecar_text,
+)
 from cal_ai.settings import load_settings
 from cal_ai.transcripts.conversation import Transcript
 from truemark.command import DONE, tell
@@ -25,11 +30,12 @@ from truemark.files import read_text
 from truemark.labelling.agreement import (
     Agreement,
     TextAgreement,
+    agreement_between,
     agreement_of,
     agreement_sections,
     keep_agreement,
 )
-from truemark.labelling.storage import EARLIER, FOLDER, Workspace, is_annotation, read_annotation
+from truemark.labelling.storage import FOLDER, Annotation, Workspace, read_annotations
 from truemark.sections import Form, show
 
 _NO_TIME = Spent(0.0, 1, None)
@@ -61,61 +67,44 @@ def tell_agreement(first: str, second: str, form: Form) -> int:
 
 def agreement(first: str, second: str) -> Agreement:
     """Compare two folders of sidecars or annotations; the second may name an extractor."""
-    one = read_folder(Path(first))
+    folder = Path(first)
+    one = read_folder(folder)
     is_folder = Path(second).exists()
-    other = read_folder(Path(second)) if is_folder else _by_extractor(second, Path(first), one)
-    common = [name for name in one if name in other]
-    if not common:
-        raise TruemarkError(f"{first} and {second} have no conversation in common")
-    names = (Path(first).name, Path(second).name)
-    if names[0] == names[1] or not is_folder:
-        names = first, second
-    root = _texts_folder(Path(first))
-    compared = [_compared(name, one[name], other[name], root) for name in common]
-    return agreement_of(*names, compared)
+    other = read_folder(Path(second)) if is_folder else _by_extractor(second, folder, one)
+    texts = _compared_all(one, other, _texts_folder(folder))
+    return agreement_between(first, second, texts, "conversation")
 
 
 def keep_annotators_agreement(folder: Path, first: str, second: str) -> None:
     """Keep how far two annotators of a folder agree on the conversations that both have done."""
     one, other = (
-        read_folder(folder / FOLDER / annotator, done_only=True)
-        if (folder / FOLDER / annotator).is_dir()
-        else {}
-        for annotator in (first, second)
+        _annotated(place, read_annotations(place, done_only=True))
+        for place in (folder / FOLDER / first, folder / FOLDER / second)
     )
-    common = [_compared(name, one[name], other[name], folder) for name in one if name in other]
-    if common:
-        keep_agreement(folder, agreement_of(first, second, common))
+    if texts := _compared_all(one, other, folder):
+        keep_agreement(folder, agreement_of(first, second, texts))
 
 
-def read_folder(folder: Path, *, done_only: bool = False) -> Mapping[str, Reading]:
-    """Read the annotations, or the sidecars, below a folder, by conversation.
-
-    Annotations that are not done are refused, or left out with `done_only`.
-    """
-    readings = {}
-    task = ConversationTask(_texts_folder(folder), (), ExtractorProposals(_none))
-    for file in sorted(folder.rglob("*.json")):
+def read_folder(folder: Path) -> Mapping[str, Reading]:
+    """Read the annotations, or the sidecars, below a folder, by conversation."""
+    readings = _annotated(folder, read_annotations(folder))
+    for file in sorted(folder.rglob(f"*{SIDECAR_SUFFIX}")):
         below = file.relative_to(folder)
-        if file.name.endswith(SIDECAR_SUFFIX) and FOLDER not in below.parts:
+        if FOLDER not in below.parts:
             name = below.as_posix().removesuffix(SIDECAR_SUFFIX)
             readings[name] = Reading(parse_sidecar(read_text(file), file))
-        elif FOLDER not in below.parts and not file.name.endswith(EARLIER) and is_annotation(file):
-            annotation = read_annotation(file)
-            name = below.with_suffix("").as_posix()
-            if not annotation.done and done_only:
-                continue
-            if not annotation.done:
-                raise TruemarkError(f"{file}: {annotation.left} places were not looked at yet")
-            gold = task.gold(name, annotation.content)
-            readings[name] = Reading(parse_sidecar(gold, file))
-    if not readings and not done_only:
+    if not readings:
         raise TruemarkError(f"{folder}: neither sidecars nor annotations in it")
     return readings
 
 
-def _none() -> Extractor:
-    raise AssertionError("nothing is extracted here")
+def _annotated(folder: Path, annotations: Mapping[str, Annotation]) -> dict[str, Reading]:
+    return {
+        name: Reading(
+            parse_sidecar(sidecar_text(name, annotation.content), folder / f"{name}.json")
+        )
+        for name, annotation in annotations.items()
+    }
 
 
 def _texts_folder(folder: Path) -> Path:
@@ -137,6 +126,12 @@ def _by_extractor(
         fields = [event["fields"] for event in given["events"]]
         found[conversation] = replace(reading, given=events_of(fields, name))
     return found
+
+
+def _compared_all(
+    one: Mapping[str, Reading], other: Mapping[str, Reading], root: Path
+) -> list[TextAgreement]:
+    return [_compared(name, one[name], other[name], root) for name in one if name in other]
 
 
 def _compared(name: str, one: Reading, other: Reading, root: Path) -> TextAgreement:

@@ -357,15 +357,7 @@ class ConversationTask:
         return self.folder / f"{name}{SIDECAR_SUFFIX}"
 
     def gold(self, name: str, content: Content) -> str:
-        """Write the sidecar, and make sure that the benchmark reads it."""
-        fields = dict(content["sidecar"])
-        last = {
-            key: fields.pop(key) for key in ("mock_llm_response", "memory_context") if key in fields
-        }
-        events = [_tidied(event["fields"]) for event in content["events"]]
-        written = to_json({**fields, "expected_events": events, **last}, indent=2) + "\n"
-        parse_sidecar(written, f"{name}{SIDECAR_SUFFIX}")
-        return written
+        return sidecar_text(name, content)
 
     def read_gold(self, name: str) -> Content | None:
         path = self.gold_path(name)
@@ -382,12 +374,24 @@ class ConversationTask:
         self, name: str, systems: Mapping[str, Any], content: Content
     ) -> Mapping[str, Counts]:
         """Score what each system proposed against the events that were kept."""
-        sidecar = parse_sidecar(self.gold(name, content), name)
+        sidecar = parse_sidecar(sidecar_text(name, content), name)
         counted = {}
         for system, given in systems.items():
             proposed = events_of([event["fields"] for event in given["events"]], name)
             counted[system] = match_counts(proposed, sidecar)
         return counted
+
+
+def sidecar_text(name: str, content: Content) -> str:
+    """Write the sidecar, and make sure that the benchmark reads it."""
+    fields = dict(content["sidecar"])
+    last = {
+        key: fields.pop(key) for key in ("mock_llm_response", "memory_context") if key in fields
+    }
+    events = [_tidied(event["fields"]) for event in content["events"]]
+    written = to_json({**fields, "expected_events": events, **last}, indent=2) + "\n"
+    parse_sidecar(written, f"{name}{SIDECAR_SUFFIX}")
+    return written
 
 
 def _tidied(fields: Fields) -> Fields:

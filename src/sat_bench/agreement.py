@@ -17,11 +17,12 @@ from truemark.errors import TruemarkError
 from truemark.labelling.agreement import (
     Agreement,
     TextAgreement,
+    agreement_between,
     agreement_of,
     agreement_sections,
     keep_agreement,
 )
-from truemark.labelling.storage import EARLIER, FOLDER, is_annotation, read_annotation
+from truemark.labelling.storage import FOLDER, Annotation, read_annotations
 from truemark.sections import Form, show
 
 _CLOSED = re.compile(r"[\"'”’»›]$")
@@ -55,54 +56,35 @@ def tell_agreement(first: str, second: str, form: Form) -> int:
 
 def keep_annotators_agreement(folder: Path, first: str, second: str) -> None:
     """Keep how far two annotators of a folder agree on the talks that both have done."""
-    theirs, others = (
-        {
-            file.stem: _annotated(file)
-            for file in _annotation_files(folder / FOLDER / annotator)
-            if read_annotation(file).done
-        }
+    readings, others = (
+        _annotated(read_annotations(folder / FOLDER / annotator, done_only=True))
         for annotator in (first, second)
     )
-    common = [_compared(name, theirs[name], others[name]) for name in theirs if name in others]
-    if common:
-        keep_agreement(folder, agreement_of(first, second, common))
+    if texts := _compared_all(readings, others):
+        keep_agreement(folder, agreement_of(first, second, texts))
 
 
 def agreement(first: str, second: str) -> Agreement:
     """Compare two folders of gold or annotations; the second may be the name of a system."""
-    read = read_folder(Path(first))
-    other = read_folder(Path(second)) if Path(second).exists() else _by_system(second, read)
-    common = [name for name in read if name in other]
-    if not common:
-        raise TruemarkError(f"{first} and {second} have no talk in common")
-    names = _short_names(first, second)
-    return agreement_of(*names, [_compared(name, read[name], other[name]) for name in common])
-
-
-def _short_names(first: str, second: str) -> tuple[str, str]:
-    short, other = Path(first).name or first, Path(second).name or second
-    return (first, second) if short == other or not Path(second).exists() else (short, other)
+    readings = read_folder(Path(first))
+    others = read_folder(Path(second)) if Path(second).exists() else _by_system(second, readings)
+    return agreement_between(first, second, _compared_all(readings, others), "talk")
 
 
 def read_folder(folder: Path) -> Mapping[str, Reading]:
     """Read the annotations, or the truth of the talks, of a folder, by talk."""
     if not folder.exists():
         raise TruemarkError(f"{folder}: no such folder; expected annotations or gold talks")
-    if annotations := _annotation_files(folder):
-        return {file.stem: _annotated(file) for file in annotations}
+    if annotations := read_annotations(folder):
+        return _annotated(annotations)
     return {file.stem: _gold(file) for file in transcript_files(folder)}
 
 
-def _annotation_files(folder: Path) -> list[Path]:
-    files = [file for file in sorted(folder.glob("*.json")) if is_annotation(file)]
-    return [file for file in files if not file.name.endswith(EARLIER)]
-
-
-def _annotated(file: Path) -> Reading:
-    annotation = read_annotation(file)
-    if not annotation.done:
-        raise TruemarkError(f"{file}: {annotation.left} places were not looked at yet")
-    return Reading(annotation.text, frozenset(annotation.content["ends"]))
+def _annotated(annotations: Mapping[str, Annotation]) -> Mapping[str, Reading]:
+    return {
+        name: Reading(annotation.text, frozenset(annotation.content["ends"]))
+        for name, annotation in annotations.items()
+    }
 
 
 def _gold(file: Path) -> Reading:
@@ -124,6 +106,12 @@ def _by_system(name: str, readings: Mapping[str, Reading]) -> Mapping[str, Readi
         marked[talk] = Reading(reading.text, frozenset(places))
     proposals.close()
     return marked
+
+
+def _compared_all(
+    readings: Mapping[str, Reading], others: Mapping[str, Reading]
+) -> list[TextAgreement]:
+    return [_compared(name, readings[name], others[name]) for name in readings if name in others]
 
 
 def _compared(name: str, reading: Reading, other: Reading) -> TextAgreement:

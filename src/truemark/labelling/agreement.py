@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from truemark.counts import Counts, total
+from truemark.errors import TruemarkError
 from truemark.files import read_bytes
 from truemark.jsontext import read_json, to_json
 from truemark.labelling.storage import FOLDER, Workspace
@@ -83,6 +84,17 @@ def agreement_of(first: str, second: str, texts: Sequence[TextAgreement]) -> Agr
             both=counts.tp, first_only=counts.fp, second_only=counts.fn, neither=sum(neither)
         )
     return Agreement(first, second, tuple(texts), f1, kappa, _kinds(texts))
+
+
+def agreement_between(
+    first: str, second: str, texts: Sequence[TextAgreement], unit: str
+) -> Agreement:
+    """Sum up the texts of two folders, or of a folder and a system."""
+    if not texts:
+        raise TruemarkError(f"{first} and {second} have no {unit} in common")
+    one, other = Path(first).name or first, Path(second).name or second
+    is_clear = one != other and Path(second).exists()
+    return agreement_of(one if is_clear else first, other if is_clear else second, texts)
 
 
 def _kinds(texts: Sequence[TextAgreement]) -> tuple[tuple[str, int, int, int], ...]:

@@ -156,6 +156,21 @@ def read_annotation(path: Path) -> Annotation:
     return annotation
 
 
+def read_annotations(folder: Path, *, done_only: bool = False) -> dict[str, Annotation]:
+    """Read the annotations below a folder, by text; those not done are refused, or left out."""
+    found = {}
+    for file in sorted(folder.rglob("*.json")):
+        below = file.relative_to(folder)
+        if FOLDER in below.parts or file.name.endswith(EARLIER) or not is_annotation(file):
+            continue
+        annotation = read_annotation(file)
+        if annotation.done:
+            found[below.with_suffix("").as_posix()] = annotation
+        elif not done_only:
+            raise TruemarkError(f"{file}: {annotation.left} places were not looked at yet")
+    return found
+
+
 def file_digest(path: Path) -> str:
     """Return what a file is known by; nothing where there is none."""
     return content_digest(read_bytes(path)) if path.exists() else ""
