@@ -357,7 +357,11 @@ class ConversationTask:
         return self.folder / f"{name}{SIDECAR_SUFFIX}"
 
     def gold(self, name: str, content: Content) -> str:
-        return sidecar_text(name, content)
+        """Write the sidecar; what annotators do not edit stays as it is in the file."""
+        gold = self.read_gold(name)
+        known = {} if gold is None else gold["sidecar"]
+        kept = {key: value for key, value in known.items() if key not in _EDITED}
+        return sidecar_text(name, {**content, "sidecar": {**content["sidecar"], **kept}})
 
     def read_gold(self, name: str) -> Content | None:
         path = self.gold_path(name)

@@ -166,6 +166,24 @@ def test_adjudication_asks_for_events_that_differ(desk_of: Make, conversations: 
     assert len(sample.sidecar.expected_events) == 1
 
 
+def test_what_is_decided_keeps_the_description_of_a_sidecar(
+    desk_of: Make, conversations: Path
+) -> None:
+    gold = write_gold(conversations)
+    before = json.loads(gold.read_text(encoding="utf-8"))
+    annotated(desk_of, "anna")
+    annotated(desk_of, "ben", title="Boiler service")
+    readers = Workspace(conversations, "anna"), Workspace(conversations, "ben")
+    desk = desk_of(".anna,ben", AnnotatorProposals(readers))
+    state = opened(desk, 0)
+    assert state["theirs"] is not None
+    save(desk, state)
+    after = json.loads(gold.read_text(encoding="utf-8"))
+    assert len(after["expected_events"]) == 2
+    assert after["description"] == before["description"]
+    assert after["owner"] == before["owner"]
+
+
 def test_two_who_agree_leave_nothing_to_decide(desk_of: Make, conversations: Path) -> None:
     annotated(desk_of, "anna")
     annotated(desk_of, "ben", lines=[7])
