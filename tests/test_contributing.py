@@ -65,7 +65,7 @@ ARGUMENTS = {
 MOST_CALLED = {
     "sat-bench -sweep": 28,
     "cal_ai benchmark": 34,
-    "cal_ai FILE": 26,
+    "cal_ai FILE": 23,
     "truemark compare": 18,
 }
 
