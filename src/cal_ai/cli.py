@@ -313,6 +313,11 @@ def benchmark_parser() -> argparse.ArgumentParser:
         "--no-summary", action="store_true", help="do not ask the model for an AI summary"
     )
     parser.add_argument(
+        "--redact",
+        action="store_true",
+        help="leave conversations and answers out of the record; answers and report have them",
+    )
+    parser.add_argument(
         "--fail-under", metavar="F1", type=parse_share, help="exit with 1 when F1 is lower (0 to 1)"
     )
     _add_output_flags(parser)

@@ -494,6 +494,22 @@ def finding_counts(run: Run) -> tuple[FindingCount, ...]:
     )
 
 
+def without_texts(run: Run) -> Run:
+    """Leave out all that quotes a text or an answer; counts and kinds of mistakes stay."""
+    units = (
+        replace(
+            unit,
+            text=None,
+            marks=(),
+            context={},
+            text_left_out=True,
+            failed=unit.failed and "the reason is left out",
+        )
+        for unit in run.units
+    )
+    return replace(run, units=tuple(units), findings=())
+
+
 def _with_texts_that_fit(units: tuple[Unit, ...]) -> tuple[Unit, ...]:
     left = ALL_CHARACTERS
     fitting = list(units)

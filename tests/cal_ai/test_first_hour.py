@@ -9,6 +9,8 @@ import pytest
 from testing.loopback import LoopbackLLM, says
 from tests.cal_ai.sample_folders import CommandLine, finds_lunch, write_sample, write_samples
 
+from truemark.records import load_run
+
 LUNCH = "[Bob]: Lunch tomorrow at noon at Luigi's?\n[Alice]: Yes, see you there.\n"
 DRY = ("--dry-run", "--extractor", "reader", "--apply", "medium")
 GERMAN = (
@@ -149,6 +151,22 @@ def test_a_run_can_be_named(cal_ai: CommandLine) -> None:
     shown = cal_ai.benchmark("--extractor", "reader", "--format", "json", "--name", "mine").json
     assert shown["name"] == "mine"
     assert "| name | mine |" in cal_ai.report
+
+
+def test_a_redacted_record_holds_no_words_of_the_conversation(cal_ai: CommandLine) -> None:
+    titled = {"action": "create", "title": "Secret lunch", "start_time": "2026-02-21T12:00:00"}
+    write_sample(cal_ai.folder / "samples", "a/x", text=LUNCH, expected=[titled])
+    write_sample(cal_ai.folder / "samples", "a/y", text="[Alice]: Hm.\n", expected=[titled])
+    told = {}
+    for flags in ((), ("--redact",)):
+        facts = cal_ai.benchmark("--extractor", "reader", "--format", "json", *flags).json
+        told[flags] = (cal_ai.folder / facts["record"]).read_text()
+        run = load_run(facts["record"])
+        assert [unit.counts.fn for unit in run.units] == [1, 1]
+        assert sum(kind.count for kind in run.finding_counts) >= 2
+    for words in ("Luigi", "Secret", "noon"):
+        assert words in told[()]
+        assert words not in told[("--redact",)]
 
 
 def test_an_unusable_answer_is_kept_as_it_came_and_asked_for_again(

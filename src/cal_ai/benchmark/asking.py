@@ -25,7 +25,8 @@ from truemark.services.calls import CallFailed, RefusedRequestError, Usage
 class Plan:
     """What to run; `store` is None where answers come from a recording anyway.
 
-    `name` is what the system is called; empty to call it by its model.
+    `name` is what the system is called; empty to call it by its model. `redact` leaves all texts
+    out of the record.
     """
 
     samples: SampleSet
@@ -37,6 +38,7 @@ class Plan:
     summary: bool
     repeats: int = 1
     name: str = ""
+    redact: bool = False
 
     @property
     def answers(self) -> int:

@@ -42,7 +42,7 @@ from truemark.errors import TruemarkError
 from truemark.files import write_atomically
 from truemark.jsonlines import append
 from truemark.jsontext import to_json
-from truemark.records import SUFFIX, write_run
+from truemark.records import SUFFIX, without_texts, write_run
 from truemark.sections import Section, all_facts, as_text, comparison_sections
 from truemark.services.calls import Prompt, Usage
 from truemark.text import counted
@@ -113,7 +113,8 @@ async def run_plan(
         finished = add_summary_call(finished, call)
     report = create_new(plan.output, plan.started, ".md")
     try:
-        write_run(report.with_suffix(SUFFIX), finished.run)
+        record = without_texts(finished.run) if plan.redact else finished.run
+        write_run(report.with_suffix(SUFFIX), record)
         write_atomically(report, markdown_report(finished, narrative))
     except BaseException:
         report.unlink(missing_ok=True)
@@ -154,6 +155,7 @@ def _plan(
         summary=not options.no_summary,
         repeats=repeats,
         name=_system_name(options, extractor),
+        redact=options.redact,
     )
 
 
