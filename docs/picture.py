@@ -1,6 +1,7 @@
-"""Draws docs/report.png: the page of a run as far as its mistakes.
+"""Draws docs/report.png: the verdict on the page of two runs.
 
-`python docs/picture.py RUN.run.json` after `make test-browser` has installed the browser.
+`python docs/picture.py BASELINE.run.json OTHER.run.json`, after `make test-browser` has installed
+the browser.
 """
 
 from __future__ import annotations
@@ -19,26 +20,23 @@ PICTURE = Path(__file__).with_name("report.png")
 WIDTH = 1160
 
 
-def draw(record: str) -> None:
-    """Takes the picture of the page of this record."""
+def draw(records: list[str]) -> None:
+    """Take the picture of the page of these records."""
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as driver:
         path = Path(folder, "page.html")
-        path.write_text(report_page([load_run(record)]), encoding="utf-8")
+        path.write_text(report_page([load_run(record) for record in records]), encoding="utf-8")
         browser = driver.chromium.launch(
             executable_path=shutil.which("chromium"), args=["--no-sandbox"]
         )
         page = browser.new_page(viewport={"width": WIDTH, "height": 2_000})
         page.goto(path.as_uri())
-        for _ in range(3):
-            page.keyboard.press("j")
-        page.evaluate("scrollTo({ top: 0, behavior: 'instant' })")
-        box = page.locator(".reader").bounding_box()
+        box = page.locator("#where").bounding_box()
         assert box is not None
-        height = box["y"] + 590
+        height = box["y"] - 40
         page.screenshot(
             path=PICTURE, clip={"x": 0, "y": 0, "width": WIDTH, "height": height}, full_page=True
         )
 
 
 if __name__ == "__main__":
-    draw(sys.argv[1])
+    draw(sys.argv[1:])
