@@ -43,6 +43,7 @@ _SOON_S = 0.01
 _ENDING_SIGNALS = (signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM))  # no HUP on Windows
 _NO_RESOURCES = "not enough memory or threads; raise the limits (ulimit) or give it less to do"
 _REFUSALS = ("can't start new thread", "failed to map segment", "cannot allocate memory")
+_SWALLOWED = 'PyCapsule_Import could not import module "datetime"'
 _LITTLE_MEMORY = 64 << 20  # bytes that every library here takes
 _LEAST_MEMORY = 512_000_000  # bytes; with less, native libraries may abort or hang
 _LONGEST_LINE = 4_000
@@ -273,11 +274,16 @@ def _interruptible(work: Callable[[], int]) -> int:
     except Exception as error:
         # A library written in C makes an ImportError of one that comes while it is imported.
         before: BaseException | None = error
-        while before is not None and not isinstance(before, KeyboardInterrupt):
+        while before is not None and not _stands_for_interrupt(before):
             before = before.__cause__ or before.__context__
         if before is None:
             raise
         raise KeyboardInterrupt from error
+
+
+def _stands_for_interrupt(error: BaseException) -> bool:
+    """Whether it is an interrupt, or what numpy says of one: it can always import datetime."""
+    return isinstance(error, KeyboardInterrupt) or _SWALLOWED in str(error)
 
 
 def _problems(error: TruemarkError) -> Iterable[str]:

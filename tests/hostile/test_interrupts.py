@@ -103,6 +103,13 @@ def test_an_interrupt_that_a_library_takes_for_a_missing_one_is_130(folder: Path
     assert "error:" not in done.stderr
 
 
+def test_an_interrupt_that_numpy_loses_is_130(folder: Path) -> None:
+    said = 'PyCapsule_Import could not import module "datetime"'
+    (folder / "onnxruntime.py").write_text(f"raise ImportError({said!r})\n")
+    done = started(folder, "sat_bench", "sys.path.insert(0, '.')")
+    assert (done.returncode, done.stderr.splitlines()[-1]) == (130, "interrupted")
+
+
 def test_an_interrupt_that_python_cannot_let_out_is_repeated(folder: Path) -> None:
     prepared = (
         "import weakref\n"
