@@ -13,7 +13,7 @@ from cal_ai.benchmark.samples import SIDECAR_SUFFIX, Sample
 from cal_ai.benchmark.scoring import Scored, Spent, score
 from cal_ai.benchmark.sidecar import Sidecar, parse_sidecar
 from cal_ai.events import Event
-from cal_ai.extractors.choosing import choose_extractor
+from cal_ai.extractors.choosing import check_extractor, choose_extractor
 from cal_ai.labelling import (
     ConversationTask,
     ExtractorProposals,
@@ -117,6 +117,11 @@ def _by_extractor(
     name: str, folder: Path, readings: Mapping[str, Reading]
 ) -> Mapping[str, Reading]:
     """Let an extractor read the conversations, each under the circumstances of its sidecar."""
+    try:
+        check_extractor(name)
+    except TruemarkError as error:
+        reason = str(error).removeprefix("--extractor ")
+        raise TruemarkError(f"{name}: no such folder, and as an extractor {reason}") from error
     settings = load_settings(os.environ)
     proposals = ExtractorProposals(lambda: choose_extractor(name, settings))
     task = ConversationTask(_texts_folder(folder), tuple(readings), proposals)

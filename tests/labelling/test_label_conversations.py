@@ -209,6 +209,10 @@ def test_agreement_with_an_extractor(
     write_gold(conversations)
     assert main(["agree", str(conversations), "reader", "--format", "json"]) == 0
     assert json.loads(capsys.readouterr().out)["counts"] == {"tp": 1, "fp": 0, "fn": 0}
+    assert main(["agree", str(conversations), "redaer"]) == 1
+    line = capsys.readouterr().err
+    assert line.startswith("error: redaer: no such folder, and as an extractor 'redaer' is not one")
+    assert line.endswith("; did you mean reader?\n")
 
 
 def test_mistakes_of_a_run_are_questions_about_the_truth(

@@ -11,6 +11,7 @@ from cal_ai.extractors.prompt import BUILT_IN, parse_template
 from cal_ai.extractors.protocol import Extractor
 from cal_ai.extractors.reader.extractor import ReaderExtractor
 from cal_ai.extractors.replay import ReplayExtractor
+from truemark.command import did_you_mean
 from truemark.errors import TruemarkError
 from truemark.files import read_text
 from truemark.services.models import (
@@ -32,7 +33,8 @@ def check_extractor(name: str) -> str:
         return name
     if name == "rules":
         raise TruemarkError("--extractor 'rules' was replaced by the learned reader: use reader")
-    raise TruemarkError(f"--extractor {name!r} is not one of {', '.join(EXTRACTORS)}")
+    meant = did_you_mean(name, _NAMES)
+    raise TruemarkError(f"--extractor {name!r} is not one of {', '.join(EXTRACTORS)}{meant}")
 
 
 def choose_extractor(
