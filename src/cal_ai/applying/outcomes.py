@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from typing import Literal, get_args
 
 from cal_ai.applying.decisions import Decision
-from truemark.text import one_line
+from truemark.text import counted, one_line
 
 Result = Literal["created", "updated", "deleted", "unchanged", "skipped", "held back", "failed"]
 RESULTS: tuple[Result, ...] = get_args(Result)
@@ -150,8 +150,7 @@ def _result(result: Result, dry_run: bool) -> str:
 
 def _count_line(outcomes: Sequence[Outcome], dry_run: bool) -> str:
     counts = Counter(outcome.result for outcome in outcomes)
-    noun = "decision" if len(outcomes) == 1 else "decisions"
     parts = [f"{counts[result]} {_result(result, dry_run)}" for result in RESULTS if counts[result]]
-    line = f"{len(outcomes)} {noun}" + (f": {', '.join(parts)}" if parts else "")
+    line = counted(len(outcomes), "decision") + (f": {', '.join(parts)}" if parts else "")
     unchanged = dry_run or not any(counts[result] for result in CHANGES)
     return f"{line}; nothing was changed" if unchanged else line

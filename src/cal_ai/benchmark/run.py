@@ -260,10 +260,9 @@ def _status(finished: Finished, fail_under: float | None) -> int:
     failed, scores = finished.summary.failed, finished.scores
     refused = sum(_TOO_MANY in (unit.failed or "") for unit in failed)
     if refused:
-        noun = "sample" if refused == 1 else "samples"
         note(
-            f"{refused} {noun} failed on {_TOO_MANY}: --rpm N makes N calls per minute at most,"
-            " and --resume asks for what is missing"
+            f"{counted(refused, 'sample')} failed on {_TOO_MANY}: --rpm N makes N calls per minute"
+            " at most, and --resume asks for what is missing"
         )
     if fail_under is not None:
         if scores is None:

@@ -11,6 +11,7 @@ from cal_ai.transcripts.conversation import BRACKETS, Start, Transcript, gather,
 from truemark.errors import TruemarkError
 from truemark.files import read_text
 from truemark.languages import NAMES, language_name, language_outside
+from truemark.text import counted
 
 LARGEST_TRANSCRIPT = 5_000_000
 """Bytes; more than a hundred hours of talk."""
@@ -54,9 +55,7 @@ def _speaker_count(starts: Sequence[Start]) -> int:
 
 def form_line(transcript: Transcript) -> str:
     """Say in which form a conversation was read, and how many lines were left out."""
-    count = len(transcript.skipped_lines)
-    noun = "line" if count == 1 else "lines"
-    return f"read as {transcript.form}, {count} {noun} left out"
+    return f"read as {transcript.form}, {counted(len(transcript.skipped_lines), 'line')} left out"
 
 
 def foreign_language(transcript: Transcript) -> str | None:

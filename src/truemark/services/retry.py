@@ -17,6 +17,7 @@ from typing import TypeVar
 
 from truemark.command import inform
 from truemark.services.calls import CallFailed, Tally, TransientError
+from truemark.text import counted
 
 T = TypeVar("T")
 _SOON_S = 0.05
@@ -77,8 +78,7 @@ class CallPolicy:
         """
         asked_s = error.retry_after_s
         if number >= self.attempts:
-            attempts = "1 attempt" if number == 1 else f"{number} attempts"
-            raise CallFailed(f"{error}; gave up after {attempts}") from error
+            raise CallFailed(f"{error}; gave up after {counted(number, 'attempt')}") from error
         if asked_s is not None and asked_s > self.longest_wait_s:
             raise CallFailed(
                 f"{error}; asked to wait {asked_s:.0f} s,"
