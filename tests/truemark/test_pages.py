@@ -207,7 +207,7 @@ def test_a_curve_is_drawn_as_finely_as_the_slider_moves() -> None:
     figure = threshold_figure(shown(run)[0], several=False)
     assert figure is not None
     assert run.curve is not None
-    points = dict(figure.series[0].points)
+    points = {point[0] for point in figure.series[0].points}
     assert len(points) < len(run.curve)
     for step in range(1, 1001):
         place = max(n for n, level in enumerate(run.curve.at) if level <= step / 1000)
