@@ -216,7 +216,7 @@ def _facts(run: Run, summary: Summary) -> list[str]:
             f"asked {repeats.repeats} times each: {repeats.right_in_all.value:.0%} right every"
             f" time, {repeats.right_in_any.value:.0%} at least once; {len(repeats.flipping)} flip"
         )
-    return facts + list(run.notes)
+    return facts + [note.rstrip(".") for note in run.notes]
 
 
 def report_page(runs: Sequence[Run], *, anyway: bool = False) -> str:
