@@ -13,11 +13,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from truemark.power import power_of
+from truemark.power import concentrated_share, power_of
 from truemark.resampling import flipped_sums
 from truemark.tables import Table, render
 from truemark.uncertainty import (
-    FEWEST_FOR_VERDICT,
+    ALL_MEASURES,
     FLIPS,
     LEVEL,
     Measure,
@@ -180,11 +180,9 @@ ALONE = (TALKS, SHORT, RARE, NEAR_PERFECT, NEAR_PERFECT_SHORT, LARGE, REPEATED)
 PAIRED = (TALKS, INTERACTION, *ALONE[1:], *UNEQUAL, SPARSE)
 
 
-def coverage(
-    world: World, clusters: int, measures: Sequence[Measure], sets: int = SETS
-) -> list[float]:
+def coverage(world: World, clusters: int, measures: Sequence[Measure]) -> list[float]:
     """Return for each measure the share of data sets whose interval holds the true score."""
-    data = world.draw(np.random.default_rng(SEED), (sets, clusters))[..., :5]
+    data = world.draw(np.random.default_rng(SEED), (SETS, clusters))[..., :5]
     held = []
     for measure in measures:
         truth, _ = world.truth(measure)
@@ -193,12 +191,12 @@ def coverage(
     return held
 
 
-def false_alarms(world: World, clusters: int, sets: int = SETS) -> tuple[float, float]:
+def false_alarms(world: World, clusters: int) -> tuple[float, float]:
     """Return how often equal systems are called different, and how many clusters differ."""
     equal = world.with_difference(0.0) if world in UNEQUAL else world
     generator = np.random.default_rng(SEED)
     alarms, differing = [], []
-    for _ in range(0, sets, _AT_ONCE):
+    for _ in range(0, SETS, _AT_ONCE):
         data = equal.draw(generator, (_AT_ONCE, clusters))
         added = np.nan_to_num(contributions(data, F1)[0])
         length = np.sqrt((added**2).sum(axis=1, keepdims=True))
@@ -222,7 +220,7 @@ def power(world: World, clusters: int, sets: int) -> tuple[float, list[float]]:
         said.append(told.smallest_difference if told else np.inf)
     loss = float(np.median(said))
     seen = []
-    for share in (1.0, max(FEWEST_FOR_VERDICT / clusters, 0.1)) if np.isfinite(loss) else ():
+    for share in (1.0, concentrated_share(clusters, loss)) if np.isfinite(loss) else ():
         worse = replace(world, handicapped=share).with_difference(-loss)
         pairs = worse.draw(generator, (sets, clusters))
         found = [paired_interval(data[:, 5:], data[:, :5], F1).high < 0 for data in pairs]
@@ -230,44 +228,43 @@ def power(world: World, clusters: int, sets: int) -> tuple[float, list[float]]:
     return loss, seen
 
 
-def interval_table(sets: int) -> Table:
+def interval_table(worlds: Sequence[World] = ALONE, counts: Sequence[int] = CLUSTERS) -> Table:
     """The share of intervals that hold the truth."""
-    measures: tuple[Measure, ...] = ("f1", "precision", "recall", "clean")
     rows = [
-        (world.name, clusters, *coverage(world, clusters, measures, sets))
-        for world in ALONE
-        for clusters in CLUSTERS
+        (world.name, clusters, *coverage(world, clusters, ALL_MEASURES))
+        for world in worlds
+        for clusters in counts
     ]
     columns = ("World", "Clusters", "F1", "Precision", "Recall", "Clean")
     return Table(columns, tuple(rows), (None, None, *(".1%",) * 4))
 
 
-def alarm_table(sets: int) -> Table:
+def alarm_table(worlds: Sequence[World] = PAIRED, counts: Sequence[int] = CLUSTERS) -> Table:
     """The share of equal systems that are called different."""
     rows = [
-        (world.name, clusters, *reversed(false_alarms(world, clusters, sets)))
-        for world in PAIRED
-        for clusters in CLUSTERS
+        (world.name, clusters, *reversed(false_alarms(world, clusters)))
+        for world in worlds
+        for clusters in counts
     ]
     columns = ("World", "Clusters", "Clusters that differ", "Test errs")
     return Table(columns, tuple(rows), (None, None, ".0f", ".1%"))
 
 
-def power_table(sets: int) -> Table:
+def power_table() -> Table:
     """What is said to be seen in 80 of 100 cases, and in how many it is."""
     rows = []
     for world in (TALKS, INTERACTION, NEAR_PERFECT, SHORT):
         for clusters in (24, 70, 150):
-            loss, seen = power(world, clusters, sets // 4)
+            loss, seen = power(world, clusters, SETS // 4)
             shown = (loss, *seen) if seen else (None, None, None)
             rows.append((world.name, clusters, *shown))
-    columns = ("World", "Clusters", "Loss said to be seen", "Seen if spread", "Seen if in a tenth")
+    columns = ("World", "Clusters", "Loss said to be seen", "Seen if spread", "Seen if in few")
     return Table(columns, tuple(rows), (None, None, ".3f", ".0%", ".0%"))
 
 
 def main() -> None:
     for table in (interval_table, alarm_table, power_table):
-        print(render(table(SETS), "markdown"), flush=True)
+        print(render(table(), "markdown"), flush=True)
 
 
 if __name__ == "__main__":

@@ -52,7 +52,6 @@ POINT_FORMATS = dict(
 )
 _CERTAINTY_FORMATS = {
     "f1": ".3f",
-    "clean": ".3f",
     "out of sample": ".3f",
     "characters/s": ",.0f",
     "difference": "+.3f",
@@ -422,7 +421,7 @@ def _certainty_rows(report: Report, result: Result, timed: bool) -> Iterator[Row
         "language": _ALL_LANGUAGES if result.languages else None,
         "f1": result.best.scores.f1,
         "95% interval": range_text(f1) if f1 else None,
-        "clean": clean.value if clean else None,
+        "clean": score_text(clean) if clean else None,
         "out of sample": result.held_out.f1 if result.held_out else None,
         "characters/s": result.measurement.characters_per_s if timed else None,
         "difference": difference.value if difference else None,
@@ -435,7 +434,7 @@ def _certainty_rows(report: Report, result: Result, timed: bool) -> Iterator[Row
             "language": group.value,
             "f1": None if group.too_small else group.interval.value,
             "95% interval": None if group.too_small else range_text(group.interval),
-            "clean": group.clean.value,
+            "clean": score_text(group.clean),
         }
     if result.languages:
         yield named | {"language": _MACRO, "f1": macro_f1(result.languages)}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from bisect import bisect_left
 from dataclasses import dataclass
 
 import numpy as np
@@ -71,44 +71,53 @@ def chance_to_see(first: Ints, second: Ints, scoring: Scoring, difference: float
     return None if drawn is None else drawn.chance(len(first), difference)
 
 
+def concentrated_share(clusters: int, difference: float) -> float:
+    """Return the share of clusters like these that a difference lies in, if not in all.
+
+    A tenth, but eight of these clusters, because fewer than six show nothing, and as many as it
+    takes for none of them to lose more than half.
+    """
+    return min(1.0, max(0.1, 8 / clusters, 2 * difference))
+
+
 @dataclass(frozen=True, slots=True)
 class _Simulated:
     """Comparisons drawn from the clusters of one, the true difference taken away and another set.
 
-    `rest` is what each cluster adds to the mean beyond its share, `size` how large it is
-    compared with the mean.
+    `rest` is what each cluster adds to the mean beyond its share, `items` how many items it has.
     """
 
     rest: Floats
-    size: Floats
+    items: Floats
     level: float
 
     @classmethod
     def from_pairs(cls, pairs: Ints, scoring: Scoring, level: float = LEVEL) -> _Simulated | None:
-        added, share, _ = contributions(pairs, scoring)
+        added, share, items = contributions(pairs, scoring)
         if np.isnan(added).any() or np.count_nonzero(added) < FEWEST_FOR_VERDICT:
             return None
         rest = added - added.sum() * share
-        return cls(len(pairs) * rest, len(pairs) * share, level)
+        return cls(len(pairs) * rest, items * share, level)
 
     def chance(self, clusters: int, difference: float) -> float:
-        """Return how often it is seen, spread evenly or in a tenth, whichever is seen less.
-
-        The tenth is of no fewer clusters than it takes to see anything.
-        """
+        """Return how often it is seen, spread evenly or in few clusters, whichever is less."""
         if clusters < FEWEST_FOR_VERDICT:
             return 0.0
         if clusters > _MOST_SIMULATED:
             difference *= math.sqrt(clusters / _MOST_SIMULATED)
             clusters = _MOST_SIMULATED
-        tenth = max(FEWEST_FOR_VERDICT, round(clusters / 10))
-        return min(self._seen(clusters, difference, moved) for moved in (clusters, tenth))
+        shares = (1.0, concentrated_share(len(self.rest), difference))
+        return min(self._seen(clusters, difference, share) for share in shares)
 
-    def _seen(self, clusters: int, difference: float, moved: int) -> float:
+    def _seen(self, clusters: int, difference: float, share: float) -> float:
         generator = np.random.default_rng(DEFAULT_SEED)
         chosen = generator.integers(0, len(self.rest), (clusters, _SIMULATED))
-        added = self.rest[chosen]
-        added[:moved] += difference * clusters / moved * self.size[chosen[:moved]]
+        chance = min(1.0, difference / share) * (generator.random(chosen.shape) < share)
+        # Items are lost by chance too, and in pairs: one missed, one invented.
+        items = self.items[chosen]
+        pairs = np.maximum(1, np.rint(items / 2)).astype(np.int64)
+        lost = items * generator.binomial(pairs, chance) / pairs
+        added = self.rest[chosen] + lost / self.items.mean()
         added /= np.maximum(np.sqrt((added**2).sum(axis=0)), 1e-300)
         columns = np.concatenate((added, added**3), axis=1)
         flips = min(_MOST_FLIPS, round(_FLIPS_BEYOND / self.level))
@@ -119,26 +128,18 @@ class _Simulated:
     def smallest_difference(self, clusters: int) -> float:
         """Return the difference that is seen in 80 of 100 cases; infinity where none is."""
         error = float(np.sqrt((self.rest**2).mean() / clusters))
-        guesses = [2.8 * error * 2 ** (step / 8) for step in range(-8, 40)] + [math.inf]
-        return guesses[_first(lambda step: self.chance(clusters, guesses[step]) >= POWER, 48)]
+        guesses = [2.8 * error * 2 ** (step / 8) for step in range(-8, 40)]
+        seen = bisect_left(guesses, POWER, key=lambda guess: self.chance(clusters, guess))
+        return [*guesses, math.inf][seen]
 
     def clusters_needed(self, difference: float) -> int | None:
         """Return how many clusters it takes to see the difference in 80 of 100 cases."""
         if self.chance(_MOST_SIMULATED, difference) < POWER:
             seen = self.smallest_difference(_MOST_SIMULATED)
-            if math.isinf(seen):
-                return None
-            return math.ceil(_MOST_SIMULATED * (seen / difference) ** 2)
-        most = _MOST_SIMULATED - FEWEST_FOR_VERDICT
-        return FEWEST_FOR_VERDICT + _first(
-            lambda more: self.chance(FEWEST_FOR_VERDICT + more, difference) >= POWER, most
+            return (
+                None if math.isinf(seen) else math.ceil(_MOST_SIMULATED * (seen / difference) ** 2)
+            )
+        counts = range(FEWEST_FOR_VERDICT, _MOST_SIMULATED)
+        return counts.start + bisect_left(
+            counts, POWER, key=lambda count: self.chance(count, difference)
         )
-
-
-def _first(holds: Callable[[int], bool], last: int) -> int:
-    """Return the first number up to `last` from which on it holds; `last` where it never does."""
-    low, high = 0, last
-    while low < high:
-        middle = (low + high) // 2
-        low, high = (low, middle) if holds(middle) else (middle + 1, high)
-    return low

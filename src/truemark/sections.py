@@ -35,6 +35,7 @@ from truemark.uncertainty import (
 )
 from truemark.wording import (
     answer,
+    difference_text,
     interval_name,
     interval_remarks,
     range_text,
@@ -108,7 +109,7 @@ def comparison_sections(comparison: Comparison) -> list[Section]:
         "permutations": FLIPS,
         "seed": DEFAULT_SEED,
     }
-    how = f"95% intervals in brackets; differences from {FLIPS} permutations"
+    how = f"95% intervals in brackets; differences from at most {FLIPS} permutations"
     remarks = [sentence + basis for sentence in interval_remarks(comparison.summaries[0])]
     remarks.append(f"{how}, seed {DEFAULT_SEED}{basis}")
     if len(comparison.against) > 1 or any(len(versus.groups) > 1 for versus in comparison.against):
@@ -218,7 +219,7 @@ def _groups_table(versus: Versus, basis: str) -> Table:
             None if group.too_small else group.difference.value,
             None if group.too_small else signed_range(group.difference),
             None if group.too_small or not group.difference.known else group.difference.p_value,
-            group.clean.value,
+            difference_text(group.clean),
         )
         for group in versus.groups
     ]
@@ -226,7 +227,7 @@ def _groups_table(versus: Versus, basis: str) -> Table:
     columns = ("group", "f1 difference", interval, "p", "clean difference")
     units = _noun(versus.unit_nouns[1], "units", (*columns, "basis"))
     return _table(
-        (columns[0], units, *columns[1:]), rows, (None, None, "+.4f", None, ".4f", "+.4f"), basis
+        (columns[0], units, *columns[1:]), rows, (None, None, "+.4f", None, ".4f", None), basis
     )
 
 

@@ -35,6 +35,12 @@ def signed_range(interval: PairedInterval) -> str | None:
     return f"{interval.low:+.3f} to {interval.high:+.3f}"
 
 
+def difference_text(interval: PairedInterval) -> str:
+    """Show a difference with its interval, where it has one: `+0.182 (-0.031 to +0.402)`."""
+    shown = signed_range(interval)
+    return f"{interval.value:+.3f}" if shown is None else f"{interval.value:+.3f} ({shown})"
+
+
 def interval_remarks(summary: Summary) -> list[str]:
     """Say why there are no intervals, or what is wrong with them; nothing where all is well."""
     if not summary.intervals:

@@ -284,9 +284,11 @@ def test_agreement_of_gold_with_a_system_and_in_three_forms(
     system = "py:tests.labelling.cuts:at_stops"
     assert main(["agree", str(one), system]) == 0
     text = capsys.readouterr().out
-    assert "agree with F1 1.000 (95% interval" in text
+    assert "agree with F1 1.000 on 1 talk (too few for an interval), kappa" in text
     assert main(["agree", str(one), system, "-format", "json"]) == 0
-    assert json.loads(capsys.readouterr().out)["counts"] == {"tp": 2, "fp": 0, "fn": 0}
+    facts = json.loads(capsys.readouterr().out)
+    assert facts["counts"] == {"tp": 2, "fp": 0, "fn": 0}
+    assert (facts["f1"]["value"], facts["f1"]["low"], facts["f1"]["high"]) == (1.0, None, None)
 
 
 def test_readings_of_different_texts_are_refused(tmp_path: Path) -> None:

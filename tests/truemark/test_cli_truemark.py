@@ -47,7 +47,7 @@ def test_a_comparison_says_verdict_interval_p_and_what_changed(
     assert "40 units fixed by new" in text
     assert "20 more" in text
     assert "part: a" in text
-    assert "differences from 10000 permutations, seed 20260220" in text
+    assert "differences from at most 10000 permutations, seed 20260220" in text
     assert "p and intervals of differences are corrected for several comparisons" in text
 
 
@@ -120,7 +120,7 @@ def test_groups_that_expect_next_to_nothing_have_a_dash_for_f1(
         write_run(f"{name}.run.json", mixed(name, invented))
     assert main(["compare", "first.run.json", "second.run.json", "--format", "markdown"]) == 0
     rows = [line for line in said(capsys).splitlines() if line.startswith("| part: ")]
-    assert rows[0] == "| part: a | 10 | - | - | - | +0.0000 |"
+    assert rows[0] == "| part: a | 10 | - | - | - | +0.000 (-0.384 to +0.384) |"
     assert "| part: b | 10 | -0." in rows[1]
     assert main(["history", ".", "--format", "markdown"]) == 0
     assert "| clean | units |" in said(capsys)

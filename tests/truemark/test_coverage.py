@@ -3,6 +3,8 @@
 `python -m benchmarks.coverage` prints them all.
 """
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from benchmarks.coverage import (
@@ -20,12 +22,18 @@ from benchmarks.coverage import (
     TRADED,
     TRADED_SHORT,
     World,
+    alarm_table,
     coverage,
     false_alarms,
+    interval_table,
+    power,
 )
 
 from truemark.power import chance_to_see, power_of
-from truemark.uncertainty import MEASURES, Scoring, clustered_share
+from truemark.tables import render
+from truemark.uncertainty import MEASURES, Scoring, clustered_share, paired_interval
+
+GUIDE = Path(__file__).parents[2] / "docs" / "comparing.md"
 
 
 def shown(value: object) -> str:
@@ -77,6 +85,34 @@ def test_twenty_clusters_are_too_few_to_allow_for_failures_that_they_may_not_hol
     # A known shortfall: in 12 of 100 draws none of twenty clusters is of the failing tenth.
     alarms, _ = false_alarms(world, 20)
     assert 0.055 <= alarms <= most
+
+
+def test_the_guide_shows_what_is_measured() -> None:
+    lines = GUIDE.read_text(encoding="utf-8").splitlines()
+    for table in (interval_table((RARE, REPEATED), (10,)), alarm_table((SPARSE, TRADED), (20,))):
+        for row in render(table, "markdown").splitlines():
+            assert row in lines
+
+
+def test_a_loss_said_to_be_seen_is_seen_however_it_is_spread() -> None:
+    _, seen = power(SHORT, 70, 150)
+    assert min(seen) >= 0.7
+
+
+def test_near_perfect_talks_need_as_many_clusters_as_it_takes() -> None:
+    generator = np.random.default_rng(9)
+    f1 = Scoring("f1", empty=0.0)
+    said = [
+        power_of(data[:, :5], data[:, 5:], f1) for data in NEAR_PERFECT.draw(generator, (7, 40))
+    ]
+    needed = int(np.median([told.clusters_needed for told in said if told]))
+    worse = NEAR_PERFECT.with_difference(-0.02)
+    seen = [
+        paired_interval(data[:, 5:], data[:, :5], f1).high < 0
+        for data in worse.draw(generator, (100, needed))
+    ]
+    assert 25 <= needed <= 45
+    assert np.mean(seen) >= 0.8
 
 
 def test_repeats_of_a_sample_do_not_make_a_share_more_certain_than_it_is() -> None:

@@ -454,10 +454,22 @@ def test_more_clusters_show_smaller_differences() -> None:
 
 def test_a_larger_difference_is_seen_more_often() -> None:
     tables = talks_with(0.0, 30, 3)
-    chances = [chance_to_see(*tables, F1, difference) for difference in (0.0, 0.01, 0.03, 0.1)]
+    chances = [chance_to_see(*tables, F1, difference) for difference in (0.0, 0.01, 0.03, 0.2)]
     assert chances == sorted(chances, key=lambda chance: chance or 0)
     assert (chances[0] or 0) < 0.08
     assert (chances[-1] or 0) > 0.95
+
+
+def test_units_lost_one_by_one_are_seen() -> None:
+    generator = np.random.default_rng(4)
+    clean = generator.random((2, 60)) < 0.7
+    first, second = (
+        np.stack((right, ~right, ~right, right, ~right), axis=1).astype(np.int64) for right in clean
+    )
+    chances = [chance_to_see(first, second, CLEAN, loss) or 0 for loss in (0.02, 0.2, 0.6)]
+    assert chances == sorted(chances)
+    assert chances[0] < 0.2
+    assert chances[-1] > 0.95
 
 
 def test_where_too_few_clusters_differ_nothing_is_known_of_power() -> None:

@@ -21,10 +21,11 @@ from truemark.files import read_bytes
 from truemark.jsontext import read_json, to_json
 from truemark.labelling.storage import FOLDER, Workspace
 from truemark.records import WRITTEN
-from truemark.sections import Section
+from truemark.sections import Section, interval_facts
 from truemark.summary import numbered
 from truemark.tables import Table
 from truemark.uncertainty import Interval, Scoring, intervals_of
+from truemark.wording import range_text
 
 _KEPT = ".agreement.json"
 
@@ -156,12 +157,14 @@ def agreement_sections(agreement: Agreement, unit: str) -> list[Section]:
     one, other = f"only {agreement.first}", f"only {agreement.second}"
     if one == other:
         one, other = "only the first", "only the second"
+    texts = numbered(len(agreement.texts), (unit, f"{unit}s"))
+    ends = range_text(f1)
+    interval = "too few for an interval" if ends is None else f"95% interval {ends}"
     sentence = (
-        f"{agreement.first} and {agreement.second} agree with F1 {f1.value:.3f}"
-        f" (95% interval {f1.low:.3f} to {f1.high:.3f}) on {len(agreement.texts)} {unit}s,"
-        f" kappa {kappa}: {counts.tp} in both, {counts.fp} {one}, {counts.fn} {other}"
+        f"{agreement.first} and {agreement.second} agree with F1 {f1.value:.3f} on {texts}"
+        f" ({interval}), kappa {kappa}: {counts.tp} in both, {counts.fp} {one}, {counts.fn} {other}"
     )
-    facts = {**asdict(agreement), "counts": asdict(counts)}
+    facts = {**asdict(agreement), "counts": asdict(counts), "f1": interval_facts(f1)}
     scoring = Scoring("f1", 1.0)
     rows = [
         (text.name, scoring(text.counts), text.counts.tp, text.counts.fp, text.counts.fn)
