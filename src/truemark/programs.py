@@ -179,6 +179,8 @@ class RunningProgram:
 
     def __init__(self, words: tuple[str, ...], limits: Limits) -> None:
         self._limits = limits
+        if _POSIX:
+            _watcher(os.getpid())  # ready before there is a program to watch
         try:
             self._process = subprocess.Popen(
                 words,

@@ -243,6 +243,24 @@ def test_no_pipe_stays_open_while_a_detached_grandchild_holds_its_other_end(
     assert set(open_pipes()) <= set(before)
 
 
+def test_the_watcher_is_there_before_the_program(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Or a kill in between would leave the program running."""
+    events: list[str] = []
+
+    def watcher(process: int) -> None:
+        events.append("watcher")
+
+    def popen(*arguments: object, **options: object) -> None:
+        events.append("program")
+        raise OSError
+
+    monkeypatch.setattr("truemark.programs._watcher", watcher)
+    monkeypatch.setattr(subprocess, "Popen", popen)
+    with pytest.raises(ProgramError):
+        run_program(("true",), b"")
+    assert events == ["watcher", "program"]
+
+
 def test_no_pipe_stays_open_where_no_thread_can_be_started(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(thread: threading.Thread) -> None:
         raise RuntimeError("can't start new thread")
