@@ -116,6 +116,24 @@ def test_what_leaves_nothing_to_decide_becomes_gold_when_it_is_opened(
     assert (folder / "gold" / "two.txt").exists()
 
 
+def test_gold_that_was_there_is_offered_when_annotators_are_decided(
+    label: Label, tmp_path: Path
+) -> None:
+    text = "so he left we stayed nobody knew"
+    folder = write(tmp_path / "talks", one=text)
+    gold = folder / "gold" / "one.txt"
+    write(gold.parent, one="# Source: x\n# Truth: lines\n\nso he\nleft we stayed nobody knew\n")
+    Workspace(folder, "anna").write("one", Annotation(text, {"ends": [8, 16, 26]}))
+    Workspace(folder, "ben").write("one", Annotation(text, {"ends": [8, 26]}))
+    page = label("sat_bench", folder, "-adjudicate", "anna,ben")
+    assert page.locator("#conflict").is_visible()
+    page.keyboard.press("1")
+    assert page.locator(".word.caret").inner_text() == "stayed"
+    page.keyboard.press("y")
+    wait_saved(page)
+    assert gold.read_text(encoding="utf-8").endswith("\nso he left\nwe stayed\nnobody knew\n")
+
+
 def test_clicks_set_the_nearer_end(label: Label, tmp_path: Path) -> None:
     page = label("sat_bench", write(tmp_path, talk="one two three four"), "-models", "none")
     word = page.locator(".word", has_text="three")

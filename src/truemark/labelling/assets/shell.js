@@ -135,7 +135,9 @@ globalThis.shell = (() => {
 
   function keepMine() {
     text.stamp = conflict.stamp;
+    const isOpening = conflict === text;
     leaveConflict();
+    if (isOpening) begin();
     save();
   }
 
@@ -191,11 +193,16 @@ globalThis.shell = (() => {
       enterConflict(state);
       return;
     }
+    begin(place);
+  }
+
+  /** Goes to where one was, else to the first place that was not looked at. */
+  function begin(place = null) {
     say("");
-    const first = place ?? state.at ?? state.places.find((one) => !seen.has(one)) ?? null;
+    const first = place ?? text.at ?? text.places.find((one) => !seen.has(one)) ?? null;
     view.focus(first, place !== null);
     refresh();
-    if (!left() && overview.texts[state.number].left !== 0) save(); // there is nothing to decide
+    if (!left() && overview.texts[text.number].left !== 0) save(); // there is nothing to decide
   }
 
   function notice(words) {
