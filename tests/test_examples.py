@@ -52,7 +52,7 @@ def test_the_demo_ends_with_a_verdict_per_tool(tmp_path: Path) -> None:
     for model, extractor in zip(demo["MODELS"], ("titled", "titled", "capitals"), strict=True):
         write_run(tmp_path / f"{model}.bare.run.json", names["measure"](extractor))
     assert demo["verdict_on_models"](tmp_path, "bare") == (
-        "capitals #3 scores highest and finds 89 of 100 items, but 12 units cannot tell it from"
+        "capitals scores highest and finds 89 of 100 items, but 12 units cannot tell it from"
         " titled #1 or titled #2."
     )
     for model, extractor in zip(demo["READERS"], ("titled", "capitals"), strict=True):
