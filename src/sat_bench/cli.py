@@ -356,13 +356,7 @@ LABEL_FLAGS = (
         "FILE",
         parse=parse_path,
     ),
-    Flag(
-        "-timeout",
-        "seconds that a program or a language model may take for one talk",
-        "S",
-        f"{DEFAULT_TIMEOUT_S:g}",
-        parse_seconds,
-    ),
+    _NAMED_FLAGS["-timeout"],
     Flag("-no-browser", "only print the address of the page"),
 )
 
@@ -616,15 +610,7 @@ def _without_effect(given: Mapping[str, Any]) -> Iterator[str]:
         yield "-model has no effect with -models"
 
 
-class _UsageParser(Parser):
-    """Shows how the command is called above what is wrong."""
-
-    def error(self, message: str) -> NoReturn:
-        self.print_usage(sys.stderr)
-        super().error(message)
-
-
-class FlagParser:
+class FlagParser(Parser):
     """Parses flags written with one dash or two, never abbreviated."""
 
     def __init__(
@@ -637,10 +623,8 @@ class FlagParser:
         more_usage: Sequence[str] = (),
         epilog: str = "Every flag works with one dash and with two.",
     ) -> None:
-        self._names = {flag.name for flag in flags} | {"-h", "-help"}
         names = [name for name, _ in positional]
-        self._valued = {flag.name for flag in flags if flag.placeholder}
-        self._parser = _UsageParser(
+        super().__init__(
             prog=program,
             usage="\n       ".join((" ".join((program, *names, "[flags]")), *more_usage)),
             description=description,
@@ -649,32 +633,35 @@ class FlagParser:
             argument_default=argparse.SUPPRESS,
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
+        self._names = {flag.name for flag in flags} | {"-h", "-help"}
+        self._valued = {flag.name for flag in flags if flag.placeholder}
         for name, meaning in positional:
             # FILE… stands for one or more, [FILE] for one that may be left out.
             times = {"…": "+", "]": "?"}.get(name[-1])
-            self._parser.add_argument(name.strip("[]…"), help=meaning, nargs=times)
+            self.add_argument(name.strip("[]…"), help=meaning, nargs=times)
         for flag in flags:
             self._add(flag)
-        self._parser.add_argument("-h", "-help", action="help", help="show this help and exit")
+        self.add_argument("-h", "-help", action="help", help="show this help and exit")
 
     def parse(self, arguments: Sequence[str]) -> dict[str, Any]:
         """Return the values of the given flags by name; exit with status 2 on a bad line."""
-        namespace, rest = self._parser.parse_known_args(self._canonical(arguments))
+        namespace, rest = self.parse_known_args(self._canonical(arguments))
         if rest:
             self.error(f"unexpected argument {rest[0]!r}")
         return vars(namespace)
 
     def error(self, message: str) -> NoReturn:
         """Exit with status 2, the usage and the reason on stderr."""
-        self._parser.error(message)
+        self.print_usage(sys.stderr)
+        super().error(message)
 
     def _add(self, flag: Flag) -> None:
         meaning = flag.meaning + (f" (default: {flag.default})" if flag.default else "")
         meaning = meaning.replace("%", "%%")
         if not flag.placeholder:
-            self._parser.add_argument(flag.name, dest=flag.name, action="store_true", help=meaning)
+            self.add_argument(flag.name, dest=flag.name, action="store_true", help=meaning)
             return
-        self._parser.add_argument(
+        self.add_argument(
             flag.name,
             dest=flag.name,
             metavar=flag.placeholder,
