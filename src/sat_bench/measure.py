@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from time import perf_counter
 
@@ -56,7 +57,7 @@ from sat_bench.report import (
 from sat_bench.running.cache import ProbabilityCache
 from sat_bench.running.cluster import connected
 from sat_bench.running.inference import Inference, tagged_answers
-from sat_bench.running.progress import ProgressBar, watch_reading
+from sat_bench.running.progress import watch_answers, watch_reading
 from truemark.command import DONE, FAILED, note, tell
 from truemark.counts import EQUAL_WEIGHTS, Counts, Scores, Weights, scores, total
 from truemark.curve import SweepPoint, counts_at, curve_of, grid, ranked
@@ -133,14 +134,14 @@ def _may_be_empty(path: Path | None) -> bool:
 @contextmanager
 def _inference(options: Options, corpus: Corpus) -> Iterator[Inference]:
     times = len(options.conditions)
-    bar = ProgressBar(len(corpus) * times, corpus.characters * times)
+    watch = partial(watch_answers, len(corpus) * times, corpus.characters * times)
     with ExitStack() as stack:
         yield Inference(
             options.overlap,
             ProbabilityCache(options.cache) if options.cache else None,
             stack.enter_context(connected(options.cluster)) if options.cluster else None,
             note,
-            bar.watch if _on_a_terminal() else None,
+            watch if _on_a_terminal() else None,
             options.timeout_s,
             options.weighting,
             options.runtime,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -33,28 +32,21 @@ class WatchedModel:
             yield probabilities
 
 
-@dataclass(frozen=True, slots=True)
-class ProgressBar:
-    """A bar on standard error for a corpus of so many talks and characters."""
+@contextmanager
+def watch_answers(
+    talks: int, characters: int, name: str, model: BoundaryModel
+) -> Iterator[BoundaryModel]:
+    """Let each talk that the model answers move a bar, which is gone afterwards."""
+    with _progress() as progress:
+        bar = progress.add_task(name, total=characters, done=0, talks=talks, unit="characters")
+        done = 0
 
-    talks: int
-    characters: int
+        def advance(answered: int) -> None:
+            nonlocal done
+            done += 1
+            progress.update(bar, advance=answered, done=done)
 
-    @contextmanager
-    def watch(self, name: str, model: BoundaryModel) -> Iterator[BoundaryModel]:
-        """Let each talk of the model move the bar, which is gone afterwards."""
-        with _progress() as progress:
-            bar = progress.add_task(
-                name, total=self.characters, done=0, talks=self.talks, unit="characters"
-            )
-            done = 0
-
-            def advance(characters: int) -> None:
-                nonlocal done
-                done += 1
-                progress.update(bar, advance=characters, done=done)
-
-            yield WatchedModel(model, advance)
+        yield WatchedModel(model, advance)
 
 
 def watch_reading(files: Sequence[Path]) -> Iterator[Path]:
