@@ -129,8 +129,13 @@ def boundary_similarity(edits: Edits) -> float | None:
     return 1 - (edits.added + _HALF * edits.moved) / whole if whole else None
 
 
-def macro_f1(counts: Sequence[Counts]) -> float | None:
-    """Return the mean of the F1 of each text, which counts short texts as much as long ones."""
-    if not counts:
-        return None
-    return sum(scores(text, empty=0.0).f1 for text in counts) / len(counts)
+def mean_f1(counts: Iterable[Counts]) -> float | None:
+    """Return the mean of the F1 of each text, which counts short texts as much as long ones.
+
+    A text without a boundary, expected or predicted, has no F1 and is left out.
+
+    >>> mean_f1([Counts(3, 0, 0), Counts(1, 1, 1), Counts(0, 0, 0)])
+    0.75
+    """
+    values = [scores(text, empty=0.0).f1 for text in counts if text.predicted + text.expected]
+    return sum(values) / len(values) if values else None

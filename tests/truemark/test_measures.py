@@ -15,7 +15,7 @@ from truemark.measures import (
     Windows,
     boundary_edits,
     boundary_similarity,
-    macro_f1,
+    mean_f1,
     pk_windows,
     segment_f1,
     su_error_rate,
@@ -77,8 +77,12 @@ def test_components_add_up_and_nothing_has_no_value() -> None:
     assert boundary_similarity(Edits()) is None
     assert su_error_rate(Counts(0, 3, 0)) is None
     assert segment_f1(Counts(0, 0, 0)) is None
-    assert macro_f1([]) is None
+    assert mean_f1([]) is None
 
 
-def test_macro_f1_counts_each_text_alike() -> None:
-    assert macro_f1([Counts(1, 0, 0), Counts(0, 50, 50)]) == 0.5
+def test_mean_f1_counts_each_text_alike() -> None:
+    assert mean_f1([Counts(1, 0, 0), Counts(0, 50, 50)]) == 0.5
+
+
+def test_a_text_without_a_boundary_has_no_part_in_the_mean_f1() -> None:
+    assert mean_f1([Counts(1, 0, 0), Counts(0, 0, 0)]) == 1.0
