@@ -198,7 +198,7 @@ def false_alarms(world: World, clusters: int) -> tuple[float, float]:
     alarms, differing = [], []
     for _ in range(0, SETS, _AT_ONCE):
         data = equal.draw(generator, (_AT_ONCE, clusters))
-        added = np.nan_to_num(contributions(data, F1)[0])
+        added, _, _ = contributions(data, F1)
         length = np.sqrt((added**2).sum(axis=1, keepdims=True))
         added = (added / np.maximum(length, 1e-300)).T
         sums = flipped_sums(np.concatenate((added, added**3), axis=1), FLIPS, generator)

@@ -31,7 +31,6 @@ from truemark.uncertainty import (
     Measure,
     PairedInterval,
     clustered,
-    paired_interval,
     paired_intervals,
 )
 
@@ -158,15 +157,12 @@ def compare(
     tables = [_paired_tables(units) for units in pairs]
     rules = baseline.scoring
     differences = {
-        measure: paired_intervals(
-            [(after, before) for before, after in tables], scoring_of(rules, measure)
-        )
-        for measure in ALL_MEASURES
+        measure: paired_intervals(tables, scoring_of(rules, measure)) for measure in ALL_MEASURES
     }
     against = []
     for place, run in enumerate(others):
         of_run = {measure: of_all[place] for measure, of_all in differences.items()}
-        against.append(_versus(names[place + 1], run, pairs[place], of_run))
+        against.append(_versus(names[place + 1], run, pairs[place], tables[place], of_run))
     return Comparison(
         names=names,
         summaries=tuple(summaries or (summarise(run) for run in runs)),
@@ -218,16 +214,19 @@ def _common_units(name: str, baseline: Run, run: Run) -> list[Pair]:
 
 
 def _versus(
-    name: str, run: Run, pairs: Sequence[Pair], differences: dict[Measure, PairedInterval]
+    name: str,
+    run: Run,
+    pairs: Sequence[Pair],
+    tables: tuple[Ints, Ints],
+    differences: dict[Measure, PairedInterval],
 ) -> Versus:
-    before, after = _paired_tables(pairs)
     level = 1 - differences["f1"].confidence
     changes = _changes(pairs)
     return Versus(
         name=name,
         units=len(pairs),
         differences=differences,
-        power=power_of(after, before, scoring_of(run.scoring, "f1"), WORTH_SEEING, level),
+        power=power_of(*tables, scoring_of(run.scoring, "f1"), WORTH_SEEING, level),
         fixed=tuple(change for change in reversed(changes) if change.mistakes < 0),
         broken=tuple(change for change in changes if change.mistakes > 0),
         groups=_group_differences(pairs, run),
@@ -237,17 +236,8 @@ def _versus(
 
 
 def paired_tables(baseline: Run, run: Run) -> tuple[Ints, Ints]:
-    """Add up the counts per cluster over the units that both runs scored, before and after."""
+    """Add up the counts per cluster over the units that both runs scored, after and before."""
     return _paired_tables(_pairs(baseline, run))
-
-
-def f1_difference(baseline: Run, run: Run) -> PairedInterval | None:
-    """Return how far F1 lies above the baseline's, or None where they share no scored unit."""
-    pairs = _pairs(baseline, run)
-    if not pairs:
-        return None
-    before, after = _paired_tables(pairs)
-    return paired_interval(after, before, scoring_of(run.scoring, "f1"))
 
 
 def _pairs(baseline: Run, run: Run) -> list[Pair]:
@@ -259,10 +249,10 @@ def _pairs(baseline: Run, run: Run) -> list[Pair]:
 
 
 def _paired_tables(pairs: Sequence[Pair]) -> tuple[Ints, Ints]:
-    """Add up the counts per cluster, before and after."""
-    rows = [(*count_row(before), *count_row(after)) for before, after in pairs]
+    """Add up the counts per cluster, after and before."""
+    rows = [(*count_row(after), *count_row(before)) for before, after in pairs]
     clusters = [cluster_of(before) for before, _ in pairs]
-    table = clustered(np.array(rows, dtype=np.int64), clusters)
+    table = clustered(np.array(rows, dtype=np.int64).reshape(len(rows), 10), clusters)
     return table[:, :5], table[:, 5:]
 
 
@@ -279,10 +269,7 @@ def _changes(pairs: Sequence[Pair]) -> list[Change]:
 
 def _group_differences(pairs: Sequence[Pair], run: Run) -> tuple[GroupDifference, ...]:
     groups = list(by_group(pairs, lambda pair: pair[0].group))
-    tables = []
-    for _, _, members in groups:
-        before, after = _paired_tables(members)
-        tables.append((after, before))
+    tables = [_paired_tables(members) for _, _, members in groups]
     f1 = paired_intervals(tables, scoring_of(run.scoring, "f1"))
     clean = paired_intervals(tables, scoring_of(run.scoring, "clean"))
     return tuple(

@@ -254,7 +254,7 @@ def _named(measure: Measure, run: Run) -> str:
 
 def _unseen_losses(baseline: Run, run: Run, measures: Iterable[Measure]) -> Iterator[str]:
     """Say per measure the largest loss that the test would often have missed."""
-    before, after = paired_tables(baseline, run)
+    after, before = paired_tables(baseline, run)
     nouns = cluster_nouns(run)
     for measure in measures:
         scoring = scoring_of(run.scoring, measure)

@@ -8,11 +8,11 @@ from itertools import combinations
 from statistics import median
 from string import ascii_lowercase
 
-from truemark.comparison import f1_difference, run_names
+from truemark.comparison import paired_tables, run_names
 from truemark.records import Run
-from truemark.summary import Summary, macro_f1, summarise
+from truemark.summary import Summary, macro_f1, scoring_of, summarise
 from truemark.timeline import Timeline
-from truemark.uncertainty import LEVEL, holm
+from truemark.uncertainty import LEVEL, paired_intervals
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,16 +114,19 @@ def rank(
     named = zip(names or run_names(runs), runs, summaries, strict=True)
     scored = [row for row in named if row[2].intervals]
     scored.sort(key=lambda row: (-row[2].intervals["f1"].value, row[0]))
-    pairs = list(combinations(range(len(scored)), 2))
-    differences = [f1_difference(scored[first][1], scored[second][1]) for first, second in pairs]
-    known = [difference is not None and difference.known for difference in differences]
-    p_values = [1.0 if difference is None else difference.p_value for difference in differences]
+    tables = {
+        (first, second): paired_tables(scored[second][1], scored[first][1])
+        for first, second in combinations(range(len(scored)), 2)
+    }
+    tables = {pair: both for pair, both in tables.items() if len(both[0])}
+    differences = paired_intervals(list(tables.values()), scoring_of(runs[0].scoring, "f1"))
+    known = any(difference.known for difference in differences)
     apart = {
         pair
-        for pair, sure, p_value in zip(pairs, known, holm(p_values), strict=True)
-        if sure and p_value <= LEVEL
+        for pair, difference in zip(tables, differences, strict=True)
+        if difference.known and difference.p_value <= LEVEL
     }
-    letters = letters_of(len(scored), apart) if any(known) else [""] * len(scored)
+    letters = letters_of(len(scored), apart) if known else [""] * len(scored)
     return Board(
         tool=runs[0].tool,
         data=data,
@@ -131,7 +134,7 @@ def rank(
             Standing(*row, own_letters) for row, own_letters in zip(scored, letters, strict=True)
         ),
         told_apart=frozenset((scored[first][0], scored[second][0]) for first, second in apart),
-        known=any(known),
+        known=known,
     )
 
 

@@ -94,7 +94,7 @@ class _Simulated:
     @classmethod
     def from_pairs(cls, pairs: Ints, scoring: Scoring, level: float = LEVEL) -> _Simulated | None:
         added, share, items = contributions(pairs, scoring)
-        if np.isnan(added).any() or np.count_nonzero(added) < FEWEST_FOR_VERDICT:
+        if np.count_nonzero(added) < FEWEST_FOR_VERDICT:
             return None
         rest = added - added.sum() * share
         return cls(len(pairs) * rest, items * share, level)

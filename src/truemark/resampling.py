@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
-
+Floats = NDArray[np.float64]
 FLIPPED = 1_000  # rows that get a sign of their own; of more rows, those furthest from zero
 _AT_ONCE = 1_000
 
@@ -34,7 +29,9 @@ def flipped_sums(columns: Floats, flips: int, generator: np.random.Generator) ->
         signs = 2.0 * generator.integers(0, 2, shape, dtype=np.int8) - 1.0
         sums.append(signs @ outer)
         if len(inner):
-            sums[-1] += generator.standard_normal((shape[0], columns.shape[1])) @ _root(inner)
+            sums[-1] += generator.multivariate_normal(
+                np.zeros(columns.shape[1]), inner.T @ inner, shape[0], "ignore", method="eigh"
+            )
     total: Floats = np.concatenate(sums) * size
     return total
 
@@ -43,10 +40,3 @@ def _all_signs(count: int) -> Floats:
     """Return all choices of signs for so many rows, the first row always plus."""
     choices = np.arange(2 ** (count - 1))[:, np.newaxis]
     return 1 - 2 * (choices >> np.arange(count) & 1)[:, ::-1].astype(np.float64)
-
-
-def _root(rows: Floats) -> Floats:
-    """Return a matrix that gives independent normal draws the covariance of the flipped sums."""
-    values, vectors = np.linalg.eigh(rows.T @ rows)
-    root: Floats = (vectors * np.sqrt(np.maximum(values, 0))).T
-    return root

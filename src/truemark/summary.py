@@ -99,7 +99,7 @@ def failed_units(run: Run) -> tuple[Unit, ...]:
 
 def scoring_of(rules: ScoringRules, measure: Measure) -> Scoring:
     """Return how a run computes the measure."""
-    return Scoring(measure, rules.empty, rules.weights)
+    return Scoring(measure, rules.empty)
 
 
 def by_group(

@@ -29,13 +29,13 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from truemark.counts import EQUAL_WEIGHTS, Counts, Weights, score_columns, scores
+from truemark.counts import Counts, scores
 from truemark.resampling import flipped_sums
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-Measure = Literal["precision", "recall", "f1", "weighted", "clean"]
+Measure = Literal["precision", "recall", "f1", "clean"]
 Verdict = Literal["better", "worse", "not distinguishable", "too few to tell"]
 MEASURES: tuple[Measure, ...] = ("f1", "precision", "recall")
 ALL_MEASURES: tuple[Measure, ...] = (*MEASURES, "clean")
@@ -57,7 +57,7 @@ _STEPS = 40  # of a bisection
 
 @dataclass(frozen=True, slots=True)
 class Scoring:
-    """Which score is meant and how it is computed from counts.
+    """Which score is meant; one of nothing is `empty`.
 
     Tables have a row of tp, fp, fn per cluster; for the share of clean units, two more columns
     hold the number of units without and with a mistake.
@@ -65,45 +65,30 @@ class Scoring:
 
     measure: Measure
     empty: float
-    weights: Weights = EQUAL_WEIGHTS
 
     def __call__(self, counts: Counts) -> float:
-        ratios = scores(counts, empty=self.empty, weights=self.weights)
-        value: float = getattr(ratios, self.measure)
+        value: float = getattr(scores(counts, empty=self.empty), self.measure)
         return value
 
-    def of_rows(self, rows: Ints | Floats) -> Floats:
-        """Score each row."""
-        if self.measure == "clean":
-            clean, units = rows[..., 3], rows[..., 3] + rows[..., 4]
-            share: Floats = np.where(units > 0, clean / np.maximum(units, 1), self.empty)
-            return share
-        ratios = score_columns(
-            rows[..., 0], rows[..., 1], rows[..., 2], empty=self.empty, weights=self.weights
-        )
-        return ratios[self.measure]
-
-    def ratios(self, rows: Ints | Floats) -> list[tuple[float, Floats, Floats]]:
-        """Return what the score adds up: per ratio its weight, numerators and denominators."""
+    def parts(self, rows: Ints | Floats) -> tuple[Floats, Floats]:
+        """Return what is right in each row, and the items that it is a share of."""
         counts = np.asarray(rows, dtype=np.float64)
         tp, fp, fn = counts[..., 0], counts[..., 1], counts[..., 2]
         match self.measure:
             case "f1":
-                return [(1.0, 2 * tp, 2 * tp + fp + fn)]
+                return 2 * tp, 2 * tp + fp + fn
             case "precision":
-                return [(1.0, tp, tp + fp)]
+                return tp, tp + fp
             case "recall":
-                return [(1.0, tp, tp + fn)]
+                return tp, tp + fn
             case "clean":
-                return [(1.0, counts[..., 3], counts[..., 3] + counts[..., 4])]
-        whole = self.weights.precision + self.weights.recall
-        parts = ((self.weights.precision, tp + fp), (self.weights.recall, tp + fn))
-        return [(weight / whole, tp, made) for weight, made in parts if weight]
+                return counts[..., 3], counts[..., 3] + counts[..., 4]
 
-    def items(self, rows: Ints | Floats) -> Floats:
-        """Count what each row's score is a share of; the fewest where it has several."""
-        counted = [denominators for _, _, denominators in self.ratios(rows)]
-        return np.min(counted, axis=0) if counted else np.zeros(np.shape(rows)[:-1])
+    def of_rows(self, rows: Ints | Floats) -> Floats:
+        """Score each row."""
+        right, items = self.parts(rows)
+        score: Floats = np.where(items > 0, right / np.maximum(items, 1e-300), self.empty)
+        return score
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +184,7 @@ def intervals_of(table: Ints, scorings: Iterable[Scoring]) -> tuple[Interval, ..
     intervals = []
     for scoring in scorings:
         value, low, high = (float(number) for number in score_ends(ordered, scoring))
-        items = scoring.items(ordered)
+        _, items = scoring.parts(ordered)
         largest = float(items.max() / max(items.sum(), 1))
         intervals.append(Interval(value, low, high, len(table), largest))
     return tuple(intervals)
@@ -217,7 +202,7 @@ def score_ends(tables: Ints, scoring: Scoring) -> tuple[Floats, Floats, Floats]:
         return value, np.zeros_like(value), np.ones_like(value)
     changes = scoring.of_rows(whole - tables) - value[..., np.newaxis]
     variance = (clusters - 1) / clusters * (changes**2).sum(axis=-1)
-    items = scoring.items(whole[..., 0, :])
+    _, items = scoring.parts(whole[..., 0, :])
     spread = value * (1 - value)
     most = _TRIALS_PER_ITEM * items
     trials = np.where(spread > variance * most, most, spread / np.maximum(variance, 1e-300))
@@ -266,8 +251,8 @@ def paired_intervals(
     """Return a difference per pair of tables, corrected by Holm's method for their number."""
     tests = [_PairedTest(paired_rows(first, second), scoring) for first, second in tables]
     p_values = [test.p_value for test in tests]
-    corrected = zip(tests, holm(p_values), holm_levels(p_values), strict=True)
-    return tuple(test.interval(p_value, level) for test, p_value, level in corrected)
+    corrected = zip(tests, holm(p_values), strict=True)
+    return tuple(test.interval(p_value, level) for test, (p_value, level) in corrected)
 
 
 def paired_rows(first: Ints, second: Ints) -> Ints:
@@ -284,28 +269,23 @@ def contributions(pairs: Ints, scoring: Scoring) -> tuple[Floats, Floats, Floats
 
     Rows of `pairs` are the counts of both systems, side by side. A cluster that both did alike
     adds nothing, and all add up to the difference. Where one system has nothing to take a share
-    of, all is NaN.
+    of, nothing adds anything.
     """
     half = pairs.shape[-1] // 2
-    added = np.zeros(pairs.shape[:-1])
-    share = np.zeros(pairs.shape[:-1])
-    fewest = np.full(pairs.shape[:-2], np.inf)
-    for (weight, right, made), (_, other_right, other_made) in zip(
-        scoring.ratios(pairs[..., :half]), scoring.ratios(pairs[..., half:]), strict=True
-    ):
-        count, other_count = (items.sum(axis=-1, keepdims=True) for items in (made, other_made))
-        with np.errstate(divide="ignore", invalid="ignore"):
-            pooled = (right + other_right).sum(axis=-1, keepdims=True) / (count + other_count)
-            mean = 2 * count * other_count / (count + other_count)
-            apart = (right - other_right) - pooled * (made - other_made)
-            together = (right + other_right) - pooled * (made + other_made)
-            # A system that marks more counts for more; easy clusters must not count for it.
-            together = _centred(together, made + other_made, apart != 0)
-            tilt = (count - other_count) / (2 * count * other_count)
-            added += weight * (apart / mean - tilt * together)
-            share += weight * (made / count + other_made / other_count) / 2
-        fewest = np.minimum(fewest, mean[..., 0])
-    return added, share, fewest
+    right, made = scoring.parts(pairs[..., :half])
+    other_right, other_made = scoring.parts(pairs[..., half:])
+    count, other_count = (items.sum(axis=-1, keepdims=True) for items in (made, other_made))
+    known = (count > 0) & (other_count > 0)
+    count, other_count = np.where(known, count, 1), np.where(known, other_count, 1)
+    pooled = (right + other_right).sum(axis=-1, keepdims=True) / (count + other_count)
+    mean = 2 * count * other_count / (count + other_count)
+    apart = (right - other_right) - pooled * (made - other_made)
+    together = (right + other_right) - pooled * (made + other_made)
+    # A system that marks more counts for more; easy clusters must not count for it.
+    together = _centred(together, made + other_made, apart != 0)
+    added = apart / mean - (count - other_count) / (2 * count * other_count) * together
+    share = (made / count + other_made / other_count) / 2
+    return np.where(known, added, 0), np.where(known, share, 0), mean[..., 0]
 
 
 def _centred(values: Floats, sizes: Floats, chosen: NDArray[np.bool_]) -> Floats:
@@ -317,58 +297,67 @@ def _centred(values: Floats, sizes: Floats, chosen: NDArray[np.bool_]) -> Floats
 
 
 class _PairedTest:
-    """The test of one difference, and the interval of what it does not reject."""
+    """The test of one difference, for every true difference that may be asked about.
+
+    If the true one is smaller by an excess than what was found, a cluster adds its rest and its
+    share of the excess; sums of these and of their cubes follow from the sums of six columns.
+    """
 
     def __init__(self, pairs: Ints, scoring: Scoring) -> None:
         whole, half = pairs.sum(axis=0), pairs.shape[1] // 2
         self.clusters = len(pairs)
         self.value = float(scoring.of_rows(whole[:half]) - scoring.of_rows(whole[half:]))
-        self.p_value, self._unseen = 1.0, 1.0
-        self._flips = None
         added, share, items = contributions(pairs, scoring)
-        if np.isnan(added).any():
-            return
-        self._flips = _Flips(added - self.value * share, share)
-        self._unseen = min(1.0, _UNSEEN_ITEMS / float(items))
-        if abs(self.value) > self._unseen:
-            self.p_value = self._flips.p_value(self.value)
-
-    def interval(self, p_value: float, level: float) -> PairedInterval:
-        """Return the interval at this level, beside a p-value that was corrected as the level."""
-        low, high = -1.0, 1.0
-        if self._flips is not None:
-            holds_0 = p_value > LEVEL
-            low = _edge(self._flips, self.value, -1.0, level, holds_0)
-            high = _edge(self._flips, self.value, 1.0, level, holds_0)
-            low, high = min(low, self.value - self._unseen), max(high, self.value + self._unseen)
-        ends = max(low, -1.0), min(high, 1.0)
-        return PairedInterval(
-            self.value, *ends, p_value, self.clusters, self.p_value, confidence=1 - level
-        )
-
-
-class _Flips:
-    """The sums under flipped signs, for every true difference that may be asked about.
-
-    If the true difference is `value - excess`, a cluster adds its `rest` and its share of the
-    excess; sums of these and of their cubes follow from the sums of six columns.
-    """
-
-    def __init__(self, rest: Floats, share: Floats) -> None:
+        rest = added - self.value * share
         columns = (rest, share, rest**3, 3 * rest**2 * share, 3 * rest * share**2, share**3)
         generator = np.random.default_rng(DEFAULT_SEED)
         self._sums = flipped_sums(np.stack(columns, axis=1), FLIPS, generator).T
-        self._squares = (float(rest @ rest), float(2 * rest @ share), float(share @ share))
+        self._squares = np.array((rest @ rest, 2 * rest @ share, share @ share))
+        self._unseen = min(1.0, _UNSEEN_ITEMS / float(items))
+        self.p_value = self._p_value(0.0) if abs(self.value) > self._unseen else 1.0
 
-    def p_value(self, excess: float) -> float:
-        """Return how often chance gives a sum as large as that of an excess of this size."""
+    def _p_value(self, difference: float) -> float:
+        """Return how often chance gives what was found, if this is the true difference."""
+        excess = self.value - difference
         powers = excess ** np.arange(4)
-        square = float(np.array(self._squares) @ powers[:3])
+        square = float(self._squares @ powers[:3])
         if square <= 0:
             return 1.0
         first = (self._sums[0] + excess * self._sums[1]) / math.sqrt(square)
         third = powers @ self._sums[2:] / square**1.5
         return float(flip_p_values(first[:, np.newaxis], third[:, np.newaxis])[0])
+
+    def interval(self, p_value: float, level: float) -> PairedInterval:
+        """Return the interval at this level, beside a p-value that was corrected as the level."""
+        low, high = (self._end(furthest, level, p_value > LEVEL) for furthest in (-1.0, 1.0))
+        low, high = min(low, self.value - self._unseen), max(high, self.value + self._unseen)
+        return PairedInterval(
+            self.value,
+            max(low, -1.0),
+            min(high, 1.0),
+            p_value,
+            self.clusters,
+            self.p_value,
+            confidence=1 - level,
+        )
+
+    def _end(self, furthest: float, level: float, holds_0: bool) -> float:
+        """Return the last difference towards `furthest` that is not rejected.
+
+        Whether the interval holds 0 is known already.
+        """
+        if self._p_value(furthest) > level:
+            return furthest
+        kept, rejected = self.value, furthest
+        if min(kept, rejected) < 0 < max(kept, rejected):
+            kept, rejected = (0.0, rejected) if holds_0 else (kept, 0.0)
+        for _ in range(_STEPS):
+            middle = (kept + rejected) / 2
+            if self._p_value(middle) > level:
+                kept = middle
+            else:
+                rejected = middle
+        return kept
 
 
 def flip_p_values(first: Floats, third: Floats) -> Floats:
@@ -380,25 +369,6 @@ def flip_p_values(first: Floats, third: Floats) -> Floats:
     size = np.abs(first + _SKEWNESS_CORRECTED * third * (2 * first**2 + 1) / 6)
     shares: Floats = (size >= size[0] * (1 - _ROUNDING)).mean(axis=0)
     return shares
-
-
-def _edge(flips: _Flips, value: float, furthest: float, level: float, holds_0: bool) -> float:
-    """Return the last difference from `value` towards `furthest` that is not rejected.
-
-    Whether the interval holds 0 is known already.
-    """
-    if flips.p_value(value - furthest) > level:
-        return furthest
-    kept, rejected = value, furthest
-    if min(value, furthest) < 0 < max(value, furthest):
-        kept, rejected = (0.0, rejected) if holds_0 else (kept, 0.0)
-    for _ in range(_STEPS):
-        middle = (kept + rejected) / 2
-        if flips.p_value(value - middle) > level:
-            kept = middle
-        else:
-            rejected = middle
-    return kept
 
 
 @dataclass(frozen=True, slots=True)
@@ -443,53 +413,35 @@ def clustered_share(correct: Sequence[int], counts: Sequence[int]) -> Share | No
     return Share(share.value, share.low, share.high, int(made.sum()))
 
 
-def holm(p_values: Sequence[float]) -> tuple[float, ...]:
-    """Correct p-values for there being so many, by Holm's step-down method."""
-    adjusted = [0.0] * len(p_values)
-    highest = 0.0
-    for rank, place in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
-        highest = max(highest, min(1.0, (len(p_values) - rank) * p_values[place]))
-        adjusted[place] = highest
-    return tuple(adjusted)
+def holm(p_values: Sequence[float]) -> tuple[tuple[float, float], ...]:
+    """Correct p-values for their number by Holm's method; return each with the level it is held to.
 
-
-def holm_levels(p_values: Sequence[float]) -> tuple[float, ...]:
-    """Return the level at which Holm's method tests each p-value.
-
-    The smallest is tested at 0.05 divided by their number, the next at 0.05 divided by one less,
+    The smallest is held to 0.05 divided by their number, the next to 0.05 divided by one less,
     and so on up to the first that is not rejected, whose level holds for the rest.
     """
-    rejected = sum(p_value <= LEVEL for p_value in holm(p_values))
-    levels = [0.0] * len(p_values)
-    for rank, place in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
-        levels[place] = LEVEL / (len(p_values) - min(rank, rejected))
-    return tuple(levels)
+    count, highest, level = len(p_values), 0.0, LEVEL
+    corrected = [(1.0, LEVEL)] * count
+    for rank, place in enumerate(sorted(range(count), key=p_values.__getitem__)):
+        if highest <= LEVEL:
+            level = LEVEL / (count - rank)
+        highest = max(highest, min(1.0, (count - rank) * p_values[place]))
+        corrected[place] = highest, level
+    return tuple(corrected)
 
 
 @cache
 def t_quantile(probability: float, freedom: int) -> float:
     """Return the quantile of Student's t with so many degrees of freedom."""
-    if freedom == 1:
-        return math.tan(math.pi * (probability - 0.5))
-    if freedom == 2:
-        return (2 * probability - 1) / math.sqrt(2 * probability * (1 - probability))
-    z = _NORMAL.inv_cdf(probability)
-    # The Cornish-Fisher expansion around the normal quantile, which is exact for many degrees.
-    terms = (
-        (z**3 + z) / 4,
-        (5 * z**5 + 16 * z**3 + 3 * z) / 96,
-        (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384,
-        (79 * z**9 + 776 * z**7 + 1482 * z**5 - 1920 * z**3 - 945 * z) / 92160,
-    )
-    quantile = z + sum(term / float(freedom) ** power for power, term in enumerate(terms, start=1))
     if freedom > 200:
-        return quantile
-    scale = math.lgamma((freedom + 1) / 2) - math.lgamma(freedom / 2)
-    scale -= math.log(freedom * math.pi) / 2
-    for _ in range(8):  # Newton's method
-        density = math.exp(scale - (freedom + 1) / 2 * math.log1p(quantile**2 / freedom))
-        quantile -= (_t_distribution(quantile, freedom) - probability) / density
-    return quantile
+        z = _NORMAL.inv_cdf(probability)
+        correction = (5 * z**5 + 16 * z**3 + 3 * z) / 96
+        return z + (z**3 + z) / 4 / freedom + correction / freedom**2
+    low, high = -1_000.0, 1_000.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        below = _t_distribution(middle, freedom) < probability
+        low, high = (middle, high) if below else (low, middle)
+    return high
 
 
 def _t_distribution(value: float, freedom: int) -> float:
