@@ -79,6 +79,8 @@ def interrupt_cases(folder: str, seed: int, own: Own) -> Iterator[Finding]:
 def is_ours(outcome: Outcome) -> bool:
     """Whether the command had begun; before that, Python answers in its own way."""
     err = outcome.err.decode("utf-8", "replace")
+    if outcome.status == -signal.SIGINT and not err:  # before Python answers signals at all
+        return False
     return "Traceback" not in err or _OURS.search(err) is not None
 
 
