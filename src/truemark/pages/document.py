@@ -112,19 +112,12 @@ def _environment() -> Environment:
     return environment
 
 
-class Texts:
-    """Every text once; equal ones share a number."""
+Texts = dict[str, int]
+"""Every text once, with its number; equal ones share it."""
 
-    def __init__(self) -> None:
-        self.all: list[str] = []
-        self._numbers: dict[str, int] = {}
 
-    def number(self, text: str) -> int:
-        """Return where the text stands among all."""
-        if text not in self._numbers:
-            self._numbers[text] = len(self.all)
-            self.all.append(text)
-        return self._numbers[text]
+def _number(text: str, texts: Texts) -> int:
+    return texts.setdefault(text, len(texts))
 
 
 def utf16(text: str) -> Callable[[int], int]:
@@ -140,7 +133,8 @@ def utf16(text: str) -> Callable[[int], int]:
 
 def payload_of(groups: Sequence[tuple[str, Sequence[Shown]]], figures: Sequence[Figure]) -> object:
     """Gather the data of a report; each group is a heading and the runs that are compared."""
-    texts, roles = Texts(), Texts()
+    texts: Texts = {}
+    roles: Texts = {}
     runs: list[object] = []
     findings: list[list[object]] = []
     for place, (heading, group) in enumerate(groups):
@@ -157,8 +151,8 @@ def payload_of(groups: Sequence[tuple[str, Sequence[Shown]]], figures: Sequence[
         "columns": _COLUMNS,
         "findings": findings,
         "figures": [figure.drawn for figure in figures],
-        "texts": texts.all,
-        "roles": roles.all,
+        "texts": list(texts),
+        "roles": list(roles),
     }
 
 
@@ -171,7 +165,7 @@ def _run(run: Run, texts: Texts, roles: Texts) -> dict[str, object]:
                 "id": unit.id,
                 "repeat": unit.repeat,
                 "group": list(unit.group.items()),
-                "text": None if text is None else texts.number(text),
+                "text": None if text is None else _number(text, texts),
                 "marks": [] if text is None else _marks(unit.marks, text, roles),
                 "context": list(unit.context.items()),
             }
@@ -207,7 +201,7 @@ def _marks(marks: Sequence[Mark], text: str, roles: Texts) -> list[list[object]]
     for mark in marks:
         row: list[object] = [
             place(mark.start),
-            roles.number(mark.role),
+            _number(mark.role, roles),
             _rounded(mark.probability),
             place(mark.end) if mark.end > mark.start else None,
             None if mark.truth is None else place(mark.truth),
@@ -237,7 +231,7 @@ def _findings(run: Run, texts: Texts, roles: Texts) -> Iterator[dict[str, object
             "unit": finding.unit,
             "repeat": finding.repeat,
             "mistake": finding.mistake,
-            "text": texts.number(finding.text) if finding.text and not is_part else None,
+            "text": _number(finding.text, texts) if finding.text and not is_part else None,
             "at": None if at is None else utf16(finding.text)(at),
             "place": None if at is None or not whole else place(start + at),
             "from": place(start) if whole and finding.text else None,

@@ -6,29 +6,17 @@ import math
 import os
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
 from truemark.pages.document import document, payload_of
 from truemark.pages.figures import COLORS, Figure, Series
-from truemark.pages.scales import Scale, score_scale
+from truemark.pages.scales import score_scale
 from truemark.records import SUFFIX
 from truemark.timeline import PastRun, Timeline
 from truemark.wording import range_text
 
 _DAY_S = 86_400
-
-
-@dataclass(frozen=True, slots=True)
-class Chapter:
-    """The comparable runs of one tool, newest last, each with its link, and their chart."""
-
-    tool: str
-    data: str
-    runs: tuple[tuple[PastRun, str], ...]
-    scale: Scale
-    figure: Figure
 
 
 def history_page(timeline: Timeline, title: str, folder: Path | None = None) -> str:
@@ -40,13 +28,23 @@ def history_page(timeline: Timeline, title: str, folder: Path | None = None) -> 
     for past in timeline.runs:
         together.setdefault((past.run.tool, past.data), []).append(past)
     names = timeline.data_names
-    chapters = [
-        _chapter(number, tool, names[data], [(past, _link(past.path, folder)) for past in runs])
-        for number, ((tool, data), runs) in enumerate(together.items())
-    ]
+    chapters, figures = [], []
+    for number, ((tool, data), comparable) in enumerate(together.items()):
+        runs = [(past, _link(past.path, folder)) for past in comparable]
+        scored = [past.summary.intervals["f1"] for past in comparable if past.summary.intervals]
+        figures.append(_history_figure(number, runs))
+        chapters.append(
+            {
+                "tool": tool,
+                "data": names[data],
+                "runs": runs,
+                "scale": score_scale(scored),
+                "figure": figures[-1],
+            }
+        )
     return document(
         "history.html.j2",
-        payload_of([], [chapter.figure for chapter in chapters]),
+        payload_of([], figures),
         title=title,
         chapters=chapters,
         warnings=timeline.warnings,
@@ -62,11 +60,6 @@ def _link(record: Path, folder: Path | None) -> str:
     page = record.with_name(record.name.removesuffix(SUFFIX) + ".html")
     target = page if page.is_file() else record
     return quote(Path(os.path.relpath(target.resolve(), folder.resolve())).as_posix())
-
-
-def _chapter(number: int, tool: str, data: str, runs: Sequence[tuple[PastRun, str]]) -> Chapter:
-    shown = [past.summary.intervals["f1"] for past, _ in runs if past.summary.intervals]
-    return Chapter(tool, data, tuple(runs), score_scale(shown), _history_figure(number, runs))
 
 
 def _history_figure(number: int, runs: Sequence[tuple[PastRun, str]]) -> Figure:

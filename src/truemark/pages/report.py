@@ -36,26 +36,6 @@ class Bar:
 
 
 @dataclass(frozen=True, slots=True)
-class Spending:
-    """What a run cost and how long its units took, where known and not replayed."""
-
-    name: str
-    seconds: float | None
-    median_s: float | None
-    slowest_s: float | None  # 95 of 100 took less
-    cost: float | None
-    cost_per_unit: float | None
-    tokens: tuple[tuple[str, int], ...]
-    replayed: int
-
-    @property
-    def known(self) -> bool:
-        return any(value is not None for value in (self.seconds, self.median_s, self.cost)) or bool(
-            self.tokens
-        )
-
-
-@dataclass(frozen=True, slots=True)
 class Group:
     """Runs that can be compared; the first is the baseline.
 
@@ -184,9 +164,9 @@ class Group:
         )
 
     @property
-    def spendings(self) -> list[Spending]:
+    def spendings(self) -> list[dict[str, object]]:
         spendings = [_spending(shown.name, shown.run) for shown in self.shown]
-        return [spending for spending in spendings if spending.known]
+        return [spending for spending in spendings if spending]
 
     @property
     def failed(self) -> list[tuple[str, Unit]]:
@@ -358,20 +338,24 @@ def _per_run(counts: Counter[int], runs: Sequence[Run]) -> tuple[int, ...]:
     return tuple(counts[number] for number in range(len(runs)))
 
 
-def _spending(name: str, run: Run) -> Spending:
+def _spending(name: str, run: Run) -> dict[str, object] | None:
+    """Say what a run cost and how long its units took, where known and not replayed."""
     spent = [unit for unit in run.units if not unit.replayed]
     seconds = [unit.seconds for unit in spent if unit.seconds is not None]
     costs = [unit.cost for unit in spent if unit.cost is not None]
     tokens: Counter[str] = Counter()
     for unit in spent:
         tokens.update(unit.tokens)
-    return Spending(
-        name=name,
-        seconds=run.seconds,
-        median_s=median(seconds) if seconds else None,
-        slowest_s=quantiles(seconds, n=20, method="inclusive")[-1] if len(seconds) > 1 else None,
-        cost=sum(costs) if costs else None,
-        cost_per_unit=sum(costs) / len(costs) if costs else None,
-        tokens=tuple((+tokens).items()),
-        replayed=len(run.units) - len(spent),
-    )
+    if run.seconds is None and not (seconds or costs or +tokens):
+        return None
+    return {
+        "name": name,
+        "seconds": run.seconds,
+        "median_s": median(seconds) if seconds else None,
+        # 95 of 100 took less.
+        "slowest_s": quantiles(seconds, n=20, method="inclusive")[-1] if len(seconds) > 1 else None,
+        "cost": sum(costs) if costs else None,
+        "cost_per_unit": sum(costs) / len(costs) if costs else None,
+        "tokens": list((+tokens).items()),
+        "replayed": len(run.units) - len(spent),
+    }
