@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import product
 from pathlib import Path
 from typing import NamedTuple
@@ -21,13 +21,13 @@ from cal_ai.extractors.reader import thresholds as stored
 from cal_ai.extractors.reader.decide import (
     Found,
     Levels,
-    Reading,
     Thresholds,
     confidence,
     decide,
+    likely,
     read_twice,
 )
-from cal_ai.extractors.reader.mentions import read_dialogue
+from cal_ai.extractors.reader.limits import read_relevant
 from cal_ai.extractors.reader.network import Network
 from training.reader.conversations import Conversation, is_dev, read_conversations
 from truemark.counts import total
@@ -44,14 +44,25 @@ ACTIONS: tuple[Action, ...] = ("create", "update", "delete")
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """A conversation with what the network says of it."""
+    """A conversation with what may have been agreed in it; `judged` keeps what was scored."""
 
     sample: Sample
-    reading: Reading
+    found: tuple[Found, ...]
+    judged: dict[tuple[int, ...], Scored] = field(default_factory=dict)
 
     def findings(self, thresholds: Thresholds) -> list[Found]:
         """The events at these thresholds."""
-        return decide(self.reading, thresholds)
+        return likely(self.found, thresholds)
+
+    def scored(self, findings: Sequence[Found]) -> Scored:
+        """What they are worth, worked out once for the same ones."""
+        key = tuple(map(id, findings))
+        if key not in self.judged:
+            events = tuple(it.event for it in findings)
+            result = score(self.sample, events, Spent(0.0, 1, None))
+            assert isinstance(result, Scored), "every conversation has its truth"
+            self.judged[key] = result
+        return self.judged[key]
 
 
 class Judgement(NamedTuple):
@@ -83,18 +94,13 @@ def as_sample(one: Conversation) -> Sample:
 def read_all(network: Network, samples: Iterable[Sample]) -> Iterator[Read]:
     """Each sample, read once."""
     for sample in samples:
-        yield Read(sample, read_twice(network, read_dialogue(sample.request)))
+        readings = (read_twice(network, talk) for talk in read_relevant(sample.request))
+        yield Read(sample, tuple(decide(*readings)))
 
 
 def scored(reads: Sequence[Read], thresholds: Thresholds) -> list[Scored]:
     """Each sample scored at these thresholds."""
-    return [_judged(it, it.findings(thresholds)) for it in reads]
-
-
-def _judged(read: Read, findings: Sequence[Found]) -> Scored:
-    result = score(read.sample, tuple(it.event for it in findings), Spent(0.0, 1, None))
-    assert isinstance(result, Scored), "every conversation has its truth"
-    return result
+    return [it.scored(it.findings(thresholds)) for it in reads]
 
 
 def best_thresholds(reads: Sequence[Read]) -> Thresholds:
@@ -113,8 +119,7 @@ def best_thresholds(reads: Sequence[Read]) -> Thresholds:
 def _with_words(action: Action, found: Thresholds, judged: Sequence[Judgement]) -> Levels:
     own = [it for it in judged if it.action == action]
     high = level(own, HIGH_IS_RIGHT)
-    levels: Levels = getattr(found, action)
-    return replace(levels, medium=min(high, level(own, MEDIUM_IS_RIGHT)), high=high)
+    return replace(getattr(found, action), medium=min(high, level(own, MEDIUM_IS_RIGHT)), high=high)
 
 
 def left_alone(results: Sequence[Scored]) -> float:
@@ -127,7 +132,7 @@ def judgements(reads: Sequence[Read], thresholds: Thresholds) -> Iterator[Judgem
     """What was found, and whether it is right."""
     for it in reads:
         findings = it.findings(thresholds)
-        result = _judged(it, findings)
+        result = it.scored(findings)
         right = {pair.extracted for pair in result.pairs if pair.is_match}
         for place, found in enumerate(findings):
             word = confidence(found, thresholds)

@@ -115,14 +115,24 @@ def _proposals(candidates: Candidates, encoded: Encoded, scores: Logits) -> tupl
     return tuple(proposals)
 
 
-def decide(reading: Reading, thresholds: Thresholds) -> list[Found]:
-    """Decide on the events of a talk, changes of the calendar first."""
-    changes = list(_changes(reading, thresholds))
+def decide(reading: Reading, *others: Reading) -> list[Found]:
+    """Decide what may have been agreed and how likely it is, changes of the calendar first.
+
+    Of other readings, with one more event each, only what becomes of that event counts.
+    """
+    changes = list(_changes(reading))
+    for other in others:
+        last = other.talk.request.context[-1].id
+        changes += (it for it in _changes(other) if it.event.existing_event_id == last)
     changes.sort(key=lambda change: change.event.existing_event_id or 0)
-    moved = {change.event.start_time for change in changes if change.event.action == "update"}
-    new_events = _likeliest(_new_events(reading, thresholds.create.found))
-    created = [_created(reading.talk, new) for new in new_events if new.span.start not in moved]
-    return [*changes, *created]
+    return [*changes, *(_created(reading.talk, new) for new in _likeliest(_new_events(reading)))]
+
+
+def likely(findings: Iterable[Found], thresholds: Thresholds) -> list[Found]:
+    """Keep what is likely enough; what was moved to a time is not created there as well."""
+    kept = [it for it in findings if it.probability >= getattr(thresholds, it.event.action).found]
+    moved = {it.event.start_time for it in kept if it.event.action == "update"}
+    return [it for it in kept if it.event.action != "create" or it.event.start_time not in moved]
 
 
 def confidence(found: Found, thresholds: Thresholds) -> Confidence:
@@ -141,7 +151,7 @@ def _looked(reading: Reading, *, pairs: bool) -> Iterator[tuple[Proposal, FloatA
             yield proposal, verdict.astype(np.float64), words.astype(np.float64)
 
 
-def _changes(reading: Reading, thresholds: Thresholds) -> Iterator[Found]:
+def _changes(reading: Reading) -> Iterator[Found]:
     talk = reading.talk
     for proposal, verdict, said in _looked(reading, pairs=False):
         calendar = talk.request.context[proposal.place]
@@ -149,15 +159,11 @@ def _changes(reading: Reading, thresholds: Thresholds) -> Iterator[Found]:
             proposal, _is_not(verdict[2:], KEEP)
         )
         lines = _settling(reading.encoded, proposal.look, said)
-        if delete >= thresholds.delete.found and delete >= update:
-            event = Event("delete", calendar.summary, existing_event_id=calendar.id)
-            yield Found(event, float(delete), lines)
-        elif update >= thresholds.update.found:
+        event, chance = Event("delete", calendar.summary), float(delete)
+        if update > delete:
             span, surely = _moved(reading, calendar, proposal.look, said)
-            if update * surely >= thresholds.update.found:
-                event = _timed("update", calendar.summary, span, talk)
-                event = replace(event, existing_event_id=calendar.id)
-                yield Found(event, float(update) * surely, lines)
+            event, chance = _timed("update", calendar.summary, span, talk), float(update) * surely
+        yield Found(replace(event, existing_event_id=calendar.id), chance, lines)
 
 
 def _chance(proposal: Proposal, second: float) -> float:
@@ -210,22 +216,23 @@ def _settling(encoded: Encoded, look: Look, said: FloatArray) -> tuple[int, ...]
     return tuple(sorted({int(line[at]) for at in likely}))[-_MOST_QUOTED:]
 
 
-def _new_events(reading: Reading, threshold: float) -> Iterator[_New]:
+def _new_events(reading: Reading) -> Iterator[_New]:
     talk, candidates = reading.talk, reading.candidates
-    # What begins together with a calendar event is that event under another name.
-    known = {changed_span(talk, event, None, None).start for event in talk.request.context}
     for proposal, verdict, said in _looked(reading, pairs=True):
         pair = candidates.pairs[proposal.place]
         origins = reading.encoded.origins[proposal.look.window]
         title, surely = named(talk.lines, origins, said)
         chance = surely * _chance(proposal, float(verdict[0]))
-        if chance < threshold:
-            continue
         when, day = candidates.spoken(talk, pair.when), candidates.spoken(talk, pair.day)
         span = new_span(talk, when, day, title, late=bool(verdict[1] > 0))
-        if span is not None and span.start not in known:
+        if span is not None and not any(_is(span, title, it, talk) for it in talk.request.context):
             lines = _settling(reading.encoded, proposal.look, said)
             yield _New(pair, chance, title, lines, span)
+
+
+def _is(span: Slot, title: str, event: ContextEvent, talk: Dialogue) -> bool:
+    """Whether a new event is that of the calendar: it begins with it and shares a word."""
+    return span.start == changed_span(talk, event, None, None).start and alike(title, event.summary)
 
 
 def _likeliest(new_events: Iterable[_New]) -> list[_New]:

@@ -10,16 +10,9 @@ from textwrap import shorten
 from cal_ai.events import Event
 from cal_ai.extractors.answers import render_answer
 from cal_ai.extractors.protocol import Extraction, Request
-from cal_ai.extractors.reader.decide import confidence, decide, read_twice
-from cal_ai.extractors.reader.limits import (
-    TooLong,
-    halves,
-    length_of,
-    refusal,
-    with_few_events,
-)
-from cal_ai.extractors.reader.marks import MOST_READ
-from cal_ai.extractors.reader.mentions import Dialogue, read_dialogue
+from cal_ai.extractors.reader.decide import confidence, decide, likely, read_twice
+from cal_ai.extractors.reader.limits import TooLong, halves, length_of, read_relevant, refusal
+from cal_ai.extractors.reader.mentions import Dialogue
 from cal_ai.extractors.reader.network import MODEL, shared_network
 from cal_ai.extractors.reader.thresholds import THRESHOLDS
 from truemark.files import checksum
@@ -75,9 +68,9 @@ def read_events(request: Request) -> tuple[Event, ...]:
 
 def _read(request: Request, parts: int) -> dict[object, Event]:
     """Return events by what they change or when they begin; read what is too long in halves."""
-    talk = read_dialogue(with_few_events(request, MOST_READ))
+    talks = read_relevant(request)
     try:
-        events = decide(read_twice(shared_network(), talk), THRESHOLDS)
+        readings = [read_twice(shared_network(), talk) for talk in talks]
     except TooLong:
         if parts == 1:
             raise
@@ -85,11 +78,12 @@ def _read(request: Request, parts: int) -> dict[object, Event]:
         # Of two events about the same the later one counts; changes of the calendar come first.
         both = first | second
         return dict(sorted(both.items(), key=lambda item: item[1].action == "create"))
+    events = likely(decide(*readings), THRESHOLDS)
     return {
         found.event.existing_event_id or found.event.start_time: replace(
             found.event,
             confidence=confidence(found, THRESHOLDS),
-            reasoning=_quoted(talk, found.lines),
+            reasoning=_quoted(talks[0], found.lines),
         )
         for found in events
     }

@@ -6,17 +6,17 @@ import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import date, datetime
+from datetime import date
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from cal_ai.events import ContextEvent
 from cal_ai.extractors.reader.activities import noun_pattern
 from cal_ai.extractors.reader.candidates import NONE, Candidates
+from cal_ai.extractors.reader.limits import LONG_WORD, stem_of, title_words
 from cal_ai.extractors.reader.mentions import Dialogue, Mention
-from cal_ai.extractors.reader.patterns import small, small_pattern, words
+from cal_ai.extractors.reader.patterns import small, small_pattern
 from cal_ai.extractors.reader.reckoning import minute_of
 from cal_ai.extractors.reader.windows import owners_of, split_lines
 from cal_ai.transcripts.conversation import same_person
@@ -34,14 +34,14 @@ WHEN, DAY, EVENT, PAIR, CHANGE = range(1, 6)
 WINDOW = 448
 MENTIONS_OF_A_NODE = 6
 MOST_EVENTS = 8  # that have a mark of their own
-MOST_READ = 12  # events of a calendar
 APART = 6  # lines at most
-# Together with a calendar of MOST_READ events the longest line still fits into a window.
+# Together with a calendar of twelve events the longest line still fits into a window.
 _LONGEST_NAME, _LONGEST_LINE, _LONGEST_EVENT = 6, 176, 30
-_WORD = re.compile(r"\w{3,}")
-_COMMON = words(
-    "the and for with from this that our your her his their call meeting appointment session"
-)
+_PARTS_OF_TEXT = re.compile(r"\w+|\W+")
+# The clock and the names that the network sees are always the same: its answer must not depend on
+# when a talk is read or on what people are called. What times mean is in the marks.
+_NOW = "now Wednesday 4 March 9:00"
+_NAMES = ("Alice", "Ben", "Carol", "David", "Emma", "Frank", "Grace", "Henry", "Irene", "Jack")
 
 IntArray = npt.NDArray[np.int64]
 _Row = tuple[int, int, int, int, int, int]
@@ -121,6 +121,24 @@ class _Line:
     mentions: dict[int, tuple[int, int]] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True)
+class _Plain:
+    """What the network sees instead of the names of speakers and instead of dates."""
+
+    names: Mapping[str, str]
+    days: Mapping[date, int]
+
+    def text(self, text: str) -> tuple[str, list[tuple[int, int]]]:
+        """Replace names; return also which characters of the text each character stands for."""
+        said, places = "", list[tuple[int, int]]()
+        for part in _PARTS_OF_TEXT.finditer(text):
+            name = self.names.get(part[0])
+            said += name or part[0]
+            letters = [(at, at + 1) for at in range(*part.span())]
+            places += [part.span()] * len(name) if name else letters
+        return said, places
+
+
 class Marker:
     """Turns talks into arrays with the pieces of a SentencePiece model."""
 
@@ -129,8 +147,9 @@ class Marker:
 
     def encode(self, talk: Dialogue, candidates: Candidates) -> Encoded:
         """Make the arrays of a talk; a list that would be empty gets one meaningless entry."""
-        head, events = self._head(talk)
-        lines = self._lines(talk)
+        plain = _plain(talk)
+        head, events = self._head(talk, plain)
+        lines = self._lines(talk, plain)
         windows = list(split_lines([len(line.rows) for line in lines], WINDOW - len(head)))
         length = len(head) + max(
             sum(len(line.rows) for line in lines[window.start : window.stop]) for window in windows
@@ -164,50 +183,54 @@ class Marker:
         arrays |= _places(talk, candidates, mentions, firsts)
         return Encoded(arrays, origins, mentions, begins, owners, (*events, len(head)))
 
-    def _head(self, talk: Dialogue) -> tuple[list[_Row], list[int]]:
-        """Encode the time of speaking and the calendar; return also where each event begins."""
+    def _head(self, talk: Dialogue, plain: _Plain) -> tuple[list[_Row], list[int]]:
+        """Encode a time of speaking and the calendar; return also where each event begins."""
         head: list[_Row] = [(BEGIN, 0, 0, 0, 0, 0)]
-        head += [(piece, 0, 0, 0, 0, 0) for piece, _ in self._split(f"now {_when(talk.now)}")]
+        head += [(piece, 0, 0, 0, 0, 0) for piece, _ in self._split(_NOW, plain)]
         places = []
         for number, event in enumerate(talk.request.context, 1):
-            marks = _event_marks(event, number, talk.now)
+            start = event.start.replace(tzinfo=None)
+            day, hour = plain.days[start.date()], _hour_mark(minute_of(start))
+            marks = (CALENDAR, 0, day, hour, min(number, MOST_EVENTS))
             places.append(len(head))
-            said = self._split(f"{event.summary}, {_when(event.start)}")[:_LONGEST_EVENT]
+            when = f"{start:%A} {start.hour}:{start:%M}"
+            said = self._split(f"{event.summary}, {when}", plain)[:_LONGEST_EVENT]
             if len(head) + len(said) > WINDOW // 2:
                 said = said[:2]
             head.append((SEPARATOR, *marks))
             head += [(piece, *marks) for piece, _ in said]
         return head, places
 
-    def _lines(self, talk: Dialogue) -> list[_Line]:
-        titles = [_words(event.summary) for event in talk.request.context]
+    def _lines(self, talk: Dialogue, plain: _Plain) -> list[_Line]:
+        titles = [title_words(event.summary) for event in talk.request.context]
         by_line: dict[int, list[tuple[int, Mention]]] = {}
         for place, mention in enumerate(talk.mentions):
             by_line.setdefault(mention.line, []).append((place, mention))
         return [
-            self._line(talk, number, by_line.get(number, ()), titles)
+            self._line(talk, plain, number, by_line.get(number, ()), titles)
             for number in range(len(talk.lines))
         ]
 
     def _line(
         self,
         talk: Dialogue,
+        plain: _Plain,
         number: int,
         mentions: Sequence[tuple[int, Mention]],
         titles: Sequence[frozenset[str]],
     ) -> _Line:
         text, speaker = talk.lines[number], talk.request.transcript.utterances[number].speaker
         role = OWNER if same_person(speaker, talk.request.owner) else OTHER
-        name = self._split(f"{speaker}:")[-_LONGEST_NAME:]
-        said = self._split(text)[:_LONGEST_LINE]
+        name = self._split(f"{speaker}:", plain)[-_LONGEST_NAME:]
+        said = self._split(text, plain)[:_LONGEST_LINE]
         rows = [(SEPARATOR, role, 0, 0, 0, 0), *((piece, role, 0, 0, 0, 0) for piece, _ in name)]
         line = _Line(rows, len(rows), [span for _, span in said])
         marks = np.zeros((len(said), 4), np.int64)
         for match in small_pattern(noun_pattern()).finditer(small(text)):
             first, last = _covered(line.spans, *match.span())
             marks[first:last, 0] = NOUN
-        for match in _WORD.finditer(text.lower()):
-            stem = _stem(match[0])
+        for match in LONG_WORD.finditer(text.lower()):
+            stem = stem_of(match[0])
             known = next((event for event, title in enumerate(titles, 1) if stem in title), 0)
             if known:
                 first, last = _covered(line.spans, *match.span())
@@ -215,7 +238,7 @@ class Marker:
         for place, mention in mentions:
             first, last = _covered(line.spans, mention.start, mention.end)
             if first < last:
-                marks[first:last, :3] = _mention_marks(mention, talk.now.date())
+                marks[first:last, :3] = _mention_marks(mention, plain)
                 line.mentions[place] = (line.offset + first, line.offset + last - 1)
         rows += [
             (piece, role, *map(int, of_piece))  # type: ignore[misc]
@@ -223,14 +246,34 @@ class Marker:
         ]
         return line
 
-    def _split(self, text: str) -> list[tuple[int, tuple[int, int]]]:
+    def _split(self, text: str, plain: _Plain) -> list[tuple[int, tuple[int, int]]]:
         """Split the text in small letters into pieces: their ids and places."""
+        said, places = plain.text(text)
         encoded: dict[str, Any] = self._pieces.encode(
-            plain_letters(text), return_type="offset_mapping"
+            plain_letters(said), return_type="offset_mapping"
         )
         unknown = self._pieces.unk_id()
         ids = (UNKNOWN if piece == unknown else piece + 1 for piece in encoded["ids"])
-        return list(zip(ids, encoded["offsets"], strict=True))
+        spans = (
+            (places[first][0], places[last - 1][1]) if first < last else (0, 0)
+            for first, last in encoded["offsets"]
+        )
+        return list(zip(ids, spans, strict=True))
+
+
+def _plain(talk: Dialogue) -> _Plain:
+    """Name speakers by the order in which they speak, and count the days to come that matter."""
+    said = " ".join(talk.lines)
+    speakers = dict.fromkeys(it.speaker for it in talk.request.transcript.utterances)
+    free = (name for name in _NAMES if name in speakers or name not in said)
+    spoken = (name for name in speakers if name.isalpha() and name.istitle())
+    names = dict(zip(spoken, free, strict=False))
+    today = talk.now.date()
+    days = {mention.value for mention in talk.mentions if isinstance(mention.value, date)}
+    days |= {event.start.date() for event in talk.request.context}
+    marks = {day: 1 + (day == today) for day in days}
+    ahead = sorted(day for day in days if day > today)
+    return _Plain(names, marks | {day: min(n, 23) for n, day in enumerate(ahead, 4)})
 
 
 def plain_letters(text: str) -> str:
@@ -241,36 +284,13 @@ def plain_letters(text: str) -> str:
     return lower.encode("utf-8", "replace").decode()
 
 
-def _when(moment: datetime) -> str:
-    return f"{moment:%A} {moment.day} {moment:%B} {moment.hour}:{moment:%M}"
-
-
-def _words(title: str) -> frozenset[str]:
-    spoken = (match[0] for match in _WORD.finditer(title.lower()))
-    return frozenset(_stem(word) for word in spoken if word not in _COMMON)
-
-
-def _stem(word: str) -> str:
-    return word[:-1] if len(word) > 4 and word.endswith("s") else word
-
-
-def _day_mark(day: date, today: date) -> int:
-    return max(-1, min((day - today).days, 21)) + 2
-
-
 def _hour_mark(minute: int) -> int:
     return minute % 720 // 30 + 1
 
 
-def _event_marks(event: ContextEvent, number: int, now: datetime) -> tuple[int, int, int, int, int]:
-    start = event.start.replace(tzinfo=None)
-    day, hour = _day_mark(start.date(), now.date()), _hour_mark(minute_of(start))
-    return (CALENDAR, 0, day, hour, min(number, MOST_EVENTS))
-
-
-def _mention_marks(mention: Mention, today: date) -> tuple[int, int, int]:
+def _mention_marks(mention: Mention, plain: _Plain) -> tuple[int, int, int]:
     value, is_clock = mention.value, mention.kind in ("clock", "until")
-    day = _day_mark(value, today) if isinstance(value, date) else 0
+    day = plain.days[value] if isinstance(value, date) else 0
     hour = _hour_mark(value) if is_clock and isinstance(value, int) else 0
     return MENTION_KINDS.index(mention.kind) + 1, day, hour
 

@@ -1,0 +1,67 @@
+"""What must not matter to the embedded extractor does not."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+import pytest
+from benchmarks.reader_stability import CHANGES, compared
+
+from cal_ai.benchmark.samples import Sample, bundled_folder, load_samples
+from cal_ai.events import ContextEvent
+from cal_ai.extractors.protocol import Request
+from cal_ai.extractors.reader.extractor import read_events
+from cal_ai.extractors.reader.limits import read_relevant
+
+SAMPLES = {it.name: it for it in load_samples(bundled_folder()).samples if it.category == "crud"}
+LUNCH = replace(SAMPLES["simple_lunch"].request, context=())
+THURSDAY = datetime(2026, 3, 5, 12, 30)
+NOW = THURSDAY - timedelta(days=2)
+
+
+def with_events(request: Request, *titles: str, at: datetime) -> Request:
+    context = (ContextEvent(n, it, at, at + timedelta(hours=1)) for n, it in enumerate(titles, 1))
+    return replace(request, context=tuple(context))
+
+
+@pytest.mark.parametrize("day", range(7))
+def test_the_first_lunch_of_the_guide_is_certain_at_any_time(day: int) -> None:
+    for minutes in (0, 547, 1126):
+        now = datetime(2026, 3, 2 + day) + timedelta(minutes=minutes)
+        [event] = read_events(replace(LUNCH, now=now))
+        assert (event.action, event.title, event.confidence) == (
+            "create",
+            "Lunch with Tomas",
+            "high",
+        )
+        assert event.start_time in (THURSDAY, THURSDAY + timedelta(days=7))
+
+
+@pytest.mark.parametrize("title", ["Team meeting", "Dentist"])
+def test_an_event_at_the_same_hour_does_not_make_a_new_one_vanish(title: str) -> None:
+    [event] = read_events(with_events(replace(LUNCH, now=NOW), title, at=THURSDAY))
+    assert (event.action, event.start_time) == ("create", THURSDAY)
+
+
+def test_events_that_share_neither_words_nor_time_are_not_read() -> None:
+    elsewhere = with_events(LUNCH, "Chess club", at=THURSDAY + timedelta(days=1))
+    assert [talk.request.context for talk in read_relevant(elsewhere)] == [()]
+    named = with_events(LUNCH, "Greek lesson", at=THURSDAY + timedelta(days=1))
+    assert [len(talk.request.context) for talk in read_relevant(named)] == [1]
+
+
+def test_greetings_at_the_ends_are_not_read() -> None:
+    lines = LUNCH.transcript.utterances
+    greeted = (lines[0]._replace(words="Hi Alice!"), *lines, lines[1]._replace(words="Bye!"))
+    asked = replace(LUNCH, transcript=replace(LUNCH.transcript, utterances=greeted))
+    assert read_relevant(asked)[0].lines == read_relevant(LUNCH)[0].lines
+
+
+@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize("name", ["boiler_check", "simple_lunch"])
+def test_the_answer_stays_the_same(name: str, change: str) -> None:
+    sample: Sample = SAMPLES[name]
+    view = CHANGES[change](sample.request, random.Random(3))
+    assert compared(sample.request, view) is not False
