@@ -119,7 +119,8 @@ def best_thresholds(reads: Sequence[Read]) -> Thresholds:
 def _with_words(action: Action, found: Thresholds, judged: Sequence[Judgement]) -> Levels:
     own = [it for it in judged if it.action == action]
     high = level(own, HIGH_IS_RIGHT)
-    return replace(getattr(found, action), medium=min(high, level(own, MEDIUM_IS_RIGHT)), high=high)
+    levels: Levels = getattr(found, action)
+    return replace(levels, medium=min(high, level(own, MEDIUM_IS_RIGHT)), high=high)
 
 
 def left_alone(results: Sequence[Scored]) -> float:
