@@ -123,16 +123,24 @@ def decide(reading: Reading, *others: Reading) -> list[Found]:
     changes = list(_changes(reading))
     for other in others:
         last = other.talk.request.context[-1].id
-        changes += (it for it in _changes(other) if it.event.existing_event_id == last)
+        changes += (change for change in _changes(other) if change.event.existing_event_id == last)
     changes.sort(key=lambda change: change.event.existing_event_id or 0)
     return [*changes, *(_created(reading.talk, new) for new in _likeliest(_new_events(reading)))]
 
 
 def likely(findings: Iterable[Found], thresholds: Thresholds) -> list[Found]:
     """Keep what is likely enough; what was moved to a time is not created there as well."""
-    kept = [it for it in findings if it.probability >= getattr(thresholds, it.event.action).found]
-    moved = {it.event.start_time for it in kept if it.event.action == "update"}
-    return [it for it in kept if it.event.action != "create" or it.event.start_time not in moved]
+    kept = [
+        found
+        for found in findings
+        if found.probability >= getattr(thresholds, found.event.action).found
+    ]
+    moved = {found.event.start_time for found in kept if found.event.action == "update"}
+    return [
+        found
+        for found in kept
+        if found.event.action != "create" or found.event.start_time not in moved
+    ]
 
 
 def confidence(found: Found, thresholds: Thresholds) -> Confidence:
@@ -225,13 +233,15 @@ def _new_events(reading: Reading) -> Iterator[_New]:
         chance = surely * _chance(proposal, float(verdict[0]))
         when, day = candidates.spoken(talk, pair.when), candidates.spoken(talk, pair.day)
         span = new_span(talk, when, day, title, late=bool(verdict[1] > 0))
-        if span is not None and not any(_is(span, title, it, talk) for it in talk.request.context):
+        if span is not None and not any(
+            _is_planned(span, title, event, talk) for event in talk.request.context
+        ):
             lines = _settling(reading.encoded, proposal.look, said)
             yield _New(pair, chance, title, lines, span)
 
 
-def _is(span: Slot, title: str, event: ContextEvent, talk: Dialogue) -> bool:
-    """Whether a new event is that of the calendar: it begins with it and shares a word."""
+def _is_planned(span: Slot, title: str, event: ContextEvent, talk: Dialogue) -> bool:
+    """Whether a new event is this one of the calendar: they begin together and share a word."""
     return span.start == changed_span(talk, event, None, None).start and alike(title, event.summary)
 
 

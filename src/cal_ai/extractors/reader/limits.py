@@ -61,8 +61,8 @@ def read_relevant(request: Request) -> list[Dialogue]:
     for the same reason.
     """
     utterances = request.transcript.utterances
-    names = {name for it in utterances for name in it.speaker.lower().split()}
-    telling = [place for place, it in enumerate(utterances) if not _greets(it.words, names)]
+    names = {name for said in utterances for name in said.speaker.lower().split()}
+    telling = [place for place, said in enumerate(utterances) if not _greets(said.words, names)]
     if telling:
         utterances = utterances[telling[0] : telling[-1] + 1]
         request = replace(request, transcript=Transcript(utterances))
@@ -71,7 +71,7 @@ def read_relevant(request: Request) -> list[Dialogue]:
         stem_of(word) for line in (*talk.lines, *names) for word in LONG_WORD.findall(line.lower())
     }
     days = {mention.value for mention in talk.mentions if mention.kind == "day"}
-    hours = {value % 720 for it in talk.mentions if isinstance(value := it.value, int)}
+    hours = {value % 720 for mention in talk.mentions if isinstance(value := mention.value, int)}
 
     def shared(event: ContextEvent) -> int:
         return len(title_words(event.summary) & spoken)
@@ -85,7 +85,7 @@ def read_relevant(request: Request) -> list[Dialogue]:
         if not shared(event)
     ]
     shown = [context, *((*context, event) for event in timed[:_MOST_TIMED])]
-    return [replace(talk, request=replace(request, context=it)) for it in shown]
+    return [replace(talk, request=replace(request, context=events)) for events in shown]
 
 
 def _greets(said: str, names: AbstractSet[str]) -> bool:

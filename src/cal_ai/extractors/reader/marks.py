@@ -264,7 +264,7 @@ class Marker:
 def _plain(talk: Dialogue) -> _Plain:
     """Name speakers by the order in which they speak, and count the days to come that matter."""
     said = " ".join(talk.lines)
-    speakers = dict.fromkeys(it.speaker for it in talk.request.transcript.utterances)
+    speakers = dict.fromkeys(turn.speaker for turn in talk.request.transcript.utterances)
     free = (name for name in _NAMES if name in speakers or name not in said)
     spoken = (name for name in speakers if name.isalpha() and name.istitle())
     names = dict(zip(spoken, free, strict=False))
