@@ -41,4 +41,4 @@ def test_the_guide_shows_what_is_printed_the_first_and_the_second_time(
     )
     assert first == shown
     last = second.splitlines()[-1]
-    assert f"ends in `{last}`" in text
+    assert f"ends with `{last}`" in text
