@@ -23,7 +23,7 @@ def row(folder: str) -> tuple[str, ...]:
     assert not summary.failed
     intervals = [summary.intervals[measure] for measure in ("precision", "recall", "f1")]
     scores = [f"{it.value:.3f} ({it.low:.3f} to {it.high:.3f})" for it in intervals]
-    return f"`{folder}`, {summary.scored} conversations", *scores
+    return f"{folder}, {summary.scored} conversations", *scores
 
 
 def main() -> None:
