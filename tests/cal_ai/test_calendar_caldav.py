@@ -7,6 +7,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
+from testing.hostile_server import Answer, HostileServer
 from tests.cal_ai.calendar_backends import BERLIN, CalDavBackend, at, vcalendar, vevent
 from tests.cal_ai.calendar_servers import PASSWORD, USER, Radicale, radicale_server
 
@@ -200,6 +201,30 @@ def test_an_answer_that_is_no_use_is_one_clear_line(reply: bytes, expected: str)
     with answering(reply) as url, pytest.raises(CalendarError) as refused:
         open_calendar(url)
     assert str(refused.value).startswith(f"caldav:{url}: {expected}")
+
+
+COLLECTION = (
+    b'<multistatus xmlns="DAV:"><response><href>/</href><propstat><prop><resourcetype>'
+    b'<calendar xmlns="urn:ietf:params:xml:ns:caldav"/></resourcetype></prop>'
+    b"<status>HTTP/1.1 200 OK</status></propstat></response></multistatus>"
+)
+
+
+@pytest.mark.parametrize(
+    ("status", "act"),
+    [
+        pytest.param(200, lambda calendar: calendar.get("one"), id="event"),
+        pytest.param(412, lambda calendar: calendar.create("one", LUNCH, "m"), id="refusal"),
+    ],
+)
+def test_an_answer_that_is_not_utf_8_is_one_clear_line(
+    status: int, act: Callable[[CalDavCalendar], object]
+) -> None:
+    with HostileServer(Answer(207, COLLECTION)) as server:
+        calendar = open_calendar(f"{server.url}/")
+        server.answer = Answer(status, b"\xff\xfe")
+        with pytest.raises(CalendarError, match="the server's answer is no WebDAV"):
+            act(calendar)
 
 
 def test_other_parts_of_a_resource_survive_a_change(radicale: Radicale) -> None:

@@ -54,6 +54,9 @@ CALDAV = (
     f"{REAL_WORLD.decode().replace('&', '&amp;').replace('<', '&lt;')}</C:calendar-data></prop>"
     "<status>HTTP/1.1 200 OK</status></propstat></response></multistatus>"
 )
+# A server that knows one answer can only be asked once: for what is planned.
+NOTHING_AGREED = {"none.json": b'{"events": []}'}
+ASKED_ONCE = ("--timeout", "2", "--extractor", "cmd:cat none.json")
 WAITS_S = 15.0
 GEMINI_FLAGS = ("talk.txt", *DRY, "--extractor", "gemini", "--timeout", "2")
 OPENAI_FLAGS = ("talk.txt", *DRY, "--extractor", "openai", "--model", "m", "--timeout", "2")
@@ -96,15 +99,8 @@ def _envelopes(url: str) -> Iterator[Reader]:
     good = json.dumps(OPENAI).encode()
     secrets = (SECRETS["openai"],)
     yield Reader("openai answer", 50, ANSWER, good, cal_ai, OPENAI_FLAGS, SAID, keys, secrets)
-    beside = {
-        **SAID,
-        "CONFIG/truemark/google-token.json": google_token(url),
-        "none.json": b'{"events": []}',  # a server that knows one answer can only be asked once
-    }
-    arguments = (
-        *("talk.txt", "--dry-run", "--calendar", "google", "--timeout", "2"),
-        *("--extractor", "cmd:cat none.json"),
-    )
+    beside = {**SAID, **NOTHING_AGREED, "CONFIG/truemark/google-token.json": google_token(url)}
+    arguments = ("talk.txt", "--dry-run", "--calendar", "google", *ASKED_ONCE)
     good = json.dumps(GOOGLE).encode()
     tokens = tuple(SECRETS[name] for name in ("google", "refresh", "client"))
     endpoint = {"GOOGLE_CALENDAR_ENDPOINT": url}
@@ -113,10 +109,10 @@ def _envelopes(url: str) -> Iterator[Reader]:
 
 def _caldav(url: str) -> Reader:
     address = f"caldav:{url}/alice/work/"
-    arguments = ("talk.txt", "--dry-run", "--calendar", address, "--timeout", "2")
+    arguments = ("talk.txt", "--dry-run", "--calendar", address, *ASKED_ONCE)
     keys = {"CALDAV_USERNAME": "alice", "CALDAV_PASSWORD": SECRETS["caldav"]}
-    good, secrets = CALDAV.encode(), (SECRETS["caldav"],)
-    return Reader("caldav answer", 50, ANSWER, good, cal_ai, arguments, SAID, keys, secrets)
+    good, secrets, beside = CALDAV.encode(), (SECRETS["caldav"],), {**SAID, **NOTHING_AGREED}
+    return Reader("caldav answer", 50, ANSWER, good, cal_ai, arguments, beside, keys, secrets)
 
 
 def _texts(llm: LoopbackLLM) -> Iterator[Reader]:

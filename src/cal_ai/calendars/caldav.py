@@ -213,8 +213,9 @@ class CalDavCalendar:
     def _fetch(self, uid: str) -> tuple[Document, str]:
         with self._faults():
             response = self._client.request(self._address(uid), "GET")
+            text = response.raw
         self._check(response)
-        return self._document(response.raw), response.headers.get("ETag", "")
+        return self._document(text), response.headers.get("ETag", "")
 
     def _unchanged(self, entry: Entry) -> tuple[Document, Entry]:
         document, etag = self._fetch(entry.uid)
@@ -237,7 +238,9 @@ class CalDavCalendar:
 
     def _is_taken(self, uid: str, refusal: DAVResponse) -> bool:
         """Whether the event was refused because it is there; it may just be too large."""
-        if _UID_CONFLICT in str(refusal.raw):  # it is there under another address
+        with self._faults():
+            complaint = str(refusal.raw)
+        if _UID_CONFLICT in complaint:  # it is there under another address
             return True
         try:
             self._fetch(uid)
