@@ -94,7 +94,7 @@ def read_folder(folder: Path) -> Mapping[str, Reading]:
             name = below.as_posix().removesuffix(SIDECAR_SUFFIX)
             readings[name] = Reading(parse_sidecar(read_text(file), file))
     if not readings:
-        raise TruemarkError(f"{folder}: neither sidecars nor annotations in it")
+        raise TruemarkError(f"{folder}: it has neither sidecars nor annotations")
     return readings
 
 

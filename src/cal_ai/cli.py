@@ -38,8 +38,8 @@ usage: {PROGRAM} [run] FILE... [flags]
 _DESCRIPTION = """\
 Finds the calendar changes that the owner of a conversation agreed to.
 
-A first argument that is no command means run, so `FILE.txt` alone is enough;
-for a file that is called like a command, write ./benchmark.
+If the first argument is not a command, run is assumed, so `FILE.txt` alone is enough;
+for a file that has the name of a command, write ./benchmark.
 """
 _EXIT_CODES = """\
 exit status: 0 done, 1 failed (a sample, --fail-under, a change, a setting), 2 wrong usage,
@@ -51,7 +51,7 @@ GOOGLE_CREDENTIALS
 """
 
 
-_MODEL_HELP = "model of the gemini or openai extractor"
+_MODEL_HELP = "model for the gemini or openai extractor"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -72,7 +72,7 @@ def _dispatch(given: list[str]) -> int:
         return 0
     command, rest = (given[0], given[1:]) if given[0] in COMMANDS else ("run", given)
     if meant := _meant_command(given[0]):
-        note(f"error: {given[0]} is no file and no command{meant}")
+        note(f"error: {given[0]} is neither a file nor a command{meant}")
         return WRONG_USE
     if command == "prompt":
         prompt_parser().parse_args(rest)
@@ -151,12 +151,20 @@ def help_text() -> str:
 def label_parser() -> argparse.ArgumentParser:
     """Make the parser of `label`."""
     parser = _parser(
-        "label", "Open a page on which sidecars are made: events are confirmed and corrected."
+        "label", "Open a page for making sidecars by confirming and correcting events."
     )
     parser.add_argument(
-        "folder", metavar="DIR", type=_path, help="transcripts; the sidecars go beside them"
+        "folder",
+        metavar="DIR",
+        type=_path,
+        help="transcripts; the sidecars are written next to them",
     )
-    parser.add_argument("--annotator", metavar="NAME", type=_name, help="mark apart from others")
+    parser.add_argument(
+        "--annotator",
+        metavar="NAME",
+        type=_name,
+        help="keep these marks separate from those of others",
+    )
     parser.add_argument(
         "--adjudicate",
         metavar="A,B",
@@ -167,7 +175,7 @@ def label_parser() -> argparse.ArgumentParser:
         dest="review",
         metavar="FILE",
         type=_path,
-        help="walk through the mistakes of a run record, or the marks of a report page",
+        help="review the mistakes of a run record, or the marks of a report page",
     )
     parser.add_argument("--model", metavar="NAME", help=_MODEL_HELP)
     _add_extractor_flags(parser)
@@ -180,13 +188,13 @@ def label_parser() -> argparse.ArgumentParser:
 
 def agree_parser() -> argparse.ArgumentParser:
     """Make the parser of `agree`."""
-    parser = _parser("agree", "Tell how far two readings of the same conversations agree.")
+    parser = _parser("agree", "Show how far two readings of the same conversations agree.")
     parser.add_argument(
         "first", metavar="A", help="folder of sidecars, or of annotations: DIR/.annotations/anna"
     )
     parser.add_argument("second", metavar="B", help="the same, or the name of an extractor")
     parser.add_argument(
-        "--format", choices=("text", "markdown", "json"), default="text", help="of what is printed"
+        "--format", choices=("text", "markdown", "json"), default="text", help="output format"
     )
     _add_verbosity(parser)
     return parser
@@ -194,7 +202,7 @@ def agree_parser() -> argparse.ArgumentParser:
 
 def prompt_parser() -> argparse.ArgumentParser:
     """Make the parser of `prompt`."""
-    parser = _parser("prompt", "Print the built-in prompt, to start one of your own from.")
+    parser = _parser("prompt", "Print the built-in prompt as a starting point for your own.")
     _add_verbosity(parser)
     return parser
 
@@ -224,12 +232,12 @@ def run_parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--again",
         action="store_true",
-        help="apply a transcript that was applied before; what is still there is not doubled",
+        help="apply a transcript again; events that still exist are not duplicated",
     )
     parser.add_argument(
         "--apply",
         choices=("high", "medium", "low"),
-        help="enter new events from this confidence on; changes and removals always need high"
+        help="minimum confidence for entering new events; changes and removals always need high"
         f" (default: medium for a language model, high for {EMBEDDED})",
     )
     parser.add_argument("--model", metavar="NAME", help=_MODEL_HELP)
@@ -261,7 +269,7 @@ def benchmark_parser() -> argparse.ArgumentParser:
         action="append",
         default=[],
         dest="models",
-        help=f"{_MODEL_HELP}; given several times, each is run, and compared with the first",
+        help=f"{_MODEL_HELP}; if repeated, each model is run and compared with the first",
     )
     _add_extractor_flags(parser)
     parser.add_argument(
@@ -269,22 +277,20 @@ def benchmark_parser() -> argparse.ArgumentParser:
         metavar="N",
         type=_how_many,
         default=CALLS_AT_ONCE,
-        help=f"calls in flight at once (default: {CALLS_AT_ONCE})",
+        help=f"calls at the same time (default: {CALLS_AT_ONCE})",
     )
     parser.add_argument(
         "--rpm",
         metavar="N",
         type=number("a number above 0", lambda calls: calls > 0),
-        help="calls per minute, at most (default: unlimited)",
+        help="maximum calls per minute (default: unlimited)",
     )
     parser.add_argument(
         "--only",
         metavar="PATTERN",
-        help="take only these samples: part of a name, or a pattern such as crud/*",
+        help="use only these samples: part of a name, or a pattern such as crud/*",
     )
-    parser.add_argument(
-        "--limit", metavar="N", type=_how_many, help="take only the first N samples"
-    )
+    parser.add_argument("--limit", metavar="N", type=_how_many, help="use only the first N samples")
     parser.add_argument(
         "--name",
         metavar="NAME",
@@ -294,7 +300,7 @@ def benchmark_parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--resume",
         action="store_true",
-        help="take up the latest run in --output and call only what is missing",
+        help="continue the latest run in --output and ask only for what is missing",
     )
     parser.add_argument(
         "--baseline",
@@ -315,7 +321,8 @@ def benchmark_parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--redact",
         action="store_true",
-        help="leave conversations and answers out of the record; answers and report have them",
+        help="leave conversations and answers out of the record; stored answers and report keep"
+        " them",
     )
     parser.add_argument(
         "--fail-under", metavar="F1", type=parse_share, help="exit with 1 when F1 is lower (0 to 1)"
@@ -351,7 +358,7 @@ def _add_extractor_flags(parser: argparse.ArgumentParser) -> None:
         "--prompt",
         metavar="FILE",
         type=_path,
-        help="prompt of the gemini or openai extractor (default: what `prompt` prints)",
+        help="prompt for the gemini or openai extractor (default: what `prompt` prints)",
     )
     parser.add_argument(
         "--timeout",
@@ -362,17 +369,15 @@ def _add_extractor_flags(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_output_flags(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--format", choices=("text", "json"), default="text", help="of what is printed"
-    )
+    parser.add_argument("--format", choices=("text", "json"), default="text", help="output format")
     _add_verbosity(parser)
 
 
 def _add_verbosity(parser: argparse.ArgumentParser) -> None:
     group = parser.add_mutually_exclusive_group()
-    group.add_argument("-v", "--verbose", action="store_true", help="say more on stderr")
+    group.add_argument("-v", "--verbose", action="store_true", help="print more on stderr")
     group.add_argument(
-        "-q", "--quiet", action="store_true", help="say only warnings and errors on stderr"
+        "-q", "--quiet", action="store_true", help="print only warnings and errors on stderr"
     )
 
 
@@ -402,5 +407,5 @@ def _path(text: str) -> Path:
 
 def _name(text: str) -> str:
     if not text.strip():
-        raise argparse.ArgumentTypeError(f"{text!r} is nobody's name")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a name")
     return text

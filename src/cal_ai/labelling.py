@@ -296,7 +296,7 @@ class ConversationTask:
         """Split the conversation into lines, and say what is known of each proposed event."""
         transcript = parse_transcript(self.text(name))
         if not transcript.utterances:
-            raise TruemarkError(f"{self.folder / name}.txt: nobody could be read; see the formats")
+            raise TruemarkError(f"{self.folder / name}.txt: no speaker was found; see the formats")
         content, places = self.proposals.begin(systems or {}, self._settings(name, transcript))
         remarks = {
             _event_id(system, number, event["fields"]): {
@@ -487,7 +487,7 @@ def label_conversations(
         places = zip(proposals.findings, count(), strict=False)
         walk = [(numbers[f.unit], f"question-{n}") for f, n in places if f.unit in numbers]
     if not names:
-        raise TruemarkError(f"{folder}: none of its conversations is to be labelled")
+        raise TruemarkError(f"{folder}: none of its conversations can be labelled")
     task = ConversationTask(folder, names, proposals, settings.owner, workspace, walk)
     return serve(Desk(task, workspace, round_name), open_browser=options.open_browser)
 

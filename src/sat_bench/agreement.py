@@ -117,7 +117,7 @@ def _compared_all(
 def _compared(name: str, reading: Reading, other: Reading) -> TextAgreement:
     """Compare two readings of a text; its end, which nobody can miss, is left out."""
     if "".join(reading.text.split()) != "".join(other.text.split()):
-        raise TruemarkError(f"{name}: the two were made of different texts")
+        raise TruemarkError(f"{name}: the two readings are of different texts")
     words = words_of(reading.text)
     candidates = frozenset(words.places[:-1]) | reading.ends | other.ends
     last = words.places[-1]

@@ -163,24 +163,24 @@ FLAGS = (
     ),
     Flag(
         "-corpus",
-        "folder of transcripts, or one file; bundled names the talks of the package, languages "
-        "eight of them in eight languages",
+        "folder of transcripts, or one file; bundled means the English talks in the package,"
+        " languages its eight talks in other languages",
         "PATH",
-        f"{DEFAULT_CORPUS} where it holds transcripts, else bundled",
+        f"{DEFAULT_CORPUS} if it contains transcripts, else bundled",
         parse_corpus,
     ),
     Flag(
         "-truth",
-        "rule for sentence ends in texts without gold ones: plain; quoted, where closing quotes "
-        "and brackets belong to the sentence; or unicode, which is quoted with the terminators "
-        "of all scripts; or lines, where every line is a sentence",
+        "rule for sentence ends in texts without gold: plain; quoted, where closing quotes and"
+        " brackets belong to the sentence; unicode, which is quoted with the terminators of all"
+        " scripts; or lines, where every line is a sentence",
         "RULE",
         TRUTH_RULES[0],
         choices=TRUTHS,
     ),
     Flag(
         "-threshold",
-        "a boundary is where the probability is above this",
+        "predict a boundary where the probability is above this",
         "P",
         f"{DEFAULTS.threshold}, or a bundled model's own",
         parse_share,
@@ -199,7 +199,7 @@ FLAGS = (
         Flag(name, meaning, "P", f"{DEFAULT_GRID[name]:.2f}", parse)
         for name, meaning, parse in (
             ("-sweep-min", "first threshold of the grid", parse_share),
-            ("-sweep-max", "end of the grid, itself not in it", parse_share),
+            ("-sweep-max", "end of the grid, not included", parse_share),
             ("-sweep-step", "distance from one threshold to the next", parse_step),
         )
     ),
@@ -216,30 +216,29 @@ FLAGS = (
     ),
     Flag(
         "-overlap",
-        "tokens that neighbouring windows of a long text share; by default what suits the model",
+        "tokens that neighbouring windows of a long text share; the default depends on the model",
         "N",
         parse=parse_overlap,
     ),
     Flag(
         "-weighting",
-        "how the windows that share a token count for it: hat, less near their edges; or uniform, "
-        "as wtpsplit averages them",
+        "how to average the windows that share a token: hat, with less weight near their edges;"
+        " or uniform, as wtpsplit does",
         "HOW",
         DEFAULT_WEIGHTING,
         choices=WEIGHTINGS,
     ),
     Flag(
         "-runtime",
-        "what computes: onnx, onnxruntime on the processor; cuda, onnxruntime on a GPU; or "
-        "openvino, which multiplies in bfloat16 where the processor can",
+        "inference engine: onnx, onnxruntime on the CPU; cuda, onnxruntime on a GPU; or"
+        " openvino, which multiplies in bfloat16 if the CPU supports it",
         "NAME",
         DEFAULT_RUNTIME,
         choices=RUNTIMES,
     ),
     Flag(
         "-cache",
-        "folder in which probabilities are kept: texts that a model has read before "
-        "need no inference",
+        "folder for caching probabilities: texts that a model has read before need no inference",
         "FOLDER",
         parse=parse_path,
     ),
@@ -260,13 +259,13 @@ FLAGS = (
     Flag(
         "-conditions",
         f"measure the talks under each of these, separated by commas: {', '.join(CONDITIONS)}; "
-        "the loss is counted against written, which is always measured",
+        "the loss is relative to written, which is always measured",
         "A,B,…",
         parse=parse_conditions,
     ),
     Flag(
         "-record",
-        "write a run record, which truemark compares, draws and checks: a file, or a folder for "
+        "write a run record, which truemark can compare, draw and check: a file, or a folder for "
         "MODEL.run.json and MODEL.CONDITION.run.json; for several runs a folder, or a path with "
         "{model} and {condition} in it",
         "PATH",
@@ -274,10 +273,10 @@ FLAGS = (
     ),
     Flag(
         "-inner",
-        "show the measures of the field without the end of each text, which every system gets for "
-        "free; JSON and records have both",
+        "show the additional measures without the end of each text, which every system gets for"
+        " free; JSON and records have both",
     ),
-    Flag("-per-talk", "show each talk too, at the threshold used or found best"),
+    Flag("-per-talk", "also show each talk, at the threshold used or the best one found"),
     Flag(
         "-format",
         "how to print the results: text, json, csv or markdown",
@@ -285,16 +284,16 @@ FLAGS = (
         FORMATS[0],
         choices=FORMATS,
     ),
-    Flag("-v", "show what makes the numbers comparable too: systems and signatures, on stderr"),
+    Flag("-v", "also show what makes the numbers comparable: systems and signatures, on stderr"),
     Flag("-version", "print the version and exit"),
 )
 
 IMPORT_FLAGS = (
     Flag(
         "-o",
-        "file or folder to write to; a folder is made, and keeps a manifest",
+        "file or folder to write to; a folder is created if needed and gets a manifest",
         "OUT",
-        "FILE with the ending .txt",
+        "FILE with the extension .txt",
         parse_path,
     ),
     Flag(
@@ -306,7 +305,7 @@ IMPORT_FLAGS = (
     ),
     Flag(
         "-source",
-        "where the talk comes from, such as its address",
+        "where the talk comes from, such as its URL",
         "TEXT",
         "the file name",
         parse_text,
@@ -337,12 +336,17 @@ SPLIT_FLAGS = (
 LABEL_FLAGS = (
     Flag(
         "-models",
-        "models that make the draft, separated by commas; none leaves every place to be read",
+        "models that make the draft, separated by commas; none for no draft",
         "A,B,…",
         DEFAULT_MODEL,
         parse_model_names,
     ),
-    Flag("-annotator", "mark apart from others, under this name", "NAME", parse=parse_text),
+    Flag(
+        "-annotator",
+        "keep these marks separate from those of others, under this name",
+        "NAME",
+        parse=parse_text,
+    ),
     Flag(
         "-adjudicate",
         "decide where these two annotators differ, and write the gold",
@@ -351,8 +355,8 @@ LABEL_FLAGS = (
     ),
     Flag(
         "-from",
-        "walk through the mistakes of a run record, or through the marks of a report page: is the "
-        "truth wrong there?",
+        "review the mistakes of a run record, or the marks of a report page, to see whether the"
+        " truth is wrong there",
         "FILE",
         parse=parse_path,
     ),
@@ -424,12 +428,13 @@ def parse_options(arguments: Sequence[str]) -> Options | None:
         ),
         epilog="Every flag works with one dash and with two; switches also take =true and =false.\n"
         "sat-bench import -h: how to turn pasted text or subtitles into a corpus file.\n"
-        "sat-bench split -h: how to cut a text of your own into sentences.\n"
-        "sat-bench label -h: how to make gold of texts; sat-bench agree -h: how far two agree.",
+        "sat-bench split -h: how to split your own text into sentences.\n"
+        "sat-bench label -h: how to mark sentence ends; sat-bench agree -h: how to compare two"
+        " readings.",
     )
     if arguments and not arguments[0].startswith("-"):
         meant = did_you_mean(arguments[0], COMMANDS)
-        hint = meant or "; -corpus says what to measure on, sat-bench split cuts a text"
+        hint = meant or "; -corpus says what to measure on, sat-bench split splits a text"
         parser.error(f"unexpected argument {arguments[0]!r}{hint}")
     given = parser.parse(arguments)
     if "-version" in given:
@@ -493,7 +498,8 @@ def parse_split_options(arguments: Sequence[str]) -> SplitOptions:
     """Read the options of `sat-bench split`."""
     parser = FlagParser(
         "sat-bench split",
-        "Cuts a text into sentences, one per line; without FILE, or with -, standard input.",
+        "Splits a text into sentences, one per line; without FILE, or with -, it reads standard"
+        " input.",
         SPLIT_FLAGS,
         positional=(("[FILE]", "the text, in UTF-8; - is standard input"),),
     )
@@ -514,9 +520,9 @@ def parse_label_options(arguments: Sequence[str]) -> LabelOptions:
     """Read the options of `sat-bench label`."""
     parser = FlagParser(
         "sat-bench label",
-        "Opens a page on which sentence ends are marked; the gold is written to FOLDER/gold.",
+        "Opens a page for marking sentence ends; the gold is written to FOLDER/gold.",
         LABEL_FLAGS,
-        positional=(("FOLDER", "transcripts: .txt, .srt, .vtt; gold to mend: .json, .conllu"),),
+        positional=(("FOLDER", "transcripts: .txt, .srt, .vtt; gold to correct: .json, .conllu"),),
     )
     given = parser.parse(arguments)
     both = tuple(name.strip() for name in given.get("-adjudicate", "").split(",") if name.strip())
@@ -541,7 +547,7 @@ def parse_agree_options(arguments: Sequence[str]) -> Mapping[str, Any]:
     """Read the options of `sat-bench agree`."""
     parser = FlagParser(
         "sat-bench agree",
-        "Tells how far two readings of the same talks agree.",
+        "Shows how far two readings of the same talks agree.",
         AGREE_FLAGS,
         positional=(("A", "one reading"), ("B", "the other, or a system")),
         epilog="A and B are folders of gold, or of annotations such as FOLDER/.annotations/anna;\n"

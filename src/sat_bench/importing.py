@@ -71,7 +71,7 @@ def _import_several(options: ImportOptions) -> int:
         try:
             target = import_target(file, out) if _is_pasted(file) else _copy_target(file, out)
             if target in sources:
-                raise CorpusError(f"{file}: would be {target}, as {sources[target]} is already")
+                raise CorpusError(f"{file}: would be written to {target}, like {sources[target]}")
             sources[target] = file
             if _is_pasted(file):
                 talks = import_transcript(file, target, options.header, force=options.force)[1:]
@@ -161,7 +161,7 @@ def import_transcript(
     """Write the corpus file of a pasted transcript or subtitle file; return its path and talk."""
     target = import_target(file, out)
     if not _is_pasted(file):
-        raise CorpusError(f"{file}: is a corpus file already; copy it into the corpus folder")
+        raise CorpusError(f"{file}: is already a corpus file; copy it into the corpus folder")
     given_header, text, remarks = read_pasted(file)
     values = {"source": file.name} | given_header | dict(header or {})
     names = (*HEADER_NAMES, "truth") if is_in_lines(given_header) else HEADER_NAMES
@@ -175,7 +175,7 @@ def import_transcript(
 def check_target(target: Path, *, force: bool) -> None:
     if target.exists() and not force:
         raise CorpusError(
-            f"{target}: exists already; add -force to replace it, or choose another -o"
+            f"{target}: already exists; add -force to replace it, or choose another -o"
         )
 
 

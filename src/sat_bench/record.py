@@ -492,17 +492,20 @@ def record_paths(
     )
     for file, runs in Counter(paths).items():
         if runs > 1:
-            raise TruemarkError(f"{file}: would hold {runs} runs; name a folder or a pattern")
+            raise TruemarkError(f"{file}: would contain {runs} runs; name a folder or a pattern")
         try:
             file.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise TruemarkError(
-                f"{file.parent}: no folder for run records can be made here: {os_reason(error)}"
+                f"{file.parent}: a folder for run records cannot be created here:"
+                f" {os_reason(error)}"
             ) from error
         if file.is_dir():
             raise TruemarkError(f"{file}: is a folder; expected a place for a run record")
         if file.is_file() and file.stat().st_size and not is_record(file):
-            raise TruemarkError(f"{file}: is no run record, and would be lost; name another file")
+            raise TruemarkError(
+                f"{file}: is not a run record and would be overwritten; name another file"
+            )
     return paths
 
 

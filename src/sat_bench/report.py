@@ -442,10 +442,10 @@ def _certainty_rows(report: Report, result: Result, timed: bool) -> Iterator[Row
 
 def _remarks(result: Result, options: Options) -> Iterator[str]:
     if options.sweeps and not result.graded:
-        yield "gives no probabilities, so its sweep is a single point"
+        yield "has no probabilities, so its sweep is a single point"
     if changed_text(result.measurement.loss):
         loss = result.measurement.loss
-        yield f"{loss}; its sentences were aligned to the text as far as they go"
+        yield f"{loss}; its sentences were aligned to the text as far as possible"
     if options.sweeps:
         yield from _shape_lines(result)
         if hint := beyond_the_grid(result):

@@ -24,7 +24,9 @@ def tell_sentences(options: SplitOptions) -> int:
     system = find_system(options.model, options.tokenizer, timeout_s=options.timeout_s)
     with Inference(timeout_s=options.timeout_s).opened(system) as model:
         if isinstance(model, TalkModel):
-            raise ModelError(f"{system.name}: holds answers to talks, and cannot split a text")
+            raise ModelError(
+                f"{system.name}: has answers for talks only and cannot split other texts"
+            )
         [answer] = model.probabilities_many([text])
     threshold = default_threshold(system) if options.threshold is None else options.threshold
     if options.complete:
@@ -51,7 +53,9 @@ def _completeness(
 ) -> str:
     probability = last_probability(text, answer)
     if not isfinite(probability) or not _is_graded(answer):
-        raise ModelError(f"{name}: gives no probabilities, so it cannot say what is complete")
+        raise ModelError(
+            f"{name}: has no probabilities, so it cannot say whether a text is complete"
+        )
     complete = probability > threshold
     if as_json:
         return to_json({"complete": complete, "probability": probability}) + "\n"

@@ -35,7 +35,7 @@ def _parser() -> argparse.ArgumentParser:
     """Make the parser, with a subparser per line of `COMMANDS`."""
     whole = Parser(
         prog="truemark",
-        description="Compare, draw, follow and check runs by their records (*.run.json).",
+        description="Compare, draw, track and check runs from their records (*.run.json).",
     )
     whole.add_argument("--version", action="version", version=f"truemark {__version__}")
     below = whole.add_subparsers(title="commands", metavar="COMMAND", dest="command", required=True)
@@ -51,11 +51,11 @@ def _compare_arguments(subparser: argparse.ArgumentParser) -> None:
         "runs",
         nargs="+",
         metavar="RUN",
-        help="run records, the first is the baseline; a folder stands for its newest run on the"
-        " same data, a lone folder for all of its runs",
+        help="run records, the first is the baseline; a folder means its newest run on the same"
+        " data, a single folder all of its runs",
     )
     subparser.add_argument(
-        "--anyway", action="store_true", help="compare the units in common of differing data"
+        "--anyway", action="store_true", help="compare the units in common even if the data differ"
     )
     _add_format(subparser)
 
@@ -65,25 +65,29 @@ def _report_arguments(subparser: argparse.ArgumentParser) -> None:
         "runs",
         nargs="+",
         metavar="RUN",
-        help="run records, the first is the baseline; a folder stands for all of its runs",
+        help="run records, the first is the baseline; a folder means all of its runs",
     )
     subparser.add_argument(
-        "-o", "--output", required=True, metavar="PAGE", help="write the page (HTML) there"
+        "-o", "--output", required=True, metavar="PAGE", help="file to write the page (HTML) to"
     )
     subparser.add_argument(
-        "--anyway", action="store_true", help="compare the units in common of differing data"
+        "--anyway", action="store_true", help="compare the units in common even if the data differ"
     )
 
 
 def _history_arguments(subparser: argparse.ArgumentParser) -> None:
-    subparser.add_argument("folder", metavar="FOLDER", help="where run records lie, at any depth")
-    subparser.add_argument("-o", "--output", metavar="PAGE", help="also write a page (HTML) there")
+    subparser.add_argument("folder", metavar="FOLDER", help="folder with run records, at any depth")
+    subparser.add_argument(
+        "-o", "--output", metavar="PAGE", help="also write a page (HTML) to this file"
+    )
     _add_format(subparser)
 
 
 def _check_arguments(subparser: argparse.ArgumentParser) -> None:
     subparser.add_argument(
-        "run", metavar="RUN", help="the run record to check; of a folder its newest on each data"
+        "run",
+        metavar="RUN",
+        help="the run record to check, or a folder: its newest run on each data",
     )
     subparser.add_argument(
         "--against",
@@ -95,41 +99,43 @@ def _check_arguments(subparser: argparse.ArgumentParser) -> None:
         type=_measures,
         action="extend",
         metavar="MEASURE",
-        help=f"what is asked about: {', '.join(MEASURES)} (units without a mistake); several"
-        " with commas (f1)",
+        help=f"measures to check, separated by commas: {', '.join(MEASURES)} (units without a"
+        " mistake); default: f1",
     )
-    subparser.add_argument("--fail-under", type=parse_share, metavar="SCORE", help="least score")
+    subparser.add_argument("--fail-under", type=parse_share, metavar="SCORE", help="minimum score")
     subparser.add_argument(
         "--fail-under-lower",
         type=parse_share,
         metavar="SCORE",
-        help="least lower end of the interval",
+        help="minimum for the lower end of the interval",
     )
     subparser.add_argument(
-        "--fail-if-worse", action="store_true", help="fall short if worse than the baseline"
+        "--fail-if-worse", action="store_true", help="fail if worse than the baseline"
     )
     subparser.add_argument(
         "--margin",
         type=number("a number above 0, at most 1", lambda loss: 0 < loss <= 1),
         metavar="LOSS",
-        help="pass only if it is shown that less than this was lost against the baseline",
+        help="pass only if the loss against the baseline is shown to be smaller than this",
     )
     subparser.add_argument(
         "--failed-as-missed",
         action="store_true",
-        help="count all that was expected of a failed unit as missed",
+        help="count everything expected of a failed unit as missed",
     )
     subparser.add_argument(
         "--max-failed",
         type=parse_share,
         default=0.1,
         metavar="SHARE",
-        help="share of failed units beyond which nothing is said (%(default)s)",
+        help="share of failed units above which the result is inconclusive (%(default)s)",
     )
     subparser.add_argument(
-        "--anyway", action="store_true", help="compare the units in common of differing data"
+        "--anyway", action="store_true", help="compare the units in common even if the data differ"
     )
-    subparser.add_argument("--junit", metavar="FILE", help="write one test case per unit there")
+    subparser.add_argument(
+        "--junit", metavar="FILE", help="write one test case per unit to this file"
+    )
     _add_format(subparser)
 
 
@@ -149,7 +155,7 @@ def _measures(text: str) -> list[str]:
 
 
 COMMANDS = {
-    "compare": ("tell whether runs on the same data differ", _compare_arguments),
+    "compare": ("compare runs on the same data", _compare_arguments),
     "report": ("draw runs as one page: scores, mistakes, curves", _report_arguments),
     "history": ("show the runs of a folder, newest last", _history_arguments),
     "leaderboard": ("rank the systems of a folder, best first", _history_arguments),

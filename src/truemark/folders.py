@@ -26,7 +26,7 @@ def comparable_groups(paths: _Paths) -> list[list[Run]]:
             groups.setdefault(_data(run), []).append(run)
         several = [runs for runs in groups.values() if len(runs) > 1]
         if not several:
-            raise TruemarkError(f"{paths[0]}: holds no two runs on the same data to compare")
+            raise TruemarkError(f"{paths[0]}: has no two runs on the same data to compare")
         return several
     newest = [newest_runs(path) for path in paths]
     if all(len(runs) == 1 for runs in newest):
@@ -34,7 +34,7 @@ def comparable_groups(paths: _Paths) -> list[list[Run]]:
     shared = [[runs[data] for runs in newest if data in runs] for data in newest[0]]
     several = [runs for runs in shared if len(runs) > 1]
     if not several:
-        raise TruemarkError(f"{paths[0]}: holds no run on the data of one in {paths[1]}")
+        raise TruemarkError(f"{paths[0]}: has no run on the same data as one in {paths[1]}")
     return several
 
 
@@ -52,7 +52,7 @@ def pairs_to_check(
         (runs[data], baselines[data]) for data in runs if data in baselines
     ]
     if not shared:
-        raise TruemarkError(f"{against}: holds no run on the data of one in {run}")
+        raise TruemarkError(f"{against}: has no run on the same data as one in {run}")
     return shared
 
 

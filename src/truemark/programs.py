@@ -258,8 +258,8 @@ class RunningProgram:
         length = self._read_line(deadline)
         if not length.isdigit():
             raise ProgramError(
-                f"answers {one_line(length.decode('utf-8', 'replace'))!r}, expected the number of "
-                "bytes that follow, on a line of its own"
+                f"answers {one_line(length.decode('utf-8', 'replace'))!r}, expected the number"
+                " of bytes that follow, on its own line"
             )
         self._expect_no_more_than(int(length))
         answer = self._read_bytes(int(length), deadline)
@@ -287,7 +287,7 @@ class RunningProgram:
         if chunk := self._next_chunk(deadline):
             return chunk
         self._expect_success(deadline)
-        raise ProgramError("ended before its answer was whole")
+        raise ProgramError("ended before its answer was complete")
 
     def _next_chunk(self, deadline: float) -> bytes:
         """Return what is printed next; nothing when the output has ended."""
@@ -299,13 +299,13 @@ class RunningProgram:
     def _too_slow(self) -> ProgramError:
         complaint = f": {self._complaint()}" if self._complaint() else ""
         return ProgramError(
-            f"gave no answer within {self._limits.seconds:g} s and was ended{complaint}"
+            f"gave no answer within {self._limits.seconds:g} s and was stopped{complaint}"
         )
 
     def _expect_no_more_than(self, size: int) -> None:
         if size > self._limits.most_bytes:
             raise ProgramError(
-                f"prints more than {self._limits.most_bytes:,} bytes for one text and was ended"
+                f"prints more than {self._limits.most_bytes:,} bytes for one text and was stopped"
             )
 
     def _expect_success(self, deadline: float) -> None:

@@ -115,7 +115,7 @@ def comparison_sections(comparison: Comparison) -> list[Section]:
     if len(comparison.against) > 1 or any(len(versus.groups) > 1 for versus in comparison.against):
         remarks.append(
             "p and intervals of differences are corrected for several comparisons by Holm's"
-            f" method: an interval holds 0 exactly where p is above {LEVEL:g}{basis}"
+            f" method: an interval contains 0 exactly when p is above {LEVEL:g}{basis}"
         )
     return [*sections, Section(sentences=remarks, facts=facts)]
 
@@ -347,7 +347,7 @@ def timeline_sections(timeline: Timeline) -> list[Section]:
             facts={"runs": runs},
         ),
         Section(
-            sentences=["scores are comparable where data is the same"],
+            sentences=["scores are comparable if the data is the same"],
             tables=[
                 Table(
                     ("system", "data", "trend of f1", "first", "last"),
@@ -455,7 +455,7 @@ def gate_sections(gate: Gate) -> list[Section]:
         nouns = unit_nouns(gate.run)
         sentence = f"{numbered(len(failed), nouns)} failed"
         if gate.failed_as_missed:
-            sentence += ", all that was expected there counted as missed"
+            sentence += ", everything expected there counted as missed"
         sections.append(
             Section(
                 "", [sentence], [Table((_noun(nouns[0], "unit", ("reason",)), "reason"), failures)]

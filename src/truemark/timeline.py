@@ -120,5 +120,5 @@ def _records_below(folder: Path) -> Sequence[Path]:
     except OSError as error:
         raise read_error(folder, error) from error
     if not paths:
-        raise TruemarkError(f"{folder}: holds no run record (*{SUFFIX})")
+        raise TruemarkError(f"{folder}: has no run record (*{SUFFIX})")
     return paths

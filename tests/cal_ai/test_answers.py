@@ -168,8 +168,8 @@ def test_what_has_one_reading_is_repaired(field: str, found: object, read: objec
     [
         ("action", "cancel", "'cancel', not one of create, update, delete"),
         ("action", None, "missing, not one of create, update, delete"),
-        ("title", "  ", "'  ', not a text with something in it"),
-        ("title", None, "missing, not a text with something in it"),
+        ("title", "  ", "'  ', not a non-empty text"),
+        ("title", None, "missing, not a non-empty text"),
         ("title", ["Lunch"], '["Lunch"], not a text'),
         ("confidence", 0.9, "0.9, not one of high, medium, low"),
         ("existing_event_id", "three", f"'three', not {NUMBER}"),
@@ -204,7 +204,7 @@ def test_what_has_no_single_reading_is_named_with_place_and_expectation(
         pytest.param(
             '{"events": [{"title": "x"}, {"action": "delete"}]}',
             "events[0].action is missing, not one of create, update, delete;"
-            " events[1].title is missing, not a text with something in it",
+            " events[1].title is missing, not a non-empty text",
             id="two incomplete events",
         ),
         pytest.param(
@@ -225,7 +225,7 @@ def test_what_has_no_single_reading_is_named_with_place_and_expectation(
         ),
         pytest.param(
             '{"events":\n [{"action": "cre',
-            "the JSON breaks off at line 2 column 14, expected a complete JSON object",
+            "the JSON is cut off at line 2 column 14, expected a complete JSON object",
             id="cut",
         ),
     ],

@@ -369,7 +369,7 @@ def test_a_journal_that_cannot_be_written_is_said_and_the_change_stands(
 ) -> None:
     (file.path.parent / "applied.jsonl.lock").mkdir()
     assert results(run(file, [LUNCH])) == [("created", "")]
-    assert "warning: changes are made, but not remembered: " in capsys.readouterr().err
+    assert "warning: changes were made but not recorded: " in capsys.readouterr().err
     assert titles(file) == ["Lunch"]
 
 

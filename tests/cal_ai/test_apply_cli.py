@@ -85,7 +85,7 @@ def test_a_transcript_is_applied_once(talk: CommandLine, llm: LoopbackLLM, where
     assert first.out.endswith("  result      created\n\n1 decision: 1 created\n")
     second = run(talk, "--calendar", where)
     assert second.status == 0
-    assert second.err.endswith("so nothing is changed; --again applies it anew\n")
+    assert second.err.endswith("so nothing is changed; --again applies it again\n")
     assert second.out.endswith("\n1 decision: 1 unchanged; nothing was changed\n")
     assert len(llm.calls) == 1
     third = run(talk, "--calendar", where, "--again", "--format", "json")
@@ -224,8 +224,8 @@ def test_lines_before_the_first_speaker_are_reported(talk: CommandLine) -> None:
     (talk.folder / "talk.txt").write_text("Minutes\n\nof today\n[Bob]: Lunch?\n[Alice]: Yes.\n")
     ran = run(talk, "--dry-run")
     assert ran.said == (
-        "talk.txt:1: skipped, as nobody has spoken yet\n"
-        "talk.txt:3: skipped, as nobody has spoken yet\n"
+        "talk.txt:1: skipped, because nobody has spoken yet\n"
+        "talk.txt:3: skipped, because nobody has spoken yet\n"
     )
 
 

@@ -114,7 +114,7 @@ def test_a_record_of_other_samples_stops_the_run_before_it_is_paid_for(
     ran = gemini.benchmark("--no-summary", "--baseline", before)
     assert (ran.status, ran.out, llm.calls) == (1, "", ())
     assert ran.err.startswith(f"error: {before}: samples is ")
-    assert "a run on other samples or by other rules" in ran.err
+    assert "a run on other samples or with other rules" in ran.err
 
 
 @pytest.mark.parametrize("name", ["gone.jsonl", "gone.run.json"])

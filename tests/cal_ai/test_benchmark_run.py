@@ -222,7 +222,7 @@ def provider(request: pytest.FixtureRequest, cal_ai: CommandLine, llm: LoopbackL
     ("reply", "reason"),
     [
         pytest.param(blocked(), "gave no answer", id="blocked"),
-        pytest.param(says('{"events": [{"act'), "the JSON breaks off", id="truncated"),
+        pytest.param(says('{"events": [{"act'), "the JSON is cut off", id="truncated"),
         pytest.param(
             says('{"events": [{"action": "create", "title": 5, "start_time": "soon"}]}'),
             "events[0].start_time is 'soon'",
@@ -339,7 +339,7 @@ def test_a_refused_key_stops_the_run_with_one_line_and_keeps_what_was_answered(
     (path,) = (gemini.folder / "reports").glob("*.answers.jsonl")
     assert errors == [
         "error: Gemini answered 401 Unauthorized; check GEMINI_API_KEY; "
-        f"3 answers are kept in reports/{path.name}, --resume goes on from there"
+        f"3 answers are kept in reports/{path.name}, --resume continues from there"
     ]
     assert len(llm.calls) == 4
     assert [kept["sample"] for kept in gemini.answers] == names[:3]
@@ -433,7 +433,7 @@ def test_a_transcript_without_sidecar_is_extracted_and_left_out_of_the_scores(
     ran = gemini.benchmark("--no-summary", "--concurrency", "1")
     assert ran.status == 0
     assert ran.said.splitlines()[0] == (
-        "warning: 1 of 2 samples has no sidecar (NAME.expected.json), asked about but not scored:"
+        "warning: 1 of 2 samples has no sidecar (NAME.expected.json), extracted but not scored:"
         " crud/new; to draft sidecars: cal-ai label samples"
     )
     assert "[2/2] crud/new... no sidecar (" in ran.err

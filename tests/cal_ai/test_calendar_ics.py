@@ -221,7 +221,7 @@ def test_an_owner_without_a_named_zone_gets_utc(tmp_path: Path) -> None:
         ),
         pytest.param(b"\x89PNG\r\n\x1a\n", ":1: is not UTF-8 text (found byte 0x89)", id="image"),
         pytest.param(b"BEGIN:VCARD\nEND:VCARD\n", ":1: is not iCalendar: found", id="contact"),
-        pytest.param(REAL_WORLD[:700], "breaks off inside", id="torn"),
+        pytest.param(REAL_WORLD[:700], "ends inside", id="torn"),
         pytest.param(
             REAL_WORLD.replace(b"END:VALARM\r\n", b"", 1),
             "found 'END:VEVENT', expected END:VALARM",
@@ -276,7 +276,7 @@ def test_events_that_cannot_be_read_are_left_out_with_a_warning_and_kept(tmp_pat
     assert rule.startswith(f"{path}: event 'Broken rule' is left out: RRULE: ")
     assert date.startswith(f"{path}: event 'No date' is left out: DTSTART: ")
     assert start == f"{path}: event 'No start' is left out: it has no start"
-    assert odd == f"{path}: event 'Odd' is left out: its times cannot be worked out"
+    assert odd == f"{path}: event 'Odd' is left out: its times cannot be determined"
     with pytest.raises(CalendarError, match="the event cannot be read"):
         calendar.get("e")
     calendar.create("truemark01", LUNCH, "mark1")

@@ -134,7 +134,7 @@ def test_no_events_are_an_answer(folder: Path, name: str) -> None:
     [
         ("raises", "py:own_extractors:raises raised KeyError: 'title'"),
         ("number", "returned a int, expected a list of events"),
-        ("objects", "returned what is no event: object is not part of an event"),
+        ("objects", "returned something that is not an event: object is not part of an event"),
         ("half", "unusable answer: events[0].title is missing"),
         ("sleeps", "no answer within 0.3 s"),
         ("leaves", "raised SystemExit: 0"),
@@ -160,9 +160,9 @@ def test_a_program_reads_the_request_and_prints_events(folder: Path) -> None:
     [
         ("{python} program.py --fail", "ended with status 1: no model here"),
         ("echo hello", "unusable answer: the answer is 'hello'"),
-        ("sleep 30", "gave no answer within 0.3 s and was ended"),
+        ("sleep 30", "gave no answer within 0.3 s and was stopped"),
         ("true", "unusable answer: the answer is empty"),
-        ("yes", "bytes for one text and was ended"),
+        ("yes", "bytes for one text and was stopped"),
     ],
 )
 def test_a_program_that_fails_fails_that_sample_alone(

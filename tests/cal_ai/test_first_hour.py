@@ -40,8 +40,8 @@ def test_sidecars_without_owner_or_time_get_a_remark_with_what_was_taken(
     write_sample(cal_ai.folder / "samples", "a/x", owner=None, reference_datetime=None)
     write_sample(cal_ai.folder / "samples", "a/y", owner="Zoe")
     ran = cal_ai.benchmark("--extractor", "reader")
-    assert "\n1 sidecar without owner: Alice is taken\n" in ran.err
-    assert "\n1 sidecar without reference_datetime: 2026-02-20 10:00 is taken\n" in ran.err
+    assert "\n1 sidecar without owner: using Alice\n" in ran.err
+    assert "\n1 sidecar without reference_datetime: using 2026-02-20 10:00\n" in ran.err
     assert "\nthe owner does not speak in 1 sample: a/y (Zoe)\n" in ran.err
 
 
@@ -110,11 +110,11 @@ def test_samples_without_sidecars_are_told_before_the_first_call_and_end_with_1(
     ran = cal_ai.benchmark("--extractor", "reader")
     assert ran.status == 1
     told = (
-        "warning: 1 of 1 sample has no sidecar (NAME.expected.json), asked about but not scored:"
+        "warning: 1 of 1 sample has no sidecar (NAME.expected.json), extracted but not scored:"
         " a/x; to draft sidecars: cal-ai label samples\n"
     )
     assert told in ran.err.partition("[1/1]")[0]
-    assert "nothing was scored: samples holds no sidecar\n" in ran.err
+    assert "nothing was scored: samples has no sidecar\n" in ran.err
     write_sample(cal_ai.folder / "samples", "a/y")
     assert "warning: 1 of 2 samples has no" in cal_ai.benchmark("--extractor", "reader").err
 
@@ -131,18 +131,19 @@ def test_only_and_limit_choose_samples(cal_ai: CommandLine) -> None:
     assert measured("--only", "s001") == ["crud/s001"]
     assert measured("--limit", "2") == names[:2]
     ran = cal_ai.benchmark("--extractor", "reader", "--only", "zzz")
-    assert ran.err == "error: samples: no sample fits --only 'zzz'; there are crud/*, other/*\n"
+    assert ran.err == "error: samples: no sample matches --only 'zzz'; there are crud/*, other/*\n"
 
 
 def test_another_language_gets_one_note(cal_ai: CommandLine) -> None:
     (cal_ai.folder / "talk.txt").write_text(GERMAN)
     ran = cal_ai("talk.txt", *DRY, "--owner", "Alice")
-    assert ran.said == "talk.txt: in German, it seems; the embedded extractor reads English\n"
+    note = "talk.txt: seems to be in German; the embedded extractor reads only English\n"
+    assert ran.said == note
     (cal_ai.folder / "talk.txt").write_text("# Language: en\n" + GERMAN)
     assert cal_ai("talk.txt", *DRY, "--owner", "Alice").said == ""
     write_sample(cal_ai.folder / "samples", "a/x", text="# Language: Dutch\n" + LUNCH)
     ran = cal_ai.benchmark("--extractor", "reader")
-    assert "1 sample not in English, it seems" in ran.err
+    assert "1 sample apparently not in English" in ran.err
     assert ": a/x (Dutch)\n" in ran.err
 
 

@@ -94,7 +94,7 @@ def test_an_answer_cut_at_the_token_limit_is_never_a_part_of_its_events(llm: Loo
     whole = '{"events": [{"action": "create", "title": "Lunch"}, {"action": "create", "title'
     llm.set_script([says(whole, finish="length")])
 
-    with pytest.raises(CallFailed, match="twice: the JSON breaks off"):
+    with pytest.raises(CallFailed, match="twice: the JSON is cut off"):
         extract(llm)
 
 

@@ -243,7 +243,7 @@ def test_an_answer_in_wrappings_is_used(provider: str, llm: LoopbackLLM, text: s
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ('{"events": [{"action": "create", "ti', "the JSON breaks off at line 1"),
+        ('{"events": [{"action": "create", "ti', "the JSON is cut off at line 1"),
         ('{"events": [{"action": "create", "title": ["x"]}]}', 'title is ["x"], not a text'),
         ("I could not find any.", "not a JSON object with events"),
     ],
@@ -267,7 +267,7 @@ def test_a_second_unusable_answer_fails_the_sample(provider: str, llm: LoopbackL
     result = outcome(provider, llm, [says('{"events": [{"acti')])
 
     assert isinstance(result, CallFailed)
-    assert result.reason.startswith("unusable answer, twice: the JSON breaks off at line 1")
+    assert result.reason.startswith("unusable answer, twice: the JSON is cut off at line 1")
     assert result.raw == '{"events": [{"acti'
     assert (result.attempts, len(llm.calls)) == (2, 2)
     assert result.usage is not None

@@ -76,12 +76,12 @@ def test_the_rules_of_what_counts_are_stated(rule: str) -> None:
 def test_a_correction_shows_the_answer_and_the_problem() -> None:
     prompt = BUILT_IN.filled(Request(TALK, "Alice", NOW))
 
-    again = corrected(prompt, "{oops", "the JSON breaks off {here}")
+    again = corrected(prompt, "{oops", "the JSON is cut off {here}")
 
     assert again.turns[0] == prompt.turns[0]
     assert [turn.role for turn in again.turns] == ["user", "model", "user"]
     assert again.turns[1].text == "{oops"
-    assert "the JSON breaks off {here}" in again.turns[2].text
+    assert "the JSON is cut off {here}" in again.turns[2].text
     assert again.schema == prompt.schema
 
 

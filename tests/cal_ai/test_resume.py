@@ -127,7 +127,7 @@ def test_ctrl_c_leaves_with_130_and_says_how_to_go_on(
     (path,) = (cal_ai.folder / "reports").glob("*.answers.jsonl")
     assert err.splitlines()[-1] == (
         "interrupted after 5 of 9 samples; "
-        f"5 answers are kept in reports/{path.name}, --resume goes on from there"
+        f"5 answers are kept in reports/{path.name}, --resume continues from there"
     )
 
 
@@ -181,7 +181,7 @@ def test_answers_of_another_model_are_not_taken_for_this_one(
 ) -> None:
     finished_run(cal_ai, llm, 2)
     ran = cal_ai.benchmark(*RESUME, "--model", "another")
-    assert "nothing to resume in reports: no stored answer fits" in ran.err
+    assert "nothing to resume in reports: no stored answer matches" in ran.err
     assert len(llm.calls) == 4
     assert len(list((cal_ai.folder / "reports").glob("*.answers.jsonl"))) == 2
 

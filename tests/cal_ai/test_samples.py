@@ -75,7 +75,7 @@ def test_a_transcript_without_sidecar_is_loaded_with_a_warning(tmp_path: Path) -
     assert found.samples[0].sidecar is None
     assert found.samples[0].request.owner == "Alice"
     assert found.warnings == (
-        "1 of 1 sample has no sidecar (NAME.expected.json), asked about but not scored: a/one;"
+        "1 of 1 sample has no sidecar (NAME.expected.json), extracted but not scored: a/one;"
         f" to draft sidecars: cal-ai label {tmp_path}",
     )
 

@@ -196,4 +196,4 @@ def test_a_password_is_not_sent_on_to_another_server(cal_ai: CommandLine) -> Non
         ran = ask(cal_ai, kind, Answer(302, headers={"Location": f"{other.url}/alice/"}))
         assert other.requests == []
     assert_one_error(ran)
-    assert "the server sends on to another server" in ran.err
+    assert "the server redirects to another server" in ran.err

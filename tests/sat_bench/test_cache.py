@@ -371,7 +371,7 @@ def test_a_disk_that_fills_up_costs_the_cache_and_not_the_numbers(tmp_path: Path
     notes: list[str] = []
     assert ends(cached(tmp_path, Recorder(), notes.append), ["a", "bb", "ccc"]) == [1, 2, 3]
     assert len(notes) == 1
-    assert notes[0].startswith("no more probabilities are kept: ")
+    assert notes[0].startswith("probabilities are no longer cached: ")
 
 
 def test_a_model_that_fails_is_not_kept(tmp_path: Path, noisy_model: Path, corpus: Corpus) -> None:

@@ -346,7 +346,7 @@ FAILING = {
     "import of nothing": (["import", "gone.srt"], "gone.srt: no such file"),
     "import over a file": (
         ["import", "talks/ada.txt"],
-        "talks/ada.txt: exists already; add -force",
+        "talks/ada.txt: already exists; add -force",
     ),
 }
 

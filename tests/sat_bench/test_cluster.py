@@ -223,7 +223,7 @@ def test_a_port_without_a_scheduler_is_told_in_time(
 ) -> None:
     monkeypatch.setattr(cluster_module, "CONNECT_S", 0.5)
     with port(greeting) as address:
-        expected = rf"{re.escape(address)}: no Dask scheduler answers there \({reason}"
+        expected = rf"{re.escape(address)}: no Dask scheduler responds there \({reason}"
         with pytest.raises(TruemarkError, match=expected), connected(address):
             pass
 
@@ -238,7 +238,7 @@ def test_a_closed_port_is_an_error_of_one_line(
     printed = capsys.readouterr()
     assert printed.out == ""
     assert printed.err == (
-        f"error: {address}: no Dask scheduler answers there (Connection refused); "
+        f"error: {address}: no Dask scheduler responds there (Connection refused); "
         "start one with: dask scheduler\n"
     )
 
@@ -294,7 +294,7 @@ def test_without_dask_the_error_says_what_to_install(
 @pytest.mark.parametrize(
     ("program", "reason"),
     [
-        ("exec sleep 60", "they say nothing, and were given 0.5 s"),
+        ("exec sleep 60", "no response within 0.5 s"),
         ("exec 0<&-; echo no dask here >&2", "no dask here"),
     ],
     ids=["hang", "end"],
@@ -307,7 +307,7 @@ def test_workers_that_do_not_start_are_an_error(
     python.chmod(0o700)
     monkeypatch.setattr(sys, "executable", str(python))
     monkeypatch.setattr("sat_bench.running.workers.START_S", 0.5)
-    expected = f"^local:2: the workers do not start: {reason}$"
+    expected = f"^local:2: the workers did not start: {reason}$"
     with pytest.raises(TruemarkError, match=expected), connected("local:2"):
         pass
 

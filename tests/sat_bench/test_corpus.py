@@ -65,7 +65,7 @@ def test_hash_lines_below_the_header_are_text_with_a_remark(tmp_path: Path) -> N
     corpus = load_corpus(tmp_path)
     assert [talk.text for talk in corpus] == ["One.\n# Title: late\nTwo.\n# more"]
     assert corpus.remarks == (
-        f"{path}:4: a line that begins with # below the header is taken for text "
+        f"{path}:4: a line that begins with # below the header is treated as text "
         "(and 1 more such lines)",
     )
 

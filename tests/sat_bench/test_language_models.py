@@ -154,7 +154,7 @@ def test_rubbish_of_a_model_finds_nothing_but_the_end(llm: LoopbackLLM) -> None:
 
 def test_a_model_that_invents_more_than_it_keeps_is_refused(llm: LoopbackLLM) -> None:
     llm.set_script([says("Blah yadda quux!\n" * 20)])
-    with pytest.raises(ModelError, match=r"^llm:m: .* it invents more than it keeps$"):
+    with pytest.raises(ModelError, match=r"^llm:m: .* it invents more text than it keeps$"):
         measured_at(find_system("llm:m"), [talk("One thing. Another thing.")], (0.5,))
 
 

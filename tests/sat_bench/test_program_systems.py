@@ -74,9 +74,9 @@ def test_a_program_is_measured_in_each_form(splitter: str, form: str) -> None:
         ("cmd+:no-such-splitter", "no-such-splitter: cannot be started: No such file"),
         ("cmd:", "no command is given"),
         ("cmd:sh -c 'echo out of memory >&2; exit 3'", "ended with status 3: out of memory"),
-        ("cmd:sleep 60", "gave no answer within 0.7 s and was ended"),
-        ("cmd+:sleep 60", "gave no answer within 0.7 s and was ended"),
-        ("cmd:yes", "bytes for one text and was ended"),
+        ("cmd:sleep 60", "gave no answer within 0.7 s and was stopped"),
+        ("cmd+:sleep 60", "gave no answer within 0.7 s and was stopped"),
+        ("cmd:yes", "bytes for one text and was stopped"),
         ("cmd:echo 0123456789 ok", "characters of a text in its answer"),
         ("cmd:printf '\\377\\376'", "prints bytes that are not UTF-8, at 0"),
         ("cmd:true", "has 0% of the 17 characters"),
@@ -144,7 +144,7 @@ def test_a_sweep_of_a_system_without_probabilities_is_a_point_and_says_so(
     assert rows[1].splitlines()[1].startswith("-        0.")
     assert len(rows[1].splitlines()) == 2
     assert rows[2].startswith("Optimal: - (Weighted: 0.")
-    assert "gives no probabilities, so its sweep is a single point" in said.err
+    assert "has no probabilities, so its sweep is a single point" in said.err
     assert main(["-model", "lib:pysbd", "-sweep", "-format", "json"]) == 0
     [result] = json.loads(capsys.readouterr().out)["results"]
     assert [point["threshold"] for point in result["points"]] == [None]

@@ -38,7 +38,7 @@ def test_the_copy_is_made_once_and_named(copies: Path, capsys: pytest.CaptureFix
     assert f"sat.onnx:int8: made the int8 copy {copy}\n" in printed.err
     assert "(TP: 3, FP: 0, FN: 0)" in printed.out
     assert main([*RUN, "-quantize"]) == 0
-    assert f"sat.onnx:int8: takes the int8 copy {copy}, made before\n" in capsys.readouterr().err
+    assert f"sat.onnx:int8: uses the existing int8 copy {copy}\n" in capsys.readouterr().err
 
 
 def test_a_comparison_shows_a_model_and_its_copy(
@@ -70,7 +70,7 @@ def test_a_model_that_is_int8_runs_as_it_is(
     Path("eight.onnx").write_bytes(quantized(Path("sat.onnx")).read_bytes())
     assert main(["-model", "eight.onnx:int8", "-corpus", "talks"]) == 0
     printed = capsys.readouterr().err
-    assert "eight.onnx:int8: has int8 weights already and runs as it is: eight.onnx\n" in printed
+    assert "eight.onnx:int8: already has int8 weights and runs unchanged: eight.onnx\n" in printed
     assert len(list(copies.iterdir())) == 1
 
 

@@ -472,7 +472,7 @@ def test_no_record_is_written_over_a_talk(
     Path("talk.json").write_text(talk, encoding="utf-8")
     measured = ["-corpus", "talk.json", "-model", "nano", "-record"]
     assert main([*measured, "talk.json"]) == 1
-    assert "talk.json: is no run record, and would be lost" in capsys.readouterr().err
+    assert "talk.json: is not a run record and would be overwritten" in capsys.readouterr().err
     assert Path("talk.json").read_text(encoding="utf-8") == talk
     assert [main([*measured, "new.json"]) for _ in range(2)] == [0, 0]
 

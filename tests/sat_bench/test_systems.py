@@ -378,7 +378,7 @@ def test_time_and_loss_are_known_by_condition(folder: Path) -> None:
 
 def test_an_answer_that_invents_more_than_it_keeps_is_refused() -> None:
     text = "We met at noon. Nobody was late. " * 4
-    with pytest.raises(AnswerError, match="it invents more than it keeps"):
+    with pytest.raises(AnswerError, match="it invents more text than it keeps"):
         read_answer(text, [text, "Blah yadda quux! " * 20], LEAST_KEPT)
     assert read_answer(text, [text, "Done."], LEAST_KEPT)
 

@@ -73,7 +73,7 @@ def test_an_existing_file_is_replaced_only_by_force(tmp_path: Path) -> None:
     file, out = tmp_path / "talk.srt", tmp_path / "talk.txt"
     file.write_text("00:01.000 --> 00:02.000\nHi.\n", encoding="utf-8")
     out.write_text("precious", encoding="utf-8")
-    with pytest.raises(CorpusError, match=r"talk\.txt: exists already; add -force"):
+    with pytest.raises(CorpusError, match=r"talk\.txt: already exists; add -force"):
         import_transcript(file, force=False)
     assert out.read_text(encoding="utf-8") == "precious"
     import_transcript(file, force=True)

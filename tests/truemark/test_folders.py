@@ -55,7 +55,7 @@ def test_a_lone_folder_means_all_of_its_runs(
     assert "before" in shown
     assert "after" in shown
     assert main(["compare", "before"]) == 1
-    assert "before: holds no two runs on the same data to compare" in capsys.readouterr().err
+    assert "before: has no two runs on the same data to compare" in capsys.readouterr().err
 
 
 def test_a_folder_without_a_run_on_the_same_data_is_told(
@@ -64,4 +64,4 @@ def test_a_folder_without_a_run_on_the_same_data_is_told(
     write_run("other/one.run.json", many("one", 0, signature=OTHER))
     write_run("other/two.run.json", many("two", 0, signature={"data": "d3", "rules": "r1"}))
     assert main(["compare", "before", "other"]) == 1
-    assert "before: holds no run on the data of one in other" in capsys.readouterr().err
+    assert "before: has no run on the same data as one in other" in capsys.readouterr().err

@@ -72,15 +72,15 @@ def test_a_program_may_answer_without_reading() -> None:
             "ended with status 1: first the disk is full",
         ),
         (python("import os; os.kill(os.getpid(), 9)"), "was ended by signal 9"),
-        (("yes",), "prints more than 1,048,576 bytes for one text and was ended"),
+        (("yes",), "prints more than 1,048,576 bytes for one text and was stopped"),
         (
             python("import sys\nwhile 1: sys.stderr.write('x' * 9999)"),
             "gave no answer within 0.5 s",
         ),
-        (("sleep", "60"), "gave no answer within 0.5 s and was ended"),
+        (("sleep", "60"), "gave no answer within 0.5 s and was stopped"),
         (
             python("import os, time; os.close(1); time.sleep(60)"),
-            "gave no answer within 0.5 s and was ended",
+            "gave no answer within 0.5 s and was stopped",
         ),
     ],
     ids=lambda value: value if isinstance(value, str) else value[0][-12:],
@@ -180,8 +180,8 @@ def test_a_program_that_stays_answers_again_and_again() -> None:
         ("print('Hello, world')", "answers 'Hello, world', expected the number of bytes"),
         ("print('x' * 5000)", "expected the number of bytes that follow"),
         ("print('9' * 15)", "prints more than 1,048,576 bytes for one text"),
-        ("print('20'); print('short')", "ended before its answer was whole"),
-        ("", "ended before its answer was whole"),
+        ("print('20'); print('short')", "ended before its answer was complete"),
+        ("", "ended before its answer was complete"),
         ("import sys; sys.exit('no model')", "ended with status 1: no model"),
         ("import time; time.sleep(60)", "gave no answer within"),
     ],
@@ -223,7 +223,7 @@ def test_programs_run_and_are_ended_without_groups_and_polls_too(
     echo = (sys.executable, "-c", "print(input().upper())")
     assert run_program(echo, b"words\n").strip() == b"WORDS"
     slow = (sys.executable, "-c", "import time; time.sleep(60)")
-    with pytest.raises(ProgramError, match=r"gave no answer within 0\.3 s and was ended"):
+    with pytest.raises(ProgramError, match=r"gave no answer within 0\.3 s and was stopped"):
         run_program(slow, b"", Limits(seconds=0.3))
 
 

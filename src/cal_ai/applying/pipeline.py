@@ -168,7 +168,7 @@ def _remarks(
     """Say how the conversation was read, whose calendar it is, and what may not fit."""
     if transcript.form == BRACKETS:
         for number in transcript.skipped_lines:
-            yield f"{path}:{number}: skipped, as nobody has spoken yet"
+            yield f"{path}:{number}: skipped, because nobody has spoken yet"
     if transcript.form != BRACKETS or verbose:
         yield f"{path}: {form_line(transcript)}"
     owner = f"owner: {settings.owner} ({settings.owner_reason})"
@@ -179,7 +179,7 @@ def _remarks(
     elif settings.owner_reason == "default":
         yield f"{owner}; --owner NAME says whose calendar it is"
     if is_embedded(extractor) and (language := foreign_language(transcript)):
-        yield f"{path}: in {language}, it seems; the embedded extractor reads English"
+        yield f"{path}: seems to be in {language}; the embedded extractor reads only English"
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -213,7 +213,9 @@ def apply_transcript(run: Conversation) -> tuple[Outcome, ...]:
     calendar, journal = run.calendar, run.journal
     earlier = _earlier(run, transcript)
     if earlier.settled is not None and admits(earlier.settled, run.apply):
-        inform(f"applied to {calendar.name} before, so nothing is changed; --again applies it anew")
+        inform(
+            f"applied to {calendar.name} before, so nothing is changed; --again applies it again"
+        )
         return tuple(earlier.changes.values())
     listing = calendar.coming(run.now, run.now + CONTEXT)
     for warning in listing.warnings[:_WARNINGS_SHOWN]:
@@ -251,7 +253,7 @@ def _earlier(run: Conversation, transcript: str) -> Earlier:
     earlier = journal.earlier(run.calendar.identity, transcript)
     if earlier.damaged:
         lines = "1 line is" if earlier.damaged == 1 else f"{earlier.damaged} lines are"
-        note(f"warning: {journal.path}: {lines} damaged, and what was applied then is not known")
+        note(f"warning: {journal.path}: {lines} damaged, so what was applied then is unknown")
         if not run.dry_run:
             with _journal_errors_noted():
                 journal.set_damaged_aside()
@@ -300,12 +302,15 @@ def _journal_errors_noted() -> Iterator[None]:
     try:
         yield
     except TruemarkError as error:
-        note(f"warning: changes are made, but not remembered: {error}")
+        note(f"warning: changes were made but not recorded: {error}")
 
 
 async def _extract(run: Conversation, context: tuple[ContextEvent, ...]) -> tuple[Event, ...]:
     if run.verbose:
-        note(f"{run.extractor.name} reads {len(run.transcript.utterances)} utterances, beside:")
+        note(
+            f"{run.extractor.name} reads {len(run.transcript.utterances)} utterances, and this"
+            f" calendar:"
+        )
         lines = context_lines(context) or "nothing planned in the coming 14 days"
         for line in lines.splitlines():
             note(f"  {line}")

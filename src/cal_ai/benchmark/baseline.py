@@ -34,8 +34,8 @@ def open_baseline(path: Path, samples: Sequence[Sample]) -> Baseline:
     for part, expected in wanted.comparison_key.items():
         if (value := baseline.comparison_key.get(part)) != expected:
             raise TruemarkError(
-                f"{path}: {part} is {value}, expected {expected}: a run on other samples or by"
-                " other rules; truemark compare --anyway compares what both have"
+                f"{path}: {part} is {value}, expected {expected}: a run on other samples or with"
+                f" other rules; truemark compare --anyway compares what both have"
             )
     return baseline
 

@@ -90,7 +90,7 @@ def _report_sections(finished: Finished) -> Iterator[Section]:
         rows = tuple((_answer_name(unit), one_line_of(unit.failed or "")) for unit in failed)
         yield Section(
             "Failed samples",
-            ["They got no usable answer, so they are in none of the scores."],
+            ["They got no usable answer, so they are not part of any score."],
             [Table(("sample", "reason"), rows)],
         )
 
@@ -134,8 +134,8 @@ def _kinds_section(finished: Finished) -> Section:
         # Long names can be cut to the same.
         columns.append(f"{name} {len(columns) - 2}" if name in columns else name)
     sentence = (
-        "A pair that is nearly right is one mistake, by the first thing that is wrong with it;"
-        " what has nothing in common with the event it was paired with is missed and invented."
+        "A pair that is nearly right is one mistake, named after the first thing that is wrong"
+        " with it; if the two events have nothing in common, one is missed and the other invented."
     )
     return Section("Kinds of mistakes", [sentence], [Table(tuple(columns), tuple(rows))])
 

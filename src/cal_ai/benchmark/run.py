@@ -172,7 +172,9 @@ def _tell_resumed(
 ) -> None:
     """Say which recording is resumed, and how many answers it has."""
     if recording is None:
-        inform(f"nothing to resume in {output}: no stored answer fits these samples and this model")
+        inform(
+            f"nothing to resume in {output}: no stored answer matches these samples and this model"
+        )
         return
     _warn(recording.warnings)
     answered = count_answered(recording, keys, repeats)
@@ -206,7 +208,7 @@ def _announcement(
     return (
         f"{repeats} repeats of {counted(len(samples), 'sample')}: {counted(calls, 'call')},"
         f" about {tokens} prompt tokens for {price_of_prompts};"
-        " what the answers cost beside that is not known before"
+        " the cost of the answers is not known in advance"
     )
 
 
@@ -253,7 +255,7 @@ def _kept(plan: Plan) -> str:
     if plan.store is None or not plan.store.kept:
         return ""
     count = "1 answer is" if plan.store.kept == 1 else f"{plan.store.kept} answers are"
-    return f"; {count} kept in {plan.store.path}, --resume goes on from there"
+    return f"; {count} kept in {plan.store.path}, --resume continues from there"
 
 
 def _status(finished: Finished, fail_under: float | None) -> int:
@@ -272,7 +274,7 @@ def _status(finished: Finished, fail_under: float | None) -> int:
             note(f"f1 {scores.f1:.4f} is below --fail-under {fail_under:g}")
             return 1
     if not finished.summary.scored and not failed:
-        note(f"nothing was scored: {finished.plan.samples.folder} holds no sidecar")
+        note(f"nothing was scored: {finished.plan.samples.folder} has no sidecar")
         return 1
     return 1 if failed else 0
 

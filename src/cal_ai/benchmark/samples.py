@@ -90,7 +90,7 @@ def load_samples(folder: Path, only: str | None = None, limit: int | None = None
         transcripts = {stem for stem in transcripts if _fits(stem, only)}
         sidecars = {stem for stem in sidecars if _fits(stem, only)}
         if not transcripts:
-            raise TruemarkError(f"{folder}: no sample fits --only {only!r}; there are {there}")
+            raise TruemarkError(f"{folder}: no sample matches --only {only!r}; there are {there}")
     chosen = sorted(transcripts)[:limit]
     warnings = [
         f"{folder}/{stem}{SIDECAR_SUFFIX}: no transcript {stem.rpartition('/')[2]}.txt beside it, "
@@ -199,8 +199,8 @@ def _remarks(path: str, sample: Sample) -> Iterator[str]:
 def _unscored(names: Sequence[str], of: int, folder: Path) -> str:
     have = "has" if len(names) == 1 else "have"
     return (
-        f"{len(names)} of {counted(of, 'sample')} {have} no sidecar (NAME{SIDECAR_SUFFIX}), asked"
-        f" about but not scored: {_some(names)}; to draft sidecars: cal-ai label {folder}"
+        f"{len(names)} of {counted(of, 'sample')} {have} no sidecar (NAME{SIDECAR_SUFFIX}),"
+        f" extracted but not scored: {_some(names)}; to draft sidecars: cal-ai label {folder}"
     )
 
 
@@ -225,8 +225,8 @@ def sample_remarks(samples: SampleSet, *, embedded: bool) -> Iterator[str]:
         foreign = [f"{name} ({language})" for name, language in languages if language]
         if foreign:
             yield (
-                f"{counted(len(foreign), 'sample')} not in English, it seems, which is what the"
-                f" embedded extractor reads: {_some(foreign)}"
+                f"{counted(len(foreign), 'sample')} apparently not in English, the only language"
+                f" that the embedded extractor reads: {_some(foreign)}"
             )
 
 
@@ -235,7 +235,7 @@ def _assumed(samples: Sequence[Sample]) -> Iterator[str]:
     taken = Counter(name for s in samples if s.sidecar for name in s.sidecar.assumed)
     values = {"owner": DEFAULT_OWNER, "reference_datetime": f"{DEFAULT_REFERENCE:%Y-%m-%d %H:%M}"}
     for name, count in sorted(taken.items()):
-        yield f"{counted(count, 'sidecar')} without {name}: {values[name]} is taken"
+        yield f"{counted(count, 'sidecar')} without {name}: using {values[name]}"
 
 
 def _some(names: Sequence[str]) -> str:

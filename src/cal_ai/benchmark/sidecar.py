@@ -65,7 +65,7 @@ class Sidecar:
 
 # The types of the file. A description says what belongs there, in the schema and in error lines.
 _Text = Annotated[str, msgspec.Meta(description="a text")]
-_FilledText = Annotated[str, msgspec.Meta(pattern=r"\S", description="a text with something in it")]
+_FilledText = Annotated[str, msgspec.Meta(pattern=r"\S", description="a non-empty text")]
 _Texts = Annotated[tuple[str, ...], msgspec.Meta(description="a list of texts")]
 _Moment = Annotated[datetime, msgspec.Meta(description="an ISO 8601 date-time")]
 _Action = Annotated[Action, msgspec.Meta(description=f"one of {', '.join(get_args(Action))}")]

@@ -148,7 +148,7 @@ def _lines(data: bytes, where: str) -> Iterator[Line]:
             found = f"byte 0x{error.object[error.start]:02x}"
             raise CalendarError(
                 f"{where}:{number}: is not UTF-8 text (found {found}), expected iCalendar;"
-                " it is left as it is"
+                " it is left unchanged"
             ) from error
         yield Line(text.removeprefix("\ufeff") if number == 1 else text, raw, number)
         number += len(raw.splitlines())
@@ -177,7 +177,7 @@ def _tree(lines: Iterable[Line], where: str) -> list[Line | Component]:
     if open_components:
         name = open_components[-1].name
         raise CalendarError(
-            f"{where}: breaks off inside {name}, expected END:{name}; it is left as it is"
+            f"{where}: ends inside {name}, expected END:{name}; it is left unchanged"
         )
     return top
 
@@ -186,7 +186,7 @@ def _not_icalendar(where: str, found: Line, expected: str) -> CalendarError:
     text = found.text if len(found.text) <= _SHOWN else f"{found.text[:_SHOWN]}..."
     return CalendarError(
         f"{where}:{found.number}: is not iCalendar: found {text!r}, expected {expected};"
-        " it is left as it is"
+        " it is left unchanged"
     )
 
 

@@ -231,7 +231,7 @@ class GoogleCalendar:
         except (OSError, http.client.HTTPException, httplib2.HttpLib2Error) as error:
             raise TransientError(f"no answer ({type(error).__name__})") from error
         except TransportError as error:
-            raise TransientError("no answer to the refreshing of the sign-in") from error
+            raise TransientError("no answer while refreshing the sign-in") from error
         except GoogleAuthError as error:
             raise self._signed_out() from error
         except UnfitAnswerError as error:

@@ -20,7 +20,7 @@ MOST_OCCURRENCES = 1_000
 MOST_EVENTS = 10_000
 MOST_MOMENTS = 250_000
 """Days and times that may be looked at for one event; they take well under a second."""
-_TOO_MANY = "its rule names too many days and times to look through"
+_TOO_MANY = "its rule names too many days and times"
 _DAY_PARTS = ("BYDAY", "BYMONTHDAY", "BYYEARDAY", "BYWEEKNO", "BYEASTER")
 _TIME_PARTS = ("BYHOUR", "BYMINUTE", "BYSECOND")
 # The calendar repeats itself after so many years, weekdays included; datetime ends in 9999.
@@ -109,7 +109,7 @@ class Budget:
         moments = inf if gap is None else _moments(rule, _READ_AHEAD * gap)
         if moments > MOST_MOMENTS:
             self.searches -= 1
-            raise BeyondBoundsError("its rule names days that hardly ever come")
+            raise BeyondBoundsError("its rule names days that almost never occur")
         self._spend(moments)
 
 

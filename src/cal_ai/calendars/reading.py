@@ -117,7 +117,7 @@ class Reader:
             except BeyondBoundsError as beyond:
                 problems.append(f"event {title!r} is left out: {beyond}")
             except _PARSER_ERRORS:
-                problems.append(f"event {title!r} is left out: its times cannot be worked out")
+                problems.append(f"event {title!r} is left out: its times cannot be determined")
             warnings += (f"{self.where}: {problem}" for problem in problems)
         entries.sort(key=lambda entry: entry.details.start)
         return Listing(tuple(entries), tuple(warnings))

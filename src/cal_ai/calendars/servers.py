@@ -21,5 +21,5 @@ def calendar_policy(timeout_s: float | None = None) -> CallPolicy:
 def wait_for_server(seconds: float) -> None:
     """Sleep between two attempts, with a note if a person would notice the wait."""
     if seconds >= _WORTH_NOTING_S:
-        note(f"the calendar server is busy; asking it again in {seconds:.0f} s")
+        note(f"the calendar server is busy; trying again in {seconds:.0f} s")
     time.sleep(seconds)

@@ -97,7 +97,7 @@ def _decode(text: str, start: int) -> tuple[object, int]:
         value, end = _DECODER.raw_decode(text, start)
     except json.JSONDecodeError as error:
         cut = error.pos >= len(text) or error.msg.startswith("Unterminated")
-        what = "breaks off" if cut else f"is not valid ({error.msg})"
+        what = "is cut off" if cut else f"is not valid ({error.msg})"
         place = f"line {error.lineno} column {error.colno}"
         raise AnswerError(f"the JSON {what} at {place}, expected a complete JSON object") from None
     except (RecursionError, ValueError) as error:
@@ -161,7 +161,7 @@ def _location(value: object) -> str | None:
 def _title(value: object) -> str:
     title = "" if value is None else " ".join(_text(value).split())
     if not title:
-        raise _UnfitError("a text with something in it")
+        raise _UnfitError("a non-empty text")
     return title
 
 

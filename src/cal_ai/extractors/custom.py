@@ -146,7 +146,7 @@ def _as_answer(name: str, returned: object) -> str:
     try:
         return json.dumps(returned, default=_iso, ensure_ascii=False)
     except (TypeError, ValueError) as error:
-        raise CallFailed(f"{name} returned what is no event: {error}") from None
+        raise CallFailed(f"{name} returned something that is not an event: {error}") from None
 
 
 def _iso(value: object) -> object:

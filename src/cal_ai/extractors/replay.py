@@ -126,7 +126,7 @@ def open_recording(path: Path) -> Recording:
     for offset, record in scan(path, warnings):
         answer = _recorded(record)
         if answer is None:
-            warnings.append(f"{path}: the line at byte {offset} is no stored answer, skipped")
+            warnings.append(f"{path}: the line at byte {offset} is not a stored answer, skipped")
             continue
         of_repeat = offsets.setdefault(answer.repeat, {})
         if not answer.unusable:
@@ -188,7 +188,7 @@ class ReplayExtractor:
         if len(makers) > 1:
             raise TruemarkError(
                 f"{path}: answers of {', '.join(makers)} in one file;"
-                " to replay them, keep the lines of one model only"
+                " to replay them, keep only the lines of one model"
             )
         ((self.recorded_by, self.model),) = self.recording.makers
         self.name = "replay"

@@ -77,8 +77,8 @@ def parse_gold_json(path: Path, content: str) -> tuple[Talk, ...]:
     for index, sentence in enumerate(sentences):
         if sentence.start == sentence.end:
             raise CorpusError(
-                f"{path}: boundaries[{index}] is {boundaries[index]}, "
-                "but the sentence before it holds only white space"
+                f"{path}: boundaries[{index}] is {boundaries[index]}, but the sentence before it"
+                f" has only white space"
             )
     talk = Talk(
         id=path.stem,

@@ -111,6 +111,6 @@ def _stray_header_lines(path: Path, body: str, body_line: int) -> Iterator[str]:
     if stray:
         more = f" (and {len(stray) - 1} more such lines)" if len(stray) > 1 else ""
         yield (
-            f"{path}:{body_line + stray[0]}: a line that begins with # below the header "
-            f"is taken for text{more}"
+            f"{path}:{body_line + stray[0]}: a line that begins with # below the header is"
+            f" treated as text{more}"
         )

@@ -150,7 +150,7 @@ def refuse_inventions(loss: Loss) -> None:
     if added > max(kept, _FEW_INVENTED):
         raise AnswerError(
             f"answers {kept + added:,} characters of which {kept:,} are in the text of "
-            f"{loss.characters:,}: it invents more than it keeps"
+            f"{loss.characters:,}: it invents more text than it keeps"
         )
 
 

@@ -103,7 +103,7 @@ def _failure(hub: Any, repository: str, error: Exception) -> ModelError:
     endpoint, errors = hub.constants.ENDPOINT, hub.errors
     nothing_here = f"{repository}: no such file or folder here"
     if isinstance(error, errors.GatedRepoError):
-        return ModelError(f"{repository}: the hub wants a login for it; run: hf auth login")
+        return ModelError(f"{repository}: the hub requires a login for it; run: hf auth login")
     if isinstance(error, errors.RepositoryNotFoundError | errors.HFValidationError):
         return ModelError(f"{nothing_here}, and no such repository at {endpoint}")
     if isinstance(error, errors.OfflineModeIsEnabled):

@@ -181,8 +181,8 @@ class ClusterModel:
     def _send_files(self, missing: MissingFileError) -> None:
         if self.files_sent == SENDINGS:
             raise TruemarkError(
-                f"{self.cluster.address}: workers have lost the file {missing} again and again "
-                "although it was sent; put it there at the same path"
+                f"{self.cluster.address}: workers repeatedly lost the file {missing} although it"
+                f" was sent; put it there at the same path"
             )
         files = {digest: read_bytes(path) for digest, path in self.files.items()}
         answers = self.cluster.client.run(keep_on_worker, files, on_error="return")
@@ -222,7 +222,7 @@ def connected(where: str) -> Iterator[Cluster]:
             )
         except OSError as error:
             raise TruemarkError(
-                f"{where}: no Dask scheduler answers there ({os_reason(error)}); "
+                f"{where}: no Dask scheduler responds there ({os_reason(error)}); "
                 "start one with: dask scheduler"
             ) from None
         with client:

@@ -34,8 +34,8 @@ from truemark.signature import data_hash, signature_line
 
 _INT8_NOTES = {
     "made": "made the int8 copy {}",
-    "kept": "takes the int8 copy {}, made before",
-    "itself": "has int8 weights already and runs as it is: {}",
+    "kept": "uses the existing int8 copy {}",
+    "itself": "already has int8 weights and runs unchanged: {}",
 }
 # A change of these modules may change probabilities, so it makes older cache entries invisible.
 _ENGINE = ("network", "runtimes", "segmenter", "tokenizer", "windows")
@@ -193,7 +193,7 @@ class CachedModel:
         except TruemarkError as error:
             # Without room for the cache the measurement still goes on.
             self._keeps = False
-            self._note(f"no more probabilities are kept: {error}")
+            self._note(f"probabilities are no longer cached: {error}")
 
 
 def tagged_answers(

@@ -194,8 +194,8 @@ def local_scheduler(workers: int) -> Iterator[tuple[str, Security]]:
             if not address:
                 complaints.seek(0)
                 reason = complaints.read().strip().rpartition("\n")[2]
-                reason = reason or f"they say nothing, and were given {START_S} s"
-                raise TruemarkError(f"local:{workers}: the workers do not start: {reason}")
+                reason = reason or f"no response within {START_S} s"
+                raise TruemarkError(f"local:{workers}: the workers did not start: {reason}")
             yield address, security
         finally:
             too_late.cancel()

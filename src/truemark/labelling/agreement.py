@@ -139,7 +139,7 @@ def known_agreement(folder: Path, unit: str, condition: str = WRITTEN) -> str | 
     texts = numbered(known.texts, (unit, f"{unit}s"))
     return (
         f"the annotators of {texts} agree with F1 {known.f1:.3f}{ends}{kappa}: "
-        "more cannot be expected of a system"
+        "a system cannot be expected to do better"
     )
 
 

@@ -331,7 +331,7 @@ class Desk:
         else:
             content, seen = annotation.content, self._seen_now(annotation)
             if annotation.text != self.task.text(name):
-                notice = "The text has changed since; look at what is new in it."
+                notice = "The text has changed since then; review what is new."
             if number in self._renewed:
                 self._renewed.discard(number)
                 content = self.task.renew(annotation, material)
@@ -474,6 +474,6 @@ def worth_of(rows: Mapping[str, Sequence[Counts]]) -> str:
             break
         more = told.clusters_needed - told.clusters
         if more > 0:
-            return f"differences from {seen:g} on can be seen; {more} more for {finer:g}"
+            return f"differences of {seen:g} or more can be seen; {more} more for {finer:g}"
         seen = finer  # the smallest difference is rounded up, so a finer one may be seen too
-    return f"differences from {seen:g} on can be seen"
+    return f"differences of {seen:g} or more can be seen"

@@ -59,7 +59,7 @@ def serve(desk: Desk, *, open_browser: bool = True) -> int:
     with socket.create_server((HOST, 0)) as listener:
         port = listener.getsockname()[1]
         address = f"http://{HOST}:{port}/{token}/"
-        note(f"label: {address} (Ctrl-C ends it)")
+        note(f"label: {address} (press Ctrl-C to stop)")
         if open_browser:
             webbrowser.open(address)
         config = uvicorn.Config(

@@ -119,7 +119,7 @@ class Workspace:
     def write_file(self, path: Path, content: str | bytes) -> None:
         """Write a file of the folder whole; one that a link leads out of the folder is refused."""
         if not path.resolve().is_relative_to(self.folder.resolve()):
-            raise TruemarkError(f"{path}: leads out of {self.folder}; nothing is written there")
+            raise TruemarkError(f"{path}: points outside {self.folder}; nothing is written there")
         write_atomically(path, content)
 
 

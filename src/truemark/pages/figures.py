@@ -218,7 +218,7 @@ def precision_recall_figure(runs: Sequence[Shown]) -> Figure | None:
     return Figure(
         id=f"precision-recall-{runs[0].number}",
         title="Precision against recall",
-        says="What more of one costs in the other. The upper right corner is perfect; a dot marks"
+        says="What a gain in one costs in the other. The upper right corner is perfect; a dot marks"
         " the chosen threshold.",
         x="recall",
         y="precision",
@@ -334,7 +334,7 @@ def near_miss_figure(runs: Sequence[Shown]) -> Figure | None:
     return Figure(
         id=f"near-misses-{runs[0].number}",
         title="Near misses",
-        says=f"How many predicted {items} lie that far before (−) or after a true one.",
+        says=f"How many predicted {items} are that far before (−) or after a true one.",
         x="characters off",
         y=items,
         series=tuple(series),

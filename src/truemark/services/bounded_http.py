@@ -35,7 +35,7 @@ def refuse_redirection(status: int, location: str | None) -> None:
     if status in REDIRECTIONS:
         target = f" to {shown_address(location)}" if location else ""
         raise UnfitAnswerError(
-            f"the server sends on{target} (status {status}), which is not followed;"
+            f"the server redirects{target} (status {status}), which is not followed;"
             " name the right address"
         )
 
@@ -46,7 +46,7 @@ class Unpacker:
     def __init__(self, encoding: str | None) -> None:
         name = (encoding or "").strip().lower()
         if name not in _ENCODINGS:
-            raise UnfitAnswerError(f"the answer is packed as {name[:40]!r}, expected gzip")
+            raise UnfitAnswerError(f"the answer is compressed as {name[:40]!r}, expected gzip")
         window = _ENCODINGS[name]
         self._decompressor = None if window is None else zlib.decompressobj(window)
         self._size = 0
@@ -58,7 +58,7 @@ class Unpacker:
             try:
                 piece = self._decompressor.decompress(piece, LARGEST_ANSWER + 1 - self._size)
             except zlib.error as error:
-                raise UnfitAnswerError("the answer cannot be unpacked") from error
+                raise UnfitAnswerError("the answer cannot be decompressed") from error
         self._size += len(piece)
         if self._size > LARGEST_ANSWER:
             raise UnfitAnswerError(f"the answer is larger than {LARGEST_ANSWER // 1_000_000} MB")

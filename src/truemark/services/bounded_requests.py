@@ -39,7 +39,7 @@ class BoundedSession:
         for _ in range(_MOST_REDIRECTIONS):
             if not same_origin(url, self._home):
                 raise UnfitAnswerError(
-                    f"the server sends on to another server, {shown_address(url)}; name that one"
+                    f"the server redirects to another server, {shown_address(url)}; name that one"
                 )
             ask = partial(self._within_timeout, method, url, options)
             response = call_patiently(ask, self._policy, self._sleep)
@@ -47,7 +47,7 @@ class BoundedSession:
             if response.status_code not in REDIRECTIONS or not location:
                 return response
             url = urljoin(url, location)
-        raise UnfitAnswerError("the server sends on without end")
+        raise UnfitAnswerError("the server redirects endlessly")
 
     def close(self) -> None:
         self._session.close()
@@ -65,7 +65,7 @@ class BoundedSession:
             unpacker = Unpacker(response.headers.get("Content-Encoding"))
             content = unpacker.unpack_all(partial(response.raw.read, decode_content=False))
         except HTTPError as error:  # of the library below the session, which would hide it
-            raise ConnectionError("the answer breaks off") from error
+            raise ConnectionError("the answer is cut off") from error
         finally:
             response.close()
         response._content = content

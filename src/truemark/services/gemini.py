@@ -73,7 +73,7 @@ class GeminiModel(LanguageModelClient):
         except (httpx2.HTTPError, httpx2.InvalidURL) as error:
             raise self._provider.fault_of_transport(error) from error
         except UnfitAnswerError as error:
-            raise CallFailed(f"Gemini's reply is not read: {error}") from error
+            raise CallFailed(f"Gemini's reply cannot be read: {error}") from error
         except (RecursionError, ValueError, TypeError, AttributeError) as error:
             # What the SDK raises when a reply is no JSON, or JSON of another shape.
             reason = self._provider.quote(str(error))

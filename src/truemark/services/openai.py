@@ -101,7 +101,7 @@ class OpenAIModel(LanguageModelClient):
         except (httpx2.HTTPError, httpx2.InvalidURL) as error:
             raise self._provider.fault_of_transport(error) from error
         except UnfitAnswerError as error:
-            raise CallFailed(f"the reply is not read: {error}") from error
+            raise CallFailed(f"the reply cannot be read: {error}") from error
         finally:
             self._clients.append(client)
         if response.status_code != HTTPStatus.OK:
