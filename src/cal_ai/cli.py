@@ -104,7 +104,7 @@ def _dispatch(given: list[str]) -> int:
 
 
 def _meant_command(word: str) -> str:
-    """Guess the command that a mistyped first word stands for, if it is no file either."""
+    """Guess the command meant by a mistyped first word, if it is not a file either."""
     if word in COMMANDS or not word.isalpha() or Path(word).exists():
         return ""
     return did_you_mean(word, COMMANDS)

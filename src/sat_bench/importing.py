@@ -127,7 +127,7 @@ def _is_pasted(file: Path) -> bool:
 
 def _copy_target(file: Path, out: Path | None) -> Path:
     if out is None:
-        raise CorpusError(f"{file}: is a corpus file already")
+        raise CorpusError(f"{file}: is already a corpus file")
     return out / file.name
 
 

@@ -260,7 +260,7 @@ def measures_of(
 
 
 def _after_words(words: IntColumn, places: Sequence[int]) -> list[int]:
-    """Return after how many words the places lie, each number once."""
+    """Return after how many words the places are, each number once."""
     numbers = np.unique(np.searchsorted(words, np.asarray(places, dtype=np.int64), side="left"))
     return [number for number in numbers.tolist() if number]
 

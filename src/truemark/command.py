@@ -71,7 +71,7 @@ class Parser(argparse.ArgumentParser):
         self.exit(WRONG_USE)
 
     def _meant(self, message: str) -> str:
-        """Guess the word that a mistyped one stands for."""
+        """Guess the word meant by a mistyped one."""
         if choice := _WRONG_CHOICE.search(message):
             return did_you_mean(choice[1], _WORD.findall(choice[2]))
         if message.startswith("unrecognized arguments: "):
@@ -225,7 +225,7 @@ def _interrupt_again(lost: sys.UnraisableHookArgs) -> None:
 
 
 def run_command(work: Callable[[], int]) -> int:
-    """Do the work of a command and return its exit status; every failure is told in one line.
+    """Do the work of a command and return its exit status; every failure is reported in one line.
 
     What a user can fix, and what the system refuses, is `FAILED`; Ctrl-C is `INTERRUPTED`,
     whenever it comes; a reader of the output that has gone is `FAILED`, in silence.
@@ -298,7 +298,7 @@ def _where(error: OSError) -> str:
 
 
 def tell(text: str) -> None:
-    """Write results to standard output, without what a terminal would take for a command."""
+    """Write results to standard output, without terminal escapes."""
     sys.stdout.write(printable(text))
 
 
@@ -322,7 +322,7 @@ def quietly(quiet: bool) -> Iterator[None]:
 
 
 def inform(text: str) -> None:
-    """Write a line that tells how things go, neither a warning nor a failure; -q leaves it out."""
+    """Write a progress line, neither a warning nor a failure; -q leaves it out."""
     if not _quiet.get():
         note(text)
 

@@ -1,4 +1,4 @@
-"""Which runs are meant where a folder of records stands in place of a record."""
+"""Choose the runs that are meant when a folder is given instead of a record."""
 
 from __future__ import annotations
 

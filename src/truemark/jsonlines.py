@@ -79,7 +79,7 @@ class Appender:
             raise write_error(self._path, error) from error
 
     def sync(self) -> None:
-        """Return when all that was written is on disk; may run in a thread beside `write`."""
+        """Return when everything written is on disk; may run in another thread than `write`."""
         try:
             os.fsync(self._stream.fileno())
         except OSError as error:
@@ -154,7 +154,7 @@ def scan(
 
 
 def set_aside(path: str | os.PathLike[str], whole: Callable[[Mapping[str, object]], bool]) -> int:
-    """Move the lines that are no whole record to a file beside it, and return how many.
+    """Move the lines that are not a complete record to a file next to it, and return how many.
 
     They are kept because a person may be able to repair them.
     """

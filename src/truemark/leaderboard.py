@@ -17,7 +17,7 @@ from truemark.uncertainty import LEVEL, paired_intervals
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """A system on a board; systems that share a letter cannot be told apart."""
+    """A system on a leaderboard; systems that share a letter cannot be told apart."""
 
     name: str
     run: Run
@@ -107,7 +107,7 @@ def rank(
     summaries: Sequence[Summary],
     names: Sequence[str] | None = None,
 ) -> Board:
-    """Rank comparable runs by F1 and tell which of them differ by more than chance.
+    """Rank comparable runs by F1 and find which of them differ by more than chance.
 
     p is corrected for all pairs by Holm's method. Runs without a score are left out.
     """
@@ -139,7 +139,7 @@ def rank(
 
 
 def letters_of(count: int, apart: set[tuple[int, int]]) -> list[str]:
-    """Give systems letters such that two share one exactly if they cannot be told apart.
+    """Assign letters to systems such that two share one exactly if they cannot be told apart.
 
     `apart` holds the pairs that can be, the smaller number first.
 

@@ -1,4 +1,4 @@
-"""Measures of the field of segmentation beside precision, recall and F1.
+"""Measures from the segmentation literature other than precision, recall and F1.
 
 Each is a pair: a function that takes the components of one text, which can be added up, and one
 that gives the value of the sum. Boundaries are counted in units of the text, such as words: a

@@ -1,4 +1,4 @@
-"""What lies where in a text at one threshold: marks, and the counts at other tolerances."""
+"""The marks in a text at one threshold, and the counts at other tolerances."""
 
 from __future__ import annotations
 

@@ -72,7 +72,7 @@ def chance_to_see(first: Ints, second: Ints, scoring: Scoring, difference: float
 
 
 def concentrated_share(clusters: int, difference: float) -> float:
-    """Return the share of clusters like these that a difference lies in, if not in all.
+    """Return the share of clusters that have a concentrated difference.
 
     A tenth, but eight of these clusters, because fewer than six show nothing, and as many as it
     takes for none of them to lose more than half.
@@ -100,7 +100,7 @@ class _Simulated:
         return cls(len(pairs) * rest, items * share, level)
 
     def chance(self, clusters: int, difference: float) -> float:
-        """Return how often it is seen, spread evenly or in few clusters, whichever is less."""
+        """Return how often it is seen, spread evenly or in few clusters, whichever is rarer."""
         if clusters < FEWEST_FOR_VERDICT:
             return 0.0
         if clusters > _MOST_SIMULATED:

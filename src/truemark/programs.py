@@ -1,4 +1,4 @@
-"""Running other programs: give them input, read what they print, end them and their children.
+"""Run other programs: give them input, read what they print, stop them and their children.
 
 Input goes to their standard input, never onto a command line, where every user of the machine
 could see it. No shell is involved unless the command itself is one (`sh -c "…"`).
@@ -58,7 +58,7 @@ DEFAULT_LIMITS = Limits()
 
 
 def group_options() -> dict[str, Any]:
-    """Return the arguments of `Popen` that start a program in a group of its own.
+    """Return the arguments of `Popen` that start a program in a new process group.
 
     A Ctrl-C does not reach that group, and on POSIX systems it can be ended as a whole.
     """

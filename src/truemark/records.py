@@ -308,13 +308,13 @@ class Run:
 
     @property
     def system_id(self) -> str:
-        """Twelve hex digits that stand for the system and all that changes its answers."""
+        """Twelve hex digits that identify the system and everything that affects its answers."""
         parts = (self.system.name, self.system.kind, self.system.identity)
         return data_hash(json.dumps(parts, sort_keys=True, default=str))
 
     @property
     def id(self) -> str:
-        """Eight hex digits that stand for this run, wherever it is shown."""
+        """Eight hex digits that identify this run wherever it is shown."""
         key = (f"{name}:{value}" for name, value in sorted(self.comparison_key.items()))
         return data_hash(self.started, self.system_id, *key)[:8]
 
@@ -408,7 +408,7 @@ def run_json(run: Run) -> str:
 
 
 def _pieces(run: Run) -> Iterator[str]:
-    """Render the record unit by unit: as one text, that of a large run takes much memory."""
+    """Render the record unit by unit, because the whole text of a large run takes much memory."""
     yield f'{{"format": {to_json(FORMAT)}'
     for name, value in set_fields(run):
         yield f", {to_json(name)}: "

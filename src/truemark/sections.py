@@ -177,7 +177,7 @@ def interval_facts(interval: Interval) -> dict[str, object]:
 
 
 def difference_facts(difference: PairedInterval) -> dict[str, object]:
-    """Give a difference for JSON; its ends are null where there are too few clusters to tell."""
+    """Return a difference for JSON; its ends are null if there are too few clusters."""
     facts = asdict(difference)
     return facts if difference.known else facts | {"low": None, "high": None}
 
@@ -278,7 +278,7 @@ def _change_facts(change: Change) -> dict[str, object]:
 
 
 def summary_facts(summary: Summary) -> dict[str, object]:
-    """Give the numbers of one run for JSON."""
+    """Return the numbers of one run for JSON."""
     return {
         "counts": asdict(summary.counts),
         "scored": summary.scored,

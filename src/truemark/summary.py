@@ -168,7 +168,7 @@ def _groups(units: Sequence[Unit], rules: ScoringRules) -> list[GroupScore]:
 
 @dataclass(frozen=True, slots=True)
 class Repeats:
-    """Units that were asked equally often, and how alike their repeats are.
+    """Units that were asked equally often, and how similar their repeats are.
 
     A unit is right in a repeat when it has no mistake there; one that failed is not. Variances
     are of F1: what units differ by, and what repeats of one unit differ by.

@@ -145,7 +145,7 @@ def _is_number(value: object) -> bool:
 
 
 def _numeric(table: Table) -> list[bool]:
-    """Tell which columns hold only numbers and are aligned right."""
+    """Return which columns have only numbers and are aligned right."""
     columns = zip(*table.rows, strict=True) if table.rows else [()] * len(table.columns)
     return [
         any(map(_is_number, column)) and all(value is None or _is_number(value) for value in column)

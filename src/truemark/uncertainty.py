@@ -115,7 +115,7 @@ class Interval:
 
     @property
     def lopsided(self) -> bool:
-        """Whether one cluster holds so much that the interval is too narrow."""
+        """Whether one cluster has so many items that the interval is too narrow."""
         return self.largest > LARGE_SHARE
 
 
@@ -317,7 +317,7 @@ class _PairedTest:
         self.p_value = self._p_value(0.0) if abs(self.value) > self._unseen else 1.0
 
     def _p_value(self, difference: float) -> float:
-        """Return how often chance gives what was found, if this is the true difference."""
+        """Return how often chance produces what was found, if this is the true difference."""
         excess = self.value - difference
         powers = excess ** np.arange(4)
         square = float(self._squares @ powers[:3])
@@ -396,7 +396,7 @@ def wilson(correct: int, count: int) -> Share | None:
 
 
 def clustered_share(correct: Sequence[int], counts: Sequence[int]) -> Share | None:
-    """Return the share of correct cases, where those of one cluster may be alike.
+    """Return the share of correct cases, where those of one cluster may be correlated.
 
     There is a number of each per cluster, such as a sample with its repeats. None when there are
     no cases; where no cluster has more than one, the interval is Wilson's.

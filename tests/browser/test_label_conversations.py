@@ -150,7 +150,7 @@ def test_the_page_fits_the_screen(label: Label, tmp_path: Path, width: int, sche
         "cal_ai", folder, *READER, viewport={"width": width, "height": 900}, color_scheme=scheme
     )
     page.keyboard.press("s")
-    page.get_by_role("button", name="Add an event of the calendar").click()
+    page.get_by_role("button", name="Add a calendar event").click()
     assert page.evaluate("() => document.documentElement.scrollWidth") <= width
     for card in page.locator(".card").all():
         inner = card.evaluate("card => card.scrollWidth <= card.clientWidth")

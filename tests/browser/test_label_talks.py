@@ -379,5 +379,5 @@ def test_the_mistakes_of_a_run_are_walked_through(label: Label, tmp_path: Path) 
     for _ in range(count):
         page.keyboard.press("n")
         page.wait_for_timeout(150)
-    assert "Every mistake of the run was looked at." in page.locator("#notice").inner_text()
+    assert "Every mistake of the run has been reviewed." in page.locator("#notice").inner_text()
     assert page.locator("#left").inner_text() == "done · 0 in all"

@@ -162,7 +162,9 @@ def test_a_model_that_fails_in_run_is_one_clear_line(gemini: CommandLine, llm: L
             "argument --timeout: must be a number of seconds above 0, at most 1000000, got '1e300'",
             id="timeout-without-end",
         ),
-        pytest.param(("talk.txt", "--owner", " "), "argument --owner: ' ' is not a name", id="owner"),
+        pytest.param(
+            ("talk.txt", "--owner", " "), "argument --owner: ' ' is not a name", id="owner"
+        ),
         pytest.param(
             ("benchmark", "--fail-under", "1.5"),
             "argument --fail-under: must be a number from 0 to 1, got '1.5'",

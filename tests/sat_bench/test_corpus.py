@@ -224,7 +224,7 @@ BAD = {
     "descending": ("a.json", gold("A. B.", [5, 2]), "must ascend, but boundaries[1] is 2 after 5"),
     "repeated": ("a.json", gold("A. B.", [2, 2]), "must ascend"),
     "inside a character": ("a.json", gold("é é", [1, 5]), "boundaries[0] is 1, inside a character"),
-    "white space sentence": ("a.json", gold("A.  B", [2, 4, 5]), "holds only white space"),
+    "white space sentence": ("a.json", gold("A.  B", [2, 4, 5]), "has only white space"),
     "sentences as a truth value": ("a.json", gold("A.", [2], sentences=True), "not a whole number"),
     "language of another type": (
         "a.json",

@@ -461,7 +461,7 @@ def test_a_record_that_cannot_be_written_is_told_before_anything_is_measured(
     assert main(["-corpus", "bundled", "-record", "taken/out"]) == 1
     printed = capsys.readouterr()
     assert printed.out == ""
-    assert "error: taken/out: no folder for run records can be made here" in printed.err
+    assert "error: taken/out: a folder for run records cannot be created here" in printed.err
 
 
 def test_no_record_is_written_over_a_talk(

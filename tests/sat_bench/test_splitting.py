@@ -66,7 +66,7 @@ def test_a_system_without_probabilities_splits_but_knows_nothing_complete(
     [row, *_] = json.loads(capsys.readouterr().out)["sentences"]
     assert row["probability"] is None
     assert main(["split", str(file), "-model", "py:textwrap:wrap", "-complete"]) == 1
-    assert "gives no probabilities" in capsys.readouterr().err
+    assert "has no probabilities" in capsys.readouterr().err
 
 
 def test_what_is_wrong_with_a_model_has_a_class_of_its_own(tmp_path: Path) -> None:

@@ -90,7 +90,7 @@ def test_a_folder_as_target_gets_a_file_named_after_the_source(tmp_path: Path) -
 
 BAD = {
     "empty": ("a.md", "\n00:13\n", None, "a.md: no transcript text in it"),
-    "corpus format": ("a.json", "{}", None, "a.json: is a corpus file already"),
+    "corpus format": ("a.json", "{}", None, "a.json: is already a corpus file"),
     "wrong ending": ("a.md", "Hi.", "out.md", "out.md: a corpus file must end in .txt"),
     "no cues": ("a.vtt", "WEBVTT", None, "a.vtt: no subtitle cues found"),
 }

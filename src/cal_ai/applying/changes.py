@@ -110,7 +110,7 @@ class Applier:
         return "updated", "", target.id
 
     def _current(self, target: Entry) -> Entry:
-        """Return the event as it stands, if it has not changed since the decision was made."""
+        """Return the current event, if it has not changed since the decision was made."""
         current = self.calendar.get(target.uid, target.recurrence)
         if current.details != self._seen.get(target.id, target).details:
             raise ChangedMeanwhile(
@@ -137,7 +137,7 @@ class Applier:
         return (*names, f"{more} more") if more > 0 else tuple(names)
 
     def _beyond(self, start: datetime, end: datetime) -> tuple[Entry, ...]:
-        """List what the calendar holds at a time beyond the horizon, each time asked once."""
+        """List the events at a time beyond the horizon; each time is asked for only once."""
         if end <= self.horizon or (start, end) in self._asked or len(self._asked) >= _LOOKUPS:
             return self._asked.get((start, end), ())
         entries: tuple[Entry, ...] = ()
@@ -161,7 +161,7 @@ def _named(other: Details, start: datetime) -> str:
 
 
 def transcript_id(transcript: Transcript, owner: str) -> str:
-    """Identify a conversation of this owner, wherever its file lies."""
+    """Identify a conversation of this owner, independently of its path."""
     return _digest(owner, transcript.as_text())
 
 

@@ -81,7 +81,7 @@ class Journal:
         return Earlier(changes, settled, len(warnings), places)
 
     def set_damaged_aside(self) -> int:
-        """Move damaged lines to a file beside this one; return how many there were."""
+        """Move damaged lines to a file next to this one; return how many there were."""
         return set_aside(self.path, lambda record: _read_line(record) is not None)
 
     def add(

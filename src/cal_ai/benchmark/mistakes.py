@@ -154,7 +154,7 @@ def _on_another_day(moment: datetime, shift: timedelta) -> bool:
 
 
 def _in_common(comparison: Closeness, tolerance: Tolerance) -> bool:
-    """Whether two events may be meant to be the same: alike in title or start."""
+    """Whether two events may be meant to be the same: similar in title or start."""
     if comparison.title_within(tolerance):
         return True
     if comparison.start_shift is None:

@@ -54,9 +54,9 @@ _DECORATION = re.compile(r"^(?:[#>*•\-\s]|\d{1,2}[.)]\s)+|[*:\s]+$")
 
 
 async def narrate(finished: Finished) -> tuple[list[Section], SummaryCall | None]:
-    """Ask the extractor for its own account of the run; return that, and what asking took.
+    """Ask the extractor's model to comment on the run; return its comment and the usage.
 
-    A failure is noted, and stands in place of the account.
+    A failure is noted, and replaces the comment.
     """
     extractor = finished.plan.extractor
     if not finished.plan.summary:

@@ -109,7 +109,7 @@ def _by_category(run: Run, results: Sequence[Result]) -> dict[str, Summary]:
 
 
 def add_summary_call(finished: Finished, call: SummaryCall) -> Finished:
-    """Add to what a run took the call for the AI summary, which is also told apart."""
+    """Add the call for the AI summary to the usage of the run, which also shows it separately."""
     spent = finished.spent
     known = spent.cost_usd is not None and call.cost_usd is not None
     latency = spent.latency
@@ -169,7 +169,7 @@ def json_facts(finished: Finished, report: Path) -> dict[str, object]:
 
 
 def history_line(finished: Finished) -> dict[str, object]:
-    """Sum up the run for the history; what is unknown, or scores of nothing, is null."""
+    """Summarise the run for the history; unknown values, and scores of nothing, are null."""
     run, extractor, scores = finished.run, finished.plan.extractor, finished.scores
     spent, replayed = finished.spent, finished.replayed
     usage = spent.usage or Usage()

@@ -222,7 +222,7 @@ def _prompt_tokens(prompt: Prompt) -> int:
 
 
 def _run(plan: Plan, baseline: Baseline | None, *, verbose: bool) -> tuple[Finished, Path]:
-    """Carry out the plan with a line on stderr per answer; an early end says what is kept."""
+    """Carry out the plan with a line on stderr per answer; if it ends early, say what is kept."""
     ended = 0
 
     def tell_progress(result: Result) -> None:

@@ -231,7 +231,7 @@ def sample_remarks(samples: SampleSet, *, embedded: bool) -> Iterator[str]:
 
 
 def _assumed(samples: Sequence[Sample]) -> Iterator[str]:
-    """Say which defaults stand in for what sidecars leave out."""
+    """Say which defaults replace what sidecars leave out."""
     taken = Counter(name for s in samples if s.sidecar for name in s.sidecar.assumed)
     values = {"owner": DEFAULT_OWNER, "reference_datetime": f"{DEFAULT_REFERENCE:%Y-%m-%d %H:%M}"}
     for name, count in sorted(taken.items()):

@@ -158,7 +158,7 @@ def parse_sidecar(text: str, path: str | os.PathLike[str]) -> Sidecar:
 def _read_object(
     kind: type[msgspec.Struct], value: object, where: str, problems: list[str]
 ) -> dict[str, Any]:
-    """Read an object field by field, so that all its problems are told, not only the first.
+    """Read an object field by field, so that all its problems are reported, not only the first.
 
     Fields that are absent, null or empty texts are left out, and so are those with a problem.
     """

@@ -79,7 +79,7 @@ class Document:
         return Listing(tuple(entries), warnings)
 
     def get(self, uid: str, recurrence: Moment | None) -> Entry:
-        """Return the event as it stands; raises `EventGone`."""
+        """Return the current event; raises `EventGone`."""
         self._require_uid(uid)
         for reader in self.readers:
             entry = reader.find(uid, recurrence, self.budget)

@@ -108,7 +108,7 @@ class Calendar(Protocol):
 
     @property
     def changes_at_once(self) -> int:
-        """How many changes are made together; each of them is told once all of them are made."""
+        """How many changes are made together; they are reported once all of them are made."""
         ...
 
     def changing(self) -> AbstractContextManager[None]:
@@ -120,7 +120,7 @@ class Calendar(Protocol):
         ...
 
     def get(self, uid: str, recurrence: Moment | None = None) -> Entry:
-        """Return the event as it stands now; raises `EventGone`."""
+        """Return the current event; raises `EventGone`."""
         ...
 
     def create(self, uid: str, details: Details, mark: str) -> Entry:

@@ -123,7 +123,7 @@ class Reader:
         return Listing(tuple(entries), tuple(warnings))
 
     def find(self, uid: str, recurrence: Moment | None, budget: Budget) -> Entry | None:
-        """Find the event, or one occurrence of it, as it stands; None if it is not there."""
+        """Find the current event, or one occurrence of it; None if it is not there."""
         events = self.by_uid.get(uid)
         if not events or not uid:
             return None
@@ -324,7 +324,7 @@ def _events(calendar: Component) -> Iterator[Component]:
 
 
 def _may_overlap(event: Component, first: date, last: date) -> bool:
-    """Whether the event may lie in the window, going by the text, because parsing is slow."""
+    """Whether the event may be in the window, judging by the text, because parsing is slow."""
     if any(event.lines(*_REPEATING, "DURATION")):
         return True
     start = _day(event.line("DTSTART"))

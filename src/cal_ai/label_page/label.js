@@ -65,7 +65,7 @@
     const planned = content.sidecar.calendar_context ?? [];
     const numbers = planned.map((_, n) => String(n + 1));
     const values = ["", "true", ...numbers];
-    const names = ["not checked", "any event of the calendar", ...planned.map((one) => one.summary)];
+    const names = ["not checked", "any calendar event", ...planned.map((one) => one.summary)];
     const required = fields.existing_event_id_required;
     const known = fields.existing_event_id ?? (required === false ? undefined : required);
     const select = choice(values, known === undefined || known === null ? "" : String(known), names);
@@ -108,7 +108,7 @@
         labelled("End", field(momentInput(fields.end_time), find, "end_time", moment)),
         labelled("Place", field(input("location"), find, "location", textOrNothing)),
         labelled("People, by commas", field(people, find, "attendees_contain", list)),
-        fields.action === "create" ? null : labelled("Event of the calendar", plannedChoice(id, fields), true),
+        fields.action === "create" ? null : labelled("Calendar event", plannedChoice(id, fields), true),
       ),
       make("p", { class: "note", dir: "auto" }, given?.reasoning ?? ""),
     );
@@ -160,7 +160,7 @@
   function questionCard(question) {
     const right = make("button", { type: "button" }, make("kbd", {}, "y"), " The truth is right");
     right.addEventListener("click", () => keep());
-    const take = make("button", { type: "button" }, make("kbd", {}, "t"), " Take what the run says");
+    const take = make("button", { type: "button" }, make("kbd", {}, "t"), " Accept the run's answer");
     take.addEventListener("click", () => takeAnswer(question));
     const isTakeable = question.expected !== null || question.got !== null;
     const card = make(
@@ -193,7 +193,7 @@
     const sidecar = () => content.sidecar;
     const again = make("button", { type: "button" }, "Draft again");
     again.addEventListener("click", draftAgain);
-    const add = make("button", { type: "button" }, "Add an event of the calendar");
+    const add = make("button", { type: "button" }, "Add a calendar event");
     add.addEventListener("click", () => {
       change(() => (sidecar().calendar_context ??= []).push({ id: `event-${crypto.randomUUID().slice(0, 8)}`, summary: "", start: sidecar().reference_datetime }));
       drawAll();
@@ -374,7 +374,7 @@
         { class: "decide" },
         button(current === WHOLE ? "Yes, that is all" : question ? "The truth is right" : "Right", "y", keep),
         removes,
-        question ? button("Take the run's", "t", () => takeAnswer(question)) : button("Add", "a", () => addEvent()),
+        question ? button("Accept the run's", "t", () => takeAnswer(question)) : button("Add", "a", () => addEvent()),
         button("Previous", "p", () => step(-1)),
         button("Next", "n", () => skip()),
       ),
@@ -422,15 +422,15 @@
     focus,
     key,
     keys: [
-      ["y", "this is right; then the next that is not decided"],
+      ["y", "this is right; go to the next undecided one"],
       ["x", "remove the event"],
       ["a", "add an event"],
       ["e", "edit the event; Escape leaves a field"],
       ["s", "owner, time, tolerance, calendar"],
       ["n p", "next, previous event"],
       ["↓ ↑", "next, previous line"],
-      ["Space", "the line settles the event, or not"],
-      ["t", "take what the run says"],
+      ["Space", "mark or unmark the line as settling the event"],
+      ["t", "accept the run's answer"],
     ],
     render,
     update,

@@ -1,4 +1,4 @@
-"""Segmenters installed beside Truemark, each under `lib:NAME`.
+"""Segmenters installed in the same environment, each under `lib:NAME`.
 
 To add one, write a function that loads it and returns a function of a text, and name it in
 `LIBRARIES`. They are imported when they are opened, so that any of them may be missing.

@@ -109,7 +109,7 @@ def certain_ends(ends: Iterable[int], loss: Loss = NO_LOSS) -> Probabilities:
 
 @runtime_checkable
 class BoundaryModel(Protocol):
-    """Anything that gives boundary probabilities of texts, such as a Segmenter."""
+    """Anything that returns boundary probabilities for texts, such as a Segmenter."""
 
     def probabilities_many(self, texts: Iterable[str]) -> Iterator[Probabilities]:
         """Give the probabilities of each text, in order."""

@@ -95,7 +95,7 @@ def find_system(
 
 
 def is_model_name(name: str) -> bool:
-    """Whether the name stands for files of a SaT model."""
+    """Whether the name refers to the files of a SaT model."""
     kind, colon, _ = name.partition(":")
     return not (colon and kind in KINDS)
 

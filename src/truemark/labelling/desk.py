@@ -1,4 +1,4 @@
-"""What the server of a label page does: open a text, save a change, tell how far the work is.
+"""What the server of a label page does: open a text, save a change, show the progress.
 
 A `Task` says what is labelled, talks or conversations; everything else is the same for both.
 """
@@ -85,10 +85,10 @@ class Task(Protocol):
         """Prepare a text; `systems` is None while the draft is being made."""
 
     def check(self, name: str, content: Mapping[str, Any]) -> None:
-        """Raise a `TruemarkError` where a page sends what no annotation may hold."""
+        """Raise a `TruemarkError` if a page sends something that an annotation cannot contain."""
 
     def carry_over(self, annotation: Annotation, text: str) -> Annotation:
-        """Keep what of an annotation still holds for a text that has changed."""
+        """Keep the parts of an annotation that are still valid for a changed text."""
 
     def renew(self, annotation: Annotation, material: Material) -> Mapping[str, Any]:
         """Take a new draft into the content of an annotation."""
@@ -98,7 +98,7 @@ class Task(Protocol):
         """Write the gold file; a `TruemarkError` says why it cannot be written yet."""
 
     def read_gold(self, name: str) -> Mapping[str, Any] | None:
-        """Read what is gold of a text by now; None where nothing is."""
+        """Read the current gold of a text; None if there is none."""
 
     def counts(
         self, name: str, systems: Mapping[str, Any], content: Mapping[str, Any]
@@ -124,7 +124,7 @@ class Change:
 
 
 class ConflictError(Exception):
-    """A file changed on disk meanwhile; `state` is what is there now.
+    """A file was changed on disk in the meantime; `state` is what is there now.
 
     With `text_changed` it is the text itself, so what a page holds of the old one does not fit.
     """
@@ -350,7 +350,7 @@ class Desk:
         }
 
     def _annotation(self, name: str) -> Annotation | None:
-        """Read the annotation; of an earlier text, what still holds for this one."""
+        """Read the annotation; if the text has changed, the parts that are still valid."""
         annotation, text = self.workspace.read(name), self.task.text(name)
         if annotation is None or annotation.text == text:
             return annotation
@@ -379,7 +379,7 @@ class Desk:
     # ---- saving --------------------------------------------------------------------------------
 
     def save(self, number: int, change: Change) -> dict[str, object]:
-        """Write a change to disk; raises `ConflictError` where somebody else did meanwhile."""
+        """Write a change to disk; raises `ConflictError` if the file has changed since."""
         name = self.task.names[number]
         with self._lock:
             opened = self._materials.get(number, ("",))[0]

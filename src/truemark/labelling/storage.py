@@ -130,7 +130,7 @@ def _fields(value: Annotation | Draft) -> dict[str, object]:
 
 
 def done_by_all(names: Iterable[str], readers: Sequence[Workspace]) -> list[str]:
-    """List the texts that every annotator has done, and tell which others are left out."""
+    """List the texts that every annotator has done, and say which others are left out."""
     who = " and ".join(reader.annotator for reader in readers)
     done = []
     for name in names:
@@ -172,11 +172,11 @@ def read_annotations(folder: Path, *, done_only: bool = False) -> dict[str, Anno
 
 
 def file_digest(path: Path) -> str:
-    """Return what a file is known by; nothing where there is none."""
+    """Return the digest of a file; empty if there is none."""
     return content_digest(read_bytes(path)) if path.exists() else ""
 
 
 def content_digest(content: str | bytes) -> str:
-    """Return what a file of this content is known by."""
+    """Return the digest of a file with this content."""
     data = content.encode("utf-8", "backslashreplace") if isinstance(content, str) else content
     return hashlib.sha256(data).hexdigest()[:16]

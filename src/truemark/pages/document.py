@@ -62,7 +62,7 @@ def _data(value: object) -> str:
 
 
 def _whole(text: str) -> str:
-    """Replace each half of a surrogate pair, which no file can hold."""
+    """Replace each half of a surrogate pair, which cannot be written to a file."""
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 

@@ -321,7 +321,7 @@ def tolerance_figure(runs: Sequence[Shown]) -> Figure | None:
 
 
 def near_miss_figure(runs: Sequence[Shown]) -> Figure | None:
-    """Draw how many predictions lie so far before or after the truth, exact ones left out."""
+    """Draw how many predictions are how far before or after the truth, without exact ones."""
     series, rows = [], []
     for shown in runs:
         apart = sorted(_near_misses(shown.run).items())

@@ -54,7 +54,7 @@ def history_page(timeline: Timeline, title: str, folder: Path | None = None) -> 
 
 
 def _link(record: Path, folder: Path | None) -> str:
-    """Return the address of the run's page where one lies beside its record, else of the record."""
+    """Return the address of the page next to the run's record, else of the record."""
     if folder is None:
         return ""
     page = record.with_name(record.name.removesuffix(SUFFIX) + ".html")

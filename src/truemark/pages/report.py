@@ -86,14 +86,14 @@ class Group:
 
     @property
     def answer(self) -> str:
-        """Say which run to take, for someone who reads one sentence."""
+        """Say in one sentence which run is best."""
         if self.comparison is None or self.comparison.differing:
             return ""
         board = self.board
         return answer(board, _WORDS | dict(self.runs[0].words), self._units_missing(board))
 
     def _units_missing(self, board: Board) -> int | None:
-        """Return how many more clusters would tell the best from the first that may equal it."""
+        """Return how many more clusters would tell the best run from one that may equal it."""
         names = [standing.name for standing in board.standings]
         for other in names[1:]:
             if (names[0], other) in board.told_apart:

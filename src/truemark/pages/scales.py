@@ -20,7 +20,7 @@ class Scale:
     step: float
 
     def at(self, value: float) -> str:
-        """Return the place of `value` as a share of the width; what lies outside is on the edge."""
+        """Return the place of `value` as a share of the width; values outside are clamped."""
         share = (value - self.low) / (self.high - self.low)
         return f"{100 * min(max(share, 0), 1):.2f}%"
 

@@ -27,7 +27,7 @@ ProviderName = Literal["gemini", "openai"]
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """Named places in which a setting may stand, the most important first."""
+    """Named sources of settings, in order of precedence."""
 
     places: tuple[tuple[str, Mapping[str, str | None]], ...]
 
@@ -50,7 +50,7 @@ class Sources:
         return value
 
     def lookup(self, name: str) -> tuple[str, str | None]:
-        """Return where the value stands, as the beginning of a message, and the value."""
+        """Return the source of the value, as the beginning of a message, and the value."""
         for place, values in self.places:
             if value := (values.get(name) or "").strip():
                 return place, value
@@ -93,7 +93,7 @@ def read_dotenv(path: Path) -> Mapping[str, str | None]:
 
 
 def provider_of(name: str, settings: ModelSettings) -> tuple[ProviderName, str]:
-    """Return who serves a model, and its name there.
+    """Return the provider of a model, and the model's name there.
 
     `gemini:NAME` and `openai:NAME` say so. Otherwise Gemini serves the names that begin with
     `gemini-`, if there is a key for it, and an OpenAI-compatible endpoint serves the rest.

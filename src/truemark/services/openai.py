@@ -175,7 +175,7 @@ def _error(response: httpx2.Response, content: bytes) -> tuple[str, frozenset[st
 
 
 def _usage(counts: Mapping[str, object]) -> Usage | None:
-    """Read the counts, with thinking apart from output.
+    """Read the token counts, with thinking separate from output.
 
     OpenAI counts thinking as part of the completion, others separately; the total tells which.
     """

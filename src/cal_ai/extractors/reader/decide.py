@@ -270,7 +270,7 @@ def _created(talk: Dialogue, new: _New) -> Found:
 
 
 def _others(talk: Dialogue, lines: Sequence[int]) -> tuple[str, ...]:
-    """Return who else takes part: those who speak around the lines that settle it."""
+    """Return the other participants: those who speak around the lines that settle it."""
     said = talk.request.transcript.utterances
     near = range(max(0, min(lines) - 1), min(len(said), max(lines) + 2))
     owner = talk.request.owner.casefold()

@@ -119,8 +119,8 @@ globalThis.shell = (() => {
     conflict = state;
     waiting = false;
     const words = state.text_changed
-      ? `The text of ${state.name} was changed on disk meanwhile.`
-      : `What is on disk for ${state.name} was changed by somebody else meanwhile. Nothing was overwritten.`;
+      ? `The text of ${state.name} has been changed on disk in the meantime.`
+      : `Somebody else has changed ${state.name} on disk in the meantime. Nothing was overwritten.`;
     byId("conflict-text").textContent = words;
     byId("keep").hidden = Boolean(state.text_changed);
     byId("conflict").hidden = false;
@@ -146,7 +146,7 @@ globalThis.shell = (() => {
     leaveConflict();
     show({ ...state, content: state.theirs ?? state.content, theirs: null });
     if (state.theirs) save();
-    else say("took what is on disk");
+    else say("loaded the version on disk");
   }
 
   // ---- a text ---------------------------------------------------------------------------------
@@ -290,7 +290,7 @@ globalThis.shell = (() => {
     const next = ahead.find((way) => !isSeen(way));
     if (next) await go(next);
     else if (!overview.walk.length) await openNextUndone();
-    else notice("Every mistake of the run was looked at.");
+    else notice("Every mistake of the run has been reviewed.");
   }
 
   async function go([number, place]) {
