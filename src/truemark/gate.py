@@ -224,7 +224,7 @@ def _difference_requirements(
         asked = f"{name} not worse than the baseline"
         if difference.whole_range:
             # Nothing to take a share of, such as the precision of a system that marks nothing.
-            found = f"nothing can be told ({difference.value:+.4f})"
+            found = f"cannot be decided ({difference.value:+.4f})"
             yield Requirement(asked, found, None)
         else:
             found = f"{difference.verdict} ({difference.value:+.4f}, p {difference.p_value:.4f})"

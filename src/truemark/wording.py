@@ -96,7 +96,7 @@ def _in_both(versus: Versus) -> str:
 
 
 def answer(board: Board, words: Mapping[str, str], units_missing: int | None = None) -> str:
-    """Say in a sentence or two which system to take, and which cannot be told from which.
+    """Say in a sentence or two which system to take, and which cannot be distinguished from which.
 
     `units_missing` is how many more units would show a difference of 0.02 from the next one.
     """
@@ -127,9 +127,9 @@ def answer(board: Board, words: Mapping[str, str], units_missing: int | None = N
         f" {_right(last)}"
     )
     if level:
-        return f"{sentence}; {_joined(level)} cannot be told from {best.name}.{more}"
+        return f"{sentence}; {_joined(level)} cannot be distinguished from {best.name}.{more}"
     equals = [
-        f"{after.name} cannot be told from {before.name}"
+        f"{after.name} cannot be distinguished from {before.name}"
         for before, after in pairwise(beaten)
         if (before.name, after.name) not in board.told_apart
     ]

@@ -57,7 +57,7 @@ def test_the_best_comes_first_and_is_told_from_the_worst() -> None:
     said = answer(board, {"items": "ends", "units": "talks"})
     assert said == (
         "Take good: it finds 90 of 100 ends where poor finds 20, and 100 of 100 that it marks"
-        " are right, against 100; same cannot be told from good."
+        " are right, against 100; same cannot be distinguished from good."
     )
 
 

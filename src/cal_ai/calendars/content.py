@@ -130,7 +130,9 @@ def parse_content(data: bytes, where: str) -> Content:
         if first.text.strip() and not (isinstance(part, Component) and part.name == "VCALENDAR"):
             raise _not_icalendar(where, first, "BEGIN:VCALENDAR")
     if not any(isinstance(part, Component) for part in parts):
-        raise CalendarError(f"{where}: is empty, expected BEGIN:VCALENDAR; remove it to start anew")
+        raise CalendarError(
+            f"{where}: is empty, expected BEGIN:VCALENDAR; remove it to start again"
+        )
     first_end = lines[0].raw
     line_end = next(end for end in (b"\r\n", b"\n", b"\r", b"") if first_end.endswith(end))
     return Content(parts, line_end or b"\r\n")

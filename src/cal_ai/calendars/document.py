@@ -61,7 +61,7 @@ class Document:
             if version is not None and version.text.partition(":")[2].strip() == "1.0":
                 raise CalendarError(
                     f"{where}:{version.number}: is vCalendar 1.0, expected iCalendar 2.0;"
-                    " export it anew from a calendar program"
+                    " export it again from a calendar program"
                 )
         readers = tuple(Reader.of(calendar, where, zone) for calendar in content.calendars)
         return cls(content, where, zone, readers, budget or Budget())

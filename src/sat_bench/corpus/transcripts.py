@@ -29,7 +29,7 @@ def parse_transcript(path: Path, content: str, truth: Truth) -> Talk:
     if not source:
         raise CorpusError(
             f"{path}:1: the header has no '# Source: …' line; "
-            "add one above the transcript, followed by a blank line, or mend the whole folder: "
+            "add one above the transcript, followed by a blank line, or fix the whole folder: "
             f"{_mending(path.parent)}"
         )
     stated = header.get("truth", "").strip().casefold()
