@@ -1,6 +1,7 @@
 """Thresholds chosen on conversations that were kept out of training, and how good they are there.
 
 python -m training.reader.tuning CONVERSATIONS MODEL PIECES [--write]
+python -m training.reader.tuning CONVERSATIONS MODEL PIECES --files p q    # whole files, as shipped
 """
 
 from __future__ import annotations
@@ -184,8 +185,14 @@ def main() -> None:
     for name in ("conversations", "model", "pieces"):
         parser.add_argument(name, type=Path)
     parser.add_argument("--write", action="store_true")
+    parser.add_argument("--files", nargs="+", default=(), metavar="NAME", help="report on these")
     asked = parser.parse_args()
     network = Network(asked.model, asked.pieces)
+    for name in asked.files:
+        whole = read_conversations([asked.conversations / f"{name}.jsonl"])
+        report(name, list(read_all(network, map(as_sample, whole))), stored.THRESHOLDS)
+    if asked.files:
+        return
     kept = [it for it in read_conversations(asked.conversations.glob("*.jsonl")) if is_dev(it)]
     reads = list(read_all(network, map(as_sample, kept)))
     chosen = best_thresholds(reads)
