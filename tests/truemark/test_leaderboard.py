@@ -61,6 +61,13 @@ def test_the_best_comes_first_and_is_told_from_the_worst() -> None:
     )
 
 
+@pytest.mark.parametrize(("missing", "expected"), [(1, "1 more unit."), (2, "2 more units.")])
+def test_the_sentence_counts_the_units_that_are_missing(missing: int, expected: str) -> None:
+    runs = [run_with("good", 9), run_with("same", 9)]
+    board = rank("data", runs, [summarise(run) for run in runs])
+    assert answer(board, {}, missing).endswith(expected)
+
+
 def test_few_units_give_no_letters_and_the_sentence_says_so() -> None:
     runs = [run_with("good", 9, units=4), run_with("poor", 2, units=4)]
     board = rank("data", runs, [summarise(run) for run in runs])
