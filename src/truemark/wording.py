@@ -114,8 +114,9 @@ def answer(board: Board, words: Mapping[str, str], units_missing: int | None = N
     level = [other.name for other in others if (best.name, other.name) not in board.told_apart]
     more = ""
     if units_missing and units_missing <= _WORTH_SAYING * clusters:
-        noun = best.summary.nouns[0] if units_missing == 1 else units
-        more = f" A difference of {WORTH_SEEING} would show with {units_missing} more {noun}."
+        one, many = best.summary.nouns
+        missing = numbered(units_missing, (f"more {one}", f"more {many}"))
+        more = f" A difference of {WORTH_SEEING} would show with {missing}."
     if not beaten:
         return (
             f"{best.name} scores highest and finds {_found(best)} of 100 {items}, but {clusters}"
