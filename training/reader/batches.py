@@ -14,14 +14,16 @@ from cal_ai.extractors.reader import marks
 from cal_ai.extractors.reader.candidates import NONE, Candidates
 from cal_ai.extractors.reader.decide import KEEP
 from cal_ai.extractors.reader.marks import Encoded, IntArray, Look, Marker
+from cal_ai.extractors.reader.titles import NOT_SPOKEN
 from training.reader.labels import Example, Labels
-from training.reader.network import Batch
+from training.reader.network import DAY, LONGEST_TITLE, SETTLES, WHEN, WORDS, Batch
 
 _PAIRS, _CHANGES = (4, 8), (4, 4)  # right and wrong ones that may be looked at again
 _WHOLE = 64  # lengths are multiples of this: few shapes are fast
+_MOST_TITLES = 8  # places of a title that are right
 LOOKED = frozenset(
     ("window", "focus", "talk", "place", "is_pair", "right", "late", "words", "begins", "counts")
-)
+) | {"lines", "titles"}
 """What a target has for each second look."""
 Bools = NDArray[np.bool_]
 
@@ -32,7 +34,8 @@ class Looked:
 
     `place` is that of the pair, or of the event of the calendar; `right` is 0 or 1 for a pair and
     an action for an event; `words` has a row of truths for each of `network.WORDS`, `begins` says
-    where lines begin, `counts` which of those rows there is a truth for.
+    where lines begin, `counts` which of those rows there is a truth for. `lines` has the line of
+    each spoken token, `titles` first and last tokens of right titles.
     """
 
     look: Look
@@ -43,20 +46,18 @@ class Looked:
     words: Bools
     begins: Bools
     counts: Bools
+    lines: IntArray
+    titles: IntArray
 
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """One example: `create` is 1 for right pairs, 0 for wrong ones and -1 for what does not count.
-
-    `luck` is a number from 0 to 1 that belongs to the conversation, for shares of the data.
-    """
+    """One example: `create` is 1 for right pairs, 0 for wrong ones, -1 for what does not count."""
 
     arrays: Mapping[str, IntArray]
     create: NDArray[np.int64]
     action: NDArray[np.int64]
     looked: tuple[Looked, ...]
-    luck: float
 
 
 def prepared(marker: Marker, example: Example, chance: random.Random) -> Prepared:
@@ -71,8 +72,7 @@ def prepared(marker: Marker, example: Example, chance: random.Random) -> Prepare
         *(_at_pair(encoded, found, labels, pair) for pair in _some_pairs(create, chance)),
         *(_at_event(encoded, found, labels, it) for it in _some_events(labels.actions, chance)),
     )
-    luck = random.Random(example.id.split("+")[0].rstrip("bc")).random()
-    return Prepared(encoded.arrays, create, action, looked, luck)
+    return Prepared(encoded.arrays, create, action, looked)
 
 
 def _some_pairs(create: NDArray[np.int64], chance: random.Random) -> Iterator[int]:
@@ -94,20 +94,23 @@ def _some_events(actions: Sequence[int], chance: random.Random) -> Iterator[int]
 def _at_pair(encoded: Encoded, found: Candidates, labels: Labels, pair: int) -> Looked:
     look = encoded.at_pair(found, pair)
     right = pair in labels.creates
-    words = np.zeros((5, len(look.focus)), bool)
+    words = np.zeros((len(WORDS), len(look.focus)), bool)
     line, start, end = encoded.origins[look.window].T
+    titles = []
     for number, first, last in labels.creates.get(pair, ()):
         own = (line == number) & (start >= 0)
-        words[0] |= own & (start <= first) & (end > first)
-        words[1] |= own & (start < last) & (end >= last)
+        begins = np.flatnonzero(own & (start <= first) & (end > first))
+        ends = np.flatnonzero(own & (start < last) & (end >= last))
+        if len(begins) and len(ends) and 0 <= ends[-1] - begins[0] < LONGEST_TITLE:
+            titles.append((int(begins[0]), int(ends[-1])))
     settled, late = labels.settled.get(pair, ()), labels.late.get(pair)
-    return _looked(look, pair, words, encoded, settled, right, late)
+    return _looked(look, pair, words, encoded, settled, right, late, titles)
 
 
 def _at_event(encoded: Encoded, found: Candidates, labels: Labels, event: int) -> Looked:
     look = encoded.at_event(event)
-    words = np.zeros((5, len(look.focus)), bool)
-    for row, links in ((2, labels.whens), (3, labels.days)):
+    words = np.zeros((len(WORDS), len(look.focus)), bool)
+    for row, links in ((WHEN, labels.whens), (DAY, labels.days)):
         for node in links.get(event, ()):
             words[row, 0] |= node == NONE
             for place in () if node == NONE else found.nodes[node].mentions:
@@ -125,15 +128,23 @@ def _looked(
     settled: Sequence[int],
     right: int,
     late: bool | None,
+    titles: Sequence[tuple[int, int]] = (),
 ) -> Looked:
     line, start, _ = encoded.origins[look.window].T
     begins = (line >= 0) & (start < 0)
-    words[4] = begins & np.isin(line, settled)
+    words[SETTLES] = begins & np.isin(line, settled)
     counts: Bools = np.array([row.any() for row in words])
-    counts[4] |= not right
+    counts[SETTLES] |= not right
     is_pair = look.focus[0] == marks.PAIR
     late_or_not = -1 if late is None else int(late)
-    return Looked(look, place, bool(is_pair), int(right), late_or_not, words, begins, counts)
+    spoken = np.where(start >= 0, line, NOT_SPOKEN)
+    # The places where a title was confirmed come last.
+    places = np.full((_MOST_TITLES, 2), -1, np.int64)
+    if titles:
+        places[: len(titles[-_MOST_TITLES:])] = titles[-_MOST_TITLES:]
+    return Looked(
+        look, place, bool(is_pair), int(right), late_or_not, words, begins, counts, spoken, places
+    )
 
 
 def collated(examples: Sequence[Prepared]) -> tuple[Batch, Batch]:
@@ -172,9 +183,10 @@ def _wide(name: str, array: IntArray, length: int) -> IntArray:
 
 def _targets(examples: Sequence[Prepared], windows: Sequence[int], length: int) -> Batch:
     looked = [look for it in examples for look in it.looked]
-    words = np.zeros((len(looked), 5, length), bool)
+    words = np.zeros((len(looked), len(WORDS), length), bool)
     begins = np.zeros((len(looked), length), bool)
     focus = np.zeros((len(looked), length), np.uint8)
+    lines = np.full((len(looked), length), NOT_SPOKEN, np.int16)
     for row, one in enumerate(looked):
         own = one.words.shape[1]
         words[row, :, :own], begins[row, :own], focus[row, :own] = (
@@ -182,6 +194,7 @@ def _targets(examples: Sequence[Prepared], windows: Sequence[int], length: int) 
             one.begins,
             one.look.focus,
         )
+        lines[row, :own] = one.lines
     talks = [talk for talk, it in enumerate(examples) for _ in it.looked]
     return {
         "create": _stacked([it.create for it in examples], -1),
@@ -195,7 +208,11 @@ def _targets(examples: Sequence[Prepared], windows: Sequence[int], length: int) 
         "late": torch.tensor([it.late for it in looked], dtype=torch.long),
         "words": torch.from_numpy(words),
         "begins": torch.from_numpy(begins),
-        "counts": torch.from_numpy(np.array([it.counts for it in looked]).reshape(-1, 5)),
+        "counts": torch.from_numpy(np.array([it.counts for it in looked]).reshape(-1, len(WORDS))),
+        "lines": torch.from_numpy(lines),
+        "titles": torch.from_numpy(
+            np.array([it.titles for it in looked], np.int64).reshape(-1, _MOST_TITLES, 2)
+        ),
     }
 
 

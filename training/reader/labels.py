@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import random
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
 from cal_ai.events import ContextEvent
 from cal_ai.extractors.reader.candidates import NONE, Candidates, find_candidates
 from cal_ai.extractors.reader.decide import DAY_KINDS, DELETE, KEEP, UPDATE, WHEN_KINDS
-from cal_ai.extractors.reader.mentions import Dialogue, read_dialogue
+from cal_ai.extractors.reader.limits import read_relevant
+from cal_ai.extractors.reader.mentions import Dialogue
 from cal_ai.extractors.reader.patterns import words
 from cal_ai.extractors.reader.spans import changed_span, new_span
 from training.reader.conversations import Conversation, TrueEvent
@@ -24,6 +26,7 @@ _STOP = words(
     """
 )
 _LONGEST_TITLE = 8
+_FIRST_READING = 0.7  # share of the readings without an event that only begins at a named hour
 
 TitleSpan = tuple[int, int, int]
 """Line, first character, character after the last."""
@@ -60,12 +63,20 @@ class Example:
     labels: Labels
 
 
-def example(conversation: Conversation) -> Example:
-    """The candidates of a conversation and their labels."""
-    talk = read_dialogue(conversation.request)
+def example(conversation: Conversation, chance: random.Random | None = None) -> Example:
+    """Return the candidates of a conversation and their labels.
+
+    It is read as the reader reads it; with `chance` sometimes with one more event, as the reader
+    does for events that begin at a named hour.
+    """
+    talks = read_relevant(conversation.request)
+    others = talks[1:]
+    talk = talks[0]
+    if chance and others and chance.random() > _FIRST_READING:
+        talk = chance.choice(others)
     candidates = find_candidates(talk)
-    labels = Labels(actions=[KEEP] * len(conversation.request.context))
-    for event in conversation.events:
+    labels = Labels(actions=[KEEP] * len(talk.request.context))
+    for event in _as_read(conversation, talk):
         if event.action == "create":
             _label_create(talk, candidates, event, labels)
         elif event.target is None:
@@ -79,6 +90,23 @@ def example(conversation: Conversation) -> Example:
             _label_update(talk, candidates, event, event.target, labels)
     labels.ignored -= set(labels.creates)
     return Example(conversation.id, talk, candidates, labels)
+
+
+def _as_read(conversation: Conversation, talk: Dialogue) -> list[TrueEvent]:
+    """Return the true events with their lines and calendar events as they are in the talk."""
+    said, read = (it.transcript.utterances for it in (conversation.request, talk.request))
+    skipped = next(place for place, line in enumerate(said) if line is read[0])
+    places = {event.id: place for place, event in enumerate(talk.request.context)}
+    return [
+        replace(
+            event,
+            lines=tuple(line - skipped for line in event.lines if 0 <= line - skipped < len(read)),
+            target=None
+            if event.target is None
+            else places.get(conversation.request.context[event.target].id),
+        )
+        for event in conversation.events
+    ]
 
 
 def _label_create(talk: Dialogue, found: Candidates, event: TrueEvent, labels: Labels) -> None:

@@ -8,9 +8,10 @@ import torch
 import torch.nn.functional as F  # noqa: N812
 from torch import Tensor
 
-from training.reader.network import Batch
+from training.reader.network import SETTLES, WORDS, Batch
 
-_WEIGHTS = (0.8, 0.8, 0.7, 0.7)  # of the words of titles and of links
+_TITLE = 1.2
+_LINKS = (0.7, 0.7)  # the clock time and the day that an event is moved to
 _SETTLES = 0.15
 
 
@@ -48,20 +49,31 @@ def label_losses(answers: Batch, target: Batch) -> dict[str, Tensor]:
         "new": (new * is_pair).sum(),
         "changed": (changed * ~is_pair).sum(),
         "late": 0.3 * (late * (target["late"] >= 0)).sum(),
-        "settles": _SETTLES * _settling(words[:, 4], target).sum(),
+        "settles": _SETTLES * _settling(words[:, SETTLES], target).sum(),
+        "title": _TITLE * _naming(answers["titles"], target["titles"]).sum(),
     }
-    for place, weight in enumerate(_WEIGHTS):
+    for place, weight in enumerate(_LINKS):
         own = torch.where(counts[:, place], -chosen[:, place], torch.zeros_like(chosen[:, place]))
-        losses[f"word {place}"] = weight * own.sum()
+        losses[WORDS[place]] = weight * own.sum()
     return losses
+
+
+def _naming(scores: Tensor, right: Tensor) -> Tensor:
+    """The cost of missing all right titles, over all that stay within a line."""
+    first, last = right[..., 0], right[..., 1]
+    places = ((last - first) * scores.shape[-1] + first).clamp(min=0)
+    flat = scores.flatten(1)
+    chosen = flat.gather(1, places).masked_fill(first < 0, -1e9).logsumexp(-1)
+    cost = flat.logsumexp(-1) - chosen
+    return torch.where((first >= 0).any(1), cost, torch.zeros_like(cost))
 
 
 def _settling(scores: Tensor, target: Batch) -> Tensor:
     """The cost of missing the lines that settle something, over the beginnings of lines."""
-    right = target["words"][:, 4]
+    right = target["words"][:, SETTLES]
     cost = F.binary_cross_entropy_with_logits(scores, right.float(), reduction="none")
     at_lines = target["begins"]
-    return (cost * at_lines).sum(-1) * target["counts"][:, 4]
+    return (cost * at_lines).sum(-1) * target["counts"][:, SETTLES]
 
 
 def teacher_losses(answers: Batch, told: Sequence[Batch], target: Batch) -> dict[str, Tensor]:
@@ -81,9 +93,12 @@ def teacher_losses(answers: Batch, told: Sequence[Batch], target: Batch) -> dict
         "changed": (changed * ~is_pair).sum(),
         "late": 0.3 * (late * (target["late"] >= 0)).sum(),
     }
-    for place, weight in enumerate(_WEIGHTS):
+    named = (target["titles"][:, 0, 0] >= 0).float()
+    titles = _soft(answers["titles"].flatten(1), [it["titles"].flatten(1) for it in told])
+    losses["title"] = _TITLE * (titles * named).sum()
+    for place, weight in enumerate(_LINKS):
         soft = _soft(answers["words"][:, place], [it["words"][:, place] for it in told])
-        losses[f"word {place}"] = weight * (soft * target["counts"][:, place]).sum()
+        losses[WORDS[place]] = weight * (soft * target["counts"][:, place]).sum()
     return losses
 
 

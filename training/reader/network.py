@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import torch
 import torch.nn.functional as F  # noqa: N812
 from torch import Tensor, nn
@@ -12,6 +14,7 @@ from training.shapes import NORM_EPSILON, REACH, Shape
 from training.weights import Arrays
 
 MIX = 192  # width of what candidates are described with
+BUCKETS, FARTHEST = 32, 128  # of how far tokens are apart, for a body that sees that
 ENCODER = Shape(
     width=384,
     layers=6,
@@ -20,9 +23,20 @@ ENCODER = Shape(
     embedding=384,
     positions=marks.WINDOW,
 )
+TEACHER = Shape(
+    width=768,
+    layers=12,
+    heads=12,
+    feed_forward=3072,
+    embedding=768,
+    positions=marks.WINDOW,
+)
 JOINT = Shape(width=MIX, layers=1, heads=4, feed_forward=384, embedding=MIX)
 VERDICTS = 5  # a new event; after noon; kept, deleted, changed
-WORDS = ("first", "last", "when", "day", "settles")
+WORDS = ("when", "day", "settles")
+WHEN, DAY, SETTLES = range(len(WORDS))
+LONGEST_TITLE = 12  # tokens
+ENDS = 48  # width of what the first and last word of a title are matched by
 _FAR = -1e4
 
 Batch = dict[str, Tensor]
@@ -35,8 +49,11 @@ class Reader(nn.Module):  # type: ignore[misc, unused-ignore]
     but the channels, whose windows follow each other; -1 fills up.
     """
 
-    def __init__(self, shape: Shape = ENCODER, dropout: float = 0.1) -> None:
+    def __init__(
+        self, shape: Shape = ENCODER, dropout: float = 0.1, *, sees_distance: bool = False
+    ) -> None:
         super().__init__()
+        self.distances = nn.Embedding(BUCKETS, shape.heads) if sees_distance else None
         self.shape = shape
         self.dropout = dropout
         self.pieces = nn.Embedding(shape.vocabulary, shape.width)
@@ -69,7 +86,10 @@ class Reader(nn.Module):  # type: ignore[misc, unused-ignore]
         self.create = nn.Linear(MIX, 1)
         self.action = nn.Linear(MIX, 3)
         self.verdict = _two_layers(3 * width, MIX, VERDICTS, 2 * dropout)
-        self.words = _two_layers(width, MIX, len(WORDS), dropout)
+        # Of each token: how well a title begins and ends with it, then WORDS.
+        self.words = _two_layers(width, MIX, 2 + len(WORDS), dropout)
+        self.begins = nn.Linear(MIX, ENDS)
+        self.ends = nn.Linear(MIX, ENDS)
 
     def take(self, arrays: Arrays) -> None:
         """Start from the weights of an encoder that has the same layers."""
@@ -95,6 +115,11 @@ class Reader(nn.Module):  # type: ignore[misc, unused-ignore]
         x = self.norm(x + self.positions(torch.arange(length, device=ids.device)))
         x = F.dropout(x, self.dropout, self.training)
         bias = (1 - mask[:, None, None, :]) * _FAR
+        if self.distances is not None:
+            # Kept as it is: its gradient would need the attention of every head in memory.
+            with torch.no_grad():
+                apart = _looked_up(self.distances, _buckets(length, ids.device))
+            bias = bias + apart.permute(2, 0, 1)
         for layer in self.layers:
             x = layer(x, bias.to(x.dtype))
         return x
@@ -117,12 +142,29 @@ class Reader(nn.Module):  # type: ignore[misc, unused-ignore]
         return {"create": self.create(F.gelu(pairs))[..., 0], "action": self.action(events)}
 
     def looked(self, hidden: Tensor, focus: Tensor) -> dict[str, Tensor]:
-        """Verdicts on what is in focus, and logits of tokens for each of WORDS."""
+        """Verdicts on what is in focus, logits of tokens for each of WORDS, and of titles."""
         there = ((focus >= marks.WHEN) & (focus <= marks.EVENT)).to(hidden.dtype)[..., None]
         mean = (hidden * there).sum(1) / there.sum(1).clamp(min=1)
         highest = (hidden + (1 - there) * _FAR).amax(1).clamp(min=-50.0)
         verdict = self.verdict(torch.cat([hidden[:, 0], mean, highest], -1))
-        return {"verdict": verdict, "words": self.words(hidden).transpose(1, 2)}
+        described = self.words[:-1](hidden)
+        words = self.words[-1](described).transpose(1, 2)
+        titles = self._titles(described, words[:, 0], words[:, 1])
+        return {"verdict": verdict, "words": words[:, 2:], "titles": titles}
+
+    def _titles(self, described: Tensor, first: Tensor, last: Tensor) -> Tensor:
+        """Logits of titles by their length and first token: both ends, and how they go together."""
+        length = described.shape[1]
+        begins = self.begins(described) * ENDS**-0.5
+        ends = F.pad(self.ends(described), (0, 0, 0, LONGEST_TITLE))
+        last = F.pad(last, (0, LONGEST_TITLE))
+        scores = [
+            first
+            + last[:, longer : longer + length]
+            + (begins * ends[:, longer : longer + length]).sum(-1)
+            for longer in range(LONGEST_TITLE)
+        ]
+        return torch.stack(scores, 1)
 
     def _events(self, batch: Batch, hidden: Tensor) -> Tensor:
         """Each event of the calendar as all windows see it."""
@@ -177,17 +219,29 @@ class Exported(nn.Module):  # type: ignore[misc, unused-ignore]
             for name, array in zip(INPUTS, arrays, strict=True)
         }
         found = self.reader(batch)
-        return found["create"][0], found["action"][0], found["verdict"], found["words"]
+        looked = (found[name] for name in ("verdict", "words", "titles"))
+        return found["create"][0], found["action"][0], *looked
 
 
 INPUTS = (*marks.CHANNELS, "event_at", "mention_at", "mention_kind", "node_mentions", "pairs")
-OUTPUTS = ("create", "action", "verdict", "words")
+OUTPUTS = ("create", "action", "verdict", "words", "titles")
 
 
 def _two_layers(taken: int, between: int, given: int, dropout: float) -> nn.Sequential:
     return nn.Sequential(
         nn.Linear(taken, between), nn.GELU(), nn.Dropout(dropout), nn.Linear(between, given)
     )
+
+
+def _buckets(length: int, device: torch.device) -> Tensor:
+    """Which bucket the way from each token to each other falls into: exact near, coarse far."""
+    places = torch.arange(length, device=device)
+    way = places[None, :] - places[:, None]
+    half = BUCKETS // 2
+    near, far = half // 2, way.abs().clamp(min=1)
+    coarse = near + (far / near).log() / math.log(FARTHEST / near) * (half - near)
+    found: Tensor = torch.where(way.abs() < near, way.abs(), coarse.long().clamp(max=half - 1))
+    return found + half * (way > 0)
 
 
 def _spread(places: Tensor, count: int) -> Tensor:

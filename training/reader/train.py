@@ -1,7 +1,9 @@
-"""Trains readers, several at once on the same talks; those that see all of them teach each other.
+"""Trains readers: one by itself, several that teach each other, or one that a finished one teaches.
 
-python -m training.reader.train CONVERSATIONS PIECES START OUT --names a,b --mutual --steps 5000
-python -m training.reader.train … --names whole,half,quarter --shares 1,0.5,0.25
+python -m training.reader.train CONVERSATIONS PIECES START OUT --names a,b --steps 5000
+python -m training.reader.train … --names reader,teacher --from shipped,mpnet --body 2e-4,1e-4 \
+    --trust 0.6,0
+python -m training.reader.train … --names reader --from shipped --teacher OUT/teacher
 """
 
 from __future__ import annotations
@@ -14,7 +16,6 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
 from pathlib import Path
 
 import torch
@@ -23,32 +24,34 @@ from torch.utils.data import DataLoader, IterableDataset, get_worker_info
 
 from cal_ai.extractors.reader import marks
 from cal_ai.extractors.reader.decide import KEEP
+from cal_ai.extractors.reader.titles import NOT_SPOKEN
 from training.reader.augment import Augmenter
 from training.reader.batches import LOOKED, Prepared, collated, prepared
 from training.reader.conversations import Conversation, is_dev, read_conversations
 from training.reader.labels import example
 from training.reader.losses import label_losses, teacher_losses, total
-from training.reader.network import ENCODER, Batch, Reader
+from training.reader.network import ENCODER, LONGEST_TITLE, TEACHER, Batch, Reader
 from training.weights import read_network, write_parts
 
-_WARM_UP = 0.05
+_WARM_UP, _MOST_WARM_UP = 0.05, 100  # of the course; steps
 _UNREAD = 0.06  # share of tokens that are hidden
 _SORTED = 256  # examples that are put in order of size
 _MOST_WINDOWS = 6
+_NEVER = -1e4
 _LOOKS = 2.6  # second ones for each talk: as many as readers ask for
 _KNOWS = 0.2  # the part of the course after which readers fully listen to each other
-Told = list[tuple[Batch, Batch]]
+Told = tuple[Batch, Batch]
 
 
 @dataclass(frozen=True, slots=True)
 class Course:
-    """How long, how fast, and how much of it from each other."""
+    """How long, how fast, and how much of it from others; some values are for each reader."""
 
     steps: int
-    body: float = 2.5e-4
+    body: Sequence[float]
+    trust: Sequence[float]  # in the teacher or the other readers, the rest in the labels
     heads: float = 1e-3
     seconds: float = math.inf  # the schedule is shortened where the steps would take longer
-    trust: float = 0.0  # in the other readers once they know something, the rest in the labels
 
 
 class Examples(IterableDataset[Prepared]):  # type: ignore[misc, unused-ignore]
@@ -83,14 +86,14 @@ def marker_of(pieces: Path) -> marks.Marker:
 class _Learner:
     """A reader with its optimizer."""
 
-    def __init__(self, reader: Reader, course: Course) -> None:
+    def __init__(self, reader: Reader, body_rate: float, heads_rate: float) -> None:
         self.reader = reader.train()
         body = [p for name, p in reader.named_parameters() if name.startswith(("layers", "pieces"))]
         known = {id(p) for p in body}
         heads = [p for p in reader.parameters() if id(p) not in known]
         self._optimizer = torch.optim.AdamW(
-            [{"params": body, "top": course.body}, {"params": heads, "top": course.heads}],
-            lr=course.body,
+            [{"params": body, "top": body_rate}, {"params": heads, "top": heads_rate}],
+            lr=body_rate,
             weight_decay=0.02,
             fused=next(reader.parameters()).is_cuda,
         )
@@ -109,44 +112,63 @@ class _Learner:
             self.mean = 0.7 * self.mean + 0.3 * said if self.mean else said
 
 
-def train(groups: Sequence[Sequence[Reader]], batches: Iterator[Told], course: Course) -> int:
+def train(
+    readers: Sequence[Reader],
+    batches: Iterator[Told],
+    course: Course,
+    teacher: Reader | None = None,
+) -> int:
     """The number of steps taken: those of the course, if there was time.
 
-    The readers of a group are told the same and teach each other; each group has its own batch.
+    Readers learn from the labels and from the teacher; without one they teach each other, as soon
+    as they know something.
     """
-    learners = [[_Learner(reader, course) for reader in group] for group in groups]
+    learners = [
+        _Learner(reader, rate, course.heads)
+        for reader, rate in zip(readers, course.body, strict=True)
+    ]
+    warm_up = min(_MOST_WARM_UP, _WARM_UP * course.steps)
     begun, step, done = time.monotonic(), 0, 0.0
     while done < 1:
-        pace = min(1.0, (step + 1) / (_WARM_UP * course.steps))
+        pace = min(1.0, (step + 1) / warm_up)
         pace *= 0.5 * (1 + math.cos(math.pi * done))
-        trust = course.trust * min(1.0, done / _KNOWS)
-        for group, (source, target) in zip(learners, next(batches), strict=True):
-            if source:
-                costs = _costs([it.reader for it in group], source, target, trust)
-                for learner, loss in zip(group, costs, strict=True):
-                    learner.learn(loss / len(target["action"]), pace, heard=step % 50 == 0)
+        known = 1.0 if teacher else min(1.0, done / _KNOWS)
+        trust = [it * known for it in course.trust]
+        source, target = next(batches)
+        costs = _costs(readers, source, target, trust, teacher)
+        for learner, loss in zip(learners, costs, strict=True):
+            learner.learn(loss / len(target["action"]), pace, heard=step % 50 == 0)
         step += 1
         taken = time.monotonic() - begun
         done = max(step / course.steps, taken / course.seconds)
         if step % 250 == 1 or done >= 1:
-            told = " ".join(f"{it.mean:.3f}" for it in chain.from_iterable(learners))
+            told = " ".join(f"{it.mean:.3f}" for it in learners)
             print(f"step {step} loss {told} {taken:.0f} s", flush=True)
-    for learner in chain.from_iterable(learners):
+    for learner in learners:
         learner.reader.eval()
     return step
 
 
-def _costs(readers: Sequence[Reader], source: Batch, target: Batch, trust: float) -> list[Tensor]:
-    """What each of some readers is off by, in part from the labels, in part from the others."""
+def _costs(
+    readers: Sequence[Reader],
+    source: Batch,
+    target: Batch,
+    trust: Sequence[float],
+    teacher: Reader | None = None,
+) -> list[Tensor]:
+    """What each of some readers is off by, in part from the labels, in part from its teachers."""
     device = next(readers[0].parameters()).device
     source, target = _moved(source, device), _moved(target, device)
-    answers, target = _answers(readers, source, target, chance=True)
+    answers, target = _answers(readers, source, target, teacher)
+    taught = answers.pop() if teacher else None
     costs = []
     for place, own in enumerate(answers):
         loss = total(label_losses(own, target))
-        if trust:
-            others = [_heard(it) for other, it in enumerate(answers) if other != place]
-            loss = (1 - trust) * loss + trust * total(teacher_losses(own, others, target))
+        others = [_heard(it) for other, it in enumerate(answers) if other != place]
+        if trust[place] and (taught or others):
+            told = [taught] if taught else others
+            heard = total(teacher_losses(own, told, target))
+            loss = (1 - trust[place]) * loss + trust[place] * heard
         costs.append(loss)
     return costs
 
@@ -167,30 +189,50 @@ def _with_gaps(source: Batch) -> Batch:
 
 
 def _answers(
-    readers: Sequence[Reader], source: Batch, target: Batch, *, chance: bool
+    readers: Sequence[Reader], source: Batch, target: Batch, teacher: Reader | None = None
 ) -> tuple[list[Batch], Batch]:
-    """What the readers say, and what they should; the likeliest candidates are looked at again.
+    """What the readers say, the teacher last, and what they should say.
 
-    With chance some words are hidden, and some candidates that are less likely looked at.
+    The candidates that the readers find likeliest are looked at again. While they learn, some words
+    are hidden from them, and some candidates that are less likely looked at too.
     """
+    learn = readers[0].training
     on_gpu = source["ids"].is_cuda
     with torch.autocast(source["ids"].device.type, torch.bfloat16, enabled=on_gpu):
-        firsts = []
-        for it in readers:
-            told = _with_gaps(source) if chance else source
-            firsts.append(_float(it.proposed(told, it.encode(told))))
-        looks = _likely(firsts, target, chance=chance)
+        firsts = [_first(it, _with_gaps(source) if learn else source) for it in readers]
+        looks = _likely(firsts, target, chance=learn)
         target = {name: it[looks] if name in LOOKED else it for name, it in target.items()}
         again = {name: source[name][target["window"]] for name in marks.CHANNELS}
         again["focus"] = target["focus"].long()
-        answers = []
-        for it, first in zip(readers, firsts, strict=True):
-            told = _with_gaps(again) if chance else again
-            second = _float(it.looked(it.encode(told), told["focus"]))
-            # What fills windows up is no word.
-            second["words"].masked_fill_((again["ids"] == marks.PAD)[:, None], -1e4)
-            answers.append(first | second)
+        within = within_lines(target["lines"])
+        answers = [
+            first | _second(it, _with_gaps(again) if learn else again, within)
+            for it, first in zip(readers, firsts, strict=True)
+        ]
+        if teacher:
+            with torch.no_grad():
+                answers.append(_first(teacher, source) | _second(teacher, again, within))
     return answers, target
+
+
+def _first(reader: Reader, source: Batch) -> Batch:
+    return _float(reader.proposed(source, reader.encode(source)))
+
+
+def _second(reader: Reader, source: Batch, within: Tensor) -> Batch:
+    answers = _float(reader.looked(reader.encode(source), source["focus"]))
+    # What fills windows up is no word, and no title goes from one line to the next.
+    answers["words"].masked_fill_((source["ids"] == marks.PAD)[:, None], _NEVER)
+    answers["titles"].masked_fill_(~within, _NEVER)
+    return answers
+
+
+def within_lines(lines: Tensor) -> Tensor:
+    """Whether a title of each length that begins at each token stays in the words of a line."""
+    longest = LONGEST_TITLE
+    after = torch.nn.functional.pad(lines, (0, longest), value=NOT_SPOKEN)
+    ends = torch.stack([after[:, n : n + lines.shape[1]] for n in range(longest)], 1)
+    return (ends == lines[:, None]) & (lines != NOT_SPOKEN)[:, None]
 
 
 def _float(found: Batch) -> Batch:
@@ -224,24 +266,10 @@ def dev_losses(
         some = [prepared(marker, example(it), chance) for it in conversations[first : first + 16]]
         source, target = (_moved(it, device) for it in collated(some))
         with torch.no_grad():
-            answers, target = _answers([reader], source, target, chance=False)
+            answers, target = _answers([reader], source, target)
             losses = label_losses(answers[0], target)
         sums.update({name: float(it) for name, it in losses.items()})
     return {name: it / max(1, len(conversations)) for name, it in sums.items()}
-
-
-@dataclass(frozen=True, slots=True)
-class Shared:
-    """Examples collated once for each share of the data."""
-
-    shares: Sequence[float]
-
-    def __call__(self, ready: Sequence[Prepared]) -> Told:
-        found: dict[float, tuple[Batch, Batch]] = {}
-        for share in set(self.shares):
-            own = [it for it in ready if it.luck < share]
-            found[share] = collated(own) if own else ({}, {})
-        return [found[share] for share in self.shares]
 
 
 def batches(
@@ -250,9 +278,8 @@ def batches(
     seed: int,
     talks: int,
     workers: int,
-    shares: Sequence[float] = (1.0,),
 ) -> Iterator[Told]:
-    """Batches without end, one for each share."""
+    """Batches without end."""
     augmenter = Augmenter(conversations)
     if workers:
         augmenter.prepare(workers)
@@ -260,7 +287,7 @@ def batches(
         Examples(augmenter, pieces, seed),
         batch_size=talks,
         num_workers=workers,
-        collate_fn=Shared(shares),
+        collate_fn=collated,
         prefetch_factor=4 if workers else None,
     )
     return iter(loader)
@@ -270,7 +297,11 @@ def started(start: Path, name: str) -> Reader:
     """A reader whose encoder, or all of it, starts from stored weights."""
     small = start / f"{name}.npz"
     arrays = read_network(small if small.is_file() else start / name)
-    reader = Reader(replace(ENCODER, vocabulary=len(arrays["pieces.weight"])))
+    vocabulary, width = arrays["pieces.weight"].shape
+    shape = TEACHER if width == TEACHER.width else ENCODER
+    reader = Reader(
+        replace(shape, vocabulary=vocabulary), sees_distance="distances.weight" in arrays
+    )
     reader.take(arrays)
     return reader
 
@@ -281,6 +312,12 @@ def compile_layers(reader: Reader) -> None:
         layer.compile(dynamic=True)
 
 
+def for_each(said: str, names: Sequence[str]) -> list[str]:
+    """The values for each name, where one may be said for all."""
+    values = said.split(",")
+    return values * len(names) if len(values) == 1 else values
+
+
 def main() -> None:
     """Trains readers and writes their weights."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -288,13 +325,14 @@ def main() -> None:
         parser.add_argument(name, type=Path)
     parser.add_argument("--from", dest="initial", default="minilm", help="one, or one for each")
     parser.add_argument("--names", required=True)
-    parser.add_argument("--shares", help="of the conversations, one for each name")
+    parser.add_argument("--teacher", type=Path, help="a finished reader, as FOLDER/NAME")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--steps", type=int, default=5000)
     parser.add_argument("--seconds", type=float, default=math.inf)
+    parser.add_argument("--body", default="2.5e-4", help="learning rate; one, or one for each")
+    parser.add_argument("--trust", default="0.4", help="in teachers; one, or one for each")
     parser.add_argument("--talks", type=int, default=128)
     parser.add_argument("--workers", type=int, default=4)
-    parser.add_argument("--mutual", action="store_true", help="readers teach each other")
     asked = parser.parse_args()
     asked.out.mkdir(parents=True, exist_ok=True)
     torch.manual_seed(asked.seed)
@@ -303,27 +341,26 @@ def main() -> None:
     everything = list(read_conversations(asked.conversations.glob("*.jsonl")))
     chosen = [it for it in everything if not is_dev(it)]
     names = asked.names.split(",")
-    shares = [float(it) for it in asked.shares.split(",")] if asked.shares else [1.0] * len(names)
-    told_shares = [1.0] if asked.mutual else shares
-    told = batches(chosen, asked.pieces, asked.seed, asked.talks, asked.workers, told_shares)
-    starts = asked.initial.split(",")
-    starts = starts if len(starts) == len(names) else starts * len(names)
-    readers = [started(asked.start, start).to(device) for start in starts]
+    told = batches(chosen, asked.pieces, asked.seed, asked.talks, asked.workers)
+    readers = [started(asked.start, it).to(device) for it in for_each(asked.initial, names)]
+    teacher = None
+    if asked.teacher:
+        teacher = started(asked.teacher.parent, asked.teacher.name).to(device).eval()
     if device == "cuda":
-        for reader in readers:
+        for reader in (*readers, *([teacher] if teacher else ())):
             compile_layers(reader)
-    course = Course(asked.steps, seconds=asked.seconds, trust=0.4 if asked.mutual else 0.0)
+    body, trust = ([float(it) for it in for_each(x, names)] for x in (asked.body, asked.trust))
+    course = Course(asked.steps, body, trust, seconds=asked.seconds)
     print(f"{asked.names}: {len(chosen)} conversations, {asked.steps} steps, {device}", flush=True)
-    groups = [readers] if asked.mutual else [[it] for it in readers]
-    steps = train(groups, told, course)
-    for name, share, reader in zip(names, shares, readers, strict=True):
+    steps = train(readers, told, course, teacher)
+    for name, reader in zip(names, readers, strict=True):
         state = {k: v.float().cpu().numpy() for k, v in reader.state_dict().items()}
         write_parts(state, asked.out, name)
         parts = dev_losses(reader, [it for it in everything if is_dev(it)], asked.pieces)
         cost = sum(parts.values())
         told_parts = " ".join(f"{part} {it:.3f}" for part, it in parts.items())
         print(f"{name}: cost of what was kept out {cost:.4f}: {told_parts}", flush=True)
-        facts = {"seed": asked.seed, "steps": steps, "share": share, "dev": cost}
+        facts = {"seed": asked.seed, "steps": steps, "dev": cost}
         (asked.out / f"{name}.json").write_text(json.dumps(facts))
 
 

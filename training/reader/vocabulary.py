@@ -28,7 +28,7 @@ from training.weights import write_small
 SIZE = 15_800
 BEGINS = "▁"
 _SPECIAL = ("[CLS]", "[PAD]", "[SEP]", "[UNK]")  # the first rows, in the order of `marks`
-_NOT_PIECES = 3  # <unk>, <s>, </s>
+NOT_PIECES = 3  # <unk>, <s>, </s>
 _EACH, _ALONE = -10.0, -4.0  # the fewest pieces win; single letters are for what nothing else fits
 
 
@@ -56,7 +56,7 @@ def written(plain: bytes, pieces: Sequence[str]) -> bytes:
 
     proto: Any = sentencepiece_model_pb2.ModelProto()  # type: ignore[attr-defined]
     proto.ParseFromString(plain)
-    del proto.pieces[_NOT_PIECES:]
+    del proto.pieces[NOT_PIECES:]
     for rank, piece in enumerate(pieces):
         alone = _ALONE if len(piece.lstrip(BEGINS)) <= 1 else 0.0
         proto.pieces.add(piece=piece, score=_EACH + alone - 0.1 * math.log(rank + 1))
@@ -75,8 +75,8 @@ def useful(plain: bytes, pieces: Sequence[str], texts: Iterable[Iterable[str]]) 
         for line in text:
             counts.update(processor.encode(plain_letters(line)))
         for number, _ in counts.most_common():
-            if number >= _NOT_PIECES and len(kept) < SIZE:
-                kept[pieces[number - _NOT_PIECES]] = None
+            if number >= NOT_PIECES and len(kept) < SIZE:
+                kept[pieces[number - NOT_PIECES]] = None
     kept = {it: None for it in kept if it in set(pieces)}
     return [it for it in pieces if it in kept]
 

@@ -21,7 +21,7 @@ from cal_ai.extractors.reader.titles import FAR, FloatArray, alike, log_softmax,
 KEEP, DELETE, UPDATE = range(3)
 WHEN_KINDS = ("clock", "until", "part", "length", "shift")
 DAY_KINDS = ("day", "week")
-_WHEN, _DAY, _SETTLES = range(2, 5)  # rows of a look's words; the first two are for titles
+_WHEN, _DAY, _SETTLES = range(3)  # rows of the words of a look
 _WORTH_A_LOOK = 0.12
 _MOST_LOOKS = 8
 _FIRST_WEIGHT = 0.4  # of the first reading, against that of the second look
@@ -151,17 +151,17 @@ def confidence(found: Found, thresholds: Thresholds) -> Confidence:
     return "medium" if found.probability >= levels.medium else "low"
 
 
-def _looked(reading: Reading, *, pairs: bool) -> Iterator[tuple[Proposal, FloatArray, FloatArray]]:
-    """Yield the proposals of one kind with the scores of the second look: verdict and words."""
+def _looked(reading: Reading, *, pairs: bool) -> Iterator[tuple[Proposal, list[FloatArray]]]:
+    """Yield the proposals of one kind with the scores of the look: verdict, words and titles."""
     for row, proposal in enumerate(reading.proposals):
         if proposal.is_pair == pairs and reading.scores is not None:
-            verdict, words = reading.scores.verdict[row], reading.scores.words[row]
-            yield proposal, verdict.astype(np.float64), words.astype(np.float64)
+            scores = (reading.scores.verdict, reading.scores.words, reading.scores.titles)
+            yield proposal, [rows[row].astype(np.float64) for rows in scores]
 
 
 def _changes(reading: Reading) -> Iterator[Found]:
     talk = reading.talk
-    for proposal, verdict, said in _looked(reading, pairs=False):
+    for proposal, (verdict, said, _) in _looked(reading, pairs=False):
         calendar = talk.request.context[proposal.place]
         delete, update = _softmax(verdict[2 + DELETE :]) * _chance(
             proposal, _is_not(verdict[2:], KEEP)
@@ -226,10 +226,10 @@ def _settling(encoded: Encoded, look: Look, said: FloatArray) -> tuple[int, ...]
 
 def _new_events(reading: Reading) -> Iterator[_New]:
     talk, candidates = reading.talk, reading.candidates
-    for proposal, verdict, said in _looked(reading, pairs=True):
+    for proposal, (verdict, said, titles) in _looked(reading, pairs=True):
         pair = candidates.pairs[proposal.place]
         origins = reading.encoded.origins[proposal.look.window]
-        title, surely = named(talk.lines, origins, said)
+        title, surely = named(talk.lines, origins, titles)
         chance = surely * _chance(proposal, float(verdict[0]))
         when, day = candidates.spoken(talk, pair.when), candidates.spoken(talk, pair.day)
         span = new_span(talk, when, day, title, late=bool(verdict[1] > 0))

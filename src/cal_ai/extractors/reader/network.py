@@ -30,14 +30,16 @@ class Logits:
     `create` has a logit per pair, `action` three per event of the calendar (kept, deleted,
     changed). The others are of second looks, a row for each: `verdict` says whether a pair is a new
     event, whether it is after noon, and what becomes of an event (three); `words` has for each
-    token how likely a title begins and ends there, how likely an event is moved to the clock time
-    and to the day there (the first token stands for none), and how likely its line settles it.
+    token how likely an event is moved to the clock time and to the day there (the first token
+    stands for none), and how likely its line settles it; `titles` has for each length how likely
+    a title of so many tokens begins at each token.
     """
 
     create: FloatArray
     action: FloatArray
     verdict: FloatArray
     words: FloatArray
+    titles: FloatArray
 
 
 class Scorer(Protocol):

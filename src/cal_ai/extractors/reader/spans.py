@@ -141,8 +141,13 @@ def _clock_near(talk: Dialogue, when: Mention, day: Mention | None, before: int)
         if said:
             minute = halves[said[0] != "morning"]
         else:
-            minute = min(halves, key=lambda half: (half < 420 <= before, abs(half - before), half))
+            minute = min(halves, key=lambda half: (_is_odd(half, before), abs(half - before), half))
     return minute + _zone_shift(talk, clock, day)
+
+
+def _is_odd(minute: int, before: int) -> bool:
+    """Whether an event would leave the hours from 7 am to 9 pm, in which it has been."""
+    return 420 <= before < 1260 and not 420 <= minute < 1260
 
 
 def _zone_shift(talk: Dialogue, clock: Clock, day: Mention | None) -> int:

@@ -3,7 +3,7 @@
 from cal_ai.extractors.reader.decide import Levels, Thresholds
 
 THRESHOLDS = Thresholds(
-    create=Levels(found=0.88, medium=0.898, high=0.976),
-    update=Levels(found=0.5, medium=0.523, high=0.718),
-    delete=Levels(found=0.6, medium=0.624, high=0.624),
+    create=Levels(found=0.7, medium=0.701, high=0.961),
+    update=Levels(found=0.4, medium=0.401, high=0.754),
+    delete=Levels(found=0.8, medium=0.824, high=0.824),
 )

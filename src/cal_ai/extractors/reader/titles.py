@@ -8,15 +8,15 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import numpy.typing as npt
 
+from cal_ai.extractors.reader.activities import kinds
 from cal_ai.extractors.reader.marks import IntArray
 from cal_ai.extractors.reader.patterns import small, words
 from cal_ai.extractors.reader.spans import kind_of
 
 FloatArray = npt.NDArray[np.float64]
 FAR = -1e9  # the score of the impossible
-_FIRST, _LAST = range(2)  # rows of a look's words
-_LONGEST = 9
-_TITLES = 12  # beginnings of a title that are weighed
+NOT_SPOKEN = -1
+_MOST = 40  # spans that are weighed
 _UNNAMED = "Appointment"
 _ARTICLE = re.compile(
     r"^(?:(?:the|a|an|our|my|your|his|her|their|that|this|for|at|on|to)\s+)+", re.I
@@ -24,10 +24,13 @@ _ARTICLE = re.compile(
 _SMALL_WORDS = words("a an the of to for with at on in and my your our his her their")
 
 
-def named(lines: Sequence[str], origins: IntArray, said: FloatArray) -> tuple[str, float]:
-    """Choose the title that most readings agree with, and return their share."""
+def named(lines: Sequence[str], origins: IntArray, scores: FloatArray) -> tuple[str, float]:
+    """Choose the title that most readings agree with, and return their share.
+
+    `scores` has a row for each length in tokens, with a score for each token to begin at.
+    """
     chances: dict[str, float] = {}
-    for first, last, chance in _spans(origins, said):
+    for first, last, chance in _spans(origins, scores):
         line, start, _ = origins[first]
         title = _as_title(lines[line][start : origins[last][2]])
         chances[title] = chances.get(title, 0.0) + chance
@@ -43,18 +46,23 @@ def named(lines: Sequence[str], origins: IntArray, said: FloatArray) -> tuple[st
     return best, min(1.0, agreed[best] / sum(chances.values()))
 
 
-def _spans(origins: IntArray, said: FloatArray) -> Iterator[tuple[int, int, float]]:
+def _spans(origins: IntArray, scores: FloatArray) -> Iterator[tuple[int, int, float]]:
     """Yield the likeliest first and last tokens of a title, with their chance."""
-    spoken = origins[:, 1] >= 0
-    first = log_softmax(np.where(spoken, said[_FIRST, : len(spoken)], FAR))
-    last = log_softmax(np.where(spoken, said[_LAST, : len(spoken)], FAR))
-    for start in map(int, np.argsort(-first)[:_TITLES]):
-        if spoken[start]:
-            stop = start + _LONGEST
-            ends = np.where(origins[start:stop, 0] == origins[start, 0], last[start:stop], FAR)
-            for end in map(int, np.argsort(-ends)[:3]):
-                if ends[end] > FAR:
-                    yield start, start + end, float(np.exp(first[start] + ends[end]))
+    lines = np.where(origins[:, 1] >= 0, origins[:, 0], NOT_SPOKEN)
+    chances = np.where(within_lines(lines, len(scores)), scores[:, : len(lines)], FAR)
+    chances = np.exp(log_softmax(chances.ravel())).reshape(chances.shape)
+    for place in np.argsort(-chances, axis=None)[:_MOST]:
+        longer, first = divmod(int(place), len(lines))
+        if chances[longer, first] > 0 and lines[first] != NOT_SPOKEN:
+            yield first, first + longer, float(chances[longer, first])
+
+
+def within_lines(lines: IntArray, longest: int) -> npt.NDArray[np.bool_]:
+    """Say of each length and each first token whether such a span stays in the words of a line."""
+    after = np.pad(lines, (0, longest), constant_values=NOT_SPOKEN)
+    ends = np.stack([after[longer : longer + len(lines)] for longer in range(longest)])
+    inside: npt.NDArray[np.bool_] = (ends == lines) & (lines != NOT_SPOKEN)
+    return inside
 
 
 def _as_title(said: str) -> str:
@@ -74,8 +82,8 @@ def alike(title: str, other: str) -> bool:
 
 
 def with_whom(title: str, others: Sequence[str]) -> str:
-    """Add the one other person to a title where calendars do ("Lunch with Bob")."""
-    if len(others) != 1 or not kind_of(title).shared or others[0].lower() in title.lower():
+    """Add the one other person to a title that is only an activity ("Lunch with Bob")."""
+    if len(others) != 1 or small(title) not in kinds() or not kind_of(title).shared:
         return title
     return f"{title} with {others[0]}"
 
