@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from decimal import Decimal
+from contextlib import suppress
 from functools import cache
-from operator import attrgetter
-from typing import TYPE_CHECKING, NamedTuple
 
 from truemark.services.calls import Usage
-
-if TYPE_CHECKING:
-    from genai_prices.types import PriceCalculation
 
 # Only where the maker of a model also sells it: a local server may call its model anything.
 _SELLERS = ("google", "openai")
@@ -28,10 +22,9 @@ def cost_usd(usage: Usage | None, model: str | None) -> float | None:
         return None
     if (output := _paid_as_output(usage)) is None:
         return None
-    if not (tiers := _tiers(model.removeprefix("models/"))):
-        return None
-    tier = tiers[bisect_left(tiers, usage.prompt, key=_ABOVE) - 1]
-    return float(tier.per_prompt_token * usage.prompt + tier.per_output_token * output + tier.fixed)
+    model = model.removeprefix("models/")
+    seller = _seller(model)
+    return None if seller is None else _price(usage.prompt, output, model, seller)
 
 
 def _paid_as_output(usage: Usage) -> int | None:
@@ -43,55 +36,18 @@ def _paid_as_output(usage: Usage) -> int | None:
     return None
 
 
-class _Tier(NamedTuple):
-    """The prices in US dollars for prompts of more than `above` tokens."""
-
-    above: int
-    per_prompt_token: Decimal
-    per_output_token: Decimal
-    fixed: Decimal
-
-
-_ABOVE = attrgetter("above")
-
-
 @cache
-def _tiers(model: str) -> tuple[_Tier, ...]:
-    """Return the price tiers of a model, shortest prompts first; none if it is not on the list.
-
-    Each tier is derived from the prices of three answers: asking the list for the price of every
-    answer would take longer than scoring them.
-    """
+def _seller(model: str) -> str | None:
+    """Find who sells a model; None where it is not on the list, or there is no list."""
     for seller in _SELLERS:
-        try:
-            listed = _calculated(model, seller, 0, 0)
-        except LookupError:
-            continue
-        except ModuleNotFoundError:  # not installed: the cost is unknown
-            break
-        prices = vars(listed.model_price).values()
-        starts = {tier.start for price in prices for tier in getattr(price, "tiers", ())}
-        return tuple(_tier(model, seller, start) for start in sorted({-1, *starts}))
-    return ()
+        with suppress(LookupError, ModuleNotFoundError):
+            _price(0, 0, model, seller)
+            return seller
+    return None
 
 
-def _tier(model: str, seller: str, above: int) -> _Tier:
-    least = above + 1
-    least_price, longer, wordier = (
-        _calculated(model, seller, least + prompt, output).total_price
-        for prompt, output in ((0, 0), (1, 0), (0, 1))
-    )
-    per_prompt_token = longer - least_price
-    return _Tier(
-        above,
-        per_prompt_token,
-        wordier - least_price,
-        least_price - least * per_prompt_token,
-    )
-
-
-def _calculated(model: str, seller: str, prompt: int, output: int) -> PriceCalculation:
+def _price(prompt: int, output: int, model: str, seller: str) -> float:
     import genai_prices
 
     tokens = genai_prices.Usage(input_tokens=prompt, output_tokens=output)
-    return genai_prices.calc_price(tokens, model, provider_id=seller)
+    return float(genai_prices.calc_price(tokens, model, provider_id=seller).total_price)
