@@ -101,8 +101,8 @@ def _write_leaderboard(boards: Sequence[Board], options: argparse.Namespace) -> 
     folder = output.with_suffix("")
     for board in boards:
         for standing in board.standings:
-            page = folder / page_name(standing)
-            write_atomically(page, report_page([standing.run]))
+            run = standing.summary.run
+            write_atomically(folder / page_name(run), report_page([run]))
     title = Path(options.folder).resolve().name
     write_atomically(output, leaderboard_page(boards, title, folder.name))
     note(f"page: {output}, and a page for each run in {folder}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -23,7 +22,7 @@ def comparable_groups(paths: _Paths) -> list[list[Run]]:
     if len(paths) == 1:
         groups: dict[str, list[Run]] = {}
         for run in all_runs(paths[0]):
-            groups.setdefault(_data(run), []).append(run)
+            groups.setdefault(run.data_id, []).append(run)
         several = [runs for runs in groups.values() if len(runs) > 1]
         if not several:
             raise TruemarkError(f"{paths[0]}: has no two runs on the same data to compare")
@@ -59,15 +58,11 @@ def pairs_to_check(
 def newest_runs(path: str | os.PathLike[str]) -> dict[str, Run]:
     """Return the newest run on each kind of data below a folder; for a record its own run."""
     runs = all_runs(path) if Path(path).is_dir() else [load_run(path)]
-    return {_data(run): run for run in runs}
+    return {run.data_id: run for run in runs}
 
 
 def all_runs(path: str | os.PathLike[str]) -> list[Run]:
     """Return the runs below a folder, oldest first; those of a record in its order."""
     if Path(path).is_dir():
-        return [past.run for past in read_timeline(path).runs]
+        return [run for _, run in read_timeline(path).runs]
     return list(load_runs(path))
-
-
-def _data(run: Run) -> str:
-    return json.dumps(run.comparison_key, sort_keys=True)

@@ -10,7 +10,7 @@ from string import ascii_lowercase
 
 from truemark.comparison import paired_tables, run_names
 from truemark.records import Run
-from truemark.summary import Summary, macro_f1, scoring_of, summarise
+from truemark.summary import Summary, macro_f1, scored_units, scoring_of, summarise
 from truemark.timeline import Timeline
 from truemark.uncertainty import LEVEL, paired_intervals
 
@@ -20,7 +20,6 @@ class Standing:
     """A system on a leaderboard; systems that share a letter cannot be told apart."""
 
     name: str
-    run: Run
     summary: Summary
     letters: str
 
@@ -29,14 +28,14 @@ class Standing:
         """The median of what was measured now; None where nothing was."""
         seconds = [
             unit.seconds
-            for unit in self.run.units
+            for unit in self.summary.run.units
             if unit.seconds is not None and not unit.replayed
         ]
         return median(seconds) if seconds else None
 
     @property
     def cost(self) -> float | None:
-        costs = [unit.cost for unit in self.run.units if unit.cost is not None]
+        costs = [unit.cost for unit in self.summary.run.units if unit.cost is not None]
         return sum(costs) if costs else None
 
 
@@ -91,31 +90,27 @@ class Board:
 def leaderboards(timeline: Timeline) -> tuple[Board, ...]:
     """Rank the systems of a folder by F1, a board for each set of comparable runs."""
     newest: dict[str, dict[str, Run]] = {}
-    for past in timeline.runs:  # newest last
-        if past.f1 is not None:
-            newest.setdefault(past.data, {})[past.run.system_id] = past.run
-    boards = []
-    for data, by_system in newest.items():
-        runs = tuple(by_system.values())
-        boards.append(rank(timeline.data_names[data], runs, [summarise(run) for run in runs]))
-    return tuple(boards)
+    for _, run in timeline.runs:  # newest last
+        if scored_units(run):
+            newest.setdefault(run.data_id, {})[run.system_id] = run
+    names = timeline.data_names
+    return tuple(
+        rank(names[data], [summarise(run) for run in by_system.values()])
+        for data, by_system in newest.items()
+    )
 
 
-def rank(
-    data: str,
-    runs: Sequence[Run],
-    summaries: Sequence[Summary],
-    names: Sequence[str] | None = None,
-) -> Board:
+def rank(data: str, summaries: Sequence[Summary], names: Sequence[str] | None = None) -> Board:
     """Rank comparable runs by F1 and find which of them differ by more than chance.
 
     p is corrected for all pairs by Holm's method. Runs without a score are left out.
     """
-    named = zip(names or run_names(runs), runs, summaries, strict=True)
-    scored = [row for row in named if row[2].intervals]
-    scored.sort(key=lambda row: (-row[2].intervals["f1"].value, row[0]))
+    runs = [summary.run for summary in summaries]
+    named = zip(names or run_names(runs), summaries, strict=True)
+    scored = [(name, summary) for name, summary in named if summary.intervals]
+    scored.sort(key=lambda row: (-row[1].intervals["f1"].value, row[0]))
     tables = {
-        (first, second): paired_tables(scored[second][1], scored[first][1])
+        (first, second): paired_tables(scored[second][1].run, scored[first][1].run)
         for first, second in combinations(range(len(scored)), 2)
     }
     tables = {pair: both for pair, both in tables.items() if len(both[0])}

@@ -307,6 +307,11 @@ class Run:
         }
 
     @property
+    def data_id(self) -> str:
+        """Twelve hex digits that comparable runs share."""
+        return data_hash(*self._key_parts())
+
+    @property
     def system_id(self) -> str:
         """Twelve hex digits that identify the system and everything that affects its answers."""
         parts = (self.system.name, self.system.kind, self.system.identity)
@@ -315,8 +320,10 @@ class Run:
     @property
     def id(self) -> str:
         """Eight hex digits that identify this run wherever it is shown."""
-        key = (f"{name}:{value}" for name, value in sorted(self.comparison_key.items()))
-        return data_hash(self.started, self.system_id, *key)[:8]
+        return data_hash(self.started, self.system_id, *self._key_parts())[:8]
+
+    def _key_parts(self) -> list[str]:
+        return [f"{name}:{value}" for name, value in sorted(self.comparison_key.items())]
 
 
 def load_run(path: str | os.PathLike[str]) -> Run:

@@ -21,10 +21,10 @@ from truemark.gate import Gate
 from truemark.jsontext import to_json
 from truemark.leaderboard import Board
 from truemark.records import Unit
-from truemark.summary import Summary, failed_units, numbered, unit_nouns
+from truemark.summary import Summary, failed_units, numbered, summarise, unit_nouns
 from truemark.tables import Table, escape_markdown, render
 from truemark.text import one_line
-from truemark.timeline import Timeline
+from truemark.timeline import Timeline, sparkline
 from truemark.uncertainty import (
     ALL_MEASURES,
     DEFAULT_SEED,
@@ -308,38 +308,38 @@ def _failure_facts(unit: Unit) -> dict[str, object]:
 def timeline_sections(timeline: Timeline) -> list[Section]:
     """Show the runs of a folder, newest last, and a small trend per system."""
     named_columns = ("started", "tool", "system", "data", "f1", "95% interval", "clean")
-    nouns = {past.summary.nouns[1] for past in timeline.runs}
+    summaries = [summarise(run, by_group=False) for _, run in timeline.runs]
+    nouns = {summary.nouns[1] for summary in summaries}
     clusters = nouns.pop() if len(nouns) == 1 else "clusters"
     clusters = _noun(clusters, "clusters", (*named_columns, "failed", "run"))
     columns = (*named_columns, clusters, "failed", "run")
     names = timeline.data_names
     rows, runs = [], []
-    for past in timeline.runs:
-        run, summary = past.run, past.summary
+    f1s: dict[tuple[str, str, str], list[float]] = {}
+    for (path, run), summary in zip(timeline.runs, summaries, strict=True):
         scores: tuple[object, ...] = (None,) * 4
         if summary.intervals:
             f1, clean = summary.intervals["f1"], summary.intervals["clean"]
             scores = f1.value, range_text(f1), score_text(clean), f1.clusters
+            f1s.setdefault((run.tool, run.system.name, run.data_id), []).append(f1.value)
         named = (run.started, run.tool, run.system.name)
-        rows.append((*named, names[past.data], *scores, len(summary.failed), run.id))
+        rows.append((*named, names[run.data_id], *scores, len(summary.failed), run.id))
         runs.append(
             {
-                "path": past.path,
+                "path": path,
                 **dict(zip(("started", "tool", "system"), named, strict=True)),
-                "data": past.data,
+                "data": run.data_id,
                 "run": run.id,
                 **summary_facts(summary),
             }
         )
     trends = [
-        (
-            f"{trend.system} ({trend.tool})",
-            names[trend.data],
-            trend.picture,
-            trend.scores[0],
-            trend.scores[-1],
-        )
-        for trend in timeline.trends
+        (f"{system} ({tool})", names[data], sparkline(values), values[0], values[-1])
+        for (tool, system, data), values in f1s.items()
+    ]
+    trend_facts = [
+        {"tool": tool, "system": system, "data": data, "scores": values}
+        for (tool, system, data), values in f1s.items()
     ]
     return [
         Section(
@@ -355,7 +355,7 @@ def timeline_sections(timeline: Timeline) -> list[Section]:
                     (None, None, None, ".3f", ".3f"),
                 )
             ],
-            facts={"trends": [asdict(trend) for trend in timeline.trends]},
+            facts={"trends": trend_facts},
         ),
     ]
 
@@ -364,7 +364,8 @@ def leaderboard_sections(boards: Sequence[Board]) -> list[Section]:
     """Show a table for each board, best first, and one for each way in which units are grouped."""
     sections = []
     for board in boards:
-        unit = unit_nouns(board.standings[0].run)[0]
+        best = board.standings[0].summary.run
+        unit = unit_nouns(best)[0]
         columns = ("system", *ALL_MEASURES, "same", f"s/{unit}", "cost", "run")
         rows = [
             (
@@ -373,11 +374,11 @@ def leaderboard_sections(boards: Sequence[Board]) -> list[Section]:
                 standing.letters or None,
                 standing.seconds_per_unit,
                 standing.cost,
-                standing.run.id,
+                standing.summary.run.id,
             )
             for standing in board.standings
         ]
-        sentence = answer(board, dict(board.standings[0].run.words))
+        sentence = answer(board, dict(best.words))
         formats = (*(None,) * 6, ".3g", ".4f", None)
         tables = [Table(columns, tuple(rows), formats)]
         tables += [_board_groups(board, name) for name in board.group_names]
@@ -404,7 +405,7 @@ def _board_facts(board: Board) -> dict[str, object]:
         "systems": [
             {
                 "name": standing.name,
-                "run": standing.run.id,
+                "run": standing.summary.run.id,
                 "same": standing.letters,
                 "seconds_per_unit": standing.seconds_per_unit,
                 "cost": standing.cost,

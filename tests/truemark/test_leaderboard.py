@@ -51,7 +51,7 @@ def test_letters_say_exactly_which_pairs_are_apart(data: st.DataObject, count: i
 
 def test_the_best_comes_first_and_is_told_from_the_worst() -> None:
     runs = [run_with("poor", 2), run_with("good", 9), run_with("same", 9)]
-    board = rank("data", runs, [summarise(run) for run in runs])
+    board = rank("data", [summarise(run) for run in runs])
     assert [standing.name for standing in board.standings] == ["good", "same", "poor"]
     assert [standing.letters for standing in board.standings] == ["a", "a", "b"]
     said = answer(board, {"items": "ends", "units": "talks"})
@@ -64,13 +64,13 @@ def test_the_best_comes_first_and_is_told_from_the_worst() -> None:
 @pytest.mark.parametrize(("missing", "expected"), [(1, "1 more unit."), (2, "2 more units.")])
 def test_the_sentence_counts_the_units_that_are_missing(missing: int, expected: str) -> None:
     runs = [run_with("good", 9), run_with("same", 9)]
-    board = rank("data", runs, [summarise(run) for run in runs])
+    board = rank("data", [summarise(run) for run in runs])
     assert answer(board, {}, missing).endswith(expected)
 
 
 def test_few_units_give_no_letters_and_the_sentence_says_so() -> None:
     runs = [run_with("good", 9, units=4), run_with("poor", 2, units=4)]
-    board = rank("data", runs, [summarise(run) for run in runs])
+    board = rank("data", [summarise(run) for run in runs])
     assert not board.known
     assert {standing.letters for standing in board.standings} == {""}
     assert "are too few to say" in answer(board, {"units": "talks"})
@@ -117,7 +117,7 @@ def test_groups_are_tabulated_with_their_mean() -> None:
     run = made("any", {"a": (8, 0, 2), "b": (4, 0, 6), "c": (1, 0, 0)})
     units = [replace(u, group={"language": u.id}) for u in run.units]
     grouped = replace(run, units=tuple(units))
-    board = rank("data", [grouped], [summarise(grouped)])
+    board = rank("data", [summarise(grouped)])
     columns, ((first, second, third, mean),) = board.by_group("language")
     assert columns == ("a", "b", "c", "mean")
     assert third is None  # one item is too few for an F1

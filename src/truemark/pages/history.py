@@ -13,7 +13,8 @@ from truemark.pages.document import document, payload_of
 from truemark.pages.figures import COLORS, Figure, Series
 from truemark.pages.scales import score_scale
 from truemark.records import SUFFIX
-from truemark.timeline import PastRun, Timeline
+from truemark.summary import Summary, summarise
+from truemark.timeline import Timeline, moment_of
 from truemark.wording import range_text
 
 _DAY_S = 86_400
@@ -24,14 +25,14 @@ def history_page(timeline: Timeline, title: str, folder: Path | None = None) -> 
 
     `folder` is where the page will lie, from which it links to pages and records of runs.
     """
-    together: dict[tuple[str, str], list[PastRun]] = {}
-    for past in timeline.runs:
-        together.setdefault((past.run.tool, past.data), []).append(past)
+    together: dict[tuple[str, str], list[tuple[Summary, str]]] = {}
+    for path, run in timeline.runs:
+        row = summarise(run, by_group=False), _link(path, folder)
+        together.setdefault((run.tool, run.data_id), []).append(row)
     names = timeline.data_names
     chapters, figures = [], []
-    for number, ((tool, data), comparable) in enumerate(together.items()):
-        runs = [(past, _link(past.path, folder)) for past in comparable]
-        scored = [past.summary.intervals["f1"] for past in comparable if past.summary.intervals]
+    for number, ((tool, data), runs) in enumerate(together.items()):
+        scored = [summary.intervals["f1"] for summary, _ in runs if summary.intervals]
         figures.append(_history_figure(number, runs))
         chapters.append(
             {
@@ -62,25 +63,26 @@ def _link(record: Path, folder: Path | None) -> str:
     return quote(Path(os.path.relpath(target.resolve(), folder.resolve())).as_posix())
 
 
-def _history_figure(number: int, runs: Sequence[tuple[PastRun, str]]) -> Figure:
+def _history_figure(number: int, runs: Sequence[tuple[Summary, str]]) -> Figure:
     """Draw F1 with its interval, run after run; a line per system."""
     points: dict[str, list[tuple[float, ...]]] = {}
     rows = []
-    positions = spread_in_time([past.moment for past, _ in runs])
-    for position, (past, _) in zip(positions, runs, strict=True):
-        f1 = past.summary.intervals.get("f1")
-        system = past.run.system.name
+    positions = spread_in_time([moment_of(summary.run) for summary, _ in runs])
+    for position, (summary, _) in zip(positions, runs, strict=True):
+        run, f1 = summary.run, summary.intervals.get("f1")
+        system = run.system.name
         line = points.setdefault(system, [])
         if f1 is not None:
             ends = (f1.low, f1.high) if f1.known else ()
             line.append((position, f1.value, *ends))
             shown_ends = ends or (None, None)
-            rows.append((past.run.id, past.run.started, system, f1.value, *shown_ends, f1.clusters))
+            rows.append((run.id, run.started, system, f1.value, *shown_ends, f1.clusters))
+    clusters = runs[0][0].nouns[1]
     return Figure(
         id=f"history-{number}",
         title="F1 over time",
         says="Bars are 95% intervals; a point without one has too few"
-        f" {runs[0][0].summary.nouns[1]}. Runs close in time are drawn apart. Click a point to"
+        f" {clusters}. Runs close in time are drawn apart. Click a point to"
         " open its run.",
         x="",
         y="F1",
@@ -88,10 +90,10 @@ def _history_figure(number: int, runs: Sequence[tuple[PastRun, str]]) -> Figure:
             Series(name, tuple(line), f"run-{color % COLORS}", dots=True)
             for color, (name, line) in enumerate(points.items())
         ),
-        labels=_labels([past.run.started for past, _ in runs]),
+        labels=_labels([summary.run.started for summary, _ in runs]),
         positions=positions,
         links=tuple(link for _, link in runs),
-        columns=("run", "started", "system", "f1", "95% from", "to", runs[0][0].summary.nouns[1]),
+        columns=("run", "started", "system", "f1", "95% from", "to", clusters),
         rows=tuple(rows),
     )
 

@@ -73,7 +73,7 @@ class Group:
     @property
     def board(self) -> Board:
         """Rank the runs; of pairs with the baseline the verdict that the page states decides."""
-        board = rank("", self.runs, self.summaries, self.names)
+        board = rank("", self.summaries, self.names)
         against = self.comparison.against if self.comparison else ()
         apart = {pair for pair in board.told_apart if self.names[0] not in pair}
         for versus in against:
@@ -230,10 +230,9 @@ def comparable_groups(runs: Sequence[Run], anyway: bool = False) -> list[Group]:
 
     A system has the same colour in all of them.
     """
-    together: dict[tuple[tuple[str, str], ...], list[Run]] = {}
+    together: dict[str, list[Run]] = {}
     for run in runs:
-        key = () if anyway else tuple(sorted(run.comparison_key.items()))
-        together.setdefault(key, []).append(run)
+        together.setdefault("" if anyway else run.data_id, []).append(run)
     keys = [members[0].comparison_key for members in together.values()]
     colors: dict[str, str] = {}
     groups: list[Group] = []
