@@ -15,8 +15,7 @@ from cal_ai.benchmark.sidecar import Sidecar, parse_sidecar
 from cal_ai.events import Event
 from cal_ai.extractors.choosing import check_extractor, choose_extractor
 from cal_ai.labelling import (
-    ConversationTask,
-    ExtractorProposals,
+    ExtractorTask,
     events_of,
     extracted_event,
     sidecar_text,
@@ -123,8 +122,9 @@ def _by_extractor(
         reason = str(error).removeprefix("--extractor ")
         raise TruemarkError(f"{name}: no such folder, and as an extractor {reason}") from error
     settings = load_settings(os.environ)
-    proposals = ExtractorProposals(lambda: choose_extractor(name, settings))
-    task = ConversationTask(_texts_folder(folder), tuple(readings), proposals)
+    task = ExtractorTask(
+        _texts_folder(folder), tuple(readings), lambda: choose_extractor(name, settings)
+    )
     found = {}
     for conversation, reading in readings.items():
         [given] = task.draft(conversation).values()

@@ -9,12 +9,12 @@ from __future__ import annotations
 import asyncio
 import os
 import re
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
-from itertools import count
 from pathlib import Path
-from typing import Any, Protocol, get_args
+from typing import Any, get_args
 
 from cal_ai.benchmark.excerpts import quoted_lines
 from cal_ai.benchmark.pairing import pair_events
@@ -31,12 +31,11 @@ from truemark.counts import Counts
 from truemark.errors import TruemarkError
 from truemark.files import read_text
 from truemark.jsontext import parse_json, to_json
-from truemark.labelling.desk import Desk, Material
+from truemark.labelling.desk import Desk, Material, Task
 from truemark.labelling.review import load_review
 from truemark.labelling.server import serve
 from truemark.labelling.storage import (
     Annotation,
-    Place,
     Workspace,
     check_annotator,
     content_digest,
@@ -47,28 +46,16 @@ from truemark.records import Finding
 
 WHOLE = "whole"
 SETTINGS = "settings"
-_ASSETS = Path(__file__).parent / "label_page"
 _EDITED = ("owner", "reference_datetime", "tolerance", "calendar_context")
 _FIELDS = (
     *("action", "title", "start_time", "end_time", "location", "attendees_contain"),
     *("existing_event_id_required", "existing_event_id", "lines"),
 )
 _CONFIDENCE = ("low", "medium", "high")
+_MOST_CONFIDENT = {"high": 0, "medium": 1, "low": 2}
 _DATE = re.compile(r"(?<!\d)(20\d\d)-(\d\d)-(\d\d)(?:[T_ ](\d\d)[:.-]?(\d\d))?")
 Fields = dict[str, Any]
 Content = Mapping[str, Any]
-
-
-class Proposals(Protocol):
-    """Where the events come from that a page begins with."""
-
-    @property
-    def made_by(self) -> str: ...
-    def propose(self, name: str, settings: Fields, transcript: Transcript) -> Mapping[str, Any]:
-        """Give for each system its events, as fields with a remark on each."""
-
-    def begin(self, systems: Mapping[str, Any], settings: Fields) -> tuple[Fields, list[str]]:
-        """Choose the content to begin with, and the places to look at in their order."""
 
 
 def _event_id(system: str, number: int, fields: Fields) -> str:
@@ -83,128 +70,8 @@ def _listed(system: str, proposed: Mapping[str, Any]) -> list[Fields]:
     ]
 
 
-@dataclass(frozen=True, slots=True)
-class ExtractorProposals:
-    """Drafts by an extractor: every event it finds, the least confident first."""
-
-    open_extractor: Callable[[], Extractor]
-
-    @property
-    def made_by(self) -> str:
-        extractor = self.open_extractor()
-        named = extractor.name, extractor.model, sorted(identity_of(extractor).items())
-        return content_digest(repr(named))
-
-    def propose(self, name: str, settings: Fields, transcript: Transcript) -> Mapping[str, Any]:
-        sidecar = parse_sidecar(to_json({**settings, "expected_events": []}), name)
-        request = Request(
-            transcript, sidecar.owner, sidecar.reference_datetime, sidecar.calendar_context
-        )
-        extractor = self.open_extractor()
-        extraction = asyncio.run(_extract(extractor, request))
-        events = [
-            {
-                "fields": expected_fields(event),
-                "confidence": event.confidence,
-                "reasoning": event.reasoning,
-                "lines": sorted(quoted_lines(transcript, event.reasoning)),
-            }
-            for event in extraction.events
-        ]
-        return {extractor.name: {"events": events}}
-
-    def begin(self, systems: Mapping[str, Any], settings: Fields) -> tuple[Fields, list[str]]:
-        events = [event for name, given in systems.items() for event in _listed(name, given)]
-        remarks = [event for given in systems.values() for event in given["events"]]
-        unsure = [_CONFIDENCE.index(event.get("confidence", "low")) for event in remarks]
-        order = sorted(range(len(events)), key=lambda number: (unsure[number], number))
-        return {"sidecar": settings, "events": events}, [
-            *(events[number]["id"] for number in order),
-            WHOLE,
-        ]
-
-
-async def _extract(extractor: Extractor, request: Request) -> Extraction:
-    try:
-        return await extractor.extract_events(request)
-    finally:
-        await extractor.close()
-
-
-@dataclass(frozen=True, slots=True)
-class AnnotatorProposals:
-    """Two annotators instead of an extractor: events that both have stay, the others are asked."""
-
-    readers: tuple[Workspace, Workspace]
-    made_by: str = ""
-
-    def propose(self, name: str, settings: Fields, transcript: Transcript) -> Mapping[str, Any]:
-        given = {}
-        for reader in self.readers:
-            annotation = reader.read(name)
-            assert annotation is not None, "only conversations that both marked are asked for"
-            events = [{"fields": event["fields"]} for event in annotation.content["events"]]
-            given[reader.annotator] = {"events": events, "sidecar": annotation.content["sidecar"]}
-        return given
-
-    def begin(self, systems: Mapping[str, Any], settings: Fields) -> tuple[Fields, list[str]]:
-        if not systems:  # the draft is being made
-            return {"sidecar": settings, "events": []}, []
-        (first, one), (second, other) = systems.items()
-        rest = _listed(second, other)
-        events, asked = [], []
-        for event in _listed(first, one):
-            same = [
-                twin for twin in rest if _compared(twin["fields"]) == _compared(event["fields"])
-            ]
-            events.append(event)
-            if same:
-                rest.remove(same[0])
-            else:
-                asked.append(event["id"])
-        asked += [event["id"] for event in rest]
-        if any(one["sidecar"].get(key) != other["sidecar"].get(key) for key in _EDITED):
-            asked.append(SETTINGS)
-        return {"sidecar": one["sidecar"], "events": [*events, *rest]}, asked
-
-
 def _compared(fields: Fields) -> Fields:
     return {name: value for name, value in fields.items() if value and name != "lines"}
-
-
-@dataclass(frozen=True, slots=True)
-class RunProposals:
-    """The mistakes of a run, most confident first, each a question about the truth."""
-
-    system: str
-    findings: tuple[Finding, ...]
-    made_by: str = ""
-
-    def of(self, name: str) -> list[tuple[str, Finding]]:
-        """List the questions about a conversation with their ids."""
-        return [
-            (f"question-{number}", finding)
-            for number, finding in enumerate(self.findings)
-            if finding.unit == sample_id(name)
-        ]
-
-    def propose(self, name: str, settings: Fields, transcript: Transcript) -> Mapping[str, Any]:
-        questions = [
-            {
-                "id": question,
-                "kind": finding.kind,
-                "expected": _from_finding(finding.expected),
-                "got": _from_finding(finding.got),
-                "confidence": finding.confidence or "",
-                "note": finding.note,
-            }
-            for question, finding in self.of(name)
-        ]
-        return {self.system: {"events": [], "questions": questions}}
-
-    def begin(self, systems: Mapping[str, Any], settings: Fields) -> tuple[Fields, list[str]]:
-        asked = [question["id"] for given in systems.values() for question in given["questions"]]
-        return {"sidecar": settings, "events": []}, asked
 
 
 def _from_finding(value: object) -> Fields | None:
@@ -244,33 +111,23 @@ def sample_id(name: str) -> str:
     return name if "/" in name else f"{UNCATEGORIZED}/{name}"
 
 
-@dataclass(frozen=True, slots=True)
-class ConversationTask:
-    """The conversations of a folder as a label page needs them."""
+@dataclass(slots=True)
+class ConversationTask(Task):
+    """The conversations of a folder as a label page needs them; subclasses make the drafts."""
 
-    folder: Path
-    names: Sequence[str]
-    proposals: Proposals
-    owner: str = DEFAULT_OWNER
-    workspace: Workspace | None = None
-    walk: Sequence[tuple[int, Place]] = ()
-    title: str = "cal-ai label"
-    noun: str = "conversation"
-    assets: Path = _ASSETS
+    title = "cal-ai label"
+    noun = "conversation"
+    assets = Path(__file__).parent / "label_page"
 
-    @property
-    def made_by(self) -> str:
-        return self.proposals.made_by
+    owner: str = field(default=DEFAULT_OWNER, kw_only=True)
+    workspace: Workspace | None = field(default=None, kw_only=True)
 
-    def close(self) -> None:
-        pass
+    @abstractmethod
+    def begin(self, systems: Mapping[str, Any], settings: Fields) -> tuple[Fields, list[str]]:
+        """Choose the content to begin with, and the places to look at in their order."""
 
     def text(self, name: str) -> str:
         return read_text(self.folder / f"{name}.txt", LARGEST_TRANSCRIPT)
-
-    def draft(self, name: str) -> Mapping[str, Any]:
-        transcript = parse_transcript(self.text(name))
-        return self.proposals.propose(name, self._settings(name, transcript), transcript)
 
     def _settings(self, name: str, transcript: Transcript) -> Fields:
         """Take owner, time and calendar from the annotation, else the gold, else guess them."""
@@ -297,7 +154,7 @@ class ConversationTask:
         transcript = parse_transcript(self.text(name))
         if not transcript.utterances:
             raise TruemarkError(f"{self.folder / name}.txt: no speaker was found; see the formats")
-        content, places = self.proposals.begin(systems or {}, self._settings(name, transcript))
+        content, places = self.begin(systems or {}, self._settings(name, transcript))
         remarks = {
             _event_id(system, number, event["fields"]): {
                 "from": system,
@@ -386,6 +243,140 @@ class ConversationTask:
         return counted
 
 
+@dataclass(slots=True)
+class ExtractorTask(ConversationTask):
+    """Drafts by an extractor: every event it finds, the least confident first."""
+
+    open_extractor: Callable[[], Extractor]
+
+    @property
+    def made_by(self) -> str:
+        extractor = self.open_extractor()
+        named = extractor.name, extractor.model, sorted(identity_of(extractor).items())
+        return content_digest(repr(named))
+
+    def draft(self, name: str) -> Mapping[str, Any]:
+        transcript = parse_transcript(self.text(name))
+        settings = self._settings(name, transcript)
+        sidecar = parse_sidecar(to_json({**settings, "expected_events": []}), name)
+        request = Request(
+            transcript, sidecar.owner, sidecar.reference_datetime, sidecar.calendar_context
+        )
+        extractor = self.open_extractor()
+        extraction = asyncio.run(_extract(extractor, request))
+        events = [
+            {
+                "fields": expected_fields(event),
+                "confidence": event.confidence,
+                "reasoning": event.reasoning,
+                "lines": sorted(quoted_lines(transcript, event.reasoning)),
+            }
+            for event in extraction.events
+        ]
+        return {extractor.name: {"events": events}}
+
+    def begin(self, systems: Mapping[str, Any], settings: Fields) -> tuple[Fields, list[str]]:
+        events = [event for name, given in systems.items() for event in _listed(name, given)]
+        remarks = [event for given in systems.values() for event in given["events"]]
+        unsure = [_CONFIDENCE.index(event.get("confidence", "low")) for event in remarks]
+        order = sorted(range(len(events)), key=lambda number: (unsure[number], number))
+        return {"sidecar": settings, "events": events}, [
+            *(events[number]["id"] for number in order),
+            WHOLE,
+        ]
+
+
+async def _extract(extractor: Extractor, request: Request) -> Extraction:
+    try:
+        return await extractor.extract_events(request)
+    finally:
+        await extractor.close()
+
+
+@dataclass(slots=True)
+class AdjudicationTask(ConversationTask):
+    """Two annotators instead of an extractor: events that both have stay, the others are asked."""
+
+    readers: Sequence[Workspace]
+
+    def draft(self, name: str) -> Mapping[str, Any]:
+        given = {}
+        for reader in self.readers:
+            annotation = reader.read(name)
+            assert annotation is not None, "only conversations that both marked are asked for"
+            events = [{"fields": event["fields"]} for event in annotation.content["events"]]
+            given[reader.annotator] = {"events": events, "sidecar": annotation.content["sidecar"]}
+        return given
+
+    def begin(self, systems: Mapping[str, Any], settings: Fields) -> tuple[Fields, list[str]]:
+        if not systems:  # the draft is being made
+            return {"sidecar": settings, "events": []}, []
+        (first, one), (second, other) = systems.items()
+        rest = _listed(second, other)
+        events, asked = [], []
+        for event in _listed(first, one):
+            same = [
+                twin for twin in rest if _compared(twin["fields"]) == _compared(event["fields"])
+            ]
+            events.append(event)
+            if same:
+                rest.remove(same[0])
+            else:
+                asked.append(event["id"])
+        asked += [event["id"] for event in rest]
+        if any(one["sidecar"].get(key) != other["sidecar"].get(key) for key in _EDITED):
+            asked.append(SETTINGS)
+        return {"sidecar": one["sidecar"], "events": [*events, *rest]}, asked
+
+
+@dataclass(slots=True)
+class ReviewTask(ConversationTask):
+    """The mistakes of a run, most confident first, each a question about the truth."""
+
+    system: str
+    questions: Mapping[str, Finding]
+
+    def draft(self, name: str) -> Mapping[str, Any]:
+        questions = [
+            {
+                "id": question,
+                "kind": finding.kind,
+                "expected": _from_finding(finding.expected),
+                "got": _from_finding(finding.got),
+                "confidence": finding.confidence or "",
+                "note": finding.note,
+            }
+            for question, finding in self.questions.items()
+            if finding.unit == sample_id(name)
+        ]
+        return {self.system: {"events": [], "questions": questions}}
+
+    def begin(self, systems: Mapping[str, Any], settings: Fields) -> tuple[Fields, list[str]]:
+        asked = [question["id"] for given in systems.values() for question in given["questions"]]
+        return {"sidecar": settings, "events": []}, asked
+
+
+def review_task(
+    folder: Path, names: Iterable[str], source: Path, *, owner: str, workspace: Workspace
+) -> ReviewTask:
+    """Ask about the mistakes of a run, or those marked on a report page, most confident first."""
+    run = load_review(source)
+    mistakes = [finding for finding in run.findings if finding.mistake and not finding.repeat]
+    mistakes.sort(key=lambda finding: _MOST_CONFIDENT.get(finding.confidence or "", 3))
+    questions = {f"question-{number}": finding for number, finding in enumerate(mistakes)}
+    asked = {finding.unit for finding in mistakes}
+    names = [name for name in names if sample_id(name) in asked]
+    numbers = {sample_id(name): number for number, name in enumerate(names)}
+    walk = [
+        (numbers[finding.unit], question)
+        for question, finding in questions.items()
+        if finding.unit in numbers
+    ]
+    return ReviewTask(
+        folder, names, run.system.name, questions, owner=owner, workspace=workspace, walk=walk
+    )
+
+
 def sidecar_text(name: str, content: Content) -> str:
     """Write the sidecar, and make sure that the benchmark reads it."""
     fields = dict(content["sidecar"])
@@ -467,35 +458,21 @@ def label_conversations(
             extractor, settings, model=model, prompt=prompt, timeout_s=timeout_s
         )
 
-    names = transcript_stems(folder)
+    names, owner = transcript_stems(folder), settings.owner
+    task: ConversationTask
     workspace, round_name = Workspace(folder), ""
-    walk: list[tuple[int, Place]] = []
-    proposals: Proposals = ExtractorProposals(open_extractor)
     if options.annotator:
         workspace = Workspace(folder, check_annotator(options.annotator))
     if options.adjudicate:
         readers = [Workspace(folder, check_annotator(name)) for name in options.adjudicate]
-        proposals = AnnotatorProposals((readers[0], readers[1]))
-        names = done_by_all(names, readers)
         workspace = Workspace.deciding(folder, options.adjudicate)
+        both = done_by_all(names, readers)
+        task = AdjudicationTask(folder, both, readers, owner=owner, workspace=workspace)
     elif options.review:
-        proposals = run_proposals(options.review)
+        task = review_task(folder, names, options.review, owner=owner, workspace=workspace)
         round_name = file_digest(options.review)
-        asked = {finding.unit for finding in proposals.findings}
-        names = [name for name in names if sample_id(name) in asked]
-        numbers = {sample_id(name): number for number, name in enumerate(names)}
-        places = zip(proposals.findings, count(), strict=False)
-        walk = [(numbers[f.unit], f"question-{n}") for f, n in places if f.unit in numbers]
-    if not names:
+    else:
+        task = ExtractorTask(folder, names, open_extractor, owner=owner, workspace=workspace)
+    if not task.names:
         raise TruemarkError(f"{folder}: none of its conversations can be labelled")
-    task = ConversationTask(folder, names, proposals, settings.owner, workspace, walk)
     return serve(Desk(task, workspace, round_name), open_browser=options.open_browser)
-
-
-def run_proposals(path: Path) -> RunProposals:
-    """Ask about the mistakes of a run, or those marked on a report page, most confident first."""
-    run = load_review(path)
-    order = {name: number for number, name in enumerate(reversed(_CONFIDENCE))}
-    mistakes = [finding for finding in run.findings if finding.mistake and not finding.repeat]
-    mistakes.sort(key=lambda finding: order.get(finding.confidence or "", len(order)))
-    return RunProposals(run.system.name, tuple(mistakes))

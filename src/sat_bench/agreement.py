@@ -9,8 +9,10 @@ from pathlib import Path
 
 from sat_bench.corpus.loading import load_talk, transcript_files
 from sat_bench.corpus.talks import Talk
-from sat_bench.labelling import ModelProposals, read_label_text, words_of
+from sat_bench.defaults import DEFAULT_TIMEOUT_S
+from sat_bench.labelling import propose_ends, read_label_text, words_of
 from sat_bench.models.systems import find_system
+from sat_bench.running.inference import Inference
 from truemark.command import DONE, tell
 from truemark.counts import Counts
 from truemark.errors import TruemarkError
@@ -98,13 +100,13 @@ def _gold(file: Path) -> Reading:
 
 def _by_system(name: str, readings: Mapping[str, Reading]) -> Mapping[str, Reading]:
     """Let a system read the texts, at its own threshold."""
-    proposals = ModelProposals((find_system(name),))
+    system = find_system(name)
     marked = {}
-    for talk, reading in readings.items():
-        [proposed] = proposals.propose(Talk(talk, talk, "", "", reading.text, ())).values()
-        places = [place for place, p in proposed["places"] if p > proposed["threshold"]]
-        marked[talk] = Reading(reading.text, frozenset(places))
-    proposals.close()
+    with Inference(timeout_s=DEFAULT_TIMEOUT_S).opened(system) as model:
+        for talk, reading in readings.items():
+            proposed = propose_ends(system, model, Talk(talk, talk, "", "", reading.text, ()))
+            places = [place for place, p in proposed["places"] if p > proposed["threshold"]]
+            marked[talk] = Reading(reading.text, frozenset(places))
     return marked
 
 

@@ -7,20 +7,19 @@ same when a text is set in lines, one sentence each, which is the form of the go
 from __future__ import annotations
 
 import re
+from abc import abstractmethod
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Protocol, get_args
+from typing import Any, get_args
 
 from sat_bench.corpus.loading import ENDINGS, load_talk, transcript_files
 from sat_bench.corpus.subtitles import spoken_text
 from sat_bench.corpus.talks import CorpusError, Talk, find_sentences
 from sat_bench.corpus.transcripts import is_in_lines, parse_lines, split_header
 from sat_bench.defaults import (
-    DEFAULT_TIMEOUT_S,
     DEFAULTS,
     GOLD_FOLDER,
     HEADER_NAMES,
@@ -39,7 +38,7 @@ from truemark.command import note
 from truemark.counts import Counts
 from truemark.errors import TruemarkError
 from truemark.files import read_text
-from truemark.labelling.desk import Desk, Material
+from truemark.labelling.desk import Desk, Material, Task
 from truemark.labelling.review import load_review
 from truemark.labelling.server import serve
 from truemark.labelling.storage import (
@@ -52,7 +51,7 @@ from truemark.labelling.storage import (
     file_digest,
 )
 from truemark.matching import ScoredPositions, match_positions
-from truemark.records import WRITTEN, Run
+from truemark.records import WRITTEN, Finding
 from truemark.signature import signature_line
 
 SUBTITLES = (".srt", ".vtt")
@@ -62,7 +61,6 @@ _PARAGRAPH = re.compile(r"\n[^\S\n]*\n")
 # Scripts that put no white space between words: every character may be the last of a sentence.
 _UNSPACED = "\u3001-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uff00-\uffef\U00020000-\U0003ffff"
 _TOKEN = re.compile(rf"\s*(?:[{_UNSPACED}][、。！？」』）]*|[^\s{_UNSPACED}]+)")
-_ASSETS = Path(__file__).parent / "label_page"
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,65 +180,15 @@ def _given(systems: Mapping[str, Any]) -> dict[int, Given]:
     }
 
 
-class Proposals(Protocol):
-    """Where the ends come from that a page begins with."""
-
-    @property
-    def made_by(self) -> str:
-        """What they depend on; nothing where they are too quickly made to be stored."""
-
-    def propose(self, talk: Talk) -> Mapping[str, Any]:
-        """Give for each system its threshold and its likely places with their probabilities.
-
-        Of a run, also what kind of mistake it made at each place.
-        """
-
-    def begin(self, talk: Talk, given: Mapping[int, Given]) -> tuple[set[int], list[int]]:
-        """Choose the ends to begin with, and the places to look at in their order."""
-
-    def close(self) -> None: ...
-
-
-@dataclass(slots=True)
-class ModelProposals:
-    """Drafts by systems: all that any of them proposes, the most doubtful place first."""
-
-    systems: tuple[System, ...]
-    timeout_s: float = DEFAULT_TIMEOUT_S
-    _models: dict[str, AnyModel] = field(default_factory=dict)
-    _stack: ExitStack = field(default_factory=ExitStack)
-
-    @property
-    def made_by(self) -> str:
-        named = [
-            (system.name, signature_line(identity_of(system, Options()))) for system in self.systems
-        ]
-        return content_digest(repr(named))
-
-    def propose(self, talk: Talk) -> Mapping[str, Any]:
-        return {system.name: self._proposed(system, talk) for system in self.systems}
-
-    def _proposed(self, system: System, talk: Talk) -> dict[str, object]:
-        if system.name not in self._models:
-            inference = Inference(timeout_s=self.timeout_s)
-            self._models[system.name] = self._stack.enter_context(inference.opened(system))
-        model = self._models[system.name]
-        if isinstance(model, TalkModel):
-            answer = model.probabilities_of(talk)
-        else:
-            [answer] = model.probabilities_many([talk.text])
-        threshold = default_threshold(system)
-        scored = scored_positions(talk.text, answer)
-        return {"threshold": threshold, "places": _likely(talk.text, scored, threshold)}
-
-    def begin(self, talk: Talk, given: Mapping[int, Given]) -> tuple[set[int], list[int]]:
-        ends = {place for place, votes in given.items() if any(votes.says)}
-        if not self.systems:
-            return ends, list(words_of(talk.text).places)
-        return ends, sorted(given, key=lambda place: (-given[place].doubt, place))
-
-    def close(self) -> None:
-        self._stack.close()
+def propose_ends(system: System, model: AnyModel, talk: Talk) -> dict[str, Any]:
+    """Give the threshold of a system and its likely places with their probabilities."""
+    if isinstance(model, TalkModel):
+        answer = model.probabilities_of(talk)
+    else:
+        [answer] = model.probabilities_many([talk.text])
+    threshold = default_threshold(system)
+    scored = scored_positions(talk.text, answer)
+    return {"threshold": threshold, "places": _likely(talk.text, scored, threshold)}
 
 
 def _equal_characters(one: str, other: str) -> int:
@@ -260,119 +208,26 @@ def _likely(text: str, scored: ScoredPositions, threshold: float) -> list[list[f
     return [[place, p] for place, p in sorted(likely.items())]
 
 
-@dataclass(frozen=True, slots=True)
-class AnnotatorProposals:
-    """Two annotators instead of systems: what both marked stays, where they differ is asked."""
+@dataclass(slots=True)
+class TalkTask(Task):
+    """The talks of a folder as a label page needs them; subclasses say where drafts come from."""
 
-    readers: tuple[Workspace, Workspace]
-    made_by: str = ""
+    title = "sat-bench label"
+    noun = "talk"
+    assets = Path(__file__).parent / "label_page"
 
-    def propose(self, talk: Talk) -> Mapping[str, Any]:
-        return {
-            reader.annotator: {
-                "threshold": 0.5,
-                "places": [[place, 1.0] for place in self._marked(reader, talk)],
-            }
-            for reader in self.readers
-        }
-
-    def _marked(self, reader: Workspace, talk: Talk) -> list[int]:
-        annotation = reader.read(talk.id)
-        assert annotation is not None, "only talks that both marked are asked for"
-        path = reader.annotation_path(talk.id)
-        if annotation.text.split() != talk.text.split():
-            raise TruemarkError(f"{path}: was made of another text; label {talk.id} again")
-        ends: list[int] = annotation.content["ends"]
-        return ends
-
-    def begin(self, talk: Talk, given: Mapping[int, Given]) -> tuple[set[int], list[int]]:
-        ends = {place for place, votes in given.items() if all(votes.says)}
-        return ends, sorted(given.keys() - ends)
-
-    def close(self) -> None:
-        pass
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """A mistake of a run: a place of a talk where the truth may be wrong."""
-
-    talk: str
-    place: int
-    kind: str
-    probability: float | None
-    confidence: float
-
-    @property
-    def likelihood(self) -> float:
-        """The probability of an end; a system without probabilities is certain."""
-        if self.probability is not None:
-            return self.probability
-        return float(self.kind == "invented")
-
-
-@dataclass(frozen=True, slots=True)
-class RunProposals:
-    """The mistakes of a run, most confident first, on the truth that the run was scored with."""
-
-    system: str
-    threshold: float
-    truth: Truth
-    questions: tuple[Question, ...]
-    made_by: str = ""
-
-    def propose(self, talk: Talk) -> Mapping[str, Any]:
-        asked = sorted(self._of(talk), key=lambda question: question.place)
-        places = [[question.place, question.likelihood] for question in asked]
-        kinds = {question.place: question.kind for question in asked}
-        return {self.system: {"threshold": self.threshold, "places": places, "kinds": kinds}}
-
-    def begin(self, talk: Talk, given: Mapping[int, Given]) -> tuple[set[int], list[int]]:
-        if self.truth == LINES:
-            text, sentences = parse_lines(talk.text)
-        else:
-            text, sentences = talk.text, find_sentences(talk.text, self.truth)
-        ends = {words_of(text).place_at(end) for _, end in sentences}
-        return ends, [question.place for question in self._of(talk)]
-
-    def _of(self, talk: Talk) -> list[Question]:
-        return [question for question in self.questions if question.talk == talk.id]
-
-    def close(self) -> None:
-        pass
-
-
-@dataclass(frozen=True, slots=True)
-class TalkTask:
-    """The talks of a folder as a label page needs them."""
-
-    folder: Path
+    names: Sequence[str] = field(init=False)
     files: Mapping[str, Path]
-    proposals: Proposals
-    walk: Sequence[tuple[int, Place]] = ()
-    title: str = "sat-bench label"
-    noun: str = "talk"
-    assets: Path = _ASSETS
 
-    @property
-    def names(self) -> Sequence[str]:
-        return tuple(self.files)
+    def __post_init__(self) -> None:
+        self.names = tuple(self.files)
 
-    @property
-    def made_by(self) -> str:
-        return self.proposals.made_by
-
-    def close(self) -> None:
-        self.proposals.close()
+    @abstractmethod
+    def begin(self, name: str, given: Mapping[int, Given]) -> tuple[set[int], list[int]]:
+        """Choose the ends to begin with, and the places to look at in their order."""
 
     def text(self, name: str) -> str:
         return read_label_text(self.files[name]).text
-
-    def _talk(self, name: str) -> Talk:
-        return Talk(name, name, "", "", self.text(name), ())
-
-    def draft(self, name: str) -> Mapping[str, Any]:
-        return self.proposals.propose(self._talk(name))
 
     def material(self, name: str, systems: Mapping[str, Any] | None) -> Material:
         """Cut the text into words, and say what the systems give for each place."""
@@ -381,7 +236,7 @@ class TalkTask:
         last = words.places[-1]
         given = _given(systems or {})
         given.pop(last, None)
-        ends, places = self.proposals.begin(self._talk(name), given)
+        ends, places = self.begin(name, given)
         if systems == {}:  # nobody proposes anything, so every word has to be passed
             places = list(words.places)
         shown = {
@@ -425,9 +280,6 @@ class TalkTask:
         seen = moved(place for place in annotation.seen if isinstance(place, int))
         ends = moved(annotation.content["ends"])
         return replace(annotation, content={"ends": ends}, seen=tuple(seen))
-
-    def renew(self, annotation: Annotation, material: Material) -> Mapping[str, Any]:
-        return annotation.content
 
     def gold_path(self, name: str) -> Path:
         """Mend a text in lines where it is; else the gold lies in a folder of its own."""
@@ -475,13 +327,85 @@ class TalkTask:
         return counted
 
 
-def open_task(folder: Path, proposals: Proposals, names: Iterable[str] | None = None) -> TalkTask:
-    """Take up the texts of a folder, or those of these names."""
-    files = _label_files(folder)
-    kept = files if names is None else {name: files[name] for name in names if name in files}
-    if not kept:
-        raise TruemarkError(f"{folder}: none of its talks is to be labelled")
-    return TalkTask(folder, kept, proposals)
+@dataclass(slots=True)
+class DraftTask(TalkTask):
+    """Drafts by systems: all that any of them proposes, the most doubtful place first."""
+
+    systems: Sequence[System]
+    timeout_s: float
+    _models: dict[str, AnyModel] = field(default_factory=dict, init=False)
+
+    @property
+    def made_by(self) -> str:
+        named = [
+            (system.name, signature_line(identity_of(system, Options()))) for system in self.systems
+        ]
+        return content_digest(repr(named))
+
+    def draft(self, name: str) -> Mapping[str, Any]:
+        talk = Talk(name, name, "", "", self.text(name), ())
+        for system in self.systems:
+            if system.name not in self._models:
+                opened = Inference(timeout_s=self.timeout_s).opened(system)
+                self._models[system.name] = self._opened.enter_context(opened)
+        return {
+            system.name: propose_ends(system, self._models[system.name], talk)
+            for system in self.systems
+        }
+
+    def begin(self, name: str, given: Mapping[int, Given]) -> tuple[set[int], list[int]]:
+        ends = {place for place, votes in given.items() if any(votes.says)}
+        return ends, sorted(given, key=lambda place: (-given[place].doubt, place))
+
+
+@dataclass(slots=True)
+class AdjudicationTask(TalkTask):
+    """Two annotators instead of systems: what both marked stays, where they differ is asked."""
+
+    readers: Sequence[Workspace]
+
+    def draft(self, name: str) -> Mapping[str, Any]:
+        return {
+            reader.annotator: {
+                "threshold": 0.5,
+                "places": [[place, 1.0] for place in self._marked(reader, name)],
+            }
+            for reader in self.readers
+        }
+
+    def _marked(self, reader: Workspace, name: str) -> list[int]:
+        annotation = reader.read(name)
+        assert annotation is not None, "only talks that both marked are asked for"
+        path = reader.annotation_path(name)
+        if annotation.text.split() != self.text(name).split():
+            raise TruemarkError(f"{path}: was made of another text; label {name} again")
+        ends: list[int] = annotation.content["ends"]
+        return ends
+
+    def begin(self, name: str, given: Mapping[int, Given]) -> tuple[set[int], list[int]]:
+        ends = {place for place, votes in given.items() if all(votes.says)}
+        return ends, sorted(given.keys() - ends)
+
+
+@dataclass(slots=True)
+class ReviewTask(TalkTask):
+    """The mistakes of a run, most confident first, on the truth that the run was scored with."""
+
+    drafts: Mapping[str, Mapping[str, Any]]
+    truth: Truth
+
+    def draft(self, name: str) -> Mapping[str, Any]:
+        return self.drafts[name]
+
+    def begin(self, name: str, given: Mapping[int, Given]) -> tuple[set[int], list[int]]:
+        text = self.text(name)
+        if self.truth == LINES:
+            text, sentences = parse_lines(text)
+        else:
+            sentences = find_sentences(text, self.truth)
+        ends = {words_of(text).place_at(end) for _, end in sentences}
+        number = self.names.index(name)
+        return ends, [int(place) for talk, place in self.walk if talk == number]
 
 
 def _label_files(folder: Path) -> dict[str, Path]:
@@ -508,6 +432,7 @@ def _label_files(folder: Path) -> dict[str, Path]:
 
 def label_talks(options: LabelOptions) -> int:
     """Serve the page that the options ask for until Ctrl-C."""
+    task: TalkTask
     workspace, round_name = Workspace(options.folder), ""
     if options.adjudicate:
         first, second = map(check_annotator, options.adjudicate)
@@ -523,55 +448,77 @@ def label_talks(options: LabelOptions) -> int:
     return serve(Desk(task, workspace, round_name), open_browser=options.open_browser)
 
 
-def draft_task(folder: Path, models: Sequence[str], timeout_s: float) -> TalkTask:
+def draft_task(folder: Path, models: Sequence[str], timeout_s: float) -> DraftTask:
     """Label all talks of a folder, with drafts by these models."""
-    systems = tuple(find_system(name, timeout_s=timeout_s) for name in models)
-    return open_task(folder, ModelProposals(systems, timeout_s))
+    systems = [find_system(name, timeout_s=timeout_s) for name in models]
+    return DraftTask(folder, _label_files(folder), systems, timeout_s)
 
 
-def adjudication_task(folder: Path, first: str, second: str) -> TalkTask:
+def adjudication_task(folder: Path, first: str, second: str) -> AdjudicationTask:
     """Decide the talks that both annotators have done."""
     readers = Workspace(folder, first), Workspace(folder, second)
     for reader in readers:
         if not reader.annotation_path("x").parent.is_dir():
             raise TruemarkError(f"{folder}: {reader.annotator} has marked nothing here")
-    both = done_by_all(_label_files(folder), readers)
-    return open_task(folder, AnnotatorProposals(readers), both)
-
-
-def review_task(folder: Path, source: Path) -> TalkTask:
-    """Walk through the mistakes of a run, or through the marks that a report page exported."""
     files = _label_files(folder)
-    proposals = _run_proposals(load_review(source), files, str(source))
-    if not proposals.questions:
-        raise TruemarkError(f"{source}: has no mistake in a talk of {folder}")
-    names = list(dict.fromkeys(question.talk for question in proposals.questions))
-    task = open_task(folder, proposals, names)
-    walk = [(names.index(question.talk), question.place) for question in proposals.questions]
-    return replace(task, walk=walk)
+    both = done_by_all(files, readers)
+    if not both:
+        raise TruemarkError(f"{folder}: none of its talks is to be labelled")
+    return AdjudicationTask(folder, {name: files[name] for name in both}, readers)
 
 
-def _run_proposals(run: Run, files: Mapping[str, Path], where: str) -> RunProposals:
+def review_task(folder: Path, source: Path) -> ReviewTask:
+    """Walk through the mistakes of a run, or through the marks that a report page exported."""
+    files, run = _label_files(folder), load_review(source)
     if run.condition != WRITTEN:
         raise TruemarkError(
-            f"{where}: was measured under {run.condition}; the truth is that of the text as written"
+            f"{source}: was measured under {run.condition};"
+            " the truth is that of the text as written"
         )
-    texts = {unit.id: unit.text for unit in run.units}
     threshold = run.scoring.threshold if run.scoring.threshold is not None else 0.5
-    questions = []
-    for finding in run.findings:
-        if not finding.mistake or finding.at is None or finding.unit not in files:
-            continue
-        text = read_label_text(files[finding.unit]).text
-        whole = texts.get(finding.unit)
-        if whole is not None and whole.split() != text.split():
-            raise TruemarkError(f"{where}: {finding.unit} has changed since; measure it again")
-        # Counted in letters, so that it holds for the text in lines too.
-        place = words_of(whole or text).place_at(finding.offset + finding.at)
+    mistakes = [
+        finding
+        for finding in run.findings
+        if finding.mistake and finding.at is not None and finding.unit in files
+    ]
+    if not mistakes:
+        raise TruemarkError(f"{source}: has no mistake in a talk of {folder}")
+    # A system without probabilities is certain.
+    mistakes.sort(
+        key=lambda found: (
+            -1.0 if found.probability is None else -abs(_margin(found.probability, threshold))
+        )
+    )
+    texts = {unit.id: unit.text for unit in run.units}
+    names = list(dict.fromkeys(finding.unit for finding in mistakes))
+    walk: list[tuple[int, Place]] = []
+    places: dict[str, dict[int, float]] = {name: {} for name in names}
+    kinds: dict[str, dict[int, str]] = {name: {} for name in names}
+    for finding in mistakes:
+        name = finding.unit
+        place = _place_of(finding, texts.get(name), read_label_text(files[name]).text, source)
+        walk.append((names.index(name), place))
         p = finding.probability
-        certain = 1.0 if p is None else abs(_margin(p, threshold))
-        questions.append(Question(finding.unit, place, finding.kind, p, certain))
-    questions.sort(key=lambda question: -question.confidence)
+        places[name][place] = float(finding.kind == "invented") if p is None else p
+        kinds[name][place] = finding.kind
+    drafts = {
+        name: {
+            run.system.name: {
+                "threshold": threshold,
+                "places": sorted(places[name].items()),
+                "kinds": kinds[name],
+            }
+        }
+        for name in names
+    }
     sources = run.signature.get("truth", "").split("+")  # some talks may be gold
     truth = next((truth for truth in get_args(Truth) if truth in sources), TRUTH_RULES[0])
-    return RunProposals(run.system.name, threshold, truth, tuple(questions))
+    return ReviewTask(folder, {name: files[name] for name in names}, drafts, truth, walk=walk)
+
+
+def _place_of(finding: Finding, whole: str | None, text: str, source: Path) -> int:
+    """Find the place of a mistake, counted in letters, so that it holds for lines too."""
+    assert finding.at is not None
+    if whole is not None and whole.split() != text.split():
+        raise TruemarkError(f"{source}: {finding.unit} has changed since; measure it again")
+    return words_of(whole or text).place_at(finding.offset + finding.at)

@@ -18,11 +18,9 @@ from cal_ai.cli import main
 from cal_ai.extractors.reader.extractor import ReaderExtractor
 from cal_ai.labelling import (
     WHOLE,
-    AnnotatorProposals,
-    ConversationTask,
-    ExtractorProposals,
-    Proposals,
-    run_proposals,
+    AdjudicationTask,
+    ExtractorTask,
+    review_task,
 )
 from truemark.errors import TruemarkError
 from truemark.labelling.agreement import agreement_sections, known_agreement
@@ -45,11 +43,11 @@ def conversations(tmp_path: Path) -> Path:
 def desk_of(conversations: Path) -> Iterator[Make]:
     desks: list[Desk] = []
 
-    def make(annotator: str = GOLD, proposals: Proposals | None = None, **fields: Any) -> Desk:
+    def make(annotator: str = GOLD, kind: Any = ExtractorTask, given: Any = None) -> Desk:
         workspace = Workspace(conversations, annotator)
-        given = proposals or ExtractorProposals(ReaderExtractor)
-        task = ConversationTask(conversations, (NAME,), given, "Tomasz", workspace, **fields)
-        desks.append(Desk(task, workspace, "run" if fields else ""))
+        source = given or ReaderExtractor
+        task = kind(conversations, (NAME,), source, owner="Tomasz", workspace=workspace)
+        desks.append(Desk(task, workspace, "run" if kind is review_task else ""))
         return desks[-1]
 
     yield make
@@ -155,7 +153,7 @@ def test_adjudication_asks_for_events_that_differ(desk_of: Make, conversations: 
     annotated(desk_of, "anna")
     annotated(desk_of, "ben", title="Boiler service")
     readers = Workspace(conversations, "anna"), Workspace(conversations, "ben")
-    desk = desk_of(proposals=AnnotatorProposals(readers))
+    desk = desk_of(kind=AdjudicationTask, given=readers)
     state = opened(desk, 0)
     events = state["content"]["events"]
     assert [event["fields"]["title"] for event in events] == ["Boiler check", "Boiler service"]
@@ -174,7 +172,7 @@ def test_what_is_decided_keeps_the_description_of_a_sidecar(
     annotated(desk_of, "anna")
     annotated(desk_of, "ben", title="Boiler service")
     readers = Workspace(conversations, "anna"), Workspace(conversations, "ben")
-    desk = desk_of(".anna,ben", AnnotatorProposals(readers))
+    desk = desk_of(".anna,ben", AdjudicationTask, readers)
     state = opened(desk, 0)
     assert state["theirs"] is not None
     save(desk, state)
@@ -188,7 +186,7 @@ def test_two_who_agree_leave_nothing_to_decide(desk_of: Make, conversations: Pat
     annotated(desk_of, "anna")
     annotated(desk_of, "ben", lines=[7])
     readers = Workspace(conversations, "anna"), Workspace(conversations, "ben")
-    assert opened(desk_of(proposals=AnnotatorProposals(readers)), 0)["places"] == []
+    assert opened(desk_of(kind=AdjudicationTask, given=readers), 0)["places"] == []
 
 
 def test_agreement_names_what_differs(desk_of: Make, conversations: Path) -> None:
@@ -233,8 +231,7 @@ def test_mistakes_of_a_run_are_questions_about_the_truth(
     rules = ScoringRules(1.0)
     run = Run("cal_ai", "1", "", System("x"), {}, rules, (Unit(unit),), findings=findings)
     write_run(conversations / "x.run.json", run)
-    proposals = run_proposals(conversations / "x.run.json")
-    state = opened(desk_of(proposals=proposals, walk=[(0, "question-0")]), 0)
+    state = opened(desk_of(kind=review_task, given=conversations / "x.run.json"), 0)
     assert [question["kind"] for question in state["questions"]] == ["wrong time", "missed"]
     assert state["questions"][0]["got"] == {
         "action": "create",
@@ -253,7 +250,7 @@ def test_marks_of_a_report_page_are_asked_with_both_events(
     mark |= {"expected": {"title": "Boiler"}, "got": {"title": "Boiler check"}}
     file = conversations / "x.marks.json"
     file.write_text(json.dumps({"format": "truemark.marks/1", "marks": [mark]}), encoding="utf-8")
-    state = opened(desk_of(proposals=run_proposals(file), walk=[(0, "question-0")]), 0)
+    state = opened(desk_of(kind=review_task, given=file), 0)
     [question] = state["questions"]
     assert (question["expected"], question["got"]) == (
         {"title": "Boiler"},
@@ -324,9 +321,7 @@ def test_flags_that_contradict_each_other(arguments: list[str]) -> None:
 
 def test_the_date_of_a_conversation_is_guessed_from_its_name(conversations: Path) -> None:
     (conversations / f"{NAME}.txt").rename(conversations / "2026-03-04_0930 call.txt")
-    task = ConversationTask(
-        conversations, ("2026-03-04_0930 call",), ExtractorProposals(ReaderExtractor)
-    )
+    task = ExtractorTask(conversations, ("2026-03-04_0930 call",), ReaderExtractor)
     material = task.material("2026-03-04_0930 call", {})
     assert material.content["sidecar"]["reference_datetime"] == "2026-03-04T09:30:00"
     assert material.content["sidecar"]["owner"] == "Mrs Okafor"

@@ -6,15 +6,16 @@ A `Task` says what is labelled, talks or conversations; everything else is the s
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Future, InvalidStateError
-from contextlib import suppress
-from dataclasses import dataclass
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, field
 from itertools import combinations
 from pathlib import Path
 from queue import SimpleQueue
 from threading import Lock, Thread
-from typing import Any, Protocol
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -49,63 +50,74 @@ class Material:
     places: tuple[Place, ...] = ()
 
 
-class Task(Protocol):
-    """What is labelled, and what becomes of it."""
+@dataclass(slots=True)
+class Task(ABC):
+    """What is labelled, and what becomes of it.
 
-    @property
-    def title(self) -> str: ...
-    @property
-    def noun(self) -> str:
-        """One of the texts, such as talk; its plural has an s."""
+    `noun` is what one of the texts is called, such as talk; its plural has an s. `assets` is the
+    folder of the page's own `label.js` and `label.css`. `walk` are places to look at across all
+    texts, in order, as numbers of texts and places in them.
+    """
 
-    @property
-    def assets(self) -> Path:
-        """The folder of the page's own `label.js` and `label.css`."""
+    title: ClassVar[str]
+    noun: ClassVar[str]
+    assets: ClassVar[Path]
 
-    @property
-    def folder(self) -> Path: ...
-    @property
-    def names(self) -> Sequence[str]: ...
+    folder: Path
+    names: Sequence[str]
+    walk: Sequence[tuple[int, Place]] = field(default=(), kw_only=True)
+    _opened: ExitStack = field(default_factory=ExitStack, init=False)  # what drafts are made with
+
     @property
     def made_by(self) -> str:
         """What a draft depends on; a stored one that was made by another is made again.
 
         Nothing where a draft need not be stored.
         """
+        return ""
 
-    @property
-    def walk(self) -> Sequence[tuple[int, Place]]:
-        """Places to look at across all texts, in order, as numbers of texts and places in them."""
-
+    @abstractmethod
     def text(self, name: str) -> str: ...
-    def draft(self, name: str) -> Mapping[str, Any]:
-        """What each system proposes; takes its time."""
 
+    @abstractmethod
+    def draft(self, name: str) -> Mapping[str, Any]:
+        """Say what each system proposes; takes its time."""
+
+    @abstractmethod
     def material(self, name: str, systems: Mapping[str, Any] | None) -> Material:
         """Prepare a text; `systems` is None while the draft is being made."""
 
+    @abstractmethod
     def check(self, name: str, content: Mapping[str, Any]) -> None:
         """Raise a `TruemarkError` if a page sends something that an annotation cannot contain."""
 
+    @abstractmethod
     def carry_over(self, annotation: Annotation, text: str) -> Annotation:
         """Keep the parts of an annotation that are still valid for a changed text."""
 
     def renew(self, annotation: Annotation, material: Material) -> Mapping[str, Any]:
         """Take a new draft into the content of an annotation."""
+        return annotation.content
 
+    @abstractmethod
     def gold_path(self, name: str) -> Path: ...
+
+    @abstractmethod
     def gold(self, name: str, content: Mapping[str, Any]) -> str:
         """Write the gold file; a `TruemarkError` says why it cannot be written yet."""
 
+    @abstractmethod
     def read_gold(self, name: str) -> Mapping[str, Any] | None:
         """Read the current gold of a text; None if there is none."""
 
+    @abstractmethod
     def counts(
         self, name: str, systems: Mapping[str, Any], content: Mapping[str, Any]
     ) -> Mapping[str, Counts]:
         """Score each system against the annotation."""
 
-    def close(self) -> None: ...
+    def close(self) -> None:
+        self._opened.close()
 
 
 @dataclass(frozen=True, slots=True)
