@@ -28,7 +28,7 @@ from sat_bench.report import (
 )
 from truemark.curve import SweepPoint
 from truemark.jsontext import to_json
-from truemark.sections import Section, as_markdown, difference_facts, interval_facts
+from truemark.sections import Section, as_markdown, facts_of
 from truemark.summary import macro_f1
 from truemark.tables import Markdown, Table, escape_markdown, render
 from truemark.text import one_line
@@ -193,13 +193,11 @@ def _result_document(report: Report, result: Result | Failed) -> Row:
 def _certainty_document(result: Result) -> Row:
     document: Row = {}
     if intervals := result.summary.intervals:
-        document["intervals"] = {
-            name: interval_facts(interval) for name, interval in intervals.items()
-        }
+        document["intervals"] = facts_of(intervals)
         document["clusters_are"] = "talks"
     if result.languages:
         languages = {
-            group.value: interval_facts(group.interval) | {"clean": interval_facts(group.clean)}
+            group.value: facts_of(group.interval) | {"clean": facts_of(group.clean)}
             for group in result.languages
         }
         document["languages"] = languages
@@ -211,10 +209,9 @@ def _certainty_document(result: Result) -> Row:
         outside = {"outside_the_grid": result.misses_outside}
         document["best_of_all"] = point_row(result, result.missed) | outside
     if versus := result.versus:
-        differences = versus.differences.items()
         document["against_the_first"] = {
             "verdict": versus.verdict,
-            "differences": {name: difference_facts(difference) for name, difference in differences},
+            "differences": facts_of(versus.differences),
             "p_value": versus.p_value,
             "raw_p_value": versus.raw_p_value,
             "power": asdict(versus.power) if versus.power else None,

@@ -13,10 +13,10 @@ object, with every number whole.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
-from typing import Literal
+from dataclasses import asdict, dataclass, field, fields, is_dataclass, replace
+from typing import Any, Literal
 
-from truemark.comparison import Change, Comparison, Versus
+from truemark.comparison import Change, Comparison, GroupDifference, Versus
 from truemark.gate import Gate
 from truemark.jsontext import to_json
 from truemark.leaderboard import Board
@@ -170,16 +170,27 @@ def _score_row(summary: Summary) -> tuple[object, ...]:
     return summary.scored, len(summary.failed), *scores, clusters, summary.run.id
 
 
-def interval_facts(interval: Interval) -> dict[str, object]:
-    """Give an interval for JSON; its ends are null where there are too few clusters."""
-    facts = asdict(interval) | {"rough": interval.rough}
-    return facts if interval.known else facts | {"low": None, "high": None}
+def facts_of(value: object) -> Any:
+    """Turn what is shown into plain values for JSON.
 
-
-def difference_facts(difference: PairedInterval) -> dict[str, object]:
-    """Return a difference for JSON; its ends are null if there are too few clusters."""
-    facts = asdict(difference)
-    return facts if difference.known else facts | {"low": None, "high": None}
+    The ends of an interval are null where there are too few clusters.
+    """
+    if isinstance(value, Interval | PairedInterval):
+        facts = asdict(value) if value.known else asdict(value) | {"low": None, "high": None}
+        return facts | {"rough": value.rough} if isinstance(value, Interval) else facts
+    if isinstance(value, Mapping):
+        return {name: facts_of(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [facts_of(item) for item in value]
+    if not is_dataclass(value):
+        return value
+    facts = {field.name: facts_of(getattr(value, field.name)) for field in fields(value)}
+    match value:
+        case Change():
+            return facts | {"mistakes": value.mistakes}
+        case GroupDifference():
+            return facts | {"p_value": value.difference.p_value}
+    return facts
 
 
 def _versus_sections(baseline: str, versus: Versus, basis: str) -> list[Section]:
@@ -245,59 +256,31 @@ def _changes_table(changes: Sequence[Change], unit: str, basis: str) -> Table:
 
 
 def _versus_facts(versus: Versus) -> dict[str, object]:
-    facts = asdict(versus)
+    facts = facts_of(versus)
     del facts["nouns"], facts["unit_nouns"]
     return {
         **facts,
-        "differences": {
-            measure: difference_facts(difference)
-            for measure, difference in versus.differences.items()
-        },
-        "groups": [
-            {
-                **asdict(group),
-                "p_value": group.difference.p_value,
-                "difference": difference_facts(group.difference),
-                "clean": difference_facts(group.clean),
-            }
-            for group in versus.groups
-        ],
         "p_value": versus.p_value,
         "raw_p_value": versus.raw_p_value,
         "verdict": versus.verdict,
         "clusters_are": versus.nouns[1],
         "clusters": versus.clusters,
         "clusters_needed": versus.needed,
-        "fixed": [_change_facts(change) for change in versus.fixed],
-        "broken": [_change_facts(change) for change in versus.broken],
     }
-
-
-def _change_facts(change: Change) -> dict[str, object]:
-    return {**asdict(change), "mistakes": change.mistakes}
 
 
 def summary_facts(summary: Summary) -> dict[str, object]:
     """Return the numbers of one run for JSON."""
     return {
-        "counts": asdict(summary.counts),
+        "counts": facts_of(summary.counts),
         "scored": summary.scored,
         "failed": [_failure_facts(unit) for unit in summary.failed],
-        "intervals": {
-            measure: interval_facts(interval) for measure, interval in summary.intervals.items()
-        },
+        "intervals": facts_of(summary.intervals),
         "clusters_are": summary.nouns[1],
         "remarks": interval_remarks(summary),
-        "groups": [
-            {
-                **asdict(group),
-                "interval": interval_facts(group.interval),
-                "clean": interval_facts(group.clean),
-            }
-            for group in summary.groups
-        ],
+        "groups": facts_of(summary.groups),
         "held_out_f1": summary.held_out,
-        "repeats": asdict(summary.repeats) if summary.repeats else None,
+        "repeats": facts_of(summary.repeats),
     }
 
 
@@ -426,7 +409,7 @@ def gate_sections(gate: Gate) -> list[Section]:
     facts = {
         "outcome": gate.outcome,
         "doubt": gate.doubt,
-        "requirements": [asdict(requirement) for requirement in gate.requirements],
+        "requirements": facts_of(gate.requirements),
         "run": {
             "name": gate.run.system.name,
             **summary_facts(gate.summary),
@@ -435,7 +418,7 @@ def gate_sections(gate: Gate) -> list[Section]:
         "failed_as_missed": gate.failed_as_missed,
         "unseen": list(gate.unseen),
         "verdict": versus.verdict if versus else None,
-        "broken": [_change_facts(change) for change in gate.broken],
+        "broken": facts_of(gate.broken),
     }
     sections = [Section(sentences=[_gate_title(gate)], facts=facts)]
     if gate.requirements:

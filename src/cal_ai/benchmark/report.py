@@ -18,7 +18,7 @@ from truemark.sections import (
     all_facts,
     as_text,
     comparison_sections,
-    interval_facts,
+    facts_of,
 )
 from truemark.services.calls import Usage, total_usage
 from truemark.signature import data_hash, signature_line
@@ -235,13 +235,13 @@ def _summary_sections(finished: Finished) -> list[Section]:
     }
     scores = {
         "overall": _score_facts(summary.counts, scored=summary.scored > 0),
-        "intervals": _interval_facts(summary),
+        "intervals": facts_of(summary.intervals),
         "categories": {
             name: {
                 "scored": category.scored,
                 "failed": len(category.failed),
                 **_score_facts(category.counts, scored=category.scored > 0),
-                "intervals": _interval_facts(category),
+                "intervals": facts_of(category.intervals),
             }
             for name, category in finished.categories.items()
         },
@@ -434,10 +434,6 @@ def _score_facts(counts: Counts, *, scored: bool) -> dict[str, object]:
         "fp": counts.fp,
         "fn": counts.fn,
     }
-
-
-def _interval_facts(summary: Summary) -> dict[str, object]:
-    return {measure: interval_facts(interval) for measure, interval in summary.intervals.items()}
 
 
 def _calibration_facts(finished: Finished) -> dict[str, object]:

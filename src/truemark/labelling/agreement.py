@@ -21,7 +21,7 @@ from truemark.files import read_bytes
 from truemark.jsontext import read_json, to_json
 from truemark.labelling.storage import FOLDER, Workspace
 from truemark.records import WRITTEN
-from truemark.sections import Section, interval_facts
+from truemark.sections import Section, facts_of
 from truemark.summary import numbered
 from truemark.tables import Table
 from truemark.uncertainty import Interval, Scoring, intervals_of
@@ -164,7 +164,7 @@ def agreement_sections(agreement: Agreement, unit: str) -> list[Section]:
         f"{agreement.first} and {agreement.second} agree with F1 {f1.value:.3f} on {texts}"
         f" ({interval}), kappa {kappa}: {counts.tp} in both, {counts.fp} {one}, {counts.fn} {other}"
     )
-    facts = {**asdict(agreement), "counts": asdict(counts), "f1": interval_facts(f1)}
+    facts = {**facts_of(agreement), "counts": facts_of(counts)}
     scoring = Scoring("f1", 1.0)
     rows = [
         (text.name, scoring(text.counts), text.counts.tp, text.counts.fp, text.counts.fn)

@@ -146,22 +146,6 @@ class ConflictError(Exception):
         self.state = {**state, "text_changed": text_changed}
 
 
-@dataclass(frozen=True, slots=True)
-class _Saved:
-    session: str
-    count: int
-    stamp: str
-
-
-@dataclass(frozen=True, slots=True)
-class _Wanted:
-    """A draft that is to be made, and of which text."""
-
-    draft: Future[Mapping[str, Any]]
-    name: str
-    again: bool
-
-
 class Desk:
     """The texts of a task and the annotations of one annotator.
 
@@ -173,11 +157,14 @@ class Desk:
         self.workspace = workspace
         self._round = round_name
         self._lock = Lock()
-        self._saved: dict[int, _Saved] = {}
+        # Of the last change of each text: its session, its number, the stamp of what was written.
+        self._saved: dict[int, tuple[str | None, int, str]] = {}
         self._drafts: dict[int, Future[Mapping[str, Any]]] = {}
         self._materials: dict[int, tuple[str, Material]] = {}
         self._renewed: set[int] = set()
-        self._wanted: SimpleQueue[_Wanted | None] = SimpleQueue()
+        # Drafts to make: of which text, and whether a stored one will not do.
+        self._wanted: SimpleQueue[tuple[Future[Mapping[str, Any]], str, bool] | None]
+        self._wanted = SimpleQueue()
         # A daemon: a draft that takes minutes does not hold up the end of the command.
         self._maker = Thread(target=self._make_drafts, name="draft", daemon=True)
         self._maker.start()
@@ -281,19 +268,20 @@ class Desk:
     def _want_draft(self, number: int, again: bool = False) -> None:
         draft: Future[Mapping[str, Any]] = Future()
         self._drafts[number] = draft
-        self._wanted.put(_Wanted(draft, self.task.names[number], again))
+        self._wanted.put((draft, self.task.names[number], again))
 
     def _make_drafts(self) -> None:
         while (wanted := self._wanted.get()) is not None:
+            draft, name, again = wanted
             with suppress(InvalidStateError):  # closed meanwhile
-                if wanted.draft.done():
+                if draft.done():
                     continue
                 try:
-                    systems = self._make_draft(wanted.name, wanted.again)
+                    systems = self._make_draft(name, again)
                 except Exception as error:
-                    wanted.draft.set_exception(error)
+                    draft.set_exception(error)
                 else:
-                    wanted.draft.set_result(systems)
+                    draft.set_result(systems)
 
     def _make_draft(self, name: str, again: bool) -> Mapping[str, Any]:
         stored = None if again else self._stored_draft(name)
@@ -395,26 +383,20 @@ class Desk:
         name = self.task.names[number]
         with self._lock:
             opened = self._materials.get(number, ("",))[0]
-            last = self._saved.get(number)
-            ours = last is not None and last.session == change.session
+            session, count, written = self._saved.get(number, (None, 0, ""))
+            ours = session == change.session
             stamp = self._stamp(name)
-            if change.stamp != stamp and not (ours and last and last.stamp == stamp):
+            if change.stamp != stamp and not (ours and written == stamp):
                 raise ConflictError(self._state(number), opened != self.task.text(name))
             self.task.check(name, change.content)
             before = self._annotation(name)
-            late = ours and before is not None and last is not None and change.count < last.count
+            late = ours and change.count < count
             content = before.content if late and before else change.content
             problem = self._write(name, content, change, before, self._material(number))
-            self._saved[number] = _Saved(
-                change.session,
-                max(change.count, last.count if ours and last else 0),
-                self._stamp(name),
-            )
-        return {
-            "stamp": self._saved[number].stamp,
-            "left": self._left[name],
-            "problem": problem,
-        }
+            stamp = self._stamp(name)
+            latest = max(change.count, count if ours else 0)
+            self._saved[number] = change.session, latest, stamp
+        return {"stamp": stamp, "left": self._left[name], "problem": problem}
 
     def _write(
         self,
