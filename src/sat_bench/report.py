@@ -25,9 +25,9 @@ from truemark.counts import Scores, scores
 from truemark.curve import SweepPoint, best, best_of_all, counts_at, point_of
 from truemark.records import Run
 from truemark.signature import signature_line
-from truemark.summary import GroupScore, Summary, macro_f1, numbered, summarise
+from truemark.summary import GroupScore, Summary, macro_f1, summarise
 from truemark.tables import Table, render
-from truemark.text import one_line
+from truemark.text import counted, one_line
 from truemark.wording import (
     interval_remarks,
     range_text,
@@ -504,7 +504,7 @@ def _interval_line(summary: Summary) -> str:
 def _resampled(summary: Summary) -> list[str]:
     """Say what intervals are over, and what is wrong with them."""
     f1 = summary.intervals.get("f1")
-    over = [f"95% intervals over {numbered(f1.clusters, summary.nouns)}"] if f1 and f1.known else []
+    over = [f"95% intervals over {counted(f1.clusters, *summary.nouns)}"] if f1 and f1.known else []
     return [*over, *interval_remarks(summary)]
 
 

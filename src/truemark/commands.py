@@ -20,8 +20,9 @@ from truemark.comparison import NotComparableError, compare
 from truemark.errors import TruemarkError
 from truemark.files import append_text, write_atomically
 from truemark.folders import all_runs, comparable_groups, pairs_to_check
-from truemark.gate import Criteria, check, junit
+from truemark.gate import Criteria, check
 from truemark.jsontext import to_json
+from truemark.junit import junit
 from truemark.leaderboard import Board, leaderboards
 from truemark.pages.history import history_page
 from truemark.pages.leaderboard import leaderboard_page, page_name

@@ -20,7 +20,6 @@ from truemark.summary import (
     cluster_nouns,
     cluster_of,
     count_row,
-    scoring_of,
     summarise,
     unit_nouns,
 )
@@ -30,6 +29,7 @@ from truemark.uncertainty import (
     FEWEST_FOR_VERDICT,
     Measure,
     PairedInterval,
+    Scoring,
     clustered,
     paired_intervals,
 )
@@ -157,7 +157,7 @@ def compare(
     tables = [_paired_tables(units) for units in pairs]
     rules = baseline.scoring
     differences = {
-        measure: paired_intervals(tables, scoring_of(rules, measure)) for measure in ALL_MEASURES
+        measure: paired_intervals(tables, Scoring(measure, rules.empty)) for measure in ALL_MEASURES
     }
     against = []
     for place, run in enumerate(others):
@@ -226,7 +226,7 @@ def _versus(
         name=name,
         units=len(pairs),
         differences=differences,
-        power=power_of(*tables, scoring_of(run.scoring, "f1"), WORTH_SEEING, level),
+        power=power_of(*tables, Scoring("f1", run.scoring.empty), WORTH_SEEING, level),
         fixed=tuple(change for change in reversed(changes) if change.mistakes < 0),
         broken=tuple(change for change in changes if change.mistakes > 0),
         groups=_group_differences(pairs, run),
@@ -270,8 +270,8 @@ def _changes(pairs: Sequence[Pair]) -> list[Change]:
 def _group_differences(pairs: Sequence[Pair], run: Run) -> tuple[GroupDifference, ...]:
     groups = list(by_group(pairs, lambda pair: pair[0].group))
     tables = [_paired_tables(members) for _, _, members in groups]
-    f1 = paired_intervals(tables, scoring_of(run.scoring, "f1"))
-    clean = paired_intervals(tables, scoring_of(run.scoring, "clean"))
+    f1 = paired_intervals(tables, Scoring("f1", run.scoring.empty))
+    clean = paired_intervals(tables, Scoring("clean", run.scoring.empty))
     return tuple(
         GroupDifference(
             name=name,

@@ -2,36 +2,33 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
-from xml.etree import ElementTree as Xml
 
 from truemark.comparison import Change, Comparison, compare, paired_tables
 from truemark.power import chance_to_see
-from truemark.records import Run, Unit
+from truemark.records import Run
 from truemark.summary import (
     Summary,
     cluster_nouns,
     failed_units,
-    numbered,
-    scoring_of,
     summarise,
     unit_nouns,
 )
+from truemark.text import counted
 from truemark.uncertainty import (
     FEWEST_FOR_INTERVAL,
     FEWEST_FOR_VERDICT,
     Interval,
     Measure,
     PairedInterval,
+    Scoring,
 )
 
 Outcome = Literal["passed", "fell short", "inconclusive"]
 LOSSES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5)  # what a gate that passed may have missed
 _OFTEN_MISSED = 0.3  # of all runs
-_NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,14 +175,14 @@ def _too_few(
     f1 = summary.intervals["f1"]
     if criteria.fail_under_lower is not None and not f1.known:
         return (
-            f"{numbered(f1.clusters, nouns)} are too few for an interval"
+            f"{counted(f1.clusters, *nouns)} are too few for an interval"
             f" (at least {FEWEST_FOR_INTERVAL})"
         )
     if criteria.compare and comparison is not None:
         difference = comparison.against[0].differences["f1"]
         if not difference.known:
             return (
-                f"{numbered(difference.clusters, nouns)} are too few to tell whether it is worse"
+                f"{counted(difference.clusters, *nouns)} are too few to tell whether it is worse"
                 f" (at least {FEWEST_FOR_VERDICT})"
             )
     return None
@@ -257,7 +254,7 @@ def _unseen_losses(baseline: Run, run: Run, measures: Iterable[Measure]) -> Iter
     after, before = paired_tables(baseline, run)
     nouns = cluster_nouns(run)
     for measure in measures:
-        scoring = scoring_of(run.scoring, measure)
+        scoring = Scoring(measure, run.scoring.empty)
         told = None
         for loss in LOSSES:
             seen = chance_to_see(before, after, scoring, loss)
@@ -280,66 +277,3 @@ def _of_ten(share: float) -> str:
     if tenths == 0:
         return "hardly any run like this"
     return f"{tenths} of 10 runs like this" if tenths < 10 else "nearly every run like this"
-
-
-def junit(gate: Gate) -> bytes:
-    """Write a JUnit document: a case per requirement, and one per unit.
-
-    A unit that could not be measured is an error. One that lost against the baseline is a
-    failure where the gate fell short; where it passed, chance moves single units both ways.
-    """
-    name = f"{gate.run.tool} {gate.run.system.name}"
-    root = Xml.Element("testsuites", name=_xml(name))
-    asked = [_requirement_case(requirement) for requirement in gate.requirements]
-    if gate.doubt is not None:
-        case = _case("gate", "conclusive", None)
-        Xml.SubElement(case, "error", message=_xml(gate.doubt), type="inconclusive")
-        asked.append(case)
-    _add_suite(root, "gate", asked)
-    lost = {change.unit: change for change in gate.broken} if gate.outcome == "fell short" else {}
-    _add_suite(root, name, [_unit_case(name, unit, lost) for unit in gate.run.units])
-    Xml.indent(root)
-    document: bytes = Xml.tostring(root, encoding="utf-8", xml_declaration=True)
-    return document + b"\n"
-
-
-def _requirement_case(requirement: Requirement) -> Xml.Element:
-    case = _case("gate", requirement.asked, None)
-    message = _xml(f"found {requirement.found}")
-    if requirement.holds is None:
-        Xml.SubElement(case, "error", message=message, type="inconclusive")
-    elif not requirement.holds:
-        Xml.SubElement(case, "failure", message=message, type="gate")
-    return case
-
-
-def _unit_case(suite: str, unit: Unit, lost: dict[str, Change]) -> Xml.Element:
-    name = f"{unit.id} #{unit.repeat}" if unit.repeat else unit.id
-    case = _case(suite, name, unit.seconds)
-    if unit.failed is not None:
-        Xml.SubElement(case, "error", message=_xml(unit.failed), type="failed")
-        return case
-    if change := lost.get(unit.id):
-        message = f"{change.mistakes} mistakes more than the baseline"
-        Xml.SubElement(case, "failure", message=message, type="worse")
-    Xml.SubElement(case, "system-out").text = f"tp {unit.tp}, fp {unit.fp}, fn {unit.fn}"
-    return case
-
-
-def _case(suite: str, name: str, seconds: float | None) -> Xml.Element:
-    return Xml.Element(
-        "testcase", classname=_xml(suite), name=_xml(name), time=f"{seconds or 0:.3f}"
-    )
-
-
-def _add_suite(root: Xml.Element, name: str, cases: list[Xml.Element]) -> None:
-    suite = Xml.SubElement(root, "testsuite", name=_xml(name), tests=str(len(cases)), skipped="0")
-    for attribute, tag in (("failures", "failure"), ("errors", "error")):
-        suite.set(attribute, str(sum(case.find(tag) is not None for case in cases)))
-    suite.set("time", f"{sum(float(case.get('time', '0')) for case in cases):.3f}")
-    suite.extend(cases)
-
-
-def _xml(text: str) -> str:
-    """Replace characters that XML cannot hold."""
-    return _NOT_XML.sub("\N{REPLACEMENT CHARACTER}", text)

@@ -10,9 +10,9 @@ from string import ascii_lowercase
 
 from truemark.comparison import paired_tables, run_names
 from truemark.records import Run
-from truemark.summary import Summary, macro_f1, scored_units, scoring_of, summarise
+from truemark.summary import Summary, macro_f1, scored_units, summarise
 from truemark.timeline import Timeline
-from truemark.uncertainty import LEVEL, paired_intervals
+from truemark.uncertainty import LEVEL, Scoring, paired_intervals
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +114,7 @@ def rank(data: str, summaries: Sequence[Summary], names: Sequence[str] | None = 
         for first, second in combinations(range(len(scored)), 2)
     }
     tables = {pair: both for pair, both in tables.items() if len(both[0])}
-    differences = paired_intervals(list(tables.values()), scoring_of(runs[0].scoring, "f1"))
+    differences = paired_intervals(list(tables.values()), Scoring("f1", runs[0].scoring.empty))
     known = any(difference.known for difference in differences)
     apart = {
         pair

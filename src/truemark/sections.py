@@ -21,9 +21,9 @@ from truemark.gate import Gate
 from truemark.jsontext import to_json
 from truemark.leaderboard import Board
 from truemark.records import Unit
-from truemark.summary import Summary, failed_units, numbered, summarise, unit_nouns
+from truemark.summary import Summary, failed_units, summarise, unit_nouns
 from truemark.tables import Table, escape_markdown, render
-from truemark.text import one_line
+from truemark.text import counted, one_line
 from truemark.timeline import Timeline, sparkline
 from truemark.uncertainty import (
     ALL_MEASURES,
@@ -202,7 +202,7 @@ def _versus_sections(baseline: str, versus: Versus, basis: str) -> list[Section]
     for title, changes in (("broken", versus.broken), ("fixed", versus.fixed)):
         if changes:
             sentence = (
-                f"{numbered(len(changes), versus.unit_nouns)} {title} by {versus.name}{basis}"
+                f"{counted(len(changes), *versus.unit_nouns)} {title} by {versus.name}{basis}"
             )
             sections.append(
                 Section(
@@ -437,7 +437,7 @@ def gate_sections(gate: Gate) -> list[Section]:
     if failed:
         failures = tuple((unit.id, unit.failed) for unit in failed[:MOST_LISTED])
         nouns = unit_nouns(gate.run)
-        sentence = f"{numbered(len(failed), nouns)} failed"
+        sentence = f"{counted(len(failed), *nouns)} failed"
         if gate.failed_as_missed:
             sentence += ", everything expected there counted as missed"
         sections.append(

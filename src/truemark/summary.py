@@ -73,7 +73,7 @@ class Summary:
 def summarise(run: Run, *, by_group: bool = True) -> Summary:
     """Score the units that did not fail, each measure with its interval."""
     scored = scored_units(run)
-    f1 = scoring_of(run.scoring, "f1")
+    f1 = Scoring("f1", run.scoring.empty)
     return Summary(
         run=run,
         counts=total(unit.counts for unit in scored),
@@ -95,11 +95,6 @@ def scored_units(run: Run) -> tuple[Unit, ...]:
 def failed_units(run: Run) -> tuple[Unit, ...]:
     """Return the units that failed."""
     return tuple(unit for unit in run.units if unit.failed is not None)
-
-
-def scoring_of(rules: ScoringRules, measure: Measure) -> Scoring:
-    """Return how a run computes the measure."""
-    return Scoring(measure, rules.empty)
 
 
 def by_group(
@@ -127,11 +122,6 @@ def unit_nouns(run: Run) -> Nouns:
     return run.words.get("unit", "unit"), run.words.get("units", "units")
 
 
-def numbered(count: int, nouns: Nouns) -> str:
-    """Put a number before the noun that agrees with it: 1 talk, 6 talks."""
-    return f"{count} {nouns[0] if count == 1 else nouns[1]}"
-
-
 def cluster_of(unit: Unit) -> str:
     """Return the cluster that the unit says, or its id, which its repeats share."""
     return unit.id if unit.cluster is None else unit.cluster
@@ -152,12 +142,12 @@ def count_row(unit: Unit) -> tuple[int, int, int, int, int]:
 def _intervals(units: Sequence[Unit], rules: ScoringRules) -> dict[Measure, Interval]:
     if not units:
         return {}
-    scorings = [scoring_of(rules, measure) for measure in ALL_MEASURES]
+    scorings = [Scoring(measure, rules.empty) for measure in ALL_MEASURES]
     return dict(zip(ALL_MEASURES, intervals_of(cluster_table(units), scorings), strict=True))
 
 
 def _groups(units: Sequence[Unit], rules: ScoringRules) -> list[GroupScore]:
-    scorings = (scoring_of(rules, "f1"), scoring_of(rules, "clean"))
+    scorings = (Scoring("f1", rules.empty), Scoring("clean", rules.empty))
     groups = []
     for name, value, members in by_group(units, lambda unit: unit.group):
         f1, clean = intervals_of(cluster_table(members), scorings)
@@ -192,7 +182,7 @@ def repeats_of(run: Run) -> Repeats | None:
         return None
     whole = {name: units for name, units in by_id.items() if len(units) == most}
     right = {name: [_right(unit) for unit in units] for name, units in whole.items()}
-    f1 = scoring_of(run.scoring, "f1")
+    f1 = Scoring("f1", run.scoring.empty)
     scores = [
         [f1(unit.counts) for unit in units if unit.failed is None] for units in whole.values()
     ]

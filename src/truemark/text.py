@@ -62,6 +62,6 @@ def shortened(text: str, limit: int) -> str:
     return kept.rstrip() + "…"
 
 
-def counted(count: int, noun: str) -> str:
-    """Write a number with its noun: `1 sample`, `2 samples`."""
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+def counted(count: int, noun: str, plural: str = "") -> str:
+    """Write a number with its noun: `1 sample`, `2 samples`; most plurals have an s."""
+    return f"{count} {noun}" if count == 1 else f"{count} {plural or f'{noun}s'}"

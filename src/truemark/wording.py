@@ -7,7 +7,8 @@ from itertools import pairwise
 
 from truemark.comparison import WORTH_SEEING, Versus
 from truemark.leaderboard import Board, Standing
-from truemark.summary import Summary, numbered
+from truemark.summary import Summary
+from truemark.text import counted
 from truemark.uncertainty import FEWEST_FOR_INTERVAL, ROUGH_BELOW, Interval, PairedInterval
 
 _MOST_EQUALS = 3  # more pairs are no sentence; letters in a table show them
@@ -47,11 +48,11 @@ def interval_remarks(summary: Summary) -> list[str]:
         return []
     f1, nouns = summary.intervals["f1"], summary.nouns
     if not f1.known:
-        count = numbered(f1.clusters, nouns)
+        count = counted(f1.clusters, *nouns)
         return [f"no intervals: {count}, and fewer than {FEWEST_FOR_INTERVAL} are too few"]
     remarks = []
     if f1.rough:
-        count = numbered(f1.clusters, nouns)
+        count = counted(f1.clusters, *nouns)
         remarks.append(f"intervals are rough: {count}, and it takes {ROUGH_BELOW} or more")
     if f1.lopsided:
         remarks.append(
@@ -89,7 +90,7 @@ def verdict_sentences(baseline: str, versus: Versus) -> list[str]:
 
 
 def _in_both(versus: Versus) -> str:
-    clusters = numbered(versus.clusters, versus.nouns)
+    clusters = counted(versus.clusters, *versus.nouns)
     if versus.units == versus.clusters:
         return f"{clusters} in both"
     return f"{versus.units} measurements of {clusters} in both"
@@ -115,7 +116,7 @@ def answer(board: Board, words: Mapping[str, str], units_missing: int | None = N
     more = ""
     if units_missing and units_missing <= _WORTH_SAYING * clusters:
         one, many = best.summary.nouns
-        missing = numbered(units_missing, (f"more {one}", f"more {many}"))
+        missing = counted(units_missing, f"more {one}", f"more {many}")
         more = f" A difference of {WORTH_SEEING} would show with {missing}."
     if not beaten:
         return (

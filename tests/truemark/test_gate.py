@@ -6,7 +6,8 @@ from junitparser import Error, Failure, JUnitXml
 from tests.truemark.runs_for_tests import made, many
 
 from truemark.counts import Counts
-from truemark.gate import Criteria, check, junit
+from truemark.gate import Criteria, check
+from truemark.junit import junit
 from truemark.records import Run, Unit
 
 GOOD, BAD = many("new", 0), many("new", 4)

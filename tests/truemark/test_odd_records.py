@@ -11,7 +11,8 @@ from tests.truemark.test_records import FULL
 
 from truemark.comparison import compare
 from truemark.errors import TruemarkError
-from truemark.gate import Criteria, check, junit
+from truemark.gate import Criteria, check
+from truemark.junit import junit
 from truemark.records import Run, load_run, run_json
 from truemark.sections import as_json, as_text, comparison_sections, gate_sections
 

@@ -22,7 +22,7 @@ from truemark.sections import (
 )
 from truemark.services.calls import Usage, total_usage
 from truemark.signature import data_hash, signature_line
-from truemark.summary import FEWEST_EXPECTED, Summary, numbered, share_right, summarise
+from truemark.summary import FEWEST_EXPECTED, Summary, share_right, summarise
 from truemark.tables import Table
 from truemark.text import counted, one_line
 from truemark.uncertainty import Measure, Share, clustered_share
@@ -320,7 +320,7 @@ def interval_line(finished: Finished) -> str:
     remarks = interval_remarks(finished.summary)
     if not f1.known:
         return remarks[0].capitalize()
-    how = f"In brackets 95% intervals over {numbered(f1.clusters, finished.summary.nouns)}"
+    how = f"In brackets 95% intervals over {counted(f1.clusters, *finished.summary.nouns)}"
     clean = "clean is the share without any mistake"
     return "; ".join((how, clean, *remarks))
 

@@ -22,8 +22,8 @@ from truemark.jsontext import read_json, to_json
 from truemark.labelling.storage import FOLDER, Workspace
 from truemark.records import WRITTEN
 from truemark.sections import Section, facts_of
-from truemark.summary import numbered
 from truemark.tables import Table
+from truemark.text import counted
 from truemark.uncertainty import Interval, Scoring, intervals_of
 from truemark.wording import range_text
 
@@ -136,7 +136,7 @@ def known_agreement(folder: Path, unit: str, condition: str = WRITTEN) -> str | 
         return None
     ends = "" if known.low is None else f" (95% interval {known.low:.3f} to {known.high:.3f})"
     kappa = "" if known.kappa is None else f", kappa {known.kappa:.3f}"
-    texts = numbered(known.texts, (unit, f"{unit}s"))
+    texts = counted(known.texts, unit)
     return (
         f"the annotators of {texts} agree with F1 {known.f1:.3f}{ends}{kappa}: "
         "a system cannot be expected to do better"
@@ -157,7 +157,7 @@ def agreement_sections(agreement: Agreement, unit: str) -> list[Section]:
     one, other = f"only {agreement.first}", f"only {agreement.second}"
     if one == other:
         one, other = "only the first", "only the second"
-    texts = numbered(len(agreement.texts), (unit, f"{unit}s"))
+    texts = counted(len(agreement.texts), unit)
     ends = range_text(f1)
     interval = "too few for an interval" if ends is None else f"95% interval {ends}"
     sentence = (

@@ -10,8 +10,8 @@ from dataclasses import asdict, dataclass
 
 from truemark.matching import nearest_pairs
 from truemark.records import CurveColumns, Reliability, ReliabilityRow, Run
-from truemark.summary import scored_units, scoring_of, share_right
-from truemark.uncertainty import MEASURES, Measure
+from truemark.summary import scored_units, share_right
+from truemark.uncertainty import MEASURES, Measure, Scoring
 
 TABLE_ROWS = 60
 COLORS = 6  # of runs in the style; further ones begin again
@@ -158,7 +158,7 @@ def _levels(run: Run, scored: Sequence[tuple[float, ...]]) -> tuple[Level, ...]:
 
 def _scored(run: Run, curve: CurveColumns) -> list[tuple[float, ...]]:
     """Compute rows of level, F1, precision, recall."""
-    scorings = [scoring_of(run.scoring, measure) for measure in MEASURES]
+    scorings = [Scoring(measure, run.scoring.empty) for measure in MEASURES]
     return [
         (level, *(round(scoring(curve.counts(place)), 5) for scoring in scorings))
         for place, level in enumerate(curve.at)
