@@ -28,6 +28,7 @@ from truemark.pages.history import history_page, spread_in_time
 from truemark.pages.report import comparable_groups, report_page
 from truemark.pages.scales import Scale, difference_scale, score_scale
 from truemark.records import Finding, Mark, Run, load_run, write_run
+from truemark.summary import summarise
 from truemark.timeline import read_timeline
 from truemark.uncertainty import PairedInterval
 
@@ -70,7 +71,7 @@ class Elements(HTMLParser):
 
 
 def shown(*runs: Run) -> list[Shown]:
-    return [Shown(n, run.system.name, f"run-{n}", run) for n, run in enumerate(runs)]
+    return [Shown(n, run.system.name, f"run-{n}", summarise(run)) for n, run in enumerate(runs)]
 
 
 @pytest.fixture(scope="module")

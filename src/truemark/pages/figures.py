@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 
 from truemark.matching import nearest_pairs
 from truemark.records import CurveColumns, Reliability, ReliabilityRow, Run
-from truemark.summary import scored_units, share_right
+from truemark.summary import Summary, scored_units, share_right
 from truemark.uncertainty import MEASURES, Measure, Scoring
 
 TABLE_ROWS = 60
@@ -28,7 +28,11 @@ class Shown:
     number: int
     name: str
     color: str
-    run: Run
+    summary: Summary
+
+    @property
+    def run(self) -> Run:
+        return self.summary.run
 
 
 @dataclass(frozen=True, slots=True)

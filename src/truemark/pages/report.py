@@ -44,10 +44,7 @@ class Group:
 
     heading: str
     shown: tuple[Shown, ...]
-    summaries: tuple[Summary, ...]
     comparison: Comparison | None
-    scale: Scale
-    differences: Scale
 
     @property
     def runs(self) -> list[Run]:
@@ -58,25 +55,52 @@ class Group:
         return [shown.name for shown in self.shown]
 
     @property
+    def summaries(self) -> list[Summary]:
+        return [shown.summary for shown in self.shown]
+
+    @property
     def several(self) -> bool:
-        return len(self.runs) > 1
+        return len(self.shown) > 1
+
+    @property
+    def against(self) -> tuple[Versus, ...]:
+        return self.comparison.against if self.comparison else ()
 
     @property
     def verdicts(self) -> list[tuple[Versus, str]]:
         """Pair each comparison with the baseline with its verdict in words."""
-        against = self.comparison.against if self.comparison else ()
         return [
             (versus, "; ".join(verdict_sentences(self.names[0], versus)) + ".")
-            for versus in against
+            for versus in self.against
         ]
+
+    @property
+    def scale(self) -> Scale:
+        return score_scale(
+            shown.summary.intervals[measure]
+            for shown in self.shown
+            if shown.summary.intervals
+            for measure in MEASURES
+        )
+
+    @property
+    def differences(self) -> Scale:
+        """The scale of all differences with the baseline."""
+        return difference_scale(
+            difference
+            for versus in self.against
+            for difference in (
+                *(versus.differences[measure] for measure in MEASURES),
+                *(group.difference for group in versus.groups),
+            )
+        )
 
     @property
     def board(self) -> Board:
         """Rank the runs; of pairs with the baseline the verdict that the page states decides."""
         board = rank("", self.summaries, self.names)
-        against = self.comparison.against if self.comparison else ()
         apart = {pair for pair in board.told_apart if self.names[0] not in pair}
-        for versus in against:
+        for versus in self.against:
             match versus.verdict:
                 case "better":
                     apart.add((versus.name, self.names[0]))
@@ -98,7 +122,7 @@ class Group:
         for other in names[1:]:
             if (names[0], other) in board.told_apart:
                 continue
-            for versus in self.comparison.against if self.comparison else ():
+            for versus in self.against:
                 if {self.names[0], versus.name} == {names[0], other} and versus.needed:
                     return max(0, versus.needed - versus.clusters) or None
             return None
@@ -107,7 +131,7 @@ class Group:
     @property
     def facts(self) -> list[str]:
         """Say what the scores rest on; what is true of every run only once."""
-        of_runs = [_facts(shown.run, summary) for shown, summary in self._summarised]
+        of_runs = [_facts(shown.summary) for shown in self.shown]
         common = [fact for fact in of_runs[0] if all(fact in facts for facts in of_runs)]
         return common + [
             f"{shown.name}: {fact}" if self.several else fact
@@ -115,10 +139,6 @@ class Group:
             for fact in facts
             if fact not in common
         ]
-
-    @property
-    def _summarised(self) -> list[tuple[Shown, Summary]]:
-        return list(zip(self.shown, self.summaries, strict=True))
 
     @property
     def figures(self) -> list[Figure]:
@@ -136,8 +156,8 @@ class Group:
     def mean_f1s(self, group: str) -> list[tuple[str, float]]:
         """Pair each run with its mean F1 over the values of a group, such as languages."""
         means = [
-            (shown.name, macro_f1([score for score in summary.groups if score.name == group]))
-            for shown, summary in self._summarised
+            (shown.name, macro_f1([g for g in shown.summary.groups if g.name == group]))
+            for shown in self.shown
         ]
         return [(name, mean) for name, mean in means if mean is not None]
 
@@ -170,12 +190,11 @@ class Group:
 
     @property
     def failed(self) -> list[tuple[str, Unit]]:
-        return [
-            (shown.name, unit) for shown, summary in self._summarised for unit in summary.failed
-        ]
+        return [(shown.name, unit) for shown in self.shown for unit in shown.summary.failed]
 
 
-def _facts(run: Run, summary: Summary) -> list[str]:
+def _facts(summary: Summary) -> list[str]:
+    run = summary.run
     words = _WORDS | dict(run.words)
     facts = []
     if summary.intervals:
@@ -207,9 +226,10 @@ def report_page(runs: Sequence[Run], *, anyway: bool = False) -> str:
     groups = comparable_groups(runs, anyway)
     shown = [run for group in groups for run in group.shown]
     names = {run.name: run.color for run in shown}
+    figures = [figure for group in groups for figure in group.figures]
     return document(
         "report.html.j2",
-        payload_of([(group.heading, group.shown) for group in groups], _figures(groups)),
+        payload_of([(group.heading, group.shown) for group in groups], figures),
         title=" and ".join(names),
         names=names,
         runs=[run.run for run in shown],
@@ -219,10 +239,6 @@ def report_page(runs: Sequence[Run], *, anyway: bool = False) -> str:
         interval_name=interval_name,
         words=_WORDS | dict(runs[0].words),
     )
-
-
-def _figures(groups: Sequence[Group]) -> list[Figure]:
-    return [figure for group in groups for figure in group.figures]
 
 
 def comparable_groups(runs: Sequence[Run], anyway: bool = False) -> list[Group]:
@@ -237,14 +253,18 @@ def comparable_groups(runs: Sequence[Run], anyway: bool = False) -> list[Group]:
     colors: dict[str, str] = {}
     groups: list[Group] = []
     for comparison_key, members in zip(keys, together.values(), strict=True):
+        names, summaries = run_names(members), [summarise(run) for run in members]
+        comparison = None
+        if len(members) > 1:
+            comparison = compare(members, anyway=anyway, summaries=summaries, names=names)
         before = sum(len(group.shown) for group in groups)
         shown = tuple(
-            Shown(number, name, colors.setdefault(name, f"run-{len(colors) % COLORS}"), run)
-            for number, (name, run) in enumerate(
-                zip(run_names(members), members, strict=True), start=before
+            Shown(number, name, colors.setdefault(name, f"run-{len(colors) % COLORS}"), summary)
+            for number, (name, summary) in enumerate(
+                zip(names, summaries, strict=True), start=before
             )
         )
-        groups.append(_group(_heading(comparison_key, keys), shown, anyway))
+        groups.append(Group(_heading(comparison_key, keys), shown, comparison))
     return groups
 
 
@@ -254,37 +274,6 @@ def _heading(key: Mapping[str, str], keys: Sequence[Mapping[str, str]]) -> str:
     differing = [part for part in parts if len({other.get(part) for other in keys}) > 1]
     default = {"condition": WRITTEN}
     return ", ".join(f"{part} {key.get(part, default.get(part, 'none'))}" for part in differing)
-
-
-def _group(heading: str, shown: tuple[Shown, ...], anyway: bool) -> Group:
-    runs = [run.run for run in shown]
-    summaries = tuple(summarise(run) for run in runs)
-    comparison = None
-    if len(runs) > 1:
-        names = [run.name for run in shown]
-        comparison = compare(runs, anyway=anyway, summaries=summaries, names=names)
-    against = comparison.against if comparison else ()
-    intervals = [
-        difference
-        for versus in against
-        for difference in (
-            *(versus.differences[measure] for measure in MEASURES),
-            *(group.difference for group in versus.groups),
-        )
-    ]
-    return Group(
-        heading=heading,
-        shown=shown,
-        summaries=summaries,
-        comparison=comparison,
-        scale=score_scale(
-            summary.intervals[measure]
-            for summary in summaries
-            if summary.intervals
-            for measure in MEASURES
-        ),
-        differences=difference_scale(intervals),
-    )
 
 
 def _bars(runs: Sequence[Run], summaries: Sequence[Summary]) -> list[tuple[str, list[Bar]]]:
