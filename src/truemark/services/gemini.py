@@ -17,8 +17,7 @@ from google.genai import errors, types
 from truemark.services.bounded_http import UnfitAnswerError
 from truemark.services.bounded_httpx2 import bounded_client, certificates_for
 from truemark.services.calls import CallFailed, LLMCallResult, Prompt, Usage, token_count
-from truemark.services.client import LanguageModelClient
-from truemark.services.provider import Fault, Provider
+from truemark.services.client import Fault, LanguageModelClient
 from truemark.services.proxies import is_proxied
 from truemark.services.retry import Caller, parse_retry_after
 
@@ -28,6 +27,9 @@ _API_VERSION = "v1beta"
 
 class GeminiModel(LanguageModelClient):
     """Asks one Gemini model; connections, configuration and schema are made once and reused."""
+
+    provider = "Gemini"
+    key_name = "GEMINI_API_KEY"
 
     def __init__(
         self,
@@ -39,8 +41,7 @@ class GeminiModel(LanguageModelClient):
     ) -> None:
         # A reason that the SDK does not know yet is reported with the failure it explains.
         warnings.filterwarnings("ignore", ".* is not a valid", UserWarning, r"google\.genai")
-        super().__init__(model, caller or Caller())
-        self._provider = Provider("Gemini", model, "GEMINI_API_KEY", api_key)
+        super().__init__(model, api_key, caller)
         # Given a client, the SDK never switches to aiohttp, whose errors are different ones.
         certificates = certificates_for(base_url)
         self._http = bounded_client(base_url, certificates)
@@ -71,12 +72,12 @@ class GeminiModel(LanguageModelClient):
         except errors.APIError as error:
             raise self._fault(error) from error
         except (httpx2.HTTPError, httpx2.InvalidURL) as error:
-            raise self._provider.fault_of_transport(error) from error
+            raise self.fault_of_transport(error) from error
         except UnfitAnswerError as error:
             raise CallFailed(f"Gemini's reply cannot be read: {error}") from error
         except (RecursionError, ValueError, TypeError, AttributeError) as error:
             # What the SDK raises when a reply is no JSON, or JSON of another shape.
-            reason = self._provider.quote(str(error))
+            reason = self.quote(str(error))
             raise CallFailed(f"Gemini's reply has an unknown form: {reason}") from error
         return self._result(response)
 
@@ -101,14 +102,14 @@ class GeminiModel(LanguageModelClient):
         # The SDK takes code and message from the body, whatever they are there.
         message = error.message if isinstance(error.message, str) else ""
         status = getattr(error.response, "status_code", error.code)
-        return self._provider.fault_of_status(status, message, retry_after_s=asked_s)
+        return self.fault_of_status(status, message, retry_after_s=asked_s)
 
     def _result(self, response: types.GenerateContentResponse) -> LLMCallResult:
         usage = _usage(response.usage_metadata)
         if not (text := response.text):
-            reason = self._provider.quote(_why_no_text(response))
+            reason = self.quote(_why_no_text(response))
             raise CallFailed(f"Gemini gave no answer: {reason}", usage=usage)
-        return LLMCallResult(self._provider.without_key(text), usage, _cut_off(response))
+        return LLMCallResult(self.without_key(text), usage, _cut_off(response))
 
 
 def _usage(counts: types.GenerateContentResponseUsageMetadata | None) -> Usage | None:

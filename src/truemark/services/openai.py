@@ -22,8 +22,7 @@ from truemark.services.calls import (
     Usage,
     token_count,
 )
-from truemark.services.client import LanguageModelClient
-from truemark.services.provider import Fault, Provider
+from truemark.services.client import Fault, LanguageModelClient
 from truemark.services.retry import Caller, parse_retry_after
 
 OPENAI_URL = "https://api.openai.com/v1"
@@ -64,6 +63,9 @@ class _Options:
 class OpenAIModel(LanguageModelClient):
     """Asks one model of one server, over connections that are kept open between calls."""
 
+    provider = "the OpenAI endpoint"
+    key_name = "OPENAI_API_KEY"
+
     def __init__(
         self,
         model: str,
@@ -72,9 +74,8 @@ class OpenAIModel(LanguageModelClient):
         base_url: str | None = None,
         caller: Caller | None = None,
     ) -> None:
-        super().__init__(model, caller or Caller())
+        super().__init__(model, api_key, caller)
         base_url = base_url or OPENAI_URL
-        self._provider = Provider("the OpenAI endpoint", model, "OPENAI_API_KEY", api_key)
         headers = {"Content-Type": "application/json"}
         if api_key:
             headers["Authorization"] = f"Bearer {api_key}"
@@ -99,7 +100,7 @@ class OpenAIModel(LanguageModelClient):
             response = await client.send(request, stream=True)
             content = await read_whole(response)
         except (httpx2.HTTPError, httpx2.InvalidURL) as error:
-            raise self._provider.fault_of_transport(error) from error
+            raise self.fault_of_transport(error) from error
         except UnfitAnswerError as error:
             raise CallFailed(f"the reply cannot be read: {error}") from error
         finally:
@@ -120,15 +121,15 @@ class OpenAIModel(LanguageModelClient):
         message, kinds = _error(response, content)
         if status in (HTTPStatus.BAD_REQUEST, HTTPStatus.UNPROCESSABLE_ENTITY):
             if kinds & _TOO_LONG:
-                return CallFailed(self._provider.quote(message))
+                return CallFailed(self.quote(message))
             if (weaker := options.without_refused(message)) is not None:
                 if self._options == options:
                     self._options = weaker
-                return TransientError(self._provider.quote(message), retry_after_s=0)
+                return TransientError(self.quote(message), retry_after_s=0)
         if status == HTTPStatus.TOO_MANY_REQUESTS and _NO_MONEY in kinds:
-            return FatalCallError(f"{self._provider.quote(message)}; check the balance")
+            return FatalCallError(f"{self.quote(message)}; check the balance")
         asked_s = parse_retry_after(response.headers.get("retry-after"))
-        return self._provider.fault_of_status(status, message, retry_after_s=asked_s)
+        return self.fault_of_status(status, message, retry_after_s=asked_s)
 
     def _result(self, response: httpx2.Response, content: bytes) -> LLMCallResult:
         reply = _json(content)
@@ -136,7 +137,7 @@ class OpenAIModel(LanguageModelClient):
         choices = reply.get("choices")
         choice = choices[0] if isinstance(choices, list) and choices else None
         if not isinstance(choice, dict):
-            quote = self._provider.quote(_error(response, content)[0]) or "a web page"
+            quote = self.quote(_error(response, content)[0]) or "a web page"
             raise CallFailed(f"the reply has no choices: {quote}", usage=usage)
         message = _inner(choice, "message")
         text = message.get("content")
@@ -144,11 +145,9 @@ class OpenAIModel(LanguageModelClient):
             reason = f"finish_reason {choice.get('finish_reason')}"
             if refusal := message.get("refusal"):
                 reason += f", refusal: {refusal}"
-            raise CallFailed(
-                f"the model gave no answer: {self._provider.quote(reason)}", usage=usage
-            )
+            raise CallFailed(f"the model gave no answer: {self.quote(reason)}", usage=usage)
         cut_off = "length" if choice.get("finish_reason") == "length" else None
-        return LLMCallResult(self._provider.without_key(text), usage, cut_off)
+        return LLMCallResult(self.without_key(text), usage, cut_off)
 
 
 def _json(content: bytes) -> dict[str, object]:
