@@ -21,13 +21,7 @@ from sat_bench.corpus.talks import Talk, find_sentences
 from sat_bench.defaults import BUNDLED_CORPUS, Condition
 from sat_bench.measure import measure_system
 from sat_bench.models import libraries
-from sat_bench.models.answers import (
-    LEAST_KEPT,
-    AnswerError,
-    TextSystem,
-    printed_answer,
-    read_answer,
-)
+from sat_bench.models.answers import LEAST_KEPT, TextSystem, printed_answer, read_answer
 from sat_bench.models.libraries import LIBRARIES
 from sat_bench.models.protocol import ModelError
 from sat_bench.models.stored import StoredPredictions
@@ -35,6 +29,7 @@ from sat_bench.models.systems import ModelFiles, is_model_name
 from sat_bench.record import Failed, Measured
 from truemark.counts import Counts
 from truemark.curve import grid
+from truemark.errors import TruemarkError
 
 DOWNLOADING = ("stanza", "wtpsplit", "wtpsplit-lite")  # their models are elsewhere
 THRESHOLDS = grid(0.1, 1.0, 0.1)
@@ -175,8 +170,8 @@ FAULTS = [
     ("py:raising_splits:split", "cannot be imported: ZeroDivisionError: division by zero"),
     ("py:leaving_splits:split", "leaving_splits cannot be imported: SystemExit: 0"),
     ("lib:nosuch", "no such library; known are blingfire"),
-    ("lib:absent", "not installed: pip install absent-package"),
-    ("lib:cracked", "does not start: RuntimeError: cracked"),
+    ("lib:absent-package", "not installed: pip install absent-package"),
+    ("lib:numpy", "does not start: RuntimeError: cracked"),
     ("file:nowhere", "no such folder"),
     (
         "file:empty",
@@ -190,13 +185,11 @@ FAULTS = [
 def test_a_system_that_fails_is_one_line_and_the_others_are_measured(
     folder: Path, monkeypatch: pytest.MonkeyPatch, name: str, reason: str
 ) -> None:
-    from sat_bench.models.libraries import Library
-
     def cracked(_: str) -> NoReturn:
         raise RuntimeError("cracked")
 
-    monkeypatch.setitem(LIBRARIES, "absent", Library("absent-package", cracked))
-    monkeypatch.setitem(LIBRARIES, "cracked", Library("numpy", cracked))
+    monkeypatch.setitem(LIBRARIES, "absent-package", (cracked, ""))
+    monkeypatch.setitem(LIBRARIES, "numpy", (cracked, ""))
     (folder / "empty").mkdir()
     (folder / "others").mkdir()
     (folder / "others" / "b.txt").write_text("One.\nTwo.\n", encoding="utf-8")
@@ -282,7 +275,7 @@ def test_numbers_of_numpy_are_numbers() -> None:
 
 def test_a_sentence_in_braces_is_no_json() -> None:
     assert printed_answer('{end}\n{"a": 1}\n\n') == ["{end}", '{"a": 1}']
-    with pytest.raises(AnswerError, match="expected a list"):
+    with pytest.raises(TruemarkError, match="expected a list"):
         read_answer("One.", {"end": 4})
 
 
@@ -308,14 +301,14 @@ def test_a_sentence_in_braces_is_no_json() -> None:
     ids=lambda item: type(item).__name__,
 )
 def test_numbers_that_cannot_be_are_an_answer_of_the_wrong_form(item: object) -> None:
-    with pytest.raises(AnswerError) as wrong:
+    with pytest.raises(TruemarkError) as wrong:
         read_answer("One.", [item])
     assert len(str(wrong.value)) < 300
 
 
 def installed(name: str) -> bool:
     try:
-        metadata.version(LIBRARIES[name].package)
+        metadata.version(name)
     except metadata.PackageNotFoundError:
         return False
     return True
@@ -324,7 +317,7 @@ def installed(name: str) -> bool:
 @pytest.mark.parametrize("name", [name for name in LIBRARIES if name not in DOWNLOADING])
 def test_each_library_that_is_installed_finds_sentences(name: str, corpus: Corpus) -> None:
     if not installed(name):
-        pytest.skip(f"pip install {LIBRARIES[name].package}")
+        pytest.skip(f"pip install {name}")
     system = find_system(f"lib:{name}")
     assert isinstance(system, TextSystem)
     first = next(iter(corpus))
@@ -338,7 +331,7 @@ def test_each_library_that_is_installed_finds_sentences(name: str, corpus: Corpu
             pytest.skip(str(error))
         evaluation = evaluate(model, [first])
     assert evaluation.scores().f1 > 0.8
-    assert dict(system.identity)["library"].startswith(LIBRARIES[name].package)
+    assert dict(system.identity)["library"].startswith(name)
 
 
 def test_two_runs_of_one_callable_have_one_identity(folder: Path) -> None:
@@ -378,7 +371,7 @@ def test_time_and_loss_are_known_by_condition(folder: Path) -> None:
 
 def test_an_answer_that_invents_more_than_it_keeps_is_refused() -> None:
     text = "We met at noon. Nobody was late. " * 4
-    with pytest.raises(AnswerError, match="it invents more text than it keeps"):
+    with pytest.raises(TruemarkError, match="it invents more text than it keeps"):
         read_answer(text, [text, "Blah yadda quux! " * 20], LEAST_KEPT)
     assert read_answer(text, [text, "Done."], LEAST_KEPT)
 

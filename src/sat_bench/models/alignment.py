@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sat_bench.models.boundaries import space_characters
-from sat_bench.models.protocol import Loss, Probabilities, certain_ends
+from sat_bench.models.protocol import Loss
 
 # How far ahead the next place at which both continue alike is searched, and how many equal
 # characters in a row make such a place: more the farther away, since short ones repeat.
@@ -43,10 +43,6 @@ class Aligned:
     ends: tuple[int, ...]
     loss: Loss
     kept: float = 1.0
-
-    @property
-    def probabilities(self) -> Probabilities:
-        return certain_ends(self.ends, self.loss)
 
 
 def aligned(text: str, sentences: Sequence[str]) -> Aligned:

@@ -13,7 +13,7 @@ from itertools import islice
 import numpy as np
 
 from sat_bench.models.alignment import aligned
-from sat_bench.models.protocol import CERTAIN, Loss, ModelError, Probabilities
+from sat_bench.models.protocol import CERTAIN, Loss, ModelError, Probabilities, certain_ends
 from truemark.errors import TruemarkError, foreign_reason
 from truemark.jsontext import shown
 
@@ -66,47 +66,41 @@ class TextModel:
         """Answer one text; whatever fails in the system becomes an error of one line."""
         begun = time.perf_counter()
         try:
-            answer = _collected(text, self.split(text))
-        except (TruemarkError, AnswerError) as error:
-            raise ModelError(f"{self.system.name}: {error}") from error
-        except (Exception, SystemExit) as error:
-            raise ModelError(
-                f"{self.system.name}: fails on a text of {len(text):,} characters: "
-                f"{foreign_reason(error)}"
-            ) from error
-        try:
-            probabilities = read_answer(text, answer, self.system.least_kept)
-        except AnswerError as error:
+            probabilities = read_answer(text, self._answer(text), self.system.least_kept)
+        except TruemarkError as error:
             raise ModelError(f"{self.system.name}: {error}") from error
         return replace(probabilities, seconds=time.perf_counter() - begun)
 
-
-def _collected(text: str, answer: object) -> object:
-    """Read a generator to its end here, where its failures count as the system's."""
-    if isinstance(answer, Sized) or not isinstance(answer, Iterable):
-        return answer
-    most = len(text) + 1
-    items = list(islice(answer, most + 1))
-    if len(items) > most:
-        raise AnswerError(
-            f"answers more than {most:,} sentences to a text of {len(text):,} characters"
-        )
-    return items
-
-
-class AnswerError(ValueError):
-    """An answer of the wrong form; the text says what was found and what was expected."""
+    def _answer(self, text: str) -> object:
+        """Ask the system, and read a generator to its end: its failures are the system's too."""
+        most = len(text) + 1
+        try:
+            answer = self.split(text)
+            if isinstance(answer, Sized) or not isinstance(answer, Iterable):
+                return answer
+            items = list(islice(answer, most + 1))
+        except TruemarkError:
+            raise
+        except (Exception, SystemExit) as error:
+            raise TruemarkError(
+                f"fails on a text of {len(text):,} characters: {foreign_reason(error)}"
+            ) from error
+        if len(items) > most:
+            raise TruemarkError(
+                f"answers more than {most:,} sentences to a text of {len(text):,} characters"
+            )
+        return items
 
 
 def read_answer(text: str, answer: object, least_kept: float = 0.0) -> Probabilities:
-    """Turn an answer into probabilities.
+    """Turn an answer into probabilities; one of the wrong form is refused.
 
     Sentences are located in the text, and must contain the share `least_kept` of its characters.
     """
     if isinstance(answer, Probabilities):
         return answer
     if isinstance(answer, str | bytes | Mapping) or not isinstance(answer, Iterable):
-        raise AnswerError(f"answers {shown(answer)}, expected {FORMS}")
+        raise TruemarkError(f"answers {shown(answer)}, expected {FORMS}")
     items = list(answer)
     if all(isinstance(item, str) for item in items):
         return _located(text, items, least_kept)
@@ -135,20 +129,20 @@ def _is_end(value: object) -> bool:
 def _located(text: str, sentences: Sequence[str], least_kept: float) -> Probabilities:
     located = aligned(text, sentences)
     if located.kept < least_kept:
-        raise AnswerError(
+        raise TruemarkError(
             f"has {located.kept:.0%} of the {located.loss.characters:,} characters of a text in "
             f"its answer, expected its sentences; it begins with {shown(''.join(sentences[:1]))}"
         )
     if least_kept:
         refuse_inventions(located.loss)
-    return located.probabilities
+    return certain_ends(located.ends, located.loss)
 
 
 def refuse_inventions(loss: Loss) -> None:
     """Refuse an answer with more characters that are not in the text than are."""
     kept, added = loss.characters - loss.changed - loss.deleted, loss.changed + loss.invented
     if added > max(kept, _FEW_INVENTED):
-        raise AnswerError(
+        raise TruemarkError(
             f"answers {kept + added:,} characters of which {kept:,} are in the text of "
             f"{loss.characters:,}: it invents more text than it keeps"
         )
@@ -160,14 +154,14 @@ def _scored(text: str, items: Sequence[object]) -> Probabilities:
     for number, item in enumerate(items):
         end, probability = _pair(item)
         if end is None or probability is None:
-            raise AnswerError(f"answers {shown(item)} at place {number}, expected {FORMS}")
+            raise TruemarkError(f"answers {shown(item)} at place {number}, expected {FORMS}")
         if not before <= end <= len(text):
-            raise AnswerError(
+            raise TruemarkError(
                 f"answers the end {shown(end)} at place {number}, expected ends that ascend "
                 f"and stay within the {len(text):,} characters of the text"
             )
         if not (0 <= probability <= 1 or probability == CERTAIN):
-            raise AnswerError(
+            raise TruemarkError(
                 f"answers the probability {shown(probability)}, expected one from 0 to 1"
             )
         ends[number], values[number], before = end, probability, end

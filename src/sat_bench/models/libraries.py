@@ -1,7 +1,7 @@
 """Segmenters installed in the same environment, each under `lib:NAME`.
 
-To add one, write a function that loads it and returns a function of a text, and name it in
-`LIBRARIES`. They are imported when they are opened, so that any of them may be missing.
+To add one, name its package in `LIBRARIES`, with what loads it and returns a function of a text.
+They are imported when they are opened, so that any of them may be missing.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 from importlib import import_module, metadata
 from pathlib import Path
@@ -19,39 +18,31 @@ from sat_bench.models.answers import Split, TextSystem
 from sat_bench.models.protocol import ModelError
 
 PUNKT_DATA = "python -m nltk.downloader punkt_tab, or pip install --no-deps llama-index-core"
-
-
-@dataclass(frozen=True, slots=True)
-class Library:
-    """A package to install; `load` gets what follows the second colon, else `argument`."""
-
-    package: str
-    load: Callable[[str], Split]
-    argument: str = ""
+Load = Callable[[str], Split]
 
 
 def library_system(name: str) -> TextSystem:
     """Find the system of a name `lib:NAME` or `lib:NAME:ARGUMENT`."""
     _, _, rest = name.partition(":")
-    key, _, argument = rest.partition(":")
-    library = LIBRARIES.get(key)
-    if library is None:
+    package, _, argument = rest.partition(":")
+    if package not in LIBRARIES:
         raise ModelError(f"{name}: no such library; known are {', '.join(LIBRARIES)}")
+    load, usual_argument = LIBRARIES[package]
     try:
-        version = metadata.version(library.package)
+        version = metadata.version(package)
     except metadata.PackageNotFoundError:
-        raise ModelError(f"{name}: not installed: pip install {library.package}") from None
-    argument = argument or library.argument
-    identity = {"library": f"{library.package} {version}", "argument": argument}
-    return TextSystem(name, identity, partial(_loaded, library, argument))
+        raise ModelError(f"{name}: not installed: pip install {package}") from None
+    argument = argument or usual_argument
+    identity = {"library": f"{package} {version}", "argument": argument}
+    return TextSystem(name, identity, partial(_loaded, load, argument))
 
 
 @contextmanager
-def _loaded(library: Library, argument: str) -> Iterator[Split]:
+def _loaded(load: Load, argument: str) -> Iterator[Split]:
     with warnings.catch_warnings():
         # The libraries warn their own developers, for example of a module that will move.
         warnings.simplefilter("ignore")
-        yield library.load(argument)
+        yield load(argument)
 
 
 def _blingfire(_: str) -> Split:
@@ -91,16 +82,6 @@ def _files(package: str) -> Iterable[Path]:
         return ()
 
 
-def _nupunkt(_: str) -> Split:
-    split: Split = import_module("nupunkt").sent_tokenize
-    return split
-
-
-def _nupunkt_rs(_: str) -> Split:
-    split: Split = import_module("nupunkt_rs").create_default_tokenizer().tokenize
-    return split
-
-
 def _phrasplit(_: str) -> Split:
     module: Any = import_module("phrasplit")
     return lambda text: module.split_sentences(text, use_spacy=False)
@@ -118,11 +99,6 @@ def _segtok(_: str) -> Split:
 
 def _sentence_splitter(language: str) -> Split:
     split: Split = import_module("sentence_splitter").SentenceSplitter(language).split
-    return split
-
-
-def _sentencesplit(language: str) -> Split:
-    split: Split = import_module("sentencesplit").Segmenter(language).segment
     return split
 
 
@@ -179,33 +155,29 @@ def _syntok(_: str) -> Split:
     return split
 
 
-def _wtpsplit(model: str) -> Split:
-    sat: Any = import_module("wtpsplit").SaT(model)
+def _sat(module: str, model: str) -> Split:
+    sat: Any = import_module(module).SaT(model)
     return lambda text: list(sat.split(text))
 
 
-def _wtpsplit_lite(model: str) -> Split:
-    sat: Any = import_module("wtpsplit_lite").SaT(model)
-    return lambda text: list(sat.split(text))
-
-
-LIBRARIES = {
-    "blingfire": Library("blingfire", _blingfire),
-    "charboundary": Library("charboundary", _charboundary, "small"),
-    "icu4py": Library("icu4py", _icu, "en"),
-    "nltk": Library("nltk", _nltk, "english"),
-    "nupunkt": Library("nupunkt", _nupunkt),
-    "nupunkt-rs": Library("nupunkt-rs", _nupunkt_rs),
-    "phrasplit": Library("phrasplit", _phrasplit),
-    "pysbd": Library("pysbd", _pysbd, "en"),
-    "segtok": Library("segtok", _segtok),
-    "sentence-splitter": Library("sentence-splitter", _sentence_splitter, "en"),
-    "sentencesplit": Library("sentencesplit", _sentencesplit, "en"),
-    "sentencex": Library("sentencex", _sentencex, "en"),
-    "sentsplit": Library("sentsplit", _sentsplit, "en"),
-    "spacy": Library("spacy", _spacy),
-    "stanza": Library("stanza", _stanza, "en"),
-    "syntok": Library("syntok", _syntok),
-    "wtpsplit": Library("wtpsplit", _wtpsplit, "sat-3l-sm"),
-    "wtpsplit-lite": Library("wtpsplit-lite", _wtpsplit_lite, "sat-3l-sm"),
+# By the name of the package: what loads it, and the argument unless another is given.
+LIBRARIES: dict[str, tuple[Load, str]] = {
+    "blingfire": (_blingfire, ""),
+    "charboundary": (_charboundary, "small"),
+    "icu4py": (_icu, "en"),
+    "nltk": (_nltk, "english"),
+    "nupunkt": (lambda _: import_module("nupunkt").sent_tokenize, ""),
+    "nupunkt-rs": (lambda _: import_module("nupunkt_rs").create_default_tokenizer().tokenize, ""),
+    "phrasplit": (_phrasplit, ""),
+    "pysbd": (_pysbd, "en"),
+    "segtok": (_segtok, ""),
+    "sentence-splitter": (_sentence_splitter, "en"),
+    "sentencesplit": (lambda code: import_module("sentencesplit").Segmenter(code).segment, "en"),
+    "sentencex": (_sentencex, "en"),
+    "sentsplit": (_sentsplit, "en"),
+    "spacy": (_spacy, ""),
+    "stanza": (_stanza, "en"),
+    "syntok": (_syntok, ""),
+    "wtpsplit": (partial(_sat, "wtpsplit"), "sat-3l-sm"),
+    "wtpsplit-lite": (partial(_sat, "wtpsplit_lite"), "sat-3l-sm"),
 }

@@ -95,11 +95,6 @@ class Probabilities:
     seconds: float | None = None
     replayed: bool = False
 
-    @property
-    def graded(self) -> bool:
-        """Whether thresholds make a difference: some end is not certain."""
-        return bool(np.any(self.values != CERTAIN))
-
 
 def certain_ends(ends: Iterable[int], loss: Loss = NO_LOSS) -> Probabilities:
     """Make the answer of a system without probabilities from its sentence ends, ascending."""

@@ -10,8 +10,9 @@ from pathlib import Path
 
 from sat_bench.corpus.talks import Talk
 from sat_bench.defaults import WRITTEN
-from sat_bench.models.answers import LEAST_KEPT, AnswerError, printed_answer, read_answer
+from sat_bench.models.answers import LEAST_KEPT, printed_answer, read_answer
 from sat_bench.models.protocol import ModelError, Probabilities
+from truemark.errors import TruemarkError
 from truemark.files import checksum, expanded, read_text
 from truemark.jsontext import shown
 from truemark.signature import data_hash
@@ -65,9 +66,11 @@ class StoredPredictions:
                 f"{self.name}: no predictions for the talk {talk.id!r}; expected "
                 f"{wanted}.txt, .json or .jsonl, found {self._listed()}"
             )
+        content, is_json = read_text(file), file.suffix.lower() == ".json"
         try:
-            return read_answer(talk.text, _stored_answer(file), LEAST_KEPT)
-        except AnswerError as error:
+            answer = _document_answer(content) if is_json else printed_answer(content)
+            return read_answer(talk.text, answer, LEAST_KEPT)
+        except TruemarkError as error:
             raise ModelError(f"{self.name}: {file.name}: {error}") from error
 
     def _listed(self) -> str:
@@ -84,22 +87,19 @@ def stored_system(name: str) -> StoredPredictions:
     return StoredPredictions(name, folder)
 
 
-def _stored_answer(file: Path) -> Sequence[object]:
-    content = read_text(file)
-    if file.suffix.lower() != ".json":
-        return printed_answer(content)
+def _document_answer(content: str) -> Sequence[object]:
     try:
         document = json.loads(content)
     except (ValueError, RecursionError) as error:
-        raise AnswerError(f"is not JSON: {error}") from None
+        raise TruemarkError(f"is not JSON: {error}") from None
     if isinstance(document, list):
         return document
     ends = document.get("ends") if isinstance(document, dict) else None
     if not isinstance(ends, list):
-        raise AnswerError(f"is {shown(document)}, expected a list, or an object with ends")
+        raise TruemarkError(f"is {shown(document)}, expected a list, or an object with ends")
     values = document.get("probabilities")
     if values is None:
         return ends
     if not isinstance(values, list) or len(values) != len(ends):
-        raise AnswerError(f"has {len(ends)} ends, expected as many probabilities")
+        raise TruemarkError(f"has {len(ends)} ends, expected as many probabilities")
     return list(zip(ends, values, strict=True))
