@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from sat_bench.corpus.talks import CorpusError, Sentence, Talk, spans_between, unify_line_breaks
 from truemark.errors import TruemarkError
@@ -153,15 +153,11 @@ def _characters_of_bytes(
     return converted
 
 
-@dataclass(slots=True)
-class _Annotated:
-    line: int
-    text: str = ""
-    starts_paragraph: bool = False
-    document: str | None = None  # the id of the document that begins here, if one does
-    space_after: bool = True
-    tokens: int = 0
-    range_end: int = 0
+class _Annotated(NamedTuple):
+    text: str
+    starts_paragraph: bool
+    document: str | None  # the id of the document that begins here, if one does
+    space_after: bool
 
 
 def parse_conllu(path: Path, content: str) -> tuple[Talk, ...]:
@@ -183,16 +179,15 @@ def _joined(path: Path, number: int, document: Sequence[_Annotated], *, alone: b
     """Join the sentences of a document as their annotation says."""
     pieces: list[str] = []
     sentences: list[Sentence] = []
-    length = 0
-    before: _Annotated | None = None
+    length, joint = 0, ""
     for sentence in document:
-        if before is not None:
-            pieces.append(_joint(before, sentence))
+        if pieces:
+            pieces.append("\n" if sentence.starts_paragraph else joint)
             length += len(pieces[-1])
         sentences.append(Sentence(length, length + len(sentence.text)))
         pieces.append(sentence.text)
         length += len(sentence.text)
-        before = sentence
+        joint = " " if sentence.space_after else ""
     return Talk(
         id=document[0].document or (path.stem if alone else f"{path.stem}-{number}"),
         source=path.name,
@@ -203,61 +198,49 @@ def _joined(path: Path, number: int, document: Sequence[_Annotated], *, alone: b
     )
 
 
-def _joint(before: _Annotated, after: _Annotated) -> str:
-    if after.starts_paragraph:
-        return "\n"
-    return " " if before.space_after else ""
-
-
 def _sentences(path: Path, content: str) -> Iterator[_Annotated]:
-    sentence: _Annotated | None = None
+    lines: list[tuple[int, str]] = []
+    has_tokens = False  # comments alone belong to the sentence that follows
     for number, line in enumerate((*unify_line_breaks(content).split("\n"), ""), start=1):
-        if not line.strip():
-            if sentence is not None and sentence.tokens:
-                yield _complete(path, sentence)
-                sentence = None
-            continue
-        if sentence is None:
-            sentence = _Annotated(number)
+        if line.strip():
+            lines.append((number, line))
+            has_tokens = has_tokens or not line.startswith("#")
+        elif has_tokens:
+            yield _sentence(path, lines)
+            lines, has_tokens = [], False
+
+
+def _sentence(path: Path, lines: Sequence[tuple[int, str]]) -> _Annotated:
+    """Read the numbered lines of a sentence: comments and tokens."""
+    text, document = "", None
+    starts_paragraph, space_after = False, True
+    range_end = 0
+    for number, line in lines:
         if line.startswith("#"):
-            _read_comment(sentence, line)
-        else:
-            _read_token(path, number, sentence, line)
-
-
-def _complete(path: Path, sentence: _Annotated) -> _Annotated:
-    if not sentence.text:
-        raise CorpusError(f"{path}:{sentence.line}: a sentence without its '# text = …' comment")
-    return sentence
-
-
-def _read_comment(sentence: _Annotated, line: str) -> None:
-    name, _, value = line[1:].partition("=")
-    name = name.strip()
-    if name == "text":
-        sentence.text = value.strip()
-    elif name.split(" ")[0] in ("newpar", "newdoc"):
-        sentence.starts_paragraph = True
-        if name.startswith("newdoc"):
-            sentence.document = value.strip() if name == "newdoc id" else ""
-
-
-def _read_token(path: Path, number: int, sentence: _Annotated, line: str) -> None:
-    columns = line.split("\t")
-    token_id = columns[0]
-    first, _, last = token_id.partition("-")
-    parts = (*first.split("."), last or "0")
-    numeric = all(part.isdecimal() and len(part) <= _LONGEST_ID for part in parts)
-    if len(columns) != _COLUMNS or not numeric:
-        raise CorpusError(
-            f"{path}:{number}: not a CoNLL-U token: expected {_COLUMNS} columns "
-            f"separated by tabs, the first a number, got {line[:40]!r}"
-        )
-    sentence.tokens += 1
-    if "." in token_id:  # an empty node: not in the text
-        return
-    if last:
-        sentence.range_end = int(last)
-    elif int(first) <= sentence.range_end:  # the range line speaks for the words it covers
-        return
-    sentence.space_after = "SpaceAfter=No" not in columns[-1].split("|")
+            name, _, value = (part.strip() for part in line[1:].partition("="))
+            if name == "text":
+                text = value
+            elif name.split(" ")[0] in ("newpar", "newdoc"):
+                starts_paragraph = True
+                if name.startswith("newdoc"):
+                    document = value if name == "newdoc id" else ""
+            continue
+        columns = line.split("\t")
+        first, _, last = columns[0].partition("-")
+        parts = (*first.split("."), last or "0")
+        numeric = all(part.isdecimal() and len(part) <= _LONGEST_ID for part in parts)
+        if len(columns) != _COLUMNS or not numeric:
+            raise CorpusError(
+                f"{path}:{number}: not a CoNLL-U token: expected {_COLUMNS} columns "
+                f"separated by tabs, the first a number, got {line[:40]!r}"
+            )
+        if "." in columns[0]:  # an empty node: not in the text
+            continue
+        if last:
+            range_end = int(last)
+        elif int(first) <= range_end:  # the range line speaks for the words it covers
+            continue
+        space_after = "SpaceAfter=No" not in columns[-1].split("|")
+    if not text:
+        raise CorpusError(f"{path}:{lines[0][0]}: a sentence without its '# text = …' comment")
+    return _Annotated(text, starts_paragraph, document, space_after)
