@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +25,9 @@ def download_model(repository: str, names: Sequence[str]) -> Path:
     """Download the first of the named files that the repository has, else its only ONNX file."""
     if path := _first(repository, names):
         return path
-    models = _onnx_files(repository)
+    with _client(repository) as hub:
+        files = hub.HfApi().list_repo_files(repository)
+    models = sorted(file for file in files if file.endswith(".onnx"))
     if len(models) == 1 and (path := _first(repository, models)):
         return path
     content = f"the ONNX files {', '.join(models)}" if models else "no ONNX file"
@@ -48,46 +50,30 @@ def download_tokenizer(repository: str, name: str) -> Path:
 
 def _first(repository: str, names: Sequence[str]) -> Path | None:
     """Download the first of the files that exists; None when the repository has none of them."""
-    hub = _client(repository)
-    try:
-        return _first_of(hub, repository, names)
-    except Exception as error:
-        # Which class a connection error has depends on the HTTP library beneath the client.
-        raise _failure(hub, repository, error) from error
-
-
-def _first_of(hub: Any, repository: str, names: Sequence[str]) -> Path | None:
-    known = [hub.try_to_load_from_cache(repository, name) for name in names]
-    for name, cached in zip(names, known, strict=True):
-        if isinstance(cached, str):
-            return Path(cached)
-        if cached is not None:  # the hub said once that it does not exist
-            continue
-        try:
-            # Asked first, because a download waits half a minute for a hub that is not there.
-            with suppress(hub.errors.EntryNotFoundError):
-                hub.get_hf_file_metadata(hub.hf_hub_url(repository, name), timeout=_TIMEOUT_S)
-            return Path(hub.hf_hub_download(repository, name))
-        except hub.errors.EntryNotFoundError:
-            continue
-        except Exception:
-            if path := next((path for path in known if isinstance(path, str)), None):
-                return Path(path)
-            raise
+    with _client(repository) as hub:
+        known = [hub.try_to_load_from_cache(repository, name) for name in names]
+        for name, cached in zip(names, known, strict=True):
+            if isinstance(cached, str):
+                return Path(cached)
+            if cached is not None:  # the hub said once that it does not exist
+                continue
+            try:
+                # Asked first, because a download waits half a minute for a hub that is not there.
+                with suppress(hub.errors.EntryNotFoundError):
+                    hub.get_hf_file_metadata(hub.hf_hub_url(repository, name), timeout=_TIMEOUT_S)
+                return Path(hub.hf_hub_download(repository, name))
+            except hub.errors.EntryNotFoundError:
+                continue
+            except Exception:
+                if path := next((path for path in known if isinstance(path, str)), None):
+                    return Path(path)
+                raise
     return None
 
 
-def _onnx_files(repository: str) -> list[str]:
-    hub = _client(repository)
-    try:
-        files = hub.HfApi().list_repo_files(repository)
-    except Exception as error:
-        raise _failure(hub, repository, error) from error
-    return sorted(file for file in files if file.endswith(".onnx"))
-
-
-def _client(repository: str) -> Any:
-    """Import the library of the hub, whose names are loaded as they are used."""
+@contextmanager
+def _client(repository: str) -> Iterator[Any]:
+    """Import the library of the hub; what it raises becomes an error about the repository."""
     try:
         import huggingface_hub.constants
         import huggingface_hub.errors
@@ -96,7 +82,11 @@ def _client(repository: str) -> Any:
             f"{repository}: no such file or folder here, and for hub names huggingface_hub is not "
             f"installed: {install_command('hub')}, or give the path of a model file"
         ) from error
-    return huggingface_hub
+    try:
+        yield huggingface_hub
+    except Exception as error:
+        # Which class a connection error has depends on the HTTP library beneath the client.
+        raise _failure(huggingface_hub, repository, error) from error
 
 
 def _failure(hub: Any, repository: str, error: Exception) -> ModelError:
