@@ -37,7 +37,6 @@ from sat_bench.defaults import (
     WEIGHTINGS,
     WRITTEN,
     Condition,
-    ImportOptions,
     LabelOptions,
     Options,
     SplitOptions,
@@ -62,7 +61,6 @@ if TYPE_CHECKING:
 DEFAULT_GRID = dict(zip(("-sweep-min", "-sweep-max", "-sweep-step"), DEFAULTS.grid, strict=True))
 _TRUTH = {"true": True, "1": True, "t": True, "false": False, "0": False, "f": False}
 _NEGATIVE_NUMBER = re.compile(r"-\.?\d.*")
-COMMANDS = ("import", "split", "label", "agree")
 # A comma in a quoted part of a command does not end it.
 _WORDS = r"""(?:[^,'"\\]|\\.|'[^']*'|"(?:\\.|[^"\\])*")*"""
 _NAME = re.compile(rf"(?:(?<=,)|^)(?:\s*cmd\+?:{_WORDS}|[^,]*)(?=,|$)", re.DOTALL)
@@ -381,30 +379,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _work(arguments: list[str]) -> int:
-    if arguments[:1] == ["import"]:
-        import_options = parse_import_options(arguments[1:])
-        from sat_bench.importing import import_files
-
-        return import_files(import_options)
-    if arguments[:1] == ["split"]:
-        split_options = parse_split_options(arguments[1:])
-        from sat_bench.splitting import tell_sentences
-
-        return tell_sentences(split_options)
-    if arguments[:1] == ["label"]:
-        label_options = parse_label_options(arguments[1:])
-        from sat_bench.agreement import keep_annotators_agreement
-        from sat_bench.labelling import label_talks
-
-        if label_options.adjudicate:
-            first, second = label_options.adjudicate
-            keep_annotators_agreement(label_options.folder, first, second)
-        return label_talks(label_options)
-    if arguments[:1] == ["agree"]:
-        given = parse_agree_options(arguments[1:])
-        from sat_bench.agreement import tell_agreement
-
-        return tell_agreement(given["A"], given["B"], given.get("-format", "text"))
+    if arguments and arguments[0] in COMMANDS:
+        return COMMANDS[arguments[0]](arguments[1:])
     options = parse_options(arguments)
     if options is None:
         tell(f"sat-bench (truemark {__version__})\n")
@@ -447,32 +423,26 @@ def parse_options(arguments: Sequence[str]) -> Options | None:
     return Options(
         models=_models(given),
         compare="-models" in given,
-        tokenizer=given.get("-tokenizer"),
-        corpus=given.get("-corpus"),
-        truth=given.get("-truth"),
         sweeps="-sweep" in given,
         thresholds=thresholds,
-        tolerance=given.get("-tolerance", DEFAULTS.tolerance),
         weights=weights,
-        overlap=given.get("-overlap"),
-        weighting=given.get("-weighting", DEFAULT_WEIGHTING),
-        runtime=given.get("-runtime", DEFAULT_RUNTIME),
-        cache=given.get("-cache"),
-        cluster=given.get("-cluster"),
         timeout_s=given.get("-timeout", DEFAULT_TIMEOUT_S),
-        conditions=given.get("-conditions", (WRITTEN,)),
         shows_conditions="-conditions" in given,
-        record=given.get("-record"),
-        format=given.get("-format", FORMATS[0]),
         per_talk="-per-talk" in given,
         inner="-inner" in given,
         verbose="-v" in given,
         without_effect=tuple(_without_effect(given)),
+        **_values(given, "tokenizer", "corpus", "truth", "tolerance", "overlap", "weighting"),
+        **_values(given, "runtime", "cache", "cluster", "conditions", "record", "format"),
     )
 
 
-def parse_import_options(arguments: Sequence[str]) -> ImportOptions:
-    """Read the options of `sat-bench import`."""
+def _values(given: Mapping[str, Any], *names: str) -> dict[str, Any]:
+    """Return the values of those of the flags that are given; the others keep their defaults."""
+    return {name: given[f"-{name}"] for name in names if f"-{name}" in given}
+
+
+def _import(arguments: Sequence[str]) -> int:
     parser = FlagParser(
         "sat-bench import",
         "Turns pasted transcript text, .srt or .vtt into a corpus file with its header.",
@@ -485,17 +455,14 @@ def parse_import_options(arguments: Sequence[str]) -> ImportOptions:
     paths = tuple(map(Path, given["FILE"]))
     if "-reference" in given and (len(paths) > 1 or paths[0].is_dir()):
         parser.error("-reference goes with one FILE")
-    return ImportOptions(
-        paths=paths,
-        reference=given.get("-reference"),
-        out=given.get("-o"),
-        header={name: given[f"-{name}"] for name in HEADER_NAMES if f"-{name}" in given},
-        force="-force" in given,
-    )
+    from sat_bench.importing import import_files
+
+    header = _values(given, *HEADER_NAMES)
+    reference, out, force = given.get("-reference"), given.get("-o"), "-force" in given
+    return import_files(paths, reference, out, header, force=force)
 
 
-def parse_split_options(arguments: Sequence[str]) -> SplitOptions:
-    """Read the options of `sat-bench split`."""
+def _split(arguments: Sequence[str]) -> int:
     parser = FlagParser(
         "sat-bench split",
         "Splits a text into sentences, one per line; without FILE, or with -, it reads standard"
@@ -505,15 +472,27 @@ def parse_split_options(arguments: Sequence[str]) -> SplitOptions:
     )
     given = parser.parse(arguments)
     file = given.get("FILE", STANDARD_INPUT)
-    return SplitOptions(
+    options = SplitOptions(
         file=None if file == STANDARD_INPUT else expanded(file),
-        model=given.get("-model", DEFAULT_MODEL),
-        tokenizer=given.get("-tokenizer"),
-        threshold=given.get("-threshold"),
         complete="-complete" in given,
         as_json=given.get("-format") == "json",
         timeout_s=given.get("-timeout", DEFAULT_TIMEOUT_S),
+        **_values(given, "model", "tokenizer", "threshold"),
     )
+    from sat_bench.splitting import tell_sentences
+
+    return tell_sentences(options)
+
+
+def _label(arguments: Sequence[str]) -> int:
+    options = parse_label_options(arguments)
+    from sat_bench.agreement import keep_annotators_agreement
+    from sat_bench.labelling import label_talks
+
+    if options.adjudicate:
+        first, second = options.adjudicate
+        keep_annotators_agreement(options.folder, first, second)
+    return label_talks(options)
 
 
 def parse_label_options(arguments: Sequence[str]) -> LabelOptions:
@@ -543,8 +522,7 @@ def parse_label_options(arguments: Sequence[str]) -> LabelOptions:
     )
 
 
-def parse_agree_options(arguments: Sequence[str]) -> Mapping[str, Any]:
-    """Read the options of `sat-bench agree`."""
+def _agree(arguments: Sequence[str]) -> int:
     parser = FlagParser(
         "sat-bench agree",
         "Shows how far two readings of the same talks agree.",
@@ -553,7 +531,13 @@ def parse_agree_options(arguments: Sequence[str]) -> Mapping[str, Any]:
         epilog="A and B are folders of gold, or of annotations such as FOLDER/.annotations/anna;\n"
         "B may also be the name of a system, as for -model.",
     )
-    return parser.parse(arguments)
+    given = parser.parse(arguments)
+    from sat_bench.agreement import tell_agreement
+
+    return tell_agreement(given["A"], given["B"], given.get("-format", "text"))
+
+
+COMMANDS = {"import": _import, "split": _split, "label": _label, "agree": _agree}
 
 
 def _models(given: Mapping[str, Any]) -> tuple[str, ...]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, get_args
@@ -103,17 +102,6 @@ class Options:
     inner: bool = False
     verbose: bool = False
     without_effect: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class ImportOptions:
-    """Which files to turn into corpus files, where to, under which header."""
-
-    paths: tuple[Path, ...]
-    reference: Path | None
-    out: Path | None
-    header: Mapping[str, str]
-    force: bool
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from sat_bench.corpus.loading import load_talk, load_talks
 from sat_bench.corpus.subtitles import read_cues
 from sat_bench.corpus.talks import CorpusError, Talk
 from sat_bench.corpus.transcripts import is_in_lines, parse_transcript, split_header
-from sat_bench.defaults import HEADER_NAMES, ImportOptions
+from sat_bench.defaults import HEADER_NAMES, LINES
 from sat_bench.models.alignment import aligned
 from truemark.command import DONE, FAILED, note, tell
 from truemark.errors import TruemarkError
@@ -36,29 +36,36 @@ _LEAST_KEPT = 0.5
 _WORD = re.compile(r"\S+")
 
 
-def import_files(options: ImportOptions) -> int:
+def import_files(
+    paths: Sequence[Path],
+    reference: Path | None,
+    out: Path | None,
+    header: Mapping[str, str],
+    *,
+    force: bool,
+) -> int:
     """Write the corpus files that are asked for; return 1 when one of several failed."""
-    [first, *others] = options.paths
-    if options.reference is not None:
-        path, talk, remark = import_with_reference(
-            first, options.reference, options.out, options.header, force=options.force
-        )
+    [first, *others] = paths
+    if reference is not None:
+        path, talk, remark = import_with_reference(first, reference, out, header, force=force)
         _tell_written(path, (talk,))
         note(remark)
     elif others or first.is_dir():
-        return _import_several(options)
+        return _import_several(paths, out, header, force=force)
     else:
-        path, talk = import_transcript(first, options.out, options.header, force=options.force)
+        path, talk = import_transcript(first, out, header, force=force)
         _tell_written(path, (talk,))
     return DONE
 
 
-def _import_several(options: ImportOptions) -> int:
+def _import_several(
+    paths: Sequence[Path], out: Path | None, header: Mapping[str, str], *, force: bool
+) -> int:
     """Write the corpus files of files and folders; one that cannot be read stops no other.
 
     The target is then a folder, which is made, and keeps a manifest of what came from where.
     """
-    files, out = list(_files(options.paths)), options.out
+    files = list(_files(paths))
     if out is not None:
         if out.suffix.lower() == ".txt" and not out.is_dir():
             raise CorpusError(f"{out}: several files are imported; name a folder")
@@ -74,9 +81,9 @@ def _import_several(options: ImportOptions) -> int:
                 raise CorpusError(f"{file}: would be written to {target}, like {sources[target]}")
             sources[target] = file
             if _is_pasted(file):
-                talks = import_transcript(file, target, options.header, force=options.force)[1:]
+                talks = import_transcript(file, target, header, force=force)[1:]
             else:
-                talks = _copied(file, target, force=options.force)
+                talks = _copied(file, target, force=force)
         except TruemarkError as error:
             note(f"failed: {error}")
             status = FAILED
@@ -163,13 +170,22 @@ def import_transcript(
     if not _is_pasted(file):
         raise CorpusError(f"{file}: is already a corpus file; copy it into the corpus folder")
     given_header, text, remarks = read_pasted(file)
-    values = {"source": file.name} | given_header | dict(header or {})
-    names = (*HEADER_NAMES, "truth") if is_in_lines(given_header) else HEADER_NAMES
-    content = format_transcript({name.capitalize(): values.get(name, "") for name in names}, text)
+    values = {"source": file.name, **given_header, **(header or {})}
+    truth = given_header["truth"] if is_in_lines(given_header) else ""
+    talk = _written(target, values, text, truth, force=force)
+    return target, replace(talk, remarks=(*remarks, *talk.remarks))
+
+
+def _written(
+    target: Path, header: Mapping[str, str], text: str, truth: str, *, force: bool
+) -> Talk:
+    """Write a corpus file and return its talk."""
+    known = {name.capitalize(): header.get(name, "") for name in HEADER_NAMES}
+    content = format_transcript(known | {"Truth": truth}, text)
     talk = parse_transcript(target, content, "plain")
     check_target(target, force=force)
     write_atomically(target, content)
-    return target, replace(talk, remarks=(*remarks, *talk.remarks))
+    return talk
 
 
 def check_target(target: Path, *, force: bool) -> None:
@@ -241,12 +257,8 @@ def import_with_reference(
         raise CorpusError(
             f"{file}: only {kept:.0%} of it is in {reference}; are they of the same speech?"
         )
-    values = {"source": file.name} | given_header | dict(header or {})
-    head = {name.capitalize(): values.get(name, "") for name in HEADER_NAMES}
-    content = format_transcript(head | {"Truth": "lines"}, "\n".join(lines))
-    talk = parse_transcript(target, content, "plain")
-    check_target(target, force=force)
-    write_atomically(target, content)
+    values = {"source": file.name, **given_header, **(header or {})}
+    talk = _written(target, values, "\n".join(lines), LINES, force=force)
     remark = (
         f"{file}: {kept:.1%} of its characters are in {reference} ({loss}); "
         f"{len(truth.sentences)} sentences there, {len(talk.sentences)} here"
