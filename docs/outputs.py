@@ -22,12 +22,12 @@ import re
 import shlex
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from difflib import unified_diff
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from sat_bench.cli import FLAGS, IMPORT_FLAGS, flag_table
+from sat_bench.cli import FLAGS, IMPORT_FLAGS, Flag
 
 ROOT = Path(__file__).parent.parent
 PAGES = (
@@ -130,6 +130,17 @@ def with_measurement(page: str, name: str, printed: str) -> str:
 
 def _flags(block: re.Match[str]) -> str:
     return f"<!-- flags of: {block[1]} -->\n{flag_table(FLAG_SETS[block[1]])}"
+
+
+def flag_table(flags: Sequence[Flag]) -> str:
+    """Write the flags as a Markdown table."""
+    lines = ["| flag | default | meaning |", "| --- | --- | --- |"]
+    for flag in flags:
+        name = " ".join(filter(None, (flag.name, flag.placeholder)))
+        default = flag.default if flag.placeholder else "off"
+        shown = f"`{default}`" if default and " " not in default and flag.placeholder else default
+        lines.append(" ".join(filter(None, ("|", f"`{name}`", "|", shown, "|", flag.meaning, "|"))))
+    return "\n".join(lines) + "\n"
 
 
 def main() -> int:

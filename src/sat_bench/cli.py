@@ -693,14 +693,3 @@ class FlagParser(Parser):
         if single not in self._names:
             self.error(f"unknown flag {name}{did_you_mean(single, self._names)}")
         return single
-
-
-def flag_table(flags: Sequence[Flag]) -> str:
-    """Write the flags as a Markdown table."""
-    lines = ["| flag | default | meaning |", "| --- | --- | --- |"]
-    for flag in flags:
-        name = " ".join(filter(None, (flag.name, flag.placeholder)))
-        default = flag.default if flag.placeholder else "off"
-        shown = f"`{default}`" if default and " " not in default and flag.placeholder else default
-        lines.append(" ".join(filter(None, ("|", f"`{name}`", "|", shown, "|", flag.meaning, "|"))))
-    return "\n".join(lines) + "\n"

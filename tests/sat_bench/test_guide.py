@@ -4,8 +4,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from docs.outputs import flag_table
 
-from sat_bench.cli import FLAGS, IMPORT_FLAGS, flag_table
+from sat_bench.cli import FLAGS, IMPORT_FLAGS
 
 ROOT = Path(__file__).parents[2]
 GUIDE = ROOT / "docs" / "benchmarking.md"
