@@ -32,6 +32,7 @@ from truemark.sections import Section, as_markdown, facts_of
 from truemark.summary import macro_f1
 from truemark.tables import Markdown, Table, escape_markdown, render
 from truemark.text import one_line
+from truemark.uncertainty import Interval, PairedInterval
 
 _ALL_TALKS = "all"
 # Tables other than the contract's lead with F1, to three digits.
@@ -83,31 +84,27 @@ def _loss_rates(result: Result) -> Iterator[tuple[str, float]]:
 
 
 def _certainty_row(result: Result) -> Row:
-    """Say how sure a result is, under the same names in every form; None where nothing is known."""
-    versus, missed, new = result.versus, result.missed, result.held_out
-    intervals = result.summary.intervals
-    f1, clean = intervals.get("f1"), intervals.get("clean")
-    difference = versus.differences["f1"] if versus else None
-    power = versus.power if versus and versus.verdict == "not distinguishable" else None
-    return {
-        "f1_low": f1.low if f1 and f1.known else None,
-        "f1_high": f1.high if f1 and f1.known else None,
-        "clusters": f1.clusters if f1 else None,
-        "clean": clean.value if clean else None,
-        "clean_low": clean.low if clean and clean.known else None,
-        "clean_high": clean.high if clean and clean.known else None,
-        "out_of_sample_f1": new.f1 if new else None,
-        "out_of_sample_weighted": new.weighted if new else None,
-        "best_threshold": missed.threshold if missed else None,
-        "best_weighted": missed.scores.weighted if missed else None,
-        "difference": difference.value if difference else None,
-        "difference_low": difference.low if difference and difference.known else None,
-        "difference_high": difference.high if difference and difference.known else None,
-        "p_value": versus.p_value if versus else None,
-        "verdict": versus.verdict if versus else None,
-        "smallest_difference": power.smallest_difference if power else None,
-        "language_macro_f1": macro_f1(result.languages),
-    }
+    """Say how sure a result is, as far as that is known."""
+    row: Row = {"language_macro_f1": macro_f1(result.languages)}
+    if f1 := result.summary.intervals.get("f1"):
+        row |= {"clusters": f1.clusters, **_bounds("f1", f1)}
+    if clean := result.summary.intervals.get("clean"):
+        row |= {"clean": clean.value, **_bounds("clean", clean)}
+    if new := result.held_out:
+        row |= {"out_of_sample_f1": new.f1, "out_of_sample_weighted": new.weighted}
+    if missed := result.missed:
+        row |= {"best_threshold": missed.threshold, "best_weighted": missed.scores.weighted}
+    if versus := result.versus:
+        difference = versus.differences["f1"]
+        row |= {"difference": difference.value, **_bounds("difference", difference)}
+        row |= {"p_value": versus.p_value, "verdict": versus.verdict}
+        if versus.power and versus.verdict == "not distinguishable":
+            row["smallest_difference"] = versus.power.smallest_difference
+    return row
+
+
+def _bounds(name: str, interval: Interval | PairedInterval) -> Row:
+    return {f"{name}_low": interval.low, f"{name}_high": interval.high} if interval.known else {}
 
 
 def _measures(report: Report, result: Result) -> Row:

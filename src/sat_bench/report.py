@@ -167,12 +167,20 @@ def results_of(
         outcome if isinstance(outcome, Failed) else result_of(outcome, options, data)
         for outcome in outcomes
     ]
-    versus = {
-        str(condition): iter(_versus_first(results, condition)) for condition in options.conditions
-    }
+    versus: dict[int, Versus] = {}  # by the place of the result
+    for condition in options.conditions:
+        same = {
+            place: result
+            for place, result in enumerate(results)
+            if isinstance(result, Result) and result.condition == condition
+        }
+        if len(same) > 1:
+            runs, summaries = zip(*((one.run, one.summary) for one in same.values()), strict=True)
+            _, *others = same
+            versus |= zip(others, compare(runs, summaries=summaries).against, strict=True)
     compared: list[Result | Failed] = []
     written_f1 = 0.0
-    for result in results:
+    for place, result in enumerate(results):
         if isinstance(result, Failed):
             compared.append(result)
             continue
@@ -180,7 +188,7 @@ def results_of(
         if result.condition == WRITTEN:
             written_f1 = f1
         loss = None if result.condition == WRITTEN else written_f1 - f1
-        compared.append(replace(result, versus=next(versus[result.condition]), f1_loss=loss))
+        compared.append(replace(result, versus=versus.get(place), f1_loss=loss))
     return tuple(compared)
 
 
@@ -191,19 +199,6 @@ def result_of(measured: Measured, options: Options, data: str) -> Result:
     run = run_of(measured, optimum.threshold, options, data)
     missed = _missed_by_the_grid(measured.measurement, optimum, run) if options.sweeps else None
     return Result(measured, run, points, optimum, summarise(run), missed)
-
-
-def _versus_first(results: Sequence[Result | Failed], condition: str) -> tuple[Versus | None, ...]:
-    """Compare the runs of a condition with the first of them; None for the first itself."""
-    same = [
-        result
-        for result in results
-        if not isinstance(result, Failed) and result.condition == condition
-    ]
-    if len(same) < 2:
-        return (None,)
-    summaries = [result.summary for result in same]
-    return (None, *compare([result.run for result in same], summaries=summaries).against)
 
 
 def _missed_by_the_grid(measurement: Measurement, tried: SweepPoint, run: Run) -> SweepPoint | None:
