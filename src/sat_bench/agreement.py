@@ -27,15 +27,11 @@ from truemark.labelling.agreement import (
 from truemark.labelling.storage import FOLDER, Annotation, read_annotations
 from truemark.sections import Form, show
 
-_CLOSED = re.compile(r"[\"'”’»›]$")
-_BRACKET = re.compile(r"[)\]}）］]$")
-_ELLIPSIS = re.compile(r"(?:…|\.\.)$")
-_SHORT = re.compile(r"(?:\b\w{1,3}|\.\w+|\d)\.$")
 _KINDS = (
-    (_CLOSED, "closing quote"),
-    (_BRACKET, "bracket"),
-    (_ELLIPSIS, "ellipsis"),
-    (_SHORT, "full stop of a short word or number"),
+    (re.compile(r"[\"'”’»›]$"), "closing quote"),
+    (re.compile(r"[)\]}）］]$"), "bracket"),
+    (re.compile(r"(?:…|\.\.)$"), "ellipsis"),
+    (re.compile(r"(?:\b\w{1,3}|\.\w+|\d)\.$"), "full stop of a short word or number"),
     (re.compile(r"[.。]$"), "full stop"),
     (re.compile(r"[?!？！]$"), "question or exclamation mark"),
     (re.compile(r"[,;:–—、，；：-]$"), "comma, colon or dash"),

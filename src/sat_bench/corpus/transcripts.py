@@ -27,10 +27,12 @@ def parse_transcript(path: Path, content: str, truth: Truth) -> Talk:
     header, body, body_line = split_header(content)
     source = header.get("source", "")
     if not source:
+        folder = path.parent
+        mending = shlex.join(["sat-bench", "import", str(folder), "-o", str(folder / "corpus")])
         raise CorpusError(
             f"{path}:1: the header has no '# Source: …' line; "
             "add one above the transcript, followed by a blank line, or fix the whole folder: "
-            f"{_mending(path.parent)}"
+            f"{mending}"
         )
     stated = header.get("truth", "").strip().casefold()
     if stated not in ("", LINES):
@@ -56,10 +58,6 @@ def parse_transcript(path: Path, content: str, truth: Truth) -> Talk:
         remarks=tuple(_stray_header_lines(path, body, body_line)),
         truth=given,
     )
-
-
-def _mending(folder: Path) -> str:
-    return shlex.join(["sat-bench", "import", str(folder), "-o", str(folder / "corpus")])
 
 
 def is_in_lines(header: Mapping[str, str]) -> bool:

@@ -87,7 +87,17 @@ def find_system(
     if is_model_name(name):
         return find_model(name, tokenizer)
     try:
-        return _find_other(name, timeout_s)
+        match name.partition(":")[0]:
+            case "lib":
+                return library_system(name)
+            case "py":
+                return callable_system(name)
+            case "file":
+                return stored_system(name)
+            case "llm":
+                return language_model_system(name, timeout_s)
+            case _:
+                return program_system(name, timeout_s)
     except ModelError:
         raise
     except TruemarkError as error:
@@ -98,20 +108,6 @@ def is_model_name(name: str) -> bool:
     """Whether the name refers to the files of a SaT model."""
     kind, colon, _ = name.partition(":")
     return not (colon and kind in KINDS)
-
-
-def _find_other(name: str, timeout_s: float) -> System:
-    match name.partition(":")[0]:
-        case "lib":
-            return library_system(name)
-        case "py":
-            return callable_system(name)
-        case "file":
-            return stored_system(name)
-        case "llm":
-            return language_model_system(name, timeout_s)
-        case _:
-            return program_system(name, timeout_s)
 
 
 def is_bundled(name: str) -> bool:

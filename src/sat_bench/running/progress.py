@@ -38,7 +38,8 @@ def watch_answers(
 ) -> Iterator[BoundaryModel]:
     """Let each talk that the model answers move a bar, which is gone afterwards."""
     with _progress() as progress:
-        bar = progress.add_task(name, total=characters, done=0, talks=talks, unit="characters")
+        end = name if len(name) <= _LONGEST_NAME else f"…{name[1 - _LONGEST_NAME :]}"
+        bar = progress.add_task(end, total=characters, done=0, talks=talks, unit="characters")
         done = 0
 
         def advance(answered: int) -> None:
@@ -60,16 +61,9 @@ def watch_reading(files: Sequence[Path]) -> Iterator[Path]:
 
 def _progress() -> Progress:
     from rich.console import Console
-    from rich.progress import BarColumn, Progress, ProgressColumn, Task
+    from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn
     from rich.table import Column
     from rich.text import Text
-
-    class Name(ProgressColumn):
-        """Shows the end of the model's name as it is: its brackets are not markup."""
-
-        def render(self, task: Task) -> Text:
-            name = task.description
-            return Text(name if len(name) <= _LONGEST_NAME else f"…{name[1 - _LONGEST_NAME :]}")
 
     class Pace(ProgressColumn):
         """Shows talks done, characters per second and time left."""
@@ -81,7 +75,8 @@ def _progress() -> Progress:
 
     # A bar of more than one line flickers, so the name is cut and the bar itself shrinks.
     return Progress(
-        Name(Column(no_wrap=True)),
+        # The brackets of a name are not markup.
+        TextColumn("{task.description}", markup=False, table_column=Column(no_wrap=True)),
         BarColumn(bar_width=None, table_column=Column(ratio=1)),
         Pace(Column(no_wrap=True)),
         console=Console(stderr=True),
