@@ -47,7 +47,6 @@ class Reading:
 
 
 def tell_agreement(first: str, second: str, form: Form) -> int:
-    """Print how far two readings agree."""
     tell(show(agreement_sections(agreement(first, second), "talk"), form))
     return DONE
 

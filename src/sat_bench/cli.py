@@ -496,7 +496,6 @@ def _label(arguments: Sequence[str]) -> int:
 
 
 def parse_label_options(arguments: Sequence[str]) -> LabelOptions:
-    """Read the options of `sat-bench label`."""
     parser = FlagParser(
         "sat-bench label",
         "Opens a page for marking sentence ends; the gold is written to FOLDER/gold.",

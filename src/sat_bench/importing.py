@@ -179,7 +179,6 @@ def import_transcript(
 def _written(
     target: Path, header: Mapping[str, str], text: str, truth: str, *, force: bool
 ) -> Talk:
-    """Write a corpus file and return its talk."""
     known = {name.capitalize(): header.get(name, "") for name in HEADER_NAMES}
     content = format_transcript(known | {"Truth": truth}, text)
     talk = parse_transcript(target, content, "plain")

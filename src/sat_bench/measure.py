@@ -77,7 +77,6 @@ class Evaluation:
 
     @property
     def counts(self) -> Counts:
-        """The counts of all talks together."""
         return total(counts for _, counts in self.talks)
 
     def scores(self, weights: Weights = EQUAL_WEIGHTS) -> Scores:
@@ -362,7 +361,6 @@ class Stopwatch:
 
 
 def _answers(model: AnyModel, talks: Iterable[Talk]) -> Iterator[tuple[Talk, Probabilities]]:
-    """Give each talk with its probabilities, in order."""
     if isinstance(model, TalkModel):
         return ((talk, model.probabilities_of(talk)) for talk in talks)
     return tagged_answers(model, ((talk.text, talk) for talk in talks))

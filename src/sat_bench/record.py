@@ -286,7 +286,6 @@ def identity_of(system: System, options: Options) -> dict[str, str]:
 
 
 def kind_of(system: System) -> str:
-    """Name the kind of the system in a word."""
     kind, colon, _ = system.name.partition(":")
     return kind if colon and not isinstance(system, ModelFiles) else "sat"
 
@@ -358,7 +357,6 @@ def with_findings(run: Run, measured: Measured, talks: Iterable[Talk]) -> Run:
 
 
 def _below(scored: ScoredPositions, threshold: float) -> ScoredPositions:
-    """Keep the places that are not predicted."""
     low = scored.scores <= threshold
     return ScoredPositions(scored.positions[low], scored.scores[low])
 

@@ -448,10 +448,22 @@ def _remarks(result: Result, options: Options) -> Iterator[str]:
 
 
 def _certainty_lines(result: Result) -> Iterator[str]:
-    if result.summary.intervals:
-        yield "; ".join((_interval_line(result.summary), *_resampled(result.summary)))
-    if result.held_out:
-        yield _out_of_sample_line(result.held_out, result.best.scores)
+    if intervals := result.summary.intervals:
+        named = (
+            ("F1", intervals["f1"]),
+            ("precision", intervals["precision"]),
+            ("recall", intervals["recall"]),
+            ("talks without a mistake", intervals["clean"]),
+        )
+        shown = ", ".join(f"{name} {score_text(interval)}" for name, interval in named)
+        yield "; ".join((shown, *_resampled(result.summary)))
+    if new := result.held_out:
+        here = result.best.scores
+        yield (
+            f"out of sample F1 {new.f1:.3f}, Weighted {new.weighted:.3f}, with the threshold of "
+            f"each talk chosen on the others; {_signed(new.f1 - here.f1)} and "
+            f"{_signed(new.weighted - here.weighted)} against the optimum on all of them"
+        )
 
 
 def changed_text(loss: Loss) -> bool:
@@ -484,31 +496,10 @@ def _shape_lines(result: Result) -> Iterator[str]:
         )
 
 
-def _interval_line(summary: Summary) -> str:
-    return ", ".join(
-        f"{name} {score_text(interval)}"
-        for name, interval in (
-            ("F1", summary.intervals["f1"]),
-            ("precision", summary.intervals["precision"]),
-            ("recall", summary.intervals["recall"]),
-            ("talks without a mistake", summary.intervals["clean"]),
-        )
-    )
-
-
 def _resampled(summary: Summary) -> list[str]:
-    """Say what intervals are over, and what is wrong with them."""
     f1 = summary.intervals.get("f1")
     over = [f"95% intervals over {counted(f1.clusters, *summary.nouns)}"] if f1 and f1.known else []
     return [*over, *interval_remarks(summary)]
-
-
-def _out_of_sample_line(new: Scores, here: Scores) -> str:
-    return (
-        f"out of sample F1 {new.f1:.3f}, Weighted {new.weighted:.3f}, with the threshold of each "
-        f"talk chosen on the others; {_signed(new.f1 - here.f1)} and "
-        f"{_signed(new.weighted - here.weighted)} against the optimum on all of them"
-    )
 
 
 def _signed(difference: float) -> str:

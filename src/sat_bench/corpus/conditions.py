@@ -52,7 +52,6 @@ def under_condition(talk: Talk, condition: Condition) -> Talk:
 
 
 def _change(talk: Talk, condition: Condition) -> Callable[[str], str]:
-    """Return the function that changes one sentence."""
     match condition:
         case "written":
             return str

@@ -59,7 +59,6 @@ class TextModel:
     split: Split
 
     def probabilities_many(self, texts: Iterable[str]) -> Iterator[Probabilities]:
-        """Answer each text, in order."""
         return map(self.probabilities, texts)
 
     def probabilities(self, text: str) -> Probabilities:

@@ -57,7 +57,6 @@ class StoredPredictions:
         return {"predictions": data_hash(*parts)}
 
     def probabilities_of(self, talk: Talk) -> Probabilities:
-        """Read what the folder has for the talk."""
         written = talk.condition == WRITTEN
         wanted = talk.id if written else f"{talk.condition}/{talk.id}"
         file = self.files.get(wanted)

@@ -123,7 +123,6 @@ def languages_of(name: str) -> frozenset[str]:
 
 
 def int8_name(name: str) -> str:
-    """Return the name of the model's int8 copy."""
     return name if _means_int8(name) else name + INT8_SUFFIX
 
 

@@ -57,7 +57,6 @@ class Tokenizer:
         self.highest_id = self._processor.get_piece_size() - 1 + ID_SHIFT
 
     def encode(self, text: str, *, chunk: int = CHUNK_CHARACTERS) -> Tokens:
-        """Encode the whole text."""
         parts = list(self.encode_chunks(text, chunk=chunk))
         if len(parts) == 1:
             return parts[0]

@@ -107,7 +107,6 @@ class WindowAverage:
 
 
 def sigmoid(logits: FloatArray) -> FloatArray:
-    """Turn logits into probabilities."""
     # The exponent is never positive, so nothing overflows and small values keep their digits.
     small: FloatArray = np.exp(-np.abs(logits))
     return np.where(logits >= 0, 1, small).astype(np.float32) / (1 + small)

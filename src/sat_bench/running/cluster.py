@@ -62,7 +62,6 @@ class Cluster:
     def model(
         self, files: ModelFiles, reach: Reach, runtime: Runtime = DEFAULT_RUNTIME
     ) -> ClusterModel:
-        """Let the workers run the model."""
         paths = (files.model, files.tokenizer)
         model, tokenizer = map(SharedFile, (str(path.resolve()) for path in paths), files.checksums)
         request = ModelRequest(model, tokenizer, reach, runtime)
@@ -111,7 +110,6 @@ class ClusterModel:
     characters_per_s: float = 0.0  # of one worker, once it is known
 
     def probabilities_many(self, texts: Iterable[str]) -> Iterator[Probabilities]:
-        """Give the probabilities of each text, in order."""
         waiting: deque[_Portion] = deque()
         try:
             for together in self._portions(texts):

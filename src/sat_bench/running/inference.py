@@ -159,7 +159,6 @@ class CachedModel:
         return f"{self._hits} of {self._texts} talks taken from the cache {self._cache.folder}"
 
     def probabilities_many(self, texts: Iterable[str]) -> Iterator[Probabilities]:
-        """Give the probabilities of each text, in order."""
         # Consecutive texts that are not in the cache go through the model together; a hit ends the
         # run, so that at most one text is read beyond what the model itself reads ahead.
         for missing, entries in groupby(map(self._look_up, texts), lambda entry: entry[2] is None):

@@ -25,7 +25,6 @@ class WatchedModel:
         self._model, self._done = model, done
 
     def probabilities_many(self, texts: Iterable[str]) -> Iterator[Probabilities]:
-        """Give the probabilities of each text, in order."""
         lengths = ((text, len(text)) for text in texts)
         for length, probabilities in tagged_answers(self._model, lengths):
             self._done(length)
