@@ -178,6 +178,7 @@ def run_of(measured: Measured, threshold: float, options: Options, data: str) ->
     `data` is the checksum of the corpus.
     """
     system, measurement = measured.system, measured.measurement
+    names = _numbered((talk.id for talk in measurement.talks), " #")
     return Run(
         tool=TOOL,
         version=__version__,
@@ -197,7 +198,10 @@ def run_of(measured: Measured, threshold: float, options: Options, data: str) ->
             own_threshold=default_threshold(system) if measurement.graded else None,
             tolerance=options.tolerance,
         ),
-        units=_distinct(_unit(talk, threshold) for talk in measurement.talks),
+        units=tuple(
+            _unit(name, talk, threshold)
+            for name, talk in zip(names, measurement.talks, strict=True)
+        ),
         held_out=_held_out(measured, options) if options.sweeps else None,
         words=WORDS,
         corpus=options.corpus.resolve().name if options.corpus else BUNDLED,
@@ -290,10 +294,10 @@ def kind_of(system: System) -> str:
     return kind if colon and not isinstance(system, ModelFiles) else "sat"
 
 
-def _unit(talk: MeasuredTalk, threshold: float) -> Unit:
+def _unit(name: str, talk: MeasuredTalk, threshold: float) -> Unit:
     counts = counts_at([talk.curve], threshold)
     return Unit(
-        talk.id,
+        name,
         counts.tp,
         counts.fp,
         counts.fn,
@@ -303,15 +307,14 @@ def _unit(talk: MeasuredTalk, threshold: float) -> Unit:
     )
 
 
-def _distinct(units: Iterable[Unit]) -> tuple[Unit, ...]:
-    """Number the later ones of units that share a name."""
+def _numbered(names: Iterable[str], mark: str) -> list[str]:
+    """Number the later ones of equal names, after the mark."""
     seen: Counter[str] = Counter()
-    named = []
-    for unit in units:
-        seen[unit.id] += 1
-        times = seen[unit.id]
-        named.append(replace(unit, id=f"{unit.id} #{times}") if times > 1 else unit)
-    return tuple(named)
+    distinct = []
+    for name in names:
+        seen[name] += 1
+        distinct.append(f"{name}{mark}{seen[name]}" if seen[name] > 1 else name)
+    return distinct
 
 
 def _held_out(measured: Measured, options: Options) -> HeldOut | None:
@@ -485,8 +488,9 @@ def record_paths(
     A path with `{model}` or `{condition}` in it is a pattern, one that ends in .json a file, any
     other a folder.
     """
+    parts = (_NOT_IN_NAMES.sub("-", model).strip("-.") or "model" for model in models)
     paths = tuple(
-        _path(path, name, condition) for name in _file_names(models) for condition in conditions
+        _path(path, name, condition) for name in _numbered(parts, "-") for condition in conditions
     )
     for file, runs in Counter(paths).items():
         if runs > 1:
@@ -514,14 +518,3 @@ def _path(path: Path, name: str, condition: Condition) -> Path:
     if path.suffix == ".json" and not path.is_dir():
         return path
     return path / (f"{name}{SUFFIX}" if condition == WRITTEN else f"{name}.{condition}{SUFFIX}")
-
-
-def _file_names(models: Sequence[str]) -> list[str]:
-    """Turn the models into parts of file names; of equal ones the later are numbered."""
-    seen: Counter[str] = Counter()
-    names = []
-    for model in models:
-        name = _NOT_IN_NAMES.sub("-", model).strip("-.") or "model"
-        seen[name] += 1
-        names.append(f"{name}-{seen[name]}" if seen[name] > 1 else name)
-    return names

@@ -33,8 +33,7 @@ class Reach:
 
     def sharing(self, overlap: int | None, weighting: Weighting = DEFAULT_WEIGHTING) -> Reach:
         """Return the same window with this weighting, and this overlap unless it is None."""
-        if overlap is None:
-            return Reach(self.window, self.overlap, weighting)
+        overlap = self.overlap if overlap is None else overlap
         if overlap >= self.window:
             raise TruemarkError(
                 f"an overlap of {overlap} tokens is too long for this model, which reads "
