@@ -53,10 +53,7 @@ def _cache_folder() -> Path:
 def _quantize(source: Path) -> bytes | None:
     require("quantize", "an int8 copy of a model", "onnx")
     import onnx
-    from onnxruntime.quantization import (
-        QuantType,
-        quantize_dynamic,
-    )
+    from onnxruntime.quantization import QuantType, quantize_dynamic
 
     Network(source)
     model = onnx.load(source, load_external_data=False)

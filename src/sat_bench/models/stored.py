@@ -11,14 +11,13 @@ from pathlib import Path
 from sat_bench.corpus.talks import Talk
 from sat_bench.defaults import WRITTEN
 from sat_bench.models.answers import LEAST_KEPT, printed_answer, read_answer
-from sat_bench.models.protocol import ModelError, Probabilities
+from sat_bench.models.protocol import ModelError, Probabilities, listed
 from truemark.errors import TruemarkError
 from truemark.files import checksum, expanded, read_text
 from truemark.jsontext import shown
 from truemark.signature import data_hash
 
 ENDINGS = (".txt", ".json", ".jsonl")
-_LISTED = 3
 
 
 @dataclass(frozen=True)
@@ -61,9 +60,10 @@ class StoredPredictions:
         wanted = talk.id if written else f"{talk.condition}/{talk.id}"
         file = self.files.get(wanted)
         if file is None:
+            names = [file.relative_to(self.folder).as_posix() for file in self.files.values()]
             raise ModelError(
                 f"{self.name}: no predictions for the talk {talk.id!r}; expected "
-                f"{wanted}.txt, .json or .jsonl, found {self._listed()}"
+                f"{wanted}.txt, .json or .jsonl, found {listed(names, 3)}"
             )
         content, is_json = read_text(file), file.suffix.lower() == ".json"
         try:
@@ -71,11 +71,6 @@ class StoredPredictions:
             return read_answer(talk.text, answer, LEAST_KEPT)
         except TruemarkError as error:
             raise ModelError(f"{self.name}: {file.name}: {error}") from error
-
-    def _listed(self) -> str:
-        names = [file.relative_to(self.folder).as_posix() for file in self.files.values()]
-        more = [f"{len(names) - _LISTED} more"] if len(names) > _LISTED else []
-        return ", ".join(names[:_LISTED] + more) or "nothing"
 
 
 def stored_system(name: str) -> StoredPredictions:

@@ -19,7 +19,7 @@ from sat_bench.models.custom import callable_system, program_system
 from sat_bench.models.hub import download_model, download_tokenizer, is_hub_name
 from sat_bench.models.language_models import language_model_system
 from sat_bench.models.libraries import library_system
-from sat_bench.models.protocol import ModelError, ModelNotFound, TokenizerError
+from sat_bench.models.protocol import ModelError, ModelNotFound, TokenizerError, listed
 from sat_bench.models.quantising import int8_path, quantized
 from sat_bench.models.stored import StoredPredictions, stored_system
 from truemark.errors import TruemarkError
@@ -170,7 +170,7 @@ def find_tokenizer(name: str, path: Path) -> Path:
         return others[0]
     raise TokenizerError(
         f"{name}: no tokenizer found; looked for {TOKENIZER_NAME} or a single *.model file in "
-        f"{path.resolve()}, found {_listed(others)}; give its path with -tokenizer"
+        f"{path.resolve()}, found {_names(others)}; give its path with -tokenizer"
     )
 
 
@@ -206,11 +206,9 @@ def _only_model(folder: Path) -> Path:
         return models[0]
     raise ModelNotFound(
         f"{folder}: expected {' or '.join(MODEL_NAMES)} or a single .onnx file in this folder, "
-        f"found {_listed(models or folder.iterdir())}; give the path of the file"
+        f"found {_names(models or folder.iterdir())}; give the path of the file"
     )
 
 
-def _listed(files: Iterable[Path], most: int = 6) -> str:
-    names = sorted(file.name for file in files if not file.name.startswith("."))
-    more = [f"{len(names) - most} more"] if len(names) > most else []
-    return ", ".join(names[:most] + more) or "nothing"
+def _names(files: Iterable[Path]) -> str:
+    return listed(sorted(file.name for file in files if not file.name.startswith(".")), 6)

@@ -44,7 +44,6 @@ _LIBRARIES = ("onnxruntime", "sentencepiece")
 
 
 Tag = TypeVar("Tag")
-Watch = Callable[[str, BoundaryModel], AbstractContextManager[BoundaryModel]]
 
 
 def _silent(line: str) -> None:
@@ -63,7 +62,7 @@ class Inference:
     cache: ProbabilityCache | None = None
     cluster: Cluster | None = None
     note: Callable[[str], None] = _silent
-    watch: Watch | None = None
+    watch: Callable[[str, BoundaryModel], AbstractContextManager[BoundaryModel]] | None = None
     timeout_s: float = DEFAULT_TIMEOUT_S
     weighting: Weighting = DEFAULT_WEIGHTING
     runtime: Runtime = DEFAULT_RUNTIME
