@@ -29,7 +29,7 @@ from sat_bench.models.systems import find_model
 from sat_bench.running import cluster as cluster_module
 from sat_bench.running.cluster import Cluster, ClusterModel, connected
 from sat_bench.running.inference import Inference
-from sat_bench.running.workers import ModelRequest, SharedFile, local_scheduler
+from sat_bench.running.workers import ModelRequest, local_scheduler
 from truemark.curve import grid
 from truemark.errors import TruemarkError
 from truemark.imports import install_command
@@ -126,8 +126,7 @@ def test_workers_without_the_files_are_sent_them(cluster: Cluster, noisy_model: 
     files = find_model(str(noisy_model))
     model = cluster.model(files, Reach(510, 32))
     assert isinstance(model.request, ModelRequest)
-    elsewhere = SharedFile("/on/another/machine", model.request.model.checksum)
-    model.request = replace(model.request, model=elsewhere)
+    model.request = replace(model.request, model="/on/another/machine")
     here = measured_at(files, talks(20), THRESHOLDS, inference=Inference(overlap=32))
     assert counted(measure(model, talks(20)), THRESHOLDS) == here
     assert model.files_sent == 1
@@ -139,8 +138,7 @@ def test_a_file_that_differs_over_there_is_not_taken(
     files = find_model(str(noisy_model))
     model = cluster.model(files, Reach(510, 16))
     assert isinstance(model.request, ModelRequest)
-    other = SharedFile(str(model_path), model.request.model.checksum)
-    model.request = replace(model.request, model=other)
+    model.request = replace(model.request, model=str(model_path))
     here = measured_at(files, talks(4), THRESHOLDS, inference=Inference(overlap=16))
     assert counted(measure(model, talks(4)), THRESHOLDS) == here
 

@@ -23,7 +23,7 @@ from sat_bench.models.boundaries import (
     sentence_ends,
     sentences,
 )
-from sat_bench.models.cards import ForeignTextWarning, foreign_text, longest_window, reach_of
+from sat_bench.models.cards import ForeignTextWarning, Reach, foreign_text, longest_window, reach_of
 from sat_bench.models.network import Network
 from sat_bench.models.protocol import FloatArray, IntArray, ModelNotFound, Probabilities
 from sat_bench.models.runtimes import available_cores
@@ -319,6 +319,24 @@ class Segmenter:
     def _count_text(self) -> None:
         with self._lock:
             self.texts_run += 1
+
+
+def open_segmenter(
+    model: Path, tokenizer: Path, reach: Reach, runtime: Runtime, threads: int | None = None
+) -> Segmenter:
+    """Load a model to measure: the numbers of a talk must not depend on other talks."""
+    # Windows of several texts in one batch would let the other talks of a corpus, and the worker
+    # that a talk is on, change them.
+    return Segmenter(
+        model,
+        tokenizer,
+        window=reach.window,
+        overlap=reach.overlap,
+        weighting=reach.weighting,
+        batch_tokens=0,
+        threads=threads,
+        runtime=runtime,
+    )
 
 
 def _timed(

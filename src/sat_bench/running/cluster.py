@@ -22,7 +22,6 @@ from sat_bench.running.workers import (
     MissingFileError,
     ModelRequest,
     Request,
-    SharedFile,
     SystemRequest,
     keep_on_worker,
     local_scheduler,
@@ -63,8 +62,8 @@ class Cluster:
         self, files: ModelFiles, reach: Reach, runtime: Runtime = DEFAULT_RUNTIME
     ) -> ClusterModel:
         paths = (files.model, files.tokenizer)
-        model, tokenizer = map(SharedFile, (str(path.resolve()) for path in paths), files.checksums)
-        request = ModelRequest(model, tokenizer, reach, runtime)
+        model, tokenizer = (str(path.resolve()) for path in paths)
+        request = ModelRequest(model, tokenizer, files.checksums, reach, runtime)
         return ClusterModel(self, request, dict(zip(files.checksums, paths, strict=True)))
 
     def system(self, name: str, timeout_s: float) -> ClusterModel:

@@ -23,7 +23,7 @@ from sat_bench.defaults import (
 from sat_bench.models.answers import TextSystem
 from sat_bench.models.cards import Reach
 from sat_bench.models.protocol import AnyModel, BoundaryModel, Probabilities
-from sat_bench.models.segmenter import Segmenter
+from sat_bench.models.segmenter import open_segmenter
 from sat_bench.models.stored import StoredPredictions
 from sat_bench.models.systems import ModelFiles, System
 from sat_bench.running.cache import ProbabilityCache
@@ -98,19 +98,9 @@ class Inference:
             return self.cluster.system(system.name, self.timeout_s)
         if not isinstance(system, ModelFiles):
             return stack.enter_context(system.opened())
-        # Windows of several texts in one batch would let the other talks of a corpus, and the
-        # worker that a talk is on, change the numbers of a talk.
         reach = self._reach(system)
         return stack.enter_context(
-            Segmenter(
-                system.model,
-                system.tokenizer,
-                window=reach.window,
-                overlap=reach.overlap,
-                weighting=reach.weighting,
-                batch_tokens=0,
-                runtime=self.runtime,
-            )
+            open_segmenter(system.model, system.tokenizer, reach, self.runtime)
         )
 
     def _reach(self, system: ModelFiles) -> Reach:

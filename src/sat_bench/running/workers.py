@@ -25,7 +25,7 @@ from sat_bench.defaults import Runtime
 from sat_bench.models.answers import TextSystem
 from sat_bench.models.cards import Reach
 from sat_bench.models.protocol import Probabilities
-from sat_bench.models.segmenter import Segmenter
+from sat_bench.models.segmenter import Segmenter, open_segmenter
 from sat_bench.models.systems import find_system
 from truemark import __version__
 from truemark.errors import TruemarkError
@@ -58,19 +58,16 @@ _lock = threading.Lock()
 
 
 @dataclass(frozen=True, slots=True)
-class SharedFile:
-    """A file of the client; a worker on another machine may have it, or is sent its content."""
-
-    path: str
-    checksum: str
-
-
-@dataclass(frozen=True, slots=True)
 class ModelRequest:
-    """Which model must read a text, and which version of truemark."""
+    """Which model must read a text, and which version of truemark.
 
-    model: SharedFile
-    tokenizer: SharedFile
+    The paths are the client's, the checksums those of both files: a worker on another machine may
+    have the files too, or is sent their content.
+    """
+
+    model: str
+    tokenizer: str
+    checksums: tuple[str, str]
     reach: Reach
     runtime: Runtime
     version: str = __version__
@@ -136,23 +133,19 @@ def _load(request: Request) -> Segmenter | _SharedSystem:
     if isinstance(request, SystemRequest):
         return _SharedSystem(request.name, request.timeout_s)
     worker = get_worker()
-    return Segmenter(
-        _local_path(request.model, worker),
-        _local_path(request.tokenizer, worker),
-        window=request.reach.window,
-        overlap=request.reach.overlap,
-        weighting=request.reach.weighting,
-        batch_tokens=0,
-        threads=worker.state.nthreads,
-        runtime=request.runtime,
+    model, tokenizer = (
+        _local_path(path, digest, worker)
+        for path, digest in zip((request.model, request.tokenizer), request.checksums, strict=True)
     )
+    threads = worker.state.nthreads
+    return open_segmenter(model, tokenizer, request.reach, request.runtime, threads)
 
 
-def _local_path(file: SharedFile, worker: Worker) -> Path:
-    for path in (Path(file.path), _sent_copy(file.checksum, worker)):
-        if path.is_file() and checksum(path) == file.checksum:
+def _local_path(client_path: str, digest: str, worker: Worker) -> Path:
+    for path in (Path(client_path), _sent_copy(digest, worker)):
+        if path.is_file() and checksum(path) == digest:
             return path
-    raise MissingFileError(file.path)
+    raise MissingFileError(client_path)
 
 
 def _sent_copy(digest: str, worker: Worker) -> Path:
