@@ -13,29 +13,14 @@ from cal_ai.benchmark.mistakes import (
     mistakes_of,
     shown_span,
 )
-from cal_ai.benchmark.report import (
-    SCORE_COLUMNS,
-    Finished,
-    calibration_table,
-    category_rows,
-    extractor_line,
-    interval_line,
-    repeat_lines,
-    replayed_count,
-    sample_counts,
-    score_row,
-    spent_facts,
-    targets_line,
-    tokens_line,
-)
+from cal_ai.benchmark.report import NO_HEAD, Finished, run_rows, run_sections, tokens_line
 from cal_ai.benchmark.scoring import Failed, Result, Scored, Unscored, event_scores
 from cal_ai.benchmark.sidecar import ExpectedEvent
 from cal_ai.events import Event
 from truemark.counts import Counts, total
 from truemark.records import Finding, Unit
 from truemark.sections import Section, as_markdown, comparison_sections
-from truemark.signature import data_hash
-from truemark.tables import Markdown, Table, escape_markdown, render
+from truemark.tables import Markdown, Table, escape_markdown
 from truemark.text import one_line, shortened
 
 EVENT_COLUMNS = ("", "expected", "extracted", "differs")
@@ -44,7 +29,7 @@ _CONTENT_COLUMNS = ("sample", "f1", "tp", "fp", "fn", "mistakes")
 
 def markdown_report(finished: Finished, ai_summary: Sequence[Section]) -> Iterator[str]:
     """Write the page: summary tables, then every sample, worst first, then the AI summary."""
-    sections = list(_report_sections(finished))
+    overview, *sections = [*run_sections(finished), *_more_sections(finished)]
     samples = worst_first(finished.results, finished.plan.repeats)
     contents = contents_table(samples, finished.run.findings)
     headings = [section.heading for section in sections if section.heading]
@@ -53,7 +38,7 @@ def markdown_report(finished: Finished, ai_summary: Sequence[Section]) -> Iterat
         for heading in (*headings, "Samples", "AI summary")
     ]
     yield "# Calendar extraction benchmark\n\n"
-    yield render(_run_table(finished), "markdown") + "\n"
+    yield as_markdown([overview]) + "\n"
     yield "".join(links) + "\n"
     yield as_markdown([*sections, Section("Samples", tables=[contents])]) + "\n"
     for number, answers in enumerate(samples, start=1):
@@ -63,54 +48,29 @@ def markdown_report(finished: Finished, ai_summary: Sequence[Section]) -> Iterat
     yield as_markdown(ai_summary, level=3)
 
 
-def _report_sections(finished: Finished) -> Iterator[Section]:
-    """Show in the report, before the samples."""
-    yield Section(
-        "Scores", tables=[Table(SCORE_COLUMNS, (score_row("overall", finished.summary),))]
+def _more_sections(finished: Finished) -> Iterator[Section]:
+    """Show what the console leaves out, or has in a few words."""
+    run, plan = finished.run, finished.plan
+    identity = ", ".join(f"{name} {value}" for name, value in run.system.identity.items())
+    rows = (
+        ("started", plan.started.isoformat(" ", "seconds")),
+        ("folder", one_line_of(str(plan.samples.folder))),
+        *((name, one_line_of(value)) for name, value in run_rows(finished)),
+        ("signature of", one_line_of(finished.signature)),
+        ("system", f"{run.system_id} ({one_line_of(identity)})"),
     )
-    yield Section(sentences=[f"{interval_line(finished)}."])
+    yield Section("Run", tables=[Table(NO_HEAD, rows)])
     yield _kinds_section(finished)
-    categories = tuple(category_rows(finished))
-    yield Section("Categories", tables=[Table(SCORE_COLUMNS, categories)])
-    yield Section(
-        "Calibration",
-        ["Events by the confidence stated for them, and the share that was right."],
-        [calibration_table(finished)],
-    )
-    yield Section("Events of the calendar", [f"{targets_line(finished)}."])
-    if finished.summary.repeats is not None:
-        lines = [bullet(line) for line in repeat_lines(finished)]
-        yield Section("Repeats", lines)
     if finished.comparison is not None:
         yield Section("Against the baseline")
         yield from comparison_sections(finished.comparison)
-    spent = tuple(spent_facts(finished))
-    yield Section("Cost and latency", tables=[Table(("spent", ""), spent)])
     if failed := finished.summary.failed:
-        rows = tuple((_answer_name(unit), one_line_of(unit.failed or "")) for unit in failed)
+        failures = tuple((_answer_name(unit), one_line_of(unit.failed or "")) for unit in failed)
         yield Section(
             "Failed samples",
             ["They got no usable answer, so they are not part of any score."],
-            [Table(("sample", "reason"), rows)],
+            [Table(("sample", "reason"), failures)],
         )
-
-
-def _run_table(finished: Finished) -> Table:
-    run, plan, signature = finished.run, finished.plan, finished.signature
-    identity = ", ".join(f"{name} {value}" for name, value in run.system.identity.items())
-    folder = one_line_of(str(plan.samples.folder))
-    rows = [
-        ("started", plan.started.isoformat(" ", "seconds")),
-        *replayed_count(finished),
-        ("samples", f"{sample_counts(finished)}, from {folder}"),
-        ("extractor", one_line_of(extractor_line(finished))),
-        ("model", one_line_of(plan.extractor.model or "none")),
-        *([("name", one_line_of(plan.name))] if plan.name else []),
-        ("system", f"{run.system_id} ({one_line_of(identity)})"),
-        ("signature", f"{data_hash(signature)} ({one_line_of(signature)})"),
-        ("run", run.id),
-    ]
-    return Table(("run", ""), tuple(rows))
 
 
 def _kinds_section(finished: Finished) -> Section:

@@ -23,14 +23,16 @@ from truemark.sections import (
 from truemark.services.calls import Usage, total_usage
 from truemark.signature import data_hash, signature_line
 from truemark.summary import FEWEST_EXPECTED, Summary, share_right, summarise
-from truemark.tables import Table
+from truemark.tables import Table, render
 from truemark.text import counted, one_line
 from truemark.uncertainty import Measure, Share, clustered_share
 from truemark.wording import interval_remarks, score_text
 
 _MEASURES: tuple[Measure, ...] = ("precision", "recall", "f1", "clean")
-SCORE_COLUMNS = ("", "scored", "failed", *_MEASURES, "tp", "fp", "fn")
+_SCORE_COLUMNS = ("", "scored", "failed", *_MEASURES, "tp", "fp", "fn")
 _FAILURES = 20
+NO_HEAD = ("", " ")
+"""The columns of a table of names and values."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,33 +128,24 @@ def add_summary_call(finished: Finished, call: SummaryCall) -> Finished:
 
 def text_summary(finished: Finished, report: Path) -> str:
     """Show the numbers as text."""
-    facts = [
-        ("mistakes", _kinds_line(finished)),
-        ("targets", targets_line(finished)),
-        *spent_facts(finished),
-        ("extractor", extractor_line(finished)),
-        ("model", finished.plan.extractor.model or "none"),
-        *([("name", finished.plan.name)] if finished.plan.name else []),
-        ("signature", data_hash(finished.signature)),
-        ("run", finished.run.id),
-    ]
+    sections = [replace(section, heading="") for section in run_sections(finished)]
     failed = finished.summary.failed
-    facts += [("failed", f"{unit.id}: {unit.failed}") for unit in failed[:_FAILURES]]
+    rows = [*run_rows(finished)]
+    rows += [("failed", f"{unit.id}: {unit.failed}") for unit in failed[:_FAILURES]]
     if len(failed) > _FAILURES:
-        facts += [("failed", f"and {len(failed) - _FAILURES} more, see the report")]
+        rows.append(("failed", f"and {len(failed) - _FAILURES} more, see the report"))
     if (answers := _answers_path(finished)) is not None:
-        facts += [("answers", str(answers))]
-    facts += [("record", str(report.with_suffix(SUFFIX))), ("report", str(report))]
-    width = max(len(name) for name, _ in facts) + 2
-    lines = [f"{name:<{width}}{one_line(value)}\n" for name, value in facts]
-    return as_text(_summary_sections(finished)) + "\n" + "".join(lines)
+        rows.append(("answers", str(answers)))
+    rows += [("record", str(report.with_suffix(SUFFIX))), ("report", str(report))]
+    # The head of this table is the empty line between it and the sections.
+    return as_text(sections) + render(Table(NO_HEAD, tuple(rows)), "text")
 
 
 def json_facts(finished: Finished, report: Path) -> dict[str, object]:
     """Return the numbers for JSON, unrounded, with an object per answer."""
     spent, replayed = finished.spent, finished.replayed
     return {
-        **all_facts(_summary_sections(finished)),
+        **all_facts(run_sections(finished)),
         "mistakes": dict(_kind_counts(finished)),
         "targets": finished.targets and asdict(finished.targets),
         "tokens": spent.usage and asdict(spent.usage),
@@ -216,8 +209,8 @@ def progress_line(number: int, of: int, result: Result) -> str:
     return f"[{number}/{of}] {name}... {said} ({took})"
 
 
-def _summary_sections(finished: Finished) -> list[Section]:
-    """Show on the console: counts of samples, scores, comparison and repeats, calibration."""
+def run_sections(finished: Finished) -> list[Section]:
+    """Show what every form has: counts of samples, scores, comparison and repeats, calibration."""
     run, summary, comparison = finished.run, finished.summary, finished.comparison
     verdict = comparison_sections(comparison)[1].sentences if comparison else ()
     about = {
@@ -250,17 +243,33 @@ def _summary_sections(finished: Finished) -> list[Section]:
         "baseline": comparison and all_facts(comparison_sections(comparison)),
         "repeated": summary.repeats and asdict(summary.repeats),
     }
-    table = Table(SCORE_COLUMNS, (score_row("overall", summary), *category_rows(finished)))
-    lines = [interval_line(finished), *repeat_lines(finished), *verdict]
     return [
         Section(sentences=[sample_counts(finished)], facts=about),
-        Section(tables=[table], facts=scores),
-        Section(sentences=lines, facts=compared),
+        Section("Scores", tables=[_score_table(finished)], facts=scores),
         Section(
+            sentences=[_interval_line(summary), *_repeat_lines(summary), *verdict], facts=compared
+        ),
+        Section(
+            "Calibration",
             tables=[calibration_table(finished)],
             facts={"calibration": _calibration_facts(finished)},
         ),
     ]
+
+
+def run_rows(finished: Finished) -> Iterator[tuple[str, str]]:
+    """List the kinds of mistakes, what the run took, and which system it ran."""
+    kinds = _kind_counts(finished).most_common()
+    yield "mistakes", ", ".join(f"{count} {kind}" for kind, count in kinds) or "none"
+    yield "targets", _targets_line(finished.targets)
+    yield from _spent_rows(finished)
+    name, maker = finished.plan.extractor.name, finished.run.system.kind
+    yield "extractor", name if name == maker else f"{name} (answers of {maker})"
+    yield "model", finished.plan.extractor.model or "none"
+    if finished.plan.name:
+        yield "name", finished.plan.name
+    yield "signature", data_hash(finished.signature)
+    yield "run", finished.run.id
 
 
 def _kind_counts(finished: Finished) -> Counter[str]:
@@ -269,12 +278,6 @@ def _kind_counts(finished: Finished) -> Counter[str]:
         if count.mistake:
             counts[count.kind] += count.count
     return counts
-
-
-def _kinds_line(finished: Finished) -> str:
-    """List the kinds of mistakes, most frequent first."""
-    counts = _kind_counts(finished).most_common()
-    return ", ".join(f"{count} {kind}" for kind, count in counts) or "none"
 
 
 def sample_counts(finished: Finished) -> str:
@@ -296,13 +299,16 @@ def _unscored_count(finished: Finished) -> int:
     return len(finished.results) - finished.summary.scored - len(finished.summary.failed)
 
 
-def category_rows(finished: Finished) -> Iterator[tuple[object, ...]]:
+def _score_table(finished: Finished) -> Table:
+    """Show the scores of all samples, then of each category: no F1 where little was expected."""
+    rows = [_score_row("overall", finished.summary)]
     for name, summary in finished.categories.items():
-        left_out: Measure | None = "f1" if summary.counts.expected < FEWEST_EXPECTED else None
-        yield score_row(name, summary, left_out)
+        too_small = summary.counts.expected < FEWEST_EXPECTED
+        rows.append(_score_row(name, summary, "f1" if too_small else None))
+    return Table(_SCORE_COLUMNS, tuple(rows))
 
 
-def score_row(name: str, summary: Summary, left_out: Measure | None = None) -> tuple[object, ...]:
+def _score_row(name: str, summary: Summary, left_out: Measure | None = None) -> tuple[object, ...]:
     known = summary.intervals
     ratios = [
         score_text(known[measure]) if known and measure != left_out else None
@@ -312,15 +318,15 @@ def score_row(name: str, summary: Summary, left_out: Measure | None = None) -> t
     return (name, summary.scored, len(summary.failed), *ratios, counts.tp, counts.fp, counts.fn)
 
 
-def interval_line(finished: Finished) -> str:
-    """Say how the intervals in the tables of scores were made."""
-    f1 = finished.summary.intervals.get("f1")
+def _interval_line(summary: Summary) -> str:
+    """Say how the intervals in the table of scores were made."""
+    f1 = summary.intervals.get("f1")
     if f1 is None:
         return "No sample was scored"
-    remarks = interval_remarks(finished.summary)
+    remarks = interval_remarks(summary)
     if not f1.known:
         return remarks[0].capitalize()
-    how = f"In brackets 95% intervals over {counted(f1.clusters, *finished.summary.nouns)}"
+    how = f"In brackets 95% intervals over {counted(f1.clusters, *summary.nouns)}"
     clean = "clean is the share without any mistake"
     return "; ".join((how, clean, *remarks))
 
@@ -339,9 +345,9 @@ def calibration_table(finished: Finished) -> Table:
     )
 
 
-def repeat_lines(finished: Finished) -> Iterator[str]:
+def _repeat_lines(summary: Summary) -> Iterator[str]:
     """Say how answers vary between repeats; nothing where there are none."""
-    repeats = finished.summary.repeats
+    repeats = summary.repeats
     if repeats is None:
         return
     count = repeats.repeats
@@ -365,8 +371,7 @@ def _with_interval(share: Share) -> str:
     return f"{share.value:.3f}, 95% interval {share.low:.3f} to {share.high:.3f}"
 
 
-def targets_line(finished: Finished) -> str:
-    targets = finished.targets
+def _targets_line(targets: Share | None) -> str:
     if targets is None:
         return "no update or delete was paired"
     right = round(targets.value * targets.count)
@@ -377,13 +382,7 @@ def targets_line(finished: Finished) -> str:
     )
 
 
-def extractor_line(finished: Finished) -> str:
-    """Name the extractor, and for replayed answers the one that gave them."""
-    name, maker = finished.plan.extractor.name, finished.run.system.kind
-    return name if name == maker else f"{name} (answers of {maker})"
-
-
-def spent_facts(finished: Finished) -> Iterator[tuple[str, str]]:
+def _spent_rows(finished: Finished) -> Iterator[tuple[str, str]]:
     """List what the run took, and what replayed answers took when they were recorded."""
     spent, replayed = finished.spent, finished.replayed
     yield "tokens", tokens_line(spent.usage)
@@ -394,16 +393,11 @@ def spent_facts(finished: Finished) -> Iterator[tuple[str, str]]:
         tokens, cost = tokens_line(call.usage), _cost(call.cost_usd)
         yield "summary", f"{call.latency_s:.2f} s, tokens {tokens}, cost {cost}, counted above"
     if replayed is not None:
-        yield from replayed_count(finished)
+        answers = f"{replayed.count} of {len(finished.results)} answers"
+        yield "replayed", f"{answers}, not asked for again"
         yield "tokens then", tokens_line(replayed.usage)
         yield "cost then", _cost(replayed.cost_usd)
         yield "latency then", _seconds(replayed.latency)
-
-
-def replayed_count(finished: Finished) -> Iterator[tuple[str, str]]:
-    if finished.replayed is not None:
-        answers = f"{finished.replayed.count} of {len(finished.results)} answers"
-        yield "replayed", f"{answers}, not asked for again"
 
 
 def _cost(cost_usd: float | None) -> str:
