@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import product
 from operator import itemgetter
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from cal_ai.benchmark.scoring import Failed, Result, Spent, score
 from cal_ai.benchmark.store import AnswerStore
 from cal_ai.extractors.choosing import is_embedded
 from cal_ai.extractors.language_model import LanguageModelExtractor
-from cal_ai.extractors.protocol import Extraction, Extractor, Request, identity_of
+from cal_ai.extractors.protocol import Extraction, Extractor, identity_of
 from cal_ai.extractors.replay import Recorded, ReplayExtractor, request_fingerprint
 from truemark.errors import TruemarkError
 from truemark.services.calls import CallFailed, RefusedRequestError, Usage
@@ -52,7 +53,10 @@ async def extract_all(plan: Plan, on_result: Callable[[Result], None]) -> tuple[
     Results come back in order: every sample of the first repeat, then of the second. Raises the
     `FatalCallError` of a call that shows that all others would fail too.
     """
-    questions = enumerate(_questions(plan))
+    samples = plan.samples.samples
+    keys = fingerprints(samples, plan.extractor) if plan.store else [""] * len(samples)
+    # Every sample once, then again for the next repeat: an early end leaves whole repeats.
+    questions = enumerate(product(range(plan.repeats), zip(samples, keys, strict=True)))
     results: dict[int, Result] = {}
     makes_calls = isinstance(plan.extractor, LanguageModelExtractor)
     concurrency = min(plan.concurrency, plan.answers)
@@ -61,13 +65,12 @@ async def extract_all(plan: Plan, on_result: Callable[[Result], None]) -> tuple[
     )
 
     async def work() -> None:
-        for place, question in questions:
+        for place, (repeat, (sample, fingerprint)) in questions:
             try:
-                result = await _answer(question, plan)
+                result = await _answer(plan, sample, repeat, fingerprint)
             except RefusedRequestError as refusal:
                 await refusals.outlast(refusal)
-                spent = Spent(0.0, 1, None)
-                result = Failed(question.sample, str(refusal), spent, question.repeat)
+                result = Failed(sample, str(refusal), Spent(0.0, 1, None), repeat)
             if not isinstance(result, Failed):
                 refusals.note_answer()
             results[place] = result
@@ -121,30 +124,6 @@ class _Refusals:
             raise refusal
 
 
-@dataclass(frozen=True, slots=True)
-class _Question:
-    """A sample to ask about, how often that was done before, and its key among stored answers."""
-
-    sample: Sample
-    repeat: int
-    fingerprint: str
-
-    @property
-    def request(self) -> Request:
-        return replace(self.sample.request, repeat=self.repeat)
-
-
-def _questions(plan: Plan) -> list[_Question]:
-    """List every sample once, then again for the next repeat: an early end leaves whole repeats."""
-    samples = plan.samples.samples
-    keys = fingerprints(samples, plan.extractor) if plan.store else [""] * len(samples)
-    return [
-        _Question(sample, repeat, fingerprint)
-        for repeat in range(plan.repeats)
-        for sample, fingerprint in zip(samples, keys, strict=True)
-    ]
-
-
 def fingerprints(samples: Sequence[Sample], extractor: Extractor) -> list[str]:
     """Return the keys under which the extractor's answers to the samples are stored."""
     identity = identity_of(extractor)
@@ -154,17 +133,14 @@ def fingerprints(samples: Sequence[Sample], extractor: Extractor) -> list[str]:
     ]
 
 
-async def _answer(question: _Question, plan: Plan) -> Result:
-    sample, repeat = question.sample, question.repeat
+async def _answer(plan: Plan, sample: Sample, repeat: int, fingerprint: str) -> Result:
     replays = isinstance(plan.extractor, ReplayExtractor)
     if sample.fault is not None:
         return Failed(sample, sample.fault, Spent(0.0, 0, None, replays), repeat)
-    stored = None
-    if plan.store is not None:
-        stored = plan.store.find(question.fingerprint, repeat)
+    stored = plan.store.find(fingerprint, repeat) if plan.store else None
     begun_s = time.perf_counter()
     try:
-        extraction = stored or await _extract(question, plan)
+        extraction = stored or await _extract(plan, sample, repeat, fingerprint)
     except CallFailed as failure:
         waited_s = 0.0 if replays else time.perf_counter() - begun_s
         spent = Spent(waited_s, failure.attempts, failure.usage, replays)
@@ -177,17 +153,35 @@ async def _answer(question: _Question, plan: Plan) -> Result:
     return score(sample, extraction.events, spent, repeat)
 
 
-async def _extract(question: _Question, plan: Plan) -> Extraction:
+async def _extract(plan: Plan, sample: Sample, repeat: int, fingerprint: str) -> Extraction:
     """Ask the extractor; the answer is stored before it is used.
 
     Its latency is by the extractor's own clock where it has one, else by ours.
     """
+
+    def keep(answer: Extraction | CallFailed) -> None:
+        if plan.store is None or answer.raw is None:
+            return
+        recorded = Recorded(
+            sample=sample.id,
+            fingerprint=fingerprint,
+            extractor=plan.extractor.name,
+            model=plan.extractor.model,
+            raw=answer.raw,
+            usage=answer.usage,
+            latency_s=answer.latency_s or 0.0,
+            attempts=answer.attempts,
+            repeat=repeat,
+            identity=identity_of(plan.extractor),
+            unusable=isinstance(answer, CallFailed),
+        )
+        plan.store.keep(recorded)
+
     begun_s = time.perf_counter()
     try:
-        extraction = await plan.extractor.extract_events(question.request)
+        extraction = await plan.extractor.extract_events(replace(sample.request, repeat=repeat))
     except CallFailed as failure:
-        if plan.store is not None and failure.raw is not None:
-            plan.store.keep(_recorded(question, plan.extractor, failure, failure.raw))
+        keep(failure)
         raise
     except TruemarkError:
         raise
@@ -197,24 +191,5 @@ async def _extract(question: _Question, plan: Plan) -> Extraction:
         raise CallFailed(reason) from error
     if extraction.latency_s is None:
         extraction = replace(extraction, latency_s=time.perf_counter() - begun_s)
-    if plan.store is not None:
-        plan.store.keep(_recorded(question, plan.extractor, extraction, extraction.raw))
+    keep(extraction)
     return extraction
-
-
-def _recorded(
-    question: _Question, extractor: Extractor, answer: Extraction | CallFailed, raw: str
-) -> Recorded:
-    return Recorded(
-        sample=question.sample.id,
-        fingerprint=question.fingerprint,
-        extractor=extractor.name,
-        model=extractor.model,
-        raw=raw,
-        usage=answer.usage,
-        latency_s=answer.latency_s or 0.0,
-        attempts=answer.attempts,
-        repeat=question.repeat,
-        identity=identity_of(extractor),
-        unusable=isinstance(answer, CallFailed),
-    )
