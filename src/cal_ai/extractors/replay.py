@@ -74,20 +74,10 @@ def conversation_fingerprint(request: Request) -> str:
 
 
 def recorded_fields(answer: Recorded) -> dict[str, object]:
-    """Return the fields of the answer's line in a recording."""
-    return {
-        "sample": answer.sample,
-        "fingerprint": answer.fingerprint,
-        "extractor": answer.extractor,
-        "model": answer.model,
-        "raw": answer.raw,
-        "usage": answer.usage and asdict(answer.usage),
-        "latency_s": answer.latency_s,
-        "attempts": answer.attempts,
-        **({"repeat": answer.repeat} if answer.repeat else {}),
-        **({"identity": dict(answer.identity)} if answer.identity else {}),
-        **({"unusable": True} if answer.unusable else {}),
-    }
+    """Return the fields of the answer's line in a recording, without those that say nothing."""
+    left_out = ("repeat", "identity", "unusable")
+    fields = asdict(answer)
+    return {name: value for name, value in fields.items() if value or name not in left_out}
 
 
 @dataclass(frozen=True, slots=True)
