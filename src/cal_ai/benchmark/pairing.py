@@ -41,16 +41,6 @@ _ACTION_COST = 1000.0
 _MISSING_START_COST = TOLERANCES["relaxed"].time_apart / timedelta(minutes=1)
 
 
-class _Side(NamedTuple):
-    """What is compared of one event; a delete also stands for the planned event it refers to."""
-
-    action: str
-    title: str
-    start: datetime | None
-    end: datetime | None
-    planned: ContextEvent | None
-
-
 class Closeness(NamedTuple):
     """The facts about one pair; shifts are `got` minus `expected`, None where there is no check."""
 
@@ -94,51 +84,47 @@ def time_within(shift: timedelta | None, tolerance: Tolerance) -> bool:
 
 def compare_events(extracted: Event, expected: ExpectedEvent, sidecar: Sidecar) -> Closeness:
     """Measure how the two differ, whatever the tolerance."""
-    sides = _extracted_side(extracted, sidecar), _expected_side(expected, sidecar)
-    return _closeness(*sides, sidecar.reference_datetime)
+    got, wanted = _removed_event(extracted, sidecar), _removed_event(expected, sidecar)
+    return _closeness(extracted, got, expected, wanted, sidecar.reference_datetime)
 
 
-def _closeness(extracted: _Side, expected: _Side, now: datetime) -> Closeness:
-    start, end = _compared_times(extracted, expected)
+def _closeness(
+    extracted: Event,
+    got: ContextEvent | None,
+    expected: ExpectedEvent,
+    wanted: ContextEvent | None,
+    now: datetime,
+) -> Closeness:
+    """Measure how two events differ; `got` and `wanted` are those of the calendar they remove.
+
+    A time that the sidecar leaves out counts only when both sides refer to a planned event: then
+    the question is whether they mean the same event.
+    """
+    start, end = expected.start_time, expected.end_time
+    if wanted is not None:
+        start = wanted.start if got is not None or start is not None else None
+        end = wanted.end if got is not None or end is not None else None
+    got_start = extracted.start_time if got is None else got.start
+    got_end = extracted.end_time if got is None else got.end
     got_title, title = _normalised(extracted.title), _normalised(expected.title)
     return Closeness(
         same_action=extracted.action == expected.action,
         same_title=got_title == title,
         similarity=_similarity(got_title, title),
-        start=start,
-        end=end,
-        start_shift=_shift(*start, now),
-        end_shift=_shift(*end, now),
+        start=(got_start, start),
+        end=(got_end, end),
+        start_shift=_shift(got_start, start, now),
+        end_shift=_shift(got_end, end, now),
     )
 
 
-def _compared_times(extracted: _Side, expected: _Side) -> tuple[ComparedTime, ComparedTime]:
-    """Return the times to compare of the start, then of the end.
-
-    A time that the sidecar leaves out counts only when both sides refer to a planned event: then
-    the question is whether they mean the same event.
-    """
-    got = extracted.planned or extracted
-    start, end, planned = expected.start, expected.end, expected.planned
-    if planned is not None:
-        both = extracted.planned is not None
-        start = planned.start if both or start is not None else None
-        end = planned.end if both or end is not None else None
-    return (got.start, start), (got.end, end)
-
-
-def _extracted_side(event: Event, sidecar: Sidecar) -> _Side:
-    """Take what is compared of an extracted event; a delete refers to the event of its id."""
-    planned = None
-    if event.action == "delete":
-        planned = _planned_event(event.existing_event_id, sidecar)
-    return _Side(event.action, event.title, event.start_time, event.end_time, planned)
-
-
-def _expected_side(event: ExpectedEvent, sidecar: Sidecar) -> _Side:
-    """Take what is compared of an expected event; a delete refers to the event it describes."""
-    planned = meant_event(event, sidecar) if event.action == "delete" else None
-    return _Side(event.action, event.title, event.start_time, event.end_time, planned)
+def _removed_event(event: Event | ExpectedEvent, sidecar: Sidecar) -> ContextEvent | None:
+    """Find the planned event that a delete stands for: by its number, or as the sidecar says."""
+    if event.action != "delete":
+        return None
+    if isinstance(event, ExpectedEvent):
+        return meant_event(event, sidecar)
+    return _planned_event(event.existing_event_id, sidecar)
 
 
 def title_similarity(first: str, second: str) -> float:
@@ -237,10 +223,10 @@ def pair_events(extracted: Sequence[Event], sidecar: Sidecar) -> tuple[Pair, ...
     if not extracted or not sidecar.expected_events:
         return ()
     now, tolerance = sidecar.reference_datetime, TOLERANCES[sidecar.tolerance]
-    expected_sides = [_expected_side(event, sidecar) for event in sidecar.expected_events]
-    extracted_sides = [_extracted_side(event, sidecar) for event in extracted]
+    wanted = [(event, _removed_event(event, sidecar)) for event in sidecar.expected_events]
     comparisons = [
-        [_closeness(got, wanted, now) for wanted in expected_sides] for got in extracted_sides
+        [_closeness(event, removed, *expected, now) for expected in wanted]
+        for event, removed in ((event, _removed_event(event, sidecar)) for event in extracted)
     ]
     costs = [[comparison.cost for comparison in row] for row in comparisons]
     within = [[comparison.within(tolerance) for comparison in row] for row in comparisons]
