@@ -9,8 +9,9 @@ import jsonschema
 import pytest
 
 from cal_ai.benchmark.samples import bundled_folder
-from cal_ai.benchmark.sidecar import ExpectedEvent, SamplesError, Sidecar, parse_sidecar, schema
+from cal_ai.benchmark.sidecar import ExpectedEvent, Sidecar, parse_sidecar, schema
 from cal_ai.events import ContextEvent
+from truemark.errors import TruemarkError
 from truemark.jsontext import to_json
 
 PATH = Path("samples/crud/lunch.expected.json")
@@ -21,9 +22,10 @@ def parse(fields: object) -> Sidecar:
 
 
 def complaints(text: str) -> tuple[str, ...]:
-    with pytest.raises(SamplesError) as caught:
+    with pytest.raises(TruemarkError) as caught:
         parse_sidecar(text, PATH)
-    return caught.value.problems
+    first, *others = str(caught.value).split(f"; {PATH}: ")
+    return (first, *(f"{PATH}: {problem}" for problem in others))
 
 
 def event(**fields: object) -> dict[str, object]:

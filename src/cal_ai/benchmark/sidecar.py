@@ -22,14 +22,6 @@ Level = Literal["strict", "moderate", "relaxed"]
 DEFAULT_REFERENCE = datetime(2026, 2, 20, 10, 0)
 
 
-class SamplesError(TruemarkError):
-    """A sidecar that cannot be used; `problems` has one line for each fault in it."""
-
-    def __init__(self, problems: Sequence[str]) -> None:
-        super().__init__("; ".join(problems))
-        self.problems = tuple(problems)
-
-
 @dataclass(frozen=True, slots=True)
 class ExpectedEvent:
     """One event that should be extracted; a field that is None or empty is not checked.
@@ -125,13 +117,10 @@ def schema() -> dict[str, Any]:
 
 
 def parse_sidecar(text: str, path: str | os.PathLike[str]) -> Sidecar:
-    """Read a sidecar; raises `SamplesError` with every problem, each naming `path`."""
-    try:
-        content = parse_json(text, str(path), unique_keys=True)
-    except TruemarkError as error:
-        raise SamplesError([str(error)]) from None
+    """Read a sidecar; raises a `TruemarkError` with every problem, each naming `path`."""
+    content = parse_json(text, str(path), unique_keys=True)
     if not isinstance(content, dict):
-        raise SamplesError([f"{path}: {shown(content)}, not a JSON object"])
+        raise TruemarkError(f"{path}: {shown(content)}, not a JSON object")
     problems: list[str] = []
     fields = _read_object(SidecarFields, content, "", problems)
     context = fields.pop("calendar_context", [])
@@ -141,7 +130,7 @@ def parse_sidecar(text: str, path: str | os.PathLike[str]) -> Sidecar:
         _settle_target(event, f"expected_events[{place}]", len(context), problems)
         event.pop("lines", None)  # for people who read the file; nothing is scored by them
     if problems:
-        raise SamplesError([f"{path}: {problem}" for problem in problems])
+        raise TruemarkError("; ".join(f"{path}: {problem}" for problem in problems))
     known = ("tolerance", "owner", "reference_datetime")
     return Sidecar(
         expected_events=tuple(ExpectedEvent(**event) for event in events),
