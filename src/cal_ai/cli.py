@@ -25,7 +25,6 @@ from truemark.command import (
 from truemark.errors import TruemarkError
 
 PROGRAM = "python -m cal_ai"
-COMMANDS = ("run", "benchmark", "label", "agree", "prompt")
 _how_many = whole_number("a whole number from 1 to 999999", 1, 999_999)
 
 _USAGE = f"""\
@@ -70,49 +69,43 @@ def _dispatch(given: list[str]) -> int:
     if given[0] == "--version":
         tell(f"cal-ai {__version__}\n")
         return 0
-    command, rest = (given[0], given[1:]) if given[0] in COMMANDS else ("run", given)
+    command, rest = (given[0], given[1:]) if given[0] in _PARSERS else ("run", given)
     if meant := _meant_command(given[0]):
         note(f"error: {given[0]} is neither a file nor a command{meant}")
         return WRONG_USE
-    if command == "prompt":
-        prompt_parser().parse_args(rest)
-        from cal_ai.extractors.prompt import BUILT_IN
-
-        tell(str(BUILT_IN))
-        return 0
-    if command == "run":
-        options = run_parser().parse_args(rest)
-        from cal_ai.applying.pipeline import apply_command
-
-        with quietly(options.quiet):
-            return apply_command(options)
-    if command == "label":
-        return _label(rest)
-    if command == "agree":
-        options = agree_parser().parse_args(rest)
-        from cal_ai.agreement import tell_agreement
-
-        return tell_agreement(options.first, options.second, options.format)
-    parser = benchmark_parser()
+    parser = _PARSERS[command]()
     options = parser.parse_args(rest)
-    if options.resume and (options.extractor or "").startswith("replay:"):
-        parser.error("argument --resume: replay calls nothing, so there is nothing to resume")
-    from cal_ai.benchmark.run import benchmark_command
-
     with quietly(options.quiet):
+        if command == "prompt":
+            from cal_ai.extractors.prompt import BUILT_IN
+
+            tell(str(BUILT_IN))
+            return 0
+        if command == "run":
+            from cal_ai.applying.pipeline import apply_command
+
+            return apply_command(options)
+        if command == "label":
+            return _label(options, parser)
+        if command == "agree":
+            from cal_ai.agreement import tell_agreement
+
+            return tell_agreement(options.first, options.second, options.format)
+        if options.resume and (options.extractor or "").startswith("replay:"):
+            parser.error("argument --resume: replay calls nothing, so there is nothing to resume")
+        from cal_ai.benchmark.run import benchmark_command
+
         return benchmark_command(options)
 
 
 def _meant_command(word: str) -> str:
     """Guess the command meant by a mistyped first word, if it is not a file either."""
-    if word in COMMANDS or not word.isalpha() or Path(word).exists():
+    if word in _PARSERS or not word.isalpha() or Path(word).exists():
         return ""
-    return did_you_mean(word, COMMANDS)
+    return did_you_mean(word, tuple(_PARSERS))
 
 
-def _label(arguments: list[str]) -> int:
-    parser = label_parser()
-    options = parser.parse_args(arguments)
+def _label(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
     both = tuple(name.strip() for name in (options.adjudicate or "").split(",") if name.strip())
     if options.adjudicate is not None and (len(both) != 2 or both[0] == both[1]):
         parser.error("argument --adjudicate: expected two annotators, such as anna,ben")
@@ -123,26 +116,20 @@ def _label(arguments: list[str]) -> int:
     chosen = LabelOptions(
         options.folder, options.annotator or "", both, options.review, not options.no_browser
     )
-    with quietly(options.quiet):
-        if both:
-            from cal_ai.agreement import keep_annotators_agreement
+    if both:
+        from cal_ai.agreement import keep_annotators_agreement
 
-            keep_annotators_agreement(options.folder, both[0], both[1])
-        return label_conversations(
-            chosen, options.extractor, options.model, options.prompt, options.timeout
-        )
+        keep_annotators_agreement(options.folder, both[0], both[1])
+    return label_conversations(
+        chosen, options.extractor, options.model, options.prompt, options.timeout
+    )
 
 
 def help_text() -> str:
     """Show all commands with all of their flags."""
     parts = [_USAGE, _DESCRIPTION]
-    for name, parser in (
-        ("run", run_parser()),
-        ("benchmark", benchmark_parser()),
-        ("label", label_parser()),
-        ("agree", agree_parser()),
-        ("prompt", prompt_parser()),
-    ):
+    for name in _PARSERS:
+        parser = _PARSERS[name]()
         parser.epilog = None
         parts.append(f"-- {name} " + "-" * (92 - len(name)) + f"\n{parser.format_help()}")
     return "\n".join([*parts, _EXIT_CODES])
@@ -409,3 +396,12 @@ def _name(text: str) -> str:
     if not text.strip():
         raise argparse.ArgumentTypeError(f"{text!r} is not a name")
     return text
+
+
+_PARSERS = {
+    "run": run_parser,
+    "benchmark": benchmark_parser,
+    "label": label_parser,
+    "agree": agree_parser,
+    "prompt": prompt_parser,
+}
