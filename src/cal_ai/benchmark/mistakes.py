@@ -92,12 +92,12 @@ def mistake_lines(result: Scored) -> Iterator[str]:
         assert event is not None, "a mistake is about an event"
         title = one_line(event.title)
         if mistake.differences:
-            yield f"{mistake.kind}: {title}: {'; '.join(map(_in_words, mistake.differences))}"
+            yield f"{mistake.kind}: {title}: {'; '.join(map(in_words, mistake.differences))}"
         else:
             yield f"{mistake.kind}: {event.action} {title}"
 
 
-def _in_words(deviation: Deviation) -> str:
+def in_words(deviation: Deviation) -> str:
     """Describe a deviation: `start expected 2026-02-20 10:00, got nothing (missing)`."""
     expected, got = one_line(deviation.expected), one_line(deviation.got)
     return f"{deviation.field} expected {expected}, got {got} ({deviation.by})"

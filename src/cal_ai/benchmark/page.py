@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from cal_ai.benchmark.mistakes import (
     KINDS,
     NOTHING,
-    Deviation,
+    in_words,
     matches_of,
     mistakes_of,
     shown_span,
@@ -200,20 +200,15 @@ def _event_rows(result: Result) -> Iterator[tuple[str, str, str, str]]:
         return
     for about in (*mistakes_of(result), *matches_of(result)):
         allowed = "" if about.is_mistake else ", within tolerance"
-        differs = [f"{_deviation(deviation)}{allowed}" for deviation in about.differences]
-        differs += [f"{_deviation(deviation)}, not counted" for deviation in about.remarks]
+        differs = [f"{in_words(deviation)}{allowed}" for deviation in about.differences]
+        differs += [f"{in_words(deviation)}, not counted" for deviation in about.remarks]
         expected, extracted = about.expected, about.extracted
         yield (
             about.kind if about.is_mistake else "match",
             NOTHING if expected is None else _expected(expected),
             NOTHING if extracted is None else _extracted(extracted, reasons=about.is_mistake),
-            "; ".join(differs),
+            "; ".join(one_line_of(difference, limit=900) for difference in differs),
         )
-
-
-def _deviation(deviation: Deviation) -> str:
-    expected, got = one_line_of(deviation.expected), one_line_of(deviation.got)
-    return f"{deviation.field}: expected {expected}, got {got} ({one_line_of(deviation.by)})"
 
 
 def _expected(event: ExpectedEvent) -> str:
