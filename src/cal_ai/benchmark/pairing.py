@@ -124,7 +124,7 @@ def _removed_event(event: Event | ExpectedEvent, sidecar: Sidecar) -> ContextEve
         return None
     if isinstance(event, ExpectedEvent):
         return meant_event(event, sidecar)
-    return _planned_event(event.existing_event_id, sidecar)
+    return planned_event(event.existing_event_id, sidecar)
 
 
 def title_similarity(first: str, second: str) -> float:
@@ -177,7 +177,7 @@ def meant_event(event: ExpectedEvent, sidecar: Sidecar) -> ContextEvent | None:
 def _described(event: ExpectedEvent, sidecar: Sidecar) -> ContextEvent | None:
     """Find the planned event of that number, title and start; None if none or several fit."""
     if not isinstance(event.existing_event_id_required, bool):
-        return _planned_event(event.existing_event_id_required, sidecar)
+        return planned_event(event.existing_event_id_required, sidecar)
     tolerance = TOLERANCES[sidecar.tolerance]
     alike = [
         planned
@@ -192,7 +192,8 @@ def _described(event: ExpectedEvent, sidecar: Sidecar) -> ContextEvent | None:
     return alike[0] if len(alike) == 1 else None
 
 
-def _planned_event(number: int | None, sidecar: Sidecar) -> ContextEvent | None:
+def planned_event(number: int | None, sidecar: Sidecar) -> ContextEvent | None:
+    """Find the event of the calendar that has this number."""
     return next((planned for planned in sidecar.calendar_context if planned.id == number), None)
 
 

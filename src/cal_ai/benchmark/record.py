@@ -21,7 +21,7 @@ from cal_ai.benchmark.mistakes import (
     shown_span,
     shown_time,
 )
-from cal_ai.benchmark.pairing import TOLERANCES, meant_event
+from cal_ai.benchmark.pairing import TOLERANCES, meant_event, planned_event
 from cal_ai.benchmark.scoring import EMPTY, Failed, Result, Scored, Unscored
 from cal_ai.benchmark.sidecar import ExpectedEvent, Sidecar
 from cal_ai.defaults import EMBEDDED
@@ -260,9 +260,7 @@ def _expected_fields(event: ExpectedEvent, sidecar: Sidecar) -> Mapping[str, obj
 
 def _extracted_fields(event: Event, sidecar: Sidecar) -> Mapping[str, object]:
     number = event.existing_event_id
-    by_number = {planned.id: planned for planned in sidecar.calendar_context}
-    planned = None if number is None else by_number.get(number)
-    return _event_fields(event, event.attendees, number, planned)
+    return _event_fields(event, event.attendees, number, planned_event(number, sidecar))
 
 
 def _event_fields(
