@@ -10,14 +10,14 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from cal_ai.transcripts.clock import TIME
 from cal_ai.transcripts.conversation import Start, bare
 from cal_ai.transcripts.names import is_name
 
 FORM = "captions of Zoom or Teams"
-_TIME = r"\d{1,2}:\d{2}(?::\d{2})?(?:[.,]\d{1,3})?(?:\s?[AaPp]\.?[Mm]\.?)?"
-_BRACKETED = re.compile(rf"\[([^\[\]]+)\]\s+{_TIME}")
-_BESIDE = re.compile(rf"([^\W\d_][^:：<>\[\]]{{0,50}}?)(?:\s{{2,}}|\t\s*){_TIME}")
-_ALONE = re.compile(_TIME)
+_BRACKETED = re.compile(rf"\[([^\[\]]+)\]\s+{TIME}")
+_BESIDE = re.compile(rf"([^\W\d_][^:：<>\[\]]{{0,50}}?)(?:\s{{2,}}|\t\s*){TIME}")
+_ALONE = re.compile(TIME)
 
 
 def find_starts(lines: Sequence[str]) -> list[Start]:

@@ -12,10 +12,10 @@ from cal_ai.transcripts.conversation import Start
 from cal_ai.transcripts.names import speaker_of
 
 FORM = "[10:01] Name: text"
-_TIME = r"\d{1,2}:\d{2}(?::\d{2})?(?:[.,]\d{1,3})?(?:\s?[AaPp]\.?[Mm]\.?)?"
+TIME = r"\d{1,2}:\d{2}(?::\d{2})?(?:[.,]\d{1,3})?(?:\s?[AaPp]\.?[Mm]\.?)?"
 _DATE = r"\d{1,4}[-./]\d{1,2}[-./]\d{1,4}[T,\s]\s*"
 _STAMP = re.compile(
-    rf"\s*(?:\[\s*(?:{_DATE})?{_TIME}\s*\]|\(\s*(?:{_DATE})?{_TIME}\s*\)|(?:{_DATE})?{_TIME}(?=\s))"
+    rf"\s*(?:\[\s*(?:{_DATE})?{TIME}\s*\]|\(\s*(?:{_DATE})?{TIME}\s*\)|(?:{_DATE})?{TIME}(?=\s))"
     r"\s*[-–—]?\s*"
 )
 _CHAT = re.compile(r"From\s+(.+?)(?:\s+[Tt]o\s+[^:：]+)?\s*[:：]")
