@@ -51,9 +51,27 @@ def choose_calendar(
     """Open the calendar of this name, by default an iCalendar file in the user's data folder."""
     kind, _, place = check_calendar(name or "ics").partition(":")
     if kind == "caldav":
-        return _caldav(place, settings, zone, timeout_s)
+        require("caldav", "--calendar caldav", "caldav", *_ICALENDAR)
+        from cal_ai.calendars.caldav import CalDavCalendar
+
+        user, password = settings.caldav_username, settings.caldav_password
+        return CalDavCalendar(place, user, password, zone, timeout_s=timeout_s)
     if kind == "google":
-        return _google(place or "primary", settings, zone, timeout_s)
+        libraries = ("googleapiclient", "google_auth_oauthlib", *_ICALENDAR)
+        require("google", "--calendar google", *libraries)
+        from cal_ai.calendars.google import GoogleCalendar
+        from cal_ai.calendars.google_sign_in import SignIn
+
+        folder = user_config_path(_FOLDER, appauthor=False)
+        given = settings.google_credentials
+        client_file = _user_path(given) if given else folder / "credentials.json"
+        return GoogleCalendar(
+            SignIn(client_file, folder / "google-token.json"),
+            zone,
+            calendar_id=place or "primary",
+            endpoint=settings.google_endpoint,
+            policy=calendar_policy(timeout_s),
+        )
     require("calendar", "--calendar ics", *_ICALENDAR)
     from cal_ai.calendars.ics import IcsCalendar
 
@@ -63,34 +81,3 @@ def choose_calendar(
 
 def _user_path(text: str) -> Path:
     return Path(os.path.expanduser(text))  # noqa: PTH111 - Path's own fails for unknown users
-
-
-def _caldav(
-    url: str, settings: Settings, zone: ZoneInfo | None, timeout_s: float | None
-) -> Calendar:
-    require("caldav", "--calendar caldav", "caldav", *_ICALENDAR)
-    from cal_ai.calendars.caldav import CalDavCalendar
-
-    return CalDavCalendar(
-        url, settings.caldav_username, settings.caldav_password, zone, timeout_s=timeout_s
-    )
-
-
-def _google(
-    calendar_id: str, settings: Settings, zone: ZoneInfo | None, timeout_s: float | None
-) -> Calendar:
-    require("google", "--calendar google", "googleapiclient", "google_auth_oauthlib", *_ICALENDAR)
-    from cal_ai.calendars.google import GoogleCalendar
-    from cal_ai.calendars.google_sign_in import SignIn
-
-    folder = user_config_path(_FOLDER, appauthor=False)
-    given = settings.google_credentials
-    client_file = _user_path(given) if given else folder / "credentials.json"
-    sign_in = SignIn(client_file, folder / "google-token.json")
-    return GoogleCalendar(
-        sign_in,
-        zone,
-        calendar_id=calendar_id,
-        endpoint=settings.google_endpoint,
-        policy=calendar_policy(timeout_s),
-    )

@@ -56,8 +56,16 @@ def choose_extractor(
         raise TruemarkError("--model is empty, expected the name of a model")
     if kind in ("gemini", "openai"):
         provider: ProviderName = "gemini" if kind == "gemini" else "openai"
-        caller = Caller(model_policy(timeout_s), RateLimiter(per_minute))
-        return _language_model(provider, model, settings, caller, prompt)
+        template = BUILT_IN if prompt is None else parse_template(read_text(prompt), str(prompt))
+        client = open_language_model(
+            provider,
+            model,
+            settings,
+            Caller(model_policy(timeout_s), RateLimiter(per_minute)),
+            purpose=f"--extractor {provider}",
+            alternative=", or use --extractor reader, which needs no key",
+        )
+        return LanguageModelExtractor(provider, client, template)
     for flag, value in (("--model", model), ("--prompt", prompt)):
         if value is not None:
             what = flag.removeprefix("--")
@@ -68,25 +76,6 @@ def choose_extractor(
     if kind == EMBEDDED:
         return ReaderExtractor()
     return ReplayExtractor(Path(place))
-
-
-def _language_model(
-    provider: ProviderName,
-    model: str | None,
-    settings: ModelSettings,
-    caller: Caller,
-    prompt: Path | None,
-) -> Extractor:
-    template = BUILT_IN if prompt is None else parse_template(read_text(prompt), str(prompt))
-    client = open_language_model(
-        provider,
-        model,
-        settings,
-        caller,
-        purpose=f"--extractor {provider}",
-        alternative=", or use --extractor reader, which needs no key",
-    )
-    return LanguageModelExtractor(provider, client, template)
 
 
 def choice_line(
