@@ -10,7 +10,7 @@ from tempfile import TemporaryFile
 
 from filelock import FileLock, Timeout
 
-from cal_ai.extractors.answers import AnswerError, parse_answer
+from cal_ai.extractors.answers import AnswerError
 from cal_ai.extractors.protocol import Extraction
 from cal_ai.extractors.replay import Recorded, Recording, open_recording, recorded_fields
 from truemark.errors import TruemarkError
@@ -70,14 +70,11 @@ class AnswerStore:
 
     def find(self, fingerprint: str, repeat: int) -> Extraction | None:
         """Find the answer that an earlier run kept; None when there is none that can be read."""
-        kept = None if self.resumed is None else self.resumed.find(fingerprint, repeat)
-        if kept is None:
-            return None
+        kept = self.resumed.find(fingerprint, repeat) if self.resumed else None
         try:
-            events = parse_answer(kept.raw)
+            return kept.extraction() if kept else None
         except AnswerError:
             return None
-        return Extraction(events, kept.usage, kept.attempts, kept.raw, kept.latency_s)
 
     def keep(self, answer: Recorded) -> None:
         """Write the answer so that it outlives this process; it is synced to disk a moment later.

@@ -42,6 +42,11 @@ class Recorded:
     identity: Mapping[str, str] = field(default_factory=dict)
     unusable: bool = False
 
+    def extraction(self) -> Extraction:
+        """Read the answer again; raises `AnswerError` where it is unusable."""
+        events = parse_answer(self.raw)
+        return Extraction(events, self.usage, self.attempts, self.raw, self.latency_s)
+
 
 _CONTEXT_ENCODER = json.JSONEncoder(default=str)
 _constant_hash = cache(data_hash)  # for what is the same for all samples of a run
@@ -198,7 +203,7 @@ class ReplayExtractor:
             which = f" of repeat {request.repeat + 1}" if request.repeat else ""
             raise CallFailed(f"no stored answer{which} in {self.recording.path}")
         try:
-            events = parse_answer(answer.raw)
+            return answer.extraction()
         except AnswerError as error:
             raise CallFailed(
                 f"unusable answer: {error}",
@@ -206,7 +211,6 @@ class ReplayExtractor:
                 attempts=answer.attempts,
                 raw=answer.raw,
             ) from error
-        return Extraction(events, answer.usage, answer.attempts, answer.raw, answer.latency_s)
 
     async def close(self) -> None:
         """Nothing is held open between answers."""
