@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Sequence
 
 _BREAKS = re.compile(r"\s*[^\S ]\s*")
 _UNSEEN = frozenset({"Cc", "Cs", "Zl", "Zp"})
@@ -65,3 +66,9 @@ def shortened(text: str, limit: int) -> str:
 def counted(count: int, noun: str, plural: str = "") -> str:
     """Write a number with its noun: `1 sample`, `2 samples`; most plurals have an s."""
     return f"{count} {noun}" if count == 1 else f"{count} {plural or f'{noun}s'}"
+
+
+def listed(names: Sequence[str], most: int) -> str:
+    """Name the first few and count the rest: `a, b, 3 more`; `nothing` where there are none."""
+    more = [f"{len(names) - most} more"] if len(names) > most else []
+    return ", ".join((*names[:most], *more)) or "nothing"

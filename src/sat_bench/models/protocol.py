@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from math import inf
 from typing import Protocol, runtime_checkable
@@ -40,12 +40,6 @@ class TokenizerError(ModelError):
 def shown_rate(rate: float) -> str:
     """Write a rate with one decimal, or with as many as it takes not to look like none."""
     return f"{rate:.1f}" if rate >= _LEAST_OF_ONE_DECIMAL or not rate else f"{rate:.1g}"
-
-
-def listed(names: Sequence[str], most: int) -> str:
-    """Name the first few, and count the others."""
-    more = [f"{len(names) - most} more"] if len(names) > most else []
-    return ", ".join((*names[:most], *more)) or "nothing"
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,11 +11,12 @@ from pathlib import Path
 from sat_bench.corpus.talks import Talk
 from sat_bench.defaults import WRITTEN
 from sat_bench.models.answers import LEAST_KEPT, printed_answer, read_answer
-from sat_bench.models.protocol import ModelError, Probabilities, listed
+from sat_bench.models.protocol import ModelError, Probabilities
 from truemark.errors import TruemarkError
 from truemark.files import checksum, expanded, read_text
 from truemark.jsontext import shown
 from truemark.signature import data_hash
+from truemark.text import listed
 
 ENDINGS = (".txt", ".json", ".jsonl")
 

@@ -19,11 +19,12 @@ from sat_bench.models.custom import callable_system, program_system
 from sat_bench.models.hub import download_model, download_tokenizer, is_hub_name
 from sat_bench.models.language_models import language_model_system
 from sat_bench.models.libraries import library_system
-from sat_bench.models.protocol import ModelError, ModelNotFound, TokenizerError, listed
+from sat_bench.models.protocol import ModelError, ModelNotFound, TokenizerError
 from sat_bench.models.quantising import int8_path, quantized
 from sat_bench.models.stored import StoredPredictions, stored_system
 from truemark.errors import TruemarkError
 from truemark.files import checksum, expanded
+from truemark.text import listed
 
 KINDS = ("lib", "py", "cmd", "cmd+", "file", "llm")
 MODEL_NAMES = ("model_optimized.onnx", "model.onnx")
