@@ -20,11 +20,12 @@ from benchmarks.machine import machine
 from benchmarks.segmentation_speed import models
 from benchmarks.timing import undisturbed
 from sat_bench.corpus.loading import Corpus, load_corpus
-from sat_bench.defaults import BUNDLED_CORPUS, DEFAULTS
+from sat_bench.defaults import BUNDLED_CORPUS, DEFAULT_GRID, DEFAULT_THRESHOLD
 from sat_bench.measure import measure
 from sat_bench.models.protocol import AnyModel
 from sat_bench.models.systems import ModelFiles, find_model
 from sat_bench.running.inference import Inference
+from truemark.counts import EQUAL_WEIGHTS
 from truemark.curve import grid
 from truemark.tables import Table, render
 
@@ -38,13 +39,13 @@ class Cost:
 def cost(model: AnyModel, corpus: Corpus, thresholds: Sequence[float]) -> Cost:
     """How long one measurement takes, reading the talks included."""
     wall_s, processor_s = time.perf_counter(), time.process_time()
-    measure(model, corpus).sweep(thresholds, DEFAULTS.weights)
+    measure(model, corpus).sweep(thresholds, EQUAL_WEIGHTS)
     return Cost(time.perf_counter() - wall_s, time.process_time() - processor_s)
 
 
 def row(files: ModelFiles, corpus: Corpus, rounds: int) -> tuple[object, ...]:
     """The fastest evaluation and the fastest sweep, and the second over the first."""
-    single, full = (DEFAULTS.threshold,), grid(*DEFAULTS.grid)
+    single, full = (DEFAULT_THRESHOLD,), grid(*DEFAULT_GRID)
     costs: dict[tuple[float, ...], list[Cost]] = {single: [], full: []}
     with Inference().opened(files) as model:
         cost(model, corpus, single)

@@ -6,13 +6,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from sat_bench.corpus.talks import Talk
-from sat_bench.defaults import DEFAULTS
 from sat_bench.measure import measure_system
 from sat_bench.models.protocol import Loss
 from sat_bench.models.systems import System
 from sat_bench.record import Measurement
 from sat_bench.running.inference import Inference
-from truemark.counts import Counts
+from truemark.counts import EQUAL_WEIGHTS, Counts
 from truemark.curve import SweepPoint, counts_at
 
 
@@ -48,7 +47,7 @@ class CountedTalks:
 
 def counted(measurement: Measurement, thresholds: Sequence[float]) -> CountedTalks:
     """Count a measurement at the thresholds."""
-    points = measurement.sweep(thresholds, DEFAULTS.weights)
+    points = measurement.sweep(thresholds, EQUAL_WEIGHTS)
     return CountedTalks(
         tuple(
             (talk.id, tuple(counts_at([talk.curve], point.threshold) for point in points))

@@ -20,11 +20,14 @@ from sat_bench.defaults import (
     CONDITION_MARK,
     CONDITIONS,
     DEFAULT_CORPUS,
+    DEFAULT_GRID,
     DEFAULT_MODEL,
     DEFAULT_RUNTIME,
+    DEFAULT_THRESHOLD,
     DEFAULT_TIMEOUT_S,
+    DEFAULT_TOLERANCE,
+    DEFAULT_WEIGHT,
     DEFAULT_WEIGHTING,
-    DEFAULTS,
     FORMATS,
     HEADER_NAMES,
     LARGEST_OVERLAP,
@@ -58,7 +61,7 @@ from truemark.files import expanded
 if TYPE_CHECKING:
     from truemark.counts import Weights
 
-DEFAULT_GRID = dict(zip(("-sweep-min", "-sweep-max", "-sweep-step"), DEFAULTS.grid, strict=True))
+SWEEP_FLAGS = dict(zip(("-sweep-min", "-sweep-max", "-sweep-step"), DEFAULT_GRID, strict=True))
 _TRUTH = {"true": True, "1": True, "t": True, "false": False, "0": False, "f": False}
 _NEGATIVE_NUMBER = re.compile(r"-\.?\d.*")
 # A comma in a quoted part of a command does not end it.
@@ -180,21 +183,21 @@ FLAGS = (
         "-threshold",
         "predict a boundary where the probability is above this",
         "P",
-        f"{DEFAULTS.threshold}, or a bundled model's own",
+        f"{DEFAULT_THRESHOLD}, or a bundled model's own",
         parse_share,
     ),
     Flag(
         "-tolerance",
         "characters a prediction may be off and still match",
         "N",
-        str(DEFAULTS.tolerance),
+        str(DEFAULT_TOLERANCE),
         parse_tolerance,
     ),
-    Flag("-wp", "precision weight", "W", str(DEFAULTS.precision_weight), parse_weight),
-    Flag("-wr", "recall weight", "W", str(DEFAULTS.recall_weight), parse_weight),
+    Flag("-wp", "precision weight", "W", str(DEFAULT_WEIGHT), parse_weight),
+    Flag("-wr", "recall weight", "W", str(DEFAULT_WEIGHT), parse_weight),
     Flag("-sweep", "evaluate a grid of thresholds instead of one"),
     *(
-        Flag(name, meaning, "P", f"{DEFAULT_GRID[name]:.2f}", parse)
+        Flag(name, meaning, "P", f"{SWEEP_FLAGS[name]:.2f}", parse)
         for name, meaning, parse in (
             ("-sweep-min", "first threshold of the grid", parse_share),
             ("-sweep-max", "end of the grid, not included", parse_share),
@@ -553,7 +556,7 @@ def _thresholds(given: Mapping[str, Any]) -> tuple[float, ...] | None:
         return (given["-threshold"],) if "-threshold" in given else None
     from truemark.curve import MAX_GRID_POINTS, grid
 
-    first, end, step = (given.get(name, default) for name, default in DEFAULT_GRID.items())
+    first, end, step = (given.get(name, default) for name, default in SWEEP_FLAGS.items())
     if end <= first:
         raise ValueError(f"-sweep-max must be above -sweep-min ({first}), got {end}")
     if (end - first) / step > MAX_GRID_POINTS:
@@ -567,9 +570,7 @@ def _thresholds(given: Mapping[str, Any]) -> tuple[float, ...] | None:
 def _weights(given: Mapping[str, Any]) -> Weights:
     from truemark.counts import Weights
 
-    return Weights(
-        given.get("-wp", DEFAULTS.precision_weight), given.get("-wr", DEFAULTS.recall_weight)
-    )
+    return Weights(given.get("-wp", DEFAULT_WEIGHT), given.get("-wr", DEFAULT_WEIGHT))
 
 
 def _check_record(given: Mapping[str, Any]) -> None:
@@ -590,7 +591,7 @@ def _check_record(given: Mapping[str, Any]) -> None:
 
 def _without_effect(given: Mapping[str, Any]) -> Iterator[str]:
     if "-sweep" not in given:
-        for name in DEFAULT_GRID:
+        for name in SWEEP_FLAGS:
             if name in given:
                 yield f"{name} has no effect without -sweep"
     elif "-threshold" in given:

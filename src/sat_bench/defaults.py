@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Literal, get_args
 
 if TYPE_CHECKING:
@@ -47,6 +48,11 @@ BUNDLED_MODELS = (*ENGLISH_MODELS, "world")
 WINDOW_TOKENS = 510  # 512 positions less <s> and </s>; some models have fewer
 LARGEST_OVERLAP = WINDOW_TOKENS - 1
 DEFAULT_TIMEOUT_S = 120.0  # for one text
+DEFAULT_THRESHOLD = 0.025
+DEFAULT_TOLERANCE = 3  # characters
+DEFAULT_WEIGHT = 1.0  # of precision and of recall
+DEFAULT_GRID = (0.01, 0.20, 0.01)  # first threshold, end, step
+DEFAULTS = SimpleNamespace(tolerance=DEFAULT_TOLERANCE)  # labelling reads its tolerance here
 MOST_LOCAL_WORKERS = 256
 
 STANDARD_INPUT = "-"
@@ -55,24 +61,10 @@ MODEL_MARK = "{model}"
 CONDITION_MARK = "{condition}"
 
 
-@dataclass(frozen=True, slots=True)
-class Defaults:
-    """The values that are used unless others are given."""
+def _equal_weights() -> Weights:
+    from truemark.counts import EQUAL_WEIGHTS
 
-    threshold: float = 0.025
-    tolerance: int = 3
-    precision_weight: float = 1.0
-    recall_weight: float = 1.0
-    grid: tuple[float, float, float] = (0.01, 0.20, 0.01)
-
-    @property
-    def weights(self) -> Weights:
-        from truemark.counts import Weights
-
-        return Weights(self.precision_weight, self.recall_weight)
-
-
-DEFAULTS = Defaults()
+    return EQUAL_WEIGHTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,8 +78,8 @@ class Options:
     truth: Truth | None = None  # None: what each file says, else the first rule
     sweeps: bool = False
     thresholds: tuple[float, ...] | None = None  # None: the threshold of each model
-    tolerance: int = DEFAULTS.tolerance
-    weights: Weights = field(default_factory=lambda: DEFAULTS.weights)
+    tolerance: int = DEFAULT_TOLERANCE
+    weights: Weights = field(default_factory=_equal_weights)
     overlap: int | None = None  # None: the overlap of each model
     weighting: Weighting = DEFAULT_WEIGHTING
     runtime: Runtime = DEFAULT_RUNTIME

@@ -20,7 +20,9 @@ from sat_bench.defaults import (
     BUNDLED_CORPORA,
     BUNDLED_CORPUS,
     DEFAULT_CORPUS,
-    DEFAULTS,
+    DEFAULT_GRID,
+    DEFAULT_THRESHOLD,
+    DEFAULT_TOLERANCE,
     GOLD_FOLDER,
     TRUTH_RULES,
     WRITTEN,
@@ -201,7 +203,7 @@ def _on_a_terminal() -> bool:
 def measure(
     model: AnyModel,
     talks: Iterable[Talk],
-    tolerance: int = DEFAULTS.tolerance,
+    tolerance: int = DEFAULT_TOLERANCE,
     *,
     keep_places: bool = False,
 ) -> Measurement:
@@ -236,11 +238,11 @@ def evaluate(
     model: AnyModel | System,
     talks: Iterable[Talk],
     threshold: float | None = None,
-    tolerance: int = DEFAULTS.tolerance,
+    tolerance: int = DEFAULT_TOLERANCE,
 ) -> Evaluation:
     """Count the matches of each talk at one threshold, by default the one of the model."""
     recommended = getattr(model, "threshold", None) if threshold is None else threshold
-    used = DEFAULTS.threshold if recommended is None else float(recommended)
+    used = DEFAULT_THRESHOLD if recommended is None else float(recommended)
     measurement = _measurement(model, talks, tolerance)
     return Evaluation(
         used, tuple((talk.id, counts_at([talk.curve], used)) for talk in measurement.talks)
@@ -250,8 +252,8 @@ def evaluate(
 def sweep(
     model: AnyModel | System,
     talks: Iterable[Talk],
-    thresholds: Sequence[float] = grid(*DEFAULTS.grid),
-    tolerance: int = DEFAULTS.tolerance,
+    thresholds: Sequence[float] = grid(*DEFAULT_GRID),
+    tolerance: int = DEFAULT_TOLERANCE,
     weights: Weights = EQUAL_WEIGHTS,
 ) -> tuple[SweepPoint, ...]:
     """Sum the counts at each threshold, best first: weighted score, F1, lower threshold."""
@@ -269,7 +271,7 @@ def compare(
     names: Iterable[str],
     talks: Iterable[Talk],
     thresholds: Sequence[float] | None = None,
-    tolerance: int = DEFAULTS.tolerance,
+    tolerance: int = DEFAULT_TOLERANCE,
     tokenizer: Path | None = None,
     inference: Inference = ON_THIS_MACHINE,
     *,
@@ -303,7 +305,7 @@ def measure_system(
     system: System,
     talks: Iterable[Talk],
     thresholds: Sequence[float] | None = None,
-    tolerance: int = DEFAULTS.tolerance,
+    tolerance: int = DEFAULT_TOLERANCE,
     inference: Inference = ON_THIS_MACHINE,
     *,
     conditions: Sequence[Condition] = (WRITTEN,),

@@ -18,8 +18,8 @@ from sat_bench.corpus.talks import Talk
 from sat_bench.defaults import (
     CONDITION_MARK,
     DEFAULT_RUNTIME,
+    DEFAULT_THRESHOLD,
     DEFAULT_WEIGHTING,
-    DEFAULTS,
     MODEL_MARK,
     WRITTEN,
     Condition,
@@ -169,7 +169,7 @@ class Failed:
 
 def default_threshold(system: System) -> float:
     """Return the threshold that the system recommends, or the one for all."""
-    return DEFAULTS.threshold if system.threshold is None else system.threshold
+    return DEFAULT_THRESHOLD if system.threshold is None else system.threshold
 
 
 def run_of(measured: Measured, threshold: float, options: Options, data: str) -> Run:

@@ -14,7 +14,7 @@ from sat_bench.cli import main
 from sat_bench.corpus.conditions import under_condition
 from sat_bench.corpus.loading import load_corpus
 from sat_bench.corpus.talks import Talk, find_sentences
-from sat_bench.defaults import BUNDLED_CORPUS, DEFAULTS, Condition, Options
+from sat_bench.defaults import BUNDLED_CORPUS, DEFAULT_TOLERANCE, Condition, Options
 from sat_bench.measure import measure
 from sat_bench.models.protocol import Probabilities, certain_ends
 from sat_bench.models.systems import ModelFiles
@@ -28,7 +28,7 @@ from sat_bench.record import (
 )
 from sat_bench.report import Report, Result, beyond_the_grid, notes, result_of, results_of
 from truemark.cli import main as truemark
-from truemark.counts import total
+from truemark.counts import EQUAL_WEIGHTS, total
 from truemark.curve import SweepPoint, best, counts_at, grid, sweep
 from truemark.matching import ScoredPositions
 from truemark.records import Run, load_run, run_json, schema
@@ -83,7 +83,7 @@ def measured(
 
 
 def optimum(one: Measured) -> SweepPoint:
-    return best(one.measurement.sweep(one.thresholds, DEFAULTS.weights))
+    return best(one.measurement.sweep(one.thresholds, EQUAL_WEIGHTS))
 
 
 def swept(one: Measured) -> Result:
@@ -480,5 +480,5 @@ def test_no_record_is_written_over_a_talk(
 def test_the_signature_has_the_tool_first_and_the_rules() -> None:
     signature = signature_of(run_of(measured(talks(2)), Options(), DATA))
     assert signature.startswith("sat-bench:")
-    assert f"|tolerance:{DEFAULTS.tolerance}|" in signature
-    assert DEFAULTS.tolerance == 3
+    assert f"|tolerance:{DEFAULT_TOLERANCE}|" in signature
+    assert DEFAULT_TOLERANCE == 3

@@ -16,7 +16,13 @@ from typing import Self
 
 import numpy as np
 
-from sat_bench.defaults import DEFAULT_RUNTIME, DEFAULT_WEIGHTING, DEFAULTS, Runtime, Weighting
+from sat_bench.defaults import (
+    DEFAULT_RUNTIME,
+    DEFAULT_THRESHOLD,
+    DEFAULT_WEIGHTING,
+    Runtime,
+    Weighting,
+)
 from sat_bench.models.boundaries import (
     last_probability,
     scored_positions,
@@ -125,7 +131,7 @@ class Segmenter:
             threshold = files.threshold if threshold is None else threshold
         elif not Path(model).is_file():
             raise ModelNotFound(f"{model}: no such model file")
-        threshold = DEFAULTS.threshold if threshold is None else threshold
+        threshold = DEFAULT_THRESHOLD if threshold is None else threshold
         if not 0 <= threshold <= 1:
             raise ValueError(f"threshold must be from 0 to 1, got {threshold}")
         reach = reach_of(Path(model))
