@@ -1,6 +1,6 @@
 """Benchmark of sentence segmentation models on talk transcripts."""
 
-TYPE_CHECKING = False  # that of typing takes time to import, while Ctrl-C is not answered
+TYPE_CHECKING = False  # importing typing takes time, during which Ctrl-C is not handled
 if TYPE_CHECKING:
     from sat_bench.corpus.loading import load_corpus
     from sat_bench.corpus.talks import Talk

@@ -1,4 +1,4 @@
-"""The process of `sat-bench` and of `python -m sat_bench`."""
+"""Entry point of `sat-bench` and of `python -m sat_bench`."""
 
 
 def main() -> int:

@@ -1,6 +1,6 @@
-"""The command `sat-bench`: its flags, checked values from them, and the work they start.
+"""The command `sat-bench`: its flags, the checks of their values, and its subcommands.
 
-The work is imported when it is known what is asked for, so that `-h` is quick.
+Each subcommand imports its modules when it runs, so that `-h` is quick.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ if TYPE_CHECKING:
 SWEEP_FLAGS = dict(zip(("-sweep-min", "-sweep-max", "-sweep-step"), DEFAULT_GRID, strict=True))
 _TRUTH = {"true": True, "1": True, "t": True, "false": False, "0": False, "f": False}
 _NEGATIVE_NUMBER = re.compile(r"-\.?\d.*")
-# A comma in a quoted part of a command does not end it.
+# A comma inside quotes does not end a command.
 _WORDS = r"""(?:[^,'"\\]|\\.|'[^']*'|"(?:\\.|[^"\\])*")*"""
 _NAME = re.compile(rf"(?:(?<=,)|^)(?:\s*cmd\+?:{_WORDS}|[^,]*)(?=,|$)", re.DOTALL)
 _SCHEDULER = re.compile(r"(tcp|tls)://([^\s/:\[\]]+|\[[0-9A-Fa-f:.]+\]):(?P<port>[0-9]{1,5})")
@@ -117,12 +117,12 @@ def parse_path(value: str) -> Path:
 
 
 def parse_corpus(value: str) -> Path:
-    """Read the path of a corpus, or the name of one that the package has."""
+    """Read the path of a corpus, or the name of a bundled one."""
     return BUNDLED_CORPORA.get(value) or parse_path(value)
 
 
 def parse_conditions(value: str) -> tuple[Condition, ...]:
-    """Read the conditions; `written` comes first, since losses are counted against it."""
+    """Read the conditions; `written` comes first, since losses are relative to it."""
     chosen: list[Condition] = [WRITTEN]
     for name in value.split(","):
         known = next((condition for condition in CONDITIONS if condition == name.strip()), None)
@@ -377,7 +377,7 @@ AGREE_FLAGS = (
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; 0 done, 1 the work failed, 2 the command line is wrong, 130 Ctrl-C."""
+    """Run the command; return 0 when done, 1 on failure, 2 on a bad command line, 130 on Ctrl-C."""
     return run_command(lambda: _work(list(sys.argv[1:] if arguments is None else arguments)))
 
 
@@ -394,7 +394,7 @@ def _work(arguments: list[str]) -> int:
 
 
 def parse_options(arguments: Sequence[str]) -> Options | None:
-    """Read the options of a measurement; None when only the version was asked for."""
+    """Read the options of a measurement; return None for `-version`."""
     parser = FlagParser(
         "sat-bench",
         "Measures how well a model finds sentence ends in talk transcripts.",
@@ -441,7 +441,7 @@ def parse_options(arguments: Sequence[str]) -> Options | None:
 
 
 def _values(given: Mapping[str, Any], *names: str) -> dict[str, Any]:
-    """Return the values of those of the flags that are given; the others keep their defaults."""
+    """Return the values of the named flags that are on the command line."""
     return {name: given[f"-{name}"] for name in names if f"-{name}" in given}
 
 
@@ -574,7 +574,7 @@ def _weights(given: Mapping[str, Any]) -> Weights:
 
 
 def _check_record(given: Mapping[str, Any]) -> None:
-    """Refuse one file for the records of several runs."""
+    """Refuse to write the records of several runs to one file."""
     path = str(given.get("-record", ""))
     if not (path.endswith(".json") or MODEL_MARK in path or CONDITION_MARK in path):
         return  # a folder
@@ -626,7 +626,7 @@ class FlagParser(Parser):
         self._names = {flag.name for flag in flags} | {"-h", "-help"}
         self._valued = {flag.name for flag in flags if flag.placeholder}
         for name, meaning in positional:
-            # FILE… stands for one or more, [FILE] for one that may be left out.
+            # FILE… stands for one or more, [FILE] for an optional one.
             times = {"…": "+", "]": "?"}.get(name[-1])
             self.add_argument(name.strip("[]…"), help=meaning, nargs=times)
         for flag in flags:
@@ -634,14 +634,14 @@ class FlagParser(Parser):
         self.add_argument("-h", "-help", action="help", help="show this help and exit")
 
     def parse(self, arguments: Sequence[str]) -> dict[str, Any]:
-        """Return the values of the given flags by name; exit with status 2 on a bad line."""
+        """Return the given values by flag name; exit with status 2 on a bad command line."""
         namespace, rest = self.parse_known_args(self._canonical(arguments))
         if rest:
             self.error(f"unexpected argument {rest[0]!r}")
         return vars(namespace)
 
     def error(self, message: str) -> NoReturn:
-        """Exit with status 2, the usage and the reason on stderr."""
+        """Print the usage and the reason to stderr, and exit with status 2."""
         self.print_usage(sys.stderr)
         super().error(message)
 
@@ -678,7 +678,7 @@ class FlagParser(Parser):
         return canonical
 
     def _switch(self, canonical: list[str], name: str, value: str) -> None:
-        """Set a switch; the last time that it is given counts."""
+        """Set a switch; the last occurrence counts."""
         if name in ("-h", "-help"):
             self.error(f"argument {name}: takes no value")
         if value.lower() not in _TRUTH:

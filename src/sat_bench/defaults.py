@@ -1,4 +1,4 @@
-"""The values that flags start from, and the words they take; nothing heavy is imported."""
+"""Defaults and allowed values of the flags, and the options they make; imports nothing heavy."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FORMATS: tuple[Format, ...] = get_args(Format)
 TruthRule = Literal["plain", "quoted", "unicode"]
 TRUTH_RULES: tuple[TruthRule, ...] = get_args(TruthRule)
 LINES: Literal["lines"] = "lines"
-# What -truth takes, and what may have given the truth of a talk.
+# The values of -truth, and the sources that the true sentence ends of a talk may have.
 Truth = Literal["plain", "quoted", "unicode", "lines"]
 TRUTHS: tuple[Truth, ...] = get_args(Truth)
 TruthSource = Literal["plain", "quoted", "unicode", "lines", "gold"]
@@ -38,7 +38,7 @@ Mode = Literal["evaluation", "sweep", "comparison", "conditions"]
 HEADER_NAMES = ("source", "speaker", "title", "duration", "language")
 BUNDLED_FOLDER = Path(__file__).parent / "bundled"
 BUNDLED_CORPUS = BUNDLED_FOLDER / "talks"
-# Corpora of the package by the names that -corpus takes.
+# Bundled corpora, by the names that -corpus takes.
 BUNDLED_CORPORA = {"bundled": BUNDLED_CORPUS, "languages": BUNDLED_FOLDER / "languages"}
 DEFAULT_CORPUS = Path("testdata/ted")
 DEFAULT_MODEL = "base"
@@ -69,13 +69,13 @@ def _equal_weights() -> Weights:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What one call of `sat-bench` measures, and how it shows it."""
+    """What a run of `sat-bench` measures, and how it shows the results."""
 
     models: tuple[str, ...] = (DEFAULT_MODEL,)
     compare: bool = False
     tokenizer: Path | None = None
     corpus: Path | None = None
-    truth: Truth | None = None  # None: what each file says, else the first rule
+    truth: Truth | None = None  # None: as each file says, else the first rule
     sweeps: bool = False
     thresholds: tuple[float, ...] | None = None  # None: the threshold of each model
     tolerance: int = DEFAULT_TOLERANCE
@@ -98,7 +98,7 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class SplitOptions:
-    """Which text to cut into sentences, with which model; no file is standard input."""
+    """Which text to cut into sentences, and with which model; without a file, standard input."""
 
     file: Path | None = None
     model: str = DEFAULT_MODEL
@@ -111,7 +111,7 @@ class SplitOptions:
 
 @dataclass(frozen=True, slots=True)
 class LabelOptions:
-    """Which talks to label, with whose drafts, and as whom."""
+    """Which talks to label, with drafts by which models, and as which annotator."""
 
     folder: Path
     models: tuple[str, ...]

@@ -35,11 +35,11 @@ from truemark.text import one_line
 from truemark.uncertainty import Interval, PairedInterval
 
 _ALL_TALKS = "all"
-# Tables other than the contract's lead with F1, to three digits.
+# Tables outside the contract start with F1, with three digits.
 _LED_BY_F1 = ("threshold", "f1", "precision", "recall", "weighted", "tp", "fp", "fn")
 _FINE_FORMATS = POINT_FORMATS | dict.fromkeys(("f1", "precision", "recall", "weighted"), ".3f")
 _EFFORT_COLUMNS = ("seconds", "characters_per_s")
-# Per 1,000 characters: what a system that returns sentences did to the text.
+# Characters of the text that a system changed, per 1,000.
 _LOSS_COLUMNS = ("changed", "deleted", "invented")
 _CERTAINTY_COLUMNS = (
     *("f1_low", "f1_high", "clusters", "clean", "clean_low", "clean_high"),
@@ -58,7 +58,7 @@ _CSV_COLUMNS = (
 
 
 def show_as(report: Report, format: Literal["json", "csv", "markdown"]) -> str:
-    """Write the report in one of these formats, ending with a line break."""
+    """Write the report as JSON, CSV or Markdown, ending with a line break."""
     match format:
         case "json":
             return to_json(_document(report), indent=2) + "\n"
@@ -84,7 +84,7 @@ def _loss_rates(result: Result) -> Iterator[tuple[str, float]]:
 
 
 def _certainty_row(result: Result) -> Row:
-    """Say how sure a result is, as far as that is known."""
+    """Return the intervals and the verdict of a result, as far as they are known."""
     row: Row = {"language_macro_f1": macro_f1(result.languages)}
     if f1 := result.summary.intervals.get("f1"):
         row |= {"clusters": f1.clusters, **_bounds("f1", f1)}
@@ -108,7 +108,7 @@ def _bounds(name: str, interval: Interval | PairedInterval) -> Row:
 
 
 def _measures(report: Report, result: Result) -> Row:
-    """Give the measures of the field, with the end of the texts or, where asked for, without."""
+    """Return the additional measures, with `-inner` without the ends of the texts."""
     run = result.run
     measures = run.inner_measures if report.options.inner else run.measures
     return {name: measures[name] for name in _MEASURES if name in measures}
@@ -119,9 +119,9 @@ def _shown_points(report: Report, result: Result) -> tuple[SweepPoint, ...]:
 
 
 def _csv_table(report: Report) -> Table:
-    """Make one row per model and threshold, or model and talk; `optimal` marks the row to use.
+    """Make a row per model and threshold, or model and talk; `optimal` marks the row to use.
 
-    How sure a result is stands in that row.
+    Intervals and verdicts are in that row only.
     """
     rows: list[Row] = []
     for result in report.results:
@@ -147,7 +147,7 @@ def _csv_table(report: Report) -> Table:
 
 
 def _document(report: Report) -> Row:
-    """Give everything without rounding."""
+    """Return all results, without rounding."""
     options = report.options
     return {
         "mode": report.mode,
@@ -228,7 +228,7 @@ def _markdown(report: Report) -> str:
         [result] = measured
         optimal.append(f"Optimal: {shown_threshold(result.shown_at(result.best.threshold))}")
     certain = any(result.summary.intervals for result in measured)
-    said = [*(interval_lines(report) if certain else ()), *remarks(report)]
+    lines = [*(interval_lines(report) if certain else ()), *remarks(report)]
     more = []
     if any(result.run.measures for result in measured):
         more.append(_measure_table(report))
@@ -246,14 +246,14 @@ def _markdown(report: Report) -> str:
         [
             Section("", [first], [_summary_table(report)]),
             Section("", optimal, [certainty_table(report, timed=False)] if certain else []),
-            Section("", said, more),
+            Section("", lines, more),
             Section("", last),
         ]
     )
 
 
 def _summary_table(report: Report) -> Table:
-    """Make a row for each model and threshold; in a comparison also with time, and any loss."""
+    """Make a row per model and threshold; comparisons add speed and the loss of characters."""
     conditioned = report.mode == "conditions"
     timed = report.mode == "comparison" or len({result.name for result in report.results}) > 1
     lossy = timed and any(changed_text(result.measurement.loss) for result in report.measured)
@@ -279,7 +279,7 @@ def _summary_table(report: Report) -> Table:
 
 
 def _measure_table(report: Report) -> Table:
-    """Show the measures of the field, one row per run."""
+    """Make a table of the additional measures, one row per run."""
     conditioned = report.options.shows_conditions
     rows = [
         {"model": result.name, "condition": result.condition, **_measures(report, result)}

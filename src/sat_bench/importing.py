@@ -1,7 +1,7 @@
-"""Turns pasted transcripts and subtitles into corpus files: what `sat-bench import` does.
+"""`sat-bench import`: turns pasted transcripts and subtitles into corpus files.
 
-With a reference, a punctuated transcript of the same speech, its sentence ends are moved onto the
-words of the file, which becomes gold.
+With a reference, a punctuated transcript of the same speech, the file becomes gold: the sentence
+ends of the reference are moved onto its words.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _ENDINGS = (".txt", ".srt", ".vtt", ".md", *_GOLD)
 _CLOCK = r"(?:\d{1,2}:)?\d{1,2}:\d{2}"
 _TIMESTAMP_LINE = re.compile(rf"\s*[\[(]?{_CLOCK}[\])]?\s*")
 _LEADING_TIMESTAMP = re.compile(rf"\s*[\[(]{_CLOCK}[\])]\s*")
-_SPACES = re.compile(r"\s{2,}|[^\S ]")  # all but single ones, which are most
+_SPACES = re.compile(r"\s{2,}|[^\S ]")  # leaves out single spaces, the common case
 _LEAST_KEPT = 0.5
 _WORD = re.compile(r"\S+")
 
@@ -44,7 +44,7 @@ def import_files(
     *,
     force: bool,
 ) -> int:
-    """Write the corpus files that are asked for; return 1 when one of several failed."""
+    """Write the corpus files of the paths; return 1 if one of several failed."""
     [first, *others] = paths
     if reference is not None:
         path, talk, remark = import_with_reference(first, reference, out, header, force=force)
@@ -61,9 +61,9 @@ def import_files(
 def _import_several(
     paths: Sequence[Path], out: Path | None, header: Mapping[str, str], *, force: bool
 ) -> int:
-    """Write the corpus files of files and folders; one that cannot be read stops no other.
+    """Write the corpus files of several files and folders; continue after one that fails.
 
-    The target is then a folder, which is made, and keeps a manifest of what came from where.
+    `out` is a folder, created if needed; its manifest tells which file came from where.
     """
     files = list(_files(paths))
     if out is not None:
@@ -139,7 +139,7 @@ def _copy_target(file: Path, out: Path | None) -> Path:
 
 
 def _copied(file: Path, target: Path, *, force: bool) -> tuple[Talk, ...]:
-    """Copy a gold file, which says itself what is true, after reading it."""
+    """Copy a gold file after checking that it can be read."""
     talks = load_talks(file)
     check_target(target, force=force)
     write_atomically(target, read_text(file))
@@ -147,7 +147,7 @@ def _copied(file: Path, target: Path, *, force: bool) -> tuple[Talk, ...]:
 
 
 def _write_manifest(folder: Path, entries: Mapping[str, str]) -> None:
-    """Keep a line for each file of the folder; those written now replace their earlier ones."""
+    """Write a line for each file of the folder; new entries replace older ones of the same file."""
     path = folder / MANIFEST
     lines: dict[str, str] = {}
     if path.is_file():
@@ -213,7 +213,7 @@ def import_target(file: Path, out: Path | None) -> Path:
 
 
 def read_pasted(file: Path) -> tuple[dict[str, str], str, tuple[str, ...]]:
-    """Read header, text, and remarks on what was left out."""
+    """Return the header, the text, and remarks on what was left out."""
     content = read_text(file)
     if file.suffix.lower() in (".srt", ".vtt"):
         text, remarks = read_cues(file, content)
@@ -227,15 +227,15 @@ def read_pasted(file: Path) -> tuple[dict[str, str], str, tuple[str, ...]]:
 
 def _paragraphs(body: str) -> str:
     """Drop timestamps and write one line per paragraph; blank lines separate paragraphs."""
-    # Not word by word: a list of the words of a long line takes ten times its memory.
+    # Not split into words: their list would take ten times the memory of a long line.
     paragraphs: list[list[str]] = [[]]
     for line in body.split("\n"):
         if _TIMESTAMP_LINE.fullmatch(line):
             continue
         if not line.strip():
             paragraphs.append([])
-        elif said := _SPACES.sub(" ", _LEADING_TIMESTAMP.sub("", line, count=1)).strip():
-            paragraphs[-1].append(said)
+        elif speech := _SPACES.sub(" ", _LEADING_TIMESTAMP.sub("", line, count=1)).strip():
+            paragraphs[-1].append(speech)
     return "\n\n".join(" ".join(lines) for lines in paragraphs if lines)
 
 
@@ -247,7 +247,7 @@ def import_with_reference(
     *,
     force: bool,
 ) -> tuple[Path, Talk, str]:
-    """Write the words of a file as gold, a sentence per line; return path, talk and the loss."""
+    """Write the words of a file as gold, one sentence per line; return path, talk and a remark."""
     target = import_target(file, out)
     given_header, text, _ = read_pasted(file)
     truth = _read_reference(reference) if _is_pasted(reference) else load_talk(reference, "plain")
@@ -266,9 +266,10 @@ def import_with_reference(
 
 
 def transferred(text: str, reference: Talk) -> tuple[list[str], str, float]:
-    """Cut the text where the reference's sentences end, between words.
+    """Cut the text between words where the sentences of the reference end.
 
-    Also tell what the two do not share, and which share of the text is in both.
+    Return the sentences, the differences of the two texts in words, and the share of the text that
+    is in both.
     """
     spoken = [bare(reference.text[start:end]) for start, end in reference.sentences]
     moved = aligned(text, [sentence for sentence in spoken if sentence])
@@ -283,7 +284,7 @@ def transferred(text: str, reference: Talk) -> tuple[list[str], str, float]:
 
 
 def _nearest(places: list[int], wanted: int) -> int:
-    """Return the place nearest to the wanted one; of two equally near the later."""
+    """Return the place nearest to the wanted one; ties go to the later place."""
     after = bisect_left(places, wanted)
     near = places[max(0, after - 1) : after + 1]
     return min(reversed(near), key=lambda place: abs(place - wanted))

@@ -1,4 +1,4 @@
-"""Talks and a system in, curves out; `measure_and_report` knows the whole path to the report."""
+"""Measure systems on talks; `measure_and_report` is the whole path from options to report."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ class Evaluation:
 
 
 def measure_and_report(options: Options) -> int:
-    """Measure what the options describe, and print it; return 1 when a model failed."""
+    """Measure what the options describe, and print the report; return 1 if a model failed."""
     for line in options.without_effect:
         note(line)
     corpus, label = _corpus(options)
@@ -127,8 +127,8 @@ def _corpus(options: Options) -> tuple[Corpus, str]:
 
 
 def _may_be_empty(path: Path | None) -> bool:
-    """Whether the bundled talks stand in where there are no transcripts."""
-    # In a fresh clone testdata/ted holds nothing but how to add talks.
+    """Whether to use the bundled talks if this folder has no transcripts."""
+    # In a fresh clone testdata/ted has only instructions for adding talks.
     return path is None or (path.parts[-2:] == DEFAULT_CORPUS.parts and path.is_dir())
 
 
@@ -152,7 +152,7 @@ def _inference(options: Options, corpus: Corpus) -> Iterator[Inference]:
 def _outcomes(
     options: Options, corpus: Corpus, inference: Inference
 ) -> Iterator[Measured | Failed]:
-    """Measure each system under each condition, and tell at once which of them failed."""
+    """Measure each system under each condition; report failures as they happen."""
     how = (corpus, options.thresholds, options.tolerance)
     if not options.compare:
         system = find_system(options.models[0], options.tokenizer, timeout_s=options.timeout_s)
@@ -187,7 +187,7 @@ def _write_records(
 
 
 def _annotators_agreement(corpus: Corpus, condition: str) -> str | None:
-    """Say how far the annotators of a gold corpus agree, where that was kept."""
+    """Return how far the annotators of a gold corpus agree, if that is stored."""
     if set(corpus.truths) <= set(TRUTH_RULES):
         return None
     folder = corpus.files[0].parent
@@ -209,7 +209,7 @@ def measure(
 ) -> Measurement:
     """Run the model once over each talk; talks are read as the model needs them.
 
-    Measures of the field and records need the places of its answers.
+    Records and the additional measures need `keep_places`.
     """
     watch = Stopwatch()
     measured: list[MeasuredTalk] = []
@@ -240,7 +240,7 @@ def evaluate(
     threshold: float | None = None,
     tolerance: int = DEFAULT_TOLERANCE,
 ) -> Evaluation:
-    """Count the matches of each talk at one threshold, by default the one of the model."""
+    """Count the matches of each talk at one threshold, by default the model's."""
     recommended = getattr(model, "threshold", None) if threshold is None else threshold
     used = DEFAULT_THRESHOLD if recommended is None else float(recommended)
     measurement = _measurement(model, talks, tolerance)
@@ -256,7 +256,7 @@ def sweep(
     tolerance: int = DEFAULT_TOLERANCE,
     weights: Weights = EQUAL_WEIGHTS,
 ) -> tuple[SweepPoint, ...]:
-    """Sum the counts at each threshold, best first: weighted score, F1, lower threshold."""
+    """Sum the counts at each threshold; sort by weighted score, then F1, then lower threshold."""
     return ranked(_measurement(model, talks, tolerance).sweep(thresholds, weights))
 
 
@@ -277,10 +277,10 @@ def compare(
     *,
     conditions: Sequence[Condition] = (WRITTEN,),
 ) -> Iterator[Measured | Failed]:
-    """Measure the named systems in turn under each condition; one that fails stops no other.
+    """Measure the named systems in turn under each condition; continue after one that fails.
 
-    Without thresholds each is measured at its own default. The tokenizer is for SaT models that
-    are not bundled. The talks must be iterable once for each system and condition.
+    Without thresholds, each system is measured at its default. The tokenizer is for SaT models that
+    are not bundled. The talks are iterated once per system and condition.
     """
     for name in names:
         try:
@@ -310,7 +310,7 @@ def measure_system(
     *,
     conditions: Sequence[Condition] = (WRITTEN,),
 ) -> list[Measured]:
-    """Open the system once and measure it under each condition, by default at its own threshold."""
+    """Open the system once and measure it under each condition, by default at its threshold."""
     used = tuple(thresholds or (default_threshold(system),))
     measured = []
     started, begun_s = datetime.now(UTC), perf_counter()
@@ -321,7 +321,7 @@ def measure_system(
                 changed = (under_condition(talk, condition) for talk in talks)
             measurement = measure(model, changed, tolerance, keep_places=True)
             if inference.cache:
-                # What a cache hands out says nothing about the time it took to make.
+                # The time to read from the cache says nothing about the speed of the system.
                 measurement = replace(measurement, seconds=None)
             stamp, seconds = started.isoformat(timespec="seconds"), perf_counter() - begun_s
             measured.append(Measured(system, condition, used, measurement, stamp, seconds))
@@ -331,7 +331,7 @@ def measure_system(
 
 @dataclass(slots=True)
 class Stopwatch:
-    """Runs while a model works, not while talks are read or answers are used."""
+    """Measures the time a model works, without reading talks and using answers."""
 
     seconds: float = 0.0
     characters: int = 0
@@ -339,7 +339,7 @@ class Stopwatch:
     def answers(
         self, model: AnyModel, talks: Iterable[Talk]
     ) -> Iterator[tuple[Talk, Probabilities]]:
-        """Give each talk with its probabilities, in order."""
+        """Yield each talk with its probabilities, in order."""
         answers = _answers(model, self._read(talks))
         while True:
             begun = time.perf_counter()
@@ -351,7 +351,7 @@ class Stopwatch:
             yield answer
 
     def _read(self, talks: Iterable[Talk]) -> Iterator[Talk]:
-        # The model asks for a talk while the watch runs, so the reading is taken off again.
+        # The model asks for a talk while the watch runs, so the time to read it is subtracted.
         source = iter(talks)
         while True:
             begun = time.perf_counter()

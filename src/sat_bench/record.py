@@ -1,4 +1,4 @@
-"""Curves in, a run out: its units, curves, every mistake in its text, and its file."""
+"""Make run records from measurements: units, curves, and every mistake with its context."""
 
 from __future__ import annotations
 
@@ -78,11 +78,11 @@ WORDS = {"unit": "talk", "units": "talks", "item": "sentence end", "items": "sen
 
 BUNDLED = "bundled talks"
 TOLERANCES = (0, 1, 2, 3, 5, 10, 20)
-LEAST_CANDIDATE = 0.01  # what is less probable than this is not shown as a candidate
+LEAST_CANDIDATE = 0.01  # places less probable than this are not shown as candidates
 NEAR = 20  # characters within which a missed and an invented end may be the same mistake
 AROUND = 80  # characters of text on either side of a finding
 
-# Scripts that put no white space between words count characters.
+# In scripts without white space between words, every character counts as a word.
 _WORD = re.compile(
     r"[\u3001-\u30ff\u3400-\u4dbf\u4e00-\u9fff]|[^\s\u3001-\u30ff\u3400-\u4dbf\u4e00-\u9fff]+"
 )
@@ -93,7 +93,7 @@ _NOT_IN_NAMES = re.compile(r"[^\w.+-]+")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MeasuredTalk:
-    """The answer of a system to one talk; `group` has the places of its answer and the truth."""
+    """The answer of a system to one talk; `group` has the predicted and the true places."""
 
     id: str
     language: str
@@ -102,15 +102,15 @@ class MeasuredTalk:
     replayed: bool = False
     group: Group | None = None
     truth: TruthSource = "gold"
-    words: IntColumn | None = None  # where the words of its text begin
+    words: IntColumn | None = None  # where the words of the text begin
 
 
 @dataclass(frozen=True, eq=False)
 class Measurement:
-    """All talks as one system answered them.
+    """The answers of one system to all talks.
 
-    `loss` is what it changed in the texts; `seconds` is how long it took for so many characters,
-    without its start, and None where that was not measured.
+    `loss` counts what the system changed in the texts; `seconds` is how long it worked on them,
+    without its start, or None if that was not measured.
     """
 
     talks: tuple[MeasuredTalk, ...]
@@ -130,7 +130,7 @@ class Measurement:
 
     @property
     def graded(self) -> bool:
-        """Whether thresholds make a difference; a system without probabilities has one point."""
+        """Whether thresholds make a difference; without probabilities they do not."""
         return any(curve.graded for curve in self.curves)
 
     @cached_property
@@ -139,16 +139,16 @@ class Measurement:
         return sum_curves(self.curves)
 
     def sweep(self, thresholds: Sequence[float], weights: Weights) -> tuple[SweepPoint, ...]:
-        """Sum the counts of all talks at each threshold, or once where thresholds do not matter."""
+        """Sum the counts of all talks at each threshold, or once if thresholds do not matter."""
         used = thresholds if self.graded or not self.talks else thresholds[:1]
         return sweep(self.curves, used, weights, empty=EMPTY_RATIO)
 
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """A system that was measured under one condition, and the thresholds that were asked for.
+    """The measurement of a system under one condition, and the requested thresholds.
 
-    `seconds` is how long that took in all, from `started` on.
+    `seconds` is the total time from `started` on.
     """
 
     system: System
@@ -168,12 +168,12 @@ class Failed:
 
 
 def default_threshold(system: System) -> float:
-    """Return the threshold that the system recommends, or the one for all."""
+    """Return the threshold that the system recommends, else the general default."""
     return DEFAULT_THRESHOLD if system.threshold is None else system.threshold
 
 
 def run_of(measured: Measured, threshold: float, options: Options, data: str) -> Run:
-    """Make the run of one system under one condition, at the threshold that is best for it.
+    """Make the run of one system under one condition at a threshold.
 
     `data` is the checksum of the corpus.
     """
@@ -211,19 +211,19 @@ def run_of(measured: Measured, threshold: float, options: Options, data: str) ->
 
 
 def truth_of(measurement: Measurement) -> str:
-    """Name what gave the truth of the talks: gold, lines, or the name of a rule."""
+    """Name the sources of the true sentence ends: gold, lines, or a rule."""
     return "+".join(sorted({talk.truth for talk in measurement.talks})) or "gold"
 
 
 def word_starts(text: str) -> IntColumn:
-    """Return where the words of a text begin, in characters."""
+    """Return the offsets at which the words of a text begin."""
     return np.fromiter((match.start() for match in _WORD.finditer(text)), dtype=np.int64)
 
 
 def measures_of(
     talks: Sequence[MeasuredTalk], threshold: float, tolerance: int, *, inner: bool
 ) -> Mapping[str, float]:
-    """Compute the measures of the field at a threshold, by name, where they have a value.
+    """Compute the additional measures at a threshold; leave out those without a value.
 
     `inner` leaves out the end of each text, which every system gets for free.
     """
@@ -242,12 +242,14 @@ def measures_of(
             Counts.of(matched=len(pairs), predicted=len(predicted), expected=len(expected))
         )
         whole += whole_segments(pairs, len(predicted), len(expected))
-        ours, theirs = (_after_words(talk.words, places) for places in (predicted, expected))
         length = max(0, len(talk.words) - inner)
-        ours, theirs = ([n for n in side if n <= length] for side in (ours, theirs))
-        crossed += pk_windows(ours, theirs, length)
-        unequal += window_diff_windows(ours, theirs, length)
-        edits += boundary_edits(ours, theirs)
+        cuts, true_cuts = (
+            [cut for cut in _after_words(talk.words, places) if cut <= length]
+            for places in (predicted, expected)
+        )
+        crossed += pk_windows(cuts, true_cuts, length)
+        unequal += window_diff_windows(cuts, true_cuts, length)
+        edits += boundary_edits(cuts, true_cuts)
     ratios = scores(total(counts), empty=EMPTY_RATIO)
     values = {
         "precision": ratios.precision,
@@ -264,20 +266,20 @@ def measures_of(
 
 
 def _after_words(words: IntColumn, places: Sequence[int]) -> list[int]:
-    """Return after how many words the places are, each number once."""
+    """Return the number of words before each place, without 0 and without repeats."""
     numbers = np.unique(np.searchsorted(words, np.asarray(places, dtype=np.int64), side="left"))
     return [number for number in numbers.tolist() if number]
 
 
 def signature_of(run: Run) -> str:
-    """Write what makes the numbers of a run comparable in one line, with version and weights."""
+    """Write the signature of a run, with version and weights, in one line."""
     weights = run.scoring.weights
     rules = {"wp": weights.precision, "wr": weights.recall}
     return signature_line({run.tool: run.version, **run.signature, **rules})
 
 
 def identity_of(system: System, options: Options) -> dict[str, str]:
-    """Name everything that the answers of the system depend on; a SaT model has windows."""
+    """Return everything that the answers of the system depend on; SaT models add their windows."""
     parts = dict(system.identity)
     if isinstance(system, ModelFiles):
         reach = system.reach.sharing(options.overlap, options.weighting)
@@ -308,7 +310,7 @@ def _unit(name: str, talk: MeasuredTalk, threshold: float) -> Unit:
 
 
 def _numbered(names: Iterable[str], mark: str) -> list[str]:
-    """Number the later ones of equal names, after the mark."""
+    """Append the mark and a number to every repeated name."""
     seen: Counter[str] = Counter()
     distinct = []
     for name in names:
@@ -318,7 +320,7 @@ def _numbered(names: Iterable[str], mark: str) -> list[str]:
 
 
 def _held_out(measured: Measured, options: Options) -> HeldOut | None:
-    """Count with the threshold of each talk chosen on the other talks."""
+    """Count the matches with the threshold of each talk chosen on the other talks."""
     measurement, thresholds = measured.measurement, measured.thresholds
     if len(thresholds) < 2 or len(measurement.talks) < 2 or not measurement.graded:
         return None
@@ -330,7 +332,7 @@ def _held_out(measured: Measured, options: Options) -> HeldOut | None:
 def with_findings(run: Run, measured: Measured, talks: Iterable[Talk]) -> Run:
     """Add texts, marks, findings, curves and reliability to the run.
 
-    The talks are those that were measured, in the same order, and their places were kept.
+    The talks must be those of the measurement, in the same order, measured with `keep_places`.
     """
     measurement, tolerance = measured.measurement, int(run.scoring.tolerance or 0)
     threshold = run.scoring.threshold
@@ -367,9 +369,9 @@ def _below(scored: ScoredPositions, threshold: float) -> ScoredPositions:
 def _findings(
     unit: str, text: str, marks: Sequence[Mark], others: ScoredPositions, tolerance: int
 ) -> Iterator[Finding]:
-    """List every mistake, and every match that is a little off.
+    """Yield every mistake, and every match that is not exact.
 
-    `others` are places that are not predicted: one that is, near a missed end, has another end.
+    `others` are the places not predicted; a predicted place near a missed end matches another end.
     """
     shown = [mark for mark in marks if mark.role != "candidate"]
     starts = [mark.start for mark in shown]
@@ -426,7 +428,7 @@ def _missed_probability(truth: int, others: ScoredPositions, tolerance: int) -> 
 
 
 def _window(text: str, place: int) -> tuple[int, int]:
-    """Return where the text around a place begins and ends, between words if possible."""
+    """Return the start and end of the context around a place, between words if possible."""
     start, end = max(0, place - AROUND), min(len(text), place + AROUND)
     if start:
         space = text.find(" ", start, place)
@@ -438,7 +440,7 @@ def _window(text: str, place: int) -> tuple[int, int]:
 
 
 def _nearest(mark: Mark, around: Sequence[Mark], role: str) -> int | None:
-    """Return where the nearest mark of that role is, if it is near enough."""
+    """Return the place of the nearest mark with this role, if one is near enough."""
     places = [near.start for near in around if near.role == role]
     nearest = min(places, key=lambda place: abs(place - mark.start), default=None)
     return nearest if nearest is not None and abs(nearest - mark.start) <= NEAR else None
@@ -454,10 +456,10 @@ def _note(kind: str, off: int | None) -> str:
 
 
 def reliability(groups: Sequence[Group], tolerance: int, threshold: float) -> Reliability:
-    """Compare stated probabilities with how often a sentence does end there.
+    """Compare the probabilities with how often a sentence really ends there.
 
-    Each true end is credited to the most probable position within the tolerance of it. What sums
-    it up is over predicted ends. Talks are clusters.
+    Each true end is credited to the most probable position within the tolerance. The summary
+    figures cover the predicted ends. Talks are clusters.
     """
     probabilities, outcomes, talks = [], [], []
     for number, (scored, truths) in enumerate(groups):
@@ -483,9 +485,9 @@ def reliability(groups: Sequence[Group], tolerance: int, threshold: float) -> Re
 def record_paths(
     path: Path, models: Sequence[str], conditions: Sequence[Condition] = (WRITTEN,)
 ) -> tuple[Path, ...]:
-    """Return the file of each run, all conditions of a model before the next; make the folders.
+    """Return the file of each run, model by model, and create the folders.
 
-    A path with `{model}` or `{condition}` in it is a pattern, one that ends in .json a file, any
+    A path that contains `{model}` or `{condition}` is a pattern, one that ends in .json a file, any
     other a folder.
     """
     parts = (_NOT_IN_NAMES.sub("-", model).strip("-.") or "model" for model in models)

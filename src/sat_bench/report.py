@@ -1,4 +1,4 @@
-"""What `sat-bench` shows of its runs: the contract's text on stdout, how sure it is on stderr.
+"""The report of `sat-bench`: the contract's text for stdout, intervals and remarks for stderr.
 
 JSON, CSV and Markdown are written by `formats`.
 """
@@ -36,11 +36,11 @@ from truemark.wording import (
     verdict_sentences,
 )
 
-SHOWN_DIGITS = 3  # scores that agree to so many digits look the same wherever they are shown
+SHOWN_DIGITS = 3  # scores that agree to this many digits look the same wherever they are shown
 FAILED_CELL = "failed"
 
 _PUBLISHED = "published defaults: 0.025 for base SaT models, 0.25 for the -sm ones"
-_FLAT = 3  # as many neighbouring thresholds of equal score are worth a word
+_FLAT = 3  # this many neighbouring thresholds of equal score are worth a remark
 _F1_APART = 0.005
 _AROUND = 5  # points of a narrower grid on either side of the best threshold
 _ALL_LANGUAGES = "all"
@@ -63,11 +63,11 @@ Row = dict[str, object]
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What is shown of one run: its points at the thresholds tried, and how sure they are.
+    """The results of one run: its points at the thresholds tried, and their intervals.
 
-    `missed` is the best of all thresholds, where it beats those that were tried; `versus` compares
-    the system with the first one under the same condition; `f1_loss` is what F1 lost against the
-    text as written.
+    `missed` is the best of all thresholds, if it beats those that were tried; `versus` compares the
+    system with the first one under the same condition; `f1_loss` is how much lower F1 is than on
+    the text as written.
     """
 
     measured: Measured
@@ -103,7 +103,7 @@ class Result:
 
     @property
     def held_out(self) -> Scores | None:
-        """The scores with the threshold of each talk chosen on the others."""
+        """The scores with the threshold of each talk chosen on the other talks."""
         if self.run.held_out is None:
             return None
         weights = self.run.scoring.weights
@@ -117,18 +117,18 @@ class Result:
 
     @property
     def languages(self) -> tuple[GroupScore, ...]:
-        """The scores by language, where there are several."""
+        """The scores by language, if there are several languages."""
         languages = tuple(group for group in self.summary.groups if group.name == "language")
         return languages if len(languages) > 1 else ()
 
     def shown_at(self, threshold: float) -> float | None:
-        """Return the threshold, or None where it makes no difference."""
+        """Return the threshold, or None if thresholds make no difference."""
         return threshold if self.graded else None
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """Everything that one call of `sat-bench` shows."""
+    """Everything that a run of `sat-bench` shows."""
 
     options: Options
     corpus: str
@@ -146,7 +146,7 @@ class Report:
 
     @property
     def truth(self) -> str:
-        """What gave the truth of the talks, in words."""
+        """The sources of the true sentence ends, in words."""
         return ", ".join(
             f"rule: {truth}" if truth in TRUTH_RULES else truth for truth in self.truths
         )
@@ -159,7 +159,7 @@ class Report:
 def results_of(
     outcomes: Sequence[Measured | Failed], options: Options, data: str
 ) -> tuple[Result | Failed, ...]:
-    """Make the run of each system, and compare those under one condition with the first.
+    """Make the run of each system, and compare the runs of each condition with the first.
 
     `data` is the checksum of the corpus.
     """
@@ -167,7 +167,7 @@ def results_of(
         outcome if isinstance(outcome, Failed) else result_of(outcome, options, data)
         for outcome in outcomes
     ]
-    versus: dict[int, Versus] = {}  # by the place of the result
+    versus: dict[int, Versus] = {}  # by index of the result
     for condition in options.conditions:
         same = {
             place: result
@@ -175,7 +175,8 @@ def results_of(
             if isinstance(result, Result) and result.condition == condition
         }
         if len(same) > 1:
-            runs, summaries = zip(*((one.run, one.summary) for one in same.values()), strict=True)
+            runs = [result.run for result in same.values()]
+            summaries = [result.summary for result in same.values()]
             _, *others = same
             versus |= zip(others, compare(runs, summaries=summaries).against, strict=True)
     compared: list[Result | Failed] = []
@@ -193,7 +194,7 @@ def results_of(
 
 
 def result_of(measured: Measured, options: Options, data: str) -> Result:
-    """Make the run of one system at the best of its thresholds, and say how sure it is."""
+    """Make the run of one system at the best of its thresholds, with intervals."""
     points = measured.measurement.sweep(measured.thresholds, options.weights)
     optimum = best(points)
     run = run_of(measured, optimum.threshold, options, data)
@@ -202,7 +203,7 @@ def result_of(measured: Measured, options: Options, data: str) -> Result:
 
 
 def _missed_by_the_grid(measurement: Measurement, tried: SweepPoint, run: Run) -> SweepPoint | None:
-    """Find the best of all thresholds where it beats the grid by more than rounding."""
+    """Return the best of all thresholds if it beats the grid by more than rounding."""
     if not measurement.graded:
         return None
     optimum = best_of_all(measurement.summed, run.scoring.weights, empty=EMPTY_RATIO)
@@ -214,9 +215,9 @@ def _rounded(point: SweepPoint) -> float:
 
 
 def shown_threshold(threshold: float | None) -> str:
-    """Write a threshold with three decimals, or as many as it takes to tell it from others.
+    """Write a threshold with three decimals, or more if it takes more to tell it from others.
 
-    A dash stands for that of a system without probabilities.
+    A system without probabilities has a dash.
     """
     if threshold is None:
         return "-"
@@ -344,10 +345,9 @@ def _columns(*cells: str) -> str:
 
 
 def notes(report: Report) -> Iterator[str]:
-    """Say what the contract's text has no room for: intervals, verdicts, what the grid missed.
+    """Yield what the contract's text leaves out: intervals, verdicts, what the grid missed.
 
-    Of several runs, or several languages, a table shows most of it; the other formats have that
-    table themselves.
+    For several runs or languages, most of it is a table, which the other formats include anyway.
     """
     results = report.measured
     if len(results) == 1 and not results[0].languages:
@@ -360,14 +360,14 @@ def notes(report: Report) -> Iterator[str]:
 
 
 def interval_lines(report: Report) -> Iterator[str]:
-    """Say once what the intervals are over, and what is wrong with them."""
+    """Yield, without repeats, what the intervals were resampled over, and remarks on them."""
     yield from dict.fromkeys(
         line for result in report.measured for line in _resampled(result.summary)
     )
 
 
 def remarks(report: Report) -> Iterator[str]:
-    """Say of each run what no table shows."""
+    """Yield remarks on each run that no table shows."""
     first: dict[str, str] = {}
     for result in report.measured:
         baseline = first.setdefault(result.condition, result.name)
@@ -385,7 +385,7 @@ def _label(report: Report, result: Result) -> str:
 
 
 def signatures(report: Report) -> Iterator[str]:
-    """Name each system and what makes the numbers comparable."""
+    """Yield the identity of each system, and each signature."""
     for name, identity in dict.fromkeys((run.name, run.identity) for run in report.measured):
         yield f"system {name}: {identity}" if report.options.compare else f"system: {identity}"
     for signature in dict.fromkeys(signature_of(result.run) for result in report.measured):
@@ -393,9 +393,9 @@ def signatures(report: Report) -> Iterator[str]:
 
 
 def certainty_table(report: Report, *, timed: bool) -> Table:
-    """Show how sure the results are, in only those columns that hold something.
+    """Make a table of intervals and verdicts, without empty columns.
 
-    Several languages have a row each below that of their run, and their mean has one.
+    If a run has several languages, a row for each and one for their mean follow its row.
     """
     rows = [row for result in report.measured for row in _certainty_rows(report, result, timed)]
     used = tuple(name for name in rows[0] if any(row.get(name) is not None for row in rows))
@@ -458,21 +458,21 @@ def _certainty_lines(result: Result) -> Iterator[str]:
         shown = ", ".join(f"{name} {score_text(interval)}" for name, interval in named)
         yield "; ".join((shown, *_resampled(result.summary)))
     if new := result.held_out:
-        here = result.best.scores
+        optimum = result.best.scores
         yield (
             f"out of sample F1 {new.f1:.3f}, Weighted {new.weighted:.3f}, with the threshold of "
-            f"each talk chosen on the others; {_signed(new.f1 - here.f1)} and "
-            f"{_signed(new.weighted - here.weighted)} against the optimum on all of them"
+            f"each talk chosen on the others; {_signed(new.f1 - optimum.f1)} and "
+            f"{_signed(new.weighted - optimum.weighted)} against the optimum on all of them"
         )
 
 
 def changed_text(loss: Loss) -> bool:
-    """Whether a system returned other characters than it was given."""
+    """Whether a system returned different characters than it was given."""
     return bool(loss.changed or loss.deleted or loss.invented)
 
 
 def _shape_lines(result: Result) -> Iterator[str]:
-    """Say where the optimum is flat, and where F1 has its best if that is elsewhere."""
+    """Remark on a flat optimum, and on the threshold of the best F1 if it is another one."""
     if len(result.points) < _FLAT:
         return
     tried = [point.threshold for point in result.points]
@@ -503,11 +503,11 @@ def _resampled(summary: Summary) -> list[str]:
 
 
 def _signed(difference: float) -> str:
-    return f"{round(difference, 3) + 0.0:+.3f}"  # no minus before a zero
+    return f"{round(difference, 3) + 0.0:+.3f}"  # adding 0.0 turns -0.0 into 0.0
 
 
 def beyond_the_grid(result: Result) -> str | None:
-    """Say what the grid missed, or that its best point is at its edge; not at a perfect score."""
+    """Return what the grid missed, or that its best point is at its edge and not perfect."""
     optimum = result.best
     if result.missed:
         return _missed_line(result, result.missed)
@@ -548,7 +548,7 @@ def _missed_line(result: Result, missed: SweepPoint) -> str:
 
 
 def _narrower(threshold: float) -> str:
-    """Give the flags of a grid around a threshold, one decimal finer than its first digit."""
+    """Return the flags of a grid around a threshold, one decimal finer than its first digit."""
     place = math.floor(math.log10(threshold)) if threshold > 0 else -3
     step = 10.0 ** (place - 1)
     middle = round(threshold / step)
@@ -572,7 +572,7 @@ def point_row(result: Result, point: SweepPoint) -> Row:
 
 
 def talk_rows(result: Result) -> Iterator[Row]:
-    """Give id, language and values of each talk at the best threshold."""
+    """Yield id, language and values of each talk at the best threshold."""
     for unit in result.run.units:
         point = point_of(
             result.best.threshold, unit.counts, result.run.scoring.weights, empty=EMPTY_RATIO
@@ -587,7 +587,7 @@ def talk_rows(result: Result) -> Iterator[Row]:
 def talk_table(
     report: Report, point_columns: tuple[str, ...], formats: Mapping[str, str | None]
 ) -> Table:
-    """Make a row per talk, with only those columns that tell rows apart."""
+    """Make a row per talk; model, condition and language are shown only if they differ."""
     rows = [
         {"model": result.name, "condition": result.condition}
         | row
@@ -608,7 +608,7 @@ def talk_table(
 def table_of(
     columns: tuple[str, ...], rows: Sequence[Row], formats: Mapping[str, str | None]
 ) -> Table:
-    """Make a table of these columns; rows may lack some and have others."""
+    """Make a table of these columns; rows may lack some of them or have more."""
     return Table(
         columns,
         tuple(tuple(row.get(name) for name in columns) for row in rows),

@@ -1,4 +1,4 @@
-"""Cuts a text into sentences: what `sat-bench split` prints."""
+"""`sat-bench split`: cuts a text into sentences."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def _is_graded(answer: Probabilities) -> bool:
 def _document(name: str, text: str, answer: Probabilities, threshold: float) -> str:
     scored = scored_positions(text, answer)
     given = dict(zip(scored.positions.tolist(), scored.scores.tolist(), strict=True))
-    # The end of the text is always predicted; what the model says of it is asked for apart.
+    # The end of the text is always predicted, so its probability is looked up separately.
     given[len(text.rstrip())] = last_probability(text, answer)
     rows = []
     start = 0

@@ -1,1 +1,1 @@
-"""Talks from every kind of file, and the sentences that are true of them."""
+"""Readers of talks with their true sentences, one for each file format."""

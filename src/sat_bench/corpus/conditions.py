@@ -1,7 +1,7 @@
-"""The same talk under other conditions: without capitals, without punctuation, as recognised.
+"""Degrade talks: without capitals, without punctuation, as a speech recogniser writes them.
 
-Every condition changes a talk sentence by sentence, so the ends of its sentences follow the text
-exactly. A sentence that becomes empty is dropped.
+Every condition changes a talk sentence by sentence, so the sentence ends stay exact. A sentence
+that becomes empty is dropped.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _BETWEEN_LETTERS = re.compile(r"(?<=[^\W\d_])\.(?=[^\W\d_])")
 
 
 def under_condition(talk: Talk, condition: Condition) -> Talk:
-    """Change the talk as the condition says, and move its sentence ends along."""
+    """Apply the condition to the text of the talk, and move its sentence ends along."""
     if condition == WRITTEN:
         return talk
     changed = _change(talk, condition)
@@ -73,15 +73,15 @@ def _change(talk: Talk, condition: Condition) -> Callable[[str], str]:
 
 
 def bare(sentence: str) -> str:
-    """Write the sentence in lower case, without punctuation, on one line."""
+    """Return the sentence in lower case, without punctuation, on one line."""
     return _on_one_line(without_punctuation(sentence).lower())
 
 
 def without_punctuation(sentence: str) -> str:
-    """Take the punctuation out of a sentence, but not out of words and numbers.
+    """Remove the punctuation of a sentence, except inside words and numbers.
 
-    Dots between letters, as in U.S, leave nothing behind, nor do marks in Chinese or Japanese text,
-    which has no spaces; other marks leave a space.
+    A mark is replaced by a space. Dots between letters, as in U.S, and marks in Chinese or Japanese
+    text, which has no spaces, are removed without one.
     """
     kept = {match.start() for match in _INSIDE_WORDS.finditer(sentence)}
     joined = {match.start() for match in _BETWEEN_LETTERS.finditer(sentence)}
@@ -96,7 +96,7 @@ def without_punctuation(sentence: str) -> str:
 
 
 def _is_wide(sentence: str) -> bool:
-    """Whether most of its letters are wide, as those of Chinese and Japanese are."""
+    """Whether most letters of the sentence are wide, as in Chinese and Japanese."""
     letters = [character for character in sentence if character.isalpha()]
     wide = sum(unicodedata.east_asian_width(letter) in "WF" for letter in letters)
     return wide > len(letters) / 2

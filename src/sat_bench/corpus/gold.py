@@ -18,7 +18,7 @@ _LONGEST_ID = 9
 
 @dataclass(frozen=True, slots=True)
 class _Gold:
-    """A gold file; offsets count characters, or bytes where the last boundary says so."""
+    """A gold file; offsets count characters, or bytes if the last boundary is the byte length."""
 
     text: str
     boundaries: tuple[int, ...]
@@ -27,7 +27,7 @@ class _Gold:
     name: str = ""
     language: str = ""
     documents: tuple[int, ...] = ()
-    sentences: tuple[Any, ...] | int | None = None  # some files only give their number
+    sentences: tuple[Any, ...] | int | None = None  # some files only give the count
 
     def __post_init__(self) -> None:
         for name in ("text", "source", "speaker", "name", "language"):
@@ -64,7 +64,7 @@ class _Gold:
 
 
 def parse_gold_json(path: Path, content: str) -> tuple[Talk, ...]:
-    """Read the talks of a gold file: one, or one from each start in `documents` on.
+    """Read the talks of a gold file: one per start in `documents`, or a single one.
 
     Offsets that count bytes are converted to characters.
     """
@@ -107,7 +107,7 @@ def _boundaries(path: Path, gold: _Gold) -> Sequence[int]:
 
 
 def _document_starts(path: Path, gold: _Gold) -> Sequence[int]:
-    """Return where documents start; the first starts at 0."""
+    """Return the offset in characters at which each document starts."""
     encoded, starts = gold.text.encode(), gold.documents
     length = len(encoded) if gold.counts_bytes else len(gold.text)
     if starts and not 0 <= starts[0] <= starts[-1] < length:
@@ -118,7 +118,7 @@ def _document_starts(path: Path, gold: _Gold) -> Sequence[int]:
 
 
 def _documents(path: Path, talk: Talk, starts: Sequence[int]) -> Iterator[Talk]:
-    """Cut a talk at the starts of its documents; each is a talk with a number."""
+    """Cut a talk at the starts of its documents into numbered talks."""
     cuts = sorted({0, *starts, len(talk.text)})
     for number, (start, stop) in enumerate(pairwise(cuts), start=1):
         inside = [sentence for sentence in talk.sentences if start <= sentence.start < stop]
@@ -156,12 +156,12 @@ def _characters_of_bytes(
 class _Annotated(NamedTuple):
     text: str
     starts_paragraph: bool
-    document: str | None  # the id of the document that begins here, if one does
+    document: str | None  # id of the document that starts with this sentence, if any
     space_after: bool
 
 
 def parse_conllu(path: Path, content: str) -> tuple[Talk, ...]:
-    """Read the talks of a treebank: its documents, or all of it where it names none."""
+    """Read the talks of a treebank: one per document, or one in all if it marks no documents."""
     documents: list[list[_Annotated]] = []
     for sentence in _sentences(path, content):
         if not documents or sentence.document is not None:
@@ -176,7 +176,7 @@ def parse_conllu(path: Path, content: str) -> tuple[Talk, ...]:
 
 
 def _joined(path: Path, number: int, document: Sequence[_Annotated], *, alone: bool) -> Talk:
-    """Join the sentences of a document as their annotation says."""
+    """Join the sentences of a document by the spaces and paragraphs that it annotates."""
     pieces: list[str] = []
     sentences: list[Sentence] = []
     length, joint = 0, ""
@@ -200,7 +200,7 @@ def _joined(path: Path, number: int, document: Sequence[_Annotated], *, alone: b
 
 def _sentences(path: Path, content: str) -> Iterator[_Annotated]:
     lines: list[tuple[int, str]] = []
-    has_tokens = False  # comments alone belong to the sentence that follows
+    has_tokens = False  # comments without tokens belong to the next sentence
     for number, line in enumerate((*unify_line_breaks(content).split("\n"), ""), start=1):
         if line.strip():
             lines.append((number, line))
@@ -238,7 +238,7 @@ def _sentence(path: Path, lines: Sequence[tuple[int, str]]) -> _Annotated:
             continue
         if last:
             range_end = int(last)
-        elif int(first) <= range_end:  # the range line speaks for the words it covers
+        elif int(first) <= range_end:  # the range line already covers this word
             continue
         space_after = "SpaceAfter=No" not in columns[-1].split("|")
     if not text:

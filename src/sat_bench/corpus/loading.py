@@ -21,7 +21,7 @@ ENDINGS = (".txt", ".json", ".conllu", ".srt", ".vtt")
 class Corpus:
     """The talks of a folder, read one at a time and again for each iteration.
 
-    `truth` is what was asked for, `truths` what gave the truth of its talks.
+    `truth` is the requested source of sentence ends, `truths` are the sources that were used.
     """
 
     files: tuple[Path, ...]
@@ -46,11 +46,11 @@ def load_corpus(
 ) -> Corpus:
     """Load the corpus of a folder or file, by default the bundled talks.
 
-    `truth` is for files that do not say themselves what is true. Where none is given the rule
-    `plain` is used, and a text in which it finds almost no ends is refused.
+    `truth` applies to files without annotated sentence ends. By default the rule `plain` is used,
+    and a text in which it finds almost no ends is refused.
 
-    Every file is read once here, so a bad one is reported before anything is measured. `watch`
-    wraps the files, and may show how many have been read.
+    Every file is read once here, so that a bad one is reported before anything is measured. `watch`
+    wraps the files, for example to show progress.
     """
     files = transcript_files(Path(path))
     characters = talks = 0
@@ -71,7 +71,7 @@ def load_corpus(
 
 
 def transcript_files(path: Path) -> tuple[Path, ...]:
-    """List the transcript files of a folder by name, or the one file itself."""
+    """List the transcript files of a folder, sorted by name; a file is listed as it is."""
     try:
         if path.is_dir():
             files = tuple(sorted(file for file in path.iterdir() if _is_transcript(file)))
@@ -94,7 +94,7 @@ def holds_transcripts(path: Path) -> bool:
 
 
 def load_talk(path: Path, truth: Truth | None = None) -> Talk:
-    """Read the one talk of a file."""
+    """Read the talk of a file that has only one."""
     talk, *others = load_talks(path, truth)
     if others:
         raise CorpusError(f"{path}: holds {len(others) + 1} talks, expected one")
@@ -102,7 +102,7 @@ def load_talk(path: Path, truth: Truth | None = None) -> Talk:
 
 
 def load_talks(path: Path, truth: Truth | None = None) -> tuple[Talk, ...]:
-    """Read the talks of a file in the format of its ending; only gold files hold several."""
+    """Read the talks of a file, whose ending tells the format; only gold files hold several."""
     try:
         content = read_text(path)
     except TruemarkError as error:
@@ -121,9 +121,10 @@ def load_talks(path: Path, truth: Truth | None = None) -> tuple[Talk, ...]:
 
 
 def _with_enough_ends(path: Path, talk: Talk, *, asked_for: bool) -> Talk:
-    """Refuse a text in which a rule finds almost no ends, or remark it where it was asked for.
+    """Refuse a text in which the default rule finds almost no ends.
 
-    A rule that does not know the marks of the script is remarked in any case.
+    If the user chose the rule, add a remark instead; also if it does not know the marks of the
+    script.
     """
     rule = next((rule for rule in TRUTH_RULES if rule == talk.truth), None)
     if rule is None:

@@ -1,7 +1,6 @@
 """Imitates a speech recogniser: numbers in words, fillers, repetitions, wrong words.
 
-Which words are affected is drawn from a generator seeded with the talk's name, so that the same
-talk always comes out the same.
+The random generator is seeded with the talk's name, so that a talk is always changed the same way.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from sat_bench.corpus.talks import Talk
 SEED = 1
 FILLER_RATE, REPEAT_RATE, WRONG_RATE = 0.02, 0.015, 0.04
 FILLERS = ("uh", "um", "uh", "you know", "i mean", "like")
-# Words that sound alike; each may be mistaken for the other.
+# Pairs of words that sound alike.
 _ALIKE = (
     "their there", "to too two", "its it's", "your you're", "hear here", "no know", "by buy",
     "write right", "were where", "then than", "for four", "son sun", "week weak", "would wood",
@@ -59,26 +58,26 @@ def spoken(sentence: str) -> str:
     return _NUMBER.sub(_in_words, _NOTE.sub(" ", sentence))
 
 
-def _in_words(found: re.Match[str]) -> str:
-    digits = found["digits"]
+def _in_words(match: re.Match[str]) -> str:
+    digits = match["digits"]
     number = int(digits.replace(",", ""))
-    if found["ordinal"]:
+    if match["ordinal"]:
         words = ordinal_words(number)
-    elif found["minutes"]:
-        words = f"{number_words(number)} {number_words(int(found['minutes']))}"
-    elif found["fraction"]:
-        tail = " ".join(number_words(int(digit)) for digit in found["fraction"])
+    elif match["minutes"]:
+        words = f"{number_words(number)} {number_words(int(match['minutes']))}"
+    elif match["fraction"]:
+        tail = " ".join(number_words(int(digit)) for digit in match["fraction"])
         words = f"{number_words(number)} point {tail}"
-    elif "," not in digits and not found["money"] and not found["percent"]:
+    elif "," not in digits and not match["money"] and not match["percent"]:
         words = year_words(number) or number_words(number)
     else:
         words = number_words(number)
-    unit = _MONEY.get(found["money"] or "", "percent" if found["percent"] else "")
+    unit = _MONEY.get(match["money"] or "", "percent" if match["percent"] else "")
     return f"{words} {unit}".rstrip()
 
 
 class Recogniser:
-    """Hears the sentences of one talk, in order."""
+    """Imitates a recogniser on the sentences of one talk, in order."""
 
     def __init__(self, talk: Talk) -> None:
         self._chance = random.Random(f"{SEED} {talk.id}")
@@ -87,15 +86,15 @@ class Recogniser:
             self._by_initial.setdefault(word[0], []).append(word)
 
     def heard(self, sentence: str) -> str:
-        """Return the words of a bare sentence, some of them wrong, repeated or after a filler."""
-        return " ".join(word for said in sentence.split() for word in self._words(said))
+        """Return a bare sentence with some words replaced, repeated or preceded by a filler."""
+        return " ".join(word for spoken in sentence.split() for word in self._words(spoken))
 
-    def _words(self, said: str) -> Iterator[str]:
-        # Every word draws equally often, so that changing one rate affects only its own words.
+    def _words(self, spoken: str) -> Iterator[str]:
+        # Every word draws equally often, so that changing one rate does not change other words.
         filler, repeat, wrong, pick = (self._chance.random() for _ in range(4))
         if filler < FILLER_RATE:
             yield FILLERS[int(pick * len(FILLERS))]
-        word = self._mistaken(said, pick) if wrong < WRONG_RATE else said
+        word = self._mistaken(spoken, pick) if wrong < WRONG_RATE else spoken
         if repeat < REPEAT_RATE:
             yield word
         yield word

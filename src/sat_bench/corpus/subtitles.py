@@ -20,7 +20,7 @@ _MUSIC = re.compile(r"[♪♫♬♩]+")
 _TURN = re.compile(r"\s*>{2,}\s*|\A\s*[-‐–—]\s*(?!\d)")
 _SPEAKER = re.compile(r"\A[A-Z][A-Z0-9 .'’&-]*[A-Z0-9.]:\s+")
 _LONE_NOTE = re.compile(r"\s*(?:\([^()]*\)|\[[^][]*\])\s*")
-# Beside speech only what looks like a note: "(Laughter)", not "(which I liked)".
+# Next to speech, only what looks like a sound note: "(Laughter)", not "(which I liked)".
 _NOTE = re.compile(r"\[[^][]{0,80}\]|\((?=[A-Z])[^().?!\s]*(?: [^().?!\s]+){0,3}\)")
 
 
@@ -32,7 +32,7 @@ class _Cue:
 
 
 def parse_subtitles(path: Path, content: str, rule: TruthRule) -> Talk:
-    """Read a subtitle file; sentence ends are found by rule in the joined cue texts."""
+    """Read a subtitle file; the rule finds the sentence ends in the joined cue texts."""
     text, remarks = read_cues(path, content)
     return Talk(
         id=path.stem,
@@ -47,12 +47,12 @@ def parse_subtitles(path: Path, content: str, rule: TruthRule) -> Talk:
 
 
 def spoken_text(path: Path, content: str) -> str:
-    """Join what is said in the cues by spaces, without tags, speaker marks and sound notes."""
+    """Join the speech of the cues by spaces, without tags, speaker marks and sound notes."""
     return read_cues(path, content)[0]
 
 
 def read_cues(path: Path, content: str) -> tuple[str, tuple[str, ...]]:
-    """Read what is said, and remarks on cues that were left out for their timing lines."""
+    """Return the speech, and remarks on cues left out because of a malformed timing line."""
     malformed: list[str] = []
     cues = tuple(_cues(path, unify_line_breaks(content), malformed))
     if not cues and malformed:
@@ -77,7 +77,7 @@ def read_cues(path: Path, content: str) -> tuple[str, tuple[str, ...]]:
 
 
 def _cues(path: Path, content: str, malformed: list[str]) -> Iterator[_Cue]:
-    """Give the cues in order; timing lines that cannot be read are added to `malformed`."""
+    """Yield the cues in order; add timing lines that cannot be read to `malformed`."""
     timing: re.Match[str] | None = None
     body: list[str] = []
     for number, line in enumerate(content.split("\n"), start=1):
@@ -96,7 +96,7 @@ def _cues(path: Path, content: str, malformed: list[str]) -> Iterator[_Cue]:
 
 def _cue(path: Path, timing: re.Match[str], body: list[str]) -> _Cue:
     if path.suffix.lower() == ".vtt" and "" in body:
-        # What follows a blank line is a note or the name of the next cue; .srt files have neither.
+        # A blank line is followed by a note or the name of the next cue; .srt files have neither.
         body = body[: body.index("")]
     groups = [int(group or 0) for group in timing.groups()]
     start_ms, end_ms = (
@@ -108,7 +108,7 @@ def _cue(path: Path, timing: re.Match[str], body: list[str]) -> _Cue:
 
 
 def _new_lines(before: _Cue, cue: _Cue) -> tuple[str, ...]:
-    """Return the lines of a cue without those that the cue before already showed."""
+    """Return the lines of a cue without those that the previous cue already showed."""
     for size in range(min(len(before.lines), len(cue.lines)), 0, -1):
         if before.lines[-size:] == cue.lines[:size]:
             return cue.lines[size:]

@@ -29,14 +29,14 @@ FF0E FF1F FF61 10A56-10A57 10F55-10F59 10F86-10F89 11047-11048 110BE-110C1 11141
 _ANY = "".join(
     "-".join(chr(int(code, 16)) for code in codes.split("-")) for codes in _TERMINATORS.split()
 )
-_WIDE = "。！？．｡︒︕︖﹒﹖﹗"  # of scripts that put no white space between sentences
+_WIDE = "。！？．｡︒︕︖﹒﹖﹗"  # in scripts without white space between sentences
 _CLOSERS = r"""["'”’»›)\]}]"""
 _WIDE_CLOSERS = _CLOSERS.removesuffix("]") + "」』）］｝〉》】〕｣]"
 
 _ENDS: dict[TruthRule, re.Pattern[str]] = {
     "plain": re.compile(r"([.?!])(?=\s|\Z)"),
     "quoted": re.compile(rf"([.?!]){_CLOSERS}*(?=\s|\Z)"),
-    # A run of terminators is taken from its start, so that a long one is read once. The
+    # A run of terminators is matched from its start, so that a long one is read only once. A
     # full-width full stop between digits is a decimal point.
     "unicode": re.compile(
         rf"(?<![{_ANY}])([{_ANY}]+)(?:{_WIDE_CLOSERS}*(?=\s|\Z)"
@@ -46,14 +46,14 @@ _ENDS: dict[TruthRule, re.Pattern[str]] = {
 _ABBREVIATION = re.compile(
     rf"(?<!\w)(?:{'|'.join(map(re.escape, ABBREVIATIONS))})\Z", re.IGNORECASE
 )
-# Terminators that the rules plain and quoted do not know.
+# Terminators that the rules `plain` and `quoted` do not know.
 _FOREIGN_MARKS = re.compile(rf"(?![.?!\u2026\u203c-\u2049])[{_ANY}]")
 _UNMARKED = re.compile(r"[\u0e01-\u0e4e\u0e81-\u0ece]")  # Thai and Lao
 _LETTERS = re.compile(r"[^\W\d_]")
-# In a text of more than so many characters a rule must find an end in each so many of them.
+# A text longer than this must have, on average, an end in every so many characters.
 _LONG = 1_200
 _CHARACTERS_PER_END = 600
-# The longest abbreviation and the character before it, which must not be a letter.
+# Length of the longest abbreviation and the character before it, which must not be a letter.
 _LOOK_BACK = max(map(len, ABBREVIATIONS)) + 1
 
 
@@ -65,7 +65,7 @@ class Sentence(NamedTuple):
 
 
 class CorpusError(TruemarkError):
-    """A corpus that cannot be read; the message names the file and what is wrong."""
+    """Raised for a corpus that cannot be read; the message names the file and the problem."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +80,8 @@ class Talk:
     sentences: tuple[Sentence, ...]
     language: str = ""
     condition: Condition = WRITTEN
-    truth: TruthSource = "gold"  # what gave its sentences
-    remarks: tuple[str, ...] = ()  # oddities of its file worth pointing out
+    truth: TruthSource = "gold"  # where the sentences come from
+    remarks: tuple[str, ...] = ()  # oddities of the file, for the user
 
     @property
     def boundaries(self) -> list[int]:
@@ -90,7 +90,7 @@ class Talk:
 
 
 def find_sentences(text: str, rule: TruthRule = "plain") -> tuple[Sentence, ...]:
-    """Find the sentences of a text; what is left over without a terminator is the last one."""
+    """Find the sentences of a text; text after the last terminator is a sentence too."""
     return spans_between(text, _ends(text, rule), leftover=True)
 
 
@@ -103,7 +103,7 @@ def finds_too_few(talk: Talk, rule: TruthRule) -> bool:
 
 
 def unfit_rule(text: str, rule: TruthRule) -> str | None:
-    """Say why the rule cannot find the sentences of a text in some script; None where it can."""
+    """Return why the rule cannot find the sentences of a text in its script, or None if it can."""
     if text.isascii():
         return None
     if 2 * len(_UNMARKED.findall(text)) > len(_LETTERS.findall(text)):
@@ -118,12 +118,12 @@ def unfit_rule(text: str, rule: TruthRule) -> str | None:
 
 
 def count_ends(text: str, rule: TruthRule) -> int:
-    """Count the ends that the rule finds; the end of the text is one only where it has a mark."""
+    """Count the ends that the rule finds; the end of the text counts only if it has a mark."""
     return sum(1 for _ in _ends(text, rule))
 
 
 def spans_between(text: str, ends: Iterable[int], *, leftover: bool) -> tuple[Sentence, ...]:
-    """Cut the text at the given ascending ends; white space around sentences is left out."""
+    """Return the spans between ascending ends, without the white space around sentences."""
     sentences = []
     start = 0
     for end in ends:

@@ -20,9 +20,9 @@ _HEADER_LINE = re.compile(r"#\s*(?P<name>[A-Za-z]+)\s*:\s*(?P<value>.*)")
 
 
 def parse_transcript(path: Path, content: str, truth: Truth) -> Talk:
-    """Read a transcript file; line breaks are unified, white space around the text is dropped.
+    """Read a transcript file; unify its line breaks and drop white space around the text.
 
-    With `# Truth: lines` in its header, every line is a sentence, whatever the given truth.
+    With `# Truth: lines` in its header, every line is a sentence, whatever `truth` is.
     """
     header, body, body_line = split_header(content)
     source = header.get("source", "")
@@ -61,12 +61,12 @@ def parse_transcript(path: Path, content: str, truth: Truth) -> Talk:
 
 
 def is_in_lines(header: Mapping[str, str]) -> bool:
-    """Whether a header says `# Truth: lines`: every line of the text is one sentence."""
+    """Whether the header says `# Truth: lines`: every line of the text is a sentence."""
     return header.get("truth", "").strip().casefold() == "lines"
 
 
 def parse_lines(body: str) -> tuple[str, tuple[Sentence, ...]]:
-    """Join sentences, a line each, by spaces, and paragraphs by an empty line."""
+    """Join lines, one sentence each, by spaces, and paragraphs by an empty line."""
     pieces: list[str] = []
     sentences: list[Sentence] = []
     length, joint = 0, ""
@@ -83,10 +83,10 @@ def parse_lines(body: str) -> tuple[str, tuple[Sentence, ...]]:
 
 
 def split_header(content: str) -> tuple[dict[str, str], str, int]:
-    """Return header values by lower-case name, the text below, and the line where it starts.
+    """Return the header values by lower-case name, the text, and the line where the text starts.
 
-    Blank lines may stand between lines `# Key: value`. A remark, a line with # and no key, is
-    part of the header only directly below a header line.
+    Blank lines are allowed between lines `# Key: value`. A comment, a line with # and no key,
+    belongs to the header only directly below a header line.
     """
     lines = unify_line_breaks(content).split("\n")
     header: dict[str, str] = {}

@@ -1,9 +1,9 @@
-"""Finds the sentences that a system returned in the text that it was given.
+"""Locate the sentences that a system returned in the text that it was given.
 
-Most systems return the same characters apart from white space, and nothing has to be searched.
-Language models, and systems that tidy up, change, lose and invent some. Then equal stretches are
-followed; where one ends, the next place at which both continue alike is searched in windows that
-grow with the distance, so the time is linear in the characters of both.
+Most systems return the same characters apart from white space, so nothing has to be searched.
+Language models, and systems that clean up text, change, lose and invent characters. Then the text
+and the answer are read side by side; where they differ, the next place at which both continue alike
+is searched in growing windows, so that the time is linear in the length of both.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ import numpy.typing as npt
 from sat_bench.models.boundaries import space_characters
 from sat_bench.models.protocol import Loss
 
-# How far ahead the next place at which both continue alike is searched, and how many equal
-# characters in a row make such a place: more the farther away, since short ones repeat.
+# Sizes of the search windows, and how many equal characters in a row make a match in them: more in
+# larger windows, since short runs occur more than once.
 WINDOWS = ((32, 5), (64, 8), (512, 16), (4_096, 24), (32_768, 32))
-SMALL_GAP = 64  # gaps of so many characters are aligned character by character
+SMALL_GAP = 64  # gaps of up to this many characters are aligned character by character
 _COMPARED = 1_024
 
 
 class Stretch(NamedTuple):
-    """Equal characters, case aside: where in the text, where in the answer, how many."""
+    """A run of characters equal but for case: its offsets in text and answer, and its length."""
 
     text: int
     answer: int
@@ -35,9 +35,9 @@ class Stretch(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Aligned:
-    """Sentence ends in the text, ascending, and what the sentences changed in it.
+    """Ascending sentence ends in the text, and how the sentences differ from it.
 
-    `kept` is the share of the text's characters that they contain, upper or lower case.
+    `kept` is the share of the text's characters that the sentences contain, case aside.
     """
 
     ends: tuple[int, ...]
@@ -46,7 +46,7 @@ class Aligned:
 
 
 def aligned(text: str, sentences: Sequence[str]) -> Aligned:
-    """Find the end of each sentence in the text, after its last character other than space."""
+    """Find the end of each sentence in the text, after its last non-space character."""
     offsets = np.flatnonzero(~space_characters(text))
     solid = "".join(text.split())
     parts = ["".join(sentence.split()) for sentence in sentences]
@@ -62,7 +62,7 @@ def aligned(text: str, sentences: Sequence[str]) -> Aligned:
 
 
 def matching_runs(text: str, answer: str) -> Iterator[Stretch]:
-    """Give the stretches that both have in common, in order, each as long as possible."""
+    """Yield the stretches that text and answer have in common, in order."""
     at_text = at_answer = 0
     while True:
         length = _common_prefix(text, answer, at_text, at_answer)
@@ -80,7 +80,7 @@ def matching_runs(text: str, answer: str) -> Iterator[Stretch]:
 
 
 def _common_prefix(text: str, answer: str, at_text: int, at_answer: int) -> int:
-    """Count how many characters are the same from here on."""
+    """Count the equal characters from these offsets on."""
     length, step = 0, _COMPARED
     most = min(len(text) - at_text, len(answer) - at_answer)
     while step:
@@ -93,9 +93,9 @@ def _common_prefix(text: str, answer: str, at_text: int, at_answer: int) -> int:
 
 
 def _next_alike(text: str, answer: str, at_text: int, at_answer: int) -> tuple[int, int]:
-    """Return how much of the text and of the answer to skip so that both continue alike.
+    """Return how many characters of text and answer to skip so that both continue alike.
 
-    The nearest such place is taken; where there is none, all of the answer that was searched.
+    The nearest such place counts; without one, skip all of the answer that was searched.
     """
     for window, anchor in WINDOWS:
         here, there = text[at_text : at_text + window], answer[at_answer : at_answer + window]
@@ -104,7 +104,7 @@ def _next_alike(text: str, answer: str, at_text: int, at_answer: int) -> tuple[i
         if len(here) < window and len(there) < window:
             return len(here), len(there)  # all that is left
     searched = min(len(there), window - anchor)
-    # Nothing of it is in the text near here: invented, unless the answer ends with it.
+    # This part of the answer is not in the text nearby: invented, unless the answer ends here.
     return (0, searched) if at_answer + searched < len(answer) else (len(text) - at_text, searched)
 
 
@@ -123,7 +123,7 @@ def _nearest_anchor(here: str, there: str, anchor: int) -> tuple[int, int] | Non
 
 
 def _nearest_edit(text: str, answer: str) -> Iterator[Stretch]:
-    """Give the characters that a shortest edit of a small gap keeps."""
+    """Return the characters that a shortest edit from text to answer keeps."""
     rows = [list(range(len(answer) + 1))]
     for count, char in enumerate(text, 1):
         above, row = rows[-1], [count]
@@ -146,7 +146,7 @@ def _nearest_edit(text: str, answer: str) -> Iterator[Stretch]:
 
 
 def _gaps(text: int, answer: int, runs: Sequence[Stretch]) -> Iterator[tuple[int, int]]:
-    """Count the characters of the text and of the answer between the runs."""
+    """Yield the number of characters of text and answer between the runs."""
     at_text = at_answer = 0
     for run in (*runs, Stretch(text, answer, 0)):
         yield run.text - at_text, run.answer - at_answer
@@ -175,9 +175,9 @@ def _loss(text: str, answer: str, runs: Sequence[Stretch]) -> Loss:
 
 
 def _mapped(cuts: Sequence[int], runs: Sequence[Stretch]) -> Iterator[int]:
-    """Map each place in the answer to the text, as the number of characters before it."""
+    """Map each place in the answer to a place in the text, both counted in characters."""
     following = iter((*runs, None))
-    run, at_text, at_answer = next(following), 0, 0  # where the run before ends
+    run, at_text, at_answer = next(following), 0, 0  # where the previous run ends
     for cut in cuts:
         while run and run.answer + run.length <= cut:
             at_text, at_answer = run.text + run.length, run.answer + run.length
@@ -185,7 +185,7 @@ def _mapped(cuts: Sequence[int], runs: Sequence[Stretch]) -> Iterator[int]:
         if run and run.answer < cut:
             yield run.text + cut - run.answer
         elif run and cut == run.answer and cut > at_answer:
-            yield run.text  # behind everything that was changed here
+            yield run.text  # after everything that was changed here
         else:
             yield at_text
 
@@ -200,9 +200,9 @@ def _unmatched(characters: int, runs: Sequence[Stretch]) -> npt.NDArray[np.bool_
 def _end_in_text(
     text: str, offsets: npt.NDArray[np.intp], gone: npt.NDArray[np.bool_], before: int
 ) -> int:
-    """Return the offset after so many characters, and after lost ones that follow directly.
+    """Return the offset after this many characters and any lost ones that follow directly.
 
-    A system that drops a full stop still ends the sentence after it.
+    If a system drops a full stop, the sentence still ends after it.
     """
     if not before:
         return 0
@@ -213,7 +213,7 @@ def _end_in_text(
 
 
 def _folded(text: str) -> str:
-    """Write the text in lower case, as far as that keeps its length."""
+    """Return the text in lower case, except characters whose length would change."""
     lower = text.lower()
     if len(lower) == len(text):
         return lower

@@ -1,4 +1,4 @@
-"""Systems that read one text after the other, and the forms that their answers may have."""
+"""Systems that read one text at a time, and the forms that their answers may have."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from truemark.errors import TruemarkError, foreign_reason
 from truemark.jsontext import shown
 
 LEAST_KEPT = 0.2
-_FEW_INVENTED = 40  # characters; in very short texts more than is kept may be a remark
+_FEW_INVENTED = 40  # characters; an answer to a very short text may contain a remark
 FORMS = "a list of sentences, or of pairs (end, probability)"
 # Answers a text; `read_answer` says which forms are accepted.
 Split = Callable[[str], object]
@@ -26,10 +26,10 @@ Split = Callable[[str], object]
 
 @dataclass(frozen=True, slots=True)
 class TextSystem:
-    """A system that reads one text after the other: a library, a callable, a program.
+    """A system that reads one text at a time: a library, a callable, a program.
 
-    `start` opens it and gives its function; `identity` names what its answers depend on. An answer
-    that contains less than the share `least_kept` of the text's characters is refused.
+    `start` opens the system and provides its function; `identity` names what its answers depend on.
+    An answer with less than the share `least_kept` of the text's characters is refused.
     """
 
     name: str
@@ -40,7 +40,7 @@ class TextSystem:
 
     @contextmanager
     def opened(self) -> Iterator[TextModel]:
-        """Start the system, and end it with the block."""
+        """Start the system; leaving the block ends it."""
         with ExitStack() as stack:
             try:
                 split = stack.enter_context(self.start())
@@ -62,7 +62,7 @@ class TextModel:
         return map(self.probabilities, texts)
 
     def probabilities(self, text: str) -> Probabilities:
-        """Answer one text; whatever fails in the system becomes an error of one line."""
+        """Answer one text; any failure of the system becomes a one-line error."""
         begun = time.perf_counter()
         try:
             probabilities = read_answer(text, self._answer(text), self.system.least_kept)
@@ -71,7 +71,7 @@ class TextModel:
         return replace(probabilities, seconds=time.perf_counter() - begun)
 
     def _answer(self, text: str) -> object:
-        """Ask the system, and read a generator to its end: its failures are the system's too."""
+        """Ask the system; read a generator to its end here, to catch what it raises."""
         most = len(text) + 1
         try:
             answer = self.split(text)
@@ -92,9 +92,9 @@ class TextModel:
 
 
 def read_answer(text: str, answer: object, least_kept: float = 0.0) -> Probabilities:
-    """Turn an answer into probabilities; one of the wrong form is refused.
+    """Turn an answer into probabilities; refuse one of the wrong form.
 
-    Sentences are located in the text, and must contain the share `least_kept` of its characters.
+    Sentences are located in the text and must contain the share `least_kept` of its characters.
     """
     if isinstance(answer, Probabilities):
         return answer
@@ -107,7 +107,7 @@ def read_answer(text: str, answer: object, least_kept: float = 0.0) -> Probabili
 
 
 def printed_answer(output: str) -> Sequence[object]:
-    """Read what a program printed: a sentence per line, or JSON lines {"end": …, "p": …}."""
+    """Parse the output of a program: a sentence per line, or JSON lines {"end": …, "p": …}."""
     lines = [line for line in output.split("\n") if line.strip()]
     if not lines or not _is_end(_json(lines[0])):
         return lines
@@ -138,7 +138,7 @@ def _located(text: str, sentences: Sequence[str], least_kept: float) -> Probabil
 
 
 def refuse_inventions(loss: Loss) -> None:
-    """Refuse an answer with more characters that are not in the text than are."""
+    """Refuse an answer of which more characters are invented than are from the text."""
     kept, added = loss.characters - loss.changed - loss.deleted, loss.changed + loss.invented
     if added > max(kept, _FEW_INVENTED):
         raise TruemarkError(
@@ -176,7 +176,7 @@ def _pair(item: object) -> tuple[int | None, float | None]:
 
 
 def _whole(value: object) -> int | None:
-    # Whole numbers of numpy count too; its arrays also have __index__, but refuse it.
+    # numpy integers are accepted; numpy arrays have __index__ too, but it raises.
     try:
         return None if isinstance(value, bool) else operator.index(value)  # type: ignore[arg-type]
     except TypeError:

@@ -19,9 +19,9 @@ _IS_SPACE = np.array([chr(code).isspace() for code in range(_LAST_SPACE + 1)] + 
 def token_positions(text: str, probabilities: Probabilities) -> ScoredPositions:
     """Return every place where a sentence could end, ascending, with its probability.
 
-    A token's probability belongs to its last character; of two tokens that end together the later
-    counts. An end after white space is moved back to the last character before it; of the
-    probabilities that meet there the highest counts. Nothing ends before the first word.
+    A token's probability belongs to its last character; if two tokens end together, the later
+    counts. An end after white space is moved back to the last character before it; if several
+    probabilities meet there, the highest counts. No sentence ends before the first word.
     """
     later = np.append(probabilities.ends[1:] != probabilities.ends[:-1], True)
     later = later[: len(probabilities.ends)] & (probabilities.ends > 0)
@@ -54,14 +54,14 @@ def scored_positions(text: str, probabilities: Probabilities) -> ScoredPositions
 def sentence_ends(text: str, probabilities: Probabilities, threshold: float) -> list[int]:
     """Return the `scored_positions` whose score is above the threshold."""
     ends, values = probabilities.ends, probabilities.values
-    # Compared in double precision, as scores are; of tokens that end together the later counts.
+    # Compare in double precision, like the scores; if tokens end together, the later counts.
     above = values > np.float64(threshold)
     above[:-1] &= ends[1:] != ends[:-1]
     content = len(text.rstrip())
     places: list[int] = []
     read = word_end = 0
     for end in ends[above].tolist():
-        # White space before the end is skipped; each character is looked at once.
+        # Skip white space before the end; look at each character once.
         word = text[read:end].rstrip()
         word_end = read + len(word) if word else word_end
         read = end
@@ -71,13 +71,13 @@ def sentence_ends(text: str, probabilities: Probabilities, threshold: float) -> 
 
 
 def last_probability(text: str, probabilities: Probabilities) -> float:
-    """Return the probability that a sentence ends with the text; 0 for nothing but space."""
+    """Return the probability that the text ends with a sentence's end; 0 if it is only space."""
     scored = token_positions(text, probabilities)
     return float(scored.scores[-1]) if len(scored) else 0.0
 
 
 def sentences(text: str, ends: Iterable[int]) -> list[str]:
-    """Cut the text after each end and the white space behind it; the pieces add up to the text."""
+    """Cut the text after each end and the white space after it; joined, the pieces are the text."""
     pieces, start = [], 0
     for end in ends:
         match = _SPACES.match(text, end)
@@ -90,7 +90,7 @@ def sentences(text: str, ends: Iterable[int]) -> list[str]:
 
 
 def space_characters(text: str) -> npt.NDArray[np.bool_]:
-    """Say of each character of the text whether it is white space."""
+    """Return for each character of the text whether it is white space."""
     codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4")
     space: npt.NDArray[np.bool_] = _IS_SPACE[np.minimum(codes, _LAST_SPACE + 1)]
     return space

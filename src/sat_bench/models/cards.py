@@ -1,4 +1,4 @@
-"""What a model reads: its windows and languages, from its card or from its file."""
+"""Windows and languages of a model, from its card or from its file."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from truemark.errors import TruemarkError
 from truemark.files import open_regular, read_text
 from truemark.languages import NAMES, language_name, language_outside
 
-MARKS = 2  # <s> and </s> stand around a window
-# RoBERTa sets two rows of its table aside: 514 rows are 512 positions.
+MARKS = 2  # <s> before and </s> after a window
+# RoBERTa reserves two rows of its position table: 514 rows are 512 positions.
 ROWS_ALIGNED = 8
 # Enough: eight times the work moves F1 by less than 0.002 either way.
 SHARED_PART = 8
@@ -25,7 +25,7 @@ _CODES = {name.lower(): code for code, name in NAMES.items()}
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """A window of tokens, how many it shares with the one before, and how those are weighted."""
+    """The size of windows in tokens, their overlap, and how overlapping windows are weighted."""
 
     window: int = WINDOW_TOKENS
     overlap: int = round(WINDOW_TOKENS / SHARED_PART)
@@ -44,7 +44,7 @@ class Reach:
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """What a model is run with; the tokenizer is a file beside the card."""
+    """The settings that a model is run with; the tokenizer is a file beside the card."""
 
     threshold: float
     tokenizer: str
@@ -53,7 +53,7 @@ class Card:
 
 
 def read_card(path: Path) -> Card:
-    """Read the card of a bundled model, which must be complete."""
+    """Read the card of a bundled model; refuse an incomplete one."""
     facts = _facts(path)
     with suppress(KeyError, ValueError):
         reach = Reach(int(facts["window"]), int(facts["overlap"]))
@@ -76,7 +76,7 @@ def _facts(path: Path) -> dict[str, str]:
 
 
 def reach_of(model: Path) -> Reach:
-    """Return the windows of the card beside a model file, else those it has positions for."""
+    """Return the windows of the card beside a model file, else the longest the model can read."""
     card = model.with_suffix(".md")
     if card.is_file():
         with suppress(TruemarkError):
@@ -86,9 +86,9 @@ def reach_of(model: Path) -> Reach:
 
 
 def longest_window(model: Path) -> int:
-    """Count the tokens that a model file has positions for; 510 where it does not say.
+    """Return how many tokens a model file has positions for, or 510 if it does not say.
 
-    Reading the file takes the library onnx. Without it a model of fewer positions needs a card.
+    Reading the file takes the library onnx. Without it, a model of fewer positions needs a card.
     """
     try:
         import onnx
@@ -96,8 +96,8 @@ def longest_window(model: Path) -> int:
         with open_regular(model) as file:
             tables = onnx.ModelProto.FromString(file.read()).graph.initializer
     except Exception:
-        # Not installed, or not a model: loading it will say what is wrong. Which class a damaged
-        # file raises depends on the version of protobuf.
+        # onnx is not installed, or the file is no model: loading it will report that. Which class
+        # a damaged file raises depends on the version of protobuf.
         return WINDOW_TOKENS
     for table in tables:
         rows = table.dims[0] if len(table.dims) == 2 else 0
@@ -107,17 +107,17 @@ def longest_window(model: Path) -> int:
 
 
 class ForeignTextWarning(UserWarning):
-    """A model is given a text in a language that it does not read."""
+    """Warns of a text in a language that the model was not made for."""
 
 
 def foreign_text(model: str, languages: Collection[str], text: str) -> str | None:
-    """Say of a text in a language that the model does not read what it is and what to try."""
+    """Return a hint which model to try, if the model does not read the language of the text."""
     code = language_outside(text, languages) if languages else None
     return None if code is None else f"{language_name(code)} text; {_advice(model, languages)}"
 
 
 def foreign_talks(model: str, languages: Collection[str], talks: Iterable[Talk]) -> str | None:
-    """Say how many of the talks are in languages that the model does not read."""
+    """Return a remark on the talks in languages that the model does not read, if there are any."""
     foreign: Counter[str] = Counter()
     count = 0
     for talk in talks if languages else ():
@@ -135,7 +135,7 @@ def foreign_talks(model: str, languages: Collection[str], talks: Iterable[Talk])
 
 
 def _stated(talk: Talk) -> str | None:
-    """Read the language of a talk's header: a code such as fr or pt-BR, or an English name."""
+    """Return the code of the language in a talk's header: fr, pt-BR or an English name."""
     stated = talk.language.strip().lower().replace("_", "-")
     return _CODES.get(stated, stated.split("-")[0]) or None
 

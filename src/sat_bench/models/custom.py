@@ -1,4 +1,4 @@
-"""Systems of the user: a Python callable under `py:`, a program under `cmd:` and `cmd+:`."""
+"""The user's own systems: a Python callable, `py:`, or a program, `cmd:` and `cmd+:`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def callable_system(name: str) -> TextSystem:
 
 
 def program_system(name: str, timeout_s: float) -> TextSystem:
-    """Make the system of a name `cmd:COMMAND`, or `cmd+:COMMAND` for one that keeps running."""
+    """Make the system of a program: `cmd:COMMAND`, or `cmd+:COMMAND` if it keeps running."""
     kind, _, command = name.partition(":")
     words, limits = parse_command(command), Limits(timeout_s)
     start = _keep_running if kind == KEEP_RUNNING else _start_per_text
@@ -41,10 +41,10 @@ def _keep_running(words: tuple[str, ...], limits: Limits) -> Iterator[Split]:
 
 
 def _answer(ask: Callable[[bytes], bytes], text: str) -> Sequence[object]:
-    """Ask a program: it prints a sentence per line, or {"end": …, "p": …} per line.
+    """Ask a program, which prints a sentence, or {"end": …, "p": …}, per line.
 
-    A program that keeps running gets each text, and gives each answer, after a line with its
-    length in bytes.
+    For a program that keeps running, each text and each answer follow a line with their length in
+    bytes.
     """
     output = ask(text.encode("utf-8", "replace"))
     try:

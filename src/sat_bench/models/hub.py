@@ -1,4 +1,4 @@
-"""Models by their name on the hub: downloaded once, then found in the local cache of the hub."""
+"""Models from the Hugging Face hub: downloaded once, then read from its local cache."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _TIMEOUT_S = 10
 
 
 def is_hub_name(name: str) -> bool:
-    """Whether a name has the form owner/repository and does not end like a model file."""
+    """Whether a name has the form owner/repository, without the ending of a model file."""
     return _HUB_NAME.fullmatch(name) is not None and not name.endswith(".onnx")
 
 
 def download_model(repository: str, names: Sequence[str]) -> Path:
-    """Download the first of the named files that the repository has, else its only ONNX file."""
+    """Download the first named file that the repository has, else its only ONNX file."""
     if path := _first(repository, names):
         return path
     with _client(repository) as hub:
@@ -49,16 +49,16 @@ def download_tokenizer(repository: str, name: str) -> Path:
 
 
 def _first(repository: str, names: Sequence[str]) -> Path | None:
-    """Download the first of the files that exists; None when the repository has none of them."""
+    """Download the first of the files that exists; return None if none does."""
     with _client(repository) as hub:
         known = [hub.try_to_load_from_cache(repository, name) for name in names]
         for name, cached in zip(names, known, strict=True):
             if isinstance(cached, str):
                 return Path(cached)
-            if cached is not None:  # the hub said once that it does not exist
+            if cached is not None:  # the cache knows that the file does not exist
                 continue
             try:
-                # Asked first, because a download waits half a minute for a hub that is not there.
+                # Ask for metadata first: a download waits half a minute for a hub that is down.
                 with suppress(hub.errors.EntryNotFoundError):
                     hub.get_hf_file_metadata(hub.hf_hub_url(repository, name), timeout=_TIMEOUT_S)
                 return Path(hub.hf_hub_download(repository, name))
@@ -73,7 +73,7 @@ def _first(repository: str, names: Sequence[str]) -> Path | None:
 
 @contextmanager
 def _client(repository: str) -> Iterator[Any]:
-    """Import the library of the hub; what it raises becomes an error about the repository."""
+    """Import the library of the hub; turn its exceptions into errors about the repository."""
     try:
         import huggingface_hub.constants
         import huggingface_hub.errors
@@ -85,7 +85,7 @@ def _client(repository: str) -> Iterator[Any]:
     try:
         yield huggingface_hub
     except Exception as error:
-        # Which class a connection error has depends on the HTTP library beneath the client.
+        # The class of a connection error depends on the HTTP library that the client uses.
         raise _failure(huggingface_hub, repository, error) from error
 
 

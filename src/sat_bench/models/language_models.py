@@ -1,8 +1,8 @@
 """Language models as segmenters, under `llm:MODEL`.
 
 A model reads a talk in pieces short enough to repeat without errors, and is asked for the same
-words with one sentence per line. A piece may end inside a sentence, so its last sentence is read
-again at the beginning of the next piece.
+words with one sentence per line. A piece may end inside a sentence, so the next piece starts with
+its last sentence.
 """
 
 from __future__ import annotations
@@ -75,22 +75,22 @@ def split_by_model(ask: Callable[[str], str], text: str, piece: int = PIECE) -> 
         stop = _piece_end(text, start, room)
         part = text[start:stop]
         answer = aligned(part, _lines(ask(" ".join(part.split()))))
-        here = [start + end for end in answer.ends]
-        inner = [end for end in here if end < stop]
+        piece_ends = [start + end for end in answer.ends]
+        inner = [end for end in piece_ends if end < stop]
         if stop < len(text) and not inner and room < LARGEST * piece:
             room *= 2  # a single sentence, or a part of one
             continue
         loss += answer.loss
-        # A sentence that ends with the piece may continue after it, so it is read again.
+        # A sentence that ends with the piece may continue after it, so the next piece repeats it.
         last = stop == len(text) or not inner
-        ends += here if last else inner
+        ends += piece_ends if last else inner
         start, room = stop if last else inner[-1], piece
     refuse_inventions(loss)
     return certain_ends(sorted(set(ends)), loss)
 
 
 def _piece_end(text: str, start: int, piece: int) -> int:
-    """Return where a piece from `start` on ends: at white space, unless there is none."""
+    """Return where the piece that starts at `start` ends: at white space if possible."""
     if len(text) - start <= piece:
         return len(text)
     space = max(text.rfind(white, start + piece // 2, start + piece) for white in " \n\t")

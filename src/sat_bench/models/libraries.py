@@ -1,7 +1,7 @@
 """Segmenters installed in the same environment, each under `lib:NAME`.
 
-To add one, name its package in `LIBRARIES`, with what loads it and returns a function of a text.
-They are imported when they are opened, so that any of them may be missing.
+To add one, put its package into `LIBRARIES`, with a function that loads it and returns a function
+of a text. A library is imported when it is opened, so that any of them may be missing.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def library_system(name: str) -> TextSystem:
 @contextmanager
 def _loaded(load: Load, argument: str) -> Iterator[Split]:
     with warnings.catch_warnings():
-        # The libraries warn their own developers, for example of a module that will move.
+        # Libraries warn their own developers, for example of a module that will move.
         warnings.simplefilter("ignore")
         yield load(argument)
 
@@ -63,7 +63,7 @@ def _icu(language: str) -> Split:
 
 def _nltk(language: str) -> Split:
     nltk: Any = import_module("nltk")
-    # The package holds a copy of NLTK's data; nothing of it is imported.
+    # llama-index-core ships NLTK's data; its code is not imported.
     for file in _files("llama-index-core"):
         if file.match("nltk_cache/tokenizers/punkt_tab/english/*"):
             nltk.data.path.append(str(file.parents[3]))
@@ -134,7 +134,7 @@ def _stanza(language: str) -> Split:
         pipeline = stanza.Pipeline(
             language, processors="tokenize", download_method=None, verbose=False
         )
-    except FileNotFoundError:  # and the classes that stanza derives from it
+    except FileNotFoundError:  # stanza's own errors derive from this class
         command = f"import stanza; stanza.download('{language}', processors='tokenize')"
         raise ModelError(
             f'stanza\'s data for {language} is not installed: python -c "{command}"'
@@ -160,7 +160,7 @@ def _sat(module: str, model: str) -> Split:
     return lambda text: list(sat.split(text))
 
 
-# By the name of the package: what loads it, and the argument unless another is given.
+# By package: the function that loads it, and the default of its argument.
 LIBRARIES: dict[str, tuple[Load, str]] = {
     "blingfire": (_blingfire, ""),
     "charboundary": (_charboundary, "small"),

@@ -1,4 +1,4 @@
-"""A SaT model file: its inputs and outputs checked, run on one core or on all of them."""
+"""A SaT model file: checks its inputs and outputs, and runs it on one core or on all."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ EXPECTED = (
 class Network:
     """A loaded model; `logits` may be called from many threads at a time.
 
-    `cores` is how many may work on one run when `logits` is asked to spread it.
+    `cores` is how many cores `logits` with `spread` uses for one run.
     """
 
     def __init__(
@@ -42,7 +42,7 @@ class Network:
         runtime: Runtime = DEFAULT_RUNTIME,
     ) -> None:
         self.path = Path(path)
-        # Windows run side by side, one thread each: faster than all threads on one window.
+        # Windows run in parallel, one thread each: faster than all threads on one window.
         self._session = open_session(self.path, runtime)
         self._runtime: Runtime = runtime
         self._mask_type = _checked_mask_type(self.path, self._session)
@@ -53,10 +53,10 @@ class Network:
         self._asked_to_spread = False
 
     def logits(self, windows: Sequence[IntArray], *, spread: bool = False) -> list[FloatArray]:
-        """Run the windows in one batch; return each one's logits of a sentence end at its tokens.
+        """Run the windows in one batch; return for each window the logits of its tokens.
 
-        `spread` lets all cores work on this one run, for when there is no other. The logits are
-        the same.
+        `spread` lets all cores work on this run, for when no other is running. The logits do not
+        depend on it.
         """
         longest = max(len(window) for window in windows)
         ids = np.full((len(windows), longest + 2), PAD_ID, np.int64)
@@ -69,7 +69,7 @@ class Network:
         session = self._spread_session() if spread else self._session
         first_label = self._run(ids, mask, session)[:, :, 0].astype(np.float32)
         rows = [first_label[row, 1 : len(window) + 1] for row, window in enumerate(windows)]
-        # Padding may have infinite logits, so rows are checked only where something is not finite.
+        # Padding may have infinite logits, so check the rows only if something is not finite.
         if not np.isfinite(first_label).all() and not all(
             np.isfinite(logits).all() for logits in rows
         ):
@@ -77,9 +77,9 @@ class Network:
         return rows
 
     def _spread_session(self) -> Session:
-        """Return a session whose runs take all cores, from the second request on.
+        """Return a session whose runs use all cores, from the second request on.
 
-        It takes loading the model once more, which a single run would not repay.
+        The model has to be loaded again for it, which does not pay off for a single run.
         """
         with self._opening:
             if self._cores > 1 and self._asked_to_spread and self._spreading is None:
@@ -99,8 +99,8 @@ class Network:
             ) from None
 
     def _try_run(self, highest_id: int) -> None:
-        # A file may declare no shape for its logits, or the wrong one; and ids that the model does
-        # not know must be found now, not in the middle of a long text.
+        # A file may declare no shape for its logits, or a wrong one; and ids that the model does
+        # not know must be detected now, not in the middle of a long text.
         ids = np.array([[BOS_ID, highest_id, EOS_ID]])
         shape = self._run(ids, np.ones(ids.shape, self._mask_type), self._session).shape
         if len(shape) != 3 or shape[:2] != ids.shape or shape[2] < 1:

@@ -1,4 +1,4 @@
-"""What every system under test can do: answer a text with probabilities of sentence ends."""
+"""The interface of systems under test: they answer a text with probabilities of sentence ends."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ _LEAST_OF_ONE_DECIMAL = 0.05
 
 
 class ModelError(TruemarkError):
-    """A system that cannot be found or used; the message says what to do."""
+    """Raised for a system that cannot be found or used; the message says what to do."""
 
 
 class ModelNotFound(ModelError):  # noqa: N818
-    """A model that is not where its name says."""
+    """Raised if there is no model under a name."""
 
 
 class InvalidModel(ModelError):  # noqa: N818
-    """A file that is no SaT model."""
+    """Raised for a file that is no SaT model."""
 
 
 class TokenizerError(ModelError):
-    """A tokenizer that cannot be found or read."""
+    """Raised for a tokenizer that cannot be found or read."""
 
 
 def shown_rate(rate: float) -> str:
-    """Write a rate with one decimal, or with as many as it takes not to look like none."""
+    """Write a rate with one decimal, or with more if it would look like 0."""
     return f"{rate:.1f}" if rate >= _LEAST_OF_ONE_DECIMAL or not rate else f"{rate:.1g}"
 
 
@@ -46,7 +46,7 @@ def shown_rate(rate: float) -> str:
 class Loss:
     """How many characters other than white space a system changed, deleted and invented.
 
-    `characters` is how many there were, in the texts of systems that return sentences.
+    `characters` counts those of the texts, for systems that return sentences.
     """
 
     changed: int = 0
@@ -82,11 +82,11 @@ NO_LOSS = Loss()
 
 @dataclass(frozen=True, slots=True)
 class Probabilities:
-    """For each token of a text its end offset and the probability that a sentence ends there.
+    """The end offset of each token of a text, and the probability that a sentence ends there.
 
-    A system that only says where sentences end gives those places, and `CERTAIN` for each; `loss`
-    counts what it changed in the text. `seconds` is how long the system worked on the text, where
-    that was measured; `replayed` says that it did so in an earlier run.
+    A system without probabilities gives its sentence ends, with `CERTAIN` for each; `loss` counts
+    what it changed in the text. `seconds` is how long the system worked on the text, if that was
+    measured; `replayed` says that the answer is from an earlier run.
     """
 
     ends: IntArray
@@ -97,7 +97,7 @@ class Probabilities:
 
 
 def certain_ends(ends: Iterable[int], loss: Loss = NO_LOSS) -> Probabilities:
-    """Make the answer of a system without probabilities from its sentence ends, ascending."""
+    """Make the answer of a system without probabilities from its ascending sentence ends."""
     places = np.fromiter(ends, np.int32)
     return Probabilities(places, np.full(len(places), CERTAIN, np.float32), loss)
 
@@ -107,15 +107,15 @@ class BoundaryModel(Protocol):
     """Anything that returns boundary probabilities for texts, such as a Segmenter."""
 
     def probabilities_many(self, texts: Iterable[str]) -> Iterator[Probabilities]:
-        """Give the probabilities of each text, in order."""
+        """Yield the probabilities of each text, in order."""
 
 
 @runtime_checkable
 class TalkModel(Protocol):
-    """A model that needs the talk and not only its text, such as predictions on file."""
+    """A model that needs the talk, not only its text, such as stored predictions."""
 
     def probabilities_of(self, talk: Talk) -> Probabilities:
-        """Give the probabilities of the talk's text."""
+        """Return the probabilities of the talk's text."""
 
 
 AnyModel = BoundaryModel | TalkModel

@@ -16,19 +16,19 @@ from truemark.imports import require
 if TYPE_CHECKING:
     from onnx import GraphProto, TensorProto
 
-# Part of the file name: another way to quantise must not find the copies of this one.
+# Part of the file name, so that a change of the quantisation does not find older copies.
 RECIPE = "int8-per-channel-1"
 
 
 def quantized(model: str | Path, folder: Path | None = None) -> Path:
-    """Return the int8 copy of a model, made unless the folder (the user's cache) has it.
+    """Return the int8 copy of a model; make it if the folder (the user's cache) has none.
 
-    Its name is the checksum of the model, so a changed model gets a new copy. A model that is
-    int8 already is its own copy.
+    Its name contains the checksum of the model, so a changed model gets a new copy. A model that
+    is int8 already is returned itself.
     """
     source = Path(model)
     if not source.is_file():
-        Network(source)  # says what is wrong with it
+        Network(source)  # raises the error for a missing file
     copy = int8_path(source, folder)
     if copy.is_file():
         return copy
@@ -40,7 +40,7 @@ def quantized(model: str | Path, folder: Path | None = None) -> Path:
 
 
 def int8_path(model: Path, folder: Path | None = None) -> Path:
-    """Return where the int8 copy of a model is kept once it is made."""
+    """Return the path at which the int8 copy of a model is stored."""
     return (folder or _cache_folder()) / f"{checksum(model)}-{RECIPE}.onnx"
 
 
@@ -65,12 +65,12 @@ def _quantize(source: Path) -> bytes | None:
     if any(_is_int8_weight(tensor) for tensor in model.graph.initializer):
         return None
     _to_float32(model.graph)
-    # Without this mark onnxruntime asks for preparations that a SaT model does not need.
+    # Without this entry onnxruntime asks for preprocessing that a SaT model does not need.
     onnx.helper.set_model_props(model, {"onnx.quant.pre_process": "onnxruntime.quant"})
     with TemporaryDirectory() as temporary:
         path = Path(temporary) / source.name
         quantize_dynamic(model, path, weight_type=QuantType.QInt8, per_channel=True)
-        Network(path)  # a copy that does not run must not be kept
+        Network(path)  # a copy that does not run must not be stored
         return path.read_bytes()
 
 
@@ -79,7 +79,7 @@ def _is_int8_weight(tensor: TensorProto) -> bool:
 
 
 def _to_float32(graph: GraphProto) -> None:
-    """Turn every half-precision number of the graph into a float32; only those can be quantised."""
+    """Turn the half-precision numbers of the graph into float32, which can be quantised."""
     from onnx import TensorProto, numpy_helper
 
     def widen(tensor: TensorProto) -> None:

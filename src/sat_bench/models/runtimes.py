@@ -1,4 +1,4 @@
-"""What computes the logits of a model file: onnxruntime, here or on a GPU, or OpenVINO."""
+"""Runtimes that compute the logits of a model file: onnxruntime on CPU or GPU, or OpenVINO."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from truemark.imports import require
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession
 
-SILENT = 4  # onnxruntime's severity of what ends the process
+SILENT = 4  # onnxruntime's severity of fatal errors
 
 _PROVIDERS: dict[Runtime, str] = {"onnx": "CPUExecutionProvider", "cuda": "CUDAExecutionProvider"}
 _CODE = re.compile(r"^\[ONNXRuntimeError\] : \d+ : \w+ : (Load model from .*? failed: ?)?")
 _SOURCE_POSITION = re.compile(r"\S+\.(?:cc|h|hpp|cpp):\d+:? ?(?:.*\)|\S+:?) ")
 _OPENVINO_TYPES = {"f16": "float16", "f32": "float", "i64": "int64", "i32": "int32"}
-# OpenVINO reports every import to its makers, unless the module it does that with is missing.
+# OpenVINO sends telemetry on every import, unless its telemetry module is missing.
 sys.modules.setdefault("openvino_telemetry", None)  # type: ignore[arg-type]
 
 
@@ -54,7 +54,7 @@ class Session(Protocol):
 
 
 def open_session(path: Path, runtime: Runtime = DEFAULT_RUNTIME, *, threads: int = 1) -> Session:
-    """Load the model, to be run with this many threads inside one run."""
+    """Load the model; each run uses this many threads."""
     if runtime == "openvino":
         library = _openvino()
         name = f"OpenVINO {library.__version__.partition('-')[0]}"
@@ -84,15 +84,15 @@ def _openvino() -> Any:
 
 
 def _onnxruntime(runtime: Runtime) -> Any:
-    """Import the library; raise an error with what to install if it cannot use the device."""
+    """Import the library; if it cannot use the device, raise an error that says what to install."""
     try:
         import onnxruntime
     except ImportError:
         raise TruemarkError("onnxruntime is not installed: pip install truemark") from None
-    if _PROVIDERS[runtime] not in (there := onnxruntime.get_available_providers()):
+    if _PROVIDERS[runtime] not in (available := onnxruntime.get_available_providers()):
         raise TruemarkError(
             f"-runtime {runtime}: this onnxruntime has no {_PROVIDERS[runtime]}, only "
-            f"{', '.join(there)}: pip install onnxruntime-gpu in place of onnxruntime"
+            f"{', '.join(available)}: pip install onnxruntime-gpu in place of onnxruntime"
         )
     return onnxruntime
 
@@ -101,19 +101,19 @@ def _onnxruntime_errors(library: Any) -> tuple[type[Exception], ...]:
     """Return every exception class of onnxruntime; they have no common base."""
     names = vars(library.capi.onnxruntime_pybind11_state).values()
     classes = [value for value in names if isinstance(value, type)]
-    # A message that quotes a damaged name may not decode.
+    # A message that quotes a damaged name may be undecodable.
     return (*(value for value in classes if issubclass(value, Exception)), UnicodeDecodeError)
 
 
 def reason(error: Exception) -> str:
-    """Shorten the message of a runtime by its codes, file names and C++ signatures."""
+    """Remove error codes, file names and C++ signatures from the message of a runtime."""
     text = " ".join(str(error).split()).split("Status Message: ")[-1]
     text = _CODE.sub("", text)
     return shorten(_SOURCE_POSITION.sub("", text), 200, placeholder=" ...").rstrip(".")
 
 
 class _OnnxRuntime:
-    """onnxruntime on the processor, or on a GPU."""
+    """onnxruntime on the CPU or on a GPU."""
 
     def __init__(
         self,
@@ -143,7 +143,7 @@ class _OnnxRuntime:
 
 
 class _OpenVino:
-    """OpenVINO on the processor; it multiplies in bfloat16 where the processor can."""
+    """OpenVINO on the CPU; it multiplies in bfloat16 if the CPU supports it."""
 
     def __init__(
         self, library: Any, path: Path, threads: int, errors: tuple[type[Exception], ...]
@@ -152,7 +152,7 @@ class _OpenVino:
         model = core.read_model(path)
         self.inputs: Sequence[Port] = [_openvino_port(node) for node in model.inputs]
         self.outputs: Sequence[Port] = [_openvino_port(node) for node in model.outputs]
-        # One run at a time on all its threads, or as many side by side as there are cores.
+        # One run at a time on all threads, or as many runs in parallel as there are cores.
         hint = "LATENCY" if threads > 1 else "THROUGHPUT"
         settings = {
             "PERFORMANCE_HINT": hint,

@@ -38,13 +38,13 @@ from sat_bench.models.tokenizer import Tokenizer
 from sat_bench.models.windows import Window, WindowAverage, batches, windows
 from truemark.matching import ScoredPositions
 
-# Short windows run together, up to this many tokens: more is slower for models of any size.
+# Short windows run in batches of up to this many tokens; larger batches are slower for all models.
 BATCH_TOKENS = 256
-LOOKED_AT = 5  # texts of which the language is guessed
-# Small enough that the model starts while the rest of a list of short texts is read.
+LOOKED_AT = 5  # number of texts whose language is guessed
+# Small enough that the model starts while the rest of a list of short texts is being read.
 POOL_TOKENS = 4_096
 POOLS_AHEAD = 8
-# Fewer than in most texts: a text of up to this many characters a token fits one window.
+# Fewer than in most texts, so that a text of up to this many characters per token fits one window.
 CHARACTERS_A_TOKEN = 3
 
 _Span = tuple[float, float]  # when a piece of work began and ended
@@ -52,18 +52,18 @@ _Span = tuple[float, float]  # when a piece of work began and ended
 
 @dataclass(slots=True)
 class _Work:
-    """How long a text was worked on, by one thread or by several at once."""
+    """Measures how long one or more threads worked on a text."""
 
     seconds: float = 0.0
     _until: float = 0.0
     _spans: list[_Span] = field(default_factory=list)
 
     def add(self, span: _Span) -> None:
-        """Add a span; it begins no earlier than any that was settled."""
+        """Add a span; it must not begin before a span that was settled."""
         self._spans.append(span)
 
     def settle(self) -> None:
-        """Count what was added; time that several spans share counts once."""
+        """Count the added spans; time that several of them share counts once."""
         for begun, ended in sorted(self._spans):
             self.seconds += max(0.0, ended - max(begun, self._until))
             self._until = max(ended, self._until)
@@ -72,14 +72,14 @@ class _Work:
 
 @dataclass(slots=True)
 class _Reading:
-    """A text on its way through the model."""
+    """A text that the model is working on."""
 
     text: str
     average: WindowAverage
     work: _Work = field(default_factory=_Work)
     ends: list[IntArray] = field(default_factory=list)  # of its tokens, chunk by chunk
-    waiting: int = 0  # windows that are not averaged yet
-    read: bool = False  # whether all its windows are known
+    waiting: int = 0  # windows not averaged yet
+    read: bool = False  # whether all windows of the text are known
 
     def probabilities(self) -> Probabilities:
         self.work.settle()
@@ -89,7 +89,7 @@ class _Reading:
 
 @dataclass(frozen=True, slots=True)
 class _Pool:
-    """Windows of one or more texts that run at the same time, sorted by length for the model."""
+    """Windows of one or more texts that run together, in batches of similar length."""
 
     members: list[tuple[_Reading, Window]]
     runs: list[tuple[list[int], Future[tuple[list[FloatArray], _Span]]]]
@@ -102,12 +102,11 @@ class _Pool:
 class Segmenter:
     """Finds sentence ends with a SaT model; a context manager, safe to share between threads.
 
-    The probabilities of a text do not depend on the timing of threads; which other texts are in
-    the same call may change their last bits, and those of an int8 model by more, because windows
-    of like length run together. With `batch_tokens=0` every window runs alone. Windows are those
-    of the card beside the model, or as long as it has positions for, unless others are given.
-    Without a tokenizer, the model is a name that `find_system` knows, such as `small`, and the
-    threshold is that of its card.
+    The probabilities of a text do not depend on the timing of threads. Other texts of the same call
+    may change their last bits, and with an int8 model more than that, because windows of similar
+    length run in one batch; with `batch_tokens=0` every window runs alone. By default, windows are
+    those of the card beside the model, or as long as the model can read. Without a tokenizer, the
+    model is a name that `find_system` knows, such as `small`, and has the threshold of its card.
     """
 
     def __init__(
@@ -136,7 +135,7 @@ class Segmenter:
             raise ValueError(f"threshold must be from 0 to 1, got {threshold}")
         reach = reach_of(Path(model))
         window = reach.window if window is None else window
-        # What the card says is not checked: reading the positions takes as long as a small model.
+        # The card is not checked: reading the positions takes as long as loading a small model.
         if not 1 <= window <= reach.window:
             longest = longest_window(Path(model))
             if not 1 <= window <= longest:
@@ -173,7 +172,7 @@ class Segmenter:
         self.close()
 
     def close(self) -> None:
-        """Let the threads go; the segmenter cannot be used afterwards."""
+        """Stop the threads; the segmenter cannot be used afterwards."""
         self._closed = True
         self._executor.shutdown(wait=True, cancel_futures=True)
 
@@ -198,7 +197,7 @@ class Segmenter:
         return sentence_ends(text, self.probabilities(text), self.threshold)
 
     def scored_boundaries(self, text: str) -> ScoredPositions:
-        """Return every possible boundary with its probability, among them the end of the text."""
+        """Return every possible boundary with its probability, the end of the text included."""
         return scored_positions(text, self.probabilities(text))
 
     def probabilities(self, text: str) -> Probabilities:
@@ -208,7 +207,7 @@ class Segmenter:
         return next(self.probabilities_many([text])) if quick is None else quick
 
     def probabilities_many(self, texts: Iterable[str]) -> Iterator[Probabilities]:
-        """Give the `probabilities` of each text, in order; texts are read as they are needed."""
+        """Yield the `probabilities` of each text, in order; texts are read as they are needed."""
         return (probabilities for _, probabilities in self._read(texts))
 
     def is_complete(self, text: str) -> tuple[bool, float]:
@@ -229,11 +228,12 @@ class Segmenter:
             raise ValueError("the segmenter is closed")
 
     def _in_one_run(self, text: str) -> Probabilities | None:
-        """Run a text of one window in this thread; return None where that is not possible.
+        """Run a text of one window in this thread; return None if that is not possible.
 
-        It gives what `_read` gives without threads and queues, which cost as much as a small model.
+        The result is that of `_read`, without its threads and queues, which take as long as a small
+        model.
         """
-        # One caller at a time runs here; others at the same time share the threads.
+        # Only one caller at a time runs here; concurrent callers share the threads.
         if not self._running_here.acquire(blocking=False):
             return None
         try:
@@ -257,7 +257,7 @@ class Segmenter:
         try:
             for pool in self._pools(texts, order):
                 pools.append(pool)
-                # While this thread reads on, the pools ahead keep the model busy.
+                # The submitted pools keep the model busy while this thread reads more text.
                 if len(pools) >= POOLS_AHEAD:
                     _average(pools[0])
                     pools.popleft()
@@ -276,7 +276,7 @@ class Segmenter:
         for reading, window in self._windows(texts, order):
             if window:
                 members.append((reading, window))
-            # The end of a text counts too, so that texts without tokens fill pools as well.
+            # The end of a text counts as a member, so that texts without tokens fill pools too.
             tokens += len(window.ids) if window else 1
             if tokens >= POOL_TOKENS:
                 yield self._submit(members)
@@ -286,7 +286,7 @@ class Segmenter:
     def _windows(
         self, texts: Iterable[str], order: deque[_Reading]
     ) -> Iterator[tuple[_Reading, Window | None]]:
-        """Give each window of each text, and None at the end of a text."""
+        """Yield each window of each text, and None at the end of a text."""
         for text in texts:
             reading = _Reading(text, WindowAverage(self._weighting))
             order.append(reading)
@@ -308,7 +308,7 @@ class Segmenter:
         """Start running the windows; `alone` says that no others are running."""
         lengths = [len(window.ids) + 2 for _, window in members]
         together = list(batches(lengths, self._batch_tokens))
-        # With fewer windows than cores it is quicker to put all cores on each window.
+        # With fewer windows than cores, it is faster to run each window on all cores.
         logits = partial(self.network.logits, spread=alone and len(together) < self._threads)
         runs = [
             (batch, self._executor.submit(_timed, logits, [members[i][1].ids for i in batch]))
@@ -330,9 +330,9 @@ class Segmenter:
 def open_segmenter(
     model: Path, tokenizer: Path, reach: Reach, runtime: Runtime, threads: int | None = None
 ) -> Segmenter:
-    """Load a model to measure: the numbers of a talk must not depend on other talks."""
-    # Windows of several texts in one batch would let the other talks of a corpus, and the worker
-    # that a talk is on, change them.
+    """Load a model for measuring: the results of a talk must not depend on other talks."""
+    # If windows of several texts shared a batch, the other talks of the corpus, and on which
+    # worker a talk runs, would change the results.
     return Segmenter(
         model,
         tokenizer,
@@ -354,7 +354,7 @@ def _timed(
 
 
 def _average(pool: _Pool) -> None:
-    """Wait for the pool and average its windows, in their order whatever order they ran in."""
+    """Wait for the pool and average its windows, in text order whatever order they ran in."""
     logits: dict[int, FloatArray] = {}
     for batch, future in pool.runs:
         rows, span = future.result()

@@ -23,9 +23,9 @@ ENDINGS = (".txt", ".json", ".jsonl")
 
 @dataclass(frozen=True)
 class StoredPredictions:
-    """The predictions of a folder; those for a talk are in the file that has its name.
+    """The predictions in a folder, in one file per talk, named like the talk.
 
-    Predictions under a condition other than written are in a folder of the condition's name.
+    Predictions under a condition other than `written` are in a subfolder named like the condition.
     `.txt` has a sentence per line; `.jsonl` an object {"end": …, "p": …} per line; `.json` a list
     of sentences or of such objects, or {"ends": […], "probabilities": […]}, the second optional.
     """
@@ -36,7 +36,7 @@ class StoredPredictions:
 
     @cached_property
     def files(self) -> Mapping[str, Path]:
-        """The files, by the name of the talk they are for."""
+        """The files by the name of their talk."""
         files: dict[str, Path] = {}
         for file in sorted((*self.folder.glob("*"), *self.folder.glob("*/*"))):
             if file.suffix.lower() not in ENDINGS or file.name.startswith(".") or file.is_dir():
@@ -58,13 +58,13 @@ class StoredPredictions:
 
     def probabilities_of(self, talk: Talk) -> Probabilities:
         written = talk.condition == WRITTEN
-        wanted = talk.id if written else f"{talk.condition}/{talk.id}"
-        file = self.files.get(wanted)
+        name = talk.id if written else f"{talk.condition}/{talk.id}"
+        file = self.files.get(name)
         if file is None:
             names = [file.relative_to(self.folder).as_posix() for file in self.files.values()]
             raise ModelError(
                 f"{self.name}: no predictions for the talk {talk.id!r}; expected "
-                f"{wanted}.txt, .json or .jsonl, found {listed(names, 3)}"
+                f"{name}.txt, .json or .jsonl, found {listed(names, 3)}"
             )
         content, is_json = read_text(file), file.suffix.lower() == ".json"
         try:

@@ -1,4 +1,4 @@
-"""A name → a system under test: files of a SaT model, a library, a program, predictions.
+"""Find the system that a name stands for: files of a SaT model, a library, a program, predictions.
 
 The files of a model are bundled, at a path, or on the hub.
 """
@@ -38,7 +38,7 @@ Int8Origin = Literal["made", "kept", "itself"]
 class ModelFiles:
     """The files of a model, with the threshold that its card recommends, if it has one.
 
-    `int8` says of an int8 copy whether it was made now, kept from before, or is the model itself.
+    `int8` tells whether an int8 copy is new, kept from before, or the model itself.
     """
 
     name: str
@@ -47,11 +47,11 @@ class ModelFiles:
     threshold: float | None = None
     int8: Int8Origin | None = None
     given_reach: Reach | None = None
-    languages: frozenset[str] = frozenset()  # that it reads; empty: not known
+    languages: frozenset[str] = frozenset()  # codes; empty: not known
 
     @cached_property
     def reach(self) -> Reach:
-        """The windows to read with; an int8 copy has those of the original."""
+        """The windows of the model; an int8 copy has those of the original."""
         return self.given_reach or reach_of(self.model)
 
     @cached_property
@@ -61,7 +61,7 @@ class ModelFiles:
 
     @property
     def identity(self) -> dict[str, str]:
-        """What its answers depend on, short enough for a signature."""
+        """What the answers depend on, short enough for a signature."""
         model, tokenizer = self.checksums
         return {"model": model[:12], "tokenizer": tokenizer[:12]}
 
@@ -74,7 +74,7 @@ def find_system(
 ) -> System:
     """Find the system of this name; a given tokenizer is for a SaT model.
 
-    A program may take `timeout_s` for a text, a language model for an answer.
+    `timeout_s` limits a program for each text, a language model for each answer.
 
     | form | is |
     | --- | --- |
@@ -118,7 +118,7 @@ def is_bundled(name: str) -> bool:
 
 
 def languages_of(name: str) -> frozenset[str]:
-    """Read the languages of a bundled model from its card; none where there is no card."""
+    """Read the languages of a bundled model from its card; return none if it has no card."""
     card = BUNDLED_FOLDER / f"{name.removesuffix(INT8_SUFFIX)}.md"
     return read_card(card).languages if card.is_file() else frozenset()
 
@@ -132,9 +132,9 @@ def _means_int8(name: str) -> bool:
 
 
 def find_model(name: str, tokenizer: Path | None = None) -> ModelFiles:
-    """Find the files that a model name stands for; a given tokenizer wins over all others.
+    """Find the files of a model by its name; a given tokenizer takes precedence.
 
-    A name that ends in `:int8` stands for the int8 copy of the model, made if there is none yet.
+    A name that ends in `:int8` stands for the int8 copy of the model, which is made if missing.
     """
     if _means_int8(name):
         return _int8_copy(name, find_model(name.removesuffix(INT8_SUFFIX), tokenizer))
@@ -158,7 +158,7 @@ def find_model(name: str, tokenizer: Path | None = None) -> ModelFiles:
 
 
 def find_tokenizer(name: str, path: Path) -> Path:
-    """Find the tokenizer of the named model: the file at the path, or the one in a folder."""
+    """Find the tokenizer of the named model: the file at the path, or the one in the folder."""
     if path.is_file():
         return path
     if not path.is_dir():

@@ -1,4 +1,4 @@
-"""SentencePiece pieces of a text, each with its span in the text as given."""
+"""Split a text into SentencePiece pieces, each with its span in the original text."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ ID_SHIFT = 1
 WORD_BEGINNING = "▁"
 
 CHUNK_CHARACTERS = 16_384
-# Text encoded before a chunk and thrown away: without it SentencePiece would treat the first
-# piece of the chunk as the first of a text and let it begin a word.
+# Context that is encoded with a chunk and dropped afterwards: without it, SentencePiece would take
+# the first piece of the chunk for the first of a text, which begins a word.
 CONTEXT_CHARACTERS = 32
 
 _SURROGATES = re.compile("[\ud800-\udfff]")
@@ -35,7 +35,7 @@ _SURROGATES = re.compile("[\ud800-\udfff]")
 class Tokens:
     """Piece ids in XLM-RoBERTa's numbering; `text[starts[i]:ends[i]]` is what piece i was made of.
 
-    `ends` never decreases. Pieces that one character was expanded to share that character's end.
+    `ends` never decreases. Pieces of one expanded character share that character's end.
     """
 
     ids: IntArray
@@ -70,8 +70,8 @@ class Tokenizer:
     def encode_chunks(self, text: str, *, chunk: int = CHUNK_CHARACTERS) -> Iterator[Tokens]:
         """Encode the text, a bounded number of pieces at a time.
 
-        Chunks begin where a word ends, so they hold the very pieces of the whole text; only a run
-        of characters without a space, or of nothing else, that is longer than a chunk is cut.
+        Chunks begin where a word ends, so the pieces are the same as for the whole text, except
+        that a run without spaces, or of only spaces, that is longer than a chunk is cut.
         """
         start = 0
         while start < len(text):
@@ -83,7 +83,7 @@ class Tokenizer:
         before = min(start, CONTEXT_CHARACTERS)
         part = text[start - before : end]
         if not (ascii_only := part.isascii()):
-            # SentencePiece takes UTF-8, which has no form for a lone surrogate.
+            # SentencePiece takes UTF-8, which cannot encode a lone surrogate.
             part = _SURROGATES.sub("\ufffd", part)
         encoded = self._processor.encode(part, return_type="offset_mapping")
         pieces, offsets = encoded["ids"], encoded["offsets"]
@@ -94,8 +94,8 @@ class Tokenizer:
         ids += ID_SHIFT
         if self._unknown in pieces:
             ids[ids == self._unknown + ID_SHIFT] = UNK_ID
-        # The usual normalisation expands no ASCII character; where one does so, as with line breaks
-        # that become a piece and a space, there are pieces without characters of their own.
+        # The usual normalisation expands no ASCII character. If a tokenizer's does, as with line
+        # breaks that become a piece and a space, there are pieces without characters.
         bare = spans[:, 0] == spans[:, 1]
         some_bare = bare.any()
         if expanded := not ascii_only or (some_bare and bare[1:].any()):
@@ -114,30 +114,30 @@ class Tokenizer:
     def _complete_beginnings(
         self, part: str, ids: IntArray, pieces: list[str], spans: IntArray
     ) -> None:
-        """Let the lone beginning of a word end after the word's first character, as SaT does.
+        """Let a lone `▁` end after the first character of its word, as SaT does.
 
-        SentencePiece ends it before the word: its probability would go to the sentence before.
+        SentencePiece ends it before the word, so its probability would go to the sentence before.
         """
         for index in np.flatnonzero(ids[:-1] == self._lone_beginning).tolist():
             start, end = spans[index + 1].tolist()
             if not pieces[index + 1].startswith(WORD_BEGINNING) and part[start:end].strip():
-                # A single character may be made of several, as a letter and its accent.
+                # One normalised character may stand for several, such as a letter and its accent.
                 spans[index, 1] = end if len(pieces[index + 1]) == 1 else start + 1
 
     def _complete_expansions(self, part: str, pieces: list[str], spans: IntArray) -> None:
-        """Let a piece that ends inside what one character was expanded to end after it.
+        """Let a piece that ends inside an expanded character end after that character.
 
-        SentencePiece ends it before that character: `▁f` of " ﬁne" would end at the space, and its
+        SentencePiece ends it before the character: `▁f` of " ﬁne" would end at the space, and its
         probability would go to the sentence before.
         """
         normalised, origins = self._processor.normalize(part, with_offsets=True)
         cuts = np.cumsum(np.fromiter(map(len, pieces), np.int64, len(pieces)))
         if not len(cuts) or cuts[-1] != len(normalised):
-            return  # pieces that stand for bytes do not spell the text
-        # What a character at the end was expanded to may be trimmed, and its end with it.
+            return  # byte pieces do not spell the text
+        # The expansion of the last character may be trimmed, and its end with it.
         origin = np.array([*origins, len(part)], np.int32)
         inside = origin[cuts] == origin[cuts - 1]
-        inside[0] &= pieces[0] != WORD_BEGINNING  # put before the text, not made of it
+        inside[0] &= pieces[0] != WORD_BEGINNING  # added before the text, not part of it
         spans[inside, 1] = origin[np.searchsorted(origin, spans[inside, 1], side="right")]
 
 
@@ -148,7 +148,7 @@ def _load(path: Path) -> SentencePieceProcessor:
         raise TruemarkError("sentencepiece is not installed: pip install truemark") from None
     serialized = read_bytes(path)
     try:
-        # An empty file would leave the processor without a model, to fail at its first use.
+        # With an empty file, the processor would have no model and fail only at its first use.
         if serialized:
             return sentencepiece.SentencePieceProcessor(model_proto=serialized)
     except RuntimeError:
@@ -160,9 +160,9 @@ def _load(path: Path) -> SentencePieceProcessor:
 
 
 def _ends_of_covered_characters(spans: IntArray) -> IntArray:
-    """Let a piece without characters of its own end with the piece after it.
+    """Let a piece without characters end with the next piece.
 
-    An example is the lone word beginning that SentencePiece puts before a text's first piece.
+    An example is the lone `▁` that SentencePiece puts before the first piece of a text.
     """
     ends = np.where(spans[:, 0] == spans[:, 1], np.iinfo(np.int32).max, spans[:, 1])
     if len(ends) and ends[-1] > spans[-1, 1]:
@@ -175,7 +175,7 @@ def _chunk_end(text: str, start: int, size: int) -> int:
     limit = start + size
     if limit >= len(text):
         return len(text)
-    # A space is a word's beginning in every model; a line break only where it is normalised to one.
+    # A space begins a word in every model; a line break only if it is normalised to a space.
     for separator in (" ", "\n"):
         place = text.rfind(separator, start + size // 2, limit)
         if place > start:

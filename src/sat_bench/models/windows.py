@@ -1,4 +1,4 @@
-"""Windows of a few hundred tokens over a text of any length, and the average of their logits."""
+"""Cut a text of any length into windows of a few hundred tokens, and average their logits."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from sat_bench.models.protocol import FloatArray, IntArray
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """A run of a text's tokens, `start` counted in tokens."""
+    """A run of a text's tokens; `start` is counted in tokens."""
 
     start: int
     ids: IntArray
 
 
 def windows(chunks: Iterable[IntArray], size: int, overlap: int) -> Iterator[Window]:
-    """Cut tokens into windows of `size`, each sharing `overlap` with the one before.
+    """Cut tokens into windows of `size`, each sharing `overlap` tokens with the previous one.
 
-    The last window is moved back so that it is full too; a shorter text is one shorter window.
-    Never holds more than a window and a chunk of tokens.
+    The last window is moved back so that it is full; a text shorter than a window is one short
+    window. At most a window and a chunk of tokens are held in memory.
     """
     if not 0 <= overlap < size:
         raise ValueError(
@@ -36,11 +36,11 @@ def windows(chunks: Iterable[IntArray], size: int, overlap: int) -> Iterator[Win
     held_from = start = 0
     for chunk in chunks:
         held = np.concatenate([held, chunk]) if len(held) else chunk
-        # One token more than fills the window: the last one is placed when the end is known.
+        # Wait for one token more than a window: the last window is placed when the end is known.
         while held_from + len(held) > start + size:
             yield Window(start, held[start - held_from : start - held_from + size])
             start += size - overlap
-        # The last window may reach back to a full window before the end.
+        # The last window may start up to a full window before the end.
         keep = min(len(held), max(held_from + len(held) - start, size))
         held, held_from = held[len(held) - keep :], held_from + len(held) - keep
     if len(held):
@@ -50,9 +50,9 @@ def windows(chunks: Iterable[IntArray], size: int, overlap: int) -> Iterator[Win
 
 @lru_cache(maxsize=2 * WINDOW_TOKENS)
 def window_weights(length: int, weighting: Weighting) -> FloatArray:
-    """Weight the tokens of a window in the average: all the same, or less near its edges.
+    """Return the weights of a window's tokens in the average: equal, or lower near its edges.
 
-    The array is read-only, since all windows of that length share it.
+    The array is read-only, since all windows of the same length share it.
     """
     ramp = np.arange(1, length + 1, dtype=np.float32)
     weights = np.ones_like(ramp) if weighting == "uniform" else np.minimum(ramp, ramp[::-1])
@@ -63,8 +63,8 @@ def window_weights(length: int, weighting: Weighting) -> FloatArray:
 class WindowAverage:
     """Averages the logits of windows, added in order of their starts, into probabilities.
 
-    Holds no more than the last window besides the result. Uniform weights are added up in half
-    precision, as wtpsplit does, so that every last boundary agrees with it.
+    Besides the result, only the last window is held in memory. Uniform weights are summed in half
+    precision, as in wtpsplit, so that every boundary agrees with it.
     """
 
     def __init__(self, weighting: Weighting) -> None:
@@ -107,7 +107,7 @@ class WindowAverage:
 
 
 def sigmoid(logits: FloatArray) -> FloatArray:
-    # The exponent is never positive, so nothing overflows and small values keep their digits.
+    # The exponent is never positive, so nothing overflows and small values stay precise.
     small: FloatArray = np.exp(-np.abs(logits))
     return np.where(logits >= 0, 1, small).astype(np.float32) / (1 + small)
 

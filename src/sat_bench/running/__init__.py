@@ -1,1 +1,1 @@
-"""From talks to probabilities: on this machine, from a cache, on a cluster."""
+"""Where systems run: on this machine, on a cluster, or from a cache of earlier answers."""

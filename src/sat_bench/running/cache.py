@@ -1,4 +1,4 @@
-"""Probabilities kept in a folder: texts that a model has read before need no inference."""
+"""A folder of probabilities, so that texts a model has read before need no inference."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from sat_bench.models.protocol import CERTAIN, Loss, Probabilities
 from truemark.errors import TruemarkError
 from truemark.files import read_bytes, write_atomically
 
-_BYTES_PER_CHARACTER = 32  # of arrays, at most: four tokens end at each
+_BYTES_PER_CHARACTER = 32  # upper bound of the arrays: four tokens end at each character
 _LEAST_BYTES = 4_000
 _LONGEST_TEXT = np.iinfo(np.int32).max
-# An archive ends with this record; anything after it would be ignored.
+# The record that ends an archive; zipfile ignores anything after it.
 _ARCHIVE_END, _ARCHIVE_END_BYTES = b"PK\x05\x06", 22
 _DAMAGES = (
     *(BadZipFile, EOFError, KeyError, MemoryError, NotImplementedError, OSError),
     *(OverflowError, RuntimeError, SyntaxError, TypeError, ValueError),
-    *(struct.error, tokenize.TokenError, zlib.error),  # numpy reads a header as Python
+    *(struct.error, tokenize.TokenError, zlib.error),  # numpy parses a header as Python
 )
 _TAG = "CACHEDIR.TAG"
 _TAG_TEXT = """\
@@ -46,7 +46,7 @@ class ProbabilityCache:
             write_atomically(folder / _TAG, _TAG_TEXT)
 
     def load(self, key: bytes, characters: int) -> Probabilities | None:
-        """Load what is kept for a text of so many characters; None without a sound file."""
+        """Load the entry of a text with this many characters; return None without a valid file."""
         path, largest = self._path(key), _LEAST_BYTES + _BYTES_PER_CHARACTER * characters
         try:
             return decoded(key, read_bytes(path, largest), largest) if path.exists() else None
@@ -54,7 +54,7 @@ class ProbabilityCache:
             return None
 
     def store(self, key: bytes, probabilities: Probabilities) -> None:
-        """Keep the probabilities, whole or not at all."""
+        """Store the probabilities, completely or not at all."""
         write_atomically(self._path(key), encoded(key, probabilities))
 
     def _path(self, key: bytes) -> Path:
@@ -78,9 +78,9 @@ def encoded(key: bytes, probabilities: Probabilities) -> bytes:
 
 
 def decoded(key: bytes, content: bytes, largest: int) -> Probabilities | None:
-    """Read the probabilities of a file; None when it is damaged or belongs to another key.
+    """Read the probabilities of a file; return None if it is damaged or has another key.
 
-    A file that unpacks to more than `largest` bytes is not unpacked.
+    A file that would unpack to more than `largest` bytes is not unpacked.
     """
     if content[-_ARCHIVE_END_BYTES:][:4] != _ARCHIVE_END:
         return None
@@ -92,7 +92,7 @@ def decoded(key: bytes, content: bytes, largest: int) -> Probabilities | None:
             arrays = [archived[name] for name in ("key", "steps", "values", "loss", "seconds")]
     except _DAMAGES:
         return None
-    # numpy hands out a member that is not an array as bytes.
+    # numpy returns a member that is not an array as bytes.
     if not all(isinstance(array, np.ndarray) for array in arrays) or arrays[0].tobytes() != key:
         return None
     return _checked(*arrays[1:])
@@ -101,7 +101,7 @@ def decoded(key: bytes, content: bytes, largest: int) -> Probabilities | None:
 def _checked(
     steps: NDArray[Any], values: NDArray[Any], loss: NDArray[Any], seconds: NDArray[Any]
 ) -> Probabilities | None:
-    """Make probabilities of the arrays of a file; None where these cannot be any."""
+    """Make probabilities of the arrays of a file; return None if they are not valid."""
     kinds = [array.dtype.str for array in (steps, values, loss, seconds)]
     shapes = (steps.shape, loss.shape, seconds.shape)
     if kinds != ["<i4", "<f4", "<i8", "<f8"]:

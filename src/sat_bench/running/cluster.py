@@ -1,4 +1,4 @@
-"""Talks spread over the workers of a Dask cluster, each of which loads the model once."""
+"""Spread talks over the workers of a Dask cluster, each of which loads the model once."""
 
 from __future__ import annotations
 
@@ -35,18 +35,18 @@ from truemark.imports import require
 SCHEME = "tcp://"
 LONGEST_GREETING = 1 << 20
 CONNECT_S = 10
-# How long a cluster that has lost all its workers may take to get new ones.
+# How long to wait for a new worker when a cluster has lost all of them.
 PATIENCE_S = 60
 POLL_S = 2
-# Enough that no worker waits for this process, which holds these texts in memory.
+# Enough that no worker waits for this process, which holds the texts in memory.
 PORTIONS_PER_THREAD = 3
-# Of work in a portion: the way there and back takes some milliseconds, short talks take fewer.
+# Work in a portion: the round trip takes some milliseconds, a short talk takes less.
 PORTION_S = 1.0
-# How often the files may be sent: workers that are replaced need them again.
+# How often the files are sent at most: workers that are replaced need them again.
 SENDINGS = 50
 
 _CONFIGURATION = {
-    # Talks travel inside tasks, which the scheduler keeps in case a worker dies.
+    # Talks are sent inside tasks, which the scheduler keeps in case a worker dies.
     "distributed.admin.large-graph-warning-threshold": "1 TB",
 }
 
@@ -71,7 +71,7 @@ class Cluster:
         return ClusterModel(self, SystemRequest(name, timeout_s), {})
 
     def threads(self) -> int:
-        """Count the talks that can run at the same time."""
+        """Return how many talks can run at the same time."""
         try:
             threads: int = sum(self.client.nthreads().values())
         except OSError:
@@ -79,7 +79,7 @@ class Cluster:
         return threads
 
     def lost(self) -> TruemarkError:
-        """Make the error for a scheduler that has gone."""
+        """Return the error for a scheduler that is gone."""
         return TruemarkError(
             f"{self.address}: the connection to the Dask scheduler was lost; start it again"
         )
@@ -87,11 +87,11 @@ class Cluster:
 
 @dataclass(slots=True)
 class _Portion:
-    """Texts that a worker reads one after the other."""
+    """Texts that a worker reads one after another."""
 
     texts: list[str]
     future: Any
-    files_sent: int  # how often, when the texts were sent
+    files_sent: int  # how often files had been sent when the texts were
 
     @property
     def characters(self) -> int:
@@ -100,11 +100,11 @@ class _Portion:
 
 @dataclass(slots=True)
 class ClusterModel:
-    """A model whose texts are read by workers, a few portions ahead of the one asked for."""
+    """A model on the workers, which read a few portions ahead of the one in use."""
 
     cluster: Cluster
     request: Request
-    files: Mapping[str, Path]  # what the request names, by checksum
+    files: Mapping[str, Path]  # the files of the request, by checksum
     files_sent: int = 0
     characters_per_s: float = 0.0  # of one worker, once it is known
 
@@ -125,7 +125,7 @@ class ClusterModel:
                     portion.future.cancel()
 
     def _portions(self, texts: Iterable[str]) -> Iterator[list[str]]:
-        """Gather texts to portions of about a second; single ones until the speed is known."""
+        """Group texts into portions of about a second; single texts until the speed is known."""
         portion: list[str] = []
         characters = 0
         for text in texts:
@@ -138,7 +138,7 @@ class ClusterModel:
             yield portion
 
     def _submit(self, texts: list[str]) -> Any:
-        # Not `pure`: a name made of the texts' hash would take long for nothing.
+        # Not `pure`: hashing the texts for a task name would take time for nothing.
         return self.cluster.client.submit(read_texts_on_worker, self.request, texts, pure=False)
 
     def _result(self, portion: _Portion) -> list[Probabilities]:
@@ -169,7 +169,7 @@ class ClusterModel:
                 return answers
 
     def _send_again(self, portion: _Portion, missing: MissingFileError) -> None:
-        """Have the texts read once more, after the files if they have not been sent since."""
+        """Submit the texts again; send the files first, unless that has happened since."""
         if portion.files_sent == self.files_sent:
             self._send_files(missing)
         portion.files_sent = self.files_sent
@@ -184,12 +184,12 @@ class ClusterModel:
         files = {digest: read_bytes(path) for digest, path in self.files.items()}
         answers = self.cluster.client.run(keep_on_worker, files, on_error="return")
         for answer in answers.values():
-            if isinstance(answer, TruemarkError):  # others come from workers that are gone
+            if isinstance(answer, TruemarkError):  # other errors are from workers that are gone
                 raise answer
         self.files_sent += 1
 
     def _waiting_alone(self, since: float | None) -> float | None:
-        """Return since when there has been no worker; raise an error after too long."""
+        """Return since when there has been no worker; raise an error if that is too long ago."""
         if self.cluster.threads():
             return None
         now = time.monotonic()
@@ -208,7 +208,7 @@ def connected(where: str) -> Iterator[Cluster]:
     _silence()
     kind, _, workers = where.partition(":")
     is_local = kind == "local"
-    # Of a cluster with TLS, Dask's own configuration says where the certificates are.
+    # For TLS, the certificates are named in Dask's own configuration.
     scheduler = local_scheduler(int(workers)) if is_local else nullcontext((where, None))
     with scheduler as (address, security), distributed.dask.config.set(_CONFIGURATION):
         try:
@@ -237,7 +237,7 @@ def connected(where: str) -> Iterator[Cluster]:
 
 def _expect_a_scheduler(address: str) -> None:
     """Raise an OSError unless a Dask scheduler answers there."""
-    # The client would wait for ever on a port that keeps silent, and takes the first eight bytes
+    # The client would wait forever for a port that does not answer, and take the first eight bytes
     # of any other protocol for the length of a message.
     host, _, port = address.removeprefix(SCHEME).rpartition(":")
     with socket.create_connection((host.strip("[]"), int(port)), CONNECT_S) as line:
@@ -248,7 +248,7 @@ def _expect_a_scheduler(address: str) -> None:
 
 def _expect_our_version(where: str, client: Any) -> None:
     """Raise an error unless the scheduler and all workers have this version of truemark."""
-    # Ask with a function of the standard library: ours would end a worker without truemark.
+    # Use a function of the standard library: ours would crash a worker without truemark.
     answers = client.run(version, "truemark", on_error="return")
     try:
         answers[where] = client.run_on_scheduler(version, "truemark")
@@ -265,8 +265,8 @@ def _expect_our_version(where: str, client: Any) -> None:
 
 
 def _silence() -> None:
-    """Silence Dask's log: the errors raised here already report a lost connection."""
-    # Not undone: the client's thread still logs when the client is closed.
+    """Silence Dask's log: our own errors already report a lost connection."""
+    # Never undone: the client's thread still logs while the client is being closed.
     for handler in logging.getLogger("distributed").handlers:
         handler.setLevel(logging.CRITICAL)
 

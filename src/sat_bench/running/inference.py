@@ -1,4 +1,4 @@
-"""Where the answers of a system come from: this machine, a cluster, or an earlier run."""
+"""Run systems: on this machine, on a cluster, or from the cache of an earlier run."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _INT8_NOTES = {
     "kept": "uses the existing int8 copy {}",
     "itself": "already has int8 weights and runs unchanged: {}",
 }
-# A change of these modules may change probabilities, so it makes older cache entries invisible.
+# A change of these modules may change probabilities, so it invalidates older cache entries.
 _ENGINE = ("network", "runtimes", "segmenter", "tokenizer", "windows")
 _READING = ("alignment", "answers")
 _LIBRARIES = ("onnxruntime", "sentencepiece")
@@ -52,10 +52,10 @@ def _silent(line: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Inference:
-    """How systems are run; `watch` sees each text as it is done.
+    """How systems are run; `watch` wraps a model to show its progress.
 
     `overlap`, `weighting` and `runtime` are for SaT models; None means the model's own overlap.
-    A program may take `timeout_s` for a text.
+    `timeout_s` limits a program for each text.
     """
 
     overlap: int | None = None
@@ -69,7 +69,7 @@ class Inference:
 
     @contextmanager
     def opened(self, system: System) -> Iterator[AnyModel]:
-        """Give the model of the system, which is loaded when its first text needs it."""
+        """Yield the model of the system; a cached one is loaded when a text needs it."""
         if isinstance(system, StoredPredictions):
             yield system
             return
@@ -107,7 +107,7 @@ class Inference:
         return system.reach.sharing(self.overlap, self.weighting)
 
     def _identity(self, system: ModelFiles | TextSystem) -> str:
-        """Name everything besides the text that answers depend on."""
+        """Name everything that answers depend on besides the text."""
         if not isinstance(system, ModelFiles):
             return signature_line({"engine": _sources(_READING), **system.identity})
         model, tokenizer = system.checksums
@@ -144,12 +144,12 @@ class CachedModel:
 
     @property
     def hits_in_words(self) -> str:
-        """Says how many texts needed no inference."""
+        """A sentence about how many texts needed no inference."""
         return f"{self._hits} of {self._texts} talks taken from the cache {self._cache.folder}"
 
     def probabilities_many(self, texts: Iterable[str]) -> Iterator[Probabilities]:
-        # Consecutive texts that are not in the cache go through the model together; a hit ends the
-        # run, so that at most one text is read beyond what the model itself reads ahead.
+        # Consecutive texts that are not in the cache go through the model together; a hit ends such
+        # a group, so that at most one text is read beyond what the model itself reads ahead.
         for missing, entries in groupby(map(self._look_up, texts), lambda entry: entry[2] is None):
             if missing:
                 yield from self._computed((text, key) for text, key, _ in entries)
@@ -165,7 +165,7 @@ class CachedModel:
         key = hashlib.sha256(self._identity + content.digest()).digest()
         kept = self._cache.load(key, len(text))
         if kept is not None and len(kept.ends) and kept.ends[-1] > len(text):
-            kept = None  # not of this text
+            kept = None  # belongs to another text
         return text, key, kept
 
     def _computed(self, entries: Iterable[tuple[str, bytes]]) -> Iterator[Probabilities]:
@@ -179,7 +179,7 @@ class CachedModel:
             if self._keeps:
                 self._cache.store(key, probabilities)
         except TruemarkError as error:
-            # Without room for the cache the measurement still goes on.
+            # A full disk must not stop the measurement.
             self._keeps = False
             self._note(f"probabilities are no longer cached: {error}")
 
@@ -187,7 +187,7 @@ class CachedModel:
 def tagged_answers(
     model: BoundaryModel, texts: Iterable[tuple[str, Tag]]
 ) -> Iterator[tuple[Tag, Probabilities]]:
-    """Give the tag that comes with each text, and the text's probabilities, in order."""
+    """Yield the tag of each text with the text's probabilities, in order."""
     # The model reads a few texts ahead of the one it answers.
     waiting: deque[Tag] = deque()
 
@@ -211,5 +211,5 @@ def _sources(modules: Iterable[str]) -> str:
 def _version(library: str) -> str:
     try:
         return version(library)
-    except PackageNotFoundError:  # a build of another name, such as one for GPUs
+    except PackageNotFoundError:  # a build with another name, such as one for GPUs
         return "unknown"

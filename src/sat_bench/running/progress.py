@@ -1,4 +1,4 @@
-"""Progress bars on a terminal: talks that are read, texts that a model has answered."""
+"""Progress bars on a terminal, for reading talks and for the answers of a model."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class WatchedModel:
 def watch_answers(
     talks: int, characters: int, name: str, model: BoundaryModel
 ) -> Iterator[BoundaryModel]:
-    """Let each talk that the model answers move a bar, which is gone afterwards."""
+    """Show a bar that advances with each talk the model answers; remove it at the end."""
     with _progress() as progress:
         end = name if len(name) <= _LONGEST_NAME else f"…{name[1 - _LONGEST_NAME :]}"
         bar = progress.add_task(end, total=characters, done=0, talks=talks, unit="characters")
@@ -50,7 +50,7 @@ def watch_answers(
 
 
 def watch_reading(files: Sequence[Path]) -> Iterator[Path]:
-    """Give the files in order and show on a bar how many have been read."""
+    """Yield the files in order, and show on a bar how many have been read."""
     with _progress() as progress:
         bar = progress.add_task("reading", total=len(files), done=0, talks=len(files), unit="talks")
         for number, file in enumerate(files, 1):
@@ -74,7 +74,7 @@ def _progress() -> Progress:
 
     # A bar of more than one line flickers, so the name is cut and the bar itself shrinks.
     return Progress(
-        # The brackets of a name are not markup.
+        # Brackets in a name are not markup.
         TextColumn("{task.description}", markup=False, table_column=Column(no_wrap=True)),
         BarColumn(bar_width=None, table_column=Column(ratio=1)),
         Pace(Column(no_wrap=True)),

@@ -1,9 +1,9 @@
-"""The workers of a cluster: what each does, and how some are started on this machine.
+"""The workers of a cluster: the functions they run, and how to start some on this machine.
 
 A worker opens a system once and reads texts with it. `python -m sat_bench.running.workers N` starts
-N of them in a separate process: it prints the scheduler's address and ends when its standard input
-is closed, so it never outlives the process that started it. It has its own session, because workers
-would answer a Ctrl-C with a page of tracebacks.
+N workers in a separate process, which prints the scheduler's address and ends when its standard
+input is closed, so that it never outlives the process that started it. It has its own session,
+because on Ctrl-C workers would print a page of tracebacks.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 MODELS_KEPT = 2
 START_S = 60
 CLOSE_S = 10
-# Dask monitors itself many times a second; here every core is for the model.
+# Dask monitors itself many times a second; keep the cores free for the model.
 _CALM = {
     "distributed.worker.profile.enabled": False,
     "distributed.admin.tick.interval": "1s",
@@ -61,8 +61,8 @@ _lock = threading.Lock()
 class ModelRequest:
     """Which model must read a text, and which version of truemark.
 
-    The paths are the client's, the checksums those of both files: a worker on another machine may
-    have the files too, or is sent their content.
+    The paths are those of the client; the checksums are of both files. A worker on another machine
+    may have the files too, or is sent their content.
     """
 
     model: str
@@ -86,7 +86,7 @@ Request = ModelRequest | SystemRequest
 
 
 class MissingFileError(Exception):
-    """The worker does not have the file: its content must be sent."""
+    """Raised on a worker that does not have the file, so that its content is sent."""
 
 
 def read_texts_on_worker(request: Request, texts: list[str]) -> list[Probabilities]:
@@ -105,7 +105,7 @@ def read_texts_on_worker(request: Request, texts: list[str]) -> list[Probabiliti
 
 
 def keep_on_worker(files: dict[str, bytes], dask_worker: Worker) -> None:
-    """Keep the content of files, by checksum, where this worker looks for them."""
+    """Store the content of files, by checksum, where this worker looks for them."""
     for digest, content in files.items():
         write_atomically(_sent_copy(digest, dask_worker), content)
 
@@ -154,10 +154,10 @@ def _sent_copy(digest: str, worker: Worker) -> Path:
 
 @contextmanager
 def local_scheduler(workers: int) -> Iterator[tuple[str, Security]]:
-    """Start a scheduler with so many single-threaded workers; all end with the block.
+    """Start a scheduler with this many single-threaded workers; all end with the block.
 
-    Yields its address and the key without which nobody can speak to it or its workers: whoever
-    could, such as another user of this machine, would run code as this user.
+    Yield its address and the key that is needed to connect: without a key, anyone on this machine
+    could connect and run code as this user.
     """
     from distributed.security import Security
 
@@ -178,8 +178,8 @@ def local_scheduler(workers: int) -> Iterator[tuple[str, Security]]:
         too_late = threading.Timer(START_S, process.kill)
         try:
             too_late.start()
-            with suppress(BrokenPipeError):  # it has ended, and says why
-                # Through a pipe: a command line and an environment can be read by others.
+            with suppress(BrokenPipeError):  # the process has ended; its stderr says why
+                # Through a pipe: other users can read a command line and an environment.
                 process.stdin.write(json.dumps(parts) + "\n")
                 process.stdin.flush()
             address = process.stdout.readline().strip()
