@@ -1,4 +1,4 @@
-"""Windows from their files as batches on the device."""
+"""Read windows from their files as batches on the device."""
 
 from __future__ import annotations
 
@@ -16,27 +16,27 @@ from torch import Tensor
 from sat_bench.models.tokenizer import BOS_ID, EOS_ID, UNK_ID
 from training.prepare import CUT_SHORT, END, MARK_SHIFT, MARKS_KNOWN, WINDOW
 
-# Windows of 508 tokens are trained as two halves, or as quarters, so that short texts are no
-# surprise; with their two marks, lengths are multiples of eight, which run faster.
+# Windows of 508 tokens are cut into halves or quarters, so that the network learns short texts too;
+# with the two marks, lengths are multiples of eight, which run faster.
 PARTS = (2, 4)
 FRAME, MULTIPLE = 2, 8
 
 
-class Batch(NamedTuple):  # which the compiler of networks takes apart, unlike a dataclass
+class Batch(NamedTuple):  # torch.compile can handle it, unlike a dataclass
     ids: Tensor
     ends: Tensor
     marks: Tensor
     unpunctuated: Tensor
     trust: Tensor
-    certain: Tensor  # ends that count as they are, whatever a teacher says
+    certain: Tensor  # ends whose label counts, whatever a teacher says
 
 
 def batches(
     folder: Path, size: int, shares: Sequence[float], device: str, seed: int, repeats: int = 1
 ) -> Iterator[Batch]:
-    """Batches of cut windows, pass after pass, waiting for those still being written.
+    """Yield batches of cut windows, pass after pass; wait for passes still being written.
 
-    Each pass is drawn so often, in another order, before the next.
+    Each pass is repeated `repeats` times, in a different order, before the next.
     """
     rng = random.Random(seed)
     shuffle = torch.Generator().manual_seed(seed)
@@ -63,7 +63,7 @@ def batches(
 
 
 def with_gaps(batch: Batch, share: float) -> Batch:
-    """The batch with this share of its pieces, chosen at random, made unknown ones."""
+    """Replace this share of the pieces, chosen at random, by the unknown piece."""
     if not share:
         return batch
     gone = torch.rand(batch.ids.shape, device=batch.ids.device) < share
@@ -71,14 +71,14 @@ def with_gaps(batch: Batch, share: float) -> Batch:
 
 
 def made_up_batch(size: int, device: str) -> Batch:
-    """A batch of one piece over and over, to compile with before the first windows are there."""
+    """Make a batch that repeats one piece, to compile with before the first windows exist."""
     shape = (size, WINDOW)
     ids = torch.full(shape, UNK_ID, dtype=torch.int16, device=device)
     return as_batch(ids, torch.zeros_like(ids), torch.ones(shape, device=device), PARTS[0])
 
 
 def as_batch(ids: Tensor, labels: Tensor, trust: Tensor, parts: int) -> Batch:
-    """Windows cut into parts, each between its start and end marks."""
+    """Cut windows into parts, and put each between start and end marks."""
     shape = (ids.shape[0] * parts, ids.shape[1] // parts)
     length = (shape[1] + FRAME) // MULTIPLE * MULTIPLE - FRAME
 

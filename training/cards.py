@@ -1,4 +1,4 @@
-"""Bring the cards of bundled models up to date: checksums, sizes, and figures on gold documents.
+"""Update the cards of bundled models: checksums, sizes, and scores on gold documents.
 
 python -m training.cards GOLD_DIR base small
 """
@@ -18,7 +18,7 @@ _TABLE = re.compile(r"^\| model \|.*?\n(?!\|)", re.MULTILINE | re.DOTALL)
 
 
 def refreshed(card: str, files: ModelFiles, figures: str) -> str:
-    """The card with the facts of the files, and with these figures for its table."""
+    """Return the card with the checksums and sizes of the files, and these scores as its table."""
     facts = {
         "sha256": checksum(files.model),
         "tokenizer_sha256": checksum(files.tokenizer),

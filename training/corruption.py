@@ -1,4 +1,4 @@
-"""Runs of sentences as text with marked ends, and the ways transcripts go wrong."""
+"""Join sentences to texts with marked ends, and corrupt them as transcripts are."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-# What stood after a token before punctuation was removed; 0 = nothing. An auxiliary target.
+# The mark that was removed after a token; 0 means none. An auxiliary target.
 PUNCTUATION_CLASSES = (
     ",،，、",
     ".。।۔։።။។",
@@ -25,19 +25,19 @@ PUNCTUATION_CLASSES = (
 MODES = ("as written", "lower", "no punctuation", "lower, no punctuation", "no final marks", "web")
 MODE_SHARES = (0.35, 0.05, 0.05, 0.44, 0.05, 0.06)
 FINAL_MARKS = ".?!…"
-# How often a run of sentences stumbles as speakers do, and then how often each of its sentences.
+# Share of runs with disfluencies, and of the sentences in them that have one.
 STUMBLING_RUNS, STUMBLING_SENTENCES = 0.15, 0.4
-# How often speakers of a run are cut short, and then how often each of its sentences; how that is
-# written. Sources split by rule hardly show it, since a dash is no final mark to them.
+# Share of runs with interrupted speakers, and of the sentences in them; how interruptions are
+# written. Sources split by rule have hardly any, since a dash does not end a sentence there.
 INTERRUPTED_RUNS, INTERRUPTED_SENTENCES = 0.08, 0.15
 DASHES = "-–—"
 CUT_SHORT = (" —", "—", " –", "–", " --", "--", "-")
 CUT_SHORT_SHARES = (6, 3, 4, 2, 1, 1, 1)
-# How often a run has footnotes as encyclopedias write them, and then how many sentences one.
+# Share of runs with footnotes, as in encyclopedias, and of the sentences in them that have one.
 FOOTNOTED_RUNS, FOOTNOTED_SENTENCES, LARGEST_FOOTNOTE = 0.06, 0.25, 60
 FILLERS = ("um", "uh", "er", "you know", "I mean", "like", "well", "so", "sort of", "mm")
 FILLER_SHARES = (6, 8, 1, 3, 2, 2, 1, 1, 1, 1)
-# Words that may lose their capital when another comes before them.
+# Words that may lose their capital when another word is put before them.
 OPENERS = frozenset({
     "a", "an", "and", "at", "but", "for", "he", "her", "his", "how", "if", "in", "it", "my", "no",
     "not", "on", "or", "our", "she", "so", "some", "that", "the", "their", "then", "there", "these",
@@ -48,7 +48,7 @@ NOTES = ("(Laughter)", "(Applause)", "[Music]", "(Laughs)", "[laughter]", "(Audi
 
 @dataclass(frozen=True, slots=True)
 class MarkedText:
-    """`ends` are offsets just after the last character of sentences; `removed` is per character."""
+    """A text; `ends` are offsets after the last character of sentences, `removed` per character."""
 
     text: str
     ends: NDArray[np.int64]
@@ -58,7 +58,7 @@ class MarkedText:
 def draw(
     sentences: Sequence[str], paragraphs: frozenset[int], gold: bool, rng: random.Random
 ) -> MarkedText:
-    """A run of sentences joined and corrupted at random."""
+    """Join a run of sentences and corrupt it at random."""
     mode = rng.choices(MODES, MODE_SHARES)[0]
     pieces = [str(s) for s in sentences]
     if rng.random() < STUMBLING_RUNS:
@@ -82,14 +82,14 @@ def draw(
 
 
 def join(sentences: Sequence[str]) -> MarkedText:
-    """Sentences joined by one space, as the gold documents are scored."""
+    """Join sentences by one space, as the gold documents are scored."""
     kept = [s for s in sentences if s]
     ends = np.cumsum([len(s) + 1 for s in kept], dtype=np.int64) - 1
     return MarkedText(" ".join(kept), ends)
 
 
 def bare(sentences: Sequence[str], *, keep_apostrophes: bool = False) -> MarkedText:
-    """Sentences joined, in lower case and without punctuation."""
+    """Join sentences, in lower case and without punctuation."""
     marked = join(sentences)
     low = MarkedText(lowered(marked.text), marked.ends)
     return without_punctuation(low, keep_apostrophes=keep_apostrophes)
@@ -140,21 +140,21 @@ def _without_final_mark(sentence: str) -> str:
 
 
 def _cut_short(sentence: str, rng: random.Random) -> str:
-    """One sentence whose speaker is interrupted, or starts anew; a dash is its end."""
+    """Cut a sentence, as if its speaker were interrupted or started again; it ends in a dash."""
     words = sentence.split(" ")
     kept = " ".join(words[: rng.randint(1, len(words))]).rstrip(FINAL_MARKS + DASHES + ",;:\"”'’) ")
     return kept + rng.choices(CUT_SHORT, CUT_SHORT_SHARES)[0] if kept else sentence
 
 
 def _footnoted(sentence: str, rng: random.Random) -> str:
-    """One sentence with the number of a footnote after its final mark, to which it belongs."""
+    """Add the number of a footnote after the final mark; it belongs to the sentence."""
     if not sentence or sentence[-1] not in FINAL_MARKS:
         return sentence
     return f"{sentence}{rng.choice((' ', ' ', ''))}[{rng.randint(1, LARGEST_FOOTNOTE)}]"
 
 
 def _as_on_the_web(sentence: str, rng: random.Random) -> str:
-    """One sentence as hurried people type it: a missing mark, no capital, too many marks."""
+    """Write a sentence as people type in a hurry: a missing mark, no capital, too many marks."""
     chance = rng.random()
     if chance < 0.3:
         sentence = _without_final_mark(sentence)
@@ -170,40 +170,40 @@ def _as_on_the_web(sentence: str, rng: random.Random) -> str:
 
 
 def _stumbling(sentence: str, rng: random.Random) -> str:
-    """One sentence with a filler, a word said twice or a false start; its end stays its end."""
+    """Add a filler, a repeated word or a false start to a sentence; keep its end."""
     words = sentence.split(" ")
     for _ in range(1 + (rng.random() < 0.35)):
         at = 0 if rng.random() < 0.35 else rng.randrange(len(words))
         chance = rng.random()
         if chance < 0.55:
-            said = [rng.choices(FILLERS, FILLER_SHARES)[0] + rng.choice((",", ",", ""))]
+            added = [rng.choices(FILLERS, FILLER_SHARES)[0] + rng.choice((",", ",", ""))]
         elif chance < 0.85:
-            said = words[at : at + rng.choice((1, 1, 1, 2))]
+            added = words[at : at + rng.choice((1, 1, 1, 2))]
         else:
-            # Seldom with a dash: where a dash stands at the end of an utterance, it ends there.
+            # Seldom with a dash: at the end of an utterance, a dash is a sentence end.
             cut = words[at][: max(1, len(words[at]) // 2)] + ("-" if rng.random() < 0.25 else "")
-            said = [*words[at : at + rng.randint(0, 2)], cut]
-        if any(word[-1:] in FINAL_MARKS for word in said):
-            continue  # what is said twice must not look like an end
-        words[at:at] = _opening(said, words) if at == 0 else said
+            added = [*words[at : at + rng.randint(0, 2)], cut]
+        if any(word[-1:] in FINAL_MARKS for word in added):
+            continue  # a repetition must not look like a sentence end
+        words[at:at] = _opening(added, words) if at == 0 else added
     return " ".join(words)
 
 
-def _opening(said: list[str], words: list[str]) -> list[str]:
-    """The words put first with a capital, which the word after them loses if it can."""
+def _opening(added: list[str], words: list[str]) -> list[str]:
+    """Capitalise words that are put first, and lower the next word if possible."""
     if words[0].lower() in OPENERS and words[0][:1].isupper():
         words[0] = words[0].lower()
-        said = [word.lower() if word.lower() in OPENERS else word for word in said]
-    return [said[0][:1].upper() + said[0][1:], *said[1:]] if said else said
+        added = [word.lower() if word.lower() in OPENERS else word for word in added]
+    return [added[0][:1].upper() + added[0][1:], *added[1:]] if added else added
 
 
 def _with_note(sentence: str, rng: random.Random) -> str:
-    # A sound note belongs to the sentence after it, as the rule for plain transcripts has it.
+    # A sound note belongs to the next sentence, as in the rule for plain transcripts.
     return f"{rng.choice(NOTES)} {sentence}" if rng.random() < 0.06 else sentence
 
 
 def lowered(text: str) -> str:
-    """The text in lower case, never of another length."""
+    """Return the text in lower case, with the same length."""
     low = text.lower()
     return low if len(low) == len(text) else "".join(c.lower()[:1] or c for c in text)
 
@@ -219,7 +219,7 @@ def _punctuation_class(code: int) -> int:
 
 
 def without_punctuation(marked: MarkedText, *, keep_apostrophes: bool) -> MarkedText:
-    """The text without punctuation and double spaces; sentences of marks alone vanish."""
+    """Remove punctuation and double spaces; sentences of only marks are dropped."""
     codes = np.frombuffer(marked.text.encode("utf-32-le"), dtype=np.uint32)
     unique, inverse = np.unique(codes, return_inverse=True)
     kinds = np.array([_punctuation_class(int(c)) for c in unique], dtype=np.int8)[inverse]
@@ -235,7 +235,7 @@ def without_punctuation(marked: MarkedText, *, keep_apostrophes: bool) -> Marked
     new_length = np.r_[0, np.cumsum(keep)]
     text = codes[kept].tobytes().decode("utf-32-le")
     solid = keep & ~space
-    # The end of a sentence is now after its last solid character.
+    # The end of a sentence is now after its last non-space character.
     last_solid = np.maximum.accumulate(np.where(solid, np.arange(len(codes)), -1))
     lasts = last_solid[marked.ends - 1]
     lasts = np.unique(lasts[lasts >= 0])

@@ -10,12 +10,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-# How far the sentence ends of a source can be trusted, and how often its text is drawn in one pass.
-# Gold text is scarce and is what the model is judged by; meetings have turns cut in mid-sentence.
-# The meetings are drawn often all the same: nowhere else do people stumble as they really do.
+# Trust in the sentence ends of a source, and how often its text is drawn in one pass. Gold text is
+# scarce, and models are judged by it. Meetings have turns cut in mid-sentence, but are drawn often:
+# only they have real disfluencies.
 TRUST = {"UD_English": 1.0, "MASC": 0.8, "QMSum": 0.25}
 DRAWS = {"UD_English-EWT": 2, "UD_English-GUM": 2, "MASC": 2, "Tatoeba": 0.5, "QMSum": 2}
-# What of the large sources split by rule is enough: the shares of their documents that are kept.
+# The shares of documents that are kept of the large sources split by rule.
 KEPT = {
     "Standard Ebooks": 0.4,
     "Project Gutenberg": 0.4,
@@ -30,7 +30,7 @@ GOLD_ENDING = ".jsonl.gz"
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """Sentences in order; `paragraphs` holds the indices of those that start one, or a turn."""
+    """Sentences in order; `paragraphs` has the indices of those that start a paragraph or turn."""
 
     source: str
     style: str
@@ -51,7 +51,7 @@ def _by_prefix(table: dict[str, float], source: str, default: float) -> float:
 
 
 def read_mix(path: Path) -> Iterator[Document]:
-    """Documents of a mix: `### source|licence|style`, then a sentence a line; TAB: a paragraph."""
+    """Read a mix: `### source|licence|style`, then a sentence per line; TAB starts a paragraph."""
     header: list[str] = []
     lines: list[str] = []
     with lzma.open(path, "rt", encoding="utf-8") as stream:
@@ -66,9 +66,9 @@ def read_mix(path: Path) -> Iterator[Document]:
 
 
 def write_thinned(mix: Path, out: Path, share_by_rule: float | None = None) -> None:
-    """The mix with only a share of the documents of its largest sources, evenly chosen.
+    """Write the mix with only a share of the documents of its largest sources, evenly chosen.
 
-    With `share_by_rule`, that share of every source whose ends nobody checked.
+    With `share_by_rule`, keep that share of every source whose ends were set by rule.
     """
     seen: Counter[str] = Counter()
     keep = True
@@ -96,7 +96,7 @@ def _document(header: list[str], lines: list[str]) -> Iterator[Document]:
 
 
 def _read_gold(path: Path) -> list[Document]:
-    """Gold documents of a `.jsonl.gz` file with `sentences` and `para`."""
+    """Read the gold documents of a `.jsonl.gz` file with `sentences` and `para`."""
     with gzip.open(path, "rt", encoding="utf-8") as stream:
         rows = [json.loads(line) for line in stream]
     return [
@@ -106,7 +106,7 @@ def _read_gold(path: Path) -> list[Document]:
 
 
 def read_gold_folder(folder: Path) -> dict[str, list[Document]]:
-    """The gold documents of each `.jsonl.gz` file of the folder, by its name without the ending."""
+    """Read the gold documents of a folder, by the names of its `.jsonl.gz` files."""
     return {
         path.name.removesuffix(GOLD_ENDING): _read_gold(path)
         for path in sorted(folder.glob(f"*{GOLD_ENDING}"))
@@ -114,7 +114,7 @@ def read_gold_folder(folder: Path) -> dict[str, list[Document]]:
 
 
 def read_talks(folder: Path) -> list[Document]:
-    """The talks of a `sat-bench` corpus as documents: a small text to try the training code on."""
+    """Read the talks of a `sat-bench` corpus as documents, a small text to try the code on."""
     from sat_bench.corpus.loading import load_corpus
 
     return [

@@ -1,4 +1,4 @@
-"""Boundary F1 of finished models on gold documents at one threshold.
+"""Measure the boundary F1 of finished models on gold documents at one threshold.
 
 python -m training.evaluate GOLD_DIR base small nano --threshold 0.4
 python -m training.evaluate GOLD_DIR work/language/language.small.npz --threshold 0.44
@@ -42,14 +42,14 @@ KINDS: dict[str, Callable[[Sequence[str]], MarkedText]] = {
 
 
 class Asked(Protocol):
-    """Something that says where sentences end."""
+    """A model that says where sentences end."""
 
     def probabilities_many(self, texts: Iterable[str]) -> Iterator[Probabilities]: ...
 
 
 @contextmanager
 def opened(name: str) -> Iterator[tuple[Asked, float]]:
-    """A network's file or a model by name, ready to be asked, and its threshold."""
+    """Open the file of a network, or a model by name; yield it with its threshold."""
     if name.endswith(".npz"):
         from training.finished import AskedNetwork, finished_network, started
 
@@ -62,7 +62,7 @@ def opened(name: str) -> Iterator[tuple[Asked, float]]:
 
 
 def evaluate(segmenter: Asked, texts: Sequence[MarkedText], threshold: float) -> list[float]:
-    """F1 at the threshold, the best F1, its threshold, and the calibration error over tokens."""
+    """Return F1 at the threshold, the best F1, its threshold, and the calibration error."""
     probabilities = segmenter.probabilities_many(marked.text for marked in texts)
     groups = [
         (scored_positions(marked.text, p), [int(end) for end in marked.ends])
@@ -70,13 +70,13 @@ def evaluate(segmenter: Asked, texts: Sequence[MarkedText], threshold: float) ->
     ]
     curves = [curve_of(scored, ends, 0) for scored, ends in groups]
     points = sweep(curves, [threshold, *grid(0.05, 0.96, 0.01)], empty=0.0)
-    here, *others = [(point.scores.f1, point.threshold) for point in points]
-    best_f1, at = max(others)
-    return [here[0], best_f1, at, _calibration_error(groups)]
+    at_threshold, *at_grid = [(point.scores.f1, point.threshold) for point in points]
+    best_f1, at = max(at_grid)
+    return [at_threshold[0], best_f1, at, _calibration_error(groups)]
 
 
 def _calibration_error(groups: Iterable[tuple[ScoredPositions, list[int]]]) -> float:
-    """Over every place that could be an end, save the ends of texts, which are certain."""
+    """Compute the calibration error over all places but the ends of texts, which are certain."""
     p, true = [], []
     for scored, ends in groups:
         open_ended = np.isfinite(scored.scores)
@@ -86,12 +86,12 @@ def _calibration_error(groups: Iterable[tuple[ScoredPositions, list[int]]]) -> f
 
 
 def table_of(gold: Path, models: Sequence[str], threshold: float | None = None) -> Table:
-    """`rows` under their names."""
+    """Make a table of the `rows`."""
     return Table(COLUMNS, tuple(rows(gold, models, threshold)), FORMATS)
 
 
 def rows(gold: Path, models: Sequence[str], threshold: float | None) -> Iterable[Row]:
-    """A row for each model, gold file and kind of text; without a threshold, the model card's."""
+    """Yield a row per model, gold file and kind of text; the default threshold is the card's."""
     for name in models:
         with opened(name) as (segmenter, own_threshold):
             used = own_threshold if threshold is None else threshold

@@ -1,4 +1,4 @@
-"""Writes a trained network as an ONNX file in the SaT form, its weights in eight and four bits.
+"""Write a trained network as an ONNX file in the form of SaT, with weights in eight and four bits.
 
 python -m training.export WEIGHTS_DIR small src/sat_bench/bundled/small.onnx
 """
@@ -19,27 +19,27 @@ from training.shapes import NORM_EPSILON, REACH, SHAPES, Shape
 from training.weights import BLOCK, Arrays, eight_bits, read_parts
 
 OPSET = 20
-# Products of seven-bit weights and eight-bit inputs fit the sixteen-bit sums of processors that
-# have no instruction for this: the file computes the same everywhere.
+# Products of seven-bit weights and eight-bit inputs fit the sixteen-bit sums of CPUs without a
+# special instruction, so that the file computes the same everywhere.
 SEVEN_BITS = 63
 Arithmetic = Literal["float32", "int8"]
 
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """How a network is written: bits of a weight in the table of pieces, arithmetic of layers."""
+    """How a network is written: bits per weight of the piece table, arithmetic of the layers."""
 
     piece_bits: Literal[4, 8, 32] = 8
     arithmetic: Arithmetic = "int8"
 
 
 FLOAT32 = Form(32, "float32")
-# Four bits where the table of pieces would not fit otherwise.
+# Four bits if the table of pieces would be too large otherwise.
 FORMS = {"base": Form(8), "small": Form(4), "nano": Form(4), "world": Form(4)}
 
 
 class Graph:
-    """Nodes and weights of an ONNX graph in the making."""
+    """The nodes and weights of an ONNX graph that is being built."""
 
     def __init__(self) -> None:
         self.nodes: list[Any] = []
@@ -47,13 +47,13 @@ class Graph:
         self.count = 0
 
     def add(self, op: str, *inputs: str, out: str | None = None, **attributes: Any) -> str:
-        """The name of the output of a new node."""
+        """Add a node and return the name of its output."""
         return self.add_many(op, *inputs, outs=1, name=out, **attributes)[0]
 
     def add_many(
         self, op: str, *inputs: str, outs: int, name: str | None = None, **attributes: Any
     ) -> list[str]:
-        """The names of the outputs of a new node."""
+        """Add a node and return the names of its outputs."""
         self.count += 1
         first = name or f"{op.lower()}_{self.count}"
         names = [first, *(f"{first}.{i}" for i in range(1, outs))]
@@ -74,24 +74,27 @@ class Graph:
 
 
 def rows(graph: Graph, table: NDArray[np.float32], bits: int, ids: str) -> str:
-    """The rows of a table that the ids name; only those are ever unfolded to float32."""
+    """Look up the rows of a table by id; only these are converted to float32."""
     if bits == 32:
         return graph.add("Gather", graph.constant(table), ids)
     if bits == 4:
         return _rows_of_four_bits(graph, table, ids)
     whole, scale = eight_bits(table, axis=0)
-    found = graph.add("Gather", graph.constant(whole), ids)
+    looked_up = graph.add("Gather", graph.constant(whole), ids)
     factor = graph.add("Gather", graph.constant(scale), ids)
-    return graph.add("Mul", graph.add("Cast", found, to=TensorProto.FLOAT), factor)
+    return graph.add("Mul", graph.add("Cast", looked_up, to=TensorProto.FLOAT), factor)
 
 
 def _rows_of_four_bits(graph: Graph, table: NDArray[np.float32], ids: str) -> str:
-    """Two weights in a byte, the first half of each row above the second; a scale per block."""
+    """Look up rows with two weights in a byte, the first half of a row in the high bits.
+
+    Each block of a row has a scale.
+    """
     levels, scale = four_bit_levels(table)
     half = table.shape[1] // 2
     packed = (levels[:, :half] * 16 + levels[:, half:]).astype(np.uint8)
-    found = graph.add("Gather", graph.constant(packed), ids)
-    number = graph.add("Cast", found, to=TensorProto.FLOAT)
+    looked_up = graph.add("Gather", graph.constant(packed), ids)
+    number = graph.add("Cast", looked_up, to=TensorProto.FLOAT)
     high = graph.add("Floor", graph.add("Mul", number, graph.number(1 / 16)))
     low = graph.add("Sub", number, graph.add("Mul", high, graph.number(16)))
     level = graph.add("Concat", high, low, axis=2)
@@ -103,7 +106,7 @@ def _rows_of_four_bits(graph: Graph, table: NDArray[np.float32], ids: str) -> st
 
 
 def four_bit_levels(values: NDArray[np.float32]) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-    """Levels 0 to 15 and a scale per block of a row, so that (level - 7.5) x scale is close."""
+    """Return levels 0 to 15 and a scale per block, so that (level - 7.5) x scale is close."""
     blocks = values.reshape(len(values), -1, BLOCK)
     largest = np.abs(blocks).max(-1, keepdims=True) / 7.5
     candidates = [np.float16(largest * clip).astype(np.float32) for clip in (1.0, 0.9, 0.8, 0.7)]
@@ -118,7 +121,7 @@ def four_bit_levels(values: NDArray[np.float32]) -> tuple[NDArray[np.int64], NDA
 
 
 def whole_product(graph: Graph, x: str, weight: NDArray[np.float32]) -> str:
-    """`x` times the weights, both rounded to whole numbers: `x` as it comes, by its own range."""
+    """Multiply `x` by the weights, both rounded to integers; `x` by its range at run time."""
     whole, steps = eight_bits(weight, axis=1, largest=SEVEN_BITS)
     rounded, step, zero = graph.add_many("DynamicQuantizeLinear", x, outs=3)
     product = graph.add("MatMulInteger", rounded, graph.constant(whole), zero)
@@ -128,7 +131,7 @@ def whole_product(graph: Graph, x: str, weight: NDArray[np.float32]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Writer:
-    """A network on its way into a graph."""
+    """Writes a network into a graph."""
 
     graph: Graph
     arrays: Arrays
@@ -136,7 +139,7 @@ class Writer:
     arithmetic: Arithmetic
 
     def linear(self, name: str, x: str, scale: NDArray[Any] | float = 1.0) -> str:
-        """`x` times the named weights, whose outputs are scaled."""
+        """Multiply `x` by the named weights, and scale the outputs."""
         graph, weight = self.graph, (self.arrays[f"{name}.weight"].T * scale).astype(np.float32)
         if self.arithmetic == "float32":
             out = graph.add("MatMul", x, graph.constant(weight))
@@ -152,7 +155,7 @@ class Writer:
         return self.graph.add("LayerNormalization", x, scale, bias, axis=-1, epsilon=NORM_EPSILON)
 
     def embedded(self, bits: int, mask: str) -> str:
-        """What the first layer reads."""
+        """Add the nodes that compute the input of the first layer."""
         graph = self.graph
         x = rows(graph, self.arrays["pieces.weight"], bits, "input_ids")
         if self.shape.embedding != self.shape.width:
@@ -160,15 +163,15 @@ class Writer:
             x = graph.add("MatMul", x, graph.add("Cast", wider, to=TensorProto.FLOAT))
         x = self._with_neighbours(x, mask)
         length = graph.add("Shape", "input_ids", start=1, end=2)
-        # Its name tells the loader how many positions there are.
+        # The loader recognises the table of positions by its name.
         table = self.arrays["positions.weight"].astype(np.float16)
         positions = graph.constant(table, "positions.weight")
-        here = graph.add("Slice", positions, graph.whole(0), length)
-        x = graph.add("Add", x, graph.add("Cast", here, to=TensorProto.FLOAT))
+        used = graph.add("Slice", positions, graph.whole(0), length)
+        x = graph.add("Add", x, graph.add("Cast", used, to=TensorProto.FLOAT))
         return self.norm("norm", x)
 
     def _with_neighbours(self, x: str, mask: str) -> str:
-        """Each token with a weighted sum of those around it, padding left out."""
+        """Add a weighted sum of its neighbours to each token, without padding."""
         graph = self.graph
         x = graph.add("Mul", x, graph.add("Unsqueeze", mask, graph.whole(2)))
         taps = self.arrays["neighbours"].copy()
@@ -186,7 +189,7 @@ class Writer:
     def layer(self, name: str, x: str, bias: str) -> str:
         graph, shape = self.graph, self.shape
         depth = shape.width // shape.heads
-        # The queries come out divided already.
+        # Scale the queries here, so that attention need not.
         scale = np.repeat([depth**-0.5, 1, 1], shape.width)
         mixed = self.linear(f"{name}.attention", x, scale)
         folded = graph.add("Reshape", mixed, graph.whole(0, 0, 3 * shape.heads, depth))
@@ -205,12 +208,12 @@ class Writer:
 
 
 def build(arrays: Arrays, shape: Shape, form: Form) -> onnx.ModelProto:
-    """An ONNX model: ids and float16 mask in, the logit of each token out."""
+    """Build an ONNX model that takes ids and a float16 mask and returns a logit per token."""
     graph = Graph()
     writer = Writer(graph, arrays, shape, form.arithmetic)
     mask = graph.add("Cast", "attention_mask", to=TensorProto.FLOAT)
     x = writer.embedded(form.piece_bits, mask)
-    # 0 where the mask is 1 and -10000 where it is 0, in the form attention adds.
+    # 0 where the mask is 1 and -10000 where it is 0, in the shape that attention adds.
     hidden = graph.add("Sub", graph.number(1), mask)
     bias = graph.add("Unsqueeze", graph.add("Mul", hidden, graph.number(-1e4)), graph.whole(1, 2))
     for i in range(shape.layers):

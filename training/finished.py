@@ -1,4 +1,4 @@
-"""Finished networks from their files, and what they say of texts without being exported."""
+"""Load finished networks from their files, and run them on texts without an export."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def started(path: Path) -> Arrays:
 
 
 def shape_of(arrays: Arrays) -> Shape:
-    """The shape that has so many pieces and layers."""
+    """Return the known shape with the same numbers of pieces and layers."""
     pieces = len(arrays["pieces.weight"])
     layers = layer_count(arrays)
     for shape in SHAPES.values():
@@ -38,7 +38,7 @@ def shape_of(arrays: Arrays) -> Shape:
 
 
 def finished_network(arrays: Arrays) -> AnyNetwork:
-    """The network of these weights, ready to be asked."""
+    """Make the network of these weights, in evaluation mode."""
     if "positions.weight" in arrays:
         return load(shape_of(arrays), arrays)
     network = LanguageModel(LANGUAGE)
@@ -47,7 +47,7 @@ def finished_network(arrays: Arrays) -> AnyNetwork:
 
 
 class AskedNetwork:
-    """A network that is run as the engine would run its file."""
+    """A network that is run as the engine would run its exported file."""
 
     def __init__(self, network: AnyNetwork, tokenizer: Path) -> None:
         self.device = "cuda" if torch.cuda.is_available() else "cpu"
@@ -55,16 +55,16 @@ class AskedNetwork:
         self.tokenizer = Tokenizer(tokenizer)
 
     def probabilities_many(self, texts: Iterable[str]) -> Iterator[Probabilities]:
-        """What the network says of each text."""
+        """Yield the probabilities of each text, in order."""
         for text in texts:
             tokens = self.tokenizer.encode(text)
             cut = list(windows([tokens.ids], WINDOW, OVERLAP))
             average = WindowAverage(DEFAULT_WEIGHTING)
             for start in range(0, len(cut), TOGETHER):
                 some = cut[start : start + TOGETHER]
-                logits = self._logits(np.stack([it.ids for it in some]))
-                for it, values in zip(some, logits, strict=True):
-                    average.add(it.start, values)
+                logits = self._logits(np.stack([window.ids for window in some]))
+                for window, values in zip(some, logits, strict=True):
+                    average.add(window.start, values)
             yield Probabilities(tokens.ends, average.finish())
 
     def _logits(self, ids: IntArray) -> FloatArray:

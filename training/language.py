@@ -1,4 +1,4 @@
-"""A language model as a teacher: a pre-norm transformer of SmolLM2's kind, read both ways."""
+"""A language model as a teacher: a pre-norm transformer like SmolLM2, with attention both ways."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ONLY_TRAINING = "marks."
 
 
 class LanguageLayer(nn.Module):  # type: ignore[misc, unused-ignore]
-    """Attention, then a gated feed-forward block, each of the norm of its input and added to it."""
+    """Attention, then a gated feed-forward block, each with a norm before and a residual."""
 
     def __init__(self, shape: LanguageShape, dropout: float) -> None:
         super().__init__()
@@ -44,14 +44,14 @@ class LanguageLayer(nn.Module):  # type: ignore[misc, unused-ignore]
 
 
 def turned(x: Tensor, turn: Tensor) -> Tensor:
-    """Each pair of values turned by the angle of its position."""
+    """Rotate each pair of values by the angle of its position."""
     even, odd = x[..., ::2], x[..., 1::2]
     cosine, sine = turn.to(x.dtype)
     return torch.stack([even * cosine - odd * sine, even * sine + odd * cosine], -1).flatten(-2)
 
 
 class LanguageModel(nn.Module):  # type: ignore[misc, unused-ignore]
-    """Logits of sentence ends, and for training of removed marks."""
+    """Computes logits of sentence ends and, for training, of removed marks."""
 
     def __init__(self, shape: LanguageShape, dropout: float = 0.0) -> None:
         super().__init__()
@@ -67,25 +67,25 @@ class LanguageModel(nn.Module):  # type: ignore[misc, unused-ignore]
         nn.init.constant_(self.boundary.bias, -3.0)
 
     def forward(self, ids: Tensor) -> Tensor:
-        """Hidden states of the last layer."""
+        """Return the hidden states of the last layer."""
         x, turn = self.pieces(ids), self.turn[:, : ids.shape[1]]
         for layer in self.layers:
             x = layer(x, turn)
         return self.norm(x)  # type: ignore[no-any-return, unused-ignore]
 
     def compile_layers(self) -> None:
-        """Compile the code that all layers share, once: thirty of them at a time take minutes."""
+        """Compile layer by layer: they share their code, and all thirty at once take minutes."""
         for layer in self.layers:
             layer.compile(dynamic=False)
 
     def take(self, arrays: Arrays) -> None:
-        """Start from these weights; those that are not among them keep their first values."""
-        own: dict[str, Any] = self.state_dict()
+        """Load these weights; parameters that are not among them keep their initial values."""
+        state: dict[str, Any] = self.state_dict()
         for name, values in arrays.items():
-            own[name].copy_(torch.from_numpy(values))
+            state[name].copy_(torch.from_numpy(values))
 
     def finished(self) -> Arrays:
-        """The weights that a finished network needs."""
+        """Return the weights that a finished network needs."""
         return {
             name: values.detach().float().cpu().numpy()
             for name, values in self.state_dict().items()

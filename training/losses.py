@@ -1,4 +1,4 @@
-"""What a network is to say of a batch, and how far it is from that."""
+"""Targets and losses of a batch."""
 
 from __future__ import annotations
 
@@ -12,22 +12,25 @@ from training.network import Network
 
 MARKS_LOSS = 0.8
 HINT_LOSS = 0.2
-# F1 on text without punctuation is best below even odds; leaning there lets one threshold serve.
+# Without punctuation, F1 is best at a threshold below 0.5; tilting the loss there lets one
+# threshold serve all texts.
 UNPUNCTUATED_TILT = 1.3
-# With a teacher, whom they learn most from, doubtful sources count as much as those cut by rule.
+# With a teacher, doubtful sources count as much as those split by rule.
 TAUGHT_TRUST, DOUBTFUL_SHARE = 0.5, 0.95
 
 
-def target(batch: Batch, said: Tensor | None, shares: tuple[float, float]) -> tuple[Tensor, Tensor]:
-    """The labels, mixed with the probabilities that a teacher said, and the weight of each token.
+def target(
+    batch: Batch, teacher: Tensor | None, shares: tuple[float, float]
+) -> tuple[Tensor, Tensor]:
+    """Return the labels, mixed with the teacher's probabilities, and the weight of each token.
 
-    `shares` are those of the teacher beside gold labels, and beside labels set by rule.
+    `shares` are the shares of the teacher where labels are gold, and where they are set by rule.
     """
-    if said is None:
+    if teacher is None:
         return batch.ends, batch.trust
-    # A teacher is tilted already where punctuation was removed: undo it, the loss tilts again.
-    odds = said / UNPUNCTUATED_TILT
-    taught = torch.where(batch.unpunctuated, odds / (odds + 1 - said), said)
+    # The teacher is already tilted where punctuation was removed; undo that, as the loss tilts too.
+    odds = teacher / UNPUNCTUATED_TILT
+    taught = torch.where(batch.unpunctuated, odds / (odds + 1 - teacher), teacher)
     gold, rule = shares
     share = torch.where(batch.trust > 0.99, gold, rule)
     share = torch.where(batch.trust < TAUGHT_TRUST - 0.1, DOUBTFUL_SHARE, share)
@@ -36,21 +39,21 @@ def target(batch: Batch, said: Tensor | None, shares: tuple[float, float]) -> tu
     return share * taught + (1 - share) * batch.ends, weight
 
 
-def boundary_loss(logits: Tensor, batch: Batch, wanted: Tensor, weight: Tensor) -> Tensor:
+def boundary_loss(logits: Tensor, batch: Batch, targets: Tensor, weight: Tensor) -> Tensor:
     """Binary cross-entropy, weighted by trust and tilted where punctuation was removed."""
     tilt = torch.where(batch.unpunctuated, UNPUNCTUATED_TILT, 1.0)
-    each = -(tilt * wanted * F.logsigmoid(logits) + (1 - wanted) * F.logsigmoid(-logits))
-    return (each * weight).sum() / weight.sum()
+    loss = -(tilt * targets * F.logsigmoid(logits) + (1 - targets) * F.logsigmoid(-logits))
+    return (loss * weight).sum() / weight.sum()
 
 
 def marks_loss(network: AnyNetwork, hidden: Tensor, batch: Batch) -> Tensor:
-    """Loss on the marks that were removed, where some were."""
+    """Cross-entropy of the removed marks, in texts whose marks were removed."""
     guesses = network.marks(hidden).float().flatten(0, 1)
     return F.cross_entropy(guesses, batch.marks.flatten(), reduction="sum") / batch.marks.numel()
 
 
 def hint_loss(network: Network, hidden: Tensor, hint: Tensor) -> Tensor:
-    """How far a guess from the hidden states is from a teacher's."""
+    """Distance of the student's guess at the teacher's hidden states from these."""
     size = hint.shape[-1:]
     guess = F.layer_norm(network.hint(hidden).float(), size)
     return F.mse_loss(guess, F.layer_norm(hint.float(), size))

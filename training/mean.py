@@ -1,9 +1,9 @@
-"""Means of networks: of two of the same shape, one of which went on from the other, or of a course.
+"""Average networks: two of which one continues the other, or the steps of one training.
 
 python -m training.mean work/teacher1/teacher work/second/base work/base --share 0.7 --pieces 0.3
 
-A network that has seen its text often knows it by heart, the table of pieces most of all; the mean
-with what it was before keeps what it learned of the language.
+A network that has seen its text often overfits, most of all in the table of pieces; the mean with
+an earlier state keeps what it learned of the language.
 """
 
 from __future__ import annotations
@@ -24,24 +24,24 @@ READ_FIRST = ("pieces.", "kinds.", "neighbours")
 
 
 class RunningMean:
-    """The mean of a network at several steps of its course."""
+    """The mean of a network at several steps of its training."""
 
     def __init__(self, network: AnyNetwork) -> None:
         self.network = deepcopy(network).requires_grad_(False)
         self.count = 0
 
     def add(self, network: AnyNetwork) -> None:
-        """Take in the network as it is now."""
+        """Add the present weights of the network."""
         import torch
 
         self.count += 1
-        own, others = list(self.network.parameters()), list(network.parameters())
+        values, others = list(self.network.parameters()), list(network.parameters())
         with torch.no_grad():
-            torch._foreach_lerp_(own, others, 1 / self.count)
+            torch._foreach_lerp_(values, others, 1 / self.count)
 
 
 def mean(first: Arrays, second: Arrays, share: float, pieces: float) -> Arrays:
-    """The weights with this share of the second network, and that of its pieces."""
+    """Average two networks; `share` is that of the second, `pieces` that of its piece table."""
     if first.keys() != second.keys():
         raise ValueError(f"networks must be of one shape, got {len(first)} and {len(second)} names")
     shares = {name: pieces if name.startswith(READ_FIRST) else share for name in first}

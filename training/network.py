@@ -15,12 +15,12 @@ from training.shapes import NORM_EPSILON, REACH, Shape
 from training.weights import BLOCK, Arrays
 
 KINDS = 4  # of pieces, see `training.pretrained`
-# What only training needs; `kinds` lives on in the table of pieces.
+# Used in training only; `kinds` is folded into the table of pieces.
 ONLY_TRAINING = ("marks.", "hint.", "kinds.")
 
 
 class Layer(nn.Module):  # type: ignore[misc, unused-ignore]
-    """Attention, then a feed-forward block, each added to its input before its norm."""
+    """Attention, then a feed-forward block, each with a residual and a norm after it."""
 
     def __init__(self, shape: Shape, dropout: float) -> None:
         super().__init__()
@@ -49,14 +49,14 @@ class Layer(nn.Module):  # type: ignore[misc, unused-ignore]
 
 
 class Network(nn.Module):  # type: ignore[misc, unused-ignore]
-    """Logits of sentence ends; for training also of removed marks, and a guess at a teacher."""
+    """Computes logits of sentence ends; in training also removed marks and a guess at a teacher."""
 
     def __init__(self, shape: Shape, dropout: float = 0.0, hint_width: int = 0) -> None:
         super().__init__()
         self.shape = shape
         self.dropout = dropout
-        self.rounds_pieces = False  # as a table of four bits will
-        self.has_kinds = False  # without, a single row would take the gradients of all tokens
+        self.rounds_pieces = False  # as a table in four bits does
+        self.has_kinds = False  # without kinds, a single row would get the gradients of all tokens
         self.pieces = nn.Embedding(shape.vocabulary, shape.embedding)
         self.kinds = nn.Embedding(KINDS, shape.embedding)
         self.register_buffer("kind_of", torch.zeros(shape.vocabulary).long(), persistent=False)
@@ -81,7 +81,7 @@ class Network(nn.Module):  # type: ignore[misc, unused-ignore]
         nn.init.constant_(self.boundary.bias, -3.0)
 
     def forward(self, ids: Tensor, mask: Tensor | None = None) -> Tensor:
-        """Hidden states of the last layer; the mask is 1 for tokens and 0 for padding."""
+        """Return the hidden states of the last layer; the mask is 1 for tokens, 0 for padding."""
         x = self.embed(ids, mask)
         bias = None if mask is None else (1 - mask[:, None, None, :]) * -1e4
         for layer in self.layers:
@@ -89,18 +89,18 @@ class Network(nn.Module):  # type: ignore[misc, unused-ignore]
         return x
 
     def embed(self, ids: Tensor, mask: Tensor | None = None) -> Tensor:
-        """What the first layer reads."""
+        """Return the input of the first layer."""
         x = self.pieces(ids)
         if self.has_kinds:
             x = x + self.kinds(self.kind_of[ids])
         x = self.widen(rounded(x) if self.rounds_pieces else x)
         if mask is not None:
-            x = x * mask[..., None]  # so that padding is no neighbour
+            x = x * mask[..., None]  # so that padding does not count as a neighbour
         x = self.norm(self._with_neighbours(x) + self.positions.weight[: ids.shape[1]])
         return F.dropout(x, self.dropout, self.training)
 
     def _with_neighbours(self, x: Tensor) -> Tensor:
-        """Each token with a weighted sum of those around it: word order from the first step on."""
+        """Add a weighted sum of its neighbours to each token: word order from the first step on."""
         length = x.shape[1]
         padded = F.pad(x, (0, 0, REACH, REACH))
         for i in range(2 * REACH + 1):
@@ -111,30 +111,30 @@ class Network(nn.Module):  # type: ignore[misc, unused-ignore]
         return self.boundary(self(ids, mask))[..., 0]  # type: ignore[no-any-return, unused-ignore]
 
     def take(self, arrays: Arrays) -> None:
-        """Start from these weights; those that are not among them keep their first values."""
-        own: dict[str, Any] = self.state_dict()
+        """Load these weights; parameters that are not among them keep their initial values."""
+        state: dict[str, Any] = self.state_dict()
         for name, values in arrays.items():
             if name == "kinds":
                 self.kind_of.copy_(torch.from_numpy(values.astype(np.int64)))
                 self.has_kinds = True
-            elif name in own:
-                own[name].copy_(torch.from_numpy(values[: len(own[name])]))
+            elif name in state:
+                state[name].copy_(torch.from_numpy(values[: len(state[name])]))
             else:
                 raise ValueError(f"weights must be of a {self.shape}, got {name}")
 
     def finished(self) -> Arrays:
-        """The weights that a finished network needs, the kinds of pieces folded into the pieces."""
-        found: dict[str, NDArray[Any]] = {
+        """Return the weights that a finished network needs, with kinds folded into the pieces."""
+        arrays: dict[str, NDArray[Any]] = {
             name: values.detach().float().cpu().numpy()
             for name, values in self.state_dict().items()
             if not name.startswith(ONLY_TRAINING)
         }
         kinds = self.kinds.weight[self.kind_of].detach().float().cpu().numpy()
-        return {**found, "pieces.weight": found["pieces.weight"] + kinds}
+        return {**arrays, "pieces.weight": arrays["pieces.weight"] + kinds}
 
 
 def rounded(x: Tensor) -> Tensor:
-    """The values in sixteen levels for each block; the gradient passes as if they were not."""
+    """Round the values to sixteen levels per block; the gradient passes unchanged."""
     blocks = x.detach().float().unflatten(-1, (-1, BLOCK))
     scale = blocks.abs().amax(-1, keepdim=True).clamp(min=1e-8) / 7.5
     levels = (blocks / scale + 7.5).round().clamp(0, 15)
@@ -142,7 +142,7 @@ def rounded(x: Tensor) -> Tensor:
 
 
 def load(shape: Shape, arrays: Arrays) -> Network:
-    """A finished network, ready to be asked."""
+    """Make a finished network, in evaluation mode."""
     network = Network(shape)
     network.take(arrays)
     network.eval()

@@ -1,4 +1,4 @@
-"""From documents to a tokenizer and to windows of tokens with labels.
+"""Make a tokenizer, and windows of tokens with labels, from documents.
 
 python -m training.prepare thin MIX_ALL.txt.xz MIX.txt.xz
 python -m training.prepare tokenizer MIX.txt.xz OUT.model
@@ -26,12 +26,12 @@ from training.documents import Document, read_mix, read_talks, write_thinned
 
 SEED = 20261115
 Shard = Callable[[int, int, int], tuple[Any, Any, Any]]  # part, parts, seed -> columns
-WINDOW = 508  # two windows of 254 tokens, which with their marks are 256 positions
+WINDOW = 508  # two windows of 254 tokens, which are 256 positions with their marks
 # A token's label byte: bit 0 = a sentence ends, bits 1-3 = the mark removed, bit 4 = marks removed,
-# bit 5 = a sentence ends at a dash, which no teacher is asked about.
+# bit 5 = a sentence ends at a dash, where teachers do not count.
 END, MARK_SHIFT, MARKS_KNOWN, CUT_SHORT = 1, 1, 16, 32
-# White space and quotes in one form each. A line break, which tells sentences apart, becomes a
-# piece of its own; the space after it gives the first word of a line its usual piece.
+# Unify white space and quotes. A line break, which separates sentences, becomes a piece; the space
+# after it gives the first word of a line its usual piece.
 LINE_BREAK = "␤"
 NORMALISATION = {
     "\t": " ", "\u00a0": " ", "\u2009": " ", "\u200b": "", "\ufeff": "", "\u00ad": "",
@@ -43,7 +43,7 @@ NORMALISATION = {
 
 
 def train_tokenizer(documents: Sequence[Document], out: Path, vocabulary: int) -> None:
-    """A unigram SentencePiece model in `out`, from a sample of the text; 40% lower-cased."""
+    """Train a unigram SentencePiece model on a sample of the text, 40% of it lower-cased."""
     import sentencepiece
 
     rng = random.Random(SEED)
@@ -75,7 +75,7 @@ def train_tokenizer(documents: Sequence[Document], out: Path, vocabulary: int) -
 
 
 def piece_names(tokenizer: Path) -> tuple[str, ...]:
-    """The pieces of a SentencePiece model by their id, as the network counts them."""
+    """Return the pieces of a SentencePiece model in the order of the network's ids."""
     import sentencepiece
 
     processor = sentencepiece.SentencePieceProcessor(model_file=str(tokenizer))
@@ -86,7 +86,7 @@ def piece_names(tokenizer: Path) -> tuple[str, ...]:
 def labelled(
     tokenizer: Tokenizer, marked: MarkedText
 ) -> tuple[NDArray[np.int16], NDArray[np.int8]]:
-    """Token ids of a marked text and one label byte for each."""
+    """Return the token ids of a marked text, with a label byte for each."""
     tokens = tokenizer.encode(marked.text)
     ids, token_ends = tokens.ids.astype(np.int16), tokens.ends
     labels = np.zeros(len(ids), dtype=np.int8)
@@ -118,7 +118,7 @@ def _runs(documents: Sequence[Document], rng: random.Random) -> Iterator[tuple[D
 def windows(
     documents: Sequence[Document], tokenizer: Tokenizer, newline: int, seed: int
 ) -> tuple[NDArray[np.int16], NDArray[np.int8], NDArray[np.float16]]:
-    """Ids, labels and trust of full windows over one corrupted pass through the documents."""
+    """Return ids, labels and trust of full windows of one corrupted pass through the documents."""
     rng = random.Random(seed)
     all_ids, all_labels, all_trust = [], [], []
     for document, start, stop in _runs(documents, rng):
@@ -149,12 +149,12 @@ def _shard(tokenizer_path: Path, part: int, parts: int, seed: int) -> tuple[Any,
 
 @cache
 def _pieces_of(path: Path) -> tuple[Tokenizer, int]:
-    """The tokenizer, and its piece for a line break."""
+    """Load the tokenizer; return it with its piece for a line break."""
     return Tokenizer(path), piece_names(path).index(LINE_BREAK)
 
 
 def write_passes(shard: Shard, out: Path, passes: int, workers: int) -> None:
-    """Write a `.npz` file of shuffled windows for each pass; it appears only when it is whole.
+    """Write a `.npz` file of shuffled windows for each pass; it appears when it is complete.
 
     `shard(part, parts, seed)` makes one worker's part of a pass.
     """
@@ -175,13 +175,13 @@ def write_passes(shard: Shard, out: Path, passes: int, workers: int) -> None:
 def write_document_passes(
     documents: Sequence[Document], tokenizer: Path, out: Path, passes: int, workers: int
 ) -> None:
-    """Write passes through the documents, each corrupted anew."""
+    """Write passes through the documents, each with new corruptions."""
     _documents[:] = documents
     write_passes(partial(_shard, tokenizer), out, passes, workers)
 
 
 def read_documents(source: Path) -> list[Document]:
-    """The documents of a training mix, or of a folder of talks."""
+    """Read the documents of a training mix, or of a folder of talks."""
     return read_talks(source) if source.is_dir() else list(read_mix(source))
 
 

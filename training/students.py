@@ -1,4 +1,4 @@
-"""How smaller networks begin: with what they can carry of a larger one."""
+"""Initialise smaller networks from a larger one."""
 
 from __future__ import annotations
 
@@ -14,30 +14,30 @@ PER_LAYER = ("attention", "attended", "norm_attention", "feed_out", "norm_feed")
 
 
 def beginning(arrays: Arrays, shape: Shape) -> Arrays:
-    """First weights of a network of the shape from those of a finished larger one.
+    """Make the first weights of a network of this shape from those of a finished larger one.
 
     The pieces keep the directions in which they differ most. A network of the same width also
-    takes over layers, the first and the last among them, with their busiest feed-forward units.
+    gets layers, including the first and the last, with their most active feed-forward units.
     """
     pieces, directions = _main_directions(arrays["pieces.weight"], shape.embedding)
-    found: Arrays = {"pieces.weight": pieces}
+    first: Arrays = {"pieces.weight": pieces}
     if shape.width != arrays["pieces.weight"].shape[1]:
-        return found
+        return first
     if shape.embedding != shape.width:
-        found["widen.weight"] = directions
+        first["widen.weight"] = directions
     for name in ("positions.weight", "neighbours", "boundary.weight", "boundary.bias"):
-        found[name] = arrays[name]
+        first[name] = arrays[name]
     for x in ("weight", "bias"):
-        found[f"norm.{x}"] = arrays[f"norm.{x}"]
+        first[f"norm.{x}"] = arrays[f"norm.{x}"]
     for i, source in enumerate(_chosen_layers(arrays, shape.layers)):
-        found |= _layer(arrays, f"layers.{source}", f"layers.{i}", shape.feed_forward)
-    return found
+        first |= _layer(arrays, f"layers.{source}", f"layers.{i}", shape.feed_forward)
+    return first
 
 
 def _main_directions(
     table: NDArray[np.float32], size: int
 ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """The table seen along its `size` main directions, and those directions as columns."""
+    """Project the table on its `size` main directions; return it, and these as columns."""
     if size == table.shape[1]:
         return table, np.eye(size, dtype=np.float32)
     _, _, directions = np.linalg.svd(table, full_matrices=False)

@@ -1,4 +1,4 @@
-"""Train networks on the windows, alone or towards what earlier ones say.
+"""Train networks on the windows, with or without earlier networks as teachers.
 
 python -m training.train WINDOWS OUT teacher --pretrained minilm.npz --steps 3789 --parts 0.85,0.15
 python -m training.train WINDOWS OUT language --pretrained smollm2.npz --teacher base.onnx
@@ -34,21 +34,21 @@ from training.weights import Arrays, has_parts, layer_count, read_parts, write_p
 STARTED = time.monotonic()
 WARMUP = 200
 TIMED_FROM, TIMED_EVERY, REPORTED_EVERY = 20, 100, 500
-# The mean of a course is that of its steps after this part of it, one in so many.
+# The mean of a training covers the steps after this share of it, every so many steps.
 MEAN_FROM, MEAN_EVERY = 0.3, 10
 FRESH = ("widen.", "boundary.", "marks.", "hint.")
 
 
 @dataclass(slots=True)
 class Schedule:
-    """How many steps to learn; with a deadline, in seconds of this process, those that fit."""
+    """The number of steps; with a deadline in seconds of this process, as many as fit."""
 
     steps: int
     deadline: float = math.inf
     timed_from: float = 0.0
 
     def note(self, step: int, now: float) -> None:
-        """Shorten the schedule to the steps that fit at the pace so far, if they are fewer."""
+        """Shorten the schedule if not all its steps fit at the present pace."""
         if step == TIMED_FROM:
             self.timed_from = now
         elif self.deadline < math.inf:
@@ -57,7 +57,7 @@ class Schedule:
             self.steps = int(min(self.steps, fit))
 
     def rate_at(self, step: int) -> float:
-        """A linear rise, then half a cosine down to nothing."""
+        """Return the learning rate as a share: a linear warm-up, then a cosine down to 0."""
         rise = min(1.0, (step + 1) / WARMUP)
         return rise * 0.5 * (1 + math.cos(math.pi * min(1, step / self.steps)))
 
@@ -68,7 +68,7 @@ def _fast(function: Any, device: str) -> Any:
 
 
 def _fast_network(network: AnyNetwork, function: Any, device: str) -> Any:
-    """The function compiled whole, but for a language model, of which the layers are."""
+    """Compile the function, or the layers of a language model one by one."""
     if not isinstance(network, LanguageModel):
         return _fast(function, device)
     if device == "cuda":
@@ -77,7 +77,7 @@ def _fast_network(network: AnyNetwork, function: Any, device: str) -> Any:
 
 
 class Teacher:
-    """Finished networks that are asked; what they say counts by their shares."""
+    """Finished networks whose answers are averaged by their shares."""
 
     def __init__(
         self, networks: Sequence[AnyNetwork], shares: Sequence[float], device: str
@@ -87,7 +87,7 @@ class Teacher:
         self._ask = [_fast_network(network, self._answer, device) for network in networks]
 
     def __call__(self, ids: Tensor) -> tuple[Tensor, Tensor]:
-        """The mean probability of each token, and the last hidden states of the first network."""
+        """Return the mean probability of each token, and the hidden states of the first network."""
         with torch.no_grad():
             asked = zip(self._ask, self.networks, strict=True)
             answers = [ask(network, ids) for ask, network in asked]
@@ -112,7 +112,7 @@ class Student:
         rate: float = 1.0,
     ) -> None:
         self.name, self.network, self.recipe = name, network.to(device).train(), recipe
-        # One as wide as its teacher, and as deep, begins with all that a hint could tell it.
+        # A student as wide and deep as its teacher starts from its weights and needs no hint.
         self.hinted = recipe.shape not in ("base", "language")
         self.mean = RunningMean(network)
         self._run = _fast_network(network, self._loss, device)
@@ -131,10 +131,12 @@ class Student:
         )
 
     def learn(
-        self, batch: Batch, said: Tensor | None, hint: Tensor | None, hint_share: Tensor
+        self, batch: Batch, probabilities: Tensor | None, hint: Tensor | None, hint_share: Tensor
     ) -> Tensor:
-        """The loss on a batch, whose gradient is taken."""
-        loss: Tensor = self._run(with_gaps(batch, self.recipe.unread), said, hint, hint_share)
+        """Compute the loss on a batch and its gradient."""
+        loss: Tensor = self._run(
+            with_gaps(batch, self.recipe.unread), probabilities, hint, hint_share
+        )
         loss.backward()
         return loss.detach()
 
@@ -161,13 +163,13 @@ class Student:
 def learn_together(
     students: Sequence[Student], teacher: Teacher | None, batch: Batch, hint_share: float
 ) -> list[Tensor]:
-    """The losses of a batch, of which the teacher tells all students what it says."""
+    """Let all students learn from a batch with the same answers of the teacher; return losses."""
     device = batch.ids.device.type
     share = torch.full((), hint_share, device=device)
     with torch.autocast(device, dtype=torch.bfloat16, enabled=device == "cuda"):
-        said, hidden = teacher(batch.ids) if teacher else (None, None)
+        probabilities, hidden = teacher(batch.ids) if teacher else (None, None)
         return [
-            student.learn(batch, said, hidden if student.hinted else None, share)
+            student.learn(batch, probabilities, hidden if student.hinted else None, share)
             for student in students
         ]
 
@@ -179,7 +181,7 @@ def train(
     schedule: Schedule,
     report: Callable[[str], None],
 ) -> int:
-    """Train the networks side by side on one stream; the number of steps they took."""
+    """Train the networks in parallel on one stream; return the number of steps."""
     step = 0
     while step < schedule.steps and time.monotonic() - STARTED < schedule.deadline:
         hint_share = HINT_LOSS * (1 - step / schedule.steps)
@@ -191,18 +193,18 @@ def train(
                 student.mean.add(student.network)
         step += 1
         if step == TIMED_FROM or step % TIMED_EVERY == 0:
-            said = ", ".join(f"{float(loss):.4f}" for loss in losses)  # waits for the device
+            shown = ", ".join(f"{float(loss):.4f}" for loss in losses)  # waits for the device
             now = time.monotonic() - STARTED
             schedule.note(step, now)
             if step in (TIMED_FROM, TIMED_EVERY) or step % REPORTED_EVERY == 0:
-                report(f"step {step} of {schedule.steps}: loss {said}, {now:.0f} s")
+                report(f"step {step} of {schedule.steps}: loss {shown}, {now:.0f} s")
     return step
 
 
 def begun(name: str, start: Arrays, earlier: Path | None) -> AnyNetwork:
-    """The named network as its training begins: from an earlier one of its name, or from `start`.
+    """Initialise the named network from an earlier one of that name, or from `start`.
 
-    `start` are the arrays of MiniLM or SmolLM2 under our pieces, or of a teacher.
+    `start` has the weights of MiniLM or SmolLM2 with our pieces, or those of a teacher.
     """
     recipe = RECIPES[name]
     torch.manual_seed(SEED)
@@ -225,14 +227,14 @@ def begun(name: str, start: Arrays, earlier: Path | None) -> AnyNetwork:
 
 
 def finished(student: Student) -> Iterator[tuple[str, AnyNetwork]]:
-    """A student under its name, and the mean of its course under another."""
+    """Yield a student under its name, and the mean of its training under another name."""
     yield student.name, student.network
     if student.mean.count:
         yield f"{student.name}-mean", student.mean.network
 
 
 def parsed() -> argparse.Namespace:
-    """The options of the command line; teachers and their shares as lists, shares that sum to 1."""
+    """Read the command line; teachers and their shares become lists, and shares sum to 1."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("windows", type=Path)
     parser.add_argument("out", type=Path)

@@ -1,4 +1,4 @@
-"""Arrays of a network in files: small ones that travel, and parts in half precision."""
+"""Store the arrays of a network: in a small file, or in parts in half precision."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Arrays = dict[str, NDArray[Any]]
-BLOCK = 64  # weights of a four-bit table that share a scale
+BLOCK = 64  # number of weights that share a scale in a four-bit table
 PART_BYTES = 15_000_000
 SCALE = ".scale"
 
@@ -17,7 +17,7 @@ SCALE = ".scale"
 def eight_bits(
     values: NDArray[np.float32], axis: int, largest: int = 127
 ) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
-    """Whole numbers up to the largest, of either sign, and a scale for each slice along `axis`."""
+    """Round to integers from -largest to largest, with a scale for each slice along `axis`."""
     other = tuple(i for i in range(values.ndim) if i != axis)
     scale = np.abs(values).max(axis=other, keepdims=True) / largest
     scale = np.where(scale == 0, 1, scale).astype(np.float32)
@@ -25,12 +25,12 @@ def eight_bits(
 
 
 def layer_count(arrays: Arrays) -> int:
-    """How many layers the network of these weights has."""
+    """Count the layers of the network with these weights."""
     return len({name.split(".")[1] for name in arrays if name.startswith("layers.")})
 
 
 def small(arrays: Arrays) -> Arrays:
-    """The arrays with matrices in eight bits and a scale for each row."""
+    """Return the arrays with matrices in eight bits and a scale for each row."""
     stored: Arrays = {}
     for name, values in arrays.items():
         if values.ndim == 2:
@@ -49,12 +49,12 @@ def _restored(stored: Arrays) -> Arrays:
 
 
 def write_small(arrays: Arrays, path: Path) -> None:
-    """All arrays in one compressed file, matrices in eight bits with a scale for each row."""
+    """Write all arrays to one compressed file, matrices in eight bits."""
     np.savez_compressed(path, **small(arrays))
 
 
 def read_small(path: Path) -> Arrays:
-    """What `write_small` wrote, as float32."""
+    """Read a file of `write_small` as float32."""
     with np.load(path) as stored:
         return _restored(dict(stored))
 
@@ -62,9 +62,9 @@ def read_small(path: Path) -> Arrays:
 def write_parts(
     arrays: Arrays, folder: Path, name: str, precision: type[np.floating[Any]] = np.float16
 ) -> None:
-    """The arrays in files `NAME.0.npz`, `NAME.1.npz` ... of at most 15 MB, one array at least.
+    """Write the arrays to files `NAME.0.npz`, `NAME.1.npz` … of at most 15 MB.
 
-    Those that are `small` stay as they are.
+    A larger array has a file alone; arrays that are `small` already stay as they are.
     """
     parts: list[dict[str, Any]] = [{}]
     size = 0
@@ -84,7 +84,7 @@ def has_parts(folder: Path, name: str) -> bool:
 
 
 def read_parts(folder: Path, name: str) -> Arrays:
-    """What `write_parts` wrote, as float32."""
+    """Read the files of `write_parts` as float32."""
     paths = sorted(folder.glob(f"{name}.[0-9]*.npz"))
     if not paths:
         raise FileNotFoundError(f"{folder}: no {name}.0.npz; training.train writes it")
@@ -93,5 +93,5 @@ def read_parts(folder: Path, name: str) -> Arrays:
 
 
 def read_network(path: Path) -> Arrays:
-    """The network in a file `NAME.small.npz`, or in the parts of FOLDER/NAME."""
+    """Read the network in a file `NAME.small.npz`, or in the parts of FOLDER/NAME."""
     return read_small(path) if path.suffix == ".npz" else read_parts(path.parent, path.name)

@@ -1,4 +1,4 @@
-"""The notation in which conversations are written by hand, and the JSON lines made of it."""
+"""Read the notation in which conversations are written by hand, and write it as JSON lines."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ _REPLACED = re.compile(r"(\d+) (\[[^\]]+\]: \S.*)")
 
 
 class NotationError(ValueError):
-    """A conversation that does not follow the notation; the message says where and why."""
+    """Raised for a conversation that does not follow the notation; says where and why."""
 
 
 @dataclass(slots=True)
 class Draft:
-    """A conversation as written: its base, or a variant of one."""
+    """A conversation as written: a base, or a variant of one."""
 
     id: str
     owner: str = ""
@@ -54,16 +54,16 @@ def _calendar_entry(text: str) -> dict[str, str]:
 
 
 def _event(line: str, draft: Draft) -> dict[str, object]:
-    found = _EVENT.fullmatch(line)
-    if found is None:
+    match = _EVENT.fullmatch(line)
+    if match is None:
         raise NotationError(f"not an event line: {line!r}")
-    action = found[1] or found[2]
-    *fields, settled = (part.strip() for part in found[4].split("|"))
+    action = match[1] or match[2]
+    *fields, settled = (part.strip() for part in match[4].split("|"))
     event: dict[str, object] = {"action": action, "title": fields[0]}
-    if found[3]:
-        if int(found[3]) not in range(1, len(draft.calendar) + 1):
-            raise NotationError(f"no event {found[3]} in the calendar: {line!r}")
-        event["existing"] = int(found[3])
+    if match[3]:
+        if int(match[3]) not in range(1, len(draft.calendar) + 1):
+            raise NotationError(f"no event {match[3]} in the calendar: {line!r}")
+        event["existing"] = int(match[3])
     if action != "delete":
         if len(fields) < 2:
             raise NotationError(f"expected title | start | end or - | lines: {line!r}")
@@ -92,7 +92,7 @@ def _variant(base: Draft, letter: str) -> Draft:
 
 
 def read_conversation(block: str) -> list[Draft]:
-    """The conversation of a block and its variants."""
+    """Read the conversation of a block, and its variants."""
     lines = [line.rstrip() for line in block.strip().splitlines() if line.strip()]
     drafts = [Draft(lines[0].strip())]
     for line in lines[1:]:
@@ -126,7 +126,7 @@ def read_conversation(block: str) -> list[Draft]:
 
 
 def read_file(path: Path) -> tuple[list[Draft], list[str]]:
-    """The conversations of a file, and a line for each that could not be read."""
+    """Read the conversations of a file; return them, and a line for each that is malformed."""
     drafts: list[Draft] = []
     problems: list[str] = []
     for block in re.split(r"^### ", path.read_text("utf-8"), flags=re.MULTILINE)[1:]:
@@ -138,7 +138,7 @@ def read_file(path: Path) -> tuple[list[Draft], list[str]]:
 
 
 def as_json(draft: Draft) -> str:
-    """One JSON line."""
+    """Write a conversation as one JSON line."""
     return json.dumps(
         {
             "id": draft.id,
@@ -153,22 +153,22 @@ def as_json(draft: Draft) -> str:
 
 
 def main() -> int:
-    """Checks the files named, and writes their JSON lines where --output says."""
+    """Check the files, and write their JSON lines to `--output`."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("files", nargs="+", type=Path)
     parser.add_argument("--output", type=Path)
-    asked = parser.parse_args()
+    options = parser.parse_args()
     drafts: list[Draft] = []
     problems: list[str] = []
-    for path in asked.files:
-        read, wrong = read_file(path)
+    for path in options.files:
+        read, unread = read_file(path)
         drafts += read
-        problems += wrong
+        problems += unread
     for problem in problems:
         print(problem)
     print(f"{len(drafts)} conversations, {len(problems)} problems")
-    if asked.output:
-        asked.output.write_text("".join(as_json(draft) + "\n" for draft in drafts), "utf-8")
+    if options.output:
+        options.output.write_text("".join(as_json(draft) + "\n" for draft in drafts), "utf-8")
     return 1 if problems else 0
 
 

@@ -1,4 +1,4 @@
-"""The seeded plan that conversations are written from: one line of circumstances for each.
+"""Draw the plan that conversations are written from: a line of circumstances for each.
 
 python -m training.conversations.plan --seed 1 --count 320 --prefix a > plan.txt
 python -m training.conversations.plan --seed 2 --count 420 --prefix p --voice chat > plan.txt
@@ -27,20 +27,23 @@ def _weighted(chance: random.Random, table: Sequence[tuple[int, int]]) -> int:
 
 
 def _happenings(chance: random.Random, events: int, calendar: int) -> list[str]:
-    told = []
+    happenings = []
     changed = 0
     for _ in range(events):
         kind = chance.choices(("create", "update", "delete"), (48, 30, 22))[0]
         if kind != "create" and changed >= calendar:
             kind = "create"
         changed += kind != "create"
-        told.append(f"{kind.upper()}: {chance.choice(TABLES[f'{kind}d'])}")
+        happenings.append(f"{kind.upper()}: {chance.choice(TABLES[f'{kind}d'])}")
     spared = chance.choice((1, 1, 2)) if events < 4 else 1
-    return [*told, *(f"NOTHING: {what}" for what in chance.sample(TABLES["nothing"], spared))]
+    return [
+        *happenings,
+        *(f"NOTHING: {topic}" for topic in chance.sample(TABLES["nothing"], spared)),
+    ]
 
 
 def plan_line(chance: random.Random, identity: str) -> str:
-    """The circumstances of one conversation, in one line."""
+    """Draw the circumstances of one conversation."""
     low, high, _ = chance.choices(LENGTHS, [weight for *_, weight in LENGTHS])[0]
     lines = chance.randint(low, high)
     events = min(_weighted(chance, TRUE_EVENTS), max(1, lines // 3))
@@ -100,18 +103,18 @@ def voiced_line(chance: random.Random, identity: str, voice: Mapping[str, Any]) 
 
 
 def main() -> None:
-    """Prints the plan of a seed."""
+    """Print the plan of a seed."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seed", type=int, required=True)
     parser.add_argument("--count", type=int, required=True)
     parser.add_argument("--prefix", required=True)
     parser.add_argument("--voice", choices=VOICES)
-    asked = parser.parse_args()
-    chance = random.Random(asked.seed)
-    for number in range(1, asked.count + 1):
-        identity = f"{asked.prefix}-{number:03}"
-        if asked.voice:
-            print(voiced_line(chance, identity, VOICES[asked.voice]))
+    options = parser.parse_args()
+    chance = random.Random(options.seed)
+    for number in range(1, options.count + 1):
+        identity = f"{options.prefix}-{number:03}"
+        if options.voice:
+            print(voiced_line(chance, identity, VOICES[options.voice]))
         else:
             print(plan_line(chance, identity))
 

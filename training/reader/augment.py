@@ -1,4 +1,4 @@
-"""The same conversation told otherwise, with its truth: other names, days, hours, small talk."""
+"""Augment conversations and their true events: other names, days, hours, small talk."""
 
 from __future__ import annotations
 
@@ -42,28 +42,33 @@ class Shares:
 
 
 class Augmenter:
-    """Changes conversations at random; whatever makes an event unfindable is taken back."""
+    """Changes conversations at random; undoes changes that make an event unfindable."""
 
     def __init__(self, pool: Sequence[Conversation], shares: Shares | None = None) -> None:
         self.pool = pool
         self._shares = shares or Shares()
-        self._by_id = {each.id: each for each in pool}
+        self._by_id = {conversation.id: conversation for conversation in pool}
         self._missed: dict[str, int] = {}
         some = pool[:: max(1, len(pool) // 600)]
-        self._idle = [line for each in some for line in _idle_lines(each)]
+        self._idle = [line for conversation in some for line in _idle_lines(conversation)]
         self._by_weekday: dict[int, list[Conversation]] = {}
-        for each in pool:
-            if not _DATED.search(_text(each)) and len(each.request.transcript.utterances) < 30:
-                self._by_weekday.setdefault(each.request.now.weekday(), []).append(each)
+        for conversation in pool:
+            if (
+                not _DATED.search(_text(conversation))
+                and len(conversation.request.transcript.utterances) < 30
+            ):
+                self._by_weekday.setdefault(conversation.request.now.weekday(), []).append(
+                    conversation
+                )
 
     def prepare(self, workers: int) -> None:
-        """Looks once for what no candidate of a conversation gives, all cores together."""
+        """Count in parallel, for each conversation, the events that no candidate gives."""
         with Pool(max(1, workers)) as pool:
-            found = pool.map(_missed, self.pool, chunksize=32)
-        self._missed = dict(zip(self._by_id, found, strict=True))
+            counts = pool.map(_missed, self.pool, chunksize=32)
+        self._missed = dict(zip(self._by_id, counts, strict=True))
 
     def changed(self, conversation: Conversation, chance: random.Random) -> Example:
-        """The example of a changed conversation."""
+        """Return the example of a changed conversation."""
         shares = self._shares
         steps: list[tuple[float, Callable[[Conversation, random.Random], Conversation | None]]] = [
             (shares.joined, self._joined),
@@ -74,25 +79,25 @@ class Augmenter:
             (shares.talk, self._small_talk),
             (shares.bare, _bare),
         ]
-        told = conversation
+        variant = conversation
         for share, change in steps:
             if chance.random() < share:
-                told = change(told, chance) or told
-        found = example(told, chance)
-        if self._kept_whole(told, found):
-            return found
+                variant = change(variant, chance) or variant
+        labelled = example(variant, chance)
+        if self._kept_whole(variant, labelled):
+            return labelled
         return example(conversation, chance)
 
-    def _kept_whole(self, told: Conversation, found: Example) -> bool:
-        """Whether no more events are out of reach than in the conversations it was made of."""
-        for identity in told.id.split("+"):
+    def _kept_whole(self, variant: Conversation, labelled: Example) -> bool:
+        """Whether no more events are unfindable than in the original conversations."""
+        for identity in variant.id.split("+"):
             if identity not in self._missed:
                 self._missed[identity] = _missed(self._by_id[identity])
-        allowed = sum(self._missed[identity] for identity in told.id.split("+"))
-        return len(found.labels.missed) <= allowed
+        allowed = sum(self._missed[identity] for identity in variant.id.split("+"))
+        return len(labelled.labels.missed) <= allowed
 
     def _joined(self, first: Conversation, chance: random.Random) -> Conversation | None:
-        """Two conversations of one owner in one, the second moved by whole weeks."""
+        """Append another conversation, moved by whole weeks and given the same owner."""
         others = self._by_weekday.get(first.request.now.weekday(), [])
         if not others or len(first.request.transcript.utterances) > 40:
             return None
@@ -106,36 +111,38 @@ class Augmenter:
         offset, numbers = len(first.request.transcript.utterances), len(first.request.context)
         context = (
             *first.request.context,
-            *(replace(it, id=it.id + numbers) for it in moved.request.context),
+            *(replace(event, id=event.id + numbers) for event in moved.request.context),
         )
         events = (
             *first.events,
             *(
                 replace(
-                    it,
-                    lines=tuple(line + offset for line in it.lines),
-                    target=None if it.target is None else it.target + numbers,
+                    event,
+                    lines=tuple(line + offset for line in event.lines),
+                    target=None if event.target is None else event.target + numbers,
                 )
-                for it in moved.events
+                for event in moved.events
             ),
         )
         both = _with(first, lines=lines, context=context, events=events)
         return replace(both, id=f"{first.id}+{other.id}")
 
-    def _other_calendar(self, one: Conversation, chance: random.Random) -> Conversation | None:
-        """The calendar in another order, some that play no part taken out, some put in."""
-        touched = {it.target for it in one.events}
+    def _other_calendar(
+        self, conversation: Conversation, chance: random.Random
+    ) -> Conversation | None:
+        """Shuffle the calendar, drop some events that play no part, and add some others."""
+        touched = {event.target for event in conversation.events}
         kept = [
             (place, event)
-            for place, event in enumerate(one.request.context)
+            for place, event in enumerate(conversation.request.context)
             if place in touched or chance.random() < 0.85
         ]
         chance.shuffle(kept)
         foreign = chance.choice(self.pool)
-        days = one.request.now.date() - foreign.request.now.date()
+        days = conversation.request.now.date() - foreign.request.now.date()
         added = [
-            replace(it, start=it.start + days, end=it.end and it.end + days)
-            for it in foreign.request.context
+            replace(event, start=event.start + days, end=event.end and event.end + days)
+            for event in foreign.request.context
         ][: chance.randint(0, 3)]
         if len(kept) + len(added) > 10:
             added = []
@@ -144,23 +151,23 @@ class Augmenter:
         context = tuple(replace(event, id=number) for number, (_, event) in enumerate(entries, 1))
         place_of = {old: new for new, (old, _) in enumerate(entries) if old is not None}
         events = tuple(
-            it if it.target is None else replace(it, target=place_of[it.target])
-            for it in one.events
+            event if event.target is None else replace(event, target=place_of[event.target])
+            for event in conversation.events
         )
-        return _with(one, context=context, events=events)
+        return _with(conversation, context=context, events=events)
 
-    def _small_talk(self, one: Conversation, chance: random.Random) -> Conversation | None:
-        """Lines of other conversations that settle nothing, put in anywhere."""
-        lines = list(one.request.transcript.utterances)
+    def _small_talk(self, conversation: Conversation, chance: random.Random) -> Conversation | None:
+        """Insert lines of other conversations that settle nothing, anywhere."""
+        lines = list(conversation.request.transcript.utterances)
         speakers = sorted({line.speaker for line in lines})
-        events = one.events
+        events = conversation.events
         for _ in range(chance.randint(1, 5)):
             at = chance.randint(0, len(lines))
             lines.insert(at, Utterance(chance.choice(speakers), chance.choice(self._idle), 0))
             events = tuple(
-                replace(it, lines=tuple(n + (n >= at) for n in it.lines)) for it in events
+                replace(event, lines=tuple(n + (n >= at) for n in event.lines)) for event in events
             )
-        return _with(one, lines=tuple(lines), events=events)
+        return _with(conversation, lines=tuple(lines), events=events)
 
 
 def _missed(conversation: Conversation) -> int:
@@ -169,8 +176,11 @@ def _missed(conversation: Conversation) -> int:
 
 def _idle_lines(conversation: Conversation) -> list[str]:
     talk = read_dialogue(conversation.request)
-    busy = {it.line for it in talk.mentions} | {n for it in conversation.events for n in it.lines}
-    words = {word for it in conversation.request.context for word in it.summary.lower().split()}
+    busy = {mention.line for mention in talk.mentions}
+    busy |= {number for event in conversation.events for number in event.lines}
+    words = {
+        word for event in conversation.request.context for word in event.summary.lower().split()
+    }
     return [
         line
         for number, line in enumerate(talk.lines)
@@ -181,136 +191,149 @@ def _idle_lines(conversation: Conversation) -> list[str]:
     ]
 
 
-def _renamed(one: Conversation, chance: random.Random) -> Conversation | None:
-    names = sorted({it.speaker for it in one.request.transcript.utterances} | {one.request.owner})
+def _renamed(conversation: Conversation, chance: random.Random) -> Conversation | None:
+    names = sorted(
+        {line.speaker for line in conversation.request.transcript.utterances}
+        | {conversation.request.owner}
+    )
     firsts = [name for name in names if " " not in name and len(name) > 2]
-    others = chance.sample([it for it in TABLES["names"] if " " not in it], len(firsts))
+    others = chance.sample([name for name in TABLES["names"] if " " not in name], len(firsts))
     table = dict(zip(firsts, others, strict=True))
     if not table:
         return None
-    found = re.compile(rf"\b({'|'.join(map(re.escape, table))})\b")
+    pattern = re.compile(rf"\b({'|'.join(map(re.escape, table))})\b")
     lower = {name.lower(): other.lower() for name, other in table.items()}
 
-    def told(text: str) -> str:
-        text = found.sub(lambda m: table[m[1]], text)
+    def renamed(text: str) -> str:
+        text = pattern.sub(lambda m: table[m[1]], text)
         return re.sub(rf"\b({'|'.join(map(re.escape, lower))})\b", lambda m: lower[m[1]], text)
 
-    return _mapped_words(one, told)
+    return _mapped_words(conversation, renamed)
 
 
-def _other_day(one: Conversation, chance: random.Random) -> Conversation | None:
-    """All moved by some days, and weekdays called by what they then are."""
-    if _DATED.search(_text(one)):
+def _other_day(conversation: Conversation, chance: random.Random) -> Conversation | None:
+    """Move everything by some days, and rename the weekdays accordingly."""
+    if _DATED.search(_text(conversation)):
         return None
     days = chance.randint(1, 6)
 
-    def told(match: re.Match[str]) -> str:
+    def shifted(match: re.Match[str]) -> str:
         start = match[1].lower()[:3]
         at = next(number for number, name in enumerate(_WEEKDAYS) if name.startswith(start))
         name = _WEEKDAYS[(at + days) % 7]
         name = name if match[2] else name[: 4 if name.startswith("t") else 3]
         return (name.capitalize() if match[0][0].isupper() else name) + match[3]
 
-    return _moved(_mapped_words(one, lambda text: _WEEKDAY.sub(told, text)), timedelta(days=days))
+    return _moved(
+        _mapped_words(conversation, lambda text: _WEEKDAY.sub(shifted, text)), timedelta(days=days)
+    )
 
 
-def _other_hour(one: Conversation, chance: random.Random) -> Conversation | None:
-    """All clock times moved by an hour or two; None where that would cross noon or midnight."""
-    talk = read_dialogue(one.request)
+def _other_hour(conversation: Conversation, chance: random.Random) -> Conversation | None:
+    """Move all clock times by an hour or two; return None if one would cross noon or midnight."""
+    talk = read_dialogue(conversation.request)
     step = chance.choice((-2, -1, 1, 2))
     lines = []
-    for number, (line, said) in enumerate(
-        zip(one.request.transcript.utterances, talk.lines, strict=True)
+    for number, (line, words) in enumerate(
+        zip(conversation.request.transcript.utterances, talk.lines, strict=True)
     ):
-        for it in sorted((m for m in talk.mentions if m.line == number), key=lambda m: -m.start):
-            if it.kind not in ("clock", "until"):
+        for mention in sorted(
+            (m for m in talk.mentions if m.line == number), key=lambda m: -m.start
+        ):
+            if mention.kind not in ("clock", "until"):
                 continue
-            told = _moved_clock(said[it.start : it.end], step)
-            if told is None:
+            clock = _moved_clock(words[mention.start : mention.end], step)
+            if clock is None:
                 return None
-            said = said[: it.start] + told + said[it.end :]
-        lines.append(line._replace(words=said))
-    moments = [it.start for it in one.request.context] + [it.start for it in one.events if it.start]
+            words = words[: mention.start] + clock + words[mention.end :]
+        lines.append(line._replace(words=words))
+    moments = [event.start for event in conversation.request.context] + [
+        event.start for event in conversation.events if event.start
+    ]
     if any(not 1 <= moment.hour + step <= 22 for moment in moments):
         return None
-    moved = _moved(one, timedelta(hours=step), now=False)
+    moved = _moved(conversation, timedelta(hours=step), now=False)
     return _with(moved, lines=tuple(lines))
 
 
-def _moved_clock(said: str, step: int) -> str | None:
-    if re.search("noon|midnight", said, re.I):
+def _moved_clock(words: str, step: int) -> str | None:
+    if re.search("noon|midnight", words, re.I):
         return None
     out, at = [], 0
-    for match in _HOUR.finditer(said):
+    for match in _HOUR.finditer(words):
         hour = int(match[1])
         moved = hour + step
         top = 12 if hour <= 12 else 23
         if not (1 <= moved <= top) or (hour <= 12 and (hour == 12) != (moved == 12)):
             return None
-        out += [said[at : match.start()], str(moved)]
+        out += [words[at : match.start()], str(moved)]
         at = match.end()
-    return "".join([*out, said[at:]]) if out else None
+    return "".join([*out, words[at:]]) if out else None
 
 
-def _bare(one: Conversation, chance: random.Random) -> Conversation:
-    """Small letters without most marks, as hurried people type."""
+def _bare(conversation: Conversation, chance: random.Random) -> Conversation:
+    """Lower the case and drop most punctuation, as people do who type in a hurry."""
     drop = re.compile(r"(?<!\d)[,.!?](?!\d)" if chance.random() < 0.7 else r"(?<!\d)[,.!](?!\d)")
-    return _mapped_words(one, lambda text: drop.sub("", text).lower(), titles=False)
+    return _mapped_words(conversation, lambda text: drop.sub("", text).lower(), titles=False)
 
 
 def _named(text: str, name: str, other: Conversation) -> str:
-    first, wanted = name.split()[0], other.request.owner.split()[0]
-    return re.sub(rf"\b{re.escape(first)}\b", wanted, text) if len(first) > 2 else text
+    first, new_name = name.split()[0], other.request.owner.split()[0]
+    return re.sub(rf"\b{re.escape(first)}\b", new_name, text) if len(first) > 2 else text
 
 
-def _text(one: Conversation) -> str:
-    return "\n".join(it.words for it in one.request.transcript.utterances)
+def _text(conversation: Conversation) -> str:
+    return "\n".join(line.words for line in conversation.request.transcript.utterances)
 
 
 def _mapped_words(
-    one: Conversation, told: Callable[[str], str], *, titles: bool = True
+    conversation: Conversation, change: Callable[[str], str], *, titles: bool = True
 ) -> Conversation:
     lines = tuple(
-        it._replace(
-            speaker=told(it.speaker) if titles else it.speaker, words=told(it.words) or it.words
+        line._replace(
+            speaker=change(line.speaker) if titles else line.speaker,
+            words=change(line.words) or line.words,
         )
-        for it in one.request.transcript.utterances
+        for line in conversation.request.transcript.utterances
     )
     if not titles:
-        return _with(one, lines=lines)
-    context = tuple(replace(it, summary=told(it.summary)) for it in one.request.context)
-    events = tuple(replace(it, title=told(it.title)) for it in one.events)
-    owner = told(one.request.owner)
-    return _with(one, lines=lines, context=context, events=events, owner=owner)
-
-
-def _moved(one: Conversation, by: timedelta, *, now: bool = True) -> Conversation:
+        return _with(conversation, lines=lines)
     context = tuple(
-        replace(it, start=it.start + by, end=it.end and it.end + by) for it in one.request.context
+        replace(event, summary=change(event.summary)) for event in conversation.request.context
+    )
+    events = tuple(replace(event, title=change(event.title)) for event in conversation.events)
+    owner = change(conversation.request.owner)
+    return _with(conversation, lines=lines, context=context, events=events, owner=owner)
+
+
+def _moved(conversation: Conversation, by: timedelta, *, now: bool = True) -> Conversation:
+    context = tuple(
+        replace(event, start=event.start + by, end=event.end and event.end + by)
+        for event in conversation.request.context
     )
     events = tuple(
-        replace(it, start=it.start and it.start + by, end=it.end and it.end + by)
-        for it in one.events
+        replace(event, start=event.start and event.start + by, end=event.end and event.end + by)
+        for event in conversation.events
     )
-    moved = _with(one, context=context, events=events)
+    moved = _with(conversation, context=context, events=events)
     if not now:
         return moved
     return replace(moved, request=replace(moved.request, now=moved.request.now + by))
 
 
 def _with(
-    one: Conversation,
+    conversation: Conversation,
     *,
     lines: tuple[Utterance, ...] | None = None,
     context: tuple[ContextEvent, ...] | None = None,
     events: tuple[TrueEvent, ...] | None = None,
     owner: str | None = None,
 ) -> Conversation:
-    request: Request = one.request
+    request: Request = conversation.request
     if lines is not None:
         request = replace(request, transcript=Transcript(lines))
     if context is not None:
         request = replace(request, context=context)
     if owner is not None:
         request = replace(request, owner=owner)
-    return Conversation(one.id, request, one.events if events is None else events)
+    return Conversation(conversation.id, request, conversation.events if events is None else events)

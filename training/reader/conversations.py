@@ -1,4 +1,4 @@
-"""Conversations to learn from, as requests with the events that are true of them."""
+"""Conversations to learn from, as requests with their true events."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ DEV_SHARE = 10  # every tenth plan of conversations is kept for choosing thresho
 
 @dataclass(frozen=True, slots=True)
 class TrueEvent:
-    """An event that a reader should find; `target` is the place of its calendar event."""
+    """An event that a reader should find; `target` is the index of its calendar event."""
 
     action: Action
     title: str
@@ -29,7 +29,7 @@ class TrueEvent:
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """A request and its truth."""
+    """A request and its true events."""
 
     id: str
     request: Request
@@ -37,14 +37,14 @@ class Conversation:
 
 
 def read_conversations(paths: Iterable[Path]) -> Iterator[Conversation]:
-    """The conversations of JSON lines as `training.conversations` writes them."""
+    """Read the JSON lines that `training.conversations` writes."""
     for path in sorted(paths):
         for line in path.read_text("utf-8").splitlines():
             yield conversation(json.loads(line))
 
 
 def conversation(fields: dict[str, object]) -> Conversation:
-    """One conversation of a JSON line."""
+    """Make a conversation from a parsed JSON line."""
     calendar: Sequence[dict[str, str]] = fields["calendar"]  # type: ignore[assignment]
     context = tuple(
         ContextEvent(
@@ -81,6 +81,6 @@ def _event(fields: dict[str, object]) -> TrueEvent:
 
 
 def is_dev(conversation: Conversation) -> bool:
-    """Whether a conversation is kept out of training; variants go with their base."""
+    """Whether a conversation is kept out of training; variants are treated like their base."""
     digits = "".join(letter for letter in conversation.id if letter.isdigit())
     return bool(digits) and conversation.id[1:2] == "-" and int(digits) % DEV_SHARE == 0

@@ -1,4 +1,4 @@
-"""The trained reader as an ONNX file with weights in eight bits, those of pieces in four.
+"""Write the trained reader as an ONNX file: weights in eight bits, those of pieces in four.
 
 python -m training.reader.export OUT NAME PIECES reader.onnx
 """
@@ -29,7 +29,7 @@ _DYNAMIC = {
 
 
 class EightBits(nn.Module):  # type: ignore[misc, unused-ignore]
-    """A table in eight bits, a scale for each row."""
+    """An embedding in eight bits, with a scale for each row."""
 
     def __init__(self, table: Tensor) -> None:
         super().__init__()
@@ -43,7 +43,7 @@ class EightBits(nn.Module):  # type: ignore[misc, unused-ignore]
 
 
 class FourBits(nn.Module):  # type: ignore[misc, unused-ignore]
-    """A table in four bits, a scale for each row; a byte holds one value of either half."""
+    """An embedding in four bits, with a scale for each row; a byte has one value of each half."""
 
     def __init__(self, table: Tensor) -> None:
         super().__init__()
@@ -53,22 +53,22 @@ class FourBits(nn.Module):  # type: ignore[misc, unused-ignore]
         self.register_buffer("scale", torch.from_numpy(scale))
 
     def forward(self, ids: Tensor) -> Tensor:
-        both = self.values[ids].float()
-        high = (both / 16).floor()
-        found: Tensor = (torch.cat([both - 16 * high, high], -1) - 8) * self.scale[ids]
-        return found
+        packed = self.values[ids].float()
+        high = (packed / 16).floor()
+        rows: Tensor = (torch.cat([packed - 16 * high, high], -1) - 8) * self.scale[ids]
+        return rows
 
 
 def loaded(arrays: Arrays) -> Reader:
-    """A reader with these weights."""
+    """Make a reader with these weights."""
     reader = Reader(replace(ENCODER, vocabulary=len(arrays["pieces.weight"])))
-    reader.load_state_dict({name: torch.from_numpy(it) for name, it in arrays.items()})
+    reader.load_state_dict({name: torch.from_numpy(values) for name, values in arrays.items()})
     reader.eval().requires_grad_(False)
     return reader
 
 
 def export(reader: Reader, path: Path) -> None:
-    """Writes the file; arithmetic of the layers is in whole numbers."""
+    """Write the file; its layers compute with integers."""
     from onnxruntime.quantization import QuantType, quantize_dynamic
 
     reader.pieces = FourBits(reader.pieces.weight)
@@ -95,7 +95,7 @@ def export(reader: Reader, path: Path) -> None:
 
 
 def _sample() -> dict[str, Tensor]:
-    """Arrays of the smallest talk with more than one of everything."""
+    """Return the arrays of the smallest talk with more than one of everything."""
     ids = torch.full((2, 12), 5, dtype=torch.long)
     shapes = {
         "event_at": (3, 2),
@@ -110,14 +110,14 @@ def _sample() -> dict[str, Tensor]:
 
 
 def main() -> None:
-    """Exports one reader."""
+    """Export one reader."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("weights", type=Path)
     parser.add_argument("name")
     parser.add_argument("path", type=Path)
-    asked = parser.parse_args()
-    export(loaded(read_parts(asked.weights, asked.name)), asked.path)
-    print(f"{asked.path}: {asked.path.stat().st_size / 1e6:.2f} MB")
+    options = parser.parse_args()
+    export(loaded(read_parts(options.weights, options.name)), options.path)
+    print(f"{options.path}: {options.path.stat().st_size / 1e6:.2f} MB")
 
 
 if __name__ == "__main__":

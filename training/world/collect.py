@@ -1,9 +1,10 @@
-"""Collect documents written in many languages into one file, and measure how unlike they are.
+"""Collect documents in many languages in one file, and measure how varied they are.
 
 python -m training.world.collect FOLDER training/world/documents.txt.xz
 
-FOLDER holds CODE/NN.txt, one sentence a line, an empty line before a new paragraph. Sentences that
-occur twice in a language, or nearly, are left out; so are documents that lose a fifth of theirs.
+FOLDER has files CODE/NN.txt, a sentence per line, an empty line before a new paragraph. Repeated
+and nearly repeated sentences of a language are left out, and so are documents that lose a fifth of
+their sentences.
 """
 
 from __future__ import annotations
@@ -22,23 +23,23 @@ LICENCE = "MIT"
 GRAM, NEAR = 5, 0.7
 LARGEST_LOSS = 0.2
 FEWEST = 8  # sentences of a document
-SHORT = 12  # characters below which a sentence may well occur twice
+SHORT = 12  # sentences of fewer characters may repeat
 
 
 @dataclass(frozen=True, slots=True)
 class Diversity:
-    """How unlike the sentences of a language are."""
+    """How varied the sentences of a language are."""
 
     language: str
     documents: int
     sentences: int
     left_out: int
-    distinct_openings: float  # of the first two words, as a share of all
+    distinct_openings: float  # distinct first two words, as a share of sentences
     mean_characters: float
 
 
 class Seen:
-    """The sentences so far, to tell near-duplicates by."""
+    """The sentences so far, to recognise near-duplicates."""
 
     def __init__(self) -> None:
         self._sentences: list[frozenset[str]] = []
@@ -69,7 +70,7 @@ def _grams(sentence: str) -> frozenset[str]:
 
 
 def read_document(path: Path, language: str) -> Document:
-    """Read one document: a sentence a line, an empty line before a paragraph."""
+    """Read one document: a sentence per line, an empty line before a paragraph."""
     sentences: list[str] = []
     paragraphs = {0}
     for line in path.read_text(encoding="utf-8").splitlines():
@@ -82,7 +83,7 @@ def read_document(path: Path, language: str) -> Document:
 
 
 def without_repeats(document: Document, seen: Seen) -> Document:
-    """Leave out the sentences that were seen before; short ones may come back."""
+    """Leave out sentences that were seen before, unless they are short."""
     kept: list[str] = []
     starts = set()
     for number, sentence in enumerate(document.sentences):

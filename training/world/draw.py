@@ -1,4 +1,4 @@
-"""Runs of sentences of any language, joined and corrupted at random."""
+"""Join and corrupt runs of sentences of any language at random."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def draw(
 
 
 def _gap(language: str, mode: str, rng: random.Random) -> str:
-    """Choose what stands between sentences; recognisers put spaces where a script has none."""
+    """Choose the gap between sentences; recognisers put spaces even in scripts without them."""
     if language not in UNSPACED:
         return "" if mode == "no spaces" and rng.random() < 0.5 else " "
     return " " if rng.random() < (0.3 if mode in ("no punctuation", "bare") else 0.1) else ""
@@ -123,7 +123,7 @@ def _number(rng: random.Random) -> str:
 def _compounded(
     sentences: Sequence[str], language: str, unmarked: bool, rng: random.Random
 ) -> list[str]:
-    """Join some sentences to longer ones, so that a change of topic alone is no end."""
+    """Join some sentences to longer ones, so that a change of topic alone does not mean an end."""
     share = rng.choice(COMPOUND_SHARES)
     out: list[str] = []
     linked, joined = False, 0

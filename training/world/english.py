@@ -1,4 +1,4 @@
-"""English documents in order, spoken ones first, from which other languages learn what an end is.
+"""Select English documents, spoken ones first, that teach a model what a sentence end is.
 
 python -m training.world.english MIX.txt.xz OUT.txt.xz
 
@@ -21,7 +21,7 @@ LEFT_OUT = ("Tatoeba", "Common Voice", "UD_English-CHILDES", "UD_English-Atis", 
 
 
 def english_runs(mix: Path) -> list[Document]:
-    """Cut documents into runs and keep at most so many sentences of each source, evenly."""
+    """Cut documents into runs, and keep at most `MOST` sentences of each source, evenly."""
     by_source: dict[str, list[Document]] = {}
     for document in read_mix(mix):
         if not document.source.startswith(LEFT_OUT):

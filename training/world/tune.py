@@ -1,9 +1,9 @@
-"""F1 of a model of many languages on the documents kept out of its training, and its threshold.
+"""Measure F1 of a multilingual model on documents kept out of its training; choose a threshold.
 
 python -m training.world.tune DOCUMENTS.txt.xz MODEL.onnx TOKENIZER.model [--threshold 0.5]
 
-Ends at exact places; the end of a text, which every system gets for free, is left out. Without
-`--threshold` the one is taken that is best for the mean over languages, as written and bare.
+Ends must match exactly; the end of a text, which every system gets for free, is left out. Without
+`--threshold`, the best one for the mean over languages is used, for texts as written and bare.
 """
 
 from __future__ import annotations
@@ -33,7 +33,9 @@ def kept_out(mix: Path) -> dict[str, list[Document]]:
     by_language: dict[str, list[Document]] = {}
     for document in read_mix(mix):
         by_language.setdefault(document.style, []).append(document)
-    return {name: found[KEPT_OUT - 1 :: KEPT_OUT] for name, found in sorted(by_language.items())}
+    return {
+        name: documents[KEPT_OUT - 1 :: KEPT_OUT] for name, documents in sorted(by_language.items())
+    }
 
 
 def marked(document: Document, kind: str) -> MarkedText:
@@ -48,7 +50,7 @@ def marked(document: Document, kind: str) -> MarkedText:
 
 
 def curves(segmenter: Segmenter, texts: Sequence[MarkedText]) -> list[Curve]:
-    """Match what the model says of each text with its ends, the last one left out."""
+    """Match the model's ends of each text with the true ends, without the last one."""
     found = []
     answers = segmenter.probabilities_many(text.text for text in texts)
     for text, probabilities in zip(texts, answers, strict=True):
@@ -60,16 +62,16 @@ def curves(segmenter: Segmenter, texts: Sequence[MarkedText]) -> list[Curve]:
 
 
 def f1_by_threshold(segmenter: Segmenter, documents: Sequence[Document], kind: str) -> list[float]:
-    """F1 at each threshold of the grid."""
+    """Compute F1 at each threshold of the grid."""
     texts = [marked(document, kind) for document in documents]
     points = sweep(curves(segmenter, texts), THRESHOLDS, empty=0.0)
     return [point.scores.f1 for point in points]
 
 
-def table_of(found: dict[str, dict[str, list[float]]], at: int) -> Table:
-    """Show F1 by language at one threshold of the grid, and where each language has its best."""
+def table_of(scores: dict[str, dict[str, list[float]]], at: int) -> Table:
+    """Show F1 by language at one threshold of the grid, and the best threshold of each language."""
     rows: list[tuple[object, ...]] = []
-    for language, kinds in found.items():
+    for language, kinds in scores.items():
         both = np.mean([kinds[WRITTEN], kinds[BARE]], axis=0)
         rows.append((language, kinds[WRITTEN][at], kinds[BARE][at], THRESHOLDS[int(both.argmax())]))
     means = [float(np.mean([row[column] for row in rows])) for column in (1, 2)]

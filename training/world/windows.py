@@ -1,4 +1,4 @@
-"""Windows of tokens with labels from text of many languages.
+"""Make windows of tokens with labels from text in many languages.
 
 python -m training.world.windows COMMON_VOICE.json.xz MIXES... TOKENIZER.model OUT_DIR --passes 12
 """
@@ -21,19 +21,20 @@ from training.prepare import WINDOW, labelled, write_passes
 from training.world.draw import draw
 from training.world.text import LanguageText, Texts, read_texts
 
-# A language is drawn by the size of its text, within these bounds, to this power; English so often.
+# The weight of a language is the size of its text, within these bounds, to this power; English has
+# a fixed share.
 EXPONENT, ENGLISH_SHARE = 0.5, 0.12
 SMALLEST, LARGEST = 4_000, 30_000
 LONGEST_RUN = 60
-# How often a run comes from documents written for this project, from others, or is isolated.
+# Shares of runs from documents written for this project, from other documents, and isolated.
 WRITTEN, OTHERS, ISOLATED = 0.35, 0.25, 0.4
-PLENTY, SELDOM_ISOLATED = 50_000, 0.05  # sentences in order, beside which isolated ones are seldom
+PLENTY, SELDOM_ISOLATED = 50_000, 0.05  # with this many ordered sentences, few isolated ones
 TRUST = {"written": 1.0, "others": 0.5, "isolated": 0.8}
 WINDOWS_IN_PASS = 48_000
 
 
 def shares(texts: Texts) -> dict[str, float]:
-    """How often each language is drawn."""
+    """Return the share of each language."""
     sizes = {
         name: len(text.isolated) + 3 * sum(len(d.sentences) for d in text.documents)
         for name, text in texts.items()
@@ -41,12 +42,12 @@ def shares(texts: Texts) -> dict[str, float]:
     }
     weights = {name: min(max(size, SMALLEST), LARGEST) ** EXPONENT for name, size in sizes.items()}
     total = sum(weights.values())
-    found = {name: weight / total * (1 - ENGLISH_SHARE) for name, weight in weights.items()}
-    return found | ({"en": ENGLISH_SHARE} if "en" in texts else {})
+    others = {name: weight / total * (1 - ENGLISH_SHARE) for name, weight in weights.items()}
+    return others | ({"en": ENGLISH_SHARE} if "en" in texts else {})
 
 
 def runs(texts: Texts, rng: random.Random) -> Iterator[tuple[str, str, list[str]]]:
-    """Draw runs of sentences without end: kind of source, language, sentences."""
+    """Draw runs endlessly: kind of source, language, sentences."""
     names, weights = zip(*shares(texts).items(), strict=True)
     decks = {name: Deck(text.isolated, rng) for name, text in texts.items()}
     while True:
@@ -57,7 +58,7 @@ def runs(texts: Texts, rng: random.Random) -> Iterator[tuple[str, str, list[str]
 
 
 class Deck:
-    """Isolated sentences, shuffled again whenever they have all been drawn."""
+    """Isolated sentences, reshuffled whenever all have been drawn."""
 
     def __init__(self, sentences: list[str], rng: random.Random) -> None:
         self._sentences, self._rng, self._place = list(sentences), rng, len(sentences)
@@ -88,17 +89,17 @@ def _run(text: LanguageText, deck: Deck, rng: random.Random) -> tuple[str, list[
 
 
 def _from_documents(documents: list[Document], rng: random.Random) -> list[str]:
-    """Some sentences in order of one document, and of another after it where it is short."""
-    found: list[str] = []
-    while len(found) < LONGEST_RUN // 2:
+    """Draw consecutive sentences of a document, and of more documents if it is short."""
+    run: list[str] = []
+    while len(run) < LONGEST_RUN // 2:
         sentences = rng.choice(documents).sentences
         start = rng.randrange(max(1, len(sentences) - 10))
-        found += sentences[start : start + LONGEST_RUN]
-    return found[:LONGEST_RUN]
+        run += sentences[start : start + LONGEST_RUN]
+    return run[:LONGEST_RUN]
 
 
 def windows(texts: Texts, tokenizer: Tokenizer, count: int, seed: int) -> tuple[Any, Any, Any]:
-    """Ids, labels and trust of so many windows."""
+    """Return ids, labels and trust of `count` windows."""
     rng = random.Random(seed)
     columns: tuple[list[Any], list[Any], list[Any]] = ([], [], [])
     length = 0

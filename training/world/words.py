@@ -1,8 +1,8 @@
-"""The most frequent words of each language, by which `truemark.languages` tells languages apart.
+"""List the most frequent words of each language, by which `truemark.languages` recognises it.
 
 python -m training.world.words COMMON_VOICE.json.xz MIXES... src/truemark/frequent_words.txt
 
-Languages that have a script of their own need none.
+Languages with a script of their own need no list.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from training.world.text import LanguageText, read_texts
 from truemark.languages import SCRIPTS, main_script, words_of
 
 COUNT = 250
-FEWEST = 3_000  # words of text without which a language gets no list
+FEWEST = 3_000  # a language with fewer words of text gets no list
 
 
 def frequent_words(text: LanguageText) -> list[str]:
-    """The most frequent words first; none where there is too little text."""
+    """Return the most frequent words first, or none if there is too little text."""
     counts: Counter[str] = Counter()
     for sentence in text.isolated:
         counts.update(words_of(sentence))
