@@ -1,4 +1,4 @@
 """Measurements of speed and quality, side by side with peers.
 
-A package with a file of its own, because pysbd installs another one of this name.
+This file is needed because pysbd installs another package of this name.
 """

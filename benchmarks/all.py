@@ -1,14 +1,14 @@
-"""Takes every measurement of docs/performance.md and README.md anew and prints it.
+"""Repeat and print every measurement of docs/performance.md and README.md.
 
     python -m benchmarks.all [--write] [--only NAME] [--busy]
 
-Ratios are compared with those of benchmarks/ratios.json, and what fell by more than 15% is named
-(exit status 1). With `--write` the blocks of the pages and the stored ratios are replaced; a
-command that fails leaves its block as it is.
+Ratios are compared with those of benchmarks/ratios.json; those that fell by more than 15% are named
+(exit status 1). `--write` replaces the blocks of the pages and the stored ratios; a command that
+fails leaves its block as it is.
 
-Where others take more than a twentieth of the processor, nothing is measured: it waits for a minute
-and then refuses. A call that others disturb is made again, and a measurement whose calls are all
-disturbed fails. `--busy` measures all the same, and stores nothing.
+While other processes take more than a twentieth of the CPU, nothing is measured; after a minute the
+command gives up. A disturbed call is repeated, and a measurement whose calls are all disturbed
+fails. `--busy` measures anyway, and stores nothing.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def say(line: str) -> None:
 
 
 def output(command: str, *, busy: bool = False) -> str | None:
-    """What the command prints, or nothing when it fails."""
+    """Return what the command prints, or None if it fails."""
     begun_s = time.perf_counter()
     done = subprocess.run(
         [sys.executable, "-m", *shlex.split(command)],
@@ -60,7 +60,7 @@ def output(command: str, *, busy: bool = False) -> str | None:
 
 
 def share_of_others() -> float:
-    """What others take of the processor while nothing is measured."""
+    """Return the share of the CPU that other processes take while nothing is measured."""
     begun = Moment.now()
     time.sleep(LOOK_S)
     return begun.by_others(Moment.now())
@@ -69,7 +69,7 @@ def share_of_others() -> float:
 def wait_for_quiet(
     look: Callable[[], float] = share_of_others, pause: Callable[[float], None] = time.sleep
 ) -> bool:
-    """Whether the machine is, or within a minute becomes, idle; tells where it is not."""
+    """Wait up to a minute for an idle machine; return whether it is idle, and report if not."""
     for number in range(LOOKS):
         if (share := look()) <= MOST_BY_OTHERS:
             return True
@@ -103,7 +103,7 @@ def main() -> int:
 def measure(
     path: Path, only: str | None, measured: Callable[[str], str | None], *, write: bool
 ) -> int:
-    """Takes the measurements of a page, or just the one of that name; 1 when one failed or fell."""
+    """Take the measurements of a page, or only the named one; return 1 if one failed or fell."""
     page = path.read_text(encoding="utf-8")
     stored = read_stored()
     status = 0
@@ -115,19 +115,19 @@ def measure(
             status = 1
             continue
         print(f"python -m {command}\n\n{printed.strip()}\n", flush=True)
-        found = ratios_of(name, printed)
-        status = max(status, tell_falls(name, stored, found))
+        ratios = ratios_of(name, printed)
+        status = max(status, tell_falls(name, stored, ratios))
         page = outputs.with_measurement(page, name, printed)
         if write:
             write_atomically(path, page)
-            store(name, found)
+            store(name, ratios)
     return status
 
 
-def tell_falls(script: str, stored: dict[str, float], found: dict[str, float]) -> int:
-    """1 when a ratio fell by more than is allowed or is gone, and a line about each."""
-    lines = [f"fell: {fall}" for fall in falls(stored, found)]
-    lines += [f"gone: {name}: stored {stored[name]:g}" for name in missing(script, stored, found)]
+def tell_falls(script: str, stored: dict[str, float], ratios: dict[str, float]) -> int:
+    """Report ratios that fell by more than is allowed or are gone; return 1 if there are any."""
+    lines = [f"fell: {fall}" for fall in falls(stored, ratios)]
+    lines += [f"gone: {name}: stored {stored[name]:g}" for name in missing(script, stored, ratios)]
     for line in lines:
         say(line)
     return 1 if lines else 0

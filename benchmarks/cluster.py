@@ -1,9 +1,9 @@
-"""How much faster two workers read a corpus than one, and that they count the same.
+"""Measure how much faster two workers read a corpus than one; check that their counts are equal.
 
     python -m benchmarks.cluster [--talks N]
 
-starts two local clusters, of one worker and of two, each worker with one thread, and lets them
-take turns with a file of SaT-3l's shape. Starting workers and loading the model are not counted.
+starts two local clusters, with one and with two single-threaded workers, and runs them in turns
+with a file of SaT-3l's shape. Starting workers and loading the model are not counted.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ THRESHOLDS = grid(0.01, 1.0, 0.01)
 
 
 def talks(count: int) -> list[Talk]:
-    """Talks of equal length, cut from the bundled ones."""
+    """Make talks of equal length from the bundled ones."""
     text = talk_text(count * TALK_CHARACTERS)
     parts = [
         text[start : start + TALK_CHARACTERS] for start in range(0, len(text), TALK_CHARACTERS)
@@ -56,8 +56,8 @@ def main() -> None:
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         shaped, _ = models(folder)
-        here = Segmenter(shaped.model, shaped.tokenizer, batch_tokens=0, threads=1)
-        runs: dict[str, BoundaryModel] = {HERE: stack.enter_context(here)}
+        local = Segmenter(shaped.model, shaped.tokenizer, batch_tokens=0, threads=1)
+        runs: dict[str, BoundaryModel] = {HERE: stack.enter_context(local)}
         for workers, name in ((1, "one worker"), (2, "two workers")):
             cluster = stack.enter_context(connected(f"local:{workers}"))
             runs[name] = cluster.model(shaped, shaped.reach)

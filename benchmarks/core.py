@@ -1,7 +1,7 @@
-"""How long the scoring core takes for a million predictions; prints a markdown table.
+"""Measure how long the scoring core takes for a million predictions; print a markdown table.
 
-Beside it the plain way, one object at a time, where there is one; where that takes most of a
-minute it is timed on a tenth of the data and counted ten times.
+For comparison, plain code that handles one object at a time is measured too; if it takes most of a
+minute, it is timed on a tenth of the data and the time is multiplied by ten.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ F1 = Scoring("f1", empty=0.0)
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """Something to time, what it should take at most, and the plain way of doing it."""
+    """A function to time, its goal in seconds, and plain code that does the same."""
 
     name: str
     work: Callable[[], object]
@@ -51,7 +51,7 @@ def positions(generator: np.random.Generator, count: int, span: int) -> Ints:
 
 
 def jobs() -> Iterator[Job]:
-    """Every job with its data."""
+    """Yield every job with its data."""
     generator = np.random.default_rng(SEED)
     yield from _matching(generator)
     yield from _sweeps(generator)
@@ -107,7 +107,7 @@ def _sweeps(generator: np.random.Generator) -> Iterator[Job]:
     fine = grid(0.0, 1.0, 0.0001)
     yield Job(
         "sweep of 1,000 talks over 10,000 thresholds",
-        lambda: sweep([curve_of(*one, TOLERANCE) for one in talks], fine, empty=0.0),
+        lambda: sweep([curve_of(*talk, TOLERANCE) for talk in talks], fine, empty=0.0),
         2.0,
         lambda: plain.sweep_by_point(talks[:100], fine, TOLERANCE),
         10,
@@ -136,7 +136,7 @@ def _chance(generator: np.random.Generator) -> Iterator[Job]:
 
 
 def measured() -> list[tuple[object, ...]]:
-    """Each job with its goal, its time and the plain way's in seconds, and their ratio."""
+    """Return each job with its goal, its time and the plain code's in seconds, and their ratio."""
     rows: list[tuple[object, ...]] = []
     for job in jobs():
         taken = fastest({job.name: job.work}, REPEATS)[job.name]

@@ -1,8 +1,8 @@
-"""How often intervals hold the truth, tests err and power is what it is said to be.
+"""Measure how often intervals contain the truth, tests err, and the stated power is right.
 
 Data sets are drawn from worlds whose truth is known. `python -m benchmarks.coverage` prints the
-tables that docs/comparing.md shows, in a few minutes; `tests/truemark/test_coverage.py` checks
-parts of them.
+tables of docs/comparing.md in a few minutes; `tests/truemark/test_coverage.py` checks parts of
+them.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ Floats = NDArray[np.float64]
 Shape = tuple[int, int]
 
 CLUSTERS = (6, 10, 20, 70, 300)
-SETS = 2_000  # of data per figure
+SETS = 2_000  # data sets per figure
 SEED = 5
 REPEATS = 5
 _TRUTH_SETS = 2_000
@@ -41,7 +41,7 @@ _AT_ONCE = 250
 
 
 def talks(generator: np.random.Generator, shape: Shape) -> Ints:
-    """About a hundred items per cluster, some with many more than others."""
+    """Draw about a hundred items per cluster, some with many more than others."""
     return 5 + generator.negative_binomial(3, 3 / 98, shape)
 
 
@@ -54,12 +54,12 @@ def sections(generator: np.random.Generator, shape: Shape) -> Ints:
 
 
 def few_events(generator: np.random.Generator, shape: Shape) -> Ints:
-    """Two of three clusters have nothing in them."""
+    """Draw sizes of clusters of which two in three are empty."""
     return generator.poisson(0.4, shape)
 
 
 def one_large(generator: np.random.Generator, shape: Shape) -> Ints:
-    """One cluster has as many items as all others together."""
+    """Draw sizes with one cluster as large as all others together."""
     sizes = talks(generator, shape)
     sizes[:, 0] = sizes[:, 1:].sum(axis=1)
     return sizes
@@ -67,13 +67,13 @@ def one_large(generator: np.random.Generator, shape: Shape) -> Ints:
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """Where clusters come from: how many items each has, and how well two systems do them.
+    """The distribution of clusters: how many items each has, and how well two systems do on them.
 
-    Talks differ by `talk_effect` for both systems alike and by `interaction` for each by itself,
-    both on the logit scale, for precision and recall apart. The second system fails wholly on a
-    share of the clusters, or differs from the first at all in a share only; `handicap`, on the
-    logit scale too, makes both equally good, or unequal where that is wanted, in a share of the
-    clusters or in all.
+    Talks differ by `talk_effect` for both systems alike and by `interaction` for each system, both
+    on the logit scale, separately for precision and recall. The second system may fail completely
+    on a share of the clusters, or differ from the first in a share only; `handicap`, also on the
+    logit scale, makes both equally good, or unequal if wanted, in a share of the clusters or in
+    all.
     """
 
     name: str
@@ -131,7 +131,7 @@ class World:
         return float(scoring.of_rows(first)), float(scoring.of_rows(second))
 
     def _expected(self, which: int, handicap: float) -> Floats:
-        """Return the true positives, false positives and false negatives to expect per item."""
+        """Return the expected true positives, false positives and false negatives per item."""
         points, weights = np.polynomial.hermite_e.hermegauss(60)
         moved = points * np.hypot(self.talk_effect, self.interaction) + handicap
         weights = weights / weights.sum()
@@ -140,7 +140,7 @@ class World:
         return np.array((recall, 1 - precision, 1 - recall))
 
     def with_difference(self, difference: float) -> World:
-        """Return the world in which the second system's F1 is higher by so much."""
+        """Return the world in which the second system's F1 is higher by this difference."""
         low, high = -12.0, 8.0
         for _ in range(40):
             moved = replace(self, handicap=(low + high) / 2)
@@ -181,14 +181,14 @@ PAIRED = (TALKS, INTERACTION, *ALONE[1:], *UNEQUAL, SPARSE)
 
 
 def coverage(world: World, clusters: int, measures: Sequence[Measure]) -> list[float]:
-    """Return for each measure the share of data sets whose interval holds the true score."""
+    """Return for each measure the share of data sets whose interval contains the true score."""
     data = world.draw(np.random.default_rng(SEED), (SETS, clusters))[..., :5]
-    held = []
+    shares = []
     for measure in measures:
         truth, _ = world.truth(measure)
         _, low, high = score_ends(data, Scoring(measure, empty=0.0))
-        held.append(float(((low <= truth) & (truth <= high)).mean()))
-    return held
+        shares.append(float(((low <= truth) & (truth <= high)).mean()))
+    return shares
 
 
 def false_alarms(world: World, clusters: int) -> tuple[float, float]:
@@ -208,28 +208,28 @@ def false_alarms(world: World, clusters: int) -> tuple[float, float]:
 
 
 def power(world: World, clusters: int, sets: int) -> tuple[float, list[float]]:
-    """Return the loss said to be seen in 80 of 100 cases, and how often it is.
+    """Return the loss that is stated to be detected in 80 of 100 cases, and how often it is.
 
-    Once the loss is spread over all clusters, once it lies in a tenth of them, at least six. What
-    is said varies from one data set to the next; the middle of what twenty say is tried.
+    The loss is spread over all clusters, then concentrated in a tenth of them, at least six. The
+    stated loss varies with the data set, so the median of twenty is used.
     """
     generator = np.random.default_rng(SEED)
-    said = []
+    losses = []
     for data in world.draw(generator, (20, clusters)):
-        told = power_of(data[:, :5], data[:, 5:], F1)
-        said.append(told.smallest_difference if told else np.inf)
-    loss = float(np.median(said))
-    seen = []
+        estimate = power_of(data[:, :5], data[:, 5:], F1)
+        losses.append(estimate.smallest_difference if estimate else np.inf)
+    loss = float(np.median(losses))
+    shares = []
     for share in (1.0, concentrated_share(clusters, loss)) if np.isfinite(loss) else ():
         worse = replace(world, handicapped=share).with_difference(-loss)
         pairs = worse.draw(generator, (sets, clusters))
-        found = [paired_interval(data[:, 5:], data[:, :5], F1).high < 0 for data in pairs]
-        seen.append(sum(found) / sets)
-    return loss, seen
+        detected = [paired_interval(data[:, 5:], data[:, :5], F1).high < 0 for data in pairs]
+        shares.append(sum(detected) / sets)
+    return loss, shares
 
 
 def interval_table(worlds: Sequence[World] = ALONE, counts: Sequence[int] = CLUSTERS) -> Table:
-    """The share of intervals that hold the truth."""
+    """Make the table of the shares of intervals that contain the truth."""
     rows = [
         (world.name, clusters, *coverage(world, clusters, ALL_MEASURES))
         for world in worlds
@@ -240,7 +240,7 @@ def interval_table(worlds: Sequence[World] = ALONE, counts: Sequence[int] = CLUS
 
 
 def alarm_table(worlds: Sequence[World] = PAIRED, counts: Sequence[int] = CLUSTERS) -> Table:
-    """The share of equal systems that are called different."""
+    """Make the table of the shares of equal systems that are called different."""
     rows = [
         (world.name, clusters, *reversed(false_alarms(world, clusters)))
         for world in worlds
@@ -251,7 +251,7 @@ def alarm_table(worlds: Sequence[World] = PAIRED, counts: Sequence[int] = CLUSTE
 
 
 def power_table() -> Table:
-    """What is said to be seen in 80 of 100 cases, and in how many it is."""
+    """Make the table of losses stated to be detected in 80 of 100 cases, and how often they are."""
     rows = []
     for world in (TALKS, INTERACTION, NEAR_PERFECT, SHORT):
         for clusters in (24, 70, 150):

@@ -1,9 +1,9 @@
-"""How fast the bundled models are beside the first ones of their names, on the same text.
+"""Compare the speed of the bundled models with that of their first versions, on the same text.
 
     python -m benchmarks.first_models [--repeat N]
 
-The first `nano` and `small` come from the history of the repository, by the names that git gives to
-their content; all models take turns in one run of the same Segmenter.
+The first `nano` and `small` are read from the history of the repository by their git hashes; all
+models run in turns, with the same Segmenter.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ FIRST_BLOBS = {
     "small": "575e14de410fff6eddeaf432dd6463a0d773f5b5",
     TOKENIZER_NAME: "64b1b5ba1dc5fb964d724aa538fb5ecaaefd6496",
 }
-# The model of today, the first one that it is compared with, and the goals for it.
+# The present model, the first one that it is compared with, and its goals.
 GOALS = {
     "nano": ("nano", 300_000, 1.3),
     "small": ("small", 60_000, 1.7),
@@ -38,7 +38,7 @@ GOALS = {
 
 
 def from_history(blob: str, path: Path) -> Path:
-    """The content of that name, written to the path."""
+    """Write the git blob to the path."""
     done = subprocess.run(
         ["git", "cat-file", "blob", blob],
         capture_output=True,
@@ -54,7 +54,7 @@ def from_history(blob: str, path: Path) -> Path:
 
 
 def first_models(folder: Path) -> dict[str, Segmenter]:
-    """The first models with their tokenizer."""
+    """Open the first models with their tokenizer."""
     tokenizer = from_history(FIRST_BLOBS[TOKENIZER_NAME], folder / TOKENIZER_NAME)
     names = sorted({first for first, _, _ in GOALS.values()})
     files = {name: from_history(FIRST_BLOBS[name], folder / f"{name}.onnx") for name in names}

@@ -1,9 +1,9 @@
-"""F1 of `world` by language beside other segmenters, measured by `sat-bench` itself.
+"""Compare F1 of `world` by language with other segmenters, measured by `sat-bench` itself.
 
     python -m benchmarks.languages [--write docs/segmenters.md]
 
-reads the documents that were kept out of the training of `world`, prints a markdown table, and with
---write puts it into the guide.
+reads the documents kept out of the training of `world` and prints a markdown table; --write puts it
+into the guide.
 """
 
 from __future__ import annotations
@@ -21,30 +21,30 @@ from truemark.tables import Table, render
 NAME = "languages"
 DOCUMENTS = Path(__file__).parent.parent / "training" / "world" / "documents.txt.xz"
 MODELS = ("world", "base")
-# Those that are told the language, or know no other than the marks of Unicode.
+# Libraries that are given the language, or only use the marks of Unicode.
 LIBRARIES = ("icu4py", "sentencex", "pysbd", "sentence-splitter", "sentencesplit")
 BARE = ("world", "base", "lib:icu4py")
 
 
 def by_language(documents: Path) -> dict[str, Measured]:
     """Measure all systems on the documents of each language, at exact positions."""
-    found = {}
+    results = {}
     with tempfile.TemporaryDirectory() as room:
         for language, texts in kept_out(documents).items():
             folder = Path(room) / language
             write_corpus(folder, [marked(text, WRITTEN) for text in texts])
             systems = (*MODELS, *(f"lib:{library}:{language}" for library in LIBRARIES))
-            found[language] = measured(language, folder, systems, timed=False)
-    return found
+            results[language] = measured(language, folder, systems, timed=False)
+    return results
 
 
-def table(found: dict[str, Measured]) -> Table:
-    """Make a row for each language, and the means over those that a system can be told."""
+def table(results: dict[str, Measured]) -> Table:
+    """Make a row for each language, and one with the means over the languages of each system."""
     columns = [(system, WRITTEN) for system in (*MODELS, *(f"lib:{name}" for name in LIBRARIES))]
     columns += [(system, "bare") for system in BARE]
     rows = [
         (language, *(_f1(sets, language, *column) for column in columns))
-        for language, sets in found.items()
+        for language, sets in results.items()
     ]
     means = [
         fmean(known) if (known := [f1 for f1 in scores if f1 is not None]) else None

@@ -1,10 +1,10 @@
-"""How much memory an evaluation takes as its corpus grows from ten files to a thousand.
+"""Measure the memory of an evaluation as its corpus grows from ten files to a thousand.
 
     python -m benchmarks.large_corpus [--kilobytes N]
 
-runs the command on folders of 10, 100 and 1,000 files, each in a process of its own, and prints
-the peak of memory. With `--kilobytes 1000` the largest corpus is 1 GB; the default is a fiftieth
-of that. The model looks its answers up in a table, so that reading, tokenising and scoring remain.
+runs the command on folders of 10, 100 and 1,000 files, each in a separate process, and prints the
+peak memory. With `--kilobytes 1000` the largest corpus is 1 GB; the default is a fiftieth of that.
+The model looks up its answers in a table, so that reading, tokenising and scoring remain.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from truemark.tables import Table, render
 
 FILES = (10, 100, 1_000)
 SEED = 5
-# Run in the process that is measured: what it held at most is its own and not its parent's.
+# Run in the measured process, so that its peak memory does not include its parent's.
 COMMAND = """
 import sys
 from benchmarks.machine import peak_memory
@@ -40,7 +40,7 @@ sys.exit(status)
 
 
 def write_talks(folder: Path, count: int, characters: int) -> None:
-    """Talks of random sentences made of the words of the bundled talks."""
+    """Write talks of random sentences with the words of the bundled talks."""
     rng = random.Random(SEED)
     words = sorted(
         {
@@ -61,7 +61,7 @@ def write_talks(folder: Path, count: int, characters: int) -> None:
 
 
 def measured(corpus: Path, model: Path, tokenizer: Path) -> tuple[float, float]:
-    """Seconds and peak megabytes of a sweep over the corpus."""
+    """Return the seconds and peak megabytes of a sweep over the corpus."""
     files = ("-model", str(model), "-tokenizer", str(tokenizer), "-corpus", str(corpus))
     begun_s = time.perf_counter()
     done = subprocess.run(

@@ -1,8 +1,8 @@
-"""The calls of the benchmark runner made by a plain script: the same client, nothing around it.
+"""Make the calls of the benchmark runner in a plain script, with the same client.
 
     python -m benchmarks.plain_calls CLIENT URL FOLDER
 
-Makes the calls for the samples of a folder and ends; imports no more than it needs.
+Makes the calls for the samples of a folder; imports no more than needed.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ CONCURRENCY = 15
 
 
 async def httpx_loop(url: str, samples: Sequence[Sample]) -> None:
-    """The same requests by the same HTTP client, with nothing around them but as many tasks."""
+    """Make the same requests with the same HTTP client, in as many tasks."""
     import httpx2
 
     format = {"name": "events", "schema": RESPONSE_SCHEMA, "strict": True}
@@ -54,7 +54,7 @@ async def httpx_loop(url: str, samples: Sequence[Sample]) -> None:
 
 
 async def sdk_loop(url: str, samples: Sequence[Sample]) -> None:
-    """The same calls of the same SDK, with nothing around them but as many tasks."""
+    """Make the same calls with the same SDK, in as many tasks."""
     import httpx2
     from google import genai
     from google.genai import types
@@ -95,13 +95,13 @@ def _unlimited() -> httpx2.Limits:
     return httpx2.Limits(max_connections=None, max_keepalive_connections=None)
 
 
-async def _in_flight(ask: Callable[[T], Coroutine[None, None, None]], given: Sequence[T]) -> None:
-    """Asks about all that is given, as many at a time as the runner does."""
-    waiting = iter(given)
+async def _in_flight(ask: Callable[[T], Coroutine[None, None, None]], samples: Sequence[T]) -> None:
+    """Ask about all samples, as many at a time as the runner does."""
+    waiting = iter(samples)
 
     async def work() -> None:
-        for one in waiting:
-            await ask(one)
+        for sample in waiting:
+            await ask(sample)
 
     await asyncio.gather(*(work() for _ in range(CONCURRENCY)))
 

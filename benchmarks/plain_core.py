@@ -1,4 +1,4 @@
-"""What `benchmarks/core.py` measures, done the plain way: one object, unit or pair at a time."""
+"""Plain versions of what `benchmarks/core.py` measures: one object, unit or pair at a time."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 def match_by_scan(
     predicted: Sequence[int], expected: Sequence[int], tolerance: int
 ) -> list[tuple[int, int]]:
-    """The pairs of a scan from left to right."""
+    """Match positions in a scan from left to right."""
     guesses, truths = list(map(index, predicted)), list(map(index, expected))
     order = sorted(range(len(truths)), key=truths.__getitem__)
     candidates = iter([(truths[column], column) for column in order])
@@ -54,9 +54,9 @@ def sweep_by_point(
     levels = np.asarray(thresholds)
     swept = []
     for scored, expected in groups:
-        found = np.sort(scored.scores[adds_match(scored, expected, tolerance)])
+        matches = np.sort(scored.scores[adds_match(scored, expected, tolerance)])
         marks = np.sort(scored.scores)
-        matched = (len(found) - np.searchsorted(found, levels, side="right")).tolist()
+        matched = (len(matches) - np.searchsorted(matches, levels, side="right")).tolist()
         predicted = (len(marks) - np.searchsorted(marks, levels, side="right")).tolist()
         swept.append(
             [
@@ -68,21 +68,21 @@ def sweep_by_point(
 
 
 def permutation_by_unit(first: Ints, second: Ints, scoring: Scoring, swaps: int) -> int:
-    """A coin per unit and permutation."""
+    """Flip a coin per unit and permutation; count differences as large as the observed one."""
     generator = np.random.default_rng(1)
-    one, other = first.sum(axis=0), second.sum(axis=0)
-    observed = abs(scoring(Counts(*one.tolist())) - scoring(Counts(*other.tolist())))
+    first_sum, second_sum = first.sum(axis=0), second.sum(axis=0)
+    observed = abs(scoring(Counts(*first_sum.tolist())) - scoring(Counts(*second_sum.tolist())))
     as_large = 0
     portion = max(1, 4_000_000 // len(first))
     for start in range(0, swaps, portion):
         count = min(portion, swaps - start)
         gained = generator.integers(0, 2, (count, len(first))) @ (second - first)
-        for a, b in zip((one + gained).tolist(), (other - gained).tolist(), strict=True):
+        for a, b in zip((first_sum + gained).tolist(), (second_sum - gained).tolist(), strict=True):
             as_large += abs(scoring(Counts(*a)) - scoring(Counts(*b))) >= observed
     return as_large
 
 
 def pair_exactly(cost: list[list[float]], allowed: list[list[bool]]) -> list[int]:
-    """The exact search over all pairs, without floating point before it."""
+    """Search all pairs exactly, without the floating-point step before."""
     width = len(cost[0])
     return _exact_search(_whole_costs(cost, allowed, [range(width)] * len(cost)), width)

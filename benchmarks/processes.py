@@ -1,4 +1,4 @@
-"""What a command costs in a process of its own, as users run it."""
+"""Measure what a command costs in a separate process, as users run it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _KEPT_FROM_USERS = ("PYTHONDONTWRITEBYTECODE", "PYTHONUNBUFFERED")
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """Time and memory of one run of a command, start of the interpreter included."""
+    """Time and memory of one run of a command, including the start of the interpreter."""
 
     wall_s: float
     cpu_s: float
@@ -29,7 +29,7 @@ def cost_of(
     settings: Mapping[str, str] | None = None,
     folder: Path | None = None,
 ) -> Cost:
-    """What Python with these arguments costs, where others leave the processor to it."""
+    """Measure the cost of Python with these arguments, undisturbed by other processes."""
     return undisturbed(lambda: _cost(arguments, settings, folder), " ".join(arguments))
 
 
@@ -53,5 +53,5 @@ def _cost(
 
 
 def plain_environment() -> dict[str, str]:
-    """The environment, without what keeps Python from storing compiled modules."""
+    """Return the environment without the setting that stops Python from caching bytecode."""
     return {name: value for name, value in os.environ.items() if name not in _KEPT_FROM_USERS}

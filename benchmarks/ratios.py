@@ -1,7 +1,7 @@
-"""Ratios that measurements printed, and which of them fell below those that are stored.
+"""Read ratios from the output of measurements, and compare them with stored ones.
 
-A ratio compares things that ran in turns, so that it holds on other machines too, where seconds do
-not. `benchmarks/ratios.json` has those of docs/performance.md.
+A ratio compares things that ran in turns, so unlike seconds it holds on other machines too.
+`benchmarks/ratios.json` has those of docs/performance.md.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from truemark.files import write_atomically
 STORED = Path(__file__).with_name("ratios.json")
 ALLOWED_FALL = 0.15
 
-# Columns of ratios, and whether a larger one is better.
+# Columns with ratios, and whether larger is better.
 COLUMNS = {
     "times wtpsplit-lite": True,
     "of the bare loop": True,
@@ -32,7 +32,7 @@ PEERS = ("wtpsplit-lite", "bare ", "plain ", "one worker", "onnx")
 
 @dataclass(frozen=True, slots=True)
 class Fall:
-    """A ratio that is worse than the one that is stored for it."""
+    """A ratio that is worse than the stored one."""
 
     name: str
     stored: float
@@ -40,7 +40,7 @@ class Fall:
 
     @property
     def share(self) -> float:
-        """How much of the speed is lost: 0.2 where four fifths are left."""
+        """The share of the speed that is lost: 0.2 if four fifths are left."""
         low, high = sorted((self.found, self.stored))
         return 1 - low / high if high else 0.0
 
@@ -49,7 +49,7 @@ class Fall:
 
 
 def ratios_of(script: str, printed: str) -> dict[str, float]:
-    """The ratios in the markdown tables that a script printed; rows of peers are left out."""
+    """Read the ratios in the markdown tables that a script printed, without the rows of peers."""
     return {
         f"{script}: {row[0]}, {head[0]}: {column}": float(cell.replace(",", ""))
         for head, row in _rows(printed)
@@ -59,34 +59,36 @@ def ratios_of(script: str, printed: str) -> dict[str, float]:
     }
 
 
-def falls(stored: Mapping[str, float], found: Mapping[str, float]) -> list[Fall]:
-    """What is worse than stored by more than is allowed, the worst first."""
-    pairs = (Fall(name, stored[name], value) for name, value in found.items() if name in stored)
+def falls(stored: Mapping[str, float], measured: Mapping[str, float]) -> list[Fall]:
+    """Return the ratios that are worse than stored by more than is allowed, the worst first."""
+    pairs = (Fall(name, stored[name], value) for name, value in measured.items() if name in stored)
     fallen = [pair for pair in pairs if _is_worse(pair) and pair.share > ALLOWED_FALL]
     return sorted(fallen, key=lambda fall: -fall.share)
 
 
-def missing(script: str, stored: Mapping[str, float], found: Mapping[str, float]) -> list[str]:
-    """The stored ratios of a script that it no longer prints."""
-    return [name for name in stored if name.startswith(f"{script}: ") and name not in found]
+def missing(script: str, stored: Mapping[str, float], measured: Mapping[str, float]) -> list[str]:
+    """Return the stored ratios of a script that it no longer prints."""
+    return [name for name in stored if name.startswith(f"{script}: ") and name not in measured]
 
 
 def read_stored(path: Path = STORED) -> dict[str, float]:
-    """All stored ratios by their names; none where there is no file yet."""
+    """Read all stored ratios by name; return none if there is no file yet."""
     if not path.is_file():
         return {}
     stored: dict[str, float] = json.loads(path.read_text(encoding="utf-8"))
     return stored
 
 
-def store(script: str, found: Mapping[str, float], path: Path = STORED) -> None:
-    """Replaces the stored ratios of a script."""
+def store(script: str, measured: Mapping[str, float], path: Path = STORED) -> None:
+    """Replace the stored ratios of a script."""
     kept = {
         name: value
         for name, value in read_stored(path).items()
         if not name.startswith(f"{script}: ")
     }
-    content = json.dumps(dict(sorted((kept | dict(found)).items())), indent=1, ensure_ascii=False)
+    content = json.dumps(
+        dict(sorted((kept | dict(measured)).items())), indent=1, ensure_ascii=False
+    )
     write_atomically(path, f"{content}\n")
 
 
@@ -96,7 +98,7 @@ def _is_worse(pair: Fall) -> bool:
 
 
 def _rows(printed: str) -> Iterator[tuple[list[str], list[str]]]:
-    """Each row of each table, with the head of its table."""
+    """Yield each row of each table with the header of its table."""
     head: list[str] = []
     for line in printed.splitlines():
         if not line.startswith("|"):

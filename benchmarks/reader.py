@@ -1,9 +1,9 @@
-"""How long the embedded extractor takes, by the length of the conversation.
+"""Measure how long the embedded extractor takes, by the length of the conversation.
 
     python -m benchmarks.reader
 
-Conversations are the lines of the bundled samples, one after the other, up to the length named; the
-fastest of several counts. The first call is made in a new process, so that it includes loading the
+Conversations are the concatenated lines of the bundled samples, up to the given length; the fastest
+of several calls counts. The first call is made in a new process, so that it includes loading the
 libraries and the model.
 """
 
@@ -13,6 +13,7 @@ import subprocess
 import sys
 import time
 from dataclasses import replace
+from functools import partial
 from itertools import islice
 
 from benchmarks.machine import machine
@@ -30,15 +31,15 @@ FIRST = f"from benchmarks.reader import first_call; print(first_call({FIRST_LINE
 
 
 def conversation(lines: int) -> Request:
-    """A request of that many lines, beside the calendar of the first sample that has one."""
+    """Make a request of this many lines, with the calendar of the first sample that has one."""
     samples = load_samples(bundled_folder()).samples
-    said = (utterance for sample in samples for utterance in sample.transcript.utterances)
+    utterances = (utterance for sample in samples for utterance in sample.transcript.utterances)
     request = next(sample.request for sample in samples if sample.request.context)
-    return replace(request, transcript=Transcript(tuple(islice(said, lines))))
+    return replace(request, transcript=Transcript(tuple(islice(utterances, lines))))
 
 
 def first_call(lines: int) -> float:
-    """The seconds of one call, which loads what it needs; for a process that has loaded nothing."""
+    """Time one call in seconds, including imports; for a process that has loaded nothing."""
     request = conversation(lines)
     begun_s = time.perf_counter()
     read_events(request)
@@ -46,14 +47,14 @@ def first_call(lines: int) -> float:
 
 
 def rows() -> list[tuple[object, ...]]:
-    """What was measured, its goal and its time, in milliseconds."""
+    """Return each measurement with its goal and its time, in milliseconds."""
     requests = {lines: conversation(lines) for lines in GOALS_S}
     read_events(requests[FIRST_LINES])
     taken_s = fastest(
-        {str(lines): lambda it=it: read_events(it) for lines, it in requests.items()},  # type: ignore[misc]
+        {str(lines): partial(read_events, request) for lines, request in requests.items()},
         ROUNDS,
     )
-    found: list[tuple[object, ...]] = [
+    measured: list[tuple[object, ...]] = [
         (f"{lines} lines", goal_s and 1_000 * goal_s, 1_000 * taken_s[str(lines)])
         for lines, goal_s in GOALS_S.items()
     ]
@@ -65,7 +66,7 @@ def rows() -> list[tuple[object, ...]]:
         for _ in range(ROUNDS)
     )
     name = f"{FIRST_LINES} lines, the first call of a process"
-    return [*found, (name, 1_000 * FIRST_GOAL_S, 1_000 * first_s)]
+    return [*measured, (name, 1_000 * FIRST_GOAL_S, 1_000 * first_s)]
 
 
 def main() -> None:

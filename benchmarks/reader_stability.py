@@ -1,11 +1,11 @@
-"""How often the embedded extractor changes its mind over what must not matter.
+"""Measure how often the embedded extractor's answer changes with details that must not matter.
 
     python -m benchmarks.reader_stability [FOLDER ...]
 
-Each conversation is read as it is and with one thing changed. An answer is another one if an event
-is, in action, title, time, confidence or the event of the calendar that it is about. The sets are
-the bundled samples, the conversations kept out of training, and the folders of samples named.
-Ten minutes; the figures do not depend on the machine.
+Each conversation is read unchanged and with one thing changed. Answers differ if an event differs
+in action, title, time, confidence or calendar event. The sets are the bundled samples, the
+conversations kept out of training, and the given folders of samples. Takes ten minutes; the figures
+do not depend on the machine.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _NO_DAY = "no day was said: it is the next such time"
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """A request with one thing changed, and how that changes the words and dates of its answer."""
+    """A request with one thing changed, and how its answer should change in words and dates."""
 
     request: Request
     names: tuple[tuple[str, str], ...] = ()
@@ -65,9 +65,9 @@ def other_hour(request: Request, chance: random.Random) -> View:
 
 
 def more_events(request: Request, chance: random.Random, *, on_named_days: bool = False) -> View:
-    """Put one to eight events among those of the calendar that share no word with the talk.
+    """Add one to eight events to the calendar that share no word with the talk.
 
-    They are on days that it does not name, or at hours that it does not name of days that it does.
+    They are on days that the talk does not name, or on named days at hours that it does not name.
     """
     mentions = read_dialogue(request).mentions
     days = {mention.value for mention in mentions if mention.kind == "day"}
@@ -100,16 +100,20 @@ def more_on_named_days(request: Request, chance: random.Random) -> View:
 
 
 def other_names(request: Request, chance: random.Random) -> View:
-    """Give the speakers other names, wherever they are named."""
+    """Rename the speakers everywhere."""
     old = dict.fromkeys(utterance.speaker for utterance in request.transcript.utterances)
     named = [name for name in old if name.isalpha() and name.istitle()]
     free = [name for name in NAMES if name.lower() not in request.transcript.as_text().lower()]
     names = tuple(zip(named, chance.sample(free, len(free)), strict=False))
     utterances = tuple(
-        Utterance(_renamed(it.speaker, names), _renamed(it.words, names), it.line)
-        for it in request.transcript.utterances
+        Utterance(
+            _renamed(utterance.speaker, names), _renamed(utterance.words, names), utterance.line
+        )
+        for utterance in request.transcript.utterances
     )
-    context = tuple(replace(it, summary=_renamed(it.summary, names)) for it in request.context)
+    context = tuple(
+        replace(event, summary=_renamed(event.summary, names)) for event in request.context
+    )
     owner = _renamed(request.owner, names)
     request = replace(request, transcript=Transcript(utterances), owner=owner, context=context)
     return View(request, names)
@@ -127,8 +131,10 @@ def greeting(request: Request, chance: random.Random) -> View:
 
 def white_space(request: Request, chance: random.Random) -> View:
     utterances = tuple(
-        replace_words(it, f" {chance.choice(('  ', chr(9), '   ')).join(it.words.split())} ")
-        for it in request.transcript.utterances
+        replace_words(
+            utterance, f" {chance.choice(('  ', chr(9), '   ')).join(utterance.words.split())} "
+        )
+        for utterance in request.transcript.utterances
     )
     return View(replace(request, transcript=Transcript(utterances)))
 
@@ -159,19 +165,19 @@ CHANGES: dict[str, Change] = {
 
 
 def compared(request: Request, answer: Sequence[Event], view: View) -> bool | None:
-    """Whether a view has the answer of its request; None where what is said means another time.
+    """Whether a view has the answer of its request; None if the words now mean another time.
 
-    So it is with dates by the month in other weeks, and with "in an hour" at another minute.
+    Examples are dates by the month in other weeks, and "in an hour" at another minute.
     """
-    mentions = (read_dialogue(it).mentions for it in (request, view.request))
+    mentions = (read_dialogue(each_request).mentions for each_request in (request, view.request))
     times = [
         [(mention.kind, _moved(mention, later)) for mention in mentions_of_view]
         for mentions_of_view, later in zip(mentions, (view.later, timedelta()), strict=True)
     ]
     if request.now != view.request.now and times[0] != times[1]:
         return None
-    before = [_told(event, view.names, view.later) for event in answer]
-    return before == [_told(event) for event in read_events(view.request)]
+    before = [_comparable(event, view.names, view.later) for event in answer]
+    return before == [_comparable(event) for event in read_events(view.request)]
 
 
 def _moved(mention: Mention, later: timedelta) -> object:
@@ -179,10 +185,10 @@ def _moved(mention: Mention, later: timedelta) -> object:
     return value + later if mention.kind in ("day", "week") else value  # type: ignore[operator]
 
 
-def _told(
+def _comparable(
     event: Event, names: Sequence[tuple[str, str]] = (), later: timedelta = timedelta()
 ) -> tuple[object, ...]:
-    """Return what counts of an event; of a time without a day only the time of day."""
+    """Return the parts of an event that are compared; without a day only the time of day."""
     start, end = (moment and moment + later for moment in (event.start_time, event.end_time))
     when: object = (start, end)
     if _NO_DAY in event.assumptions and start and end:
@@ -209,24 +215,28 @@ def requests_of(folder: Path) -> list[Request]:
 
 
 def shares_changed(requests: Sequence[Request]) -> list[str]:
-    """The share of conversations whose events change with each change, and the counts."""
+    """Return the share of conversations whose events change, and the counts, for each change."""
     same: dict[str, list[bool]] = {name: [] for name in CHANGES}
     for place, request in enumerate(requests):
         answer = read_events(request)
         for name, change in CHANGES.items():
-            found = compared(request, answer, change(request, random.Random(str(place))))
-            same[name] += [] if found is None else [found]
+            is_same = compared(request, answer, change(request, random.Random(str(place))))
+            same[name] += [] if is_same is None else [is_same]
     return [
-        f"{it.count(False) / max(1, len(it)):.1%} ({it.count(False)} of {len(it)})"
-        for it in same.values()
+        f"{kept.count(False) / max(1, len(kept)):.1%} ({kept.count(False)} of {len(kept)})"
+        for kept in same.values()
     ]
 
 
 def main() -> None:
-    kept_out = [it for it in read_conversations(CONVERSATIONS.glob("*.jsonl")) if is_dev(it)]
+    kept_out = [
+        conversation
+        for conversation in read_conversations(CONVERSATIONS.glob("*.jsonl"))
+        if is_dev(conversation)
+    ]
     sets = {
         "bundled samples": requests_of(bundled_folder()),
-        "kept out of training": [it.request for it in kept_out],
+        "kept out of training": [conversation.request for conversation in kept_out],
     }
     sets |= {folder: requests_of(Path(folder)) for folder in sys.argv[1:]}
     rows = tuple(zip(CHANGES, *map(shares_changed, sets.values()), strict=True))

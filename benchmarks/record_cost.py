@@ -1,9 +1,9 @@
-"""What writing a run record adds to a run over the bundled talks.
+"""Measure what writing a run record adds to a run over the bundled talks.
 
     python -m benchmarks.record_cost [--rounds N]
 
-A run is the whole command but for the start of the interpreter; the record is its texts, marks,
-findings and curves, made and written.
+A run is the whole command without the start of the interpreter; the cost of the record is that of
+making and writing its texts, marks, findings and curves.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ from truemark.tables import Table, render
 
 
 def command(model: str) -> None:
-    """One run of the command, its output dropped."""
+    """Run the command once and drop its output."""
     with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
         status = sat_bench(["-corpus", "bundled", "-model", model])
     assert status == 0
 
 
 def row(model: str, corpus: Corpus, file: Path, rounds: int) -> tuple[object, ...]:
-    """The times of a run and of its record, and how large that is."""
+    """Return the times of a run and of its record, and the size of the record."""
     [measured] = measure_system(find_system(model), corpus)
     run = result_of(measured, Options(), corpus.checksum).run
 

@@ -1,9 +1,9 @@
-"""How long a stored run of 10,000 samples takes to rescore, and what its answers cost in memory.
+"""Measure how long a stored run of 10,000 samples takes to rescore, and the memory it needs.
 
-The command line is run as a user would, in a process of its own: loading the samples, reading the
-answers, scoring, report and history included. What a sample takes in memory is what the run takes
-beyond one of 100 samples. The last run has the same answers, each padded with 20 kB of reasoning,
-of which little is kept.
+The command is run as a user would, in a separate process: loading the samples, reading the answers,
+scoring, report and history included. The memory of a sample is what the run takes beyond a run of
+100 samples. The last run has the same answers, each padded with 20 kB of reasoning, most of which
+is dropped.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ PADDING = 20_000
 
 
 def write_samples(folder: Path, count: int) -> None:
-    """Copies of the bundled samples, each with its number in the transcript."""
+    """Write copies of the bundled samples, each with its number in the transcript."""
     bundled = load_samples(bundled_folder()).samples
     for number in range(count):
         source = bundled_folder() / f"{bundled[number % len(bundled)].id}.txt"
@@ -39,7 +39,7 @@ def write_samples(folder: Path, count: int) -> None:
 
 
 def padded_answer(folder: Path, padding: str, sample: Sample) -> str:
-    """The recorded answer of a sample, with so much more to read in its reasons."""
+    """Return the recorded answer of a sample, with padding in its reasons."""
     answer = json.loads(recorded_answer(folder / f"{sample.id}.txt") or '{"events": []}')
     for event in answer["events"]:
         event["reasoning"] += padding
@@ -47,7 +47,7 @@ def padded_answer(folder: Path, padding: str, sample: Sample) -> str:
 
 
 def rescore(work: Path, folder: str, recording: Path) -> Cost:
-    """Time and peak memory of the command in a process of its own."""
+    """Measure time and peak memory of the command in a separate process."""
     command = ["-m", "cal_ai", "benchmark", str(work / folder)]
     command += ["--extractor", f"replay:{recording}", "--output", str(work / "reports")]
     return cost_of(command)
@@ -68,9 +68,9 @@ def main() -> None:
             cost = rescore(work, folder, recording)
             least_mb = least_mb or cost.peak_mb
             each_kb = 1_000 * (cost.peak_mb - least_mb) / (count - FEW) if count > FEW else None
-            what = f"{count:,}, padded" if padding else f"{count:,}"
+            label = f"{count:,}, padded" if padding else f"{count:,}"
             stored_mb = recording.stat().st_size / 1e6
-            rows.append((what, stored_mb, cost.wall_s, cost.cpu_s, cost.peak_mb, each_kb))
+            rows.append((label, stored_mb, cost.wall_s, cost.cpu_s, cost.peak_mb, each_kb))
     print(f"{machine()}\n")
     columns = ("answers", "stored MB", "seconds", "CPU seconds", "peak MB", "kB a sample")
     formats = (None, ".0f", ".2f", ".2f", ".0f", ".1f")

@@ -1,10 +1,10 @@
-"""What the benchmark runner adds to the calls it makes.
+"""Measure what the benchmark runner adds to the calls it makes.
 
 Run from the root of the repository: python -m benchmarks.runner
 
 1. The whole command, 45 samples against a server that takes 1 s per answer, 15 calls in flight,
    beside a plain script that loads the same client and makes the same calls.
-2. What of that the start of Python and of the client takes by itself.
+2. The part of that which is the start of Python and of the client.
 3. The same with --rpm 60 and fewer samples: the server counts the calls.
 4. A server that answers at once: the runner, with its prompts, parsing, storing, scoring and
    progress, against a plain asyncio loop around the same calls of the same client: httpx2 for
@@ -63,13 +63,13 @@ EVENT = {
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """A language model on loopback in a process of its own, so that it takes none of our time."""
+    """A language model on loopback, in a separate process so that it takes none of our time."""
 
     urls: dict[Client, str]
     line: Connection
 
     def call_times_s(self) -> list[float]:
-        """When each call so far arrived."""
+        """Return when each call so far arrived."""
         self.line.send("calls")
         times: list[float] = self.line.recv()
         return times
@@ -84,18 +84,18 @@ def _serve(line: Connection, delay_s: float) -> None:
 
 @contextmanager
 def serving(delay_s: float) -> Iterator[Server]:
-    here, there = multiprocessing.get_context("spawn").Pipe()
-    process = multiprocessing.get_context("spawn").Process(target=_serve, args=(there, delay_s))
+    ours, theirs = multiprocessing.get_context("spawn").Pipe()
+    process = multiprocessing.get_context("spawn").Process(target=_serve, args=(theirs, delay_s))
     process.start()
     try:
-        yield Server(here.recv(), here)
+        yield Server(ours.recv(), ours)
     finally:
-        here.send("stop")
+        ours.send("stop")
         process.join()
 
 
 def command_seconds(client: Client, url: str, folder: Path, *flags: str) -> float:
-    """Wall time of the command line, start of the interpreter included."""
+    """Measure the wall time of the command, including the start of the interpreter."""
     command = ["-m", "cal_ai", "benchmark", str(folder / "samples"), "--extractor", client]
     command += ["--model", MODEL, "--no-summary", "--output", str(folder / "reports")]
     settings = {
@@ -107,7 +107,7 @@ def command_seconds(client: Client, url: str, folder: Path, *flags: str) -> floa
 
 
 def copy_samples(folder: Path, count: int) -> None:
-    """As many of the bundled samples as asked for."""
+    """Copy this many of the bundled samples."""
     for sample in load_samples(bundled_folder()).samples[:count]:
         for suffix in (".txt", ".expected.json"):
             target = folder / "samples" / f"{sample.id}{suffix}"
@@ -116,7 +116,7 @@ def copy_samples(folder: Path, count: int) -> None:
 
 
 async def runner_loop(client: Client, url: str, samples: Sequence[Sample], output: Path) -> None:
-    """The runner as the command uses it: prompts, parsing, storing, scoring, progress."""
+    """Run the runner as the command does: prompts, parsing, storing, scoring, progress."""
     extractor: GeminiClient | OpenAIClient = (
         OpenAIClient(MODEL, api_key="loopback", base_url=url)
         if client == "openai"
@@ -146,7 +146,7 @@ async def runner_loop(client: Client, url: str, samples: Sequence[Sample], outpu
 
 
 def overhead(client: Client, url: str, output: Path) -> tuple[object, ...]:
-    """The goal, seconds of the plain loop and of the runner, and the second over the first."""
+    """Return the goal, the seconds of the plain loop and of the runner, and their ratio."""
     bundled = load_samples(bundled_folder()).samples
     samples = [
         replace(bundled[number % len(bundled)], name=f"copy_{number}") for number in range(CALLS)
@@ -161,7 +161,7 @@ def overhead(client: Client, url: str, output: Path) -> tuple[object, ...]:
 
 
 def whole_command(client: Client, url: str, folder: Path) -> tuple[object, ...]:
-    """Seconds of a plain script and of the command, and the second over the first."""
+    """Return the seconds of a plain script and of the command, and their ratio."""
     times_s: dict[str, list[float]] = {"plain": [], "command": []}
     for _ in range(WHOLE_ROUNDS):
         script = ["-m", "benchmarks.plain_calls", client, url, str(folder / "samples")]
@@ -172,12 +172,12 @@ def whole_command(client: Client, url: str, folder: Path) -> tuple[object, ...]:
 
 
 def start(script: str) -> tuple[object, ...]:
-    """Seconds from the start of Python to its end with nothing but this done."""
+    """Return the seconds that Python takes to start, run only this script, and end."""
     return f"python -c '{script}'", min(cost_of(["-c", script]).wall_s for _ in range(START_ROUNDS))
 
 
 def pacing(server: Server, folder: Path) -> tuple[object, ...]:
-    """How long the paced command took, and the shortest time between two of its calls."""
+    """Return how long the paced command took, and the shortest time between two calls."""
     before = len(server.call_times_s())
     copy_samples(folder, PACED)
     wall_s = command_seconds("openai", server.urls["openai"], folder, "--rpm", str(RPM))
@@ -192,10 +192,12 @@ def main() -> None:
         folder = Path(name)
         copy_samples(folder / "all", SAMPLES)
         with serving(delay_s=1.0) as server:
-            whole = [whole_command(it, server.urls[it], folder / "all") for it in CLIENTS]
+            whole = [
+                whole_command(client, server.urls[client], folder / "all") for client in CLIENTS
+            ]
             paced = pacing(server, folder / "paced")
         with serving(delay_s=0.0) as server:
-            added = [overhead(it, server.urls[it], folder) for it in CLIENTS]
+            added = [overhead(client, server.urls[client], folder) for client in CLIENTS]
     compared = ("goal", "plain loop, s", "runner, s", "times the plain loop")
     formats = (None, ".2f", ".2f", ".2f", ".2f")
     first = f"{SAMPLES} samples, 1 s per answer, {CONCURRENCY} in flight, whole command"

@@ -1,10 +1,10 @@
-"""How fast other runtimes are than onnxruntime on the processor, and how far they agree with it.
+"""Compare the speed and the answers of other runtimes with those of onnxruntime on the CPU.
 
     python -m benchmarks.runtimes [--repeat N]
 
-The model of SaT-3l's shape has random weights: a probability near a half, which bfloat16 may push
-to its other side, is common there and rare in a trained model. A runtime that is not installed is
-left out with a line that says what to install.
+The model of SaT-3l's shape has random weights: probabilities near 0.5, which bfloat16 may push to
+the other side, are common there and rare in a trained model. A runtime that is not installed is
+left out, with a line that says what to install.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ COLUMNS = (
 FORMATS = (None, ",.0f", ".2f", ".2%", ".2%", None, ".3f")
 
 
-def there(model: Path) -> list[Runtime]:
-    """The runtimes besides the default that are installed; a line tells of those that are not."""
-    found: list[Runtime] = []
+def installed_runtimes(model: Path) -> list[Runtime]:
+    """Return the installed runtimes besides the default; print a line for each missing one."""
+    installed: list[Runtime] = []
     for runtime in RUNTIMES:
         if runtime == DEFAULT_RUNTIME:
             continue
@@ -54,23 +54,23 @@ def there(model: Path) -> list[Runtime]:
         except TruemarkError as error:
             print(f"{runtime} is left out: {error}", file=sys.stderr)
         else:
-            found.append(runtime)
-    return found
+            installed.append(runtime)
+    return installed
 
 
 def rows(
     files: ModelFiles, runtimes: Sequence[Runtime], text: str, repeat: int
 ) -> Iterator[tuple[object, ...]]:
-    """A row for each runtime."""
+    """Yield a row for each runtime."""
     usual = Segmenter(files.model, files.tokenizer)
     expected = usual.probabilities(text)
     positions = scored_positions(text, expected)
     for runtime in runtimes:
         other = Segmenter(files.model, files.tokenizer, runtime=runtime)
-        found = other.probabilities(text)
-        scored = scored_positions(text, found)
+        answer = other.probabilities(text)
+        scored = scored_positions(text, answer)
         shares = [agreement(scored.above(at), positions.above(at)) for at in THRESHOLDS]
-        sides = int(((found.values > 0.5) != (expected.values > 0.5)).sum())
+        sides = int(((answer.values > 0.5) != (expected.values > 0.5)).sum())
         jobs: dict[str, Callable[[], object]] = {
             DEFAULT_RUNTIME: partial(usual.boundaries, text),
             runtime: partial(other.boundaries, text),
@@ -81,8 +81,8 @@ def rows(
             len(text) / times[runtime],
             times[DEFAULT_RUNTIME] / times[runtime],
             *shares,
-            f"{sides} of {len(found.values):,}",
-            float(np.abs(found.values - expected.values).max()),
+            f"{sides} of {len(answer.values):,}",
+            float(np.abs(answer.values - expected.values).max()),
         )
 
 
@@ -93,12 +93,12 @@ def main() -> None:
     text = talk_text(CHARACTERS)
     with tempfile.TemporaryDirectory() as temporary:
         large, bundled = models(Path(temporary))
-        runtimes = there(bundled[0].model)
-        found = tuple(
+        runtimes = installed_runtimes(bundled[0].model)
+        measured = tuple(
             row for files in (large, *bundled) for row in rows(files, runtimes, text, repeat)
         )
     print(f"{machine()}\n")
-    print(render(Table(COLUMNS, found, FORMATS), "markdown"), end="")
+    print(render(Table(COLUMNS, measured, FORMATS), "markdown"), end="")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""How fast the segmenter is beside wtpsplit-lite and a bare onnxruntime loop, on the same files.
+"""Compare the speed of the segmenter with wtpsplit-lite and a bare onnxruntime loop.
 
     python -m benchmarks.segmentation_speed [--repeat N] [--memory MB]
 
@@ -35,8 +35,8 @@ from sat_bench.models.tokenizer import Tokenizer
 from sat_bench.models.windows import windows
 from truemark.tables import Table, render
 
-PEER_STRIDE = 64  # how far wtpsplit-lite's windows advance unless told otherwise
-# Long enough for a second of work, short enough for eight times that by the peer.
+PEER_STRIDE = 64  # the default step of wtpsplit-lite's windows
+# Long enough for a second of work, short enough for the peer, which takes eight times as long.
 CHARACTERS = {"nano": 120_000, "small": 60_000, "base": 30_000}
 SHORTEST = 12_000
 AGREEMENT_CHARACTERS = 20_000
@@ -45,7 +45,7 @@ PEER = f"wtpsplit-lite, stride {PEER_STRIDE} (default)"
 
 
 def talk_text(characters: int) -> str:
-    """The bundled talks on one line, over and over until there are enough characters."""
+    """Return the bundled talks on one line, repeated until there are enough characters."""
     bodies = [
         path.read_text(encoding="utf-8").split("\n\n", 1)[1]
         for path in sorted(BUNDLED_CORPUS.glob("*.txt"))
@@ -55,7 +55,7 @@ def talk_text(characters: int) -> str:
 
 
 def bare_loop(segmenter: Segmenter, text: str) -> Callable[[], object]:
-    """A loop over the segmenter's own windows, tokenised before, with nothing around the model."""
+    """Return a function that only runs the model on the segmenter's windows, tokenised before."""
     ids = segmenter.tokenizer.encode(text).ids
     reach = reach_of(segmenter.network.path)
     runs = [[window.ids] for window in windows([ids], reach.window, reach.overlap)]
@@ -73,12 +73,12 @@ def _windows(reach: Reach) -> str:
 
 
 def _finer(reach: Reach) -> tuple[int, int]:
-    """Larger overlaps: half a window, and all but what the peer's windows advance."""
+    """Return larger overlaps: half a window, and that of the peer's windows."""
     return reach.window // 2, reach.window - PEER_STRIDE
 
 
 def whole_text_table(files: ModelFiles, folder: Path, repeat: int) -> Table:
-    """Times for one long text: the peer, bare loops, and the segmenter at its and their overlap."""
+    """Time one long text: the peer, bare loops, and the segmenter at its and their overlap."""
     text = talk_text(CHARACTERS.get(files.name, SHORTEST))
     default = Segmenter(files.model, files.tokenizer)
     jobs: dict[str, Callable[[], object]] = {
@@ -95,7 +95,7 @@ def whole_text_table(files: ModelFiles, folder: Path, repeat: int) -> Table:
         jobs[f"Segmenter, {_windows(files.reach)}, int8"] = partial(int8.boundaries, text)
     if peer := peer_of(files, folder):
         jobs[PEER] = partial(peer.boundaries, text, 0.5)
-        # As far as the segmenter's own windows advance.
+        # The step of the segmenter's own windows.
         stride = files.reach.window - files.reach.overlap
         jobs[f"wtpsplit-lite, stride {stride}"] = partial(peer.boundaries, text, 0.5, stride)
     times = fastest(jobs, repeat)
@@ -113,29 +113,29 @@ def whole_text_table(files: ModelFiles, folder: Path, repeat: int) -> Table:
 
 
 def agreement_table(files: Sequence[ModelFiles], folder: Path, text: str) -> Table | None:
-    """The share of boundaries that the segmenter and wtpsplit-lite's finer windows both find."""
+    """Compare the boundaries of the segmenter with those of wtpsplit-lite's finer windows."""
     rows = []
-    for one in files:
-        peer = peer_of(one, folder)
+    for model in files:
+        peer = peer_of(model, folder)
         if not peer:
             return None
         expected = {threshold: peer.boundaries(text, threshold) for threshold in (0.1, 0.5)}
-        for overlap in (0, one.reach.overlap, *_finer(one.reach)):
-            with Segmenter(one.model, one.tokenizer, overlap=overlap) as segmenter:
+        for overlap in (0, model.reach.overlap, *_finer(model.reach)):
+            with Segmenter(model.model, model.tokenizer, overlap=overlap) as segmenter:
                 scored = segmenter.scored_boundaries(text)
             shares = [agreement(scored.above(at), truth) for at, truth in expected.items()]
-            rows.append((one.name, _windows(one.reach.sharing(overlap)), *shares))
+            rows.append((model.name, _windows(model.reach.sharing(overlap)), *shares))
     columns = ("model", "windows", "agreement at 0.1", "agreement at 0.5")
     return Table(columns, tuple(rows), (None, None, ".2%", ".2%"))
 
 
 def agreement(some: Sequence[int], others: Sequence[int]) -> float:
-    """The share of boundaries that both have."""
+    """Return the share of boundaries that both have."""
     return 2 * len(set(some) & set(others)) / (len(some) + len(others))
 
 
 def peer_of(files: ModelFiles, folder: Path) -> WtpsplitPeer | None:
-    """wtpsplit-lite with these files, if it is installed."""
+    """Open wtpsplit-lite with these files, if it is installed."""
     if importlib.util.find_spec("wtpsplit_lite") is None:
         return None
     home = Path(tempfile.mkdtemp(dir=folder)) / "wtpsplit"
@@ -143,7 +143,7 @@ def peer_of(files: ModelFiles, folder: Path) -> WtpsplitPeer | None:
 
 
 def memory_table(folder: Path, tokenizer: Path, megabytes: Sequence[int]) -> Table:
-    """How much memory a text takes beyond itself, in processes of their own."""
+    """Measure the memory that a text takes beyond its size, in separate processes."""
     model = write_terminator_model(folder / "terminators.onnx", tokenizer)
     command = (sys.executable, "-m", "benchmarks.segmentation_speed", "--memory-of")
     rows = []
@@ -167,11 +167,11 @@ def memory_table(folder: Path, tokenizer: Path, megabytes: Sequence[int]) -> Tab
 
 
 def measure_memory(size: int, model: Path, tokenizer: Path) -> None:
-    """Prints by how many bytes the process grew over a text of that many megabytes."""
+    """Print by how many bytes the process grew over a text of this many megabytes."""
     text = talk_text(size * 1_000_000)
     with Segmenter(model, tokenizer) as segmenter:
         segmenter.boundaries(text[:100_000])
-        Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # forget the peak so far
+        Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # reset the peak
         before = peak_memory()
         start = time.perf_counter()
         segmenter.boundaries(text)
@@ -182,7 +182,7 @@ def measure_memory(size: int, model: Path, tokenizer: Path) -> None:
 
 
 def models(folder: Path) -> tuple[ModelFiles, list[ModelFiles]]:
-    """A file of SaT-3l's shape, and the bundled models; all with the bundled tokenizer."""
+    """Return a file of SaT-3l's shape, and the bundled models, with the bundled tokenizer."""
     bundled = [find_model(name) for name in sorted(ENGLISH_MODELS)]
     tokenizer = bundled[0].tokenizer
     large = write_transformer(

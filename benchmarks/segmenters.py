@@ -1,9 +1,9 @@
-"""F1 and speed of the bundled models beside other segmenters, measured by `sat-bench` itself.
+"""Compare F1 and speed of the bundled models with other segmenters, measured by `sat-bench` itself.
 
     python -m benchmarks.segmenters [--gold DIR] [--write docs/segmenters.md]
 
-prints a markdown table, and with --write puts it into the guide. Gold documents are `.jsonl.gz`
-files, a JSON object with `sentences` on each line.
+prints a markdown table; --write puts it into the guide. Gold documents are `.jsonl.gz` files with a
+JSON object with `sentences` on each line.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from truemark.tables import Table, render
 
 NAME = "segmenters"
 CONDITIONS = ("written", "bare")
-# Their models must be downloaded from elsewhere.
+# Left out, since their models must be downloaded from elsewhere.
 NOT_ON_PYPI = ("stanza", "wtpsplit", "wtpsplit-lite")
 SYSTEMS = (
     *reversed(ENGLISH_MODELS),
@@ -48,13 +48,13 @@ Row = Mapping[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What `sat-bench` printed of one set of texts: a row for each system and condition."""
+    """The results of `sat-bench` on one set of texts: a row for each system and condition."""
 
     name: str
     rows: tuple[Row, ...]
 
     def row(self, system: str, condition: str) -> Row | None:
-        """The row of a system that was measured."""
+        """Return the row of a system, or None if it was not measured."""
         for row in self.rows:
             if (row["model"], row["condition"]) == (system, condition) and not row["failed"]:
                 return row
@@ -62,19 +62,19 @@ class Measured:
 
     @property
     def failed(self) -> Iterator[str]:
-        """A line for each system that was not."""
+        """A line for each system that failed."""
         return (f"{row['model']}: {row['failed']}" for row in self.rows if row["failed"])
 
 
 @contextmanager
 def corpora(gold: Path | None) -> Iterator[dict[str, Path]]:
-    """Make a folder that `sat-bench` reads for each set of gold documents, else for the talks."""
+    """Write each set of gold documents to a folder for `sat-bench`; without gold use the talks."""
     with tempfile.TemporaryDirectory() as room:
-        found = {} if gold else {"talks": BUNDLED_CORPUS}
+        folders = {} if gold else {"talks": BUNDLED_CORPUS}
         for name, documents in (read_gold_folder(gold) if gold else {}).items():
-            found[name] = Path(room) / name
-            write_corpus(found[name], [join(document.sentences) for document in documents])
-        yield found
+            folders[name] = Path(room) / name
+            write_corpus(folders[name], [join(document.sentences) for document in documents])
+        yield folders
 
 
 def write_corpus(folder: Path, texts: Sequence[MarkedText]) -> None:
@@ -88,7 +88,7 @@ def write_corpus(folder: Path, texts: Sequence[MarkedText]) -> None:
 def measured(
     name: str, corpus: Path, systems: Sequence[str] = SYSTEMS, *, timed: bool = True
 ) -> Measured:
-    """Measure systems on one set of texts, at exact positions; `timed` on an idle machine."""
+    """Measure systems on one set of texts, at exact positions; `timed` needs an idle machine."""
     print(f"{name} ...", file=sys.stderr)
     flags = {
         "-models": ",".join(systems),
@@ -107,16 +107,16 @@ def measured(
 
 
 def table(sets: Sequence[Measured]) -> Table:
-    """F1 with its interval and the verdict against the first system, and the speed of each."""
-    columns = [(one, condition) for condition in CONDITIONS for one in sets]
+    """Make a row per system: F1, its interval, the verdict against the first system, the speed."""
+    columns = [(texts, condition) for condition in CONDITIONS for texts in sets]
     titles = [
-        one.name if condition == "written" else f"{one.name}, {condition}"
-        for one, condition in columns
+        texts.name if condition == "written" else f"{texts.name}, {condition}"
+        for texts, condition in columns
     ]
     rows = [
         (
             system,
-            *(_cell(one.row(system, condition)) for one, condition in columns),
+            *(_cell(texts.row(system, condition)) for texts, condition in columns),
             _speed(sets, system),
         )
         for system in SYSTEMS
@@ -135,15 +135,15 @@ def _cell(row: Row | None) -> str:
 
 
 def _speed(sets: Sequence[Measured], system: str) -> float:
-    rows = [row for one in sets if (row := one.row(system, "written"))]
+    rows = [row for texts in sets if (row := texts.row(system, "written"))]
     seconds = sum(float(row["seconds"]) for row in rows)
     return sum(float(row["seconds"]) * float(row["characters_per_s"]) for row in rows) / seconds
 
 
 def report(gold: Path | None) -> str:
-    """The machine, the table and what is left out, as markdown."""
-    with corpora(gold) as found:
-        sets = [measured(name, corpus) for name, corpus in found.items()]
+    """Return the machine, the table and the systems left out, as markdown."""
+    with corpora(gold) as folders:
+        sets = [measured(name, corpus) for name, corpus in folders.items()]
     parts = [
         machine(),
         render(table(sets), "markdown").rstrip(),
@@ -153,7 +153,7 @@ def report(gold: Path | None) -> str:
 
 
 def write_into(guide: Path, name: str, report: str) -> None:
-    """Put the output between the marks that the guide has for it."""
+    """Put the output between its marks in the guide."""
     text = read_text(guide)
     if name not in dict(outputs.measurements(text)):
         raise TruemarkError(

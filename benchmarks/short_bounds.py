@@ -1,4 +1,4 @@
-"""What bounds the speed of short texts: the network alone, the tokens it reads, its products.
+"""Measure what limits the speed of short texts: the network, its tokens, its matrix products.
 
 `benchmarks.short_texts` prints these figures beside its own.
 """
@@ -30,26 +30,32 @@ from truemark.tables import Table
 
 TOKENS = 110  # of about 400 characters
 RUNS = 30
-SIZES = ((110, 768, 2304), (256, 768, 2304), (256, 768, 768))  # of products, to find the fastest
+SIZES = (
+    (110, 768, 2304),
+    (256, 768, 2304),
+    (256, 768, 768),
+)  # of matrix products; the fastest counts
 
 Run = list[IntArray]  # windows that are run together
 
 
 def runs_of(segmenter: Segmenter, files: ModelFiles, texts: Sequence[str]) -> list[Run]:
-    """The runs of the network that a list of these texts needs."""
-    found = [
+    """Return the runs of the network that a list of these texts needs."""
+    windows_of_texts = [
         window.ids
         for text in texts
         for window in windows(
             [segmenter.tokenizer.encode(text).ids], files.reach.window, files.reach.overlap
         )
     ]
-    lengths = [len(window) + MARKS for window in found]
-    return [[found[index] for index in batch] for batch in batches(lengths, BATCH_TOKENS)]
+    lengths = [len(window) + MARKS for window in windows_of_texts]
+    return [
+        [windows_of_texts[index] for index in batch] for batch in batches(lengths, BATCH_TOKENS)
+    ]
 
 
 def network_alone(segmenter: Segmenter, calls: Sequence[list[Run]]) -> Callable[[], None]:
-    """The runs of each call and nothing around them: side by side, or a lone one on all cores."""
+    """Return a function that only runs the network: in parallel, or a single run on all cores."""
     logits = segmenter.network.logits
 
     def run() -> None:
@@ -64,13 +70,13 @@ def network_alone(segmenter: Segmenter, calls: Sequence[list[Run]]) -> Callable[
 
 
 def tokens_read(calls: Sequence[list[Run]]) -> int:
-    """The tokens of all runs, marks and padding included."""
+    """Count the tokens of all runs, marks and padding included."""
     return sum(len(run) * (max(map(len, run)) + MARKS) for runs in calls for run in runs)
 
 
 @dataclass(slots=True)
 class Products:
-    """A run on one core: its seconds, those in products of matrices, and what these compute."""
+    """A run on one core: its seconds, those in matrix products, and the operations of these."""
 
     run_s: float = 0.0
     product_s: float = 0.0
@@ -79,14 +85,14 @@ class Products:
 
 
 def product_table(models: Sequence[ModelFiles], folder: Path) -> Table:
-    """Which part of a run is products of matrices, and how close these are to the fastest."""
+    """Show the share of matrix products in a run, and how close they are to the fastest."""
     peaks = {whole_numbers: fastest_product(whole_numbers) for whole_numbers in (False, True)}
     rows = []
     for files in models:
-        found = products_in(files.model, folder)
-        rate, peak = found.operations / found.product_s / 1e9, peaks[found.whole_numbers]
-        share = found.product_s / found.run_s
-        rows.append((files.name, 1e3 * found.run_s, share, rate, peak, rate / peak))
+        products = products_in(files.model, folder)
+        rate, peak = products.operations / products.product_s / 1e9, peaks[products.whole_numbers]
+        share = products.product_s / products.run_s
+        rows.append((files.name, 1e3 * products.run_s, share, rate, peak, rate / peak))
     columns = (
         f"a run of {TOKENS} tokens on one core",
         "ms",
@@ -99,7 +105,7 @@ def product_table(models: Sequence[ModelFiles], folder: Path) -> Table:
 
 
 def products_in(model: Path, folder: Path) -> Products:
-    """What onnxruntime's profiler tells of a run; of each node its fastest time counts."""
+    """Profile runs with onnxruntime; the fastest time of each node counts."""
     session = _session(str(model), folder / "profile")
     ids = np.full((1, TOKENS), 5, np.int64)
     for _ in range(RUNS):
@@ -108,19 +114,19 @@ def products_in(model: Path, folder: Path) -> Products:
     for event in json.loads(Path(session.end_profiling()).read_text(encoding="utf-8")):
         if event["name"].endswith("_kernel_time"):
             nodes.setdefault(event["name"], []).append(event)
-    found = Products()
+    products = Products()
     for events in nodes.values():
         node_s = min(event["dur"] for event in events) / 1e6
-        found.run_s += node_s
+        products.run_s += node_s
         if operations := _operations(events[0]["args"]):
-            found.product_s += node_s
-            found.operations += operations
-            found.whole_numbers |= "Quantize" in events[0]["args"]["op_name"]
-    return found
+            products.product_s += node_s
+            products.operations += operations
+            products.whole_numbers |= "Quantize" in events[0]["args"]["op_name"]
+    return products
 
 
 def _operations(node: dict[str, Any]) -> int:
-    """The multiplications and additions of a product of matrices; 0 for other nodes."""
+    """Count the multiplications and additions of a matrix product; 0 for other nodes."""
     if "MatMul" not in node["op_name"]:
         return 0
     left, result = (
@@ -131,20 +137,20 @@ def _operations(node: dict[str, Any]) -> int:
 
 
 def fastest_product(whole_numbers: bool) -> float:
-    """The most billion operations a second that onnxruntime does on one core."""
-    found = []
+    """Measure the most billion operations per second that onnxruntime does on one core."""
+    rates = []
     for rows, depth, columns in SIZES:
         left_type = TensorProto.UINT8 if whole_numbers else TensorProto.FLOAT
         weights = np.ones((depth, columns), np.int8 if whole_numbers else np.float32)
         session = _session(_product(left_type, weights))
         left = np.ones((rows, depth), np.uint8 if whole_numbers else np.float32)
         taken = undisturbed(partial(_fastest_run, session, left), "a product of matrices")
-        found.append(2 * rows * depth * columns / taken / 1e9)
-    return max(found)
+        rates.append(2 * rows * depth * columns / taken / 1e9)
+    return max(rates)
 
 
 def _product(left_type: int, weights: NDArray[Any]) -> bytes:
-    """A model that does nothing but multiply by the weights."""
+    """Make a model that only multiplies by the weights."""
     whole_numbers = left_type == TensorProto.UINT8
     node = helper.make_node("MatMulInteger" if whole_numbers else "MatMul", ["x", "w"], ["y"])
     result = TensorProto.INT32 if whole_numbers else TensorProto.FLOAT

@@ -1,14 +1,14 @@
-"""Short texts and documents beside wtpsplit-lite, on the same files with the same network runs.
+"""Compare short texts and documents with wtpsplit-lite, on the same files and network runs.
 
     python -m benchmarks.short_texts [--repeat N]
 
-One text per call is what an application does; lists are what a program gives that has many. Both
-programs take turns, and the fastest round of each counts. Beside the speed stands how many texts
-are split alike at 0.5. The model of SaT-3l's shape has random weights, which take the same time as
-trained ones; its probabilities lie so close to a half that the last bits decide.
+Applications pass one text per call; programs with many texts pass lists. Both run in turns, and the
+fastest round of each counts. The tables also show how many texts are split alike at 0.5. The model
+of SaT-3l's shape has random weights, which take the same time as trained ones; its probabilities
+are so close to 0.5 that the last bits decide.
 
-The last tables tell what bounds the ratios: the time of the network alone, with nothing around it,
-the tokens that both let it read, and how much of a run is products of matrices.
+The last tables show what limits the ratios: the time of the network alone, the tokens that both let
+it read, and the share of matrix products in a run.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ from truemark.tables import Table, render
 
 SEED = 1
 THRESHOLD = 0.5
-MORE = 4  # rounds of single texts for one of a list, which takes longer
+MORE = 4  # rounds of single texts for each round of lists, which take longer
 
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """Some texts, given one by one or as a list, and how many times as fast they should be."""
+    """Some texts, passed one by one or as a list, and the goal for the ratio of speeds."""
 
     name: str
     goal: float
@@ -49,7 +49,7 @@ class Work:
 
 
 def works(text: str) -> list[Work]:
-    """The same pieces of the text every time, cut anywhere."""
+    """Cut the text anywhere, into the same pieces every time."""
     dice = random.Random(SEED)
 
     def pieces(count: int, shortest: int, longest: int) -> tuple[str, ...]:
@@ -67,21 +67,21 @@ def works(text: str) -> list[Work]:
 
 
 def by_segmenter(segmenter: Segmenter, work: Work) -> list[list[str]]:
-    """The sentences of each text."""
+    """Return the sentences of each text."""
     if work.as_list:
         return segmenter.segment_many(work.texts)
     return [segmenter.segment(text) for text in work.texts]
 
 
 def by_peer(peer: WtpsplitPeer, work: Work) -> list[list[int]]:
-    """The sentence ends of each text."""
+    """Return the sentence ends of each text."""
     if work.as_list:
         return peer.boundaries_of_many(work.texts, THRESHOLD)
     return [peer.boundaries(text, THRESHOLD) for text in work.texts]
 
 
 def alike(ours: Sequence[Sequence[str]], theirs: Sequence[Sequence[int]]) -> float:
-    """The share of texts that both split at the same places."""
+    """Return the share of texts that both split at the same places."""
     same = sum(
         wtpsplit_peer.ends(sentences) == list(ends)
         for sentences, ends in zip(ours, theirs, strict=True)
@@ -90,14 +90,14 @@ def alike(ours: Sequence[Sequence[str]], theirs: Sequence[Sequence[int]]) -> flo
 
 
 def runtimes_for(files: ModelFiles) -> tuple[Runtime, ...]:
-    """onnxruntime, and OpenVINO for a file that is not int8 already, where it is installed."""
+    """Return onnxruntime, and OpenVINO if it is installed and the file is not int8."""
     with_openvino = files.name not in BUNDLED_MODELS and importlib.util.find_spec("openvino")
     return ("onnx", "openvino") if with_openvino else ("onnx",)
 
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """A work with one model: rows of its speed, and the row of what bounds it."""
+    """The results of a work with one model: rows of speed, and the row of its limits."""
 
     speed: list[tuple[object, ...]]
     bound: tuple[object, ...]
@@ -110,10 +110,10 @@ def measure(
     segmenters: dict[Runtime, Segmenter],
     repeat: int,
 ) -> Measured:
-    """The goal, the times of all per text, their ratio, and the splits alike; tokens and bound."""
+    """Measure the times per text, their ratio and the equal splits; also tokens and limits."""
     with peer.counting_tokens() as tokens:
         theirs = by_peer(peer, work)
-    ours = {runtime: by_segmenter(one, work) for runtime, one in segmenters.items()}
+    ours = {runtime: by_segmenter(segmenter, work) for runtime, segmenter in segmenters.items()}
     plain = segmenters["onnx"]
     lists = [work.texts] if work.as_list else [(text,) for text in work.texts]
     calls = [runs_of(plain, files, texts) for texts in lists]
@@ -121,23 +121,23 @@ def measure(
         "peer": partial(by_peer, peer, work),
         "network": network_alone(plain, calls),
     }
-    for runtime, one in segmenters.items():
-        jobs[runtime] = partial(by_segmenter, one, work)
+    for runtime, segmenter in segmenters.items():
+        jobs[runtime] = partial(by_segmenter, segmenter, work)
     times = fastest(jobs, repeat if work.as_list else MORE * repeat)
-    each = {job: 1_000 * taken / len(work.texts) for job, taken in times.items()}
+    ms_per_text = {job: 1_000 * taken / len(work.texts) for job, taken in times.items()}
     speed: list[tuple[object, ...]] = []
     for runtime in segmenters:
         name = work.name if runtime == "onnx" else f"{work.name}, {runtime}"
         ratio = times["peer"] / times[runtime]
         same = alike(ours[runtime], theirs)
-        speed.append((name, work.goal, each["peer"], each[runtime], ratio, same))
+        speed.append((name, work.goal, ms_per_text["peer"], ms_per_text[runtime], ratio, same))
     most = times["peer"] / times["network"]
     name = f"{files.name}: {work.name}"
-    return Measured(speed, (name, sum(tokens), tokens_read(calls), each["network"], most))
+    return Measured(speed, (name, sum(tokens), tokens_read(calls), ms_per_text["network"], most))
 
 
 def measure_all(files: ModelFiles, folder: Path, text: str, repeat: int) -> list[Measured]:
-    """All works with a model, on every runtime that it is measured with."""
+    """Measure all works with a model, on each of its runtimes."""
     peer = peer_of(files, folder)
     if peer is None:
         raise SystemExit(f"wtpsplit-lite is not installed: {wtpsplit_peer.INSTALL}")
@@ -146,14 +146,14 @@ def measure_all(files: ModelFiles, folder: Path, text: str, repeat: int) -> list
         for runtime in runtimes_for(files)
     }
     for segmenter in segmenters.values():
-        # The second call with a lone window opens the session that all cores share.
+        # The second call with a single window opens the session that uses all cores.
         segmenter.segment("A short text.")
         segmenter.segment("A short text.")
     return [measure(work, files, peer, segmenters, repeat) for work in works(text)]
 
 
 def speed_table(name: str, measured: Sequence[Measured]) -> Table:
-    """The rows of speed with one model."""
+    """Make the table of speeds with one model."""
     columns = (
         name,
         "goal",
@@ -162,12 +162,12 @@ def speed_table(name: str, measured: Sequence[Measured]) -> Table:
         "times wtpsplit-lite",
         "split alike",
     )
-    found = tuple(row for one in measured for row in one.speed)
-    return Table(columns, found, (None, ".1f", ".2f", ".2f", ".2f", ".1%"))
+    rows = tuple(row for result in measured for row in result.speed)
+    return Table(columns, rows, (None, ".1f", ".2f", ".2f", ".2f", ".1%"))
 
 
 def bound_table(measured: Sequence[Measured]) -> Table:
-    """What can be reached on onnxruntime, for every work with every model."""
+    """Make the table of the limits on onnxruntime, for every work and model."""
     columns = (
         "what bounds it",
         "tokens, wtpsplit-lite",
@@ -175,7 +175,9 @@ def bound_table(measured: Sequence[Measured]) -> Table:
         "network alone, ms a text",
         "at most times wtpsplit-lite",
     )
-    return Table(columns, tuple(one.bound for one in measured), (None, ",d", ",d", ".2f", ".2f"))
+    return Table(
+        columns, tuple(result.bound for result in measured), (None, ",d", ",d", ".2f", ".2f")
+    )
 
 
 def main() -> None:
@@ -188,12 +190,12 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
         large, bundled = models(folder)
-        chosen = [one for one in (large, *bundled) if options.only in (None, one.name)]
+        chosen = [files for files in (large, *bundled) if options.only in (None, files.name)]
         measured: list[Measured] = []
         for files in chosen:
-            found = measure_all(files, folder, text, options.repeat)
-            print(render(speed_table(files.name, found), "markdown"), flush=True)
-            measured += found
+            results = measure_all(files, folder, text, options.repeat)
+            print(render(speed_table(files.name, results), "markdown"), flush=True)
+            measured += results
         print(render(bound_table(measured), "markdown"))
         print(render(product_table(chosen, folder), "markdown"))
 

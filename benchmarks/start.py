@@ -1,10 +1,10 @@
-"""How long `cal_ai FILE --dry-run` takes, and what of it is the embedded extractor.
+"""Measure how long `cal_ai FILE --dry-run` takes, and the part of the embedded extractor.
 
     python -m benchmarks.start [--rounds N]
 
-The command is run as a user would, in a process of its own, on a conversation of the bundled
-samples: first with an extractor that answers at once, so that only the command itself is left,
-then with the embedded one, which loads and runs a network.
+The command is run as a user would, in a separate process, on a conversation of the bundled samples:
+first with an extractor that answers at once, to measure the command itself, then with the embedded
+one, which loads and runs a network.
 """
 
 from __future__ import annotations

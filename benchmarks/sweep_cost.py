@@ -1,4 +1,4 @@
-"""What a sweep of 19 thresholds costs beside a single evaluation of the same talks.
+"""Compare the cost of a sweep of 19 thresholds with a single evaluation of the same talks.
 
     python -m benchmarks.sweep_cost [--rounds N]
 
@@ -37,25 +37,25 @@ class Cost:
 
 
 def cost(model: AnyModel, corpus: Corpus, thresholds: Sequence[float]) -> Cost:
-    """How long one measurement takes, reading the talks included."""
+    """Time one measurement, including reading the talks."""
     wall_s, processor_s = time.perf_counter(), time.process_time()
     measure(model, corpus).sweep(thresholds, EQUAL_WEIGHTS)
     return Cost(time.perf_counter() - wall_s, time.process_time() - processor_s)
 
 
 def row(files: ModelFiles, corpus: Corpus, rounds: int) -> tuple[object, ...]:
-    """The fastest evaluation and the fastest sweep, and the second over the first."""
+    """Return the fastest evaluation and the fastest sweep, and their ratio."""
     single, full = (DEFAULT_THRESHOLD,), grid(*DEFAULT_GRID)
     costs: dict[tuple[float, ...], list[Cost]] = {single: [], full: []}
     with Inference().opened(files) as model:
         cost(model, corpus, single)
         for number in range(rounds):
-            # Neither is always the first of a round.
+            # Change the order with each round.
             for thresholds in (single, full) if number % 2 else (full, single):
                 taken = undisturbed(partial(cost, model, corpus, thresholds), files.name)
                 costs[thresholds].append(taken)
-    wall_s = [min(one.wall_s for one in costs[key]) for key in (single, full)]
-    processor_s = [min(one.processor_s for one in costs[key]) for key in (single, full)]
+    wall_s = [min(run.wall_s for run in costs[key]) for key in (single, full)]
+    processor_s = [min(run.processor_s for run in costs[key]) for key in (single, full)]
     return files.name, *wall_s, wall_s[1] / wall_s[0], processor_s[1] / processor_s[0]
 
 

@@ -1,7 +1,7 @@
-"""Times of jobs that are compared with each other, and what counts of them on a shared machine.
+"""Time jobs that are compared with each other, on a machine that may be shared.
 
-A call during which other processes took more than a twentieth of the processor does not count and
-is made again. With the environment variable BENCHMARK_BUSY every call counts.
+A call during which other processes took more than a twentieth of the CPU is repeated. With the
+environment variable BENCHMARK_BUSY every call counts.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ T = TypeVar("T")
 
 
 def fastest(jobs: dict[str, Callable[[], object]], repeat: int) -> dict[str, float]:
-    """The shortest time of each job in seconds; they take turns, so that all meet the same load."""
+    """Return the shortest time of each job in seconds; jobs run in turns, under the same load."""
     times: dict[str, list[float]] = {name: [] for name in jobs}
     for _ in range(repeat):
         for name, job in jobs.items():
@@ -35,7 +35,7 @@ def fastest(jobs: dict[str, Callable[[], object]], repeat: int) -> dict[str, flo
 
 
 def seconds(job: Callable[[], object]) -> float:
-    """How long the job takes."""
+    """Time the job in seconds."""
     begun_s = time.perf_counter()
     job()
     return time.perf_counter() - begun_s
@@ -48,7 +48,7 @@ def undisturbed(
     now: Callable[[], Moment] = Moment.now,
     pause: Callable[[float], None] = time.sleep,
 ) -> T:
-    """What the work returns the first time that others leave the processor to it."""
+    """Repeat the work until no other process disturbs it, and return its result."""
     for number in range(1, TRIES + 1):
         begun = now()
         result = work()
@@ -63,6 +63,6 @@ def undisturbed(
 
 
 def is_quiet(begun: Moment, ended: Moment) -> bool:
-    """Whether others took little enough between two moments."""
+    """Whether other processes took little CPU between two moments."""
     share = begun.by_others(ended)
     return share <= MOST_BY_OTHERS or share * begun.available_s(ended) <= LEAST_S

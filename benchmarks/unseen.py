@@ -1,8 +1,8 @@
-"""How well the embedded extractor does on conversations that nothing was trained or chosen on.
+"""Score the embedded extractor on conversations that were not used for training or tuning.
 
     python -m benchmarks.unseen
 
-Two or three minutes; the figures do not depend on the machine.
+Takes two or three minutes; the figures do not depend on the machine.
 """
 
 from __future__ import annotations
@@ -18,11 +18,14 @@ FOLDERS = ("testdata/unseen", "samples")
 
 
 def row(folder: str) -> tuple[str, ...]:
-    """The scores on a folder of samples, each with its 95% interval."""
+    """Return the scores on a folder of samples, each with its 95% interval."""
     summary = summarise(run_benchmark(ROOT / folder, extractor="reader"), by_group=False)
     assert not summary.failed
     intervals = [summary.intervals[measure] for measure in ("precision", "recall", "f1")]
-    scores = [f"{it.value:.3f} ({it.low:.3f} to {it.high:.3f})" for it in intervals]
+    scores = [
+        f"{interval.value:.3f} ({interval.low:.3f} to {interval.high:.3f})"
+        for interval in intervals
+    ]
     return f"{folder}, {summary.scored} conversations", *scores
 
 

@@ -1,8 +1,8 @@
-"""wtpsplit-lite on the files that the segmenter reads, for measurements side by side.
+"""Run wtpsplit-lite on the files that the segmenter reads, for comparisons.
 
     python -m benchmarks.wtpsplit_peer
 
-stores what it finds where the tests compare the segmenter with it.
+stores its sentence ends for the tests that compare the segmenter with it.
 """
 
 from __future__ import annotations
@@ -42,20 +42,20 @@ class WtpsplitPeer:
     def boundaries(
         self, text: str, threshold: float, stride: int = 64, batch_size: int = 32
     ) -> list[int]:
-        """Sentence ends at the last character before white space, as the segmenter counts them."""
+        """Return sentence ends, each after the last character before white space."""
         sentences = self._sat.split(
             text, threshold=threshold, stride=stride, block_size=self._window, batch_size=batch_size
         )
         return ends(sentences)
 
     def boundaries_of_many(self, texts: Sequence[str], threshold: float) -> list[list[int]]:
-        """`boundaries` of each text, given to wtpsplit-lite as one list."""
-        found = self._sat.split(list(texts), threshold=threshold, block_size=self._window)
-        return [ends(sentences) for sentences in found]
+        """Return the `boundaries` of each text, passed to wtpsplit-lite as one list."""
+        splits = self._sat.split(list(texts), threshold=threshold, block_size=self._window)
+        return [ends(sentences) for sentences in splits]
 
     @contextmanager
     def counting_tokens(self) -> Iterator[list[int]]:
-        """The tokens of every run of the network meanwhile, marks and padding included."""
+        """Collect the token counts of the network runs in the block, marks and padding included."""
         network: Any = self._sat.model
         counted = _CountingSession(network.ort_session)
         network.ort_session = counted
@@ -75,12 +75,12 @@ class _CountingSession:
 
 
 def ends(sentences: Sequence[str]) -> list[int]:
-    """The offset after the last character of each sentence; joined, they are the text."""
-    found, start = [], 0
+    """Return the offset after the last character of each sentence; joined, they are the text."""
+    offsets, start = [], 0
     for sentence in sentences:
-        found.append(start + len(sentence.rstrip()))
+        offsets.append(start + len(sentence.rstrip()))
         start += len(sentence)
-    return found
+    return offsets
 
 
 def _labels(model: Path) -> int:
@@ -90,7 +90,7 @@ def _labels(model: Path) -> int:
 
 
 def _write_tokenizer_json(path: Path, tokenizer: Path) -> None:
-    """XLM-RoBERTa's tokenizer with the pieces of a SentencePiece model."""
+    """Write XLM-RoBERTa's tokenizer with the pieces of a SentencePiece model."""
     from tokenizers import (
         Regex,
         Tokenizer,
@@ -121,7 +121,7 @@ def _write_tokenizer_json(path: Path, tokenizer: Path) -> None:
 
 
 def main() -> None:
-    """Store what wtpsplit-lite finds, for a test that compares the segmenter with it."""
+    """Store the sentence ends of wtpsplit-lite for a test of the segmenter."""
     from testing.wtpsplit_cases import STORED, TEXTS, THRESHOLDS, long_text, write_lookup_model
 
     from sat_bench.models.systems import find_model
@@ -132,15 +132,15 @@ def main() -> None:
         small = WtpsplitPeer(folder / "small", files.model, files.tokenizer)
         lookup = write_lookup_model(folder / "lookup.onnx", files.tokenizer)
         peer = WtpsplitPeer(folder / "lookup", lookup, files.tokenizer)
-        found = {
+        stored = {
             "long text": {
-                # Windows that run together share the range that an int8 model rounds by.
+                # In an int8 model, windows of one batch share the range used for rounding.
                 str(threshold): small.boundaries(long_text(), threshold, batch_size=1)
                 for threshold in THRESHOLDS
             },
             "short texts": [peer.boundaries(text, 0.5) for text in TEXTS],
         }
-    STORED.write_text(json.dumps(found) + "\n", encoding="utf-8")
+    STORED.write_text(json.dumps(stored) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

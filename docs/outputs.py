@@ -1,4 +1,4 @@
-"""Keeps what pages show of commands true.
+"""Keep the outputs of commands on the pages up to date.
 
 | mark | what follows it |
 | --- | --- |
@@ -7,10 +7,10 @@
 | `<!-- flags of: COMMAND -->` | the table of its flags |
 
 `python docs/outputs.py` runs the commands and names the pages that are out of date (exit status 1);
-with `--write` it brings them up to date. The commands of a page follow each other in one new
-folder, in which `samples`, `testdata` and `examples` lie. Dates and speeds, which are others every
-time, are blotted out, and a status other than 0 is told. Measurements take minutes and are others
-every time, so `python -m benchmarks.all --write` takes those, and those of docs/reliability.md
+with `--write` it updates them. The commands of a page run one after another in one new folder with
+`samples`, `testdata` and `examples`. Dates and speeds, which differ every time, are masked, and an
+exit status other than 0 is shown. Measurements take minutes and differ every time, so they are
+taken by `python -m benchmarks.all --write`, and those of docs/reliability.md by
 `python -m tests.hostile.campaign --write`.
 """
 
@@ -54,13 +54,13 @@ _BLOTS: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...]
     (re.compile(r"[\d,]+ characters/s\b"), "… characters/s"),
     (re.compile(r"\(run [0-9a-f]{8}\)"), "(run 1a2b3c4d)"),
     (re.compile(r"(?m)  [0-9a-f]{8}$"), "  1a2b3c4d"),
-    # In a table the column stays as wide as its heading.
+    # In a table, the column stays as wide as its heading.
     (re.compile(r"  +\d{1,3}(?:,\d{3})+(?=  |$)"), lambda number: "…".rjust(len(number[0]))),
 )
 
 
 def refreshed(page: str) -> str:
-    """The page with the present outputs of commands and their flags."""
+    """Return the page with the current outputs and flags of commands."""
     with TemporaryDirectory() as name:
         folder = Path(name)
         for shared in ("samples", "testdata", "examples"):
@@ -73,10 +73,10 @@ def refreshed(page: str) -> str:
 
 
 def output(command: str, folder: Path) -> str:
-    """What a command prints in the folder; `*` stands for the files there are, oldest first.
+    """Run a command in the folder and return what it prints; `*` stands for the files there.
 
-    `2>&1` at its end shows its notes too, and `| head -N` so many lines. Of several commands
-    joined by `&&` the last one is shown.
+    A final `2>&1` includes its notes, and `| head -N` keeps N lines. Of several commands joined by
+    `&&` only the last one is shown.
     """
     *earlier, command = command.split(" && ")
     for preparation in earlier:
@@ -85,8 +85,8 @@ def output(command: str, folder: Path) -> str:
     command, with_notes = command.removesuffix(" 2>&1"), command.endswith(" 2>&1")
     words = []
     for word in shlex.split(command):
-        found = sorted(str(path.relative_to(folder)) for path in folder.glob(word or "."))
-        words += found if "*" in word else [word]
+        files = sorted(str(path.relative_to(folder)) for path in folder.glob(word or "."))
+        words += files if "*" in word else [word]
     done = subprocess.run(
         _call(words),
         cwd=folder,
@@ -98,10 +98,10 @@ def output(command: str, folder: Path) -> str:
     )
     if done.returncode not in (0, 1, 3) or not done.stdout:
         raise SystemExit(f"{command} failed with status {done.returncode}: {done.stderr}")
-    kept = "".join(done.stdout.splitlines(keepends=True)[: int(lines) if lines else None])
-    for found_every_time, shown in _BLOTS:
-        kept = found_every_time.sub(shown, kept)
-    return kept + (f"(exit status {done.returncode})\n" if done.returncode else "")
+    text = "".join(done.stdout.splitlines(keepends=True)[: int(lines) if lines else None])
+    for pattern, shown in _BLOTS:
+        text = pattern.sub(shown, text)
+    return text + (f"(exit status {done.returncode})\n" if done.returncode else "")
 
 
 def _call(words: list[str]) -> list[str]:
@@ -112,13 +112,13 @@ def _call(words: list[str]) -> list[str]:
 
 
 def measurements(page: str) -> Iterator[tuple[str, str]]:
-    """The name and the command of each measurement that the page shows."""
+    """Yield the name and the command of each measurement on the page."""
     for block in _MEASURED.finditer(page):
         yield block["name"], block["command"]
 
 
 def with_measurement(page: str, name: str, printed: str) -> str:
-    """The page with what was printed in the blocks of that name."""
+    """Return the page with the printed text in the blocks of this name."""
 
     def filled(block: re.Match[str]) -> str:
         if block["name"] != name:

@@ -1,4 +1,4 @@
-"""Draws docs/report.png: the verdict on the page of two runs.
+"""Draw docs/report.png: the verdict on the page of two runs.
 
 `python docs/picture.py BASELINE.run.json OTHER.run.json`, after `make test-browser` has installed
 the browser.
@@ -21,7 +21,7 @@ WIDTH = 1160
 
 
 def draw(records: list[str]) -> None:
-    """Take the picture of the page of these records."""
+    """Take a picture of the page of these records."""
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as driver:
         path = Path(folder, "page.html")
         path.write_text(report_page([load_run(record) for record in records]), encoding="utf-8")

@@ -1,6 +1,6 @@
-"""Writes the JSON Schemas that ship with the packages, made from the types they describe.
+"""Write the JSON Schemas that ship with the packages from the types they describe.
 
-`python docs/schemas.py` after a change of those types; tests compare.
+Run `python docs/schemas.py` after a change of those types; a test compares.
 """
 
 from pathlib import Path

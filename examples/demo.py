@@ -1,6 +1,6 @@
-"""Run both benchmarks on what ships in the package, and end with what they show: `make demo`.
+"""Run both benchmarks on the bundled data, and summarise the results: `make demo`.
 
-Records and pages go to the folder that is given, notes of the commands to `demo.log` there.
+Records and pages go to the given folder, the notes of the commands to `demo.log` there.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from truemark.pages.report import comparable_groups
 from truemark.summary import Summary, macro_f1
 
 MODELS = ("nano", "small", "base")
-READERS = ("world", "base")  # of talks in other languages
+READERS = ("world", "base")  # models for talks in other languages
 
 
 def run(program: str, *arguments: str, folder: Path) -> str:
@@ -40,7 +40,7 @@ def show(step: str, program: str, *arguments: str, folder: Path, lines: int | No
 
 
 def verdict_on_models(folder: Path, condition: str) -> str:
-    """Say which model to take, as the page does."""
+    """Return which model to choose, as the page says."""
     ending = "run.json" if condition == "written" else f"{condition}.run.json"
     runs = [load_run(folder / f"{model}.{ending}") for model in MODELS]
     (group,) = comparable_groups(runs)
@@ -48,7 +48,7 @@ def verdict_on_models(folder: Path, condition: str) -> str:
 
 
 def verdict_on_languages(folder: Path) -> str:
-    """Give the mean F1 over the languages for each model."""
+    """Return the mean F1 over the languages for each model."""
     means = []
     for model in READERS:
         summary = summarise(load_run(folder / f"{model}.run.json"))

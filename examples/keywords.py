@@ -1,4 +1,4 @@
-"""A benchmark of one's own in forty lines: keyword extraction, measured, recorded, compared.
+"""Your own benchmark in forty lines: keyword extraction, measured, recorded, compared.
 
 `python examples/keywords.py OUT` scores two extractors and writes a record for each. Then:
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from truemark import Finding, Mark, Run, ScoringRules, System, Unit, write_run
 
-# What is true stands in brackets, which are removed before an extractor sees the text.
+# The true names are in brackets, which are removed before an extractor sees the text.
 NOTICES = {
     "bridge": "Mr [Okafor] says that the bridge closes on Monday. Ask [Lena Prinz] for a pass.",
     "choir": "Dr [Anna Weil] leads the choir now. Bring your voice, says [Tom Hale].",

@@ -1,1 +1,1 @@
-"""What tests and benchmarks share: servers on loopback and small ONNX models."""
+"""Code that tests and benchmarks share: servers on loopback, made-up runs, small ONNX models."""

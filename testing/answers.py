@@ -16,7 +16,7 @@ MODEL = "gemini-2.5-pro"
 
 
 def recorded_answer(transcript_path: Path) -> str | None:
-    """The sidecar's `mock_llm_response` as the text a model would have sent; None without one."""
+    """Return the sidecar's `mock_llm_response` as a model would have sent it, if there is one."""
     path = transcript_path.with_name(transcript_path.stem + SIDECAR_SUFFIX)
     answer = json.loads(read_text(path)).get("mock_llm_response")
     if answer is None or isinstance(answer, str):
@@ -25,14 +25,14 @@ def recorded_answer(transcript_path: Path) -> str | None:
 
 
 def store_answer(path: Path, answer: Recorded) -> None:
-    """Adds one answer to a recording."""
+    """Add an answer to a recording."""
     jsonlines.append(path, recorded_fields(answer))
 
 
 def record_answers(
     path: Path, samples: Iterable[Sample], answer_of: Callable[[Sample], str]
 ) -> None:
-    """A recording with the answer of one model to every sample, as a run would have stored it."""
+    """Write a recording of one model's answers to every sample, as a run would store it."""
     with jsonlines.Appender(path) as file:
         for number, sample in enumerate(samples):
             line = Recorded(

@@ -1,4 +1,4 @@
-"""Records as a benchmark of calendar extraction writes them, made up by seed."""
+"""Make up records of the calendar extraction benchmark, by seed."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ _KINDS = (
 
 
 def calendar_run(name: str, skill: float, *, seed: int = 5, repeats: int = 1) -> Run:
-    """A run over the bundled conversations."""
+    """Make up a run over the bundled conversations."""
     chance = random.Random(seed)
     units: list[Unit] = []
     findings: list[Finding] = []
     folder = SOURCE / "cal_ai" / "samples"
     for path in sorted(folder.rglob("*.txt")):
         for repeat in range(repeats):
-            unit, own = _conversation(path, chance, skill, repeat)
+            unit, mistakes = _conversation(path, chance, skill, repeat)
             units.append(unit)
-            findings += own
+            findings += mistakes
     return Run(
         tool="cal_ai",
         version="0.1.0",

@@ -19,7 +19,7 @@ from types import TracebackType
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What to send: whole, in drips, cut off, without end, or nothing at all.
+    """What to send: complete, slowly, cut off, endless, or nothing at all.
 
     `head` replaces the status line and the headers; `length` is the Content-Length claimed.
     """
@@ -57,7 +57,7 @@ class Answer:
 
 
 def gzip_bomb(megabytes: int) -> bytes:
-    """Spaces, packed to a thousandth; the stream has no end, for nobody should get there."""
+    """Return spaces packed to a thousandth, as a stream without an end."""
     packer = zlib.compressobj(9, zlib.DEFLATED, 31)
     head = packer.compress(b" ") + packer.flush(zlib.Z_FULL_FLUSH)
     megabyte = packer.compress(b" " * 1_000_000) + packer.flush(zlib.Z_FULL_FLUSH)
@@ -70,9 +70,9 @@ def packed(body: bytes) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class Behind:
-    """A good server, to which the first `good` requests are passed on; the rest only if `all_`.
+    """A good server, which gets the first `good` requests, or all of them with `all_`.
 
-    With `all_` the good server does what it is asked, and only its answers are lost.
+    With `all_`, the good server executes every request, and only its answers are lost.
     """
 
     port: int
@@ -81,7 +81,7 @@ class Behind:
 
 
 class HostileServer:
-    """Serves the answer from background threads for the length of a `with` block."""
+    """Serves the answer from background threads during a `with` block."""
 
     def __init__(self, answer: Answer, behind: Behind | None = None) -> None:
         self.answer = answer
@@ -140,7 +140,7 @@ class HostileServer:
 
 
 def _passed_on(request: bytes, port: int) -> bytes:
-    """What the server at the port answers, as an answer after which the connection ends."""
+    """Forward the request to the port; return the answer, changed to close the connection."""
     with socket.create_connection(("127.0.0.1", port)) as connection:
         connection.sendall(request)
         first, _, rest = _message(connection).partition(b"\r\n")
@@ -148,7 +148,7 @@ def _passed_on(request: bytes, port: int) -> bytes:
 
 
 def _message(connection: socket.socket) -> bytes:
-    """A request or an answer as it came, with its body where a length is given."""
+    """Read a request or an answer, with its body if it has a length."""
     data = b""
     while b"\r\n\r\n" not in data:
         piece = connection.recv(65_536)

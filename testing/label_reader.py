@@ -1,8 +1,7 @@
-"""A reader at a label page who knows the truth: `python label_reader.py TRUTH.json ADDRESS`.
+"""Label texts with known truth, in place of a person: `python label_reader.py TRUTH.json ADDRESS`.
 
-Set as `BROWSER`, it is opened by `sat-bench label` and `cal-ai label` as a browser would be. It
-marks every text that the truth names, looks at every place, and then ends the command as Ctrl-C
-would.
+Set as `BROWSER`, this script is opened by `sat-bench label` and `cal-ai label` like a browser. It
+marks every text in the truth, visits every place, and then ends the command as Ctrl-C would.
 """
 
 from __future__ import annotations

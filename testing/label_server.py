@@ -1,4 +1,4 @@
-"""A label command as a process, requests to its server, conversations for it."""
+"""Run a label command as a process, send requests to its server, and copy conversations for it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ WAIT_S = 60
 
 
 def copy_conversation(name: str, folder: Path) -> None:
-    """Copies a bundled conversation; its file says that it took place on a certain evening."""
+    """Copy a bundled conversation; the time of its file is a certain evening."""
     copied = shutil.copy(bundled_folder() / "crud" / f"{name}.txt", folder)
     evening = datetime(2025, 9, 1, 18, 40).timestamp()
     os.utime(copied, (evening, evening))
@@ -32,20 +32,20 @@ def copy_conversation(name: str, folder: Path) -> None:
 
 @contextmanager
 def label_server(module: str, *arguments: str) -> Iterator[tuple[str, subprocess.Popen[str]]]:
-    """The address of a label command, and its process; Ctrl-C ends it."""
+    """Start a label command; yield its address and process, and end it by Ctrl-C."""
     command = [sys.executable, "-m", module, "label", *arguments]
     with subprocess.Popen(
         command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
     ) as process:
         assert process.stderr is not None
-        said = []
+        lines = []
         try:
             while line := process.stderr.readline():
-                said.append(line)
+                lines.append(line)
                 if address := re.search(r"http://\S+", line):
                     break
             else:
-                raise AssertionError("".join(said))
+                raise AssertionError("".join(lines))
             yield address[0], process
             process.send_signal(signal.SIGINT)
             process.wait(timeout=WAIT_S)
@@ -61,12 +61,12 @@ def request(
     headers: Mapping[str, str] | None = None,
     timeout_s: float = 10,
 ) -> tuple[int, bytes]:
-    """The status and the content of an answer; the headers are those of the page unless given."""
+    """Return the status and content of an answer; the default headers are those of the page."""
     parts = urlsplit(address)
-    own = {"Origin": f"http://{parts.netloc}", "Content-Type": "application/json"}
+    defaults = {"Origin": f"http://{parts.netloc}", "Content-Type": "application/json"}
     connection = HTTPConnection(parts.netloc, timeout=timeout_s)
     try:
-        connection.request(method, parts.path + path, body, {**own, **(headers or {})})
+        connection.request(method, parts.path + path, body, {**defaults, **(headers or {})})
         answer = connection.getresponse()
         return answer.status, answer.read()
     finally:
@@ -74,13 +74,13 @@ def request(
 
 
 def call(address: str, method: str, path: str, body: object = None, timeout_s: float = 10) -> Any:
-    """What the server answers, read as JSON."""
+    """Return the JSON that the server answers."""
     sent = None if body is None else json.dumps(body).encode()
     return json.loads(request(address, method, path, sent, timeout_s=timeout_s)[1])
 
 
 def opened(address: str, number: int) -> Any:
-    """The state of a text once its draft is made; an error where it cannot be opened."""
+    """Wait for the draft of a text and return its state, or the error if it cannot be opened."""
     state = call(address, "GET", f"texts/{number}")
     while state.get("drafting"):
         time.sleep(0.02)

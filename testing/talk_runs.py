@@ -1,4 +1,4 @@
-"""Records as a benchmark of sentence ends writes them, made up by seed."""
+"""Make up records of the sentence segmentation benchmark, by seed."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _PAUSE = re.compile(r"[,;:](?=\s)")
 
 @dataclass(frozen=True, slots=True)
 class Talk:
-    """A talk with its true sentence ends and the probability at each place that could be one."""
+    """A talk with its true sentence ends, and the probability at each possible end."""
 
     name: str
     text: str
@@ -38,32 +38,32 @@ class Talk:
 
 
 def talk(name: str, text: str, skill: float, seed: int, language: str = "en") -> Talk:
-    """A talk as a segmenter of that skill (0 to 1) sees it."""
+    """Make up the answer of a segmenter of this skill (0 to 1) to a talk."""
     import numpy as np
 
     chance = random.Random(seed)
-    truth = tuple(found.end() for found in _END.finditer(text))
+    truth = tuple(match.end() for match in _END.finditer(text))
     scores: dict[int, float] = {}
     for place in truth:
         high = chance.random() < skill
         scores[place] = chance.betavariate(9, 1) if high else chance.betavariate(1, 4)
-    for found in _PAUSE.finditer(text):
+    for match in _PAUSE.finditer(text):
         low = chance.random() < skill
-        scores[found.end()] = chance.betavariate(1, 12) if low else chance.betavariate(4, 3)
+        scores[match.end()] = chance.betavariate(1, 12) if low else chance.betavariate(4, 3)
     places = sorted(scores)
     scored = ScoredPositions(np.array(places), np.array([scores[place] for place in places]))
     return Talk(name, text, truth, scored, language)
 
 
 def talks_run(name: str, skill: float, *, seed: int = 1, tolerance: int = 0) -> Run:
-    """A run over the bundled talks."""
+    """Make up a run over the bundled talks."""
     folder = SOURCE / "sat_bench" / "bundled" / "talks"
     texts = {path.stem: _body(path) for path in sorted(folder.glob("*.txt"))}
-    heard = [
+    talks = [
         talk(title, text, skill, seed + number, "en" if number % 3 else "en-GB")
         for number, (title, text) in enumerate(texts.items())
     ]
-    return run_of_talks(name, heard, tolerance)
+    return run_of_talks(name, talks, tolerance)
 
 
 def _body(path: Path) -> str:
@@ -71,10 +71,10 @@ def _body(path: Path) -> str:
 
 
 def run_of_talks(name: str, talks: Sequence[Talk], tolerance: int) -> Run:
-    """The record that measuring these talks gives."""
+    """Make the record of these talks."""
     rules = ScoringRules(empty=0, threshold=0.3, own_threshold=0.5, tolerance=tolerance)
-    measured = [_measured(one, rules) for one in talks]
-    groups = [one.group for one in talks]
+    measured = [_measured(talk, rules) for talk in talks]
+    groups = [talk.group for talk in talks]
     curves = [curve_of(scored, truth, tolerance) for scored, truth in groups]
     held_out = None
     if len(curves) > 1:
@@ -82,9 +82,9 @@ def run_of_talks(name: str, talks: Sequence[Talk], tolerance: int) -> Run:
         counts = total(point.counts for point in points)
         held_out = HeldOut(counts.tp, counts.fp, counts.fn, "leave one out")
     claims = [
-        (score, position in one.truth)
-        for one in talks
-        for position, score in zip(one.scored.positions, one.scored.scores, strict=True)
+        (score, position in talk.truth)
+        for talk in talks
+        for position, score in zip(talk.scored.positions, talk.scored.scores, strict=True)
     ]
     return Run(
         tool="sat-bench",
@@ -95,7 +95,7 @@ def run_of_talks(name: str, talks: Sequence[Talk], tolerance: int) -> Run:
         signature={"data": "8c1f0e6a9b42", "rules": "sentence ends", "tolerance": str(tolerance)},
         scoring=rules,
         units=tuple(unit for unit, _ in measured),
-        findings=tuple(finding for _, own in measured for finding in own),
+        findings=tuple(finding for _, mistakes in measured for finding in mistakes),
         curve=thinned(sum_curves(curves), rules),
         tolerances=over_tolerances(groups, 0.3, (0, 1, 2, 3, 5, 8, 13)),
         held_out=held_out,
@@ -104,21 +104,21 @@ def run_of_talks(name: str, talks: Sequence[Talk], tolerance: int) -> Run:
     )
 
 
-def _measured(one: Talk, rules: ScoringRules) -> tuple[Unit, list[Finding]]:
+def _measured(talk: Talk, rules: ScoringRules) -> tuple[Unit, list[Finding]]:
     tolerance = int(rules.tolerance or 0)
     threshold = rules.threshold or 0.0
-    marks = position_marks(one.group, threshold, tolerance, 0.01)
+    marks = position_marks(talk.group, threshold, tolerance, 0.01)
     roles = [mark.role for mark in marks]
     counts = Counts(*(roles.count(role) for role in ("found", "invented", "missed")))
-    findings = [_in_context(one, mark, marks) for mark in marks if _is_mistake(mark)]
+    findings = [_in_context(talk, mark, marks) for mark in marks if _is_mistake(mark)]
     unit = Unit(
-        one.name,
+        talk.name,
         counts.tp,
         counts.fp,
         counts.fn,
-        group={"language": one.language, "length": "short" if len(one.text) < 6_000 else "long"},
-        seconds=0.1 + len(one.text) / 40_000,
-        text=one.text,
+        group={"language": talk.language, "length": "short" if len(talk.text) < 6_000 else "long"},
+        seconds=0.1 + len(talk.text) / 40_000,
+        text=talk.text,
         marks=marks,
     )
     return unit, findings
@@ -128,27 +128,27 @@ def _is_mistake(mark: Mark) -> bool:
     return mark.role in ("invented", "missed")
 
 
-def _in_context(one: Talk, mark: Mark, marks: Sequence[Mark]) -> Finding:
-    start, end = max(0, mark.start - _AROUND), min(len(one.text), mark.start + _AROUND)
-    inside = [own for own in marks if start <= own.start <= end]
-    near = {own.start: own.probability for own in marks if own.probability is not None}
+def _in_context(talk: Talk, mark: Mark, marks: Sequence[Mark]) -> Finding:
+    start, end = max(0, mark.start - _AROUND), min(len(talk.text), mark.start + _AROUND)
+    inside = [other for other in marks if start <= other.start <= end]
+    near = {other.start: other.probability for other in marks if other.probability is not None}
     return Finding(
         kind=mark.role,
-        unit=one.name,
-        text=one.text[start:end],
+        unit=talk.name,
+        text=talk.text[start:end],
         offset=start,
         at=mark.start - start,
         marks=tuple(
-            replace(own, start=own.start - start, end=own.end - start)
-            for own in inside
-            if own.role != "candidate"
+            replace(other, start=other.start - start, end=other.end - start)
+            for other in inside
+            if other.role != "candidate"
         ),
         probability=near.get(mark.start),
     )
 
 
 def large_run(findings: int = 10_000) -> Run:
-    """A run with so many findings, in a hundred groups' worth of talks."""
+    """Make up a run with this many findings, in 250 talks."""
     sentences = ("We crossed the river at dawn", "nobody spoke", "the ferry was late, as ever")
     chance = random.Random(3)
     text = ". ".join(chance.choice(sentences) for _ in range(5)) + "."
@@ -157,7 +157,7 @@ def large_run(findings: int = 10_000) -> Run:
         for n in range(250)
     ]
     place = text.find(".") + 1
-    made = tuple(
+    mistakes = tuple(
         Finding(
             ("invented", "missed", "doubled", "split number")[number % 4],
             f"talk {number % 250:03}",
@@ -170,6 +170,6 @@ def large_run(findings: int = 10_000) -> Run:
     return replace(
         talks_run("large", 0.9),
         units=tuple(units),
-        findings=made,
+        findings=mistakes,
         system=System("large", "made up"),
     )

@@ -1,4 +1,4 @@
-"""Texts whose sentence ends by wtpsplit-lite are stored beside the tests."""
+"""Texts for which the sentence ends of wtpsplit-lite are stored with the tests."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ TEXTS = (
 
 
 def long_text() -> str:
-    """The first bundled talks on one line."""
+    """Return the first bundled talks on one line."""
     bodies = [
         path.read_text(encoding="utf-8").split("\n\n", 1)[1]
         for path in sorted(BUNDLED_CORPUS.glob("*.txt"))
@@ -37,7 +37,7 @@ def long_text() -> str:
 
 
 def write_lookup_model(path: Path, tokenizer: Path) -> Path:
-    """A model with a logit of its own for each piece, as many above 0 as below, equal anywhere."""
+    """Write a model with a fixed logit for each piece, as many above 0 as below."""
     pieces = Tokenizer(tokenizer).highest_id + 1
     table = np.random.default_rng(7).choice([-3.0, -1.0, 1.0, 3.0], (pieces, 1))
     return write_table_model(path, table.astype(np.float32))
