@@ -668,7 +668,7 @@ class FlagParser(Parser):
                 canonical[-1] += f"={argument}"
             elif argument.startswith("-") and argument not in ("-", "--"):
                 name, equals, value = argument.partition("=")
-                name = self._known(name)
+                name = self._flag_name(name)
                 if equals and name not in self._valued:
                     self._switch(canonical, name, value)
                 else:
@@ -688,7 +688,7 @@ class FlagParser(Parser):
         else:
             canonical[:] = [argument for argument in canonical if argument != name]
 
-    def _known(self, name: str) -> str:
+    def _flag_name(self, name: str) -> str:
         single = name[1:] if name.startswith("--") else name
         if single not in self._names:
             self.error(f"unknown flag {name}{did_you_mean(single, self._names)}")

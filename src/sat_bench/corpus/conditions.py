@@ -67,7 +67,7 @@ def _change(talk: Talk, condition: Condition) -> Callable[[str], str]:
             return bare
         case "asr":
             recogniser = Recogniser(talk)
-            return lambda sentence: recogniser.heard(bare(spoken(sentence)))
+            return lambda sentence: recogniser.recognise(bare(spoken(sentence)))
         case _:
             assert_never(condition)
 

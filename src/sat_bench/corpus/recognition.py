@@ -85,7 +85,7 @@ class Recogniser:
         for word in sorted({word for word in talk.text.lower().split() if word.isalpha()}):
             self._by_initial.setdefault(word[0], []).append(word)
 
-    def heard(self, sentence: str) -> str:
+    def recognise(self, sentence: str) -> str:
         """Return a bare sentence with some words replaced, repeated or preceded by a filler."""
         return " ".join(word for spoken in sentence.split() for word in self._words(spoken))
 
