@@ -50,7 +50,8 @@ def _restored(stored: Arrays) -> Arrays:
 
 def write_small(arrays: Arrays, path: Path) -> None:
     """Write all arrays to one compressed file, matrices in eight bits."""
-    np.savez_compressed(path, **small(arrays))
+    stored: dict[str, Any] = small(arrays)
+    np.savez_compressed(path, **stored)
 
 
 def read_small(path: Path) -> Arrays:

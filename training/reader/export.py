@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import onnx
 import torch
 from torch import Tensor, nn
 
@@ -92,6 +93,9 @@ def export(reader: Reader, path: Path) -> None:
             per_channel=True,
             op_types_to_quantize=["MatMul", "Gemm"],
         )
+    model = onnx.load(path)
+    del model.graph.value_info[:]  # shapes that the runtime works out itself
+    onnx.save(model, path)
 
 
 def _sample() -> dict[str, Tensor]:
