@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import numpy.typing as npt
 
+from cal_ai.extractors.reader.activities import kinds
 from cal_ai.extractors.reader.marks import IntArray
 from cal_ai.extractors.reader.patterns import small, words
 from cal_ai.extractors.reader.spans import kind_of
@@ -81,8 +82,8 @@ def alike(title: str, other: str) -> bool:
 
 
 def with_whom(title: str, others: Sequence[str]) -> str:
-    """Add the one other person to a title where calendars do ("Lunch with Bob")."""
-    if len(others) != 1 or not kind_of(title).shared or others[0].lower() in title.lower():
+    """Add the one other person to a title that is only an activity ("Lunch with Bob")."""
+    if len(others) != 1 or small(title) not in kinds() or not kind_of(title).shared:
         return title
     return f"{title} with {others[0]}"
 
