@@ -1,1 +1,1 @@
-"""Conversations: one module for each form that they are written in."""
+"""Conversations, with one module for each form that they are written in."""

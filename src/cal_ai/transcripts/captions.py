@@ -1,4 +1,4 @@
-"""What Zoom and Teams save as text: a line with name and time, and below it the words.
+"""Captions that Zoom and Teams save as text: a line with name and time, and the words below it.
 
 [Alice Smith] 10:01:22        Alice Smith   0:03        Alice Smith
 Shall we meet on Friday?      Shall we meet?            0:03
@@ -33,7 +33,7 @@ def find_starts(lines: Sequence[str]) -> list[Start]:
 
 
 def without_headings(lines: Sequence[str], starts: Sequence[Start]) -> list[str]:
-    """Blank the lines that hold only a name, which would be taken for words."""
+    """Blank the lines with names and times, which would be taken for words."""
     blanked = list(lines)
     for start in starts:
         blanked[start.place] = ""
@@ -43,6 +43,6 @@ def without_headings(lines: Sequence[str], starts: Sequence[Start]) -> list[str]
 
 
 def _is_heading(lines: Sequence[str], place: int) -> bool:
-    """Whether the line is a name on its own, at the beginning of a block."""
+    """Whether the line holds nothing but a name."""
     name = lines[place]
     return bool(name) and name[0].isalpha() and is_name(name) and name[-1] not in ".!?,;:"

@@ -6,10 +6,8 @@ The chat of a Zoom meeting has it as `10:01:22 From Alice to Everyone: text`.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
-from cal_ai.transcripts.conversation import Start
-from cal_ai.transcripts.names import speaker_of
+from cal_ai.transcripts import names
 
 FORM = "[10:01] Name: text"
 TIME = r"\d{1,2}:\d{2}(?::\d{2})?(?:[.,]\d{1,3})?(?:\s?[AaPp]\.?[Mm]\.?)?"
@@ -21,15 +19,12 @@ _STAMP = re.compile(
 _CHAT = re.compile(r"From\s+(.+?)(?:\s+[Tt]o\s+[^:：]+)?\s*[:：]")
 
 
-def find_starts(lines: Sequence[str]) -> list[Start]:
-    starts = []
-    for place, line in enumerate(lines):
-        stamp = _STAMP.match(line)
-        if stamp is None:
-            continue
-        rest = line[stamp.end() :]
-        if chat := _CHAT.match(rest):
-            starts.append(Start(place, chat[1].strip(), rest[chat.end() :]))
-        elif said := speaker_of(rest):
-            starts.append(Start(place, *said))
-    return starts
+def speaker_of(line: str) -> tuple[str, str] | None:
+    """Split a line into speaker and words; None where it begins with no time and name."""
+    stamp = _STAMP.match(line)
+    if stamp is None:
+        return None
+    rest = line[stamp.end() :]
+    if chat := _CHAT.match(rest):
+        return chat[1].strip(), rest[chat.end() :]
+    return names.speaker_of(rest)

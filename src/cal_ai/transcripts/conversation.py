@@ -1,4 +1,4 @@
-"""Conversations: who says what."""
+"""A conversation as utterances, and how they are put together from the lines of a file."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ class Utterance(NamedTuple):
 class Transcript:
     """The utterances of a conversation, and how its file was read.
 
-    `skipped_lines` are the numbers of lines that belong to nobody; `language` is what a line
-    `# Language:` says.
+    `skipped_lines` are the numbers of the lines that belong to no speaker; `language` is the value
+    of a line `# Language:`.
     """
 
     utterances: tuple[Utterance, ...]
@@ -31,21 +31,20 @@ class Transcript:
     language: str | None = None
 
     def as_text(self) -> str:
-        """Write the conversation, one `[Speaker]: words` line per utterance."""
+        """Return the conversation with one line `[Speaker]: words` per utterance."""
         return "\n".join([f"[{speaker}]: {words}" for speaker, words, _ in self.utterances])
 
     @property
     def speakers(self) -> tuple[str, ...]:
-        """Everyone who says something, in the order of their first words."""
+        """All speakers, in the order in which they first speak."""
         return tuple(dict.fromkeys(utterance.speaker for utterance in self.utterances))
 
     def has_speaker(self, owner: str) -> bool:
-        """Whether someone of this name says something."""
         return any(same_person(speaker, owner) for speaker in self.speakers)
 
 
 def same_person(speaker: str, owner: str) -> bool:
-    """Whether both are names of one person: the whole name, or a first name that is part of it."""
+    """Whether both may name one person: equal names, or a first name that is part of the other."""
     spoken, wanted = speaker.casefold().split(), owner.casefold().split()
     return spoken == wanted or bool(
         wanted and spoken and (wanted[0] in spoken or spoken[0] in wanted)
@@ -55,7 +54,7 @@ def same_person(speaker: str, owner: str) -> bool:
 class Start(NamedTuple):
     """A line at which someone begins to speak, and the words on it.
 
-    Without a speaker the line, and those that continue it, belong to nobody.
+    If the speaker is None, the line and those that continue it are skipped.
     """
 
     place: int
@@ -73,18 +72,17 @@ def bare(line: str) -> str:
 
 
 def language_line(line: str) -> str | None:
-    """Return what a line `# Language: NAME` says; None for any other line."""
+    """Return the name in a line `# Language: NAME`; None for any other line."""
     match = _LANGUAGE.fullmatch(bare(line))
     return match[1].strip() if match else None
 
 
 def gather(lines: Sequence[str], starts: Sequence[Start], form: str) -> Transcript:
-    """Make utterances of the lines from each start to the next.
+    """Join the lines from each start to the next into an utterance.
 
-    Blank lines are skipped, a line without a start continues the utterance before it, and a
-    speaker who says nothing leaves no utterance.
+    Blank lines and speakers without words are left out.
     """
-    names: dict[str, str] = {}  # one string for all that a speaker says
+    names: dict[str, str] = {}  # so that all utterances of a speaker share one string
     first = starts[0].place if starts else len(lines)
     languages = {place: language_line(lines[place]) for place in range(first)}
     skipped = [place for place in range(first) if bare(lines[place]) and not languages[place]]

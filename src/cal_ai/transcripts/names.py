@@ -1,11 +1,8 @@
-"""The form `Name: text`, and what may be a name where no bracket says so."""
+"""The form `Name: text`, and how a name is recognised without brackets."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-
-from cal_ai.transcripts.conversation import Start
 
 FORM = "Name: text"
 _LONGEST_NAME = 50
@@ -15,23 +12,15 @@ _SPEAKER = re.compile(
     r"\s*[:：](?!//|\d\d\b)"  # neither an address nor a time of day
 )
 _PARTICLES = re.compile("al|and|ben|bin|da|de|del|den|der|di|du|la|le|of|van|von|y|zu")
-# Words before a colon that begin a remark or a heading, not what someone says.
+# Words before a colon that begin a remark or a heading and are not names.
 _NO_NAME = re.compile(
     "action items|address|agenda|attendees|cc|date|fyi|https?|link|location|meeting|notes?"
     "|participants|place|ps|re|subject|summary|time|title|todo|topic|url|when|where"
 )
 
 
-def find_starts(lines: Sequence[str]) -> list[Start]:
-    starts = []
-    for place, line in enumerate(lines):
-        if said := speaker_of(line):
-            starts.append(Start(place, *said))
-    return starts
-
-
 def speaker_of(line: str) -> tuple[str, str] | None:
-    """Split `Name: text` into both; None where what stands before the colon is no name."""
+    """Split a line into speaker and words; None where no name stands before a colon."""
     match = _SPEAKER.match(line)
     if match is None or not is_name(match[1]):
         return None
@@ -39,10 +28,7 @@ def speaker_of(line: str) -> tuple[str, str] | None:
 
 
 def is_name(text: str) -> bool:
-    """Whether this may be a name: one word, or a few that begin with capitals.
-
-    Scripts without capitals are taken as they are.
-    """
+    """Whether this may be a name: one word, or a few words none of which begins in lower case."""
     words = text.split()
     if not 0 < len(words) <= _MOST_WORDS or _NO_NAME.fullmatch(text.casefold().strip()):
         return False

@@ -1,9 +1,9 @@
-"""From a file to a conversation; the form is decided for each file."""
+"""Read a conversation from a file and recognise the form that it is written in."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from cal_ai.transcripts import brackets, captions, clock, names, webvtt, whatsapp
@@ -17,31 +17,28 @@ LARGEST_TRANSCRIPT = 5_000_000
 """Bytes; more than a hundred hours of talk."""
 STANDARD_INPUT = Path("-")
 NOBODY_SPEAKS = "nobody speaks in it, expected lines like [Speaker]: words"
-# Among forms that find equally many speakers, the first is taken.
-_FORMS = (
-    (whatsapp.FORM, whatsapp.find_starts),
-    (clock.FORM, clock.find_starts),
-    (captions.FORM, captions.find_starts),
-    (names.FORM, names.find_starts),
-)
 
 
 def parse_transcript(text: str) -> Transcript:
     """Split a conversation into utterances.
 
-    With any line `[Name]: text` it is read in that form; else WebVTT by its first line, else the
-    form in which most lines name a speaker.
+    A single line `[Name]: text` settles the form, and so does the first line of WebVTT. Otherwise
+    the form counts in which most lines name a speaker.
     """
     lines = split_lines(text)
-    if starts := brackets.find_starts(lines):
+    if starts := _find_starts(lines, brackets.speaker_of):
         return gather(lines, starts, BRACKETS)
     if webvtt.is_webvtt(lines):
         words, starts = webvtt.read_cues(lines)
         return gather(words, starts, webvtt.FORM)
-    form, starts = max(
-        ((form, find_starts(lines)) for form, find_starts in _FORMS),
-        key=lambda reading: _speaker_count(reading[1]),
+    # Of forms in which equally many lines name a speaker, the first one is taken.
+    readings = (
+        (whatsapp.FORM, _find_starts(lines, whatsapp.speaker_of)),
+        (clock.FORM, _find_starts(lines, clock.speaker_of)),
+        (captions.FORM, captions.find_starts(lines)),
+        (names.FORM, _find_starts(lines, names.speaker_of)),
     )
+    form, starts = max(readings, key=lambda reading: _speaker_count(reading[1]))
     if not _speaker_count(starts):
         return gather(lines, (), BRACKETS)
     if form == captions.FORM:
@@ -49,19 +46,26 @@ def parse_transcript(text: str) -> Transcript:
     return gather(lines, starts, form)
 
 
+def _find_starts(
+    lines: Sequence[str], speaker_of: Callable[[str], tuple[str | None, str] | None]
+) -> list[Start]:
+    splits = enumerate(map(speaker_of, lines))
+    return [Start(place, *split) for place, split in splits if split is not None]
+
+
 def _speaker_count(starts: Sequence[Start]) -> int:
     return sum(start.speaker is not None for start in starts)
 
 
 def form_line(transcript: Transcript) -> str:
-    """Say in which form a conversation was read, and how many lines were left out."""
+    """Tell in which form a conversation was read, and how many lines were left out."""
     return f"read as {transcript.form}, {counted(len(transcript.skipped_lines), 'line')} left out"
 
 
 def foreign_language(transcript: Transcript) -> str | None:
-    """Name the language of a conversation that is not in English; None when not sure.
+    """Name the language of a conversation that is not in English; None for English or unsure.
 
-    What the file says of its language is believed.
+    A line `# Language:` is believed.
     """
     if transcript.language is not None:
         code = transcript.language.casefold()

@@ -22,7 +22,7 @@ def is_webvtt(lines: Sequence[str]) -> bool:
 def read_cues(lines: Sequence[str]) -> tuple[list[str], list[Start]]:
     """Return the lines with only the words of cues, and where each speaker begins.
 
-    Cues that follow each other and have the same speaker, or none, are one utterance.
+    A cue that has no speaker, or the same one as the cue before, continues the utterance.
     """
     words = [""] * len(lines)
     starts: list[Start] = []
@@ -40,7 +40,7 @@ def read_cues(lines: Sequence[str]) -> tuple[list[str], list[Start]]:
 
 
 def _voices(line: str) -> list[tuple[str | None, str]]:
-    """Split a line of a cue at its voices; before the first there may be words of nobody."""
+    """Split a line of a cue into speakers and words; words before the first tag may have none."""
     before, *parts = _VOICE.split(line)
     voices: list[tuple[str | None, str]] = []
     if said := _plain(before):

@@ -1,15 +1,13 @@
 """Chats that WhatsApp exports: a date and a time before each name.
 
 Android writes `31/12/25, 22:01 - Alice: text`, the iPhone `[31/12/25, 22:01:15] Alice: text`, and
-both write dates as the phone's country does. Notices of the program have no name and are left out.
+both write dates as is usual in the phone's country. Notices of WhatsApp have no name and are left
+out.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-
-from cal_ai.transcripts.conversation import Start
 
 FORM = "WhatsApp export"
 _DATE = r"\d{1,4}[./-]\s?\d{1,2}[./-]\s?\d{1,4}\.?"
@@ -26,16 +24,13 @@ _NOTICE = re.compile(
 )
 
 
-def find_starts(lines: Sequence[str]) -> list[Start]:
-    starts = []
-    for place, line in enumerate(lines):
-        stamp = _STAMP.match(line)
-        if stamp is None:
-            continue
-        rest = line[stamp.end() :]
-        speaker = _SPEAKER.match(rest + " ")
-        if speaker is None or _NOTICE.fullmatch(rest[speaker.end() :]):
-            starts.append(Start(place, None))
-        else:
-            starts.append(Start(place, speaker[1].strip("~ \u202f\xa0"), rest[speaker.end() :]))
-    return starts
+def speaker_of(line: str) -> tuple[str | None, str] | None:
+    """Split a line into speaker, None for a notice, and words; None without date and time."""
+    stamp = _STAMP.match(line)
+    if stamp is None:
+        return None
+    rest = line[stamp.end() :]
+    speaker = _SPEAKER.match(rest + " ")
+    if speaker is None or _NOTICE.fullmatch(rest[speaker.end() :]):
+        return None, ""
+    return speaker[1].strip("~ \u202f\xa0"), rest[speaker.end() :]
