@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from cal_ai.benchmark.mistakes import mistake_lines
 from cal_ai.benchmark.page import bullet, one_line_of, rank
-from cal_ai.benchmark.record import price_of
-from cal_ai.benchmark.report import Finished, SummaryCall, calibration_table, sample_counts
+from cal_ai.benchmark.record import TotalSpent, price_of
+from cal_ai.benchmark.report import Finished, calibration_table, sample_counts
 from cal_ai.benchmark.scoring import Result, Scored, event_scores
 from cal_ai.extractors.language_model import LanguageModelExtractor
 from truemark.command import note
@@ -53,10 +53,10 @@ _LINE_LENGTH = 600
 _DECORATION = re.compile(r"^(?:[#>*•\-\s]|\d{1,2}[.)]\s)+|[*:\s]+$")
 
 
-async def narrate(finished: Finished) -> tuple[list[Section], SummaryCall | None]:
-    """Ask the extractor's model to comment on the run; return its comment and the usage.
+async def narrate(finished: Finished) -> tuple[list[Section], TotalSpent | None]:
+    """Ask the extractor's model to comment on the run; return the comment and what it took.
 
-    A failure is noted, and replaces the comment.
+    If the call fails, the reason takes the place of the comment.
     """
     extractor = finished.plan.extractor
     if not finished.plan.summary:
@@ -75,7 +75,7 @@ async def narrate(finished: Finished) -> tuple[list[Section], SummaryCall | None
         sections, usage = _answer_sections(answer.text), answer.usage
     took_s = time.perf_counter() - begun_s
     cost = None if usage is None else price_of(extractor)(usage)
-    return sections, SummaryCall(usage, cost, took_s)
+    return sections, TotalSpent(1, usage, cost, (took_s,), took_s)
 
 
 def no_narrative(reason: str) -> list[Section]:

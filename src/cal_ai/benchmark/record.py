@@ -283,35 +283,41 @@ def _event_fields(
 
 
 @dataclass(frozen=True, slots=True)
-class Latency:
-    """Wall times of extractions in seconds; `total_s` adds up calls that ran side by side."""
-
-    total_s: float
-    mean_s: float
-    p50_s: float
-    p95_s: float
-
-
-@dataclass(frozen=True, slots=True)
 class TotalSpent:
-    """What several answers took together; tokens, cost and latency are None when unknown."""
+    """What several answers took together; tokens and cost are None where they are unknown.
+
+    `latencies_s` are the wall times of the answers that did not fail, and `total_s` is their sum,
+    although some ran side by side.
+    """
 
     count: int
     usage: Usage | None
     cost_usd: float | None
-    latency: Latency | None
+    latencies_s: tuple[float, ...] = ()
+    total_s: float = 0.0
+
+    @property
+    def latency(self) -> dict[str, float] | None:
+        """Total, mean, median and 95th percentile in seconds; None without an answer."""
+        if not self.latencies_s:
+            return None
+        p50_s, p95_s = (float(np.percentile(self.latencies_s, percent)) for percent in (50, 95))
+        mean_s = sum(self.latencies_s) / len(self.latencies_s)
+        return {"total_s": self.total_s, "mean_s": mean_s, "p50_s": p50_s, "p95_s": p95_s}
 
 
 def total_spent(results: Sequence[Result], price: Price) -> TotalSpent:
     """Add up what answers took; no answers took nothing."""
     if not results:
-        return TotalSpent(0, Usage(0, 0, 0, 0), 0.0, None)
+        return TotalSpent(0, Usage(0, 0, 0, 0), 0.0)
     answered = [result for result in results if not isinstance(result, Failed)]
+    latencies_s = tuple(result.spent.latency_s for result in answered)
     return TotalSpent(
         count=len(results),
         usage=total_usage(result.spent.usage for result in results),
         cost_usd=_total_cost(results, price),
-        latency=_latency([result.spent.latency_s for result in answered]),
+        latencies_s=latencies_s,
+        total_s=sum(latencies_s),
     )
 
 
@@ -328,10 +334,3 @@ def _total_cost(results: Sequence[Result], price: Price) -> float | None:
             return None
         costs.append(cost)
     return sum(costs) if costs else None
-
-
-def _latency(seconds: Sequence[float]) -> Latency | None:
-    if not seconds:
-        return None
-    p50_s, p95_s = (float(np.percentile(seconds, percent)) for percent in (50, 95))
-    return Latency(sum(seconds), sum(seconds) / len(seconds), p50_s, p95_s)

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from cal_ai.benchmark.asking import Plan
-from cal_ai.benchmark.record import Latency, TotalSpent, price_of, record_run, total_spent
+from cal_ai.benchmark.record import TotalSpent, price_of, record_run, total_spent
 from cal_ai.benchmark.scoring import Failed, Result, Scored, event_scores
 from truemark.comparison import Comparison
 from truemark.counts import Counts, Scores
@@ -35,21 +35,13 @@ NO_HEAD = ("", " ")
 """The columns of a table of names and values."""
 
 
-@dataclass(frozen=True, slots=True)
-class SummaryCall:
-    """What the call for the AI summary took; it is part of what the run spent."""
-
-    usage: Usage | None
-    cost_usd: float | None
-    latency_s: float
-
-
 # Without a repr: asyncio makes that of a task's result, which takes more memory than all samples.
 @dataclass(frozen=True, slots=True, repr=False)
 class Finished:
     """A run that has ended; `categories` are the scores of each category of samples.
 
-    `spent` is what this run took; what replayed answers once took is in `replayed`.
+    `spent` is what this run took, `replayed` what replayed answers took when they were recorded.
+    `summary_call` is the part of `spent` that the call for the AI summary took.
     """
 
     plan: Plan
@@ -60,7 +52,7 @@ class Finished:
     spent: TotalSpent
     replayed: TotalSpent | None
     comparison: Comparison | None = None
-    summary_call: SummaryCall | None = None
+    summary_call: TotalSpent | None = None
 
     @property
     def scores(self) -> Scores | None:
@@ -110,18 +102,15 @@ def _by_category(run: Run, results: Sequence[Result]) -> dict[str, Summary]:
     }
 
 
-def add_summary_call(finished: Finished, call: SummaryCall) -> Finished:
-    """Add the call for the AI summary to the usage of the run, which also shows it separately."""
+def add_summary_call(finished: Finished, call: TotalSpent) -> Finished:
+    """Add the call for the AI summary to what the run spent; it is also shown separately."""
     spent = finished.spent
     known = spent.cost_usd is not None and call.cost_usd is not None
-    latency = spent.latency
-    if latency is not None:
-        latency = replace(latency, total_s=latency.total_s + call.latency_s)
     total = replace(
         spent,
         usage=total_usage([spent.usage, call.usage]),
         cost_usd=(spent.cost_usd or 0.0) + (call.cost_usd or 0.0) if known else None,
-        latency=latency,
+        total_s=spent.total_s + call.total_s,
     )
     return replace(finished, spent=total, summary_call=call)
 
@@ -143,22 +132,27 @@ def text_summary(finished: Finished, report: Path) -> str:
 
 def json_facts(finished: Finished, report: Path) -> dict[str, object]:
     """Return the numbers for JSON, unrounded, with an object per answer."""
-    spent, replayed = finished.spent, finished.replayed
+    spent, replayed, call = finished.spent, finished.replayed, finished.summary_call
     return {
         **all_facts(run_sections(finished)),
         "mistakes": dict(_kind_counts(finished)),
         "targets": finished.targets and asdict(finished.targets),
         "tokens": spent.usage and asdict(spent.usage),
         "cost_usd": spent.cost_usd,
-        "latency": spent.latency and asdict(spent.latency),
-        "replayed": replayed and asdict(replayed),
-        "ai_summary": finished.summary_call and asdict(finished.summary_call),
+        "latency": spent.latency,
+        "replayed": replayed
+        and {"count": replayed.count, **_spent_facts(replayed), "latency": replayed.latency},
+        "ai_summary": call and {**_spent_facts(call), "latency_s": call.total_s},
         "wall_s": finished.run.seconds,
         "results": [_result_facts(result) for result in finished.results],
         "answers": _answers_path(finished),
         "record": report.with_suffix(SUFFIX),
         "report": report,
     }
+
+
+def _spent_facts(spent: TotalSpent) -> dict[str, object]:
+    return {"usage": spent.usage and asdict(spent.usage), "cost_usd": spent.cost_usd}
 
 
 def history_line(finished: Finished) -> dict[str, object]:
@@ -178,7 +172,7 @@ def history_line(finished: Finished) -> dict[str, object]:
         "recall": scores and scores.recall,
         "f1": scores and scores.f1,
         "clean": clean and clean.value,
-        "avg_latency_s": spent.latency and spent.latency.mean_s,
+        "avg_latency_s": spent.latency and spent.latency["mean_s"],
         "prompt_tokens": usage.prompt,
         "output_tokens": usage.output,
         "thinking_tokens": usage.thinking,
@@ -387,30 +381,29 @@ def _spent_rows(finished: Finished) -> Iterator[tuple[str, str]]:
     spent, replayed = finished.spent, finished.replayed
     yield "tokens", tokens_line(spent.usage)
     yield "cost", _cost(spent.cost_usd)
-    took = "nothing was asked" if replayed and spent.latency is None else _seconds(spent.latency)
+    took = "nothing was asked" if replayed and not spent.latencies_s else _seconds(spent)
     yield "latency", f"{took}; the samples took {finished.run.seconds:.2f} s"
     if (call := finished.summary_call) is not None:
         tokens, cost = tokens_line(call.usage), _cost(call.cost_usd)
-        yield "summary", f"{call.latency_s:.2f} s, tokens {tokens}, cost {cost}, counted above"
+        yield "summary", f"{call.total_s:.2f} s, tokens {tokens}, cost {cost}, counted above"
     if replayed is not None:
         answers = f"{replayed.count} of {len(finished.results)} answers"
         yield "replayed", f"{answers}, not asked for again"
         yield "tokens then", tokens_line(replayed.usage)
         yield "cost then", _cost(replayed.cost_usd)
-        yield "latency then", _seconds(replayed.latency)
+        yield "latency then", _seconds(replayed)
 
 
 def _cost(cost_usd: float | None) -> str:
     return "unknown" if cost_usd is None else f"${cost_usd:.4f}"
 
 
-def _seconds(latency: Latency | None) -> str:
+def _seconds(spent: TotalSpent) -> str:
+    latency = spent.latency
     if latency is None:
         return "unknown"
-    return (
-        f"total {latency.total_s:.2f} s, mean {latency.mean_s:.3f} s, p50 {latency.p50_s:.3f} s, "
-        f"p95 {latency.p95_s:.3f} s"
-    )
+    form = "total {total_s:.2f} s, mean {mean_s:.3f} s, p50 {p50_s:.3f} s, p95 {p95_s:.3f} s"
+    return form.format_map(latency)
 
 
 def _answers_path(finished: Finished) -> Path | None:
