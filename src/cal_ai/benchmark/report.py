@@ -118,6 +118,9 @@ def add_summary_call(finished: Finished, call: TotalSpent) -> Finished:
 def text_summary(finished: Finished, report: Path) -> str:
     """Show the numbers as text."""
     sections = [replace(section, heading="") for section in run_sections(finished)]
+    if finished.comparison is not None:
+        verdict = comparison_sections(finished.comparison)[1].sentences
+        sections.insert(-1, Section(sentences=verdict))  # above the calibration
     failed = finished.summary.failed
     rows = [*run_rows(finished)]
     rows += [("failed", f"{unit.id}: {unit.failed}") for unit in failed[:_FAILURES]]
@@ -204,9 +207,8 @@ def progress_line(number: int, of: int, result: Result) -> str:
 
 
 def run_sections(finished: Finished) -> list[Section]:
-    """Show what every form has: counts of samples, scores, comparison and repeats, calibration."""
+    """Show what text, JSON and Markdown have in common: counts, scores, repeats, calibration."""
     run, summary, comparison = finished.run, finished.summary, finished.comparison
-    verdict = comparison_sections(comparison)[1].sentences if comparison else ()
     about = {
         "extractor": finished.plan.extractor.name,
         "model": finished.plan.extractor.model,
@@ -240,9 +242,7 @@ def run_sections(finished: Finished) -> list[Section]:
     return [
         Section(sentences=[sample_counts(finished)], facts=about),
         Section("Scores", tables=[_score_table(finished)], facts=scores),
-        Section(
-            sentences=[_interval_line(summary), *_repeat_lines(summary), *verdict], facts=compared
-        ),
+        Section(sentences=[_interval_line(summary), *_repeat_lines(summary)], facts=compared),
         Section(
             "Calibration",
             tables=[calibration_table(finished)],
