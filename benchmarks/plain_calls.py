@@ -114,7 +114,7 @@ def _contents(sample: Sample) -> types.ContentListUnion:
 def main() -> None:
     _, url, folder = sys.argv[1:]
     client: Client = "gemini" if sys.argv[1] == "gemini" else "openai"
-    asyncio.run(LOOPS[client](url, load_samples(Path(folder)).samples))
+    asyncio.run(LOOPS[client](url, load_samples(Path(folder))))
 
 
 if __name__ == "__main__":

@@ -32,7 +32,7 @@ FIRST = f"from benchmarks.reader import first_call; print(first_call({FIRST_LINE
 
 def conversation(lines: int) -> Request:
     """Make a request of this many lines, with the calendar of the first sample that has one."""
-    samples = load_samples(bundled_folder()).samples
+    samples = load_samples(bundled_folder())
     utterances = (utterance for sample in samples for utterance in sample.transcript.utterances)
     request = next(sample.request for sample in samples if sample.request.context)
     return replace(request, transcript=Transcript(tuple(islice(utterances, lines))))

@@ -211,7 +211,7 @@ def _words(title: str) -> list[str]:
 
 
 def requests_of(folder: Path) -> list[Request]:
-    return [sample.request for sample in load_samples(folder).samples]
+    return [sample.request for sample in load_samples(folder)]
 
 
 def shares_changed(requests: Sequence[Request]) -> list[str]:

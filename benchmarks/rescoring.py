@@ -27,7 +27,7 @@ PADDING = 20_000
 
 def write_samples(folder: Path, count: int) -> None:
     """Write copies of the bundled samples, each with its number in the transcript."""
-    bundled = load_samples(bundled_folder()).samples
+    bundled = load_samples(bundled_folder())
     for number in range(count):
         source = bundled_folder() / f"{bundled[number % len(bundled)].id}.txt"
         target = folder / source.parent.name / f"{source.stem}_{number}.txt"
@@ -64,7 +64,7 @@ def main() -> None:
                 write_samples(work / folder, count)
             recording = work / f"recorded_{count}_{padding}.jsonl"
             answer_of = partial(padded_answer, work / folder, "x" * padding)
-            record_answers(recording, load_samples(work / folder).samples, answer_of)
+            record_answers(recording, load_samples(work / folder), answer_of)
             cost = rescore(work, folder, recording)
             least_mb = least_mb or cost.peak_mb
             each_kb = 1_000 * (cost.peak_mb - least_mb) / (count - FEW) if count > FEW else None

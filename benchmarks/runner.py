@@ -32,7 +32,7 @@ from benchmarks.processes import cost_of
 from benchmarks.timing import fastest
 from cal_ai.benchmark.asking import Plan, extract_all
 from cal_ai.benchmark.report import progress_line
-from cal_ai.benchmark.samples import Sample, SampleSet, bundled_folder, load_samples
+from cal_ai.benchmark.samples import Sample, bundled_folder, load_samples
 from cal_ai.benchmark.scoring import Result
 from cal_ai.benchmark.store import AnswerStore
 from cal_ai.extractors.language_model import GeminiClient, OpenAIClient
@@ -108,7 +108,7 @@ def command_seconds(client: Client, url: str, folder: Path, *flags: str) -> floa
 
 def copy_samples(folder: Path, count: int) -> None:
     """Copy this many of the bundled samples."""
-    for sample in load_samples(bundled_folder()).samples[:count]:
+    for sample in load_samples(bundled_folder())[:count]:
         for suffix in (".txt", ".expected.json"):
             target = folder / "samples" / f"{sample.id}{suffix}"
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -132,7 +132,8 @@ async def runner_loop(client: Client, url: str, samples: Sequence[Sample], outpu
 
     with (output / "progress").open("w", encoding="utf-8") as sink:
         plan = Plan(
-            samples=SampleSet(output, tuple(samples), ()),
+            folder=output,
+            samples=tuple(samples),
             extractor=extractor,
             output=output,
             started=started,
@@ -147,7 +148,7 @@ async def runner_loop(client: Client, url: str, samples: Sequence[Sample], outpu
 
 def overhead(client: Client, url: str, output: Path) -> tuple[object, ...]:
     """Return the goal, the seconds of the plain loop and of the runner, and their ratio."""
-    bundled = load_samples(bundled_folder()).samples
+    bundled = load_samples(bundled_folder())
     samples = [
         replace(bundled[number % len(bundled)], name=f"copy_{number}") for number in range(CALLS)
     ]

@@ -25,7 +25,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=10, help="runs of each, the fastest counts")
     rounds: int = parser.parse_args().rounds
-    sample = load_samples(bundled_folder()).samples[0]
+    sample = load_samples(bundled_folder())[0]
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         (folder / "quiet.py").write_text(QUIET, encoding="utf-8")

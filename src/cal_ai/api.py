@@ -51,8 +51,10 @@ def run_benchmark(
 
     Nothing is written: `truemark.write_run` keeps the record, `truemark.compare` compares it.
     """
+    path = Path(folder) if folder is not None else default_folder()
     plan = Plan(
-        samples=load_samples(Path(folder) if folder is not None else default_folder()),
+        folder=path,
+        samples=load_samples(path),
         extractor=_find_extractor(extractor),
         output=Path(),
         started=datetime.now().astimezone(),

@@ -9,7 +9,6 @@ from pathlib import Path
 from cal_ai.benchmark.asking import Plan
 from cal_ai.benchmark.record import total_spent
 from cal_ai.benchmark.report import Finished, finish
-from cal_ai.benchmark.samples import SampleSet
 from cal_ai.benchmark.scoring import Result
 from cal_ai.benchmark.store import AnswerStore
 from cal_ai.extractors.language_model import GeminiClient
@@ -23,7 +22,8 @@ def finished_run(*results: Result, cost_usd: float | None = None) -> Finished:
     store = AnswerStore(Path("reports"), STARTED)
     store.path = Path("reports/benchmark_2026-02-23T09-30-00.answers.jsonl")
     plan = Plan(
-        samples=SampleSet(Path("samples"), tuple(result.sample for result in results), ()),
+        folder=Path("samples"),
+        samples=tuple(result.sample for result in results),
         extractor=GeminiClient("no key", "gemini-2.5-pro"),
         output=Path("reports"),
         started=STARTED,

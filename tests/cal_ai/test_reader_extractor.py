@@ -102,7 +102,7 @@ def test_the_model_is_small() -> None:
 
 
 def test_the_bundled_samples_are_read_no_worse_than_before() -> None:
-    samples = [it for it in load_samples(bundled_folder()).samples if it.category == "crud"]
+    samples = [it for it in load_samples(bundled_folder()) if it.category == "crud"]
     results = [score(it, read_events(it.request), Spent(0.0, 1, None)) for it in samples]
     scored = [it for it in results if isinstance(it, Scored)]
     assert len(scored) == len(samples)

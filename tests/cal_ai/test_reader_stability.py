@@ -15,7 +15,7 @@ from cal_ai.extractors.protocol import Request
 from cal_ai.extractors.reader.extractor import read_events
 from cal_ai.extractors.reader.limits import read_relevant
 
-SAMPLES = {it.name: it for it in load_samples(bundled_folder()).samples if it.category == "crud"}
+SAMPLES = {it.name: it for it in load_samples(bundled_folder()) if it.category == "crud"}
 LUNCH = replace(SAMPLES["simple_lunch"].request, context=())
 THURSDAY = datetime(2026, 3, 5, 12, 30)
 NOW = THURSDAY - timedelta(days=2)

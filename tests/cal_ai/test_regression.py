@@ -27,7 +27,7 @@ from truemark.counts import total
 
 GOLDEN = Path(__file__).parent / "golden" / "replayed_counts.json"
 LEAST = {"crud": 15, "multi_speaker": 8, "adversarial": 8, "realistic": 8, "long": 6}
-SAMPLES = {sample.id: sample for sample in load_samples(bundled_folder()).samples}
+SAMPLES = {sample.id: sample for sample in load_samples(bundled_folder())}
 
 
 def replay(sample: Sample) -> Scored:
@@ -70,7 +70,9 @@ def test_there_are_enough_samples_of_every_kind() -> None:
 
 
 def test_samples_load_without_a_warning() -> None:
-    assert load_samples(bundled_folder()).warnings == ()
+    warnings: list[str] = []
+    load_samples(bundled_folder(), warnings=warnings)
+    assert warnings == []
 
 
 def test_recorded_answers_are_good_but_not_perfect() -> None:

@@ -25,7 +25,7 @@ def write_run(folder: Path, count: int, padding: int) -> None:
         write_sample(folder / "samples", f"c{number % 5}/s{number}", expected=(LUNCH,), text=text)
     wrong = {**GOT_LUNCH, "title": "Dinner", "reasoning": f"See line 3. {'x' * padding}"}
     raw = json.dumps({"events": [GOT_LUNCH, wrong]})
-    samples = load_samples(folder / "samples").samples
+    samples = load_samples(folder / "samples")
     record_answers(folder / "answers.jsonl", samples, lambda _: raw)
 
 

@@ -67,6 +67,7 @@ def run(
     """The results, the samples in the order in which they ended, and the extractor."""
     extractor, ended = Scripted(script), list[Result]()
     plan = Plan(
+        folder=folder / "samples",
         samples=load_samples(folder / "samples"),
         extractor=extractor,
         output=folder,
@@ -117,6 +118,7 @@ def test_an_answer_is_on_disk_before_the_sample_is_said_to_have_ended(tmp_path: 
         return lunch()
 
     plan = Plan(
+        tmp_path / "samples",
         load_samples(tmp_path / "samples"),
         Scripted(script),
         tmp_path,
@@ -186,6 +188,7 @@ def test_a_full_disk_stops_the_run_with_an_error_for_the_user(tmp_path: Path) ->
         return lunch()
 
     plan = Plan(
+        tmp_path / "samples",
         load_samples(tmp_path / "samples"),
         Scripted(script),
         tmp_path,
@@ -229,4 +232,4 @@ def test_the_signature_follows_the_samples(tmp_path: Path) -> None:
 
 
 def signature(folder: Path) -> dict[str, str]:
-    return run_signature(sample.digest for sample in load_samples(folder / "samples").samples)
+    return run_signature(sample.digest for sample in load_samples(folder / "samples"))

@@ -8,7 +8,7 @@ import pytest
 from testing.answers import recorded_answer
 
 from cal_ai.benchmark.samples import (
-    SampleSet,
+    Sample,
     bundled_folder,
     default_folder,
     load_samples,
@@ -27,8 +27,14 @@ def write(folder: Path, files: dict[str, str]) -> Path:
     return folder
 
 
-def ids(found: SampleSet) -> list[str]:
-    return [sample.id for sample in found.samples]
+def ids(samples: tuple[Sample, ...]) -> list[str]:
+    return [sample.id for sample in samples]
+
+
+def warnings_about(folder: Path) -> list[str]:
+    warnings: list[str] = []
+    load_samples(folder, warnings=warnings)
+    return warnings
 
 
 def test_the_category_is_the_first_folder_below_the_one_given(tmp_path: Path) -> None:
@@ -63,7 +69,7 @@ def test_the_request_has_the_sidecars_owner_time_and_context(tmp_path: Path) -> 
         "expected_events": [],
     }
     write(tmp_path, {"a/one.txt": "[Mei]: hello", "a/one.expected.json": json.dumps(truth)})
-    request = load_samples(tmp_path).samples[0].request
+    request = load_samples(tmp_path)[0].request
     assert (request.owner, request.now) == ("Mei", datetime(2026, 5, 4, 8, 0))
     assert [(planned.id, planned.summary) for planned in request.context] == [(1, "Gym")]
     assert request.transcript.utterances[0].words == "hello"
@@ -71,32 +77,32 @@ def test_the_request_has_the_sidecars_owner_time_and_context(tmp_path: Path) -> 
 
 def test_a_transcript_without_sidecar_is_loaded_with_a_warning(tmp_path: Path) -> None:
     write(tmp_path, {"a/one.txt": "[A]: hello"})
-    found = load_samples(tmp_path)
-    assert found.samples[0].sidecar is None
-    assert found.samples[0].request.owner == "Alice"
-    assert found.warnings == (
+    (sample,) = load_samples(tmp_path)
+    assert sample.sidecar is None
+    assert sample.request.owner == "Alice"
+    assert warnings_about(tmp_path) == [
         "1 of 1 sample has no sidecar (NAME.expected.json), extracted but not scored: a/one;"
         f" to draft sidecars: cal-ai label {tmp_path}",
-    )
+    ]
 
 
 def test_a_sidecar_without_transcript_is_warned_about(tmp_path: Path) -> None:
     write(tmp_path, {"one.txt": "[A]: x", "one.expected.json": EMPTY, "two.expected.json": EMPTY})
-    assert load_samples(tmp_path).warnings == (
+    assert warnings_about(tmp_path) == [
         f"{tmp_path}/two.expected.json: no transcript two.txt beside it, left out",
-    )
+    ]
 
 
 def test_a_transcript_without_utterances_is_a_sample(tmp_path: Path) -> None:
     write(tmp_path, {"one.txt": "", "one.expected.json": EMPTY})
-    found = load_samples(tmp_path)
-    assert found.samples[0].transcript.utterances == ()
-    assert found.warnings == ()
+    (sample,) = load_samples(tmp_path)
+    assert sample.transcript.utterances == ()
+    assert warnings_about(tmp_path) == []
 
 
 def test_lines_before_the_first_speaker_are_reported_with_their_numbers(tmp_path: Path) -> None:
     write(tmp_path, {"one.txt": "Meeting\n\nnotes\n[A]: hi", "one.expected.json": EMPTY})
-    (warning,) = load_samples(tmp_path).warnings
+    (warning,) = warnings_about(tmp_path)
     assert warning == f"{tmp_path}/one.txt: lines 1, 3 skipped: no [Speaker]: yet"
 
 
@@ -113,7 +119,7 @@ def test_a_bad_file_costs_its_own_sample_alone(tmp_path: Path) -> None:
         },
     )
     (tmp_path / "d.txt").write_bytes(b"[A]: caf\xe9")
-    faults = {sample.id: sample.fault or "" for sample in load_samples(tmp_path).samples}
+    faults = {sample.id: sample.fault or "" for sample in load_samples(tmp_path)}
     assert faults["c/fine"] == ""
     assert faults["a/one"] == (
         f"{tmp_path}/a/one.expected.json: unknown key 'expected_event', expected"
@@ -157,7 +163,7 @@ def test_two_transcripts_of_one_name_are_refused_before_anything_is_paid_for(
 def test_samples_are_as_they_were_when_they_were_read(tmp_path: Path) -> None:
     truth = json.dumps({"expected_events": []})
     write(tmp_path, {f"{name}.txt": f"[A]: {name}" for name in "abc"} | {"b.expected.json": truth})
-    found = load_samples(tmp_path).samples
+    found = load_samples(tmp_path)
     before = tuple(found)
     write(tmp_path, {"a.txt": "[A]: something else", "b.expected.json": "no longer JSON"})
     (tmp_path / "c.txt").unlink()
@@ -172,7 +178,7 @@ def test_the_digest_follows_the_transcript_and_the_truth_but_not_the_notes(tmp_p
     def digest(text: str, **fields: object) -> str:
         truth = json.dumps({"expected_events": [], **fields})
         write(tmp_path, {"one.txt": text, "one.expected.json": truth})
-        return load_samples(tmp_path).samples[0].digest
+        return load_samples(tmp_path)[0].digest
 
     first = digest("[A]: x")
     assert digest("[A]: x", notes="seen again", mock_llm_response={"events": []}) == first

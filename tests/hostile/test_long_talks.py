@@ -89,7 +89,7 @@ def test_no_sample_is_so_long_that_it_is_read_in_halves(monkeypatch: pytest.Monk
         raise AssertionError("read in halves")
 
     longest = sorted(
-        load_samples(bundled_folder()).samples, key=lambda it: len(it.request.transcript.as_text())
+        load_samples(bundled_folder()), key=lambda it: len(it.request.transcript.as_text())
     )[-3:]
     monkeypatch.setattr("cal_ai.extractors.reader.extractor.halves", halves)
     for sample in longest:

@@ -85,7 +85,7 @@ def test_a_draft_becomes_a_sidecar_that_the_benchmark_takes(
     assert said["left"] == 1
     assert not (conversations / f"{NAME}.expected.json").exists()
     save(desk, opened(desk, 0), content)
-    [sample] = load_samples(conversations).samples
+    [sample] = load_samples(conversations)
     assert sample.sidecar is not None
     assert sample.sidecar.expected_events[0].title == "Boiler check"
     written = json.loads((conversations / f"{NAME}.expected.json").read_text(encoding="utf-8"))
@@ -159,7 +159,7 @@ def test_adjudication_asks_for_events_that_differ(desk_of: Make, conversations: 
     assert [event["fields"]["title"] for event in events] == ["Boiler check", "Boiler service"]
     assert state["places"] == [event["id"] for event in events]
     save(desk, state, {**state["content"], "events": events[:1]})
-    [sample] = load_samples(conversations).samples
+    [sample] = load_samples(conversations)
     assert sample.sidecar is not None
     assert len(sample.sidecar.expected_events) == 1
 

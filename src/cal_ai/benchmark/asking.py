@@ -11,7 +11,7 @@ from itertools import product
 from operator import itemgetter
 from pathlib import Path
 
-from cal_ai.benchmark.samples import Sample, SampleSet
+from cal_ai.benchmark.samples import Sample
 from cal_ai.benchmark.scoring import Failed, Result, Spent, score
 from cal_ai.benchmark.store import AnswerStore
 from cal_ai.extractors.choosing import is_embedded
@@ -24,13 +24,14 @@ from truemark.services.calls import CallFailed, RefusedRequestError, Usage
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What to run; `store` is None where answers come from a recording anyway.
+    """What to run, and where the results go.
 
-    `name` is what the system is called; empty to call it by its model. `redact` leaves all texts
-    out of the record.
+    `store` is None where answers come from a recording. `name` is the name of the system; if it is
+    empty, the system is named after its model. `redact` leaves all texts out of the record.
     """
 
-    samples: SampleSet
+    folder: Path
+    samples: tuple[Sample, ...]
     extractor: Extractor
     output: Path
     started: datetime
@@ -43,8 +44,8 @@ class Plan:
 
     @property
     def answers(self) -> int:
-        """How many answers the run comes to."""
-        return len(self.samples.samples) * self.repeats
+        """How many answers a complete run has."""
+        return len(self.samples) * self.repeats
 
 
 async def extract_all(plan: Plan, on_result: Callable[[Result], None]) -> tuple[Result, ...]:
@@ -53,7 +54,7 @@ async def extract_all(plan: Plan, on_result: Callable[[Result], None]) -> tuple[
     Results come back in order: every sample of the first repeat, then of the second. Raises the
     `FatalCallError` of a call that shows that all others would fail too.
     """
-    samples = plan.samples.samples
+    samples = plan.samples
     keys = fingerprints(samples, plan.extractor) if plan.store else [""] * len(samples)
     # Every sample once, then again for the next repeat: an early end leaves whole repeats.
     questions = enumerate(product(range(plan.repeats), zip(samples, keys, strict=True)))

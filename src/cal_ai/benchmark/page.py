@@ -54,7 +54,7 @@ def _more_sections(finished: Finished) -> Iterator[Section]:
     identity = ", ".join(f"{name} {value}" for name, value in run.system.identity.items())
     rows = (
         ("started", plan.started.isoformat(" ", "seconds")),
-        ("folder", one_line_of(str(plan.samples.folder))),
+        ("folder", one_line_of(str(plan.folder))),
         *((name, one_line_of(value)) for name, value in run_rows(finished)),
         ("signature of", one_line_of(finished.signature)),
         ("system", f"{run.system_id} ({one_line_of(identity)})"),

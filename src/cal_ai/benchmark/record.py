@@ -80,7 +80,7 @@ def record_run(plan: Plan, results: Sequence[Result], seconds: float) -> Run:
                 counts[finding.kind, category, finding.mistake] += 1
         _, _, marks = excerpt(text, frozenset().union(*quoted.values()), None)
         units.append(_unit(result, text, marks, price))
-    digests = (sample.digest for sample in plan.samples.samples)
+    digests = (sample.digest for sample in plan.samples)
     return Run(
         tool=TOOL,
         version=__version__,
@@ -97,8 +97,8 @@ def record_run(plan: Plan, results: Sequence[Result], seconds: float) -> Run:
         ),
         reliability=_reliability(results),
         words=WORDS,
-        notes=tuple(_notes(results, plan.samples.folder)),
-        corpus=plan.samples.folder.resolve().name,
+        notes=tuple(_notes(results, plan.folder)),
+        corpus=plan.folder.resolve().name,
     )
 
 

@@ -28,7 +28,7 @@ from cal_ai.benchmark.report import (
     progress_line,
     text_summary,
 )
-from cal_ai.benchmark.samples import Sample, SampleSet, default_folder, load_samples, sample_remarks
+from cal_ai.benchmark.samples import Sample, default_folder, load_samples, sample_remarks
 from cal_ai.benchmark.scoring import Result, Scored
 from cal_ai.benchmark.store import AnswerStore, count_answered, create_new, require_writable
 from cal_ai.extractors.choosing import choice_line, choose_extractor, is_embedded
@@ -56,7 +56,9 @@ _CHARACTERS_PER_TOKEN = 4
 
 def benchmark_command(options: argparse.Namespace) -> int:
     """Run the benchmark that the flags describe; 1 when a sample failed or F1 is too low."""
-    samples = load_samples(options.folder or default_folder(), options.only, options.limit)
+    warnings: list[str] = []
+    folder = options.folder or default_folder()
+    samples = load_samples(folder, options.only, options.limit, warnings)
     settings = load_settings(os.environ)
     models: list[str | None] = list(dict.fromkeys(options.models)) or [None]
     # All of them before the first call: what is missing is said before anything is paid for.
@@ -72,17 +74,17 @@ def benchmark_command(options: argparse.Namespace) -> int:
         for model in models
     ]
     require_writable(options.output)
-    baseline = open_baseline(options.baseline, samples.samples) if options.baseline else None
+    baseline = open_baseline(options.baseline, samples) if options.baseline else None
     runs: list[tuple[Finished, Path]] = []
     status = 0
     for number, (model, extractor) in enumerate(zip(models, extractors, strict=True)):
         inform(choice_line(options.extractor, model, settings, extractor))
         if not number:
-            _warn(samples.warnings)
+            _warn(warnings)
             for remark in sample_remarks(samples, embedded=is_embedded(extractor)):
                 inform(remark)
         try:
-            plan = _plan(options, samples, extractor, baseline)
+            plan = _plan(options, folder, samples, extractor, baseline)
             finished, report = _run(plan, baseline, verbose=options.verbose)
         except TruemarkError as error:
             if len(models) == 1:
@@ -125,7 +127,8 @@ async def run_plan(
 
 def _plan(
     options: argparse.Namespace,
-    samples: SampleSet,
+    folder: Path,
+    samples: tuple[Sample, ...],
     extractor: Extractor,
     baseline: Baseline | None,
 ) -> Plan:
@@ -140,12 +143,13 @@ def _plan(
     else:
         store = AnswerStore(options.output, started)
         if options.resume:
-            keys = fingerprints(samples.samples, extractor)
+            keys = fingerprints(samples, extractor)
             store.resume(keys, repeats)
             _tell_resumed(store.resumed, options.output, keys, repeats)
         if repeats > 1 and isinstance(extractor, LanguageModelExtractor):
-            inform(_announcement(samples.samples, extractor, repeats, store.resumed))
+            inform(_announcement(samples, extractor, repeats, store.resumed))
     return Plan(
+        folder=folder,
         samples=samples,
         extractor=extractor,
         output=options.output,
@@ -274,7 +278,7 @@ def _status(finished: Finished, fail_under: float | None) -> int:
             note(f"f1 {scores.f1:.4f} is below --fail-under {fail_under:g}")
             return 1
     if not finished.summary.scored and not failed:
-        note(f"nothing was scored: {finished.plan.samples.folder} has no sidecar")
+        note(f"nothing was scored: {finished.plan.folder} has no sidecar")
         return 1
     return 1 if failed else 0
 

@@ -60,15 +60,6 @@ class Sample:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class SampleSet:
-    """The samples below one folder in the order of their names, and what looked odd there."""
-
-    folder: Path
-    samples: tuple[Sample, ...]
-    warnings: tuple[str, ...]
-
-
 def default_folder() -> Path:
     """Return `samples/` of the working folder where it exists, else the bundled samples."""
     here = Path("samples")
@@ -79,10 +70,17 @@ def bundled_folder() -> Path:
     return Path(__file__).parent.parent / "samples"
 
 
-def load_samples(folder: Path, only: str | None = None, limit: int | None = None) -> SampleSet:
-    """Read every sample below `folder`; one that cannot be read has a fault, and costs no other.
+def load_samples(
+    folder: Path,
+    only: str | None = None,
+    limit: int | None = None,
+    warnings: list[str] | None = None,
+) -> tuple[Sample, ...]:
+    """Read the samples below `folder` in the order of their names.
 
-    `only` is a pattern for the ids of those to take, or a part of them; `limit` takes the first.
+    `only` is a pattern that their ids must match, or a part of the ids; `limit` takes the first
+    ones. What looks odd in the folder is added to `warnings`. A sample that cannot be read is
+    returned with its fault.
     """
     transcripts, sidecars = _checked_stems(folder)
     if only is not None:
@@ -92,11 +90,12 @@ def load_samples(folder: Path, only: str | None = None, limit: int | None = None
         if not transcripts:
             raise TruemarkError(f"{folder}: no sample matches --only {only!r}; there are {there}")
     chosen = sorted(transcripts)[:limit]
-    warnings = [
+    warnings = [] if warnings is None else warnings
+    warnings += (
         f"{folder}/{stem}{SIDECAR_SUFFIX}: no transcript {stem.rpartition('/')[2]}.txt beside it, "
         "left out"
         for stem in sorted(sidecars - transcripts)
-    ]
+    )
     samples = []
     for stem in chosen:
         sample = _load_sample(folder, stem, has_sidecar=stem in sidecars)
@@ -104,7 +103,7 @@ def load_samples(folder: Path, only: str | None = None, limit: int | None = None
         warnings.extend(_remarks(f"{folder}/{stem}.txt", sample))
     if without := [sample.id for sample in samples if not sample.fault and not sample.sidecar]:
         warnings.append(_unscored(without, len(samples), folder))
-    return SampleSet(folder, tuple(samples), tuple(warnings))
+    return tuple(samples)
 
 
 def _fits(stem: str, pattern: str) -> bool:
@@ -204,12 +203,12 @@ def _unscored(names: Sequence[str], of: int, folder: Path) -> str:
     )
 
 
-def sample_remarks(samples: SampleSet, *, embedded: bool) -> Iterator[str]:
-    """Say what is assumed about the samples, a line each, before the first call.
+def sample_remarks(samples: Sequence[Sample], *, embedded: bool) -> Iterator[str]:
+    """Tell what is assumed about the samples, one line per assumption.
 
-    `embedded` is whether the extractor is the one that reads only English.
+    The embedded extractor reads only English, so for it samples in other languages are named.
     """
-    readable = [sample for sample in samples.samples if sample.fault is None]
+    readable = [sample for sample in samples if sample.fault is None]
     forms = Counter(sample.transcript.form for sample in readable)
     if set(forms) - {BRACKETS}:
         left_out = sum(len(sample.transcript.skipped_lines) for sample in readable)
