@@ -38,7 +38,7 @@ from cal_ai.extractors.reader.marks import (
     Marker,
 )
 from cal_ai.extractors.reader.mentions import Dialogue, read_dialogue
-from cal_ai.extractors.reader.network import PIECES, Logits
+from cal_ai.extractors.reader.network import PIECES, Logits, Network
 from cal_ai.transcripts.reading import parse_transcript
 
 NOW = datetime(2026, 3, 4, 9, 10)  # a Wednesday
@@ -49,7 +49,7 @@ KEPT, DELETED, MOVED = (LIKELY, 0, 0), (0, LIKELY, 0), (0, 0, LIKELY)
 
 
 @dataclass
-class ByHand:
+class ByHand(Network):
     """A network that says what is written here: of the pairs, the calendar, then of each look."""
 
     pairs: float = -LIKELY

@@ -10,10 +10,9 @@ from cal_ai.extractors.reader.patterns import any_of
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """What is usual for some activities.
+    """The usual length of an activity, and the hour at which it starts if only the day is known.
 
-    `hour` is when they start if only the day is known (None: no usual time). The title of a
-    `shared` activity names the other person.
+    The title of a `shared` activity names the other person.
     """
 
     minutes: int = 60
@@ -79,7 +78,6 @@ _KINDS = """
 
 @cache
 def kinds() -> dict[str, Kind]:
-    """Map every activity noun to its kind."""
     rows = (row.partition(" = ") for row in _KINDS.split(";"))
     return {noun.strip(): _kind(usual) for usual, _, nouns in rows for noun in nouns.split(",")}
 
@@ -91,5 +89,5 @@ def _kind(usual: str) -> Kind:
 
 @cache
 def noun_pattern() -> str:
-    """Make a pattern of all activity nouns, longest first, with their plurals."""
+    """Return a pattern of all activity nouns, longest first, with their plurals."""
     return rf"(?<![\w-])(?P<noun>{any_of(kinds())})(?:s|es)?(?![\w-]|'s \w+'s)"

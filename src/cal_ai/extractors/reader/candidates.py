@@ -10,7 +10,7 @@ from cal_ai.extractors.reader.limits import TooLong
 from cal_ai.extractors.reader.mentions import Dialogue, Mention, MentionKind, Value
 
 NONE = -1
-# A time and a day that are never named within this many lines of each other are no pair.
+# A time and a day that are never named within this many lines of each other are not paired.
 _FARTHEST = 14
 _MOST_PAIRS, _MOST_MENTIONS = 600, 800
 _TIMES = ("clock", "part")
@@ -18,7 +18,7 @@ _TIMES = ("clock", "part")
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """One time, however often it is mentioned; `mentions` are indices into those of the talk."""
+    """One time with all its mentions, which are indices into the mentions of the talk."""
 
     kind: MentionKind
     value: Value
@@ -27,9 +27,9 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class TimeOnDay:
-    """A clock time or part of the day on a day, as indices of nodes; NONE where one is not said.
+    """A clock time or part of the day on a day, as indices of nodes; NONE for one that is missing.
 
-    `near` holds the mentions of the two that are closest to each other, `apart` the lines between.
+    `near` are the mentions of the two that are closest to each other, `apart` lines apart.
     """
 
     when: int
@@ -46,14 +46,13 @@ class Candidates:
     pairs: tuple[TimeOnDay, ...]
 
     def spoken(self, talk: Dialogue, node: int) -> Mention | None:
-        """Return the mention that says most about a node; None for NONE."""
+        """Return the most detailed mention of a node; None for NONE."""
         if node == NONE:
             return None
         return max((talk.mentions[place] for place in self.nodes[node].mentions), key=_detail)
 
 
 def find_candidates(talk: Dialogue) -> Candidates:
-    """Find the candidates of a talk."""
     if len(talk.mentions) > _MOST_MENTIONS:  # each time is paired with each day
         raise TooLong
     places: dict[tuple[MentionKind, Value], list[int]] = defaultdict(list)
@@ -76,7 +75,7 @@ def find_candidates(talk: Dialogue) -> Candidates:
 
 
 def _value(mention: Mention, certain: Container[Value]) -> Value:
-    """Return the value of a mention; "7" after "7 pm" is the same time."""
+    """Return the value of a mention; "7" is 7 pm where "7 pm" is mentioned too."""
     if mention.kind == "clock" and mention.clock and not mention.clock.certain:
         assert isinstance(mention.value, int)
         late = mention.value + 720

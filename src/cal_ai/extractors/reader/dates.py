@@ -1,4 +1,4 @@
-"""Days named in a text, resolved against the day on which it was said."""
+"""Find the days named in a text, counted from the day on which it was spoken."""
 
 from __future__ import annotations
 
@@ -117,8 +117,8 @@ def _weekend(m: re.Match[str], today: date) -> Day | None:
 
 
 def _week(m: re.Match[str], today: date) -> Day | None:
-    said = m[0]
-    ahead = 14 if "after next" in said else 0 if said.startswith(("this", "later")) else 7
+    words = m[0]
+    ahead = 14 if "after next" in words else 0 if words.startswith(("this", "later")) else 7
     return Day(*m.span(), week=reckoning.monday_of(today) + timedelta(days=ahead))
 
 
@@ -136,8 +136,8 @@ def _end_of(m: re.Match[str], today: date) -> Day | None:
 
 
 def _holiday(m: re.Match[str], today: date) -> Day | None:
-    said = m[0].replace("'", "")
-    month, nth = next(day for name, day in _HOLIDAYS.items() if name in said)
+    words = m[0].replace("'", "")
+    month, nth = next(day for name, day in _HOLIDAYS.items() if name in words)
     return _dated(m, reckoning.next_dated(today, month, nth))
 
 
@@ -247,7 +247,7 @@ _RULES: tuple[tuple[str, Callable[[re.Match[str], date], Day | None]], ...] = (
     ),
 )
 
-# Most sentences name no day at all, so they are skipped.
+# Sentences without any of these name no day and are skipped.
 _ANY_DAY = (
     r"\d|day|night|morrow|week|month|year|morning|noon|evening|ago\b|back\b|last\b|past\b|arvo"
     r"|\b(?:mon|tue|wed|thu|fri|sat|sun|eod|jan|feb|mar|apr|may|jun|jul|aug|sept?|oct|nov|dec)\b"

@@ -1,4 +1,4 @@
-"""From scores to events: what the conversation changes in the calendar, and how likely."""
+"""Decide from the scores of the network what was agreed, and how likely that is."""
 
 from __future__ import annotations
 
@@ -14,9 +14,16 @@ from cal_ai.events import Action, Confidence, ContextEvent, Event
 from cal_ai.extractors.reader.candidates import NONE, Candidates, TimeOnDay, find_candidates
 from cal_ai.extractors.reader.marks import Encoded, Look
 from cal_ai.extractors.reader.mentions import Dialogue
-from cal_ai.extractors.reader.network import Logits, Scorer
+from cal_ai.extractors.reader.network import Logits, Network
 from cal_ai.extractors.reader.spans import Slot, changed_span, new_span
-from cal_ai.extractors.reader.titles import FAR, FloatArray, alike, log_softmax, named, with_whom
+from cal_ai.extractors.reader.titles import (
+    FAR,
+    FloatArray,
+    alike,
+    choose_title,
+    log_softmax,
+    with_whom,
+)
 
 KEEP, DELETE, UPDATE = range(3)
 WHEN_KINDS = ("clock", "until", "part", "length", "shift")
@@ -24,7 +31,7 @@ DAY_KINDS = ("day", "week")
 _WHEN, _DAY, _SETTLES = range(3)  # rows of the words of a look
 _WORTH_A_LOOK = 0.12
 _MOST_LOOKS = 8
-_FIRST_WEIGHT = 0.4  # of the first reading, against that of the second look
+_FIRST_WEIGHT = 0.4  # of the first reading; the second look has the rest
 _LARGEST_LOGIT = 9.0
 _NEGLIGIBLE = -7.0  # log probability
 _MOST_QUOTED = 4  # lines
@@ -32,7 +39,7 @@ _MOST_QUOTED = 4  # lines
 
 @dataclass(frozen=True, slots=True)
 class Levels:
-    """The least probabilities of an event, and of medium and high confidence in it."""
+    """The lowest probabilities of an event, and of medium and high confidence in it."""
 
     found: float = 0.5
     medium: float = 0.6
@@ -41,10 +48,7 @@ class Levels:
 
 @dataclass(frozen=True, slots=True)
 class Thresholds:
-    """The levels of each action.
-
-    Chosen on conversations kept out of training (`training/reader/tuning.py`).
-    """
+    """The levels of each action, which `training/reader/tuning.py` chooses."""
 
     create: Levels = Levels()
     update: Levels = Levels()
@@ -53,7 +57,7 @@ class Thresholds:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """An event with the probability that it is right, and the lines that speak for it."""
+    """An event with the probability that it is right, and the lines that settle it."""
 
     event: Event
     probability: float
@@ -62,7 +66,7 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """A pair or a calendar event that is worth a second look, and how likely it is."""
+    """A pair or a calendar event, by its index, that is likely enough for a second look."""
 
     chance: float
     place: int
@@ -72,7 +76,7 @@ class Proposal:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A talk with all that the decision depends on; `scores` has a row per proposal."""
+    """A talk with everything that decisions depend on; `scores` has a row per proposal."""
 
     talk: Dialogue
     candidates: Candidates
@@ -90,7 +94,7 @@ class _New:
     span: Slot
 
 
-def read_twice(network: Scorer, talk: Dialogue) -> Reading:
+def read_twice(network: Network, talk: Dialogue) -> Reading:
     """Read a talk as a whole, then again for each likely candidate."""
     candidates = find_candidates(talk)
     encoded = network.marker.encode(talk, candidates)
@@ -116,9 +120,9 @@ def _proposals(candidates: Candidates, encoded: Encoded, scores: Logits) -> tupl
 
 
 def decide(reading: Reading, *others: Reading) -> list[Found]:
-    """Decide what may have been agreed and how likely it is, changes of the calendar first.
+    """Return what may have been agreed, with probabilities; changes of the calendar come first.
 
-    Of other readings, with one more event each, only what becomes of that event counts.
+    The other readings have one more calendar event each; only the change of that event is taken.
     """
     changes = list(_changes(reading))
     for other in others:
@@ -129,30 +133,29 @@ def decide(reading: Reading, *others: Reading) -> list[Found]:
 
 
 def likely(findings: Iterable[Found], thresholds: Thresholds) -> list[Found]:
-    """Keep what is likely enough; what was moved to a time is not created there as well."""
+    """Keep what is likely enough; an event that was moved is not created at its new time too."""
     kept = [
-        found
-        for found in findings
-        if found.probability >= getattr(thresholds, found.event.action).found
+        finding
+        for finding in findings
+        if finding.probability >= getattr(thresholds, finding.event.action).found
     ]
-    moved = {found.event.start_time for found in kept if found.event.action == "update"}
+    moved = {finding.event.start_time for finding in kept if finding.event.action == "update"}
     return [
-        found
-        for found in kept
-        if found.event.action != "create" or found.event.start_time not in moved
+        finding
+        for finding in kept
+        if finding.event.action != "create" or finding.event.start_time not in moved
     ]
 
 
-def confidence(found: Found, thresholds: Thresholds) -> Confidence:
-    """Return the confidence in an event."""
-    levels: Levels = getattr(thresholds, found.event.action)
-    if found.probability >= levels.high:
+def confidence(finding: Found, thresholds: Thresholds) -> Confidence:
+    levels: Levels = getattr(thresholds, finding.event.action)
+    if finding.probability >= levels.high:
         return "high"
-    return "medium" if found.probability >= levels.medium else "low"
+    return "medium" if finding.probability >= levels.medium else "low"
 
 
 def _looked(reading: Reading, *, pairs: bool) -> Iterator[tuple[Proposal, list[FloatArray]]]:
-    """Yield the proposals of one kind with the scores of the look: verdict, words and titles."""
+    """Yield each proposal of one kind with the scores of its look: verdict, words and titles."""
     for row, proposal in enumerate(reading.proposals):
         if proposal.is_pair == pairs and reading.scores is not None:
             scores = (reading.scores.verdict, reading.scores.words, reading.scores.titles)
@@ -161,37 +164,37 @@ def _looked(reading: Reading, *, pairs: bool) -> Iterator[tuple[Proposal, list[F
 
 def _changes(reading: Reading) -> Iterator[Found]:
     talk = reading.talk
-    for proposal, (verdict, said, _) in _looked(reading, pairs=False):
+    for proposal, (verdict, words, _) in _looked(reading, pairs=False):
         calendar = talk.request.context[proposal.place]
         delete, update = _softmax(verdict[2 + DELETE :]) * _chance(
-            proposal, _is_not(verdict[2:], KEEP)
+            proposal, _logit_of_others(verdict[2:], KEEP)
         )
-        lines = _settling(reading.encoded, proposal.look, said)
+        lines = _settling(reading.encoded, proposal.look, words)
         event, chance = Event("delete", calendar.summary), float(delete)
         if update > delete:
-            span, surely = _moved(reading, calendar, proposal.look, said)
+            span, surely = _moved(reading, calendar, proposal.look, words)
             event, chance = _timed("update", calendar.summary, span, talk), float(update) * surely
         yield Found(replace(event, existing_event_id=calendar.id), chance, lines)
 
 
 def _chance(proposal: Proposal, second: float) -> float:
-    """Combine the chances of both readings; `second` is the logit of the second."""
+    """Combine the chance after the first reading with the logit of the second look."""
     first = np.log(proposal.chance) - np.log1p(-proposal.chance)
     return float(1 / (1 + np.exp(-_FIRST_WEIGHT * first - (1 - _FIRST_WEIGHT) * second)))
 
 
-def _is_not(scores: FloatArray, choice: int) -> float:
-    """Return the logit of all choices but one."""
+def _logit_of_others(scores: FloatArray, choice: int) -> float:
+    """Return the logit of any choice but this one."""
     return float(np.logaddexp.reduce(np.delete(scores, choice)) - scores[choice])
 
 
 def _moved(
-    reading: Reading, event: ContextEvent, look: Look, said: FloatArray
+    reading: Reading, event: ContextEvent, look: Look, words: FloatArray
 ) -> tuple[Slot, float]:
-    """Find the span to which an event is moved, and its chance; staying in place does not count."""
+    """Find the likeliest span, other than its present one, to which an event is moved."""
     talk, spoken = reading.talk, reading.candidates.spoken
-    whens = _by_node(reading, look, said[_WHEN], WHEN_KINDS)
-    days = _by_node(reading, look, said[_DAY], DAY_KINDS)
+    whens = _by_node(reading, look, words[_WHEN], WHEN_KINDS)
+    days = _by_node(reading, look, words[_DAY], DAY_KINDS)
     present = changed_span(talk, event, None, None)
     chances = {present: 0.0}
     for when, day in product(
@@ -203,50 +206,50 @@ def _moved(
     return max(chances.items(), key=lambda item: item[1])
 
 
-def _by_node(reading: Reading, look: Look, said: FloatArray, kinds: Sequence[str]) -> FloatArray:
-    """Return the log probability of no node, then of each with all its mentions."""
+def _by_node(reading: Reading, look: Look, words: FloatArray, kinds: Sequence[str]) -> FloatArray:
+    """Return the log probability of no node, then of each node over all its mentions."""
     scores = np.full(len(reading.candidates.nodes) + 1, FAR)
-    scores[0] = said[0]
+    scores[0] = words[0]
     for number, node in enumerate(reading.candidates.nodes, 1):
         spans = (reading.encoded.span(look.window, mention) for mention in node.mentions)
-        heard = [said[span[0]] for span in spans if span is not None]
-        if heard and node.kind in kinds:
-            scores[number] = np.logaddexp.reduce(heard)
+        logits = [words[span[0]] for span in spans if span is not None]
+        if logits and node.kind in kinds:
+            scores[number] = np.logaddexp.reduce(logits)
     return log_softmax(scores)
 
 
-def _settling(encoded: Encoded, look: Look, said: FloatArray) -> tuple[int, ...]:
-    """Find the lines that settle a candidate: the likeliest, and others that are likely."""
+def _settling(encoded: Encoded, look: Look, words: FloatArray) -> tuple[int, ...]:
+    """Find the lines that settle a candidate: the likeliest line, and all others above 0."""
     line, start, _ = encoded.origins[look.window].T
     begins = np.flatnonzero((line >= 0) & (start < 0))
-    best = max(begins, key=lambda at: float(said[_SETTLES, at]))
-    likely = [at for at in begins if said[_SETTLES, at] > 0 or at == best]
+    best = max(begins, key=lambda at: float(words[_SETTLES, at]))
+    likely = [at for at in begins if words[_SETTLES, at] > 0 or at == best]
     return tuple(sorted({int(line[at]) for at in likely}))[-_MOST_QUOTED:]
 
 
 def _new_events(reading: Reading) -> Iterator[_New]:
     talk, candidates = reading.talk, reading.candidates
-    for proposal, (verdict, said, titles) in _looked(reading, pairs=True):
+    for proposal, (verdict, words, titles) in _looked(reading, pairs=True):
         pair = candidates.pairs[proposal.place]
         origins = reading.encoded.origins[proposal.look.window]
-        title, surely = named(talk.lines, origins, titles)
+        title, surely = choose_title(talk.lines, origins, titles)
         chance = surely * _chance(proposal, float(verdict[0]))
         when, day = candidates.spoken(talk, pair.when), candidates.spoken(talk, pair.day)
         span = new_span(talk, when, day, title, late=bool(verdict[1] > 0))
         if span is not None and not any(
             _is_planned(span, title, event, talk) for event in talk.request.context
         ):
-            lines = _settling(reading.encoded, proposal.look, said)
+            lines = _settling(reading.encoded, proposal.look, words)
             yield _New(pair, chance, title, lines, span)
 
 
 def _is_planned(span: Slot, title: str, event: ContextEvent, talk: Dialogue) -> bool:
-    """Whether a new event is this one of the calendar: they begin together and share a word."""
+    """Whether a new event is in the calendar already: same start, and a word in common."""
     return span.start == changed_span(talk, event, None, None).start and alike(title, event.summary)
 
 
 def _likeliest(new_events: Iterable[_New]) -> list[_New]:
-    """Keep the likeliest of contradicting readings; a pair goes before a time or day alone."""
+    """Of contradicting events keep the likeliest; a pair goes before a time or day alone."""
     kept: list[_New] = []
     for new in sorted(new_events, key=lambda new: (-new.probability, NONE in new.pair.near)):
         if not any(_contradict(new, other) for other in kept):
@@ -255,7 +258,7 @@ def _likeliest(new_events: Iterable[_New]) -> list[_New]:
 
 
 def _contradict(new: _New, other: _New) -> bool:
-    """Whether two begin together, or share a clock time or day and a word of the title."""
+    """Whether two events start together, or share a clock time or day and a word of the title."""
     if new.span.start == other.span.start:
         return True
     shares_time = new.pair.when == other.pair.when != NONE or new.pair.day == other.pair.day != NONE
@@ -270,11 +273,11 @@ def _created(talk: Dialogue, new: _New) -> Found:
 
 
 def _others(talk: Dialogue, lines: Sequence[int]) -> tuple[str, ...]:
-    """Return the other participants: those who speak around the lines that settle it."""
-    said = talk.request.transcript.utterances
-    near = range(max(0, min(lines) - 1), min(len(said), max(lines) + 2))
+    """Return the other people who speak in the lines that settle an event, or next to them."""
+    utterances = talk.request.transcript.utterances
+    near = range(max(0, min(lines) - 1), min(len(utterances), max(lines) + 2))
     owner = talk.request.owner.casefold()
-    speakers = (said[line].speaker for line in near)
+    speakers = (utterances[line].speaker for line in near)
     return tuple(dict.fromkeys(name for name in speakers if name.casefold() != owner))
 
 

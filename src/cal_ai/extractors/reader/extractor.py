@@ -1,25 +1,28 @@
-"""The embedded extractor: finds times and calendar events, and decides which were agreed."""
+"""The embedded extractor: find times and calendar events, and decide which were agreed."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
-from functools import cache
+from functools import cached_property
 from textwrap import shorten
 
+from cal_ai.defaults import EMBEDDED
 from cal_ai.events import Event
 from cal_ai.extractors.answers import render_answer
 from cal_ai.extractors.protocol import Extraction, Request
 from cal_ai.extractors.reader.decide import confidence, decide, likely, read_twice
-from cal_ai.extractors.reader.limits import TooLong, halves, length_of, read_relevant, refusal
+from cal_ai.extractors.reader.limits import TooLong, halves, read_relevant
 from cal_ai.extractors.reader.mentions import Dialogue
 from cal_ai.extractors.reader.network import MODEL, shared_network
 from cal_ai.extractors.reader.thresholds import THRESHOLDS
 from truemark.files import checksum
+from truemark.services.calls import CallFailed
 from truemark.signature import data_hash
 
-LONGEST_TALK, _MOST_PARTS = 100_000, 16
-"""Characters, about two hours of talk, and the parts of it that two processors read in 10 s."""
+LONGEST_TALK = 100_000  # characters, about two hours of talk
+_MOST_PARTS = 16  # two processors read so many in 10 s
 _LONGEST_QUOTE = 160
 # Days are counted from the reference time, which must not leave the calendar.
 _YEARS = range(2, 9990)
@@ -28,18 +31,13 @@ _YEARS = range(2, 9990)
 class ReaderExtractor:
     """A small learned reader: deterministic, offline and free."""
 
-    @property
-    def name(self) -> str:
-        return "reader"
+    name = EMBEDDED
+    model = None
 
-    @property
-    def model(self) -> str | None:
-        return None
-
-    @property
+    @cached_property
     def identity(self) -> Mapping[str, str]:
-        """The model and the thresholds, on which its answers depend."""
-        return _identity()
+        """The model and the thresholds, on which answers depend."""
+        return {"weights": checksum(MODEL)[:12], "thresholds": data_hash(repr(THRESHOLDS))}
 
     async def extract_events(self, request: Request) -> Extraction:
         events = read_events(request)
@@ -49,25 +47,24 @@ class ReaderExtractor:
         """Nothing is held open."""
 
 
-@cache
-def _identity() -> dict[str, str]:
-    return {"weights": checksum(MODEL)[:12], "thresholds": data_hash(repr(THRESHOLDS))}
-
-
 def read_events(request: Request) -> tuple[Event, ...]:
     """Return what the conversation changes in the owner's calendar."""
-    if not request.transcript.utterances or request.now.year not in _YEARS:
+    utterances = request.transcript.utterances
+    if not utterances or request.now.year not in _YEARS:
         return ()
-    if length_of(request.transcript) > LONGEST_TALK:
-        raise refusal(request, LONGEST_TALK)
-    try:
-        return tuple(_read(request, _MOST_PARTS).values())
-    except TooLong:
-        raise refusal(request, LONGEST_TALK) from None
+    length = sum(len(speaker) + len(words) for speaker, words, _ in utterances)
+    with suppress(TooLong):
+        if length <= LONGEST_TALK:
+            return tuple(_read(request, _MOST_PARTS).values())
+    raise CallFailed(
+        f"the conversation is too long: {length:,} characters in {len(utterances):,} lines,"
+        f" expected about {LONGEST_TALK:,} at most: give a part, or take an --extractor that"
+        " reads more"
+    )
 
 
 def _read(request: Request, parts: int) -> dict[object, Event]:
-    """Return events by what they change or when they begin; read what is too long in halves."""
+    """Return events by the calendar event they change or else their start; halve long talks."""
     talks = read_relevant(request)
     try:
         readings = [read_twice(shared_network(), talk) for talk in talks]
@@ -75,17 +72,16 @@ def _read(request: Request, parts: int) -> dict[object, Event]:
         if parts == 1:
             raise
         first, second = (_read(half, parts // 2) for half in halves(request))
-        # Of two events about the same the later one counts; changes of the calendar come first.
+        # Of events with the same key the later one counts; changes of the calendar come first.
         both = first | second
         return dict(sorted(both.items(), key=lambda item: item[1].action == "create"))
-    events = likely(decide(*readings), THRESHOLDS)
     return {
-        found.event.existing_event_id or found.event.start_time: replace(
-            found.event,
-            confidence=confidence(found, THRESHOLDS),
-            reasoning=_quoted(talks[0], found.lines),
+        finding.event.existing_event_id or finding.event.start_time: replace(
+            finding.event,
+            confidence=confidence(finding, THRESHOLDS),
+            reasoning=_quoted(talks[0], finding.lines),
         )
-        for found in events
+        for finding in likely(decide(*readings), THRESHOLDS)
     }
 
 

@@ -1,4 +1,4 @@
-"""Durations, shifts and waiting times named in a text."""
+"""Find durations, shifts and times counted from now in a text."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _WEEKS = (
 )
 _AHEAD = rf"\bin (?:about |around |like )?{_LENGTH}\b(?! (?:meeting|call))"
 
-# Words around a length that make it a distance or a time ago.
+# Words around a length that show that it is not the duration of an event.
 _AWAY_BEFORE = (
     r"\b(?:in|every|last|past|next|within|took|after|waited|been|drive"
     r"|(?<!'s )(?<!be )(?<!takes )only|at least)\s*(?:about |around |the )?$"
@@ -71,13 +71,13 @@ def _matches(source: str, text: str) -> Iterator[re.Match[str]]:
 
 def _minutes(match: re.Match[str]) -> int:
     """Return the minutes that a match of _LENGTH stands for."""
-    said, unit = match["count"], match["unit"]
-    if "half" in said:
+    count, unit = match["count"], match["unit"]
+    if "half" in count:
         amount = 0.5
-    elif "quarter" in said:
-        amount = 0.75 if said.startswith("three") else 0.25
+    elif "quarter" in count:
+        amount = 0.75 if count.startswith("three") else 0.25
     else:
-        amount = float(said) if "." in said else number(said)
+        amount = float(count) if "." in count else number(count)
     more = (match["before"] or "") + (match["half"] or "")
     amount += 0.5 if "half" in more else 0.25 if more else 0
     per = 24 * 60 if unit.startswith("d") else 60 if unit.startswith("h") else 1
@@ -85,7 +85,7 @@ def _minutes(match: re.Match[str]) -> int:
 
 
 def find_shifts(text: str) -> list[Shift]:
-    """Find how far times are moved, where a distance is named instead of a new time."""
+    """Find how far times are moved ("an hour later", "back a week")."""
     shifts: list[Shift] = []
     for match in _matches(_WEEKS, text):
         days = number(match["count"] or match["count2"]) * (7 if "week" in match[0] else 1)
@@ -100,7 +100,7 @@ def find_shifts(text: str) -> list[Shift]:
 
 
 def find_from_now(text: str) -> list[Length]:
-    """Find waits from the time of speaking on ("in half an hour")."""
+    """Find times that are counted from now ("in half an hour")."""
     return [
         Length(*match.span(), _minutes(match))
         for match in _matches(_AHEAD, text)

@@ -1,4 +1,4 @@
-"""How much of a conversation and its calendar the reader takes in at once."""
+"""How much of a conversation and of the calendar is read at once."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from cal_ai.extractors.reader.mentions import Dialogue, read_dialogue
 from cal_ai.extractors.reader.patterns import pattern, words
 from cal_ai.extractors.reader.reckoning import minute_of
 from cal_ai.transcripts.conversation import Transcript
-from truemark.services.calls import CallFailed
 
 _MOST_EVENTS, _MOST_TIMED = 11, 2  # of a calendar
 LONG_WORD = re.compile(r"\w{3,}")
@@ -28,25 +27,11 @@ _POLITE = words("thanks thank you cheers there all everyone again too")
 
 
 class TooLong(Exception):  # noqa: N818  # a reason to read less at once
-    """A conversation has more in it than is read at once."""
-
-
-def length_of(transcript: Transcript) -> int:
-    """Count the characters of what is said and of the speakers' names."""
-    return sum(len(speaker) + len(words) for speaker, words, _ in transcript.utterances)
-
-
-def refusal(request: Request, most: int) -> CallFailed:
-    """Make the failure that says that the conversation is too long."""
-    length, lines = length_of(request.transcript), len(request.transcript.utterances)
-    return CallFailed(
-        f"the conversation is too long: {length:,} characters in {lines:,} lines, expected"
-        f" about {most:,} at most: give a part, or take an --extractor that reads more"
-    )
+    """A conversation is too long to be read at once."""
 
 
 def halves(request: Request) -> tuple[Request, Request]:
-    """Split a request into one for each half of the conversation."""
+    """Make a request for each half of the conversation."""
     utterances = request.transcript.utterances
     middle = len(utterances) // 2
     first, second = Transcript(utterances[:middle]), Transcript(utterances[middle:])
@@ -54,15 +39,14 @@ def halves(request: Request) -> tuple[Request, Request]:
 
 
 def read_relevant(request: Request) -> list[Dialogue]:
-    """Read a conversation with the events of the calendar that share a word with it.
+    """Read a conversation with the calendar events that share a word with it.
 
-    Then with one more that begins at an hour of a day that it names, for each of some of those.
-    Whatever else is in the calendar cannot change the answer. Greetings at either end are left out
-    for the same reason.
+    Further readings have one more event each, which begins on a day and at an hour that are named.
+    The rest of the calendar, and greetings at either end, cannot change the answer.
     """
     utterances = request.transcript.utterances
-    names = {name for said in utterances for name in said.speaker.lower().split()}
-    telling = [place for place, said in enumerate(utterances) if not _greets(said.words, names)]
+    names = {name for turn in utterances for name in turn.speaker.lower().split()}
+    telling = [place for place, turn in enumerate(utterances) if not _greets(turn.words, names)]
     if telling:
         utterances = utterances[telling[0] : telling[-1] + 1]
         request = replace(request, transcript=Transcript(utterances))
@@ -88,15 +72,15 @@ def read_relevant(request: Request) -> list[Dialogue]:
     return [replace(talk, request=replace(request, context=events)) for events in shown]
 
 
-def _greets(said: str, names: AbstractSet[str]) -> bool:
-    rest, greetings = pattern(_GREETING).subn(" ", said)
+def _greets(words: str, names: AbstractSet[str]) -> bool:
+    rest, greetings = pattern(_GREETING).subn(" ", words)
     return greetings > 0 and set(re.findall(r"\w+", rest.lower())) <= _POLITE | names
 
 
 def title_words(title: str) -> frozenset[str]:
-    """Return the stems of the words that tell a title from others."""
-    spoken = LONG_WORD.findall(title.lower())
-    return frozenset(stem_of(word) for word in spoken if word not in _COMMON)
+    """Return the stems of the words of a title, without short and common ones."""
+    long_words = LONG_WORD.findall(title.lower())
+    return frozenset(stem_of(word) for word in long_words if word not in _COMMON)
 
 
 def stem_of(word: str) -> str:

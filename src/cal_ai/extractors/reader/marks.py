@@ -1,10 +1,10 @@
-"""Arrays for the network: a talk as pieces of words with marks, in windows."""
+"""Turn a talk into arrays for the network: pieces of words with marks, in windows."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from typing import TYPE_CHECKING, Any
@@ -18,7 +18,6 @@ from cal_ai.extractors.reader.limits import LONG_WORD, stem_of, title_words
 from cal_ai.extractors.reader.mentions import Dialogue, Mention
 from cal_ai.extractors.reader.patterns import small, small_pattern
 from cal_ai.extractors.reader.reckoning import minute_of
-from cal_ai.extractors.reader.windows import owners_of, split_lines
 from cal_ai.transcripts.conversation import same_person
 
 if TYPE_CHECKING:
@@ -29,12 +28,14 @@ MENTION_KINDS = ("day", "week", "clock", "until", "part", "length", "shift")
 NOUN = len(MENTION_KINDS) + 1
 OWNER, OTHER, CALENDAR = 1, 2, 3
 CHANNELS = ("ids", "roles", "kinds", "days", "hours", "shared", "focus")
-# Marks of a second look: the mentions of a pair, an event; the first token says which it is.
+# Marks of a second look: mentions of the time and of the day, a calendar event; then those of the
+# first token, which tell a look at a pair from one at a change.
 WHEN, DAY, EVENT, PAIR, CHANGE = range(1, 6)
 WINDOW = 448
+_OVERLAP = 0.25  # of a window with the one before
 MENTIONS_OF_A_NODE = 6
-MOST_EVENTS = 8  # that have a mark of their own
-APART = 6  # lines at most
+MOST_EVENTS = 8  # with different marks
+APART = 6  # lines; more count as so many
 # Together with a calendar of twelve events the longest line still fits into a window.
 _LONGEST_NAME, _LONGEST_LINE, _LONGEST_EVENT = 6, 176, 30
 _PARTS_OF_TEXT = re.compile(r"\w+|\W+")
@@ -45,7 +46,7 @@ _NAMES = ("Alice", "Ben", "Carol", "David", "Emma", "Frank", "Grace", "Henry", "
 
 IntArray = npt.NDArray[np.int64]
 _Row = tuple[int, int, int, int, int, int]
-"""One token: its id and its marks, in the order of CHANNELS but for the last."""
+"""The id and the marks of a token, in the order of CHANNELS without the last."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +61,8 @@ class Look:
 class Encoded:
     """The arrays that the network takes, by name, and where the tokens come from.
 
-    `origins` has line, first and last character of each token of each window: -1 for lines where
-    it is not spoken, -1 for characters where it begins a line.
+    `origins` has line, first and last character of each token of each window. The line is -1 for a
+    token that nobody speaks, the characters are -1 for one that begins a line.
     """
 
     arrays: Mapping[str, IntArray]
@@ -75,7 +76,7 @@ class Encoded:
     """Where each event of the calendar begins, then where their list ends."""
 
     def at_pair(self, candidates: Candidates, pair: int) -> Look:
-        """Make a look at a time on a day."""
+        """Mark a time on a day for a second look."""
         time_on_day = candidates.pairs[pair]
         window = self.owners[self.mentions[max(time_on_day.near)][0]]
         focus = self._focus(PAIR)
@@ -86,7 +87,7 @@ class Encoded:
         return Look(window, focus)
 
     def at_event(self, event: int) -> Look:
-        """Make a look at a calendar event, in the window with most of its words."""
+        """Mark a calendar event for a second look, in the window with most of its words."""
         shared = self.arrays["shared"] == min(event + 1, MOST_EVENTS)
         counts = (shared & (self.origins[..., 0] >= 0)).sum(1)
         window = len(counts) - 1 - int(counts[::-1].argmax())
@@ -95,13 +96,12 @@ class Encoded:
         return Look(window, focus)
 
     def span(self, window: int, mention: int) -> tuple[int, int] | None:
-        """Return first and last token of a mention in a window; None if it is not in it."""
+        """Return first and last token of a mention in a window; None if it is elsewhere."""
         line, first, last = self.mentions[mention]
         begin = self.begins.get((window, line))
         return None if begin is None else (begin + first, begin + last)
 
     def looks(self, looks: Sequence[Look]) -> dict[str, IntArray]:
-        """Make the arrays for second looks."""
         windows = [look.window for look in looks]
         again = {name: self.arrays[name][windows] for name in CHANNELS[:-1]}
         return {**_NOTHING, **again, "focus": np.stack([look.focus for look in looks])}
@@ -129,14 +129,14 @@ class _Plain:
     days: Mapping[date, int]
 
     def text(self, text: str) -> tuple[str, list[tuple[int, int]]]:
-        """Replace names; return also which characters of the text each character stands for."""
-        said, places = "", list[tuple[int, int]]()
+        """Replace names; also return which characters of the text each character stands for."""
+        replaced, places = "", list[tuple[int, int]]()
         for part in _PARTS_OF_TEXT.finditer(text):
             name = self.names.get(part[0])
-            said += name or part[0]
+            replaced += name or part[0]
             letters = [(at, at + 1) for at in range(*part.span())]
             places += [part.span()] * len(name) if name else letters
-        return said, places
+        return replaced, places
 
 
 class Marker:
@@ -150,7 +150,7 @@ class Marker:
         plain = _plain(talk)
         head, events = self._head(talk, plain)
         lines = self._lines(talk, plain)
-        windows = list(split_lines([len(line.rows) for line in lines], WINDOW - len(head)))
+        windows = list(_split_lines([len(line.rows) for line in lines], WINDOW - len(head)))
         length = len(head) + max(
             sum(len(line.rows) for line in lines[window.start : window.stop]) for window in windows
         )
@@ -171,7 +171,7 @@ class Marker:
                     origins[number, at + encoded.offset : end, 1:] = encoded.spans
                 begins[number, line] = at
                 at = end
-        owners = owners_of(windows)
+        owners = _owners(windows)
         event_rows = [[window * length + at for window in range(len(windows))] for at in events]
         arrays = {name: rows[:, :, place].copy() for place, name in enumerate(CHANNELS)}
         arrays["event_at"] = _filled(event_rows, len(windows))
@@ -184,7 +184,7 @@ class Marker:
         return Encoded(arrays, origins, mentions, begins, owners, (*events, len(head)))
 
     def _head(self, talk: Dialogue, plain: _Plain) -> tuple[list[_Row], list[int]]:
-        """Encode a time of speaking and the calendar; return also where each event begins."""
+        """Encode the clock and the calendar; also return where each event begins."""
         head: list[_Row] = [(BEGIN, 0, 0, 0, 0, 0)]
         head += [(piece, 0, 0, 0, 0, 0) for piece, _ in self._split(_NOW, plain)]
         places = []
@@ -194,11 +194,11 @@ class Marker:
             marks = (CALENDAR, 0, day, hour, min(number, MOST_EVENTS))
             places.append(len(head))
             when = f"{start:%A} {start.hour}:{start:%M}"
-            said = self._split(f"{event.summary}, {when}", plain)[:_LONGEST_EVENT]
-            if len(head) + len(said) > WINDOW // 2:
-                said = said[:2]
+            pieces = self._split(f"{event.summary}, {when}", plain)[:_LONGEST_EVENT]
+            if len(head) + len(pieces) > WINDOW // 2:
+                pieces = pieces[:2]
             head.append((SEPARATOR, *marks))
-            head += [(piece, *marks) for piece, _ in said]
+            head += [(piece, *marks) for piece, _ in pieces]
         return head, places
 
     def _lines(self, talk: Dialogue, plain: _Plain) -> list[_Line]:
@@ -222,10 +222,10 @@ class Marker:
         text, speaker = talk.lines[number], talk.request.transcript.utterances[number].speaker
         role = OWNER if same_person(speaker, talk.request.owner) else OTHER
         name = self._split(f"{speaker}:", plain)[-_LONGEST_NAME:]
-        said = self._split(text, plain)[:_LONGEST_LINE]
+        pieces = self._split(text, plain)[:_LONGEST_LINE]
         rows = [(SEPARATOR, role, 0, 0, 0, 0), *((piece, role, 0, 0, 0, 0) for piece, _ in name)]
-        line = _Line(rows, len(rows), [span for _, span in said])
-        marks = np.zeros((len(said), 4), np.int64)
+        line = _Line(rows, len(rows), [span for _, span in pieces])
+        marks = np.zeros((len(pieces), 4), np.int64)
         for match in small_pattern(noun_pattern()).finditer(small(text)):
             first, last = _covered(line.spans, *match.span())
             marks[first:last, 0] = NOUN
@@ -242,15 +242,15 @@ class Marker:
                 line.mentions[place] = (line.offset + first, line.offset + last - 1)
         rows += [
             (piece, role, *map(int, of_piece))  # type: ignore[misc]
-            for (piece, _), of_piece in zip(said, marks, strict=True)
+            for (piece, _), of_piece in zip(pieces, marks, strict=True)
         ]
         return line
 
     def _split(self, text: str, plain: _Plain) -> list[tuple[int, tuple[int, int]]]:
-        """Split the text in small letters into pieces: their ids and places."""
-        said, places = plain.text(text)
+        """Split the text in small letters into pieces; return the id and the span of each."""
+        replaced, places = plain.text(text)
         encoded: dict[str, Any] = self._pieces.encode(
-            plain_letters(said), return_type="offset_mapping"
+            plain_letters(replaced), return_type="offset_mapping"
         )
         unknown = self._pieces.unk_id()
         ids = (UNKNOWN if piece == unknown else piece + 1 for piece in encoded["ids"])
@@ -262,10 +262,10 @@ class Marker:
 
 
 def _plain(talk: Dialogue) -> _Plain:
-    """Name speakers by the order in which they speak, and count the days to come that matter."""
-    said = " ".join(talk.lines)
+    """Rename speakers in the order in which they speak, and number the coming days in use."""
+    text = " ".join(talk.lines)
     speakers = dict.fromkeys(turn.speaker for turn in talk.request.transcript.utterances)
-    free = (name for name in _NAMES if name in speakers or name not in said)
+    free = (name for name in _NAMES if name in speakers or name not in text)
     spoken = (name for name in speakers if name.isalpha() and name.istitle())
     names = dict(zip(spoken, free, strict=False))
     today = talk.now.date()
@@ -277,11 +277,40 @@ def _plain(talk: Dialogue) -> _Plain:
 
 
 def plain_letters(text: str) -> str:
-    """Lower letters and drop accents, character by character, so that places stay the same."""
+    """Lower letters and drop accents, character by character, so that no character moves."""
     lower = small(text)
     if not lower.isascii():
         lower = "".join(unicodedata.normalize("NFD", letter)[0] for letter in lower)
     return lower.encode("utf-8", "replace").decode()
+
+
+def _split_lines(sizes: Sequence[int], room: int) -> Iterator[range]:
+    """Split lines into windows of at most `room` tokens, each of which overlaps the one before."""
+    first = 0
+    while True:
+        last, total = first, 0
+        while last < len(sizes) and (total + sizes[last] <= room or last == first):
+            total += sizes[last]
+            last += 1
+        yield range(first, last)
+        if last >= len(sizes):
+            return
+        back, shared = last, 0
+        while back - 1 > first and shared + sizes[back - 1] <= _OVERLAP * total:
+            back -= 1
+            shared += sizes[back]
+        first = back
+
+
+def _owners(windows: Sequence[range]) -> dict[int, int]:
+    """Find for each line the window in which it is farthest from the edges."""
+    owners: dict[int, tuple[int, int]] = {}
+    for number, window in enumerate(windows):
+        for line in window:
+            inner = min(line - window.start, window.stop - 1 - line)
+            if line not in owners or inner > owners[line][0]:
+                owners[line] = (inner, number)
+    return {line: number for line, (_, number) in owners.items()}
 
 
 def _hour_mark(minute: int) -> int:

@@ -1,4 +1,4 @@
-"""The times a conversation mentions, each with its place and the value it stands for."""
+"""Find the times that a conversation mentions, with their places and values."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from cal_ai.extractors.reader.times import Clock, DayPart, find_clocks, find_par
 MentionKind = Literal["day", "week", "clock", "until", "part", "length", "shift"]
 Value = date | int | str | tuple[int, int]
 Moment = Day | Clock | DayPart | Length | Shift
-# Longer than anybody speaks in one go; the rest of such a line is not read.
-_LONGEST_LINE, _LONGEST_SPELT = 1500, 4500
+# Characters of a line before and after its spelling is unified; the rest is not read.
+_LONGEST_SPELT, _LONGEST_LINE = 4500, 1500
 # Longer sentences are cut, so that the search for times stays quick.
 _LONGEST_SENTENCE = 500
 _SENTENCE_ENDS = (
     r"(?<=[.!?])[\"')\]]*\s+|(?<=[a-z]{3})\.(?=[A-Z])|[;\n]|\s+-{1,2}\s+|\s*—\s*|\s–\s"
     r"|\.{2,}\s*|\s*[\U0001F300-\U0001FAFF]\s*(?=\w)|,?\s+(?:but|because|though)\s+|:\s+"
 )
-# For so many lines after a named week, weekdays are taken to be in it.
+# For this many lines after a week was named, weekdays are taken to be in it.
 _WEEK_LASTS = 3
 
 
@@ -51,7 +51,7 @@ class Mention:
 
 @dataclass(frozen=True, slots=True)
 class Dialogue:
-    """A conversation in one spelling: its lines and the times in them, in order."""
+    """A conversation in unified spelling: its lines and the times in them, in order."""
 
     request: Request
     lines: tuple[str, ...]
@@ -64,9 +64,9 @@ class Dialogue:
 
 
 def read_dialogue(request: Request) -> Dialogue:
-    """Read the conversation of a request and every time that it mentions."""
-    said = (utterance.words[:_LONGEST_SPELT] for utterance in request.transcript.utterances)
-    lines = tuple(plain(words)[:_LONGEST_LINE] for words in said)
+    """Unify the spelling of a conversation and find every time that it mentions."""
+    utterances = request.transcript.utterances
+    lines = tuple(plain(turn.words[:_LONGEST_SPELT])[:_LONGEST_LINE] for turn in utterances)
     days = _Days(request.now.date())
     now = request.now.replace(tzinfo=None)
     mentions = [
@@ -92,7 +92,7 @@ def _sentences(text: str) -> Iterator[tuple[int, str]]:
 
 
 def find_moments(text: str, now: datetime) -> list[Moment]:
-    """Find what a sentence said at `now` says about time: days first, each kind in order."""
+    """Find all times in a sentence that is spoken at `now`, days first, each kind in order."""
     days = find_days(text, now.date())
     clocks = find_clocks(text, frozenset(day.end for day in days))
     clocks = [clock for clock in clocks if not overlaps(days, clock.start, clock.end)]
@@ -116,7 +116,7 @@ def _starts_in(moment: Span, others: Iterable[Span]) -> bool:
 
 
 class _Days:
-    """Remembers the last day, from which "the day after" counts, and the last week."""
+    """Resolves moments; remembers the last day, for "the day after", and the last week."""
 
     def __init__(self, today: date) -> None:
         self._today = today
@@ -124,7 +124,7 @@ class _Days:
         self._week: tuple[date, int] | None = None
 
     def mention(self, line: int, at: int, moment: Moment) -> Mention | None:
-        """Turn a moment of the sentence at `at` into a mention; None for a past one."""
+        """Make a mention of a moment in the sentence that begins at `at`; None if it is past."""
         place = line, at + moment.start, at + moment.end
         match moment:
             case Day(past=True):

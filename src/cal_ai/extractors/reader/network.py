@@ -1,4 +1,4 @@
-"""The bundled network: from the arrays of a talk to scores of its candidates."""
+"""The bundled network, which scores the candidates of a talk."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -20,19 +20,18 @@ if TYPE_CHECKING:
 FOLDER = Path(__file__).parent / "model"
 MODEL, PIECES = FOLDER / "reader.onnx", FOLDER / "pieces.model"
 FloatArray = npt.NDArray[np.float32]
-MOST_WINDOWS = 12  # at once: each takes about 30 MB while they are read
+MOST_WINDOWS = 12  # read at once; each takes about 30 MB
 
 
 @dataclass(frozen=True, slots=True)
 class Logits:
     """The output of the network.
 
-    `create` has a logit per pair, `action` three per event of the calendar (kept, deleted,
-    changed). The others are of second looks, a row for each: `verdict` says whether a pair is a new
-    event, whether it is after noon, and what becomes of an event (three); `words` has for each
-    token how likely an event is moved to the clock time and to the day there (the first token
-    stands for none), and how likely its line settles it; `titles` has for each length how likely
-    a title of so many tokens begins at each token.
+    `create` has a logit per pair, `action` three per calendar event (kept, deleted, changed). The
+    others have a row per second look. `verdict`: a pair is a new event, it is after noon, and three
+    for what becomes of a calendar event. `words`, for each token: an event is moved to the clock
+    time there, or to the day there (the first token stands for none), and the line settles it.
+    `titles`, for each length and token: a title of that many tokens begins there.
     """
 
     create: FloatArray
@@ -42,19 +41,8 @@ class Logits:
     titles: FloatArray
 
 
-class Scorer(Protocol):
-    """Scores the arrays of a talk."""
-
-    @property
-    def marker(self) -> Marker:
-        """Makes the arrays."""
-
-    def scores(self, arrays: Mapping[str, IntArray]) -> Logits:
-        """Score the arrays of one talk, or of second looks at it."""
-
-
 class Network:
-    """A loaded model; threads may share it."""
+    """A loaded model, which threads may share."""
 
     def __init__(self, model: Path = MODEL, pieces: Path = PIECES) -> None:
         import onnxruntime
@@ -79,5 +67,4 @@ class Network:
 
 @cache
 def shared_network() -> Network:
-    """Load the bundled model, once."""
     return Network()

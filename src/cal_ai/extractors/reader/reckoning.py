@@ -1,4 +1,4 @@
-"""Counting with days, weekdays and months."""
+"""Count days, weekdays and months."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def calendar_day(year: int, month: int, day: int) -> date | None:
 
 
 def next_dated(today: date, month: int, day: int, *, year: int = 0) -> date | None:
-    """Return the next such date; one up to a month back is taken as this year's."""
+    """Return the next such date, or this year's if it is at most a month ago."""
     if year:
         return calendar_day(year, month, day)
     this_year = calendar_day(today.year, month, day)

@@ -1,4 +1,4 @@
-"""When an event begins and ends, from the times that were linked to it."""
+"""Compute when an event starts and ends from the times that are linked to it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Slot:
 
 
 def kind_of(title: str) -> Kind:
-    """Return the kind of activity that a title names; the last such word decides."""
+    """Return the kind of the last activity that a title names."""
     nouns = [match["noun"] for match in small_pattern(noun_pattern()).finditer(small(title))]
     return kinds()[nouns[-1]] if nouns else Kind()
 
@@ -35,9 +35,9 @@ def kind_of(title: str) -> Kind:
 def new_span(
     talk: Dialogue, when: Mention | None, day: Mention | None, title: str, *, late: bool = False
 ) -> Slot | None:
-    """Return the span of a new event at a time on a day, as far as they are known.
+    """Return the span of a new event; either the time or the day may be unknown.
 
-    `late` says that a clock time without am or pm is after noon.
+    `late` means that a clock time without am or pm is after noon.
     """
     kind = kind_of(title)
     if when is None:
@@ -45,19 +45,19 @@ def new_span(
     if when.clock is None:
         minute = _part_minute(str(when.value), kind)
     else:
-        said_minute = when.clock.minute or 0
-        minute = said_minute if when.clock.certain else said_minute % 720 + 720 * late
+        named = when.clock.minute or 0
+        minute = named if when.clock.certain else named % 720 + 720 * late
         minute += _zone_shift(talk, when.clock, day)
     now = talk.now
     date_ = day.value if day else now.date() + timedelta(days=minute <= minute_of(now))
     assert isinstance(date_, date)
     start = _at(date_, minute)
-    said = _said_end(talk, start, when)
+    end = _named_end(talk, start, when)
     length = timedelta(minutes=60 if kind.all_day else kind.minutes)
-    return Slot(start, said or start + length, _filled_in(when, day, said))
+    return Slot(start, end or start + length, _assumptions(when, day, end))
 
 
-def _filled_in(when: Mention, day: Mention | None, end: datetime | None) -> tuple[str, ...]:
+def _assumptions(when: Mention, day: Mention | None, end: datetime | None) -> tuple[str, ...]:
     known = {
         "no day was said: it is the next such time": day is not None,
         "only a part of the day was said": when.kind != "part",
@@ -137,16 +137,16 @@ def _clock_near(talk: Dialogue, when: Mention, day: Mention | None, before: int)
         halves = (minute % 720, minute % 720 + 720)
         parts = {mention.line: mention.value for mention in talk.mentions if mention.kind == "part"}
         lines = [mention.line for mention in (when, day) if mention is not None]
-        said = [parts[line] for line in lines if line in parts]
-        if said:
-            minute = halves[said[0] != "morning"]
+        named = [parts[line] for line in lines if line in parts]
+        if named:
+            minute = halves[named[0] != "morning"]
         else:
             minute = min(halves, key=lambda half: (_is_odd(half, before), abs(half - before), half))
     return minute + _zone_shift(talk, clock, day)
 
 
 def _is_odd(minute: int, before: int) -> bool:
-    """Whether an event would leave the hours from 7 am to 9 pm, in which it has been."""
+    """Whether an event between 7 am and 9 pm would be moved out of these hours."""
     return 420 <= before < 1260 and not 420 <= minute < 1260
 
 
@@ -155,8 +155,8 @@ def _zone_shift(talk: Dialogue, clock: Clock, day: Mention | None) -> int:
     return minutes_ahead(talk.request.now.tzinfo, clock.zone, date_)
 
 
-def _said_end(talk: Dialogue, start: datetime, when: Mention) -> datetime | None:
-    """Return the end by the clock, or by the length said nearest."""
+def _named_end(talk: Dialogue, start: datetime, when: Mention) -> datetime | None:
+    """Return the end by the clock, else by the nearest length, at most a line away."""
     lengths = [
         (abs(mention.line - when.line), abs(mention.start - when.start), mention.value[0])
         for mention in talk.mentions
@@ -168,7 +168,7 @@ def _said_end(talk: Dialogue, start: datetime, when: Mention) -> datetime | None
 
 
 def _clock_end(start: datetime, clock: Clock | None) -> datetime | None:
-    """Return the first such end after `start`, in either half of the day unless that was said."""
+    """Return the first time after `start` at which the clock shows the named end."""
     if clock is None or clock.until is None:
         return None
     step = _DAY if clock.certain else 720

@@ -1,4 +1,4 @@
-"""Chat spelling, typos and spoken numbers rewritten to the forms that the time layer knows."""
+"""Rewrite chat spelling, typos and spoken numbers in the forms that patterns of times know."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ SHORTHAND = {
     for short in shorts.split()
 }
 
-# Only words whose near misses are hardly ever other words.
+# Only words whose misspellings are hardly ever other words.
 _MISSPELT = (
     *("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"),
     *("january", "february", "august", "september", "october", "november", "december"),
@@ -55,7 +55,7 @@ _REWRITTEN = (
     (r"^(\d{1,2})\.([0-5][05])(?=\W*$)", r"\1:\2"),
     (r"\b(make it|say|maybe|about|ok|k) (\d{1,2})\.([0-5][05])\b", r"\1 \2:\3"),
 )
-# Few utterances hold any of these; the others are skipped.
+# Utterances without any of these are skipped.
 _ANY_REWRITTEN = "|".join(source for source, _ in _REWRITTEN)
 
 
@@ -124,7 +124,7 @@ _DAY = (
 )
 _PART = r"(?:in the (?:morning|afternoon|evening)|at night|tonight|tomorrow)"
 _FINE = r"(?:a bit|fine|good|great|ok|better|best|perfect|lovely|ideal|tight|late|early|too)"
-# What may follow an hour in words that stands on its own.
+# What may follow an hour in words that nothing before it shows to be a time.
 _SELF_CONTAINED = (
     rf"(?=\s*(?:$|[?.!,;]|instead|{_PART}|works|'s {_FINE}|is {_FINE}|sounds|it is|then|would|I can"
     rf"|I'm|suits|on {_DAY}|for me|(?:my|your|our|local|\w+) time\b|here\b|please|sharp|ish"
@@ -201,7 +201,7 @@ _DATES = (
 )
 
 _LOOKALIKES = str.maketrans("\N{LATIN CAPITAL LETTER I WITH DOT ABOVE}ıſ\N{KELVIN SIGN}", "IisK")
-# Most sentences name no number at all, so they are skipped.
+# Sentences without any of these name no number and are skipped.
 _ANY_NUMBER = rf"\b(?:{any_of(_ALL_DAY)}|half|quarter|{any_of(_NTH)})\b"
 
 
@@ -226,13 +226,13 @@ def _in_digits(text: str) -> str:
     return pattern(_ALONE).sub(lambda m: f"{m[1]}{_digits(m[2])}", text)
 
 
-def _small(said: str) -> str:
-    """Small letters of ASCII, also for the few others that match them when case is ignored."""
-    return said.translate(_LOOKALIKES).lower()
+def _small(text: str) -> str:
+    """Lower the text, with ASCII for the few other letters that match it when case is ignored."""
+    return text.translate(_LOOKALIKES).lower()
 
 
-def _digits(said: str) -> str:
-    return str(_HOURS.get(_small(said), said))
+def _digits(hour: str) -> str:
+    return str(_HOURS.get(_small(hour), hour))
 
 
 def _ordinal(nth: int) -> str:
@@ -242,8 +242,8 @@ def _ordinal(nth: int) -> str:
 
 def _past_or_to(match: re.Match[str]) -> str:
     minutes = _MINUTES[_small(match[1])]
-    said, side = _small(match[3]), _small(match[2])
-    hour = _HOURS.get(said) or int(said)
+    word, side = _small(match[3]), _small(match[2])
+    hour = _HOURS.get(word) or int(word)
     if side in ("past", "after"):
         return f"{hour}:{minutes:02d}"
     quarter = _small(match[1]) in ("quarter", "a quarter", "twenty", "twenty-five", "twenty five")
@@ -254,5 +254,5 @@ def _past_or_to(match: re.Match[str]) -> str:
 
 
 def _hour_minute(match: re.Match[str]) -> str:
-    said = _small(match[2])
-    return f"{_ALL_DAY[_small(match[1])]}:{5 if said.startswith('oh') else _MINUTES[said]:02d}"
+    minute = _small(match[2])
+    return f"{_ALL_DAY[_small(match[1])]}:{5 if minute.startswith('oh') else _MINUTES[minute]:02d}"

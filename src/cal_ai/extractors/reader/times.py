@@ -1,4 +1,4 @@
-"""Clock times, with their zones, and parts of the day named in a text."""
+"""Find clock times, with their zones, and parts of the day in a text."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ _UNITS = (
 )
 _MERIDIEM = r"(?:\s?(?:am|pm)\b|[ap]\b)"
 _HOUR = r"(?:2[0-3]|1\d|0?\d)"
-# "17.30" is a time only where one is expected: it may be a room as well.
+# "17.30" is a time only after such a word: it may also be a room.
 _DOT = (
     r"(?:(?<=at )|(?<=from )|(?<=to )|(?<=till )|(?<=until )|(?<=by )|(?<=day )|(?<=, )|(?<=-)"
     r"|(?<=@))"
@@ -137,16 +137,16 @@ _PARTS: tuple[tuple[str, Part], ...] = (
     (rf"{_WHOLE}\bevenings?\b|\bafter (?:work|dinner|school)\b", "evening"),
     (r"\btonight\b|(?<=day )nights?\b|(?<=tomorrow )night\b|\b(?:at|this) night\b", "night"),
 )
-# Most sentences name no part of the day, so they are skipped.
+# Sentences without any of these name no part of the day and are skipped.
 _ANY_PART = r"morning|noon|evening|night|lunch|first thing|after (?:work|dinner|school)"
 _GREETING = r"\b(?:good|nice|great|lovely) $"
 
 
-def clock_minutes(said: str) -> tuple[int, bool]:
+def clock_minutes(text: str) -> tuple[int, bool]:
     """Return minutes after midnight, and whether am or pm is certain."""
-    if said.startswith(("noon", "midnight")):
-        return 720 if said == "noon" else 0, True
-    match = small_pattern(rf"({_HOUR})(?:[:.h]([0-5]\d))?\s?([ap])?").match(said)
+    if text.startswith(("noon", "midnight")):
+        return 720 if text == "noon" else 0, True
+    match = small_pattern(rf"({_HOUR})(?:[:.h]([0-5]\d))?\s?([ap])?").match(text)
     assert match is not None
     hour, minute = int(match[1]), int(match[2] or 0)
     if match[3] and hour <= 12:
@@ -227,7 +227,7 @@ def _range(match: re.Match[str], text: str, day_ends: frozenset[int]) -> Clock |
 
 
 def find_parts(text: str) -> list[DayPart]:
-    """Find parts of the day ("Thursday morning", "after work"), greetings apart."""
+    """Find parts of the day ("Thursday morning", "after work"), except in greetings."""
     parts: list[DayPart] = []
     if not occurs(_ANY_PART, text):
         return parts
@@ -241,7 +241,7 @@ def find_parts(text: str) -> list[DayPart]:
 
 
 def minutes_ahead(local: tzinfo | None, named: str, day: date) -> int:
-    """Return the minutes to add on `day` to a time in the named zone to get local time."""
+    """Return how many minutes local time is ahead of the named zone on a day."""
     zone = _ZONE_OF.get(pattern(r"(?: standard| daylight)?(?: time)?$").sub("", named))
     if zone is None or local is None:
         return 0

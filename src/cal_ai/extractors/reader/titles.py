@@ -1,4 +1,4 @@
-"""Titles of events: the words that a second look points at, as a calendar has them."""
+"""Choose the titles of events among the words that a second look points at."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from cal_ai.extractors.reader.patterns import small, words
 from cal_ai.extractors.reader.spans import kind_of
 
 FloatArray = npt.NDArray[np.float64]
-FAR = -1e9  # the score of the impossible
+FAR = -1e9  # the score of what is impossible
 NOT_SPOKEN = -1
-_MOST = 40  # spans that are weighed
+_MOST = 40  # spans that are considered
 _UNNAMED = "Appointment"
 _ARTICLE = re.compile(
     r"^(?:(?:the|a|an|our|my|your|his|her|their|that|this|for|at|on|to)\s+)+", re.I
@@ -24,8 +24,8 @@ _ARTICLE = re.compile(
 _SMALL_WORDS = words("a an the of to for with at on in and my your our his her their")
 
 
-def named(lines: Sequence[str], origins: IntArray, scores: FloatArray) -> tuple[str, float]:
-    """Choose the title that most readings agree with, and return their share.
+def choose_title(lines: Sequence[str], origins: IntArray, scores: FloatArray) -> tuple[str, float]:
+    """Choose the title that most others agree with, and return the share of those.
 
     `scores` has a row for each length in tokens, with a score for each token to begin at.
     """
@@ -58,15 +58,15 @@ def _spans(origins: IntArray, scores: FloatArray) -> Iterator[tuple[int, int, fl
 
 
 def within_lines(lines: IntArray, longest: int) -> npt.NDArray[np.bool_]:
-    """Say of each length and each first token whether such a span stays in the words of a line."""
+    """Tell for each length and each first token whether the span stays in the words of a line."""
     after = np.pad(lines, (0, longest), constant_values=NOT_SPOKEN)
     ends = np.stack([after[longer : longer + len(lines)] for longer in range(longest)])
     inside: npt.NDArray[np.bool_] = (ends == lines) & (lines != NOT_SPOKEN)
     return inside
 
 
-def _as_title(said: str) -> str:
-    title = _ARTICLE.sub("", said.strip(" ,.;:?!-\"'()")).strip()
+def _as_title(words: str) -> str:
+    title = _ARTICLE.sub("", words.strip(" ,.;:?!-\"'()")).strip()
     return (title[:1].upper() + title[1:]) or _UNNAMED
 
 
