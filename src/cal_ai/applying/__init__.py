@@ -1,1 +1,1 @@
-"""From extracted events to changes in a calendar."""
+"""Apply extracted events to a calendar."""

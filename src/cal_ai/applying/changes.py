@@ -1,4 +1,4 @@
-"""Applying decisions to a calendar, each of them once, however often a transcript is run."""
+"""Apply decisions to a calendar, each of them once, however often a transcript is run."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ _Step = tuple[Result, str, str | None]  # the result, the reason, and the event'
 _EARLIER = "applied by an earlier run"
 
 _ID_LENGTH = 32
-_NAMED = 3  # of the events that overlap one
-_LOOKUPS = 50  # times beyond the horizon at which the calendar is asked what else it holds
+_NAMED = 3  # overlapping events
+_LOOKUPS = 50  # spans beyond the horizon for which the calendar is searched for overlaps
 
 
 @dataclass(slots=True)
 class Applier:
-    """Applies the decisions of one transcript to a calendar that holds the `planned` entries.
+    """Applies the decisions of one transcript to a calendar.
 
-    These are the entries that begin before `horizon`.
+    `planned` are the entries of the calendar that begin before `horizon`.
     """
 
     calendar: Calendar
@@ -48,7 +48,7 @@ class Applier:
     _asked: dict[tuple[datetime, datetime], tuple[Entry, ...]] = field(default_factory=dict)
 
     def apply(self, decisions: Sequence[Decision]) -> Iterator[tuple[str, Outcome]]:
-        """Yield key and outcome of each decision in turn; a failure does not stop the others."""
+        """Apply each decision and yield its key and outcome; a failure does not stop the others."""
         keys = change_keys(decision.event for decision in decisions)
         for key, decision in zip(keys, decisions, strict=True):
             result, reason, event_id = self._step(key, decision)
@@ -89,7 +89,7 @@ class Applier:
         return "created", reason, entry.id
 
     def _change(self, key: str, decision: Decision) -> _Step:
-        """Update or delete; for an event that is gone, create it again or skip the removal."""
+        """Update or delete an event; if it is gone, create it again or skip the removal."""
         target, details = decision.target, decision.details
         if target is None:
             return self._without_target(key, decision, "no event in the calendar fits")
@@ -119,7 +119,7 @@ class Applier:
         return current
 
     def _overlaps(self, details: Details, event_id: str | None) -> tuple[str, ...]:
-        """List the other events at that time; all-day events do not overlap anything."""
+        """List the other events at that time; all-day events overlap nothing."""
         if details.all_day:
             return ()
         planned = {entry.id: entry for entry in self._beyond(details.start, details.end)}
@@ -137,11 +137,11 @@ class Applier:
         return (*names, f"{more} more") if more > 0 else tuple(names)
 
     def _beyond(self, start: datetime, end: datetime) -> tuple[Entry, ...]:
-        """List the events at a time beyond the horizon; each time is asked for only once."""
+        """List the events in a span beyond the horizon; look each span up only once."""
         if end <= self.horizon or (start, end) in self._asked or len(self._asked) >= _LOOKUPS:
             return self._asked.get((start, end), ())
         entries: tuple[Entry, ...] = ()
-        with suppress(CalendarError):  # the change is made, whatever else can be said of it
+        with suppress(CalendarError):  # the change itself is made already
             entries = tuple(self.calendar.coming(start, end).entries)
         self._asked[start, end] = entries
         return entries
@@ -166,9 +166,9 @@ def transcript_id(transcript: Transcript, owner: str) -> str:
 
 
 def change_keys(events: Iterable[Event]) -> list[str]:
-    """Give each event a key that stays the same if a later run reads other times in the transcript.
+    """Give each event a key made of action and title; events that share both are numbered.
 
-    Events of the same action and title are numbered.
+    The key stays the same if a later run reads other times in the transcript.
     """
     seen: Counter[tuple[str, str]] = Counter()
     keys = []
@@ -180,7 +180,7 @@ def change_keys(events: Iterable[Event]) -> list[str]:
 
 
 def event_uid(transcript: str, key: str) -> str:
-    """Make the id of an event from a transcript, with the characters that Google allows."""
+    """Make the id of a new event, from characters that Google allows."""
     return f"truemark{_digest(transcript, key)}"
 
 

@@ -1,4 +1,4 @@
-"""Decisions about extracted events: apply them to a calendar, or hold them back and say why."""
+"""Decide what extracted events change in a calendar, and which of them are held back."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ DEFAULT_LENGTH = timedelta(hours=1)
 
 DEFAULT_APPLY: Confidence = "medium"
 _Span = tuple[datetime, datetime, bool]
-"""The first moment of an event, the first after it, which may be earlier if so said; all day."""
+"""Start, end (which may be before the start if the conversation says so), and all day or not."""
 _RANK: dict[Confidence, int] = {"low": 0, "medium": 1, "high": 2}
 
 
@@ -22,9 +22,9 @@ _RANK: dict[Confidence, int] = {"low": 0, "medium": 1, "high": 2}
 class Decision:
     """One calendar change in full.
 
-    `target` is the event it is about, `details` what is to stand in the calendar afterwards (None
-    for a removal, and where no start is known), `held_back` the reason not to apply it, and
-    `apply` the level of --apply that would.
+    `target` is the calendar event to change, and `details` is what the calendar will say (None for
+    a removal, and where no start is known). `held_back` is the reason not to apply the change, and
+    `apply` the level of --apply that would apply it.
     """
 
     event: Event
@@ -44,7 +44,7 @@ def decide(
 ) -> Decision:
     """Decide what `event` changes in `target`, or in the calendar if there is no target.
 
-    It is held back when the event's confidence is below `apply`.
+    The change is held back if the confidence is below `apply`.
     """
     held_back = _doubt(event, apply)
     if event.action == "delete":
@@ -75,12 +75,12 @@ def decide(
 
 
 def admits(apply: Confidence, confidence: Confidence) -> bool:
-    """Whether this confidence is at least `apply`."""
+    """Whether --apply at this level applies events of this confidence."""
     return _RANK[confidence] >= _RANK[apply]
 
 
 def _doubt(event: Event, apply: Confidence) -> str | None:
-    # A wrong new event is one too many; a wrong change or removal loses something.
+    # A wrong new event can be deleted; a wrong change or removal loses something.
     needed = apply if event.action == "create" else "high"
     if admits(needed, event.confidence):
         return None
@@ -90,7 +90,7 @@ def _doubt(event: Event, apply: Confidence) -> str | None:
 
 
 def _title(event: Event, target: Entry | None) -> str:
-    """Take the title as said, unless only spaces and capitals differ from the calendar's."""
+    """Return the new title, or the present one if only spaces and capitals differ."""
     if target and same_title(event.title, target.details.title):
         return target.details.title
     return event.title
@@ -102,10 +102,9 @@ def same_title(first: str, second: str) -> bool:
 
 
 def _description(event: Event, target: Entry | None) -> str:
-    """Add a line for the people whom the event does not name yet.
+    """Add a line to the description with the people whom the event does not name yet.
 
-    Names are no addresses, and an address would make servers send invitations; so people go into
-    the description.
+    They are not entered as attendees, because these need addresses, and servers invite them.
     """
     before = target.details.description if target else ""
     people = target.people if target else ()
@@ -117,13 +116,13 @@ def _description(event: Event, target: Entry | None) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """Works out spans for an owner in a time zone, and notes what it has to assume."""
+    """Computes the spans of events in the owner's time zone, and collects assumptions."""
 
     zone: ZoneInfo | None
     assumptions: list[str] = field(default_factory=list)
 
     def of_new(self, event: Event) -> _Span | None:
-        """Return the span of a new event; None if no start was said."""
+        """Return the span of a new event; None if no start is known."""
         if event.start_time is None:
             return None
         start = self._local(event.start_time)
@@ -139,7 +138,7 @@ class Timing:
         return start, end, False
 
     def of_change(self, event: Event, old: Details) -> _Span:
-        """Return the span after a change; what was not said stays as it is."""
+        """Return the span after a change; start or end stay as they are if no new one is known."""
         start = self._local(event.start_time) if event.start_time else old.start
         end = self._local(event.end_time) if event.end_time else None
         if end is None and event.start_time is None:

@@ -17,9 +17,9 @@ from cal_ai.calendars.protocol import (
 
 
 class DryRun:
-    """Reads another calendar, keeps the changes to itself, and answers as if they were made.
+    """Reads a calendar, holds changes in memory, and answers as if they had been made.
 
-    Without another calendar nothing is planned.
+    Without a calendar to read, nothing is planned.
     """
 
     def __init__(self, calendar: Calendar | None, name: str = "") -> None:

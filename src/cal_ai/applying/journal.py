@@ -1,4 +1,4 @@
-"""A file of what was applied to which calendar from which transcript, so that it happens once."""
+"""The journal: a file of the changes that were applied, so that none is applied twice."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from truemark.jsontext import read_value
 class Earlier:
     """The changes that earlier runs made for a transcript, by key.
 
-    `settled` is the confidence from which on all were made; None when a run was cut off. `places`
-    says where the calendar of each change lay, as far as that is known.
+    `settled` is the lowest confidence down to which all changes were made; None if no run was
+    complete. `places` is where the calendar was at the time of each change, if known.
     """
 
     changes: Mapping[str, Outcome] = field(default_factory=dict)
@@ -32,7 +32,7 @@ class Earlier:
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """One line of the file: a change that was made, or that nothing is left to do."""
+    """One line of the file: a change that was made, or a note that nothing is left to do."""
 
     at: str
     calendar: str
@@ -53,16 +53,16 @@ class _Line:
 
 @dataclass(frozen=True, slots=True)
 class Journal:
-    """The journal in one file, safe against crashes and against runs side by side.
+    """The journal in one file, which survives crashes and runs side by side.
 
-    An event that was created or changed carries a mark, but one that was removed cannot, nor one
-    that its owner has deleted since; so changes are remembered here too.
+    Events that were created or changed carry a mark, but those that were removed, by a run or by
+    the owner, cannot. So changes are recorded here too.
     """
 
     path: Path
 
     def earlier(self, calendar: str, transcript: str) -> Earlier:
-        """Return what earlier runs made of this transcript in this calendar."""
+        """Return what earlier runs changed in this calendar for this transcript."""
         changes: dict[str, Outcome] = {}
         settled: Confidence | None = None
         warnings: list[str] = []
@@ -87,7 +87,7 @@ class Journal:
     def add(
         self, calendar: str, transcript: str, changes: Mapping[str, Outcome], place: str = ""
     ) -> None:
-        """Remember changes by their keys; they are on disk when this returns."""
+        """Record changes by their keys; they are on disk when this returns."""
         lines = [
             {"key": key, "change": asdict(change), "place": place}
             for key, change in changes.items()
@@ -95,7 +95,7 @@ class Journal:
         self._append(calendar, transcript, *lines)
 
     def settle(self, calendar: str, transcript: str, apply: Confidence) -> None:
-        """Remember that nothing of this transcript is left to do from this confidence on."""
+        """Record that all changes of this transcript with at least this confidence were made."""
         self._append(calendar, transcript, {"settled": True, "apply": apply})
 
     def _append(self, calendar: str, transcript: str, *lines: Mapping[str, object]) -> None:
@@ -113,7 +113,7 @@ def _read_line(record: Mapping[str, object]) -> _Line | None:
 
 
 def _lower(settled: Confidence | None, value: object) -> Confidence:
-    """Return the lower of two levels; lines without one come from when there was no --apply."""
+    """Return the lower of two levels; lines without one are from before --apply existed."""
     levels: tuple[Confidence, ...] = get_args(Confidence)
     level = next((level for level in levels if level == value), DEFAULT_APPLY)
     return settled if settled is not None and admits(settled, level) else level

@@ -1,4 +1,4 @@
-"""The outcome of each decision, as text for people and as JSON for scripts."""
+"""Outcomes of decisions, as text for people and as JSON for scripts."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ CHANGES: tuple[Result, ...] = ("created", "updated", "deleted")
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """One decision with its calendar, its result, and the reason where one is needed.
+    """One decision with its calendar, its result, and a reason where one is needed.
 
-    Times are ISO 8601; those of an update are the new ones and `before` the old, those of a
-    removal are the times of the event that goes. `apply` is the level of --apply that would apply
-    what is held back for its confidence, and `overlaps` are the events at the same time as one
-    that was entered or moved, such as `Lunch 12:00`.
+    Times are ISO 8601: for an update the new ones, with the old ones in `before`, and for a removal
+    those of the removed event. `apply` is the level of --apply that would apply a decision that is
+    held back for its confidence. `overlaps` are the events at the same time as one that was entered
+    or moved, such as `Lunch 12:00`.
     """
 
     action: str
@@ -54,7 +54,6 @@ def outcome_of(
     event_id: str | None,
     overlaps: tuple[str, ...] = (),
 ) -> Outcome:
-    """Make the outcome of a decision."""
     event, target = decision.event, decision.target
     old = target.details if target else None
     shown = decision.details or old
@@ -84,14 +83,14 @@ def outcome_of(
 def outcomes_text(outcomes: Sequence[Outcome], *, dry_run: bool, command: str) -> str:
     """Write each outcome as a block of lines, then how many there are of each kind.
 
-    What is held back is shown with the `command` that would apply it.
+    Decisions that are held back are shown with the `command` that would apply them.
     """
     blocks = [_block(outcome, dry_run, command) for outcome in outcomes]
     return "\n".join([*blocks, _count_line(outcomes, dry_run) + "\n"])
 
 
 def outcome_facts(outcomes: Sequence[Outcome], heading: Mapping[str, object]) -> dict[str, object]:
-    """Return one object for scripts: the heading, a count per result, the decisions in order."""
+    """Return the facts for JSON: the heading, a count per result, the decisions in order."""
     counts = Counter(outcome.result for outcome in outcomes)
     return {
         **heading,

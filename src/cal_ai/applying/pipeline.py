@@ -1,4 +1,4 @@
-"""From one conversation to a calendar: context, extraction, decisions, changes."""
+"""The command `run`: read a conversation, extract events, decide and change the calendar."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ _WARNINGS_SHOWN = 20
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """One transcript, and everything that applying it depends on."""
+    """One transcript, and everything that is needed to apply it."""
 
     transcript: Transcript
     owner: str
@@ -105,7 +105,7 @@ def _apply_file(
     *,
     first: bool,
 ) -> tuple[dict[str, object], tuple[Outcome, ...]]:
-    """Apply one conversation; return what heads its outcomes, and these."""
+    """Apply one conversation; return the facts that head its outcomes, and the outcomes."""
     transcript = load_conversation(path)
     extractor = choose_extractor(
         options.extractor,
@@ -149,7 +149,7 @@ def _apply_file(
 
 
 def _calendar(options: argparse.Namespace, settings: Settings, zone: ZoneInfo | None) -> Calendar:
-    """Open the calendar; a dry run that names none does without the libraries for it."""
+    """Open the calendar; a dry run without --calendar works without the calendar libraries."""
     try:
         calendar = choose_calendar(options.calendar, settings, zone, timeout_s=options.timeout)
         return DryRun(calendar) if options.dry_run else calendar
@@ -165,7 +165,7 @@ def _calendar(options: argparse.Namespace, settings: Settings, zone: ZoneInfo | 
 def _remarks(
     path: Path, transcript: Transcript, settings: Settings, extractor: Extractor, *, verbose: bool
 ) -> Iterator[str]:
-    """Say how the conversation was read, whose calendar it is, and what may not fit."""
+    """Tell how the conversation was read, whose calendar it is, and what may be wrong."""
     if transcript.form == BRACKETS:
         for number in transcript.skipped_lines:
             yield f"{path}:{number}: skipped, because nobody has spoken yet"
@@ -190,7 +190,7 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def _command(options: argparse.Namespace, path: Path) -> str:
-    """Return the command line without the flags that are for a single run."""
+    """Return the command line without flags such as --dry-run and --apply."""
     calendar = None if options.calendar is None else shown_calendar(options.calendar)
     given = [("--owner", options.owner), ("--calendar", calendar)]
     given += [(f"--{name}", getattr(options, name)) for name in ("extractor", "model", "prompt")]
@@ -199,7 +199,7 @@ def _command(options: argparse.Namespace, path: Path) -> str:
 
 
 def load_conversation(path: Path) -> Transcript:
-    """Read the transcript in `path`; one in which nobody speaks is refused."""
+    """Read the transcript in `path`; raise an error if nobody speaks in it."""
     transcript = load_transcript(path)
     if not transcript.utterances:
         name = "standard input" if path == STANDARD_INPUT else path
@@ -208,7 +208,7 @@ def load_conversation(path: Path) -> Transcript:
 
 
 def apply_transcript(run: Conversation) -> tuple[Outcome, ...]:
-    """Apply a transcript, unless that was done before, and return the outcome of each decision."""
+    """Apply a transcript, unless it was applied before; return the outcome of each decision."""
     transcript = transcript_id(run.transcript, run.owner)
     calendar, journal = run.calendar, run.journal
     earlier = _earlier(run, transcript)
@@ -262,10 +262,10 @@ def _earlier(run: Conversation, transcript: str) -> Earlier:
 
 
 def _confirmed(earlier: Earlier, calendar: Calendar, transcript: str) -> Earlier:
-    """Keep the changes that this calendar has.
+    """Keep the earlier changes that were made in this very calendar.
 
-    Copies of a calendar share its id, so for one at another place what is in it decides. At the
-    same place a change that is no longer there was undone by the owner.
+    A copy of a calendar has the same id, so in a calendar at another place each change is looked
+    up. At the same place a change that is no longer there was undone by the owner, and counts.
     """
     place = _place(calendar)
     changes: dict[str, Outcome] = {}
@@ -277,12 +277,12 @@ def _confirmed(earlier: Earlier, calendar: Calendar, transcript: str) -> Earlier
 
 
 def _is_applied(change: Outcome, calendar: Calendar, transcript: str) -> bool:
-    """Whether the calendar shows a change: the event carries the mark of it, or is gone."""
+    """Whether a change is in the calendar: the event carries the mark, or it was deleted."""
     event_id = change.event_id or ""
     uid, _, moment = event_id.rpartition("#")
     try:
         recurrence = datetime.fromisoformat(moment) if uid else None
-    except ValueError:  # the sign is part of the id
+    except ValueError:  # the # is part of the id
         recurrence = None
     try:
         entry = calendar.get(uid, recurrence) if recurrence else calendar.get(event_id)
@@ -292,7 +292,7 @@ def _is_applied(change: Outcome, calendar: Calendar, transcript: str) -> bool:
 
 
 def _place(calendar: Calendar) -> str:
-    """Return where a calendar is, independent of the working folder."""
+    """Return where a calendar is; a path is made absolute."""
     kind, _, path = calendar.name.partition(":")
     return f"ics:{os.path.realpath(path)}" if kind == "ics" else calendar.name
 
@@ -324,9 +324,9 @@ async def _extract(run: Conversation, context: tuple[ContextEvent, ...]) -> tupl
 
 
 def as_context(entries: Sequence[Entry]) -> tuple[ContextEvent, ...]:
-    """Show entries to an extractor: in local time, numbered from 1 in place of their ids.
+    """Make context events of entries, in local time and numbered from 1 instead of their ids.
 
-    Models confuse long ids, and real ones do not belong in a prompt.
+    Models confuse long ids, and real ids do not belong in a prompt.
     """
     return tuple(
         ContextEvent(
@@ -341,6 +341,6 @@ def as_context(entries: Sequence[Entry]) -> tuple[ContextEvent, ...]:
 
 
 def target_of(event: Event, entries: Sequence[Entry]) -> Entry | None:
-    """Find the entry whose number the event names."""
+    """Return the entry that the event names by its number, if there is one."""
     number = event.existing_event_id
     return entries[number - 1] if number is not None and 1 <= number <= len(entries) else None
