@@ -1,1 +1,1 @@
-"""Places that keep events: iCalendar files, CalDAV servers, Google Calendar."""
+"""Calendars: iCalendar files, CalDAV servers and Google Calendar."""

@@ -53,8 +53,8 @@ _ICALENDAR = {"Content-Type": "text/calendar; charset=utf-8"}
 class CalDavCalendar:
     """The events of one calendar collection, one resource per event.
 
-    Each change names the version it was made from, so that the server refuses it when someone
-    else was faster.
+    Each change names the version that it is based on, so that the server rejects it if someone
+    else has changed the event meanwhile.
     """
 
     def __init__(
@@ -148,7 +148,7 @@ class CalDavCalendar:
         self._client.close()
 
     def _find_collection(self) -> str:
-        """Find the calendar: the given address, else the only calendar of its owner."""
+        """Find the calendar at the given address, else the only calendar of the user."""
         with self._faults():
             response = self._client.propfind(self._home, ["resourcetype"], depth=0)
             if response.status == 404:
@@ -165,7 +165,7 @@ class CalDavCalendar:
                 return self._home
             try:
                 calendars = [str(calendar.url) for calendar in self._client.get_calendars()]
-            except ValueError as error:  # the library quotes an address that it refuses to join
+            except ValueError as error:  # its text has the address that the library rejects
                 self._require_own_server(*(word for word in str(error).split() if "//" in word))
                 raise
         if len(calendars) == 1:
@@ -203,7 +203,7 @@ class CalDavCalendar:
         return replace(entry.without_secrets(self._password), version=etag)
 
     def _clean(self, text: str) -> str:
-        """Take the password out of what the server says."""
+        """Remove the password from what the server sends."""
         return without_secrets(text, self._password)
 
     def _address(self, uid: str) -> str:
@@ -237,10 +237,10 @@ class CalDavCalendar:
         self._check(response)
 
     def _is_taken(self, uid: str, refusal: DAVResponse) -> bool:
-        """Whether the event was refused because it is there; it may just be too large."""
+        """Whether the event was refused because the uid is taken, and not, say, for its size."""
         with self._faults():
             complaint = str(refusal.raw)
-        if _UID_CONFLICT in complaint:  # it is there under another address
+        if _UID_CONFLICT in complaint:  # the event has another address
             return True
         try:
             self._fetch(uid)
@@ -305,7 +305,10 @@ class CalDavCalendar:
 def _sign_in(
     address: str, username: str | None, password: str | None
 ) -> tuple[str, str | None, str | None]:
-    """Return the plain address, and the user in it if no other is given."""
+    """Return the address without credentials, the user and the password.
+
+    Those in the address are used if no other user is given.
+    """
     parts = urlsplit(address)
     if parts.username and username is None:
         username = unquote(parts.username)

@@ -1,4 +1,4 @@
-"""Which calendar `--calendar` chooses."""
+"""Open the calendar that `--calendar` names."""
 
 from __future__ import annotations
 
@@ -20,27 +20,27 @@ _ICALENDAR = ("icalendar", "recurring_ical_events")
 
 
 def data_folder() -> Path:
-    """Return the user's folder for what this program keeps."""
+    """Return the user's folder for the data of this program."""
     return user_data_path(_FOLDER, appauthor=False)
 
 
 def check_calendar(name: str) -> str:
-    """Return the name; raises a `CalendarError` for one that no calendar can have."""
+    """Return the name if it has the form of a calendar's; raises a `CalendarError` otherwise."""
     kind, colon, place = name.partition(":")
     if kind == "caldav" and not is_address(place):
-        # The text is not repeated, for it may hold a password.
+        # The message does not repeat the text, which may contain a password.
         raise CalendarError(
             "caldav: is followed by no address such as https://cloud.example.org/dav/alice/work"
         )
     if (kind in ("ics", "google") and (place or not colon)) or kind == "caldav":
         return name
-    # An address may hold a password, so only what cannot be one is repeated.
+    # An address may contain a password, so the message repeats only what is no address.
     shown = "that" if "@" in name or "//" in name else repr(name)
     raise CalendarError(f"{shown} is not one of {', '.join(CALENDARS)}")
 
 
 def shown_calendar(name: str) -> str:
-    """Return the name as it may be printed: without the user and password of an address."""
+    """Return the name without the user and password of an address, for printing."""
     kind, _, place = name.partition(":")
     return f"{kind}:{shown_address(place)}" if kind == "caldav" else name
 
@@ -80,4 +80,4 @@ def choose_calendar(
 
 
 def _user_path(text: str) -> Path:
-    return Path(os.path.expanduser(text))  # noqa: PTH111 - Path's own fails for unknown users
+    return Path(os.path.expanduser(text))  # noqa: PTH111 - Path.expanduser fails for unknown users

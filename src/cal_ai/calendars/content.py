@@ -1,7 +1,7 @@
 """iCalendar text as a tree of components that keeps every byte that is not changed.
 
-The icalendar library reads values and knows the rules; rewriting a whole file with it would
-reorder, refold and normalise what other programs wrote. So changes are made here, line by line.
+Writing a file with the icalendar library would reorder, refold and normalise what other programs
+wrote. So the library is used for reading, and changes are made here, line by line.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _MOST_LINES = 600_000  # folded ones included; 50,000 events or so
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One property: its unfolded text, and its bytes in the file, line end included."""
+    """One property: its unfolded text, and its bytes in the file with the line end."""
 
     text: str
     raw: bytes
@@ -33,7 +33,7 @@ class Line:
 
     @property
     def name(self) -> str:
-        """The property's name in capitals; empty where the line has none."""
+        """The name of the property in capitals; empty if there is none."""
         match = _NAME.match(self.text)
         return match[0].upper() if match else ""
 
@@ -64,7 +64,7 @@ class Component:
         return self.begin.raw + _raw(self.parts) + self.end.raw
 
     def text(self) -> str:
-        """Write the component unfolded, one property per line, for the icalendar library."""
+        """Return the component unfolded, one property per line, for the icalendar library."""
         inner = (p.text + "\r\n" if isinstance(p, Line) else p.text() for p in self.parts)
         return f"{self.begin.text}\r\n{''.join(inner)}{self.end.text}\r\n"
 
@@ -73,7 +73,7 @@ class Component:
         return Component(self.name, self.begin, list(self.parts), self.end)
 
     def put(self, name: str, new: Line) -> None:
-        """Replace the property of this name in its place, or add it after the others."""
+        """Replace the property of this name where it stands, or add it after the others."""
         old = self.line(name)
         if old is None:
             self.add(new)

@@ -1,4 +1,4 @@
-"""The events of one iCalendar text: read, add, change and remove them one at a time.
+"""Read, add, change and remove the events of one iCalendar text, one at a time.
 
 A change keeps the bytes of everything else: other components, unknown properties, alarms, time
 zones, folds and line ends.
@@ -42,7 +42,7 @@ _RULES = ("RRULE", "RDATE", "EXDATE", "EXRULE", "RECURRENCE-ID")
 
 @dataclass(slots=True)
 class Document:
-    """iCalendar text for an owner in a time zone; `where` is its name in messages."""
+    """An iCalendar text, with the time zone of its owner, and its name `where` in messages."""
 
     content: Content
     where: str
@@ -104,7 +104,7 @@ class Document:
         return Entry(uid, details, marks=frozenset({mark}), version=series_version([event]))
 
     def change(self, entry: Entry, details: Details, mark: str, now: datetime) -> Entry:
-        """Write the details that differ; of a recurring event, change only this occurrence."""
+        """Write the details that differ; change only this occurrence of a recurring event."""
         reader, series = self._unchanged_series(entry)
         calendar = reader.calendar
         event, form = _component_of(series, entry)
@@ -125,7 +125,7 @@ class Document:
         return replace(entry.changed(details, mark), version=version)
 
     def remove(self, entry: Entry, now: datetime) -> None:
-        """Remove the event; of a recurring event, only this occurrence."""
+        """Remove the event, or only this occurrence of a recurring event."""
         reader, series = self._unchanged_series(entry)
         for event, form in series:
             recurrence = _recurrence_of(form)
@@ -176,7 +176,7 @@ class Document:
     def _set_times(
         self, calendar: Component, event: Component, details: Details, form: Any
     ) -> None:
-        """Write start and end in the time zone that the event had before, if any."""
+        """Set start and end in the time zone that the event had before, if any."""
         has_end = event.line("DTEND") or event.line("DURATION") or details.end != details.start
         start = self._time("DTSTART", calendar, event, details, form)
         end = self._time("DTEND", calendar, event, details, form)
@@ -202,7 +202,7 @@ class Document:
         return self.content.new_line(f"{name};TZID={zone.key}:{local:%Y%m%dT%H%M%S}")
 
     def _like(self, name: str, moment: Moment, event: Component, form: Any) -> Line:
-        """Write the moment as a property in the form of DTSTART: date, floating, zoned or UTC."""
+        """Make a property with the moment in the form of DTSTART: date, floating, zoned or UTC."""
         before = form["DTSTART"].dt
         if not isinstance(before, datetime):
             return self.content.new_line(f"{name};VALUE=DATE:{moment:%Y%m%d}")
@@ -245,7 +245,7 @@ class Document:
 
 
 def _component_of(series: list[tuple[Component, Any]], entry: Entry) -> tuple[Component, Any]:
-    """Return the component of exactly this occurrence, else the one with its rule."""
+    """Return the component of this very occurrence, else the one with the rule."""
     for event, form in series:
         if same_moment(_recurrence_of(form), entry.recurrence):
             return event, form
@@ -263,5 +263,5 @@ def _recurrence_text(event: Component) -> str:
 
 
 def utc_stamp(moment: datetime) -> str:
-    """Write the moment as iCalendar and CalDAV do."""
+    """Format the moment in UTC as iCalendar and CalDAV do."""
     return f"{moment.astimezone(UTC):%Y%m%dT%H%M%SZ}"

@@ -65,7 +65,7 @@ class _Time(TypedDict):
 
 
 class _Event(TypedDict):
-    """What is read of an event in Google's form."""
+    """The fields of an event in Google's form that are read."""
 
     id: Annotated[str, Meta(min_length=1)]
     start: _Time
@@ -106,12 +106,12 @@ class GoogleCalendar:
         self._http = google_auth_httplib2.AuthorizedHttp(
             self._credentials, http=bounded_httplib2(self._policy.timeout_s)
         )
-        # Said here, because the environment may name the cloud of another product.
+        # Set explicitly, because the environment may name the cloud of another product.
         options = {"universe_domain": "googleapis.com"}
         if endpoint is not None:
             options["api_endpoint"] = f"{endpoint.rstrip('/')}/calendar/v3/"
         try:
-            # With the description of the API that ships with the client, none has to be fetched.
+            # The description of the API ships with the client, so it need not be fetched.
             service = build(
                 "calendar", "v3", http=self._http, static_discovery=True, client_options=options
             )
@@ -166,12 +166,12 @@ class GoogleCalendar:
         except AlreadyThere:
             # Google keeps the id of a removed event, so the event is restored instead.
             event = {"calendarId": self._calendar_id, "eventId": uid}
-            if stands(self._found(self._events.get(**event))):
+            if stands(self._existing(self._events.get(**event))):
                 raise
             body["status"] = "confirmed"
             return self._entry(self._call(self._events.update(**event, body=body)))
 
-    def _found(self, get: Any) -> Any:
+    def _existing(self, get: Any) -> Any:
         try:
             return self._call(get)
         except AlreadyThere as conflict:
@@ -211,7 +211,7 @@ class GoogleCalendar:
             raise
 
     def _call(self, request: Any) -> Mapping[str, Any]:
-        """Send the request and return the answer, retried while the server may recover."""
+        """Send the request, again while the server may recover, and return the answer."""
         try:
             return call_patiently(partial(self._answer, request), self._policy, wait_for_server)
         except CallFailed as failure:
@@ -290,7 +290,7 @@ def stands(item: Mapping[str, object]) -> bool:
 
 
 def read_event(item: Mapping[str, object], where: str, zone: ZoneInfo | None) -> Entry:
-    """Read an event as the server sent it; a `CalendarError` says what does not fit."""
+    """Read an event that the server sent; raises a `CalendarError` that says what is wrong."""
     try:
         event = read_value(_Event, item, "event")
         start, all_day = _read_time(event["start"], "start", zone)
@@ -321,7 +321,7 @@ def read_event(item: Mapping[str, object], where: str, zone: ZoneInfo | None) ->
 def event_body(
     details: Details, before: Details | None, mark: str, zone: ZoneInfo | None
 ) -> dict[str, Any]:
-    """Return the fields that differ from those before, in Google's form."""
+    """Return the fields that differ from those in `before`, in Google's form."""
     body: dict[str, Any] = {"extendedProperties": {"private": {f"{_MARK}{mark}": "1"}}}
     for field, name in (
         ("summary", "title"),
@@ -346,7 +346,7 @@ def _moment_body(moment: datetime, all_day: bool, zone: ZoneInfo | None) -> dict
 
 
 def _read_time(form: _Time, name: str, zone: ZoneInfo | None) -> tuple[datetime, bool]:
-    """Read a time of an event, and whether it is a day."""
+    """Read the start or end of an event; also return whether it is a whole day."""
     day, moment = form.get("date"), form.get("dateTime")
     with suppress(ValueError):
         if day is not None and (read_day := date.fromisoformat(day)).year in _YEARS:

@@ -1,4 +1,4 @@
-"""Permission to change a Google calendar: requested once in the browser, then kept."""
+"""Sign in to Google Calendar: once in the browser, then with the saved token."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _GUIDE = "https://developers.google.com/workspace/calendar/api/quickstart/python
 
 @dataclass(frozen=True, slots=True)
 class _SavedSignIn:
-    """What the token file holds."""
+    """The content of the token file."""
 
     token: str
     refresh_token: str
@@ -57,7 +57,7 @@ class SignIn:
     token_file: Path
 
     def credentials(self) -> Any:
-        """Return the saved credentials, else ask for them in the browser."""
+        """Return the saved credentials, or ask for them in the browser if there are none."""
         if not self.token_file.exists():
             return self._ask()
         content = read_text(self.token_file, _LARGEST_FILE)
@@ -69,7 +69,7 @@ class SignIn:
             ) from error
 
     def keep(self, credentials: Any) -> None:
-        """Save the token, readable by its owner alone from the start."""
+        """Save the token in a file that only its owner can read."""
         try:
             if self.token_file.exists():
                 self.token_file.chmod(PRIVATE)  # the new content keeps the mode of the old
@@ -86,7 +86,7 @@ class SignIn:
         try:
             client = json.loads(read_text(self.client_file, _LARGEST_FILE))
             flow = InstalledAppFlow.from_client_config(client, SCOPES)
-            flow.oauth2session.max_redirects = 0  # the code and the client's secret go no further
+            flow.oauth2session.max_redirects = 0  # which could pass on the code and the secret
         except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
             raise CalendarError(
                 f"{self.client_file}: is not the JSON of an OAuth client of type Desktop app"
@@ -109,7 +109,7 @@ class SignIn:
 
 
 def _credentials(saved: _SavedSignIn) -> Any:
-    """Make credentials; the library's own reader drops the address of the token server."""
+    """Make credentials; the library's from_authorized_user_info drops the token server."""
     return Credentials(  # type: ignore[no-untyped-call]  # not annotated in the library
         token=saved.token,
         refresh_token=saved.refresh_token,

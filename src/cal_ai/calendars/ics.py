@@ -35,11 +35,10 @@ def _now() -> datetime:
 
 
 class IcsCalendar:
-    """The events in one file; a missing file is an empty calendar until the first event.
+    """The events in one file; a missing file is an empty calendar.
 
-    Changes are read, made and written under a lock, and the file is replaced in one step, so that
-    neither another writer nor a crash can lose what is in it. The changes of a `changing` block
-    are one read and one write.
+    Changes are made under a lock, and the file is replaced in one step, so that neither another
+    writer nor a crash can lose events. A `changing` block reads and writes the file only once.
     """
 
     def __init__(
@@ -63,7 +62,7 @@ class IcsCalendar:
 
     @property
     def identity(self) -> str:
-        """The id in the file; a new file at the same place is another calendar."""
+        """The id in the file, so that a new file at the same place is another calendar."""
         line = self._read().content.calendars[0].line(_IDENTITY)
         return f"ics:{line.text.partition(':')[2]}" if line else ""
 
@@ -100,7 +99,7 @@ class IcsCalendar:
         """Nothing is held open."""
 
     def _read(self) -> Document:
-        """Return the document to read from, parsed again only if the file has changed."""
+        """Return the document to read from; parse it again only if the file has changed."""
         if self._held is not None:
             return replace(self._held, budget=Budget())
         try:

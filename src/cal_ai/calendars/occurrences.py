@@ -1,7 +1,7 @@
-"""The occurrences of an event in a window, found within bounds whatever its rule says.
+"""Find the occurrences of an event in a window, with bounded work whatever its rule is.
 
 A rule of one line can name every second since 1970, or a day that never comes, and the library
-that expands rules would be at it for hours. So the work is estimated from the rule beforehand.
+that expands rules would take hours. So the work is estimated from the rule beforehand.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from dateutil.rrule import rrulestr  # type: ignore[import-untyped]  # ships no 
 MOST_OCCURRENCES = 1_000
 MOST_EVENTS = 10_000
 MOST_MOMENTS = 250_000
-"""Days and times that may be looked at for one event; they take well under a second."""
+"""Days and times to examine for one event; they take well under a second."""
 _TOO_MANY = "its rule names too many days and times"
 _DAY_PARTS = ("BYDAY", "BYMONTHDAY", "BYYEARDAY", "BYWEEKNO", "BYEASTER")
 _TIME_PARTS = ("BYHOUR", "BYMINUTE", "BYSECOND")
-# The calendar repeats itself after so many years, weekdays included; datetime ends in 9999.
+# The calendar, with its weekdays, repeats after this many years; datetime ends in 9999.
 _CYCLE = 400
 _LATE_YEARS = 9200
 _READ_AHEAD = 10  # occurrences that dateutil finds at once
@@ -31,10 +31,10 @@ _READ_AHEAD = 10  # occurrences that dateutil finds at once
 
 @dataclass(frozen=True, slots=True)
 class _Frequency:
-    """What a FREQ stands for, and what expanding one period of it takes.
+    """The period of a FREQ, and the work of expanding one period.
 
-    `looked` is the work of going through a period, measured in occurrences of a daily event,
-    `weeks` how often a weekday comes in it. `times` are the parts of a rule that multiply its
+    `looked` is the work of going through a period, measured in occurrences of a daily event, and
+    `weeks` is how many weeks a period has. `times` are the parts of a rule that multiply its
     occurrences in a period.
     """
 
@@ -61,10 +61,10 @@ class BeyondBoundsError(Exception):
 
 @dataclass(slots=True)
 class Budget:
-    """What may still be spent on the events of one calendar together.
+    """The work that may still be done for all events of one calendar together.
 
-    `moments` are days and times to look at, `searches` rules that turn out to name no day at all,
-    `events` are events and their occurrences.
+    `moments` are days and times to examine, `searches` are rules that turn out to name hardly any
+    day, and `events` are events and their occurrences.
     """
 
     moments: float = 4 * MOST_MOMENTS
@@ -74,7 +74,7 @@ class Budget:
     def occurrences(self, parsed: Any, start: datetime, end: datetime) -> list[Any]:
         """Find the occurrences of the events in `parsed` that overlap the window.
 
-        Raises `BeyondBoundsError`, before looking for them, where that would take long.
+        Raises `BeyondBoundsError` before it searches if that would take too long.
         """
         self._count(len(parsed.subcomponents))
         for event in parsed.subcomponents:
@@ -102,7 +102,7 @@ class Budget:
     def _expect_days(self, rule: Any, begin: datetime) -> None:
         """Raise an error for a rule such as the 30th of February, which is expanded until 9999."""
         if not any(name.startswith("BY") for name in rule):
-            return  # it names the day on which it begins
+            return  # it includes the day on which it begins
         if self.searches <= 0:
             raise BeyondBoundsError(_TOO_MANY)
         gap = _gap(rule, begin)
@@ -128,7 +128,7 @@ def _last_day(rule: Any, end: datetime) -> datetime:
 
 
 def _moments(rule: Any, span: timedelta) -> float:
-    """Estimate how many days and times are looked at when so much time is expanded."""
+    """Estimate how many days and times are examined when a rule is expanded over a span."""
     frequency = _FREQUENCIES.get(str(rule.get("FREQ", [""])[0]).upper())
     interval = int(rule.get("INTERVAL", [1])[0])
     if frequency is None or interval < 1:
@@ -140,9 +140,9 @@ def _moments(rule: Any, span: timedelta) -> float:
 
 
 def _gap(rule: Any, begin: datetime) -> timedelta | None:
-    """Return how long it takes to the second occurrence; None if there is no occurrence at all.
+    """Return the time from the beginning to the second occurrence; None if there is none at all.
 
-    A rule without any would be looked through up to the year 9999, so it is moved to the last
+    The search for the first occurrence may run to the year 9999, so the rule is moved to the last
     centuries before that, by whole cycles of the calendar.
     """
     late = begin.replace(year=_LATE_YEARS + begin.year % _CYCLE)

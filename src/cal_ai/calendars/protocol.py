@@ -1,4 +1,4 @@
-"""The one protocol that every calendar implements, and what passes through it."""
+"""The protocol that every calendar implements, and the values that pass through it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class CalendarError(TruemarkError):
     """A calendar that cannot be read or changed as asked."""
 
 
-class EventGone(CalendarError):  # noqa: N818 - what became of the event, not what went wrong
+class EventGone(CalendarError):  # noqa: N818 - a state of the event, not a fault
     """The event is no longer in the calendar."""
 
 
@@ -32,7 +32,7 @@ class ChangedMeanwhile(CalendarError):  # noqa: N818
 
 @dataclass(frozen=True, slots=True)
 class Details:
-    """What an event says; times carry a zone, those of an all-day event are midnights.
+    """The content of an event; times have a zone, those of an all-day event are midnights.
 
     `end` is the first moment after the event.
     """
@@ -49,9 +49,9 @@ class Details:
 class Entry:
     """An event, or one occurrence of a recurring event, as it stands in a calendar.
 
-    `recurrence` distinguishes occurrences of one `uid`: the start that the rule gives, even if the
-    occurrence was moved. `marks` are the transcripts that were applied to it, and `version` is
-    what a later change is checked against.
+    `recurrence` tells occurrences of one `uid` apart: it is the start that the rule gives, even if
+    the occurrence was moved. `marks` are the transcripts that were applied to the event, and
+    `version` serves to notice changes by others.
     """
 
     uid: str
@@ -67,7 +67,7 @@ class Entry:
         return self.uid if self.recurrence is None else f"{self.uid}#{self.recurrence.isoformat()}"
 
     def without_secrets(self, *secrets: str | None) -> Entry:
-        """Return the entry without what a server should not have put into it."""
+        """Return the entry without secrets that a server has put into its texts."""
         details = replace(
             self.details,
             title=without_secrets(self.details.title, *secrets),
@@ -84,35 +84,35 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """Entries by start, and a line for each event that could not be read."""
+    """Entries in the order of their start, and a warning for each event that cannot be read."""
 
     entries: tuple[Entry, ...]
     warnings: tuple[str, ...] = ()
 
 
 class Calendar(Protocol):
-    """A place that keeps events; each method raises a `CalendarError` when it cannot do its job.
+    """A calendar; each method raises a `CalendarError` if it fails.
 
     A change to one occurrence of a recurring event leaves the other occurrences as they are.
     """
 
     @property
     def name(self) -> str:
-        """The calendar as the user chose it, without credentials."""
+        """The name as the user gave it, without credentials."""
         ...
 
     @property
     def identity(self) -> str:
-        """What distinguishes this calendar from every other in the journal."""
+        """The key of this calendar in the journal."""
         ...
 
     @property
     def changes_at_once(self) -> int:
-        """How many changes are made together; they are reported once all of them are made."""
+        """How many changes are made together, in one block of `changing`."""
         ...
 
     def changing(self) -> AbstractContextManager[None]:
-        """Make the changes of the block together, when it ends without an error."""
+        """Make the changes of the block together when it ends, unless it raises an error."""
         ...
 
     def coming(self, start: datetime, end: datetime) -> Listing:

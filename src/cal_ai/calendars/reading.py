@@ -1,4 +1,4 @@
-"""Entries read from iCalendar components, recurring events expanded."""
+"""Read entries from iCalendar components, and expand recurring events."""
 
 from __future__ import annotations
 
@@ -35,15 +35,15 @@ _YEARLY = re.compile(
     r"RRULE:(?=.*FREQ=YEARLY)(?!.*INTERVAL=0*(;|$))(?!.*BY(SETPOS|SECOND|MINUTE)).*"
 )
 _SHOWN = 60
-_MOST_RULES = 500  # in time zones that only the calendar knows; programs write a dozen
-_MOST_EVENTS = 5_000  # in the days asked for, recurring ones included
-_MOST_DATES = 10_000  # that one event names besides its rule
+_MOST_RULES = 500  # of time zones that only the calendar defines; programs write a dozen
+_MOST_EVENTS = 5_000  # in a window, recurring ones included
+_MOST_DATES = 10_000  # of one event, besides its rule
 _MOST_PEOPLE = 1_000  # of one event; more are not read
 _LONGEST_VALUE = 1_000_000  # characters of a property that is read
 _MOST_CHANGES = 300  # of the clocks in a zone; older ones are dropped
 _ESSENTIAL = frozenset({"DTSTART", "DTEND", "DURATION", "RRULE", "RDATE", "EXDATE"})
 _HEAD = ("VERSION", "PRODID", "CALSCALE", "X-WR-TIMEZONE")
-# What is read of an event; attachments, alarms and the like may be as large as they want.
+# The properties of an event that are read; the size of others, such as attachments, is no matter.
 _READ = _ESSENTIAL | {
     *("UID", "SUMMARY", "LOCATION", "DESCRIPTION", "STATUS", "ATTENDEE"),
     *("RECURRENCE-ID", "EXRULE", "SEQUENCE", MARK),
@@ -52,11 +52,11 @@ _READ = _ESSENTIAL | {
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """Reads the events of one VCALENDAR for an owner in a time zone.
+    """Reads the events of one VCALENDAR in the time zone of its owner.
 
-    `head` are the properties of the calendar itself that are read, `zones` its time zones that the
-    system does not know: the library takes the rules of all others from the system. `by_uid` holds
-    the components of each event; whoever adds or removes one keeps it up to date.
+    `head` are the properties of the calendar itself that are read. `zones` are its time zones that
+    the system does not know; the library takes the rules of all others from the system. `by_uid`
+    has the components of each event; code that adds or removes components must update it.
     """
 
     calendar: Component
@@ -68,7 +68,6 @@ class Reader:
 
     @classmethod
     def of(cls, calendar: Component, where: str, zone: ZoneInfo | None) -> Reader:
-        """Make the reader of a VCALENDAR."""
         by_uid: dict[str, list[Component]] = {}
         for event in _events(calendar):
             by_uid.setdefault(_uid(event), []).append(event)
@@ -89,7 +88,7 @@ class Reader:
         return cls(calendar, where, zone, head, zones, by_uid)
 
     def coming(self, start: datetime, end: datetime, budget: Budget) -> Listing:
-        """List the events that overlap the window; one that cannot be read becomes a warning."""
+        """List the events that overlap the window, with a warning for each that cannot be read."""
         near = (start - 2 * _DAY).date(), (end + 2 * _DAY).date()
         entries: list[Entry] = []
         warnings: list[str] = []
@@ -170,11 +169,11 @@ class Reader:
             yield from (zone for name, zone in self.zones.items() if name in named)
 
     def _readable(self, events: Sequence[Component], warnings: list[str]) -> Any:
-        """Parse the events with the icalendar library, without those that it cannot parse."""
+        """Parse the events with the icalendar library; add a warning for each that fails."""
         try:
             return self._parsed(events)
         except CalendarError:
-            self._parsed([])  # raises if the fault is not in an event
+            self._parsed([])  # raises an error if no event is to blame
         readable = []
         for event in events:
             try:
@@ -230,7 +229,7 @@ _system_zones = cache(available_timezones)
 
 
 def _what_is_read(event: Component) -> Component:
-    """Strip an event of all that is not read, which the library would parse too."""
+    """Return the event without what is not read, which the library would parse too."""
     lines: list[Line | Component] = []
     people = 0
     for part in event.parts:
@@ -242,7 +241,7 @@ def _what_is_read(event: Component) -> Component:
 
 
 def _excess(event: Component) -> str | None:
-    """Say which part of an event is too large to be read; None if none is."""
+    """Tell which part of an event is too large to be read; None if none is."""
     dates = 0
     for line in event.lines(*_READ):
         if len(line.text) > _LONGEST_VALUE:
@@ -255,16 +254,17 @@ def _excess(event: Component) -> str | None:
 def _is_plain(line: Line) -> bool:
     """Whether a property of the calendar itself may be passed to the library.
 
-    The library looks for the zone of X-WR-TIMEZONE among files and modules, whatever it says.
+    The library would search files and modules for any text in X-WR-TIMEZONE.
     """
     return line.name != "X-WR-TIMEZONE" or _ZONE_NAME.search(line.text) is not None
 
 
 def _essentials(zone: Component) -> Component:
-    """Strip a time zone of what the time does not depend on, such as TZUNTIL of RFC 7808.
+    """Return a time zone without properties that times do not depend on.
 
-    The library rejects calendars for some properties of later standards. Rules other than yearly
-    ones, which no real zone has, could be expanded second by second, for each event again.
+    The library rejects calendars with some properties of later standards, such as TZUNTIL of RFC
+    7808. Rules that are not yearly are dropped: no real zone has them, and the library could expand
+    them second by second, again for each event.
     """
     changes = list(zone.components)[-_MOST_CHANGES:]
     dates = _MOST_CHANGES
@@ -283,7 +283,7 @@ def _essentials(zone: Component) -> Component:
 
 
 def _each_series(parsed: Any) -> Iterator[Any]:
-    """Yield a calendar per event, so that one that cannot be read does not affect the others."""
+    """Yield a calendar per event, so that a broken event does not affect the others."""
     by_uid: dict[str, list[Any]] = {}
     for number, event in enumerate(parsed.walk("VEVENT")):
         by_uid.setdefault(_text(event, "UID") or f"\n{number}", []).append(event)
@@ -310,7 +310,7 @@ def _uid(event: Component) -> str:
 def same_moment(first: Moment | None, second: Moment | None) -> bool:
     """Whether two recurrence ids mean the same occurrence.
 
-    If one is floating, only the wall clock is compared.
+    If either has no time zone, only the wall clock is compared.
     """
     if not (isinstance(first, datetime) and isinstance(second, datetime)):
         return first == second
@@ -324,7 +324,7 @@ def _events(calendar: Component) -> Iterator[Component]:
 
 
 def _may_overlap(event: Component, first: date, last: date) -> bool:
-    """Whether the event may be in the window, judging by the text, because parsing is slow."""
+    """Whether the event may be in the window; only its text is examined, as parsing is slow."""
     if any(event.lines(*_REPEATING, "DURATION")):
         return True
     start = _day(event.line("DTSTART"))

@@ -1,4 +1,4 @@
-"""How long and how often a calendar server is asked."""
+"""Timeouts and retries for calendar servers."""
 
 from __future__ import annotations
 
@@ -12,14 +12,13 @@ _WORTH_NOTING_S = 3.0
 
 
 def calendar_policy(timeout_s: float | None = None) -> CallPolicy:
-    """Return the policy for calls to calendar servers."""
     return CallPolicy(
         timeout_s=timeout_s or TIMEOUT_S, attempts=3, backoff_s=0.5, longest_wait_s=60.0
     )
 
 
 def wait_for_server(seconds: float) -> None:
-    """Sleep between two attempts, with a note if a person would notice the wait."""
+    """Sleep between two attempts; tell the user about longer waits."""
     if seconds >= _WORTH_NOTING_S:
         note(f"the calendar server is busy; trying again in {seconds:.0f} s")
     time.sleep(seconds)

@@ -1,4 +1,4 @@
-"""Time zones: times in the owner's zone across clock changes, and zones as iCalendar."""
+"""Convert times to the owner's zone across clock changes, and write zones as iCalendar."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ _LOCALTIME = Path("/etc/localtime")
 _YEARS = 10
 _DAYS = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
 
-# Name and offsets of the hours that begin: (summer time or not, name, from, to).
+# What a clock change begins: whether it is summer time, its name, old and new offset.
 _Hours = tuple[bool, str, timedelta, timedelta]
 
 
 def machine_zone(environ: Mapping[str, str], localtime: Path = _LOCALTIME) -> ZoneInfo | None:
-    """Return the machine's time zone by name; None if only its present offset is known."""
+    """Return the machine's time zone; None if only its current offset is known."""
     named = environ.get("TZ", "").removeprefix(":")
     if not named:
         target = os.path.realpath(localtime)
@@ -30,10 +30,10 @@ def machine_zone(environ: Mapping[str, str], localtime: Path = _LOCALTIME) -> Zo
 
 
 def in_zone(moment: datetime, zone: ZoneInfo | None) -> datetime:
-    """Convert the moment to the owner's zone; one without a zone is taken as local there.
+    """Convert a moment to the owner's zone; without a zone of its own it is local time there.
 
-    Without a named zone the machine's rules for that day apply. A time that the clocks skip
-    becomes the one that they show instead.
+    If `zone` is None, the machine's rules for that day apply. A time that the clocks skip becomes
+    the time that they show instead.
     """
     if zone is None:
         return moment.astimezone()
@@ -51,16 +51,16 @@ def later(moment: datetime, by: timedelta) -> datetime:
 
 
 def oddity(moment: datetime, zone: ZoneInfo | None) -> str | None:
-    """Say what is odd about a local time: the clocks skip it, or show it twice."""
+    """Tell that the clocks skip a local time or show it twice; None for all other times."""
     if zone is None:
         return None
-    said = _aware(moment, zone)
-    actual = said.astimezone(UTC).astimezone(said.tzinfo)
-    shown = f"{said:%H:%M} on {said:%Y-%m-%d}"
-    if actual.replace(tzinfo=None) != said.replace(tzinfo=None):
+    local = _aware(moment, zone)
+    actual = local.astimezone(UTC).astimezone(local.tzinfo)
+    shown = f"{local:%H:%M} on {local:%Y-%m-%d}"
+    if actual.replace(tzinfo=None) != local.replace(tzinfo=None):
         return f"the clocks skip {shown}: taken as {actual:%H:%M}"
-    if said.replace(fold=0).utcoffset() != said.replace(fold=1).utcoffset():
-        return f"the clocks show {shown} twice: the {'second' if said.fold else 'first'} is meant"
+    if local.replace(fold=0).utcoffset() != local.replace(fold=1).utcoffset():
+        return f"the clocks show {shown} twice: the {'second' if local.fold else 'first'} is meant"
     return None
 
 
@@ -85,7 +85,7 @@ def vtimezone(zone: ZoneInfo, year: int) -> str:
 
 
 def _changes(zone: ZoneInfo, begin: datetime) -> Iterator[tuple[datetime, _Hours]]:
-    """Yield each change of the clocks: the wall time just before it, and the hours that begin."""
+    """Yield each change of the clocks: its wall time by the old offset, and what begins then."""
     for day in range(_YEARS * 366):
         early, late = begin + timedelta(days=day), begin + timedelta(days=day + 1)
         before = early.astimezone(zone)
@@ -104,10 +104,10 @@ def _changes(zone: ZoneInfo, begin: datetime) -> Iterator[tuple[datetime, _Hours
 
 
 def _is_summer(before: datetime, after: datetime) -> bool:
-    """Whether the hours that begin are the later ones.
+    """Whether a clock change begins summer time.
 
-    Ireland and Morocco set their clocks back from a standard time that is ahead in winter or
-    Ramadan; few programs understand that, so those hours are described the usual way round.
+    In Ireland and Morocco summer time is the standard time, and the clocks are set back in winter
+    or Ramadan. Few programs understand that, so their zones are written the usual way round.
     """
     nothing = timedelta()
     saved = [moment.dst() or nothing for moment in (before, after)]
@@ -137,7 +137,7 @@ def _observance(hours: _Hours, onsets: list[datetime]) -> list[str]:
 
 
 def _rule(onsets: list[datetime]) -> str | None:
-    """Find the yearly rule behind the onsets, such as the last Sunday in March."""
+    """Return the yearly rule for the onsets, such as the last Sunday in March, if there is one."""
     first = onsets[0]
     if len(onsets) < _YEARS - 1 or len({(o.month, o.weekday(), o.time()) for o in onsets}) > 1:
         return None
