@@ -1,1 +1,1 @@
-"""Extractors from a conversation to events: the embedded reader, language models, custom ones."""
+"""Extractors of events from conversations: the embedded reader, language models, custom ones."""

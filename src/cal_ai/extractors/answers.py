@@ -1,8 +1,8 @@
-"""From the text of a model's answer to events, and back.
+"""Read events from the text of a model's answer, and write them in the same form.
 
-What deviates from the requested form is repaired only where a single reading is possible.
-Everything else is an `AnswerError` that says which field, what was found and what belongs there,
-so that it can be shown to the model.
+Deviations from the requested form are repaired only where a single reading is possible. All others
+raise an `AnswerError` that names the field, its value and what is expected, so that it can be shown
+to the model.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from cal_ai.events import Action, Confidence, Event
 from truemark.jsontext import shown
 
 MOST_EVENTS = 1_000
-"""In one answer; no conversation settles more."""
+"""The most events in one answer; no conversation settles more."""
 _PROBLEMS_SHOWN = 5
 _NOTHING = frozenset({"", "none", "null", "nil", "n/a", "na", "-"})
 _YEARS = range(1900, 3000)
@@ -33,15 +33,15 @@ _DECODER = json.JSONDecoder()
 
 
 class AnswerError(ValueError):
-    """An answer that does not have the form of events; the text tells the model what to change."""
+    """The answer does not have the requested form; the text tells the model what to change."""
 
 
 class _UnfitError(Exception):
-    """A value with no single reading; the text says what belongs in its place."""
+    """A value cannot be read in exactly one way; the text says what is expected."""
 
 
 def parse_answer(text: str) -> tuple[Event, ...]:
-    """Read the events of an answer; raises `AnswerError` rather than return a part of them."""
+    """Read the events of an answer; raises `AnswerError` if any of them is unusable."""
     items = _event_list(_find_json(_without_thinking(text).strip()))
     if len(items) > MOST_EVENTS:
         raise AnswerError(f"the answer has {len(items):,} events, expected {MOST_EVENTS:,} at most")
@@ -72,10 +72,10 @@ def _without_thinking(text: str) -> str:
 
 
 def _find_json(text: str) -> object:
-    """Find the one answer among prose and code fences.
+    """Find the only answer among prose and code fences.
 
-    JSON that breaks off is an error at once: searching on inside it would find complete events in
-    an incomplete list.
+    JSON that is cut off is an error at once: a search inside it would find complete events in an
+    incomplete list.
     """
     if not text:
         raise AnswerError("the answer is empty, expected a JSON object with events")
@@ -124,7 +124,7 @@ def _event_list(value: object) -> list[object]:
 
 
 def _repaired(item: object, where: str, problems: list[str]) -> dict[str, object]:
-    """Return the fields of an event as `Event` has them; what does not fit is a problem."""
+    """Return the fields of an event with the types of `Event`; add what is wrong to `problems`."""
     if not isinstance(item, dict):
         problems.append(f"{where} is {shown(item)}, not an object")
         return {}
@@ -181,7 +181,7 @@ def _confidence(value: object) -> str:
 
 
 def _moment(value: object) -> datetime | None:
-    """Read an ISO 8601 date-time; a date alone is the midnight that begins it."""
+    """Read an ISO 8601 date-time; a date alone means midnight at its beginning."""
     if _is_nothing(value):
         return None
     try:

@@ -1,4 +1,4 @@
-"""Which extractor `--extractor` and the settings choose."""
+"""Choose the extractor by `--extractor` and the settings."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _KINDS = tuple(name.partition(":")[0] for name in EXTRACTORS if ":" in name)
 
 
 def check_extractor(name: str) -> str:
-    """Return the name if it is that of an extractor; raises a `TruemarkError` otherwise."""
+    """Return the name if an extractor has it; raises a `TruemarkError` otherwise."""
     kind, _, rest = name.partition(":")
     if name in _NAMES or (kind in _KINDS and rest.strip()):
         return name
@@ -48,7 +48,7 @@ def choose_extractor(
 ) -> Extractor:
     """Make the extractor of this name; by default Gemini if there is a key, else the reader.
 
-    Raises a `TruemarkError` when the name is unknown or the extractor lacks a setting.
+    Raises a `TruemarkError` if the name is unknown or a setting is missing.
     """
     chosen = name if name is not None else "gemini" if settings.gemini_api_key else EMBEDDED
     kind, _, place = check_extractor(chosen).partition(":")
@@ -81,7 +81,7 @@ def choose_extractor(
 def choice_line(
     name: str | None, model: str | None, settings: ModelSettings, chosen: Extractor
 ) -> str:
-    """Say which extractor and model a run has, and why: `extractor: reader (--extractor)`."""
+    """Tell which extractor and model are used, and why: `extractor: reader (--extractor)`."""
     if name is not None:
         reason = "--extractor"
     else:
@@ -103,5 +103,5 @@ def choice_line(
 
 
 def is_embedded(extractor: Extractor) -> bool:
-    """Whether the embedded extractor finds the events, or found them when they were recorded."""
+    """Whether this is the embedded extractor, or replays answers of the embedded extractor."""
     return getattr(extractor, "recorded_by", extractor.name) == EMBEDDED

@@ -1,8 +1,7 @@
 """Custom extractors: a Python callable, `py:module:callable`, or a program, `cmd:COMMAND`.
 
-A program reads the request as a JSON object on standard input and prints the events as JSON. Both
-results are read like the answer of a language model, so they are repaired, stored and replayed
-like one.
+A program reads the request as a JSON object on standard input and prints the events as JSON. The
+results of both are repaired, stored and replayed like the answers of a language model.
 """
 
 from __future__ import annotations
@@ -47,7 +46,7 @@ class CallableExtractor:
 
     @property
     def identity(self) -> Mapping[str, str]:
-        """The file that the callable is written in."""
+        """A checksum of the file with the callable."""
         return {"source": source_checksum(self._function)[:12]}
 
     async def extract_events(self, request: Request) -> Extraction:
@@ -85,7 +84,7 @@ class ProgramExtractor:
 
     @property
     def identity(self) -> Mapping[str, str]:
-        """The command, and the files that it names."""
+        """A checksum of the command and of the files that it names."""
         return {"program": command_checksum(self._words)}
 
     async def extract_events(self, request: Request) -> Extraction:
@@ -125,7 +124,7 @@ def request_fields(request: Request) -> dict[str, object]:
 
 
 def _read_all(name: str, returned: object) -> object:
-    """Turn an iterator into a list, so that making its items counts towards the timeout."""
+    """Turn an iterator into a list here, so that the timeout covers the making of its items."""
     if not isinstance(returned, Iterator):
         return returned
     items = list(islice(returned, MOST_EVENTS + 1))
@@ -165,7 +164,7 @@ def _extraction(answer: str) -> Extraction:
 
 
 async def _in_thread(work: Callable[[], T]) -> T:
-    """Run the work in a thread that nobody waits for if the run ends early."""
+    """Run the work in a daemon thread, which does not keep a run that ends early waiting."""
     loop = asyncio.get_running_loop()
     result: asyncio.Future[T] = loop.create_future()
 

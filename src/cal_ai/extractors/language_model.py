@@ -1,4 +1,4 @@
-"""Extraction by a language model: ask, read the answer, and ask once more if it cannot be used."""
+"""Extract events with a language model; if its answer is unusable, ask once more."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from truemark.services.retry import Caller
 
 
 class LanguageModelExtractor:
-    """Asks a language model for events in the words of a template."""
+    """Asks a language model for events with a prompt from a template."""
 
     def __init__(
         self, name: str, client: LanguageModelClient, template: PromptTemplate = BUILT_IN
@@ -30,15 +30,14 @@ class LanguageModelExtractor:
 
     @property
     def identity(self) -> Mapping[str, str]:
-        """What answers depend on besides the model."""
+        """The prompt, on which answers depend besides the model."""
         return {"prompt": prompt_fingerprint(self._template)}
 
     def prompt_for(self, request: Request) -> Prompt:
-        """Make the prompt about a conversation."""
         return self._template.filled(request)
 
     async def extract_events(self, request: Request) -> Extraction:
-        """Return the events of a conversation and what they cost, failed attempts included."""
+        """Return the events of a conversation and their cost, including failed attempts."""
         tally = Tally()
         started_s = time.monotonic()
         try:
@@ -52,7 +51,7 @@ class LanguageModelExtractor:
         return Extraction(events, tally.usage, tally.attempts, raw, latency_s)
 
     async def complete(self, prompt: str) -> LLMCallResult:
-        """Return the model's answer to free text."""
+        """Return the model's answer to a prompt in free text."""
         return await self._client.complete(prompt)
 
     async def close(self) -> None:
@@ -79,7 +78,7 @@ class LanguageModelExtractor:
 
 
 class GeminiClient(LanguageModelExtractor):
-    """Extracts with a Gemini model; the key is by default the one in the environment."""
+    """Extracts with a Gemini model; the default key is that of the environment."""
 
     def __init__(
         self,
@@ -100,7 +99,7 @@ class GeminiClient(LanguageModelExtractor):
 
 
 class OpenAIClient(LanguageModelExtractor):
-    """Extracts with a model of a server that speaks OpenAI's chat completions."""
+    """Extracts with a model of a server for OpenAI's chat completions."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""The prompt for language models, and the form in which they must answer."""
+"""The prompt for language models, and the schema of their answers."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ _EVENT_PROPERTIES: dict[str, object] = {
     "assumptions": _TEXTS,
     "confidence": {"type": "string", "enum": ["high", "medium", "low"]},
 }
-# Every property is required and none may be added: the subset that all providers can enforce.
+# Every property is required and no other is allowed, which all providers can enforce.
 RESPONSE_SCHEMA: Mapping[str, object] = {
     "type": "object",
     "properties": {
@@ -125,19 +125,19 @@ RESPONSE_SCHEMA: Mapping[str, object] = {
 
 
 def corrected(prompt: Prompt, answer: str, problem: str) -> Prompt:
-    """Continue the dialogue with an unusable answer and what is wrong with it."""
+    """Continue the dialogue with an unusable answer and the problem with it."""
     return prompt.continued(answer, _CORRECTION.format(problem=problem))
 
 
 @dataclass(frozen=True, slots=True)
 class PromptTemplate:
-    """The words of a prompt, with placeholders for the values of a request."""
+    """The text of a prompt, with placeholders for the values of a request."""
 
     system: str | None
     user: str
 
     def __str__(self) -> str:
-        """Write the template in the form of a file, which `parse_template` reads back."""
+        """Return the template as the text of a file, which `parse_template` reads back."""
         return self.user if self.system is None else f"{self.system}{_LINE}\n{self.user}"
 
     def filled(self, request: Request) -> Prompt:
@@ -162,9 +162,9 @@ BUILT_IN = PromptTemplate(_SYSTEM, _USER)
 
 
 def parse_template(text: str, where: str) -> PromptTemplate:
-    """Read the template of a file: a system part, a line `---`, and the question; or that alone.
+    """Read the template in a file: a system part and a line `---`, both optional, and the question.
 
-    Raises a `TruemarkError` that names a placeholder that is unknown or missing.
+    Raises a `TruemarkError` that names an unknown or missing placeholder.
     """
     known = (*REQUIRED, *OPTIONAL)
     used = [match[1] for match in _PLACEHOLDER.finditer(text)]
@@ -183,7 +183,7 @@ def parse_template(text: str, where: str) -> PromptTemplate:
 
 @cache
 def prompt_fingerprint(template: PromptTemplate = BUILT_IN) -> str:
-    """Make a hash that changes whenever the prompt for the same request would."""
+    """Hash the prompt for a fixed request, so that the hash changes with the prompt."""
     now = datetime(2026, 2, 20, 10, 0)
     request = Request(
         Transcript((Utterance("Owner", "words", 1),)),
@@ -191,10 +191,10 @@ def prompt_fingerprint(template: PromptTemplate = BUILT_IN) -> str:
         now,
         (ContextEvent(1, "Title", now, now + timedelta(hours=1), "Place"),),
     )
-    asked = template.filled(request)
-    again = corrected(asked, "answer", "problem")
-    told = [asked.system, *(turn.text for turn in again.turns), json.dumps(asked.schema)]
-    return hashlib.sha256(json.dumps(told).encode()).hexdigest()[:16]
+    prompt = template.filled(request)
+    again = corrected(prompt, "answer", "problem")
+    texts = [prompt.system, *(turn.text for turn in again.turns), json.dumps(prompt.schema)]
+    return hashlib.sha256(json.dumps(texts).encode()).hexdigest()[:16]
 
 
 def _moment(now: datetime) -> str:
@@ -212,7 +212,7 @@ def _days_ahead(today: date) -> str:
 
 
 def context_lines(events: Sequence[ContextEvent]) -> str:
-    """Write a line `[ID] Title | Start - End | Location` per event, without unknown parts."""
+    """Return a line `[ID] Title | Start - End | Location` per event, without unknown parts."""
     return "\n".join(_line(event) for event in events)
 
 

@@ -13,10 +13,10 @@ from truemark.services.calls import Usage
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What an extractor may know: the conversation, whose calendar, when "now" is, what is planned.
+    """What an extractor is given: the conversation, the owner, the time "now", and the calendar.
 
-    `now` is local to the owner; it carries a time zone where one is known. `repeat` counts how
-    often the same was asked before; it only distinguishes stored answers.
+    `now` is the owner's local time, with a time zone if it is known. `repeat` counts how often the
+    same was asked before; it only tells stored answers apart.
     """
 
     transcript: Transcript
@@ -30,8 +30,8 @@ class Request:
 class Extraction:
     """Events together with what they cost.
 
-    `raw` is the answer as it came, for storage and replay. `latency_s` is how long the answer took
-    without the waiting that `--rpm` imposes; None where the caller can measure that itself.
+    `raw` is the unchanged answer, for storage and replay. `latency_s` is how long the answer took
+    without the waits for `--rpm`; None if the caller may measure it.
     """
 
     events: tuple[Event, ...]
@@ -58,6 +58,6 @@ class Extractor(Protocol):
 def identity_of(extractor: Extractor) -> dict[str, str]:
     """Return what an extractor's answers depend on besides its name and its model.
 
-    Those that depend on more, such as a prompt, have it by name in `identity`.
+    An extractor has the attribute `identity` if that is something, such as a prompt.
     """
     return dict(getattr(extractor, "identity", {}))

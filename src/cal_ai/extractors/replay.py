@@ -1,4 +1,4 @@
-"""Stored answers: none is paid for twice, and they can be replayed in place of a model."""
+"""Read stored answers, to resume a run or to replay them instead of asking a model."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ MOST_REPEATS = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """One answer as it came: for which sample, who was asked what, and what it took.
+    """One stored answer: its sample, who was asked what, the answer and what it took.
 
-    A line with other values is damaged; numbers of thousands of digits are valid JSON. An unusable
-    answer is kept to be read, and is asked for again when the run is resumed.
+    The bounds exclude damaged lines, since JSON allows numbers of thousands of digits. An unusable
+    answer is stored for people to read, and asked for again when the run is resumed.
     """
 
     sample: str
@@ -43,28 +43,28 @@ class Recorded:
     unusable: bool = False
 
     def extraction(self) -> Extraction:
-        """Read the answer again; raises `AnswerError` where it is unusable."""
+        """Parse the answer again; raises `AnswerError` if it is unusable."""
         events = parse_answer(self.raw)
         return Extraction(events, self.usage, self.attempts, self.raw, self.latency_s)
 
 
 _CONTEXT_ENCODER = json.JSONEncoder(default=str)
-_constant_hash = cache(data_hash)  # for what is the same for all samples of a run
+_constant_hash = cache(data_hash)  # for values that all samples of a run share
 
 
 def request_fingerprint(
     request: Request, extractor: str, model: str | None, identity: Mapping[str, str] | None = None
 ) -> str:
-    """Hash a request as `conversation-asked`.
+    """Hash a request as `CONVERSATION-SYSTEM`.
 
-    The second part stands for who is asked, and for what its answers depend on, such as the prompt.
+    The second part covers the extractor, its model, and what else its answers depend on.
     """
     words = (part for item in sorted((identity or {}).items()) for part in item)
     return f"{conversation_fingerprint(request)}-{_constant_hash(extractor, model or '', *words)}"
 
 
 def conversation_fingerprint(request: Request) -> str:
-    """Hash what is to be read: transcript, owner, reference time and calendar."""
+    """Hash transcript, owner, reference time and calendar."""
     return data_hash(
         request.transcript.as_text(),
         request.owner,
@@ -79,7 +79,7 @@ def conversation_fingerprint(request: Request) -> str:
 
 
 def recorded_fields(answer: Recorded) -> dict[str, object]:
-    """Return the fields of the answer's line in a recording, without those that say nothing."""
+    """Return the fields of a line in a recording, without optional ones that are empty."""
     left_out = ("repeat", "identity", "unusable")
     fields = asdict(answer)
     return {name: value for name, value in fields.items() if value or name not in left_out}
@@ -87,11 +87,11 @@ def recorded_fields(answer: Recorded) -> dict[str, object]:
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """An index of the answers in a file, by fingerprint; the answers are read when asked for.
+    """An index of the answers in a file; an answer itself is read when it is needed.
 
-    `offsets` are those of their lines, for each repeat by question and by conversation.
-    `identities` are what the answers depend on besides the model, such as the prompt; `repeats` is
-    how often a question was asked, at most.
+    `offsets` are the offsets of lines, for each repeat by the fingerprints of request and of
+    conversation. `identities` are what the answers depend on besides the model, such as the prompt.
+    `repeats` is how often a question was asked at most.
     """
 
     path: Path
@@ -102,18 +102,18 @@ class Recording:
     warnings: tuple[str, ...]
 
     def has(self, fingerprint: str, repeat: int = 0) -> bool:
-        """Whether this repeat of exactly this question was answered."""
+        """Whether this repeat of the very same request was answered."""
         return fingerprint in self.offsets.get(repeat, ())
 
     def find(self, fingerprint: str, repeat: int = 0) -> Recorded | None:
-        """Find the answer to exactly this question, or by its first part to this conversation."""
+        """Find an answer by the fingerprint of a request or of a conversation."""
         offset = self.offsets.get(repeat, {}).get(fingerprint)
         record = None if offset is None else read_record(self.path, offset)
         return None if record is None else _recorded(record)
 
 
 def open_recording(path: Path) -> Recording:
-    """Index the file; where it answers a question twice, the later answer counts."""
+    """Index the file; if it has two answers to one request, the later one counts."""
     offsets: dict[int, dict[str, int]] = {}
     makers: set[tuple[str, str | None]] = set()
     identities: dict[str, Mapping[str, str]] = {}
@@ -140,7 +140,7 @@ def open_recording(path: Path) -> Recording:
 
 
 def _recorded(record: Mapping[str, object]) -> Recorded | None:
-    """Read a line of a recording; None for one that is damaged or of another kind."""
+    """Read a line of a recording; None if it is damaged or of another kind."""
     tolerated = {"usage": _usage(record.get("usage")), "identity": _identity(record)}
     try:
         return read_value(Recorded, {**record, **tolerated}, "stored answer")
@@ -149,14 +149,14 @@ def _recorded(record: Mapping[str, object]) -> Recorded | None:
 
 
 def _identity(record: Mapping[str, object]) -> dict[str, str]:
-    """Read the texts of a line's identity; older recordings have none."""
+    """Read the identity in a line; older recordings have none."""
     identity = record.get("identity")
     pairs = identity.items() if isinstance(identity, dict) else ()
     return {name: value for name, value in pairs if isinstance(value, str)}
 
 
 def _usage(counts: object) -> Usage | None:
-    """Read the token counts of a line; a count that cannot be right is unknown."""
+    """Read the token counts in a line; None stands for a count that cannot be right."""
     if not isinstance(counts, dict):
         return None
     prompt, output, thinking, total = (
@@ -166,7 +166,7 @@ def _usage(counts: object) -> Usage | None:
 
 
 class ReplayExtractor:
-    """Returns for each conversation the answer that a model once gave, with what it took then.
+    """Returns for each conversation the stored answer, with what it took at the time.
 
     Answers are found by conversation, so a recording stays useful when the prompt has changed.
     """
@@ -190,7 +190,7 @@ class ReplayExtractor:
 
     @property
     def identity(self) -> Mapping[str, str]:
-        """What the answers depend on besides the model; all values where they differ."""
+        """What the answers depend on besides the model; different values are joined with `+`."""
         values: dict[str, set[str]] = {}
         for identity in self.recording.identities:
             for name, value in identity.items():
