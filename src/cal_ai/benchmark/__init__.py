@@ -1,1 +1,1 @@
-"""How well events are extracted: samples, scoring, runs and their reports."""
+"""Benchmark extractors: samples, scoring, runs and their reports."""

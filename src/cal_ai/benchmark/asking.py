@@ -1,4 +1,4 @@
-"""Put every sample to the extractor, several at once, and score each answer as it comes."""
+"""Ask the extractor about every sample, several at once, and score each answer as it arrives."""
 
 from __future__ import annotations
 
@@ -49,14 +49,14 @@ class Plan:
 
 
 async def extract_all(plan: Plan, on_result: Callable[[Result], None]) -> tuple[Result, ...]:
-    """Ask about every sample as often as planned; `on_result` gets each result as it comes.
+    """Ask about every sample as often as planned; call `on_result` with each result as it arrives.
 
-    Results come back in order: every sample of the first repeat, then of the second. Raises the
-    `FatalCallError` of a call that shows that all others would fail too.
+    The results are returned in order: all samples of the first repeat, then of the second. Raises
+    the `FatalCallError` of a call after which all others would fail too.
     """
     samples = plan.samples
     keys = fingerprints(samples, plan.extractor) if plan.store else [""] * len(samples)
-    # Every sample once, then again for the next repeat: an early end leaves whole repeats.
+    # All samples of a repeat before the next one, so that an early end leaves whole repeats.
     questions = enumerate(product(range(plan.repeats), zip(samples, keys, strict=True)))
     results: dict[int, Result] = {}
     makes_calls = isinstance(plan.extractor, LanguageModelExtractor)
@@ -70,14 +70,14 @@ async def extract_all(plan: Plan, on_result: Callable[[Result], None]) -> tuple[
             try:
                 result = await _answer(plan, sample, repeat, fingerprint)
             except RefusedRequestError as refusal:
-                await refusals.outlast(refusal)
+                await refusals.wait_for_answer(refusal)
                 result = Failed(sample, str(refusal), Spent(0.0, 1, None), repeat)
             if not isinstance(result, Failed):
                 refusals.note_answer()
             results[place] = result
             on_result(result)
             if result.spent.replayed or not makes_calls:
-                await asyncio.sleep(0)  # Ctrl-C is heard only while something waits
+                await asyncio.sleep(0)  # Ctrl-C is noticed only when a task yields
         refusals.end_worker()
 
     try:
@@ -95,8 +95,9 @@ async def extract_all(plan: Plan, on_result: Callable[[Result], None]) -> tuple[
 class _Refusals:
     """Decides whether a refused request fails one sample or ends the run.
 
-    It fails only the sample where others are answered. Other calls in flight are waited
-    for, so that one conversation that a filter dislikes cannot end the run by being the first.
+    It fails only the sample if others are answered. The decision waits for the other calls in
+    flight, so that a conversation that a content filter rejects does not end the run because it
+    came first.
     """
 
     def __init__(self, workers: int, *, answered: bool) -> None:
@@ -111,13 +112,13 @@ class _Refusals:
         self._decided.set()
 
     def end_worker(self) -> None:
-        """Note that a worker waits for no more answers."""
+        """Note that this worker will bring no more answers."""
         self._workers -= 1
         if self._workers == 0:
             self._decided.set()
 
-    async def outlast(self, refusal: RefusedRequestError) -> None:
-        """Wait until another sample is answered; raise the refusal when none is."""
+    async def wait_for_answer(self, refusal: RefusedRequestError) -> None:
+        """Wait until another sample is answered; raise the refusal if none is."""
         if not self._answered:
             self.end_worker()
             await self._decided.wait()
@@ -155,9 +156,9 @@ async def _answer(plan: Plan, sample: Sample, repeat: int, fingerprint: str) -> 
 
 
 async def _extract(plan: Plan, sample: Sample, repeat: int, fingerprint: str) -> Extraction:
-    """Ask the extractor; the answer is stored before it is used.
+    """Ask the extractor, and store the answer before it is used.
 
-    Its latency is by the extractor's own clock where it has one, else by ours.
+    The latency is measured here unless the extractor has measured it.
     """
 
     def keep(answer: Extraction | CallFailed) -> None:
@@ -187,7 +188,7 @@ async def _extract(plan: Plan, sample: Sample, repeat: int, fingerprint: str) ->
     except TruemarkError:
         raise
     except Exception as error:
-        # A defect that one conversation brings to light must not cost the answers to all others.
+        # A bug that one conversation triggers must not lose the answers to all others.
         reason = f"internal error: {type(error).__name__}: {error}"
         raise CallFailed(reason) from error
     if extraction.latency_s is None:

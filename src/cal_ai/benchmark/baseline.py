@@ -1,4 +1,4 @@
-"""Another run to compare with: its record, or its stored answers scored on the same samples."""
+"""Compare a run with another: with its record, or with its stored answers, scored again."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ Baseline = Run | ReplayExtractor
 
 
 def open_baseline(path: Path, samples: Sequence[Sample]) -> Baseline:
-    """Open the baseline: a record, stored answers, or a folder for its newest fitting record.
+    """Open a record, stored answers, or the newest comparable record of a folder.
 
-    A record of other samples or rules is refused, before the run is paid for.
+    Raises a `TruemarkError` for a record of other samples or rules, before the run costs anything.
     """
     if not path.is_dir() and not path.name.endswith(SUFFIX):
         return ReplayExtractor(path)
@@ -41,7 +41,7 @@ def open_baseline(path: Path, samples: Sequence[Sample]) -> Baseline:
 
 
 async def compare_with_baseline(plan: Plan, baseline: Baseline, run: Run) -> Comparison | None:
-    """Compare the run with its baseline; None when no sample has scores in both."""
+    """Compare the run with its baseline; None if no sample has scores in both."""
     if isinstance(baseline, ReplayExtractor):
         baseline = await _rescored(plan, baseline)
     before = {unit.key for unit in baseline.units if unit.failed is None}

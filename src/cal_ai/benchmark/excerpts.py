@@ -1,4 +1,4 @@
-"""The part of a conversation that a reason quotes, to be shown with a mistake."""
+"""Find the part of a conversation that a reason quotes, to show it with a mistake."""
 
 from __future__ import annotations
 
@@ -8,34 +8,34 @@ from cal_ai.transcripts.conversation import Transcript
 from truemark.records import Mark
 
 WHOLE_CHARACTERS = 1_500
-"""A conversation up to this length is shown whole with a finding."""
+"""A conversation up to this length is shown whole with each finding."""
 _AROUND = 2  # lines shown before and after a quoted one
 
 _NUMBERED = re.compile(r"\blines? (\d{1,6})(?:(?:-|–| to | and )(\d{1,6}))?")
 _QUOTED = re.compile(r'"([^"]+)"|“([^”]+)”|„([^“”]+)[“”]|«([^»]+)»|(?<!\w)[\'‘](.+?)[\'’](?!\w)')
-_CUT = " …"  # what ends a quote that is not whole
-_LEAST_LETTERS = 6  # shorter words stand in too many lines
+_CUT = " …"  # at the end of a shortened quote
+_LEAST_LETTERS = 6  # shorter quotes occur in too many lines
 _LONGEST_SPAN = 50  # lines; no reason quotes more
 
 
 def quoted_lines(transcript: Transcript, reason: str) -> frozenset[int]:
-    """Find the utterances, by place, that a reason names by number or quotes word for word.
+    """Return the places of the utterances that a reason names by line number or quotes.
 
-    A quote stands in quotation marks, or after the name of its speaker (`Ann: see you at ten`),
-    several of them with ` / ` between them; one that is cut ends in ` …`.
+    A quote is in quotation marks or follows the name of its speaker (`Ann: see you at ten`); quotes
+    of the second form are separated by ` / `, and shortened ones end in ` …`.
     """
     numbers = {number for span in _NUMBERED.findall(reason) for number in _span(*span)}
     quotes = [_plain("".join(parts)).strip(".,;:!?…") for parts in _QUOTED.findall(reason)]
     quotes = [quote for quote in quotes if len(quote) >= _LEAST_LETTERS]
-    said = [_plain(part) for part in reason.split(" / ") if ": " in part]
-    whole = frozenset(said)
-    cut = tuple(part.rstrip(_CUT) for part in said if part.endswith("…") and part[-3:] != ": …")
-    if not numbers and not said and not quotes:
+    turns = [_plain(part) for part in reason.split(" / ") if ": " in part]
+    whole = frozenset(turns)
+    cut = tuple(part.rstrip(_CUT) for part in turns if part.endswith("…") and part[-3:] != ": …")
+    if not numbers and not turns and not quotes:
         return frozenset()
     places = set()
     for place, utterance in enumerate(transcript.utterances):
         words = utterance.words.casefold() if quotes else ""
-        line = _plain(f"{utterance.speaker}: {utterance.words}") if said else ""
+        line = _plain(f"{utterance.speaker}: {utterance.words}") if turns else ""
         by_speaker = line in whole or line.startswith(cut)
         if utterance.line in numbers or by_speaker or any(quote in words for quote in quotes):
             places.add(place)
@@ -55,8 +55,8 @@ def excerpt(
 ) -> tuple[str, int, tuple[Mark, ...]]:
     """Return a conversation, or the part of a long one from the first quoted line to the last.
 
-    Beside it come where it begins in the whole, and the marks of the quoted lines. It is empty
-    where a long conversation has no quoted line; with `longest` None it is always whole.
+    Also return the offset of that part, and marks for the quoted lines. The part is empty if a long
+    conversation has no quoted line; if `longest` is None, the conversation is always whole.
     """
     too_long = longest is not None and len(text) + 1 > longest
     if not quoted:

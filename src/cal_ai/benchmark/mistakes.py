@@ -1,4 +1,4 @@
-"""What went wrong with each event: the kind of mistake, and which fields differ by how much."""
+"""Assess each event: the kind of mistake, and which fields differ by how much."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 Remark = Literal[
     "wrong event of the calendar", "off within tolerance", "other place", "people missing", ""
 ]
-"""On a match; empty where there is nothing to remark."""
+"""A remark on a match; empty if there is none."""
 
 NOTHING = "nothing"
 
@@ -48,7 +48,7 @@ NOTHING = "nothing"
 class Assessment:
     """The assessment of one event: a mistake, or a match, exact or within tolerance.
 
-    `kind` is what matters most; `remarks` are fields that differ and do not count.
+    `kind` is what matters most; `remarks` are differences that do not count.
     """
 
     kind: Kind | Remark
@@ -60,23 +60,26 @@ class Assessment:
 
 
 def mistakes_of(result: Scored) -> tuple[Assessment, ...]:
-    """List all mistakes of a sample: pairs that are nearly right, then missed events, then extra.
+    """List all mistakes of a sample: pairs that are nearly right, then missed and extra events.
 
     A pair that is no match and has neither title, time nor calendar event in common is two
-    mistakes: an event that was missed, and another that was invented.
+    mistakes: a missed event and an invented one.
     """
     sidecar = result.sidecar
     nearly: list[Assessment] = []
     missed = list(result.missed)
     spurious = list(result.spurious)
     for pair in result.near_misses:
-        got, wanted = result.extracted[pair.extracted], sidecar.expected_events[pair.expected]
+        extracted = result.extracted[pair.extracted]
+        expected = sidecar.expected_events[pair.expected]
         if (kind := _kind(result, pair)) is None:
-            missed.append(wanted)
-            spurious.append(got)
+            missed.append(expected)
+            spurious.append(extracted)
         else:
-            differs = differences(got, wanted, pair.comparison, TOLERANCES[sidecar.tolerance])
-            nearly.append(Assessment(kind, wanted, got, differs, remarks(got, wanted, sidecar)))
+            tolerance = TOLERANCES[sidecar.tolerance]
+            differing = differences(extracted, expected, pair.comparison, tolerance)
+            others = remarks(extracted, expected, sidecar)
+            nearly.append(Assessment(kind, expected, extracted, differing, others))
     matched = [sidecar.expected_events[pair.expected] for pair in result.pairs if pair.is_match]
     return (
         *nearly,
@@ -86,7 +89,7 @@ def mistakes_of(result: Scored) -> tuple[Assessment, ...]:
 
 
 def mistake_lines(result: Scored) -> Iterator[str]:
-    """Describe the mistakes of a sample, a line each: `missed: create Lunch`."""
+    """Describe each mistake of a sample in a line: `missed: create Lunch`."""
     for mistake in mistakes_of(result):
         event = mistake.expected or mistake.extracted
         assert event is not None, "a mistake is about an event"
@@ -104,7 +107,7 @@ def in_words(deviation: Deviation) -> str:
 
 
 def matches_of(result: Scored) -> Iterator[Assessment]:
-    """List all true positives of a sample."""
+    """Assess all true positives of a sample."""
     for pair in result.pairs:
         if not pair.is_match:
             continue
@@ -127,7 +130,7 @@ def _remark(off: tuple[Deviation, ...], others: tuple[Deviation, ...]) -> Remark
 
 
 def _kind(result: Scored, pair: Pair) -> Kind | None:
-    """Name the first thing that is wrong with a near miss; None when nothing is right."""
+    """Name the first thing that is wrong with a near miss; None if nothing is right."""
     comparison, target = pair.comparison, result.target(pair)
     tolerance = TOLERANCES[result.sidecar.tolerance]
     if not (target or _in_common(comparison, tolerance)):
@@ -163,7 +166,7 @@ def _in_common(comparison: Closeness, tolerance: Tolerance) -> bool:
 
 
 def _extra_event(event: Event, matched: list[ExpectedEvent], sidecar: Sidecar) -> Assessment:
-    """Call an event without a partner a duplicate where it fits a matched one, else invented."""
+    """Assess an extra event: a duplicate if it fits a matched expected event, else invented."""
     for expected in matched:
         if compare_events(event, expected, sidecar).within(TOLERANCES[sidecar.tolerance]):
             return Assessment("duplicate", expected, event)
@@ -172,9 +175,9 @@ def _extra_event(event: Event, matched: list[ExpectedEvent], sidecar: Sidecar) -
 
 @dataclass(frozen=True, slots=True)
 class Deviation:
-    """One field of a pair that differs: what was expected, what came, and by how much.
+    """A field that differs: the expected and the extracted value, and in words by how much.
 
-    `amount` is the same as `by` where that is a number, in `unit`.
+    `amount`, in `unit`, is the difference as a number where it is one.
     """
 
     field: str
@@ -188,7 +191,7 @@ class Deviation:
 def differences(
     extracted: Event, expected: ExpectedEvent, comparison: Closeness, tolerance: Tolerance
 ) -> tuple[Deviation, ...]:
-    """List the fields that keep a pair from being a true positive; empty when it is one."""
+    """List the fields because of which a pair is no true positive."""
     deviations: list[Deviation] = []
     if not comparison.same_action:
         deviations.append(Deviation("action", expected.action, extracted.action, "another action"))
@@ -204,7 +207,7 @@ def differences(
 def drifts(
     extracted: Event, expected: ExpectedEvent, comparison: Closeness
 ) -> tuple[Deviation, ...]:
-    """List the fields of a match that are not quite as expected: within tolerance, but off."""
+    """List the fields of a match that differ within tolerance."""
     times = _time_differences(comparison, bool)
     if comparison.same_title:
         return tuple(times)
@@ -226,8 +229,8 @@ def _shown_similarity(comparison: Closeness) -> str:
 def _time_differences(
     comparison: Closeness, differs: Callable[[timedelta], bool]
 ) -> Iterator[Deviation]:
-    """Yield start and end where their shift `differs`; a time that is not checked never does."""
-    for field, (got, want), shift in (
+    """Yield start and end if their shift `differs`; a time that is not checked is left out."""
+    for field, (got, expected), shift in (
         ("start", comparison.start, comparison.start_shift),
         ("end", comparison.end, comparison.end_shift),
     ):
@@ -237,11 +240,11 @@ def _time_differences(
         by = "missing" if missing else shown_shift(shift)
         minutes = None if missing else round(shift / timedelta(minutes=1), 1)
         unit = "" if missing else "min"
-        yield Deviation(field, shown_time(want), shown_time(got), by, minutes, unit)
+        yield Deviation(field, shown_time(expected), shown_time(got), by, minutes, unit)
 
 
 def remarks(extracted: Event, expected: ExpectedEvent, sidecar: Sidecar) -> tuple[Deviation, ...]:
-    """List what the sidecar asked for beyond action, title and times; shown, never counted."""
+    """List differences in place, people and calendar event, which are shown but not counted."""
     deviations: list[Deviation] = []
     if expected.location is not None:
         got, place = extracted.location or "", expected.location
@@ -269,21 +272,21 @@ def remarks(extracted: Event, expected: ExpectedEvent, sidecar: Sidecar) -> tupl
     return tuple(deviations)
 
 
-def _absent(came: tuple[str, ...], expected: tuple[str, ...]) -> list[str]:
-    """List the expected names that are part of no name that came."""
-    folded = [name.casefold() for name in came] if expected else []
+def _absent(attendees: tuple[str, ...], expected: tuple[str, ...]) -> list[str]:
+    """List the expected names that are part of no attendee's name."""
+    folded = [name.casefold() for name in attendees] if expected else []
     return [
-        name for name in expected if not any(name.strip().casefold() in given for given in folded)
+        name for name in expected if not any(name.strip().casefold() in other for other in folded)
     ]
 
 
 def shown_time(time: datetime | None) -> str:
-    """Show a time to the minute, as `2026-02-20 10:00`."""
+    """Format a time to the minute: `2026-02-20 10:00`."""
     return NOTHING if time is None else time.isoformat(" ", "minutes")
 
 
 def shown_span(start: datetime | None, end: datetime | None) -> str:
-    """Show when an event is: `2026-02-20 10:00 to 11:00`, with the day of its end if another."""
+    """Format a span: `2026-02-20 10:00 to 11:00`; the end has a date if it is on another day."""
     if end is None:
         return shown_time(start)
     same_day = start is not None and start.date() == end.date() and start.tzinfo == end.tzinfo
@@ -292,7 +295,7 @@ def shown_span(start: datetime | None, end: datetime | None) -> str:
 
 
 def shown_shift(shift: timedelta) -> str:
-    """Show a shift in its two largest units, as `1 d 2 h later`."""
+    """Format a shift in its two largest units: `1 d 2 h later`."""
     minutes = round(abs(shift) / timedelta(minutes=1))
     units = (("d", minutes // 1440), ("h", minutes // 60 % 24), ("min", minutes % 60))
     parts = [f"{count} {unit}" for unit, count in units if count][:2] or ["less than 1 min"]

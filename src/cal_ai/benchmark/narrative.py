@@ -1,4 +1,4 @@
-"""The AI summary: the model under test is shown how it did, and says what to make of it."""
+"""The AI summary: the model under test comments on its own results."""
 
 from __future__ import annotations
 
@@ -79,12 +79,12 @@ async def narrate(finished: Finished) -> tuple[list[Section], TotalSpent | None]
 
 
 def no_narrative(reason: str) -> list[Section]:
-    """Say why there is no AI summary."""
+    """Return a section that tells why there is no AI summary."""
     return [Section(sentences=[f"AI summary unavailable: {one_line_of(reason)}"])]
 
 
 def _answer_sections(answer: str) -> list[Section]:
-    """Show what the model said under each heading, or all of it where it has none of them."""
+    """Show the answer under its headings, or as a list if it has none of them."""
     points = parse_sections(answer)
     if any(points):
         return narrative_sections(points)
@@ -93,7 +93,6 @@ def _answer_sections(answer: str) -> list[Section]:
 
 
 def narrative_sections(points: Sequence[Sequence[str]]) -> list[Section]:
-    """Show the points under each of the headings."""
     return [
         Section(name, [bullet(line) for line in lines] or ["(nothing said)"])
         for name, lines in zip(SECTIONS, points, strict=True)
@@ -101,9 +100,9 @@ def narrative_sections(points: Sequence[Sequence[str]]) -> list[Section]:
 
 
 def narrative_prompt(finished: Finished) -> str:
-    """Show the model scores, categories, calibration, and the worst samples with reasons.
+    """Make a prompt with scores, categories, calibration, and the worst samples with reasons.
 
-    The prompt stays below `TOKEN_LIMIT` tokens: reasons at its end are left out where needed.
+    It stays below `TOKEN_LIMIT` tokens: reasons at its end are left out if necessary.
     """
     lines = [_INSTRUCTIONS.format(headings="\n".join(SECTIONS)), *_numbers(finished)]
     room = TOKEN_LIMIT - estimated_tokens("\n".join(lines))
@@ -116,17 +115,17 @@ def narrative_prompt(finished: Finished) -> str:
 
 
 def estimated_tokens(text: str) -> int:
-    """Estimate from above how many tokens any usual tokenizer makes of `text`.
+    """Return an upper estimate of the tokens that a usual tokenizer makes of `text`.
 
-    Tokenizers make fewer than one token of three ASCII characters of prose or figures, and at most
-    one of each byte of other scripts, which for most of them is two or three per character.
+    In prose and figures a token has more than three ASCII characters; in other scripts it has at
+    least one byte, of which most characters have two or three.
     """
     ascii_length = sum(character.isascii() for character in text)
     return ascii_length // 3 + 2 * (len(text) - ascii_length) + 1
 
 
 def parse_sections(answer: str) -> tuple[tuple[str, ...], ...]:
-    """Read the lines below each of the headings; what comes before the first one is left out."""
+    """Read the lines below each heading; lines before the first heading are left out."""
     sections: list[list[str]] = [[] for _ in SECTIONS]
     current: list[str] | None = None
     for line in answer.splitlines():
@@ -135,22 +134,22 @@ def parse_sections(answer: str) -> tuple[tuple[str, ...], ...]:
         if heading is not None:
             current = sections[heading]
         elif bare and current is not None and len(current) < _LINES_PER_SECTION:
-            said = _DECORATION.sub("", line, count=1).strip()
-            current.append(shortened(said, _LINE_LENGTH))
+            point = _DECORATION.sub("", line, count=1).strip()
+            current.append(shortened(point, _LINE_LENGTH))
     return tuple(map(tuple, sections))
 
 
 def _heading(bare: str) -> int | None:
-    said = bare.casefold()
+    folded = bare.casefold()
     for index, name in enumerate(SECTIONS):
-        # Models shorten the last heading; none is a likely beginning of a point.
-        if said == name.casefold() or (said == "what to change" and index == len(SECTIONS) - 1):
+        # Models shorten the last heading.
+        if folded == name.casefold() or (folded == "what to change" and name == SECTIONS[-1]):
             return index
     return None
 
 
 def worst_samples(results: Iterable[Result]) -> list[Scored]:
-    """Pick the imperfect answers of lowest F1, those with more mistakes first among equals."""
+    """Return the answers with mistakes that have the lowest F1, then the most mistakes."""
     wrong = [result for result in results if isinstance(result, Scored) and result.counts.mistakes]
     return sorted(wrong, key=lambda result: rank([result]))[:_WORST]
 

@@ -1,4 +1,4 @@
-"""The report of a run as a Markdown page: its numbers, then every sample with its events."""
+"""Write the report of a run in Markdown: its numbers, then every sample with its events."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def markdown_report(finished: Finished, ai_summary: Sequence[Section]) -> Iterat
 
 
 def _more_sections(finished: Finished) -> Iterator[Section]:
-    """Show what the console leaves out, or has in a few words."""
+    """Show what the text on the console leaves out or shortens."""
     run, plan = finished.run, finished.plan
     identity = ", ".join(f"{name} {value}" for name, value in run.system.identity.items())
     rows = (
@@ -74,7 +74,7 @@ def _more_sections(finished: Finished) -> Iterator[Section]:
 
 
 def _kinds_section(finished: Finished) -> Section:
-    """Show how many mistakes of each kind there are, in all samples and per category."""
+    """Count the mistakes of each kind, in all samples and per category."""
     counts = {
         (count.kind, count.group["category"]): count.count
         for count in finished.run.finding_counts
@@ -91,7 +91,7 @@ def _kinds_section(finished: Finished) -> Section:
     columns = ["kind of mistake", "all samples"]
     for category in categories:
         name = one_line_of(category)
-        # Long names can be cut to the same.
+        # Shortened names may be equal.
         columns.append(f"{name} {len(columns) - 2}" if name in columns else name)
     sentence = (
         "A pair that is nearly right is one mistake, named after the first thing that is wrong"
@@ -105,13 +105,13 @@ def _counts(results: Iterable[Result]) -> Counts:
 
 
 def worst_first(results: Sequence[Result], repeats: int) -> list[Sequence[Result]]:
-    """Group results by sample, one for each repeat, the samples of which most is wrong first."""
+    """Group the results of all repeats by sample, and sort the samples by `rank`."""
     samples = len(results) // repeats
     return sorted((results[first::samples] for first in range(samples)), key=rank)
 
 
 def rank(results: Sequence[Result]) -> tuple[int, float, int]:
-    """Rank by lowest F1, then most mistakes; then come failed, without sidecar, fine."""
+    """Sort by lowest F1 and most mistakes; then come failed, unscored and perfect samples."""
     counts = _counts(results)
     if counts.mistakes:
         return 0, event_scores(counts).f1, -counts.mistakes
@@ -123,7 +123,7 @@ def rank(results: Sequence[Result]) -> tuple[int, float, int]:
 
 
 def contents_table(samples: Sequence[Sequence[Result]], findings: Iterable[Finding]) -> Table:
-    """List every sample with a link to its place, its counts and the kinds of its mistakes."""
+    """List every sample with a link, its counts and the kinds of its mistakes."""
     kinds: dict[str, Counter[str]] = {}
     for finding in findings:
         if finding.mistake:
@@ -132,9 +132,9 @@ def contents_table(samples: Sequence[Sequence[Result]], findings: Iterable[Findi
     for number, results in enumerate(samples, start=1):
         counts = _counts(results)
         kinds_here = kinds.get(results[0].sample.id, Counter())
-        said = [f"{count} {kind}" for kind, count in kinds_here.most_common()]
+        remarks = [f"{count} {kind}" for kind, count in kinds_here.most_common()]
         if failed := sum(isinstance(result, Failed) for result in results):
-            said.append("FAILED" if len(results) == 1 else f"{failed} FAILED")
+            remarks.append("FAILED" if len(results) == 1 else f"{failed} FAILED")
         scored = any(isinstance(result, Scored) for result in results)
         f1 = event_scores(counts).f1 if scored else None
         name = (
@@ -143,12 +143,12 @@ def contents_table(samples: Sequence[Sequence[Result]], findings: Iterable[Findi
             .replace("]", "&#93;")
         )
         link = Markdown(f"[{name}](#sample-{number})")
-        rows.append((link, f1, counts.tp, counts.fp, counts.fn, ", ".join(said)))
+        rows.append((link, f1, counts.tp, counts.fp, counts.fn, ", ".join(remarks)))
     return Table(_CONTENT_COLUMNS, tuple(rows), (None, ".3f", None, None, None, None))
 
 
 def sample_sections(answers: Sequence[Result]) -> Iterator[Section]:
-    """Show one sample, with a section for each of its answers."""
+    """Show a sample, with a section for each of its answers."""
     heading = one_line_of(answers[0].sample.id)
     for result in answers:
         sentences = [_result_line(result)]
@@ -163,7 +163,7 @@ def sample_sections(answers: Sequence[Result]) -> Iterator[Section]:
 
 
 def _answer_name(unit: Unit) -> str:
-    """Name the sample, and the repeat where it is not the first."""
+    """Name the sample, and the repeat if it is not the first."""
     number = f" #{unit.repeat + 1}" if unit.repeat else ""
     return f"{one_line_of(unit.id)}{number}"
 
@@ -237,10 +237,9 @@ def _event_parts(event: Event | ExpectedEvent, people: Sequence[str]) -> list[st
 
 
 def bullet(text: str) -> Markdown:
-    """Make an item of a list."""
     return Markdown(f"- {escape_markdown(one_line_of(text, limit=600))}")
 
 
 def one_line_of(text: str, limit: int = 300) -> str:
-    """Make one line of a text, which ends in an ellipsis where it is longer than `limit`."""
+    """Put a text on one line and shorten it to `limit` characters."""
     return shortened(" ".join(one_line(text[: 4 * limit]).split()), limit)

@@ -1,4 +1,4 @@
-"""Pair extracted events with expected ones, by how far apart they are and may be."""
+"""Pair extracted events with expected ones, and decide which pairs match."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from cal_ai.events import ContextEvent, Event
 from truemark.assignment import match_by_cost
 
 ComparedTime = tuple[datetime | None, datetime | None]
-"""The time that was extracted, and the one that was expected; None is not checked."""
+"""The extracted time and the expected one; None if it is missing or not checked."""
 
 MISSING = timedelta.max
-"""How far a time that was not extracted is from the expected one."""
+"""The shift of a time that is expected and was not extracted."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tolerance:
-    """Least title similarity (None: equal titles) and most time apart."""
+    """The lowest similarity of titles (None: they must be equal) and the longest time apart."""
 
     title_similarity: float | None
     time_apart: timedelta
@@ -42,7 +42,7 @@ _MISSING_START_COST = TOLERANCES["relaxed"].time_apart / timedelta(minutes=1)
 
 
 class Closeness(NamedTuple):
-    """The facts about one pair; shifts are `got` minus `expected`, None where there is no check."""
+    """How two events compare; shifts are extracted minus expected, None if not checked."""
 
     same_action: bool
     same_title: bool
@@ -54,7 +54,7 @@ class Closeness(NamedTuple):
 
     @property
     def cost(self) -> float:
-        """The cost of this pair: a wrong action, then unlike titles, then minutes apart."""
+        """The cost of this pair: for a wrong action, for different titles, and per minute apart."""
         if self.start_shift is None:
             minutes = 0.0
         elif self.start_shift == MISSING:
@@ -83,29 +83,30 @@ def time_within(shift: timedelta | None, tolerance: Tolerance) -> bool:
 
 
 def compare_events(extracted: Event, expected: ExpectedEvent, sidecar: Sidecar) -> Closeness:
-    """Measure how the two differ, whatever the tolerance."""
-    got, wanted = _removed_event(extracted, sidecar), _removed_event(expected, sidecar)
-    return _closeness(extracted, got, expected, wanted, sidecar.reference_datetime)
+    """Measure how two events differ."""
+    removed = _removed_event(extracted, sidecar)
+    to_remove = _removed_event(expected, sidecar)
+    return _closeness(extracted, removed, expected, to_remove, sidecar.reference_datetime)
 
 
 def _closeness(
     extracted: Event,
-    got: ContextEvent | None,
+    removed: ContextEvent | None,
     expected: ExpectedEvent,
-    wanted: ContextEvent | None,
+    to_remove: ContextEvent | None,
     now: datetime,
 ) -> Closeness:
-    """Measure how two events differ; `got` and `wanted` are those of the calendar they remove.
+    """Measure how two events differ; `removed` and `to_remove` are the planned events they delete.
 
-    A time that the sidecar leaves out counts only when both sides refer to a planned event: then
-    the question is whether they mean the same event.
+    A time that the sidecar leaves out counts only if both delete a planned event: then the question
+    is whether they mean the same one.
     """
     start, end = expected.start_time, expected.end_time
-    if wanted is not None:
-        start = wanted.start if got is not None or start is not None else None
-        end = wanted.end if got is not None or end is not None else None
-    got_start = extracted.start_time if got is None else got.start
-    got_end = extracted.end_time if got is None else got.end
+    if to_remove is not None:
+        start = to_remove.start if removed is not None or start is not None else None
+        end = to_remove.end if removed is not None or end is not None else None
+    got_start = extracted.start_time if removed is None else removed.start
+    got_end = extracted.end_time if removed is None else removed.end
     got_title, title = _normalised(extracted.title), _normalised(expected.title)
     return Closeness(
         same_action=extracted.action == expected.action,
@@ -119,7 +120,7 @@ def _closeness(
 
 
 def _removed_event(event: Event | ExpectedEvent, sidecar: Sidecar) -> ContextEvent | None:
-    """Find the planned event that a delete stands for: by its number, or as the sidecar says."""
+    """Find the planned event that a delete removes: by its number, or as the sidecar describes."""
     if event.action != "delete":
         return None
     if isinstance(event, ExpectedEvent):
@@ -133,17 +134,17 @@ def title_similarity(first: str, second: str) -> float:
 
 
 def texts_alike(first: str, second: str, tolerance: Tolerance) -> bool:
-    """Whether two texts would be within tolerance as titles."""
+    """Whether two texts are as similar as titles have to be."""
     if tolerance.title_similarity is None:
         return _normalised(first) == _normalised(second)
     return title_similarity(first, second) >= tolerance.title_similarity
 
 
 def time_shift(got: datetime, expected: datetime, now: datetime) -> timedelta:
-    """Compute how much later `got` is.
+    """Return how much later `got` is.
 
-    A time without an offset is the owner's, so it has the offset of `now`. When that is not known
-    either, the other side's offset is taken to be the owner's too: clock faces are compared.
+    A time without an offset is the owner's local time, so it gets the offset of `now`. If `now` has
+    none either, offsets are ignored and the clock times are compared.
     """
     if (got.tzinfo is None) != (expected.tzinfo is None):
         if got.tzinfo is None or now.tzinfo is None:
@@ -160,10 +161,10 @@ def _shift(got: datetime | None, expected: datetime | None, now: datetime) -> ti
 
 
 def meant_event(event: ExpectedEvent, sidecar: Sidecar) -> ContextEvent | None:
-    """Find the planned event that a sidecar's update or delete is about; None if it is not clear.
+    """Find the planned event that an expected update or delete is about; None if it is unclear.
 
-    The number names it outright. Otherwise a delete describes its event by title and start; an
-    update says where the event goes, so only its title can tell which event that is.
+    It is named by its number, or else described: a delete by title and start, an update, whose
+    start is the new one, by its title alone.
     """
     if event.action == "create":
         return None
@@ -175,7 +176,7 @@ def meant_event(event: ExpectedEvent, sidecar: Sidecar) -> ContextEvent | None:
 
 
 def _described(event: ExpectedEvent, sidecar: Sidecar) -> ContextEvent | None:
-    """Find the planned event of that number, title and start; None if none or several fit."""
+    """Find the planned event of this number, or of this title and start; None if it is unclear."""
     if not isinstance(event.existing_event_id_required, bool):
         return planned_event(event.existing_event_id_required, sidecar)
     tolerance = TOLERANCES[sidecar.tolerance]
@@ -193,7 +194,6 @@ def _described(event: ExpectedEvent, sidecar: Sidecar) -> ContextEvent | None:
 
 
 def planned_event(number: int | None, sidecar: Sidecar) -> ContextEvent | None:
-    """Find the event of the calendar that has this number."""
     return next((planned for planned in sidecar.calendar_context if planned.id == number), None)
 
 
@@ -208,7 +208,7 @@ def _normalised(text: str) -> str:
 
 
 class Pair(NamedTuple):
-    """Indices of an extracted and an expected event that belong together, and how they compare."""
+    """The indices of an extracted and an expected event, and how the two compare."""
 
     extracted: int
     expected: int
@@ -217,16 +217,16 @@ class Pair(NamedTuple):
 
 
 def pair_events(extracted: Sequence[Event], sidecar: Sidecar) -> tuple[Pair, ...]:
-    """Pair events with those that the sidecar expects, by index: most matches, then lowest cost.
+    """Pair extracted with expected events, for the most matches and then the lowest cost.
 
-    Events beyond the shorter side stay without a partner; a pair that is no match is a near miss.
+    Surplus events stay without a partner; a pair that is no match is a near miss.
     """
     if not extracted or not sidecar.expected_events:
         return ()
     now, tolerance = sidecar.reference_datetime, TOLERANCES[sidecar.tolerance]
-    wanted = [(event, _removed_event(event, sidecar)) for event in sidecar.expected_events]
+    expected = [(event, _removed_event(event, sidecar)) for event in sidecar.expected_events]
     comparisons = [
-        [_closeness(event, removed, *expected, now) for expected in wanted]
+        [_closeness(event, removed, *other, now) for other in expected]
         for event, removed in ((event, _removed_event(event, sidecar)) for event in extracted)
     ]
     costs = [[comparison.cost for comparison in row] for row in comparisons]

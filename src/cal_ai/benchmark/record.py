@@ -1,4 +1,4 @@
-"""The results of a benchmark as a run record, which `truemark` compares, and what they took."""
+"""Make a run record, which `truemark` compares, of results, and add up what they took."""
 
 from __future__ import annotations
 
@@ -55,14 +55,14 @@ SCORING = ScoringRules(empty=EMPTY)
 WORDS = {"unit": "sample", "units": "samples", "item": "event", "items": "events"}
 
 Price = Callable[[Usage], float | None]
-"""What the tokens of one answer cost in US dollars; None when that is not known."""
+"""The price of an answer's tokens in US dollars; None if it is unknown."""
 
-# A deviation is named as its field is in the events, so that a reader can lay one on the other.
+# Deviations in the record have the names of the fields of events.
 _FIELDS = {"start": "start_time", "end": "end_time"}
 
 
 def record_run(plan: Plan, results: Sequence[Result], seconds: float) -> Run:
-    """Record the results; samples without a sidecar are in none of the units."""
+    """Record the results; samples without a sidecar are left out."""
     price = price_of(plan.extractor)
     units: list[Unit] = []
     findings: list[Finding] = []
@@ -110,7 +110,10 @@ def price_of(extractor: Extractor) -> Price:
 
 
 def system_of(extractor: Extractor, name: str = "") -> System:
-    """Name the system by all that changes its answers; replayed answers are their maker's."""
+    """Identify the system by everything that its answers depend on.
+
+    Replayed answers are those of the extractor that was recorded.
+    """
     maker = extractor.recorded_by if isinstance(extractor, ReplayExtractor) else extractor.name
     identity = {"extractor": maker}
     if extractor.model is not None:
@@ -122,15 +125,15 @@ def system_of(extractor: Extractor, name: str = "") -> System:
 
 
 def run_signature(digests: Iterable[str]) -> dict[str, str]:
-    """Sign what makes two runs comparable: the samples and the rules, nothing of the system."""
+    """Hash what makes two runs comparable, which is the samples and the rules."""
     tolerances = ";".join(f"{level}={tolerance}" for level, tolerance in TOLERANCES.items())
     return {"samples": data_hash(*digests), "tolerance": data_hash(tolerances)}
 
 
 def _reliability(results: Iterable[Result]) -> Reliability:
-    """Count per level of confidence the events that claimed it, and how many were right.
+    """Count the events of each confidence, and how many of them were right.
 
-    The events of a sample, in all its repeats, are one cluster.
+    All events of a sample, from all repeats, are one cluster.
     """
     claimed: dict[str, Counter[str]] = defaultdict(Counter)
     right: dict[str, Counter[str]] = defaultdict(Counter)
@@ -163,7 +166,7 @@ def _notes(results: Sequence[Result], folder: Path) -> Iterator[str]:
 
 
 def _quoted(result: Scored) -> dict[str, frozenset[int]]:
-    """Find the lines of the conversation that each reason of the events is about."""
+    """Find the lines of the conversation that the reason of each event quotes."""
     transcript = result.sample.transcript
     reasons = {event.reasoning for event in result.extracted}
     return {reason: quoted_lines(transcript, reason) for reason in reasons}
@@ -192,7 +195,7 @@ def _unit(result: Scored | Failed, text: str, marks: tuple[Mark, ...], price: Pr
 
 
 def _context(sidecar: Sidecar) -> dict[str, object]:
-    """List what the extractor knew besides the conversation: owner, time, calendar."""
+    """Return what the extractor was given besides the conversation."""
     calendar = [f"{event.id}: {_named(event)}" for event in sidecar.calendar_context]
     return {
         "owner": sidecar.owner,
@@ -202,13 +205,13 @@ def _context(sidecar: Sidecar) -> dict[str, object]:
 
 
 def _named(event: ContextEvent) -> str:
-    """Name an event of the calendar: `Dentist, 2026-02-21 09:00 to 09:30, Main St 4`."""
+    """Describe a planned event: `Dentist, 2026-02-21 09:00 to 09:30, Main St 4`."""
     place = f", {event.location}" if event.location else ""
     return f"{event.summary}, {shown_span(event.start, event.end)}{place}"
 
 
 def _expected(result: Scored | Failed) -> int | None:
-    """Count what a failed sample had to find; a scored one has that in its counts."""
+    """Count the expected events of a failed sample; the counts of a scored one include them."""
     if isinstance(result, Scored) or result.sample.sidecar is None:
         return None
     return len(result.sample.sidecar.expected_events)
@@ -222,7 +225,7 @@ def _tokens(usage: Usage | None) -> dict[str, int]:
 
 
 def _findings(result: Scored, text: str, quoted: Mapping[str, frozenset[int]]) -> Iterator[Finding]:
-    """Yield every mistake of the sample, and every match with a remark, with the lines quoted."""
+    """Yield every mistake of a sample and every match with a remark, with the quoted lines."""
     for about in (*mistakes_of(result), *matches_of(result)):
         if about.kind:
             reason = "" if about.extracted is None else about.extracted.reasoning
@@ -231,13 +234,13 @@ def _findings(result: Scored, text: str, quoted: Mapping[str, frozenset[int]]) -
 
 def _finding(result: Scored, about: Assessment, text: str, quoted: frozenset[int]) -> Finding:
     expected, got = about.expected, about.extracted
-    said, offset, marks = excerpt(text, quoted)
+    shown, offset, marks = excerpt(text, quoted)
     return Finding(
         kind=about.kind,
         unit=result.sample.id,
         repeat=result.repeat,
         mistake=about.is_mistake,
-        text=said,
+        text=shown,
         offset=offset,
         marks=marks,
         expected=None if expected is None else _expected_fields(expected, result.sidecar),
@@ -307,7 +310,7 @@ class TotalSpent:
 
 
 def total_spent(results: Sequence[Result], price: Price) -> TotalSpent:
-    """Add up what answers took; no answers took nothing."""
+    """Add up what answers took, which is nothing if there are none."""
     if not results:
         return TotalSpent(0, Usage(0, 0, 0, 0), 0.0)
     answered = [result for result in results if not isinstance(result, Failed)]
@@ -322,7 +325,7 @@ def total_spent(results: Sequence[Result], price: Price) -> TotalSpent:
 
 
 def _total_cost(results: Sequence[Result], price: Price) -> float | None:
-    """Add up the price of all calls; unknown as soon as an answer came without its tokens."""
+    """Add up the price of all calls; None if the tokens or the price of an answer are unknown."""
     costs = []
     for result in results:
         if result.spent.usage is None:

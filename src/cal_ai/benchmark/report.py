@@ -1,4 +1,4 @@
-"""A run that has ended: its scores and what it took, as text, JSON and a line of the history."""
+"""Report a finished run, its scores and what it took, as text, JSON and a history line."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ NO_HEAD = ("", " ")
 """The columns of a table of names and values."""
 
 
-# Without a repr: asyncio makes that of a task's result, which takes more memory than all samples.
+# No repr: asyncio makes the repr of a task's result, which would take more memory than the samples.
 @dataclass(frozen=True, slots=True, repr=False)
 class Finished:
-    """A run that has ended; `categories` are the scores of each category of samples.
+    """A finished run; `categories` are the scores of each category of samples.
 
     `spent` is what this run took, `replayed` what replayed answers took when they were recorded.
     `summary_call` is the part of `spent` that the call for the AI summary took.
@@ -61,12 +61,12 @@ class Finished:
 
     @property
     def signature(self) -> str:
-        """What makes runs comparable, in one line."""
+        """The signature of samples and rules in one line; runs that share it are comparable."""
         return signature_line(self.run.signature)
 
     @property
     def targets(self) -> Share | None:
-        """Target accuracy: how many paired updates and deletes name the right event."""
+        """The share of paired updates and deletes that name the right calendar event."""
         hits: dict[str, list[bool]] = {}
         for result in self.results:
             if isinstance(result, Scored):
@@ -78,7 +78,7 @@ class Finished:
 
 
 def finish(plan: Plan, results: tuple[Result, ...], seconds: float) -> Finished:
-    """Record and summarise the results of a run that took so many seconds."""
+    """Record and summarise the results of a run."""
     price = price_of(plan.extractor)
     run = record_run(plan, results, seconds)
     replayed = [result for result in results if result.spent.replayed]
@@ -94,7 +94,7 @@ def finish(plan: Plan, results: tuple[Result, ...], seconds: float) -> Finished:
 
 
 def _by_category(run: Run, results: Sequence[Result]) -> dict[str, Summary]:
-    """Summarise each category, those without a scored sample included."""
+    """Summarise each category, including those without a scored sample."""
     names = sorted({result.sample.category for result in results})
     units = {name: [unit for unit in run.units if unit.group["category"] == name] for name in names}
     return {
@@ -116,7 +116,6 @@ def add_summary_call(finished: Finished, call: TotalSpent) -> Finished:
 
 
 def text_summary(finished: Finished, report: Path) -> str:
-    """Show the numbers as text."""
     sections = [replace(section, heading="") for section in run_sections(finished)]
     if finished.comparison is not None:
         verdict = comparison_sections(finished.comparison)[1].sentences
@@ -134,7 +133,7 @@ def text_summary(finished: Finished, report: Path) -> str:
 
 
 def json_facts(finished: Finished, report: Path) -> dict[str, object]:
-    """Return the numbers for JSON, unrounded, with an object per answer."""
+    """Return the facts for JSON: unrounded numbers, and an object per answer."""
     spent, replayed, call = finished.spent, finished.replayed, finished.summary_call
     return {
         **all_facts(run_sections(finished)),
@@ -159,7 +158,7 @@ def _spent_facts(spent: TotalSpent) -> dict[str, object]:
 
 
 def history_line(finished: Finished) -> dict[str, object]:
-    """Summarise the run for the history; unknown values, and scores of nothing, are null."""
+    """Summarise the run for the history; what is unknown is null."""
     run, extractor, scores = finished.run, finished.plan.extractor, finished.scores
     spent, replayed = finished.spent, finished.replayed
     usage = spent.usage or Usage()
@@ -190,20 +189,20 @@ def history_line(finished: Finished) -> dict[str, object]:
 
 
 def progress_line(number: int, of: int, result: Result) -> str:
-    """Report the `number`-th answer: `[3/45] crud/lunch... P=0.91 R=0.87 (2.3s)`."""
+    """Describe the `number`-th answer: `[3/45] crud/lunch... P=0.91 R=0.87 (2.3s)`."""
     if isinstance(result, Scored):
         scores = event_scores(result.counts)
-        said = f"P={scores.precision:.2f} R={scores.recall:.2f}"
+        status = f"P={scores.precision:.2f} R={scores.recall:.2f}"
     elif isinstance(result, Failed):
-        said = f"FAILED ({one_line(result.reason)})"
+        status = f"FAILED ({one_line(result.reason)})"
     else:
-        said = "no sidecar"
+        status = "no sidecar"
     name = one_line(result.sample.id)
     if result.repeat:
         name += f" #{result.repeat + 1}"
     took = f"{result.spent.latency_s:.1f}s"
     took = f"replayed, {took} then" if result.spent.replayed else took
-    return f"[{number}/{of}] {name}... {said} ({took})"
+    return f"[{number}/{of}] {name}... {status} ({took})"
 
 
 def run_sections(finished: Finished) -> list[Section]:
@@ -252,7 +251,7 @@ def run_sections(finished: Finished) -> list[Section]:
 
 
 def run_rows(finished: Finished) -> Iterator[tuple[str, str]]:
-    """List the kinds of mistakes, what the run took, and which system it ran."""
+    """List the kinds of mistakes, what the run took, and the system."""
     kinds = _kind_counts(finished).most_common()
     yield "mistakes", ", ".join(f"{count} {kind}" for kind, count in kinds) or "none"
     yield "targets", _targets_line(finished.targets)
@@ -275,7 +274,7 @@ def _kind_counts(finished: Finished) -> Counter[str]:
 
 
 def sample_counts(finished: Finished) -> str:
-    """Say how many samples there were, and how many were scored."""
+    """Tell how many samples there are, and how many were scored."""
     samples = counted(_sample_count(finished), "sample")
     if finished.plan.repeats > 1:
         samples += f", {finished.plan.repeats} repeats, {len(finished.results)} answers"
@@ -294,7 +293,7 @@ def _unscored_count(finished: Finished) -> int:
 
 
 def _score_table(finished: Finished) -> Table:
-    """Show the scores of all samples, then of each category: no F1 where little was expected."""
+    """Show the scores of all samples and of each category; F1 only if enough is expected."""
     rows = [_score_row("overall", finished.summary)]
     for name, summary in finished.categories.items():
         too_small = summary.counts.expected < FEWEST_EXPECTED
@@ -313,7 +312,7 @@ def _score_row(name: str, summary: Summary, left_out: Measure | None = None) -> 
 
 
 def _interval_line(summary: Summary) -> str:
-    """Say how the intervals in the table of scores were made."""
+    """Explain the intervals in the table of scores."""
     f1 = summary.intervals.get("f1")
     if f1 is None:
         return "No sample was scored"
@@ -326,7 +325,7 @@ def _interval_line(summary: Summary) -> str:
 
 
 def calibration_table(finished: Finished) -> Table:
-    """Show per level of confidence the events that claimed it, and the share that was right."""
+    """Show how many events have each confidence, and the share of them that is right."""
     rows = []
     for level in finished.run.reliability.rows if finished.run.reliability else ():
         share = share_right(level)
@@ -340,7 +339,7 @@ def calibration_table(finished: Finished) -> Table:
 
 
 def _repeat_lines(summary: Summary) -> Iterator[str]:
-    """Say how answers vary between repeats; nothing where there are none."""
+    """Describe how answers vary between repeats, if there are any."""
     repeats = summary.repeats
     if repeats is None:
         return

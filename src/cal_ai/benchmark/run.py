@@ -1,4 +1,4 @@
-"""The command `benchmark`, from its flags to its exit status; it knows the whole path."""
+"""The command `benchmark`, from its flags to its exit status."""
 
 from __future__ import annotations
 
@@ -50,18 +50,18 @@ from truemark.text import counted
 HISTORY_FILE = "benchmark_history.jsonl"
 
 _TOO_MANY = f"{HTTPStatus.TOO_MANY_REQUESTS} {HTTPStatus.TOO_MANY_REQUESTS.phrase}"
-# Of English prose; tokenizers differ by a fifth or so.
+# In English prose; tokenizers differ by about a fifth.
 _CHARACTERS_PER_TOKEN = 4
 
 
 def benchmark_command(options: argparse.Namespace) -> int:
-    """Run the benchmark that the flags describe; 1 when a sample failed or F1 is too low."""
+    """Run the benchmark that the flags describe; return 1 if a sample failed or F1 is too low."""
     warnings: list[str] = []
     folder = options.folder or default_folder()
     samples = load_samples(folder, options.only, options.limit, warnings)
     settings = load_settings(os.environ)
     models: list[str | None] = list(dict.fromkeys(options.models)) or [None]
-    # All of them before the first call: what is missing is said before anything is paid for.
+    # All of them before the first call, so that a missing setting is reported before any cost.
     extractors = [
         choose_extractor(
             options.extractor,
@@ -103,7 +103,7 @@ def benchmark_command(options: argparse.Namespace) -> int:
 async def run_plan(
     plan: Plan, baseline: Baseline | None, on_result: Callable[[Result], None]
 ) -> tuple[Finished, Path]:
-    """Ask, score, record, compare and report; the history gets its line when all else is done."""
+    """Ask, score, record, compare and report; append to the history when all else is done."""
     begun_s = time.perf_counter()
     results = await extract_all(plan, on_result)
     finished = finish(plan, results, time.perf_counter() - begun_s)
@@ -132,7 +132,7 @@ def _plan(
     extractor: Extractor,
     baseline: Baseline | None,
 ) -> Plan:
-    # Whole seconds: the report, the answers and the history tell the same time.
+    # In whole seconds, so that the report, the answers and the history have the same time.
     started = datetime.now().astimezone().replace(microsecond=0)
     if isinstance(baseline, ReplayExtractor):
         _warn(baseline.recording.warnings)
@@ -164,17 +164,17 @@ def _plan(
 
 
 def _system_name(options: argparse.Namespace, extractor: Extractor) -> str:
-    """Name the system as asked; else by its model, and by the file of its prompt."""
+    """Name the system after --name, or else after its model and the file of its prompt."""
     if options.name is not None and len(options.models) < 2:
         return str(options.name)
-    told_apart = options.name or (options.prompt.name if options.prompt else None)
-    return f"{extractor.model} {told_apart}" if told_apart else ""
+    suffix = options.name or (options.prompt.name if options.prompt else None)
+    return f"{extractor.model} {suffix}" if suffix else ""
 
 
 def _tell_resumed(
     recording: Recording | None, output: Path, keys: Sequence[str], repeats: int
 ) -> None:
-    """Say which recording is resumed, and how many answers it has."""
+    """Tell which recording is resumed, and how many answers it has."""
     if recording is None:
         inform(
             f"nothing to resume in {output}: no stored answer matches these samples and this model"
@@ -192,10 +192,7 @@ def _announcement(
     repeats: int,
     resumed: Recording | None,
 ) -> str:
-    """Say in a line how many calls will be made, how long their prompts are and what they cost.
-
-    The answers cost more, which is not known before.
-    """
+    """Tell how many calls will be made, and the size and cost of their prompts."""
     price_of_tokens = price_of(extractor)
     calls, tokens, cost, known = 0, 0, 0.0, True
     for sample, key in zip(samples, fingerprints(samples, extractor), strict=True):
@@ -226,13 +223,13 @@ def _prompt_tokens(prompt: Prompt) -> int:
 
 
 def _run(plan: Plan, baseline: Baseline | None, *, verbose: bool) -> tuple[Finished, Path]:
-    """Carry out the plan with a line on stderr per answer; if it ends early, say what is kept."""
-    ended = 0
+    """Run the plan with a line on stderr per answer; if it ends early, tell what is kept."""
+    answered = 0
 
     def tell_progress(result: Result) -> None:
-        nonlocal ended
-        ended += 1
-        inform(progress_line(ended, plan.answers, result))
+        nonlocal answered
+        answered += 1
+        inform(progress_line(answered, plan.answers, result))
         if verbose and isinstance(result, Scored):
             for line in mistake_lines(result):
                 inform(f"  {line}")
@@ -248,14 +245,14 @@ def _run(plan: Plan, baseline: Baseline | None, *, verbose: bool) -> tuple[Finis
     except KeyboardInterrupt:
         noun = "samples" if plan.repeats == 1 else "answers"
         raise KeyboardInterrupt(
-            f"interrupted after {ended} of {plan.answers} {noun}{_kept(plan)}"
+            f"interrupted after {answered} of {plan.answers} {noun}{_kept(plan)}"
         ) from None
     except TruemarkError as error:
         raise TruemarkError(f"{error}{_kept(plan)}") from error
 
 
 def _kept(plan: Plan) -> str:
-    """Say where the answers of an interrupted run are kept."""
+    """Tell where the answers of an interrupted run are kept."""
     if plan.store is None or not plan.store.kept:
         return ""
     count = "1 answer is" if plan.store.kept == 1 else f"{plan.store.kept} answers are"
@@ -284,7 +281,7 @@ def _status(finished: Finished, fail_under: float | None) -> int:
 
 
 def _show(runs: Sequence[tuple[Finished, Path]], form: str, *, several: bool) -> str:
-    """Show each run, and where several were asked for, how they compare with the first."""
+    """Show each run, and compare several runs with the first."""
     compared: Sequence[Section] = ()
     if len(runs) > 1:
         compared = comparison_sections(compare([finished.run for finished, _ in runs]))

@@ -1,4 +1,4 @@
-"""Samples: transcripts, and the sidecars that say what should be found in them."""
+"""Load samples: transcripts, and sidecars with the events that are expected."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ _NAMED = 5
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """One transcript; `sidecar` is None when there is no file that says what to expect.
+    """A transcript and its sidecar, which is None if there is no such file.
 
-    `fault` says why the transcript or the sidecar cannot be read, so that nothing is asked.
+    `fault` tells why one of them cannot be read; the extractor is not asked about such a sample.
     """
 
     category: str
@@ -49,7 +49,7 @@ class Sample:
 
     @property
     def request(self) -> Request:
-        """What the extractor is asked; "now" is the sidecar's, so that live runs compare."""
+        """The request to the extractor; "now" comes from the sidecar, so that runs compare."""
         if self.sidecar is None:
             return Request(self.transcript, DEFAULT_OWNER, DEFAULT_REFERENCE)
         return Request(
@@ -84,11 +84,11 @@ def load_samples(
     """
     transcripts, sidecars = _checked_stems(folder)
     if only is not None:
-        there = _some(sorted({f"{_category(stem)}/*" for stem in transcripts}))
+        known = _some(sorted({f"{_category(stem)}/*" for stem in transcripts}))
         transcripts = {stem for stem in transcripts if _fits(stem, only)}
         sidecars = {stem for stem in sidecars if _fits(stem, only)}
         if not transcripts:
-            raise TruemarkError(f"{folder}: no sample matches --only {only!r}; there are {there}")
+            raise TruemarkError(f"{folder}: no sample matches --only {only!r}; there are {known}")
     chosen = sorted(transcripts)[:limit]
     warnings = [] if warnings is None else warnings
     warnings += (
@@ -132,8 +132,8 @@ def _load_sample(folder: Path, stem: str, *, has_sidecar: bool) -> Sample:
     return Sample(category, name, transcript, sidecar, digest, nobody)
 
 
-def _refuse_two_of_a_name(folder: Path, stems: set[str]) -> None:
-    """Refuse a transcript without a category that has the name of an uncategorized one."""
+def _require_unique_ids(folder: Path, stems: set[str]) -> None:
+    """Raise an error for two transcripts that would both be `uncategorized/NAME`."""
     for stem in sorted(stems):
         if "/" not in stem and f"{UNCATEGORIZED}/{stem}" in stems:
             raise TruemarkError(
@@ -148,14 +148,14 @@ def transcript_stems(folder: Path) -> list[str]:
 
 
 def _checked_stems(folder: Path) -> tuple[set[str], set[str]]:
-    """List transcripts and sidecars below `folder`; there must be a transcript."""
+    """List transcripts and sidecars below `folder`; raise an error if there is no transcript."""
     if not folder.is_dir():
-        found = "is a file" if folder.exists() else "does not exist"
-        raise TruemarkError(f"{folder}: {found}, expected a folder of .txt transcripts")
+        problem = "is a file" if folder.exists() else "does not exist"
+        raise TruemarkError(f"{folder}: {problem}, expected a folder of .txt transcripts")
     transcripts, sidecars = _stems(folder)
     if not transcripts:
         raise TruemarkError(f"{folder}: no .txt transcripts in it or below it")
-    _refuse_two_of_a_name(folder, transcripts)
+    _require_unique_ids(folder, transcripts)
     return transcripts, sidecars
 
 
@@ -166,7 +166,7 @@ def _stems(folder: Path) -> tuple[set[str], set[str]]:
     visited: set[str] = set()
     for root, folders, files in os.walk(folder, followlinks=True):
         real = os.path.realpath(root)
-        # Without this, a link to a folder above would be followed for ever.
+        # A link to a folder above would be followed for ever.
         if real in visited:
             folders.clear()
             continue
@@ -230,7 +230,7 @@ def sample_remarks(samples: Sequence[Sample], *, embedded: bool) -> Iterator[str
 
 
 def _assumed(samples: Sequence[Sample]) -> Iterator[str]:
-    """Say which defaults replace what sidecars leave out."""
+    """Tell which defaults are used for fields that sidecars leave out."""
     taken = Counter(name for s in samples if s.sidecar for name in s.sidecar.assumed)
     values = {"owner": DEFAULT_OWNER, "reference_datetime": f"{DEFAULT_REFERENCE:%Y-%m-%d %H:%M}"}
     for name, count in sorted(taken.items()):

@@ -1,4 +1,4 @@
-"""From events to counts: what became of each sample."""
+"""Score the events of each sample against its sidecar."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from truemark.services.calls import Usage
 from truemark.text import shortened
 
 EMPTY = 1.0
-"""What precision is when nothing was extracted, and recall when nothing was expected."""
+"""Precision if nothing was extracted, and recall if nothing was expected."""
 
 _KEPT_CHARACTERS = 300
 _KEPT_REASONING = 1_000
@@ -23,9 +23,9 @@ _KEPT_ATTENDEES = 20
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """What one answer cost; `latency_s` is the wall time of its extraction.
+    """What one answer took; `latency_s` is the wall time of its extraction.
 
-    Time and tokens of a replayed answer were spent by an earlier run.
+    The time and tokens of a replayed answer were spent by an earlier run.
     """
 
     latency_s: float
@@ -60,14 +60,14 @@ class Scored:
 
     @property
     def targets(self) -> tuple[bool, ...]:
-        """Say for each paired update or delete whether it names the right event of the calendar.
+        """For each paired update or delete, whether it names the right calendar event.
 
-        Pairs are left out where the sidecar does not say which event is meant.
+        Pairs are left out if the sidecar does not tell which event is meant.
         """
         return tuple(hit for pair in self.pairs if (hit := self.target(pair)) is not None)
 
     def target(self, pair: Pair) -> bool | None:
-        """Whether an update or delete names the right event; None where the sidecar names none."""
+        """Whether an update or delete names the right event; None if the sidecar names none."""
         extracted = self.extracted[pair.extracted]
         if extracted.action == "create":
             return None
@@ -91,7 +91,7 @@ class Scored:
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """A sample that got no usable answer; it is counted and named, never scored as empty."""
+    """A sample without a usable answer; it is counted and named, never scored as empty."""
 
     sample: Sample
     reason: str
@@ -115,7 +115,7 @@ Result = Scored | Failed | Unscored
 def score(
     sample: Sample, events: Sequence[Event], spent: Spent, repeat: int = 0
 ) -> Scored | Unscored:
-    """Pair the events with the sidecar; they are compared whole and kept without long texts."""
+    """Pair the events with those of the sidecar; long texts are shortened only afterwards."""
     kept = tuple(_shorten(event) for event in events)
     if sample.sidecar is None:
         return Unscored(sample, kept, spent, repeat)
@@ -124,12 +124,12 @@ def score(
 
 
 def event_scores(counts: Counts) -> Scores:
-    """Compute precision, recall and F1, where an empty ratio is 1."""
+    """Compute precision, recall and F1; a ratio of nothing to nothing is 1."""
     return scores(counts, empty=EMPTY)
 
 
 def _shorten(event: Event) -> Event:
-    """Cut texts that are longer than the report shows, whatever a model writes."""
+    """Shorten texts that are longer than the report shows."""
     texts = (event.title, event.location or "")
     lists = (*event.attendees, *event.assumptions)
     short = max(map(len, texts)) <= _KEPT_CHARACTERS and sum(map(len, lists)) <= _KEPT_CHARACTERS

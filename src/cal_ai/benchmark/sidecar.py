@@ -1,4 +1,4 @@
-"""Sidecars: what should be found in a transcript, read strictly so that a typo cannot hide."""
+"""Read sidecars, the expected events of transcripts, strictly, so that no typo goes unnoticed."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ DEFAULT_REFERENCE = datetime(2026, 2, 20, 10, 0)
 
 @dataclass(frozen=True, slots=True)
 class ExpectedEvent:
-    """One event that should be extracted; a field that is None or empty is not checked.
+    """An event that should be extracted; a field that is None or empty is not checked.
 
-    `existing_event_id_required` is True when any event of the context must be named, or the number
-    of the one that must be.
+    `existing_event_id_required` is the number of the calendar event that must be named, or True if
+    any of them must be.
     """
 
     action: Action
@@ -41,7 +41,7 @@ class ExpectedEvent:
 
 @dataclass(frozen=True, slots=True)
 class Sidecar:
-    """The truth about one transcript, and under which circumstances it is true.
+    """The expected events of one transcript, and what the extractor is given besides it.
 
     `assumed` names the fields that the file leaves out although answers depend on them.
     """
@@ -51,11 +51,11 @@ class Sidecar:
     owner: str = DEFAULT_OWNER
     reference_datetime: datetime = DEFAULT_REFERENCE
     calendar_context: tuple[ContextEvent, ...] = ()
-    # Not part of the truth, and so not of the signature of runs that are measured by it.
+    # Left out of the repr, which the signature of runs is made from.
     assumed: tuple[str, ...] = field(default=(), repr=False, compare=False)
 
 
-# The types of the file. A description says what belongs there, in the schema and in error lines.
+# The types in the file; their descriptions are used in the schema and in error messages.
 _Text = Annotated[str, msgspec.Meta(description="a text")]
 _FilledText = Annotated[str, msgspec.Meta(pattern=r"\S", description="a non-empty text")]
 _Texts = Annotated[tuple[str, ...], msgspec.Meta(description="a list of texts")]
@@ -112,7 +112,7 @@ class SidecarFields(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
 
 
 def schema() -> dict[str, Any]:
-    """Make the JSON Schema of a sidecar, which ships as sidecar.schema.json."""
+    """Return the JSON Schema of sidecars, which ships as sidecar.schema.json."""
     return json_schema(SidecarFields, "Sidecar of a calendar sample")
 
 
@@ -128,14 +128,14 @@ def parse_sidecar(text: str, path: str | os.PathLike[str]) -> Sidecar:
     events = fields.pop("expected_events", [])
     for place, event in enumerate(events):
         _settle_target(event, f"expected_events[{place}]", len(context), problems)
-        event.pop("lines", None)  # for people who read the file; nothing is scored by them
+        event.pop("lines", None)  # for people who read the file; not used in scoring
     if problems:
         raise TruemarkError("; ".join(f"{path}: {problem}" for problem in problems))
     known = ("tolerance", "owner", "reference_datetime")
     return Sidecar(
         expected_events=tuple(ExpectedEvent(**event) for event in events),
         calendar_context=tuple(
-            # Numbered by position: the extractor never sees the ids of the file.
+            # Numbered by position; the extractor never sees the ids in the file.
             ContextEvent(**{**event, "id": number})
             for number, event in enumerate(context, start=1)
         ),
@@ -147,9 +147,9 @@ def parse_sidecar(text: str, path: str | os.PathLike[str]) -> Sidecar:
 def _read_object(
     kind: type[msgspec.Struct], value: object, where: str, problems: list[str]
 ) -> dict[str, Any]:
-    """Read an object field by field, so that all its problems are reported, not only the first.
+    """Read an object field by field, so that all problems are reported, not only the first.
 
-    Fields that are absent, null or empty texts are left out, and so are those with a problem.
+    Fields that are absent, null, empty or wrong are left out.
     """
     if not isinstance(value, dict):
         problems.append(f"{where} is {shown(value)}, not an object")
@@ -192,7 +192,7 @@ def _read_objects(
 
 @cache
 def _fields(kind: type[msgspec.Struct]) -> dict[str, tuple[Any, bool]]:
-    """List the fields of a type: what each holds when it is not null, and whether it must be."""
+    """Return the type of each field when it is not null, and whether the field is required."""
     return {
         field.name: (_without_none(field.type), field.required)
         for field in msgspec.structs.fields(kind)
@@ -228,7 +228,7 @@ def _check_ids(context: Sequence[dict[str, Any]], problems: list[str]) -> None:
 
 
 def _settle_target(event: dict[str, Any], where: str, planned: int, problems: list[str]) -> None:
-    """Put the event of the calendar that is meant, which either key may name, under one key."""
+    """Put the number of the calendar event, which either key may have, under one key."""
     required = event.get("existing_event_id_required", False)
     named = event.pop("existing_event_id", None)
     for name, number in (("existing_event_id_required", required), ("existing_event_id", named)):

@@ -23,7 +23,7 @@ SYNC_INTERVAL_S = 0.2
 
 
 class AnswerStore:
-    """The answers of one run; its file appears with the first answer that is kept."""
+    """The answers of one run; the file is created with the first answer."""
 
     def __init__(self, output: Path, started: datetime) -> None:
         self._output = output
@@ -38,16 +38,16 @@ class AnswerStore:
     def resume(self, fingerprints: Sequence[str], repeats: int) -> None:
         """Resume the recording with the most answers to these questions, if there is one.
 
-        Runs that ask the same system and resume in the same folder wait for each other: while the
-        first has no answer yet, the next would find no recording and ask for everything again.
+        Runs that ask the same system and resume in the same folder wait for each other: before the
+        first answer of one run, another would find no recording and ask for everything again.
         """
-        asked = fingerprints[0].partition("-")[2] if fingerprints else ""
-        self._resuming = self._lock(self._output / f"benchmark_{asked}.resume.lock")
+        system = fingerprints[0].partition("-")[2] if fingerprints else ""
+        self._resuming = self._lock(self._output / f"benchmark_{system}.resume.lock")
         self.path = fullest_recording(self._output, fingerprints, repeats)
         if self.path is None:
             return
-        # Locked before it is read, or answers that another run adds meanwhile would be paid for
-        # again.
+        # Locked before it is read; otherwise answers that another run adds meanwhile would be asked
+        # for again.
         self._file = Appender(self.path)
         try:
             self.resumed = open_recording(self.path)
@@ -69,7 +69,7 @@ class AnswerStore:
         return lock
 
     def find(self, fingerprint: str, repeat: int) -> Extraction | None:
-        """Find the answer that an earlier run kept; None when there is none that can be read."""
+        """Find the answer that an earlier run kept; None if there is none or it is unusable."""
         kept = self.resumed.find(fingerprint, repeat) if self.resumed else None
         try:
             return kept.extraction() if kept else None
@@ -79,7 +79,7 @@ class AnswerStore:
     def keep(self, answer: Recorded) -> None:
         """Write the answer so that it outlives this process; it is synced to disk a moment later.
 
-        The calls in flight do not wait for that, since only a power cut could lose the answer.
+        Calls in flight do not wait for the sync, without which only a power cut loses the answer.
         """
         if self._file is None:
             self.path = create_new(self._output, self._started, ANSWERS_SUFFIX)
@@ -90,7 +90,7 @@ class AnswerStore:
             self._syncing = asyncio.create_task(self._sync(self._file))
 
     async def close(self) -> None:
-        """Wait until every answer that was kept is on disk."""
+        """Wait until all answers are on disk, and release the locks."""
         try:
             await self._close_file()
         finally:
@@ -102,7 +102,7 @@ class AnswerStore:
             return
         try:
             if (syncing := self._syncing) is not None:
-                syncing.cancel()  # it may only be waiting for more
+                syncing.cancel()  # it may be sleeping
                 await asyncio.wait({syncing})
                 if not syncing.cancelled():
                     syncing.result()
@@ -120,9 +120,10 @@ class AnswerStore:
 
 
 def fullest_recording(output: Path, fingerprints: Sequence[str], repeats: int) -> Path | None:
-    """Find the recording in `output` with the most answers to the questions; None without any.
+    """Find the recording in `output` with the most answers to the questions, if there is one.
 
-    Of equals the one that was written last counts. Names do not: the clock may have been set back.
+    Of recordings with equally many, the one that was written last is taken, whatever its name: the
+    clock may have been set back.
     """
     wanted = len(fingerprints) * repeats
     most, fullest = 0, None
@@ -149,7 +150,7 @@ def count_answered(recording: Recording, fingerprints: Sequence[str], repeats: i
 
 
 def require_writable(folder: Path) -> None:
-    """Refuse a folder that cannot be written to, before the first answer is paid for."""
+    """Raise an error if the folder cannot be written to, before the first answer costs money."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with TemporaryFile(dir=folder):
@@ -159,7 +160,7 @@ def require_writable(folder: Path) -> None:
 
 
 def create_new(folder: Path, started: datetime, suffix: str) -> Path:
-    """Create an empty file named after the time; runs of the same second get different names."""
+    """Create an empty file named after the start; runs of the same second get different names."""
     stem = f"benchmark_{started:%Y-%m-%dT%H-%M-%S}"
     path = folder / (stem + suffix)
     number = 1
