@@ -1,6 +1,6 @@
 """Conversations to calendar events, and the benchmark of that step."""
 
-TYPE_CHECKING = False  # that of typing takes time to import, while Ctrl-C is not answered
+TYPE_CHECKING = False  # importing that of typing would delay the answer to an early Ctrl-C
 if TYPE_CHECKING:
     from cal_ai.api import extract_events, run_benchmark
     from cal_ai.events import Event

@@ -1,4 +1,4 @@
-"""The process of `cal-ai`, which `python -m cal_ai` is too."""
+"""Start the command: `cal-ai`, or `python -m cal_ai`."""
 
 
 def main() -> int:
@@ -7,7 +7,7 @@ def main() -> int:
         from truemark.command import run_main
 
         return run_main("cal_ai.cli")
-    except KeyboardInterrupt:  # before anything could be imported
+    except KeyboardInterrupt:  # while truemark.command was imported
         return 130
 
 

@@ -1,4 +1,4 @@
-"""What Python programs call: the events of a conversation, and the benchmark of an extractor."""
+"""The Python API: extract the events of a conversation, and benchmark an extractor."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def extract_events(
 ) -> tuple[Event, ...]:
     """Find the calendar changes that the owner of a conversation agreed to.
 
-    The extractor is one of your own, or a name that `--extractor` takes; settings come from the
-    environment and `.env`. Raises a `CallFailed` or a `TruemarkError` where it fails.
+    The extractor is an object of your own, or a name that `--extractor` takes; settings come from
+    the environment and `.env`. Raises a `CallFailed` or a `TruemarkError` if extraction fails.
     """
     settings = load_settings(os.environ, owner=owner)
     request = Request(
@@ -47,9 +47,9 @@ def run_benchmark(
     extractor: Extractor | str | None = None,
     repeats: int = 1,
 ) -> Run:
-    """Record a run over the samples of a folder, by default the bundled ones.
+    """Benchmark an extractor on the samples of a folder, by default the bundled ones.
 
-    Nothing is written: `truemark.write_run` keeps the record, `truemark.compare` compares it.
+    Nothing is written: `truemark.write_run` writes the record, `truemark.compare` compares it.
     """
     path = Path(folder) if folder is not None else default_folder()
     plan = Plan(

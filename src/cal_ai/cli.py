@@ -1,4 +1,4 @@
-"""The command line: `run` for one conversation, `benchmark` for all samples."""
+"""The command line: parse the flags of each command, and call it."""
 
 from __future__ import annotations
 
@@ -99,34 +99,34 @@ def _dispatch(given: list[str]) -> int:
 
 
 def _meant_command(word: str) -> str:
-    """Guess the command meant by a mistyped first word, if it is not a file either."""
+    """Suggest a command for a first word that is neither a command nor a file."""
     if word in _PARSERS or not word.isalpha() or Path(word).exists():
         return ""
     return did_you_mean(word, tuple(_PARSERS))
 
 
 def _label(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
-    both = tuple(name.strip() for name in (options.adjudicate or "").split(",") if name.strip())
-    if options.adjudicate is not None and (len(both) != 2 or both[0] == both[1]):
+    pair = tuple(name.strip() for name in (options.adjudicate or "").split(",") if name.strip())
+    if options.adjudicate is not None and (len(pair) != 2 or pair[0] == pair[1]):
         parser.error("argument --adjudicate: expected two annotators, such as anna,ben")
-    if sum(map(bool, (options.annotator, both, options.review))) > 1:
+    if sum(map(bool, (options.annotator, pair, options.review))) > 1:
         parser.error("--annotator, --adjudicate and --from cannot be given together")
     from cal_ai.labelling import label_conversations
 
     chosen = LabelOptions(
-        options.folder, options.annotator or "", both, options.review, not options.no_browser
+        options.folder, options.annotator or "", pair, options.review, not options.no_browser
     )
-    if both:
+    if pair:
         from cal_ai.agreement import keep_annotators_agreement
 
-        keep_annotators_agreement(options.folder, both[0], both[1])
+        keep_annotators_agreement(options.folder, pair[0], pair[1])
     return label_conversations(
         chosen, options.extractor, options.model, options.prompt, options.timeout
     )
 
 
 def help_text() -> str:
-    """Show all commands with all of their flags."""
+    """Return the help of all commands with all their flags."""
     parts = [_USAGE, _DESCRIPTION]
     for name in _PARSERS:
         parser = _PARSERS[name]()
@@ -136,7 +136,6 @@ def help_text() -> str:
 
 
 def label_parser() -> argparse.ArgumentParser:
-    """Make the parser of `label`."""
     parser = _parser(
         "label", "Open a page for making sidecars by confirming and correcting events."
     )
@@ -174,7 +173,6 @@ def label_parser() -> argparse.ArgumentParser:
 
 
 def agree_parser() -> argparse.ArgumentParser:
-    """Make the parser of `agree`."""
     parser = _parser("agree", "Show how far two readings of the same conversations agree.")
     parser.add_argument(
         "first", metavar="A", help="folder of sidecars, or of annotations: DIR/.annotations/anna"
@@ -188,14 +186,12 @@ def agree_parser() -> argparse.ArgumentParser:
 
 
 def prompt_parser() -> argparse.ArgumentParser:
-    """Make the parser of `prompt`."""
     parser = _parser("prompt", "Print the built-in prompt as a starting point for your own.")
     _add_verbosity(parser)
     return parser
 
 
 def run_parser() -> argparse.ArgumentParser:
-    """Make the parser of `run`."""
     parser = _parser("run", "Extract the calendar changes of one conversation and apply them.")
     parser.add_argument(
         "files",
@@ -234,7 +230,6 @@ def run_parser() -> argparse.ArgumentParser:
 
 
 def benchmark_parser() -> argparse.ArgumentParser:
-    """Make the parser of `benchmark`."""
     parser = _parser("benchmark", "Score the extraction of every sample against its sidecar.")
     parser.add_argument(
         "folder",
@@ -319,7 +314,7 @@ def benchmark_parser() -> argparse.ArgumentParser:
 
 
 class _HelpFormatter(argparse.RawDescriptionHelpFormatter):
-    """Sets help in one width whatever the terminal, so that the guide can quote it."""
+    """Formats help in one width for all terminals, so that the guide can quote it."""
 
     def __init__(self, prog: str) -> None:
         super().__init__(prog, max_help_position=24, width=96)

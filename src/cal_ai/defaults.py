@@ -1,4 +1,4 @@
-"""The values that flags start from, and the names that they take."""
+"""Defaults of flags, and the names that `--extractor` takes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ OUTPUT_FOLDER: Final = "reports"
 
 @dataclass(frozen=True, slots=True)
 class LabelOptions:
-    """Which conversations to label, and as whom."""
+    """Which conversations to label, and in whose name."""
 
     folder: Path
     annotator: str = ""

@@ -1,4 +1,4 @@
-"""Calendar events: those that a conversation changes, and those already planned."""
+"""Calendar events: changes that a conversation makes, and events that are already planned."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class ContextEvent:
-    """An event that is already in the calendar; `id` is a small number in place of its real id."""
+    """An event that is already in the calendar; `id` is a small number instead of its real id."""
 
     id: int
     summary: str

@@ -1,4 +1,4 @@
-"""Settings from flags, then the environment, then `.env`."""
+"""Read settings from flags, then the environment, then `.env`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ DEFAULT_OWNER = "Alice"
 
 @dataclass(frozen=True, slots=True)
 class Settings(ModelSettings):
-    """The settings of language models, and those of the owner and the calendars."""
+    """Settings of language models, of the owner and of calendars."""
 
     owner: str = DEFAULT_OWNER
     owner_reason: str = "default"
@@ -28,7 +28,7 @@ class Settings(ModelSettings):
     google_endpoint: str | None = None
 
     def now(self) -> datetime:
-        """Return the present moment where the owner is; by default on this machine's clock."""
+        """Return the current time in the owner's time zone, by default that of this machine."""
         if self.timezone is None:
             return datetime.now().astimezone()
         return datetime.now(self.timezone)
