@@ -43,10 +43,10 @@ def _voices(line: str) -> list[tuple[str | None, str]]:
     """Split a line of a cue into speakers and words; words before the first tag may have none."""
     before, *parts = _VOICE.split(line)
     voices: list[tuple[str | None, str]] = []
-    if said := _plain(before):
-        voices.append(speaker_of(said) or (None, said))
-    for name, said in zip(parts[::2], parts[1::2], strict=True):
-        voices.append((html.unescape(name).strip(), _plain(said)))
+    if words := _plain(before):
+        voices.append(speaker_of(words) or (None, words))
+    for name, words in zip(parts[::2], parts[1::2], strict=True):
+        voices.append((html.unescape(name).strip(), _plain(words)))
     return voices
 
 

@@ -115,8 +115,7 @@ class Encoded:
 @dataclass(slots=True)
 class _Line:
     rows: list[_Row]
-    offset: int
-    """How many rows come before the words."""
+    offset: int  # rows before the words
     spans: list[tuple[int, int]]
     mentions: dict[int, tuple[int, int]] = field(default_factory=dict)
 

@@ -6,16 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from cal_ai.extractors.reader.limits import TooLong
 from cal_ai.extractors.reader.marks import IntArray, Marker
-
-if TYPE_CHECKING:
-    from onnxruntime import InferenceSession
 
 FOLDER = Path(__file__).parent / "model"
 MODEL, PIECES = FOLDER / "reader.onnx", FOLDER / "pieces.model"
@@ -51,7 +48,7 @@ class Network:
         options = onnxruntime.SessionOptions()
         options.log_severity_level = 3
         options.enable_mem_pattern = False  # it would keep the memory of every shape
-        self._session: InferenceSession = onnxruntime.InferenceSession(
+        self._session = onnxruntime.InferenceSession(
             str(model), options, providers=["CPUExecutionProvider"]
         )
         self._inputs = [array.name for array in self._session.get_inputs()]
