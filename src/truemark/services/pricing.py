@@ -1,4 +1,4 @@
-"""What answers of language models cost, by the price list that genai-prices carries."""
+"""Prices of answers of language models, by the list in the package genai-prices."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ def cost_usd(usage: Usage | None, model: str | None) -> float | None:
     """Return the price of one answer in US dollars; None when its tokens or model are unknown.
 
     Nothing is fetched: the list is the one in the installed package. Thinking tokens are paid as
-    output. Prices can rise with the length of a prompt, so the cost of many
-    answers is the sum of their costs, not the cost of their sum.
+    output. Prices can rise with the length of a prompt, so the cost of many answers is the sum of
+    their costs, not the cost of their sum.
     """
     if usage is None or model is None or usage.prompt is None:
         return None
@@ -30,7 +30,7 @@ def cost_usd(usage: Usage | None, model: str | None) -> float | None:
 def _paid_as_output(usage: Usage) -> int | None:
     if usage.output is not None:
         return usage.output + (usage.thinking or 0)
-    # An answer that ended while the model was still thinking has no output of its own.
+    # An answer that ended while the model was still thinking has no output tokens.
     if usage.total is not None and usage.prompt is not None:
         return max(0, usage.total - usage.prompt)
     return None
@@ -46,6 +46,7 @@ def _seller(model: str) -> str | None:
     return None
 
 
+@cache  # a run asks twice for each answer: for its unit and for the total
 def _price(prompt: int, output: int, model: str, seller: str) -> float:
     import genai_prices
 
