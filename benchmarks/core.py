@@ -19,7 +19,7 @@ from truemark.assignment import match_by_cost
 from truemark.curve import SummedCurve, curve_of, grid, sum_curves, sweep
 from truemark.matching import ScoredPositions, match_positions
 from truemark.tables import Table, render
-from truemark.uncertainty import Scoring, intervals_of, paired_interval
+from truemark.uncertainty import Scoring, intervals_of, paired_intervals
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -128,7 +128,7 @@ def _chance(generator: np.random.Generator) -> Iterator[Job]:
     )
     yield Job(
         "paired permutation test of 100,000 units, 10,000 permutations",
-        lambda: paired_interval(first, second, F1),
+        lambda: paired_intervals([(first, second)], F1),
         0.5,
         lambda: plain.permutation_by_unit(first[::10], second[::10], F1, DRAWS),
         10,

@@ -24,7 +24,7 @@ from truemark.uncertainty import (
     Scoring,
     contributions,
     flip_p_values,
-    paired_interval,
+    paired_intervals,
     score_ends,
 )
 
@@ -223,7 +223,9 @@ def power(world: World, clusters: int, sets: int) -> tuple[float, list[float]]:
     for share in (1.0, concentrated_share(clusters, loss)) if np.isfinite(loss) else ():
         worse = replace(world, handicapped=share).with_difference(-loss)
         pairs = worse.draw(generator, (sets, clusters))
-        detected = [paired_interval(data[:, 5:], data[:, :5], F1).high < 0 for data in pairs]
+        detected = [
+            paired_intervals([(data[:, 5:], data[:, :5])], F1)[0].high < 0 for data in pairs
+        ]
         shares.append(sum(detected) / sets)
     return loss, shares
 

@@ -240,15 +240,13 @@ def _sorted(table: Ints) -> Ints:
     return table[np.lexsort(table.T[::-1])]
 
 
-def paired_interval(first: Ints, second: Ints, scoring: Scoring) -> PairedInterval:
-    """Return the difference of the scores, first minus second; rows of both are clusters."""
-    return paired_intervals([(first, second)], scoring)[0]
-
-
 def paired_intervals(
     tables: Sequence[tuple[Ints, Ints]], scoring: Scoring
 ) -> tuple[PairedInterval, ...]:
-    """Return a difference per pair of tables, corrected by Holm's method for their number."""
+    """Return the difference of scores per pair of tables, corrected for their number.
+
+    Rows of tables are clusters; the correction is Holm's.
+    """
     tests = [_PairedTest(paired_rows(first, second), scoring) for first, second in tables]
     p_values = [test.p_value for test in tests]
     corrected = zip(tests, holm(p_values), strict=True)

@@ -31,7 +31,7 @@ from benchmarks.coverage import (
 
 from truemark.power import chance_to_see, power_of
 from truemark.tables import render
-from truemark.uncertainty import MEASURES, Scoring, clustered_share, paired_interval
+from truemark.uncertainty import MEASURES, Scoring, clustered_share, paired_intervals
 
 GUIDE = Path(__file__).parents[2] / "docs" / "comparing.md"
 
@@ -108,7 +108,7 @@ def test_near_perfect_talks_need_as_many_clusters_as_it_takes() -> None:
     needed = int(np.median([told.clusters_needed for told in said if told]))
     worse = NEAR_PERFECT.with_difference(-0.02)
     seen = [
-        paired_interval(data[:, 5:], data[:, :5], f1).high < 0
+        paired_intervals([(data[:, 5:], data[:, :5])], f1)[0].high < 0
         for data in worse.draw(generator, (100, needed))
     ]
     assert 25 <= needed <= 45

@@ -22,7 +22,6 @@ from truemark.uncertainty import (
     clustered_share,
     holm,
     intervals_of,
-    paired_interval,
     paired_intervals,
     t_quantile,
     variance_components,
@@ -55,6 +54,10 @@ def difference_of(
     first: Sequence[Counts], second: Sequence[Counts], scoring: Scoring = F1
 ) -> PairedInterval:
     return paired_interval(rows_of(first), rows_of(second), scoring)
+
+
+def paired_interval(first: Ints, second: Ints, scoring: Scoring) -> PairedInterval:
+    return paired_intervals([(first, second)], scoring)[0]
 
 
 def test_a_scoring_is_the_named_score_of_the_counts() -> None:
