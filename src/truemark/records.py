@@ -406,16 +406,14 @@ def _without_condition(group: Mapping[str, str]) -> dict[str, str]:
 
 def write_run(path: str | os.PathLike[str], run: Run) -> None:
     """Write the record to `path`, whole or not at all; a large run is cut to what fits."""
-    write_atomically(path, _pieces(capped(run)))
+    write_atomically(path, json_pieces(capped(run)))
 
 
-def run_json(run: Run) -> str:
-    """Render the record as JSON, fields at their default left out."""
-    return "".join(_pieces(run))
+def json_pieces(run: Run) -> Iterator[str]:
+    """Render the record as JSON, piece by piece, because the text of a large run takes much memory.
 
-
-def _pieces(run: Run) -> Iterator[str]:
-    """Render the record unit by unit, because the whole text of a large run takes much memory."""
+    Fields at their default are left out.
+    """
     yield f'{{"format": {to_json(FORMAT)}'
     for name, value in set_fields(run):
         yield f", {to_json(name)}: "
