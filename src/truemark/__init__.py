@@ -2,7 +2,7 @@
 
 import os
 
-TYPE_CHECKING = False  # that of typing takes time to import, while Ctrl-C is not answered
+TYPE_CHECKING = False  # importing typing takes time, in which Ctrl-C is not answered
 if TYPE_CHECKING:
     from truemark.assignment import match_by_cost
     from truemark.comparison import compare
@@ -25,8 +25,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-# Nothing leaves this machine unasked: onnxruntime would tell its makers of every use, unless it
-# knows before it is imported.
+# onnxruntime reports every use to its makers unless this is set before it is imported.
 os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""The process of `truemark`, which `python -m truemark` is too."""
+"""The entry point of `truemark` and of `python -m truemark`."""
 
 
 def main() -> int:

@@ -18,7 +18,7 @@ Pair = tuple[int, int]
 Costs = Sequence[Sequence[float]]
 Allowed = Sequence[Sequence[bool]]
 Floats = NDArray[np.float64]
-_LARGE = 2_500  # cells from which the search in floating point pays for itself
+_LARGE = 2_500  # cells above which the search in floating point saves time
 # Rounding adds up to a few parts in 10^16 of the longest path; this is far above it.
 _ROUNDING = 1e-12
 
@@ -26,8 +26,8 @@ _ROUNDING = 1e-12
 def match_by_cost(cost: Costs, allowed: Allowed) -> list[Pair]:
     """Choose the (row, column) pairs with the most allowed ones and, among those, the least cost.
 
-    Every row or every column is paired, whichever are fewer; pairs that are not allowed fill up
-    what is left. Pairs come in ascending row order, and equal inputs give equal pairs.
+    Every row or every column is paired, whichever are fewer; pairs that are not allowed fill
+    the rest. Pairs come in ascending row order, and equal inputs give equal pairs.
 
     >>> match_by_cost([[1, 2], [1, 4]], [[True, True], [True, True]])
     [(0, 1), (1, 0)]
@@ -49,7 +49,7 @@ def match_by_cost(cost: Costs, allowed: Allowed) -> list[Pair]:
 
 
 def _cheapest_columns(cost: Costs, allowed: Allowed) -> list[int]:
-    """Give each row its column; there must be as many columns as rows, or more."""
+    """Assign a column to each row; there must be at least as many columns as rows."""
     height, width = len(cost), len(cost[0])
     candidates: list[Iterable[int]] = [range(width)] * height
     if height * width >= _LARGE:
@@ -79,7 +79,7 @@ def _whole_costs(
 
 
 def _exact_search(table: Sequence[dict[int, int]], width: int) -> list[int]:
-    """Give each row one of its columns, at the least total cost.
+    """Assign one of its columns to each row, at the least total cost.
 
     Rows join one by one; each takes the cheapest path of reassignments to a free column. Prices
     keep every step of such a path at 0 or more, so that the nearest column is final.
@@ -87,7 +87,7 @@ def _exact_search(table: Sequence[dict[int, int]], width: int) -> list[int]:
     row_price, column_price = [min(row.values()) for row in table], [0] * width
     owner = [-1] * width
     for start in range(len(table)):
-        lengths: dict[int, int] = {}  # of the columns that are reached and not yet final
+        lengths: dict[int, int] = {}  # of paths to the columns that are not yet final
         came_from: dict[int, int] = {}
         row, column, length = start, -1, 0
         visited = [(row, column, length)]
@@ -102,7 +102,7 @@ def _exact_search(table: Sequence[dict[int, int]], width: int) -> list[int]:
                 came_from[candidate] = column
             length = min(lengths.values())
             nearest = [candidate for candidate, reached in lengths.items() if reached == length]
-            # A free column ends the path; of equals the first, so that equal tables pair alike.
+            # A free column ends the path; ties go to the first, so that equal tables pair alike.
             column = min(nearest, key=lambda candidate: (owner[candidate] >= 0, candidate))
             if owner[column] < 0:
                 break
@@ -159,7 +159,7 @@ def _float_prices(table: Floats) -> tuple[Floats, Floats]:
             came_from[shorter] = column
             length = float(lengths.min())
             nearest = np.flatnonzero(lengths == length)
-            column = int(nearest[owner[nearest].argmin()])  # a free one, if there is
+            column = int(nearest[owner[nearest].argmin()])  # a free one, if any
             row = int(owner[column])
             if row < 0:
                 break

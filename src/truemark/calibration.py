@@ -1,4 +1,4 @@
-"""How far stated probabilities can be trusted: accuracy per bin, and two numbers."""
+"""Calibration of stated probabilities: accuracy per bin, Brier score, calibration error."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def expected_calibration_error(
 def _bins(
     claimed: NDArray[np.float64], right: NDArray[np.bool_], bins: int
 ) -> list[tuple[int, int, float]]:
-    """Count the predictions of each bin and the right ones, and sum what was stated."""
+    """Return for each bin the number of predictions, of right ones, and the summed probability."""
     place = _places(claimed, bins)
     columns = (
         np.bincount(place, minlength=bins).tolist(),
@@ -42,10 +42,10 @@ def brier_score(probabilities: ArrayLike, outcomes: ArrayLike) -> float:
 
 
 def error_by_chance(probabilities: ArrayLike, bins: int = 15) -> float:
-    """Return about the calibration error to expect where every probability is true.
+    """Estimate the calibration error that chance causes where every probability is true.
 
-    The number of right ones in a bin then varies around the sum of its probabilities, by the
-    mean distance of a normal distribution of the same variance.
+    The number of right predictions in a bin then varies around the sum of its probabilities, by
+    the mean distance of a normal distribution of the same variance.
     """
     claimed = np.asarray(probabilities, dtype=np.float64)
     if not len(claimed):
@@ -65,9 +65,9 @@ def reliability_of(
     """Make the part of a run record that says how often each stated probability was right.
 
     Bins are of equal width from 0 to 1, and the last one includes 1. `clusters` holds the number of
-    the cluster of each prediction, such as its text. The two numbers that sum it up are over
-    predictions with a probability above `above`, where given: of thousands of places that nobody
-    would predict they would say nothing.
+    the cluster of each prediction, such as its text. Brier score and calibration error are over
+    predictions with a probability above `above`, where given: thousands of places that nobody would
+    predict would hide the errors of the others.
     """
     claimed, right = _checked(probabilities, outcomes)
     shares: list[Share | None] = [None] * bins

@@ -1,6 +1,6 @@
 """The command `truemark`: compare, report, history, leaderboard and check over run records.
 
-The work is imported once the arguments are read, so that `--help` is quick.
+Modules that do the work are imported after the arguments are read, so that `--help` is quick.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Choose the runs that are meant when a folder is given instead of a record."""
+"""Choose the runs meant by a folder that is given instead of a record."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ _Paths = Sequence[str | os.PathLike[str]]
 def comparable_groups(paths: _Paths) -> list[list[Run]]:
     """Return the runs to compare, those on the same data together, the baseline first.
 
-    A lone folder stands for all of its runs, oldest first; a folder among several for its newest
-    run on each kind of data.
+    A single folder stands for all of its runs, oldest first; a folder among several for its
+    newest run on each kind of data.
     """
     if len(paths) == 1:
         groups: dict[str, list[Run]] = {}
@@ -56,13 +56,13 @@ def pairs_to_check(
 
 
 def newest_runs(path: str | os.PathLike[str]) -> dict[str, Run]:
-    """Return the newest run on each kind of data below a folder; for a record its own run."""
+    """Return the newest run of a folder on each kind of data, or the run of a record."""
     runs = all_runs(path) if Path(path).is_dir() else [load_run(path)]
     return {run.data_id: run for run in runs}
 
 
 def all_runs(path: str | os.PathLike[str]) -> list[Run]:
-    """Return the runs below a folder, oldest first; those of a record in its order."""
+    """Return the runs of a folder, oldest first, or those of a record."""
     if Path(path).is_dir():
         return [run for _, run in read_timeline(path).runs]
     return list(load_runs(path))

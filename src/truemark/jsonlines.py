@@ -1,4 +1,4 @@
-"""Files of JSON objects, one per line, that crashes and concurrent writers cannot spoil."""
+"""Files of JSON objects, one per line, that crashes and concurrent writers cannot corrupt."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from truemark.jsontext import to_json
 LOCK_WAIT_S = 60.0
 DAMAGED_SUFFIX = ".damaged"
 LONGEST_LINE = 50_000_000
-"""Bytes; a longer line is no record and is skipped piece by piece."""
+"""Bytes; a longer line cannot be a record and is skipped piece by piece."""
 
 
 def append(path: str | os.PathLike[str], *records: Mapping[str, object]) -> None:
@@ -37,13 +37,13 @@ def append(path: str | os.PathLike[str], *records: Mapping[str, object]) -> None
 
 
 class Appender:
-    """The only writer of a file until it is closed; other writers wait."""
+    """Appends records to a file; other writers wait until it is closed."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self._path = Path(path)
         self._is_new = False
         self._ends_whole = False
-        # Opened by one thread and closed by another, where a thread does the writing.
+        # One thread may open the file and another close it.
         self._lock = FileLock(
             self._path.with_name(self._path.name + ".lock"),
             timeout=LOCK_WAIT_S,
@@ -89,7 +89,7 @@ class Appender:
             self._is_new = False
 
     def close(self) -> None:
-        """Let other writers have the file."""
+        """Close the file and release its lock."""
         self._stream.close()
         release_and_remove(self._lock)
 
@@ -133,7 +133,7 @@ def scan(
 ) -> Iterator[tuple[int, dict[str, object]]]:
     """Yield each whole record with the offset of its line, one line in memory at a time.
 
-    Lines that are skipped add to `warnings`.
+    Each skipped line adds a warning to `warnings`.
     """
     offset = 0
     try:
@@ -175,7 +175,7 @@ def set_aside(path: str | os.PathLike[str], whole: Callable[[Mapping[str, object
 
 
 def read_record(path: str | os.PathLike[str], offset: int) -> dict[str, object] | None:
-    """Return the record whose line begins at the offset that `scan` gave; None when it is gone."""
+    """Return the record at an offset that `scan` gave; None when it is gone."""
     try:
         with BufferedReader(open_regular(path)) as lines:
             lines.seek(offset)

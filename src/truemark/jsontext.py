@@ -1,4 +1,4 @@
-"""JSON, written so that every reader accepts it, and read into types.
+"""Write JSON that every reader accepts, and read JSON into types.
 
     party = read_json(Party, text, "party.json")
 
@@ -60,10 +60,10 @@ Number = Annotated[float, msgspec.Meta(ge=-sys.float_info.max, le=sys.float_info
 def to_json(value: object, *, indent: int | None = None) -> str:
     """Write a value as JSON; numbers keep every digit, NaN and infinity become null."""
     try:
-        text = _written(value, indent)
-    except (TypeError, ValueError):  # what JSON lacks, or has only something like
-        text = _written(_plain(value), indent)
-    if text.isascii() and "\x7f" not in text:  # most texts need none of what follows
+        text = _encode(value, indent)
+    except (TypeError, ValueError):  # a type or number that JSON lacks
+        text = _encode(_plain(value), indent)
+    if text.isascii() and "\x7f" not in text:  # true of most texts, and quick to check
         return text
     text = _UNSEEN.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
     try:
@@ -74,7 +74,7 @@ def to_json(value: object, *, indent: int | None = None) -> str:
     return text
 
 
-def _written(value: object, indent: int | None) -> str:
+def _encode(value: object, indent: int | None) -> str:
     if indent is None:
         return _ON_ONE_LINE.encode(value)
     return json.dumps(value, ensure_ascii=False, allow_nan=False, indent=indent)
@@ -83,7 +83,7 @@ def _written(value: object, indent: int | None) -> str:
 def _plain(value: object) -> object:
     if isinstance(value, _WRITTEN_AS_THEY_ARE):
         return value
-    if type(value) is float:  # asked before the slow questions: most numbers are
+    if type(value) is float:  # most numbers; the checks below are slower
         return value if math.isfinite(value) else None
     if type(value) is list:
         return [_plain(item) for item in value]
@@ -102,7 +102,7 @@ def _plain(value: object) -> object:
 
 
 def parse_json(content: str | bytes, where: str, *, unique_keys: bool = False) -> Any:
-    """Parse JSON; of a key that appears twice the last one counts, unless `unique_keys` is set."""
+    """Parse JSON; a repeated key keeps its last value, or with `unique_keys` is refused."""
     try:
         hook = partial(_with_unique_keys, where) if unique_keys else None
         return json.loads(content, object_pairs_hook=hook)
@@ -142,14 +142,14 @@ def read_json(kind: type[T], content: str | bytes, where: str) -> T:
 def read_value(kind: type[T], value: object, where: str) -> T:
     """Read parsed JSON into a type, as `read_json` does.
 
-    A dataclass may check its values: a `ValueError` from it is reported with its place.
+    A dataclass may check its values: its `ValueError` is reported with the place of the value.
     """
     try:
         return msgspec.convert(value, kind)
     except msgspec.ValidationError as error:
         raise TruemarkError(f"{where}: {_mismatch(kind, value, error)}") from error
     except UnicodeEncodeError:
-        # msgspec cannot look at half a surrogate pair where something else than text belongs.
+        # msgspec fails on half a surrogate pair where something other than text is expected.
         text = json.dumps(value, ensure_ascii=False).encode("utf-8", "replace")
         return read_value(kind, json.loads(text), where)
 
@@ -160,7 +160,7 @@ def _mismatch(kind: Any, value: Any, error: msgspec.ValidationError) -> str:
     place = ""
     for key in _PATH_KEY.findall(path.removesuffix("`")):
         kind = _without_none(kind)
-        if key == "[...]":  # msgspec does not say which key of a mapping it is
+        if key == "[...]":  # msgspec does not say which key of a mapping it means
             kind = get_args(kind)[1]
             name = next(name for name, item in value.items() if not _fits(kind, item))
             place, value = f"{place}.{name}", value[name]
@@ -211,7 +211,7 @@ def _expected(kind: Any, message: str) -> str:
 
 
 def shown(value: object) -> str:
-    """Show a foreign value in a message: on one line, and not long."""
+    """Shorten a value from outside to show it in a message, on one line."""
     if isinstance(value, str):
         text = repr(value[: _LONGEST_SHOWN + 1])
     else:
@@ -224,7 +224,7 @@ def shown(value: object) -> str:
 
 def without_defaults(value: object) -> object:
     """Turn dataclasses into mappings of their fields, leaving out those at their default."""
-    if type(value) in _SIMPLE:  # most values; the questions below take longer
+    if type(value) in _SIMPLE:  # most values; the checks below are slower
         return value
     if is_dataclass(value) and not isinstance(value, type):
         return {name: without_defaults(item) for name, item in set_fields(value)}
@@ -271,7 +271,7 @@ def json_schema(kind: type, title: str) -> dict[str, Any]:
 
 
 def _tidied(schema: Any) -> Any:
-    """Put descriptions on one line and leave out the limits of `Number`, which say nothing."""
+    """Put descriptions on one line and leave out the limits of `Number`."""
     if isinstance(schema, list):
         return [_tidied(item) for item in schema]
     if not isinstance(schema, dict):

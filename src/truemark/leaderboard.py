@@ -1,4 +1,4 @@
-"""Which systems are best: the newest run of each, one board for runs that can be compared."""
+"""Leaderboards: the newest run of each system, ranked; one board per set of comparable runs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Standing:
 
     @property
     def seconds_per_unit(self) -> float | None:
-        """The median of what was measured now; None where nothing was."""
+        """The median time of units that were not replayed; None where no time was measured."""
         seconds = [
             unit.seconds
             for unit in self.summary.run.units
@@ -43,8 +43,8 @@ class Standing:
 class Board:
     """The systems on the same data under the same rules, best first.
 
-    `told_apart` holds the names of each pair, the better first, whose difference is not chance;
-    `known` is false where there are too few clusters to tell any.
+    `told_apart` holds the names of the pairs, the better first, whose difference is more than
+    chance; `known` is false where there are too few clusters to tell any pair apart.
     """
 
     tool: str
@@ -55,7 +55,7 @@ class Board:
 
     @property
     def group_names(self) -> tuple[str, ...]:
-        """What the units are grouped by, such as language, where that makes a difference."""
+        """The names of groups, such as language, that have more than one value."""
         values: dict[str, set[str]] = {}
         for standing in self.standings:
             for score in standing.summary.groups:
@@ -65,7 +65,7 @@ class Board:
     def by_group(self, name: str) -> tuple[tuple[str, ...], list[tuple[float | None, ...]]]:
         """Tabulate F1 by the values of a group and their mean, a row per system.
 
-        F1 is None where too little is expected.
+        F1 is None where too few items are expected.
         """
         groups = [
             {score.value: score for score in standing.summary.groups if score.name == name}
@@ -126,7 +126,7 @@ def rank(data: str, summaries: Sequence[Summary], names: Sequence[str] | None = 
         tool=runs[0].tool,
         data=data,
         standings=tuple(
-            Standing(*row, own_letters) for row, own_letters in zip(scored, letters, strict=True)
+            Standing(*row, shared) for row, shared in zip(scored, letters, strict=True)
         ),
         told_apart=frozenset((scored[first][0], scored[second][0]) for first, second in apart),
         known=known,
@@ -136,9 +136,9 @@ def rank(data: str, summaries: Sequence[Summary], names: Sequence[str] | None = 
 def letters_of(count: int, apart: set[tuple[int, int]]) -> list[str]:
     """Assign letters to systems such that two share one exactly if they cannot be told apart.
 
-    `apart` holds the pairs that can be, the smaller number first.
+    `apart` holds the pairs that can be told apart, the smaller number first.
 
-        letters_of(3, {(0, 2)})  # ["a", "ab", "b"]: the one between is told from neither
+        letters_of(3, {(0, 2)})  # ["a", "ab", "b"]: the middle one is like both others
     """
     groups = [set(range(count))]
     for first, second in sorted(apart):

@@ -1,8 +1,8 @@
 """Measures from the segmentation literature other than precision, recall and F1.
 
-Each is a pair: a function that takes the components of one text, which can be added up, and one
-that gives the value of the sum. Boundaries are counted in units of the text, such as words: a
-boundary of 3 lies after the third unit. What would divide by nothing is None.
+Each measure is a pair of functions: one counts the components of a text, which can be added up, the
+other turns their sum into a value, None where it would divide by 0. Boundaries are counted in units
+of the text, such as words: boundary 3 lies after the third unit.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ import numpy as np
 
 from truemark.counts import Counts, scores
 
-_HALF = 0.5  # what two boundaries beside each other cost, which are one that was moved
+_HALF = 0.5  # what a boundary costs that is moved by one unit
 
 
 @dataclass(frozen=True, slots=True)
 class Windows:
-    """How many windows were slid over texts, and in how many of them something is wrong."""
+    """How many windows were slid over texts, and how many of them are wrong."""
 
     wrong: int = 0
     windows: int = 0
@@ -30,7 +30,7 @@ class Windows:
 
 @dataclass(frozen=True, slots=True)
 class Edits:
-    """What turns predicted boundaries into the expected ones: added or deleted, moved, equal."""
+    """Edits that turn predicted boundaries into expected ones: added or deleted, moved, none."""
 
     added: int = 0
     moved: int = 0
@@ -41,10 +41,10 @@ class Edits:
 
 
 def whole_segments(pairs: Iterable[tuple[int, int]], predicted: int, expected: int) -> Counts:
-    """Count the segments of which both ends are right.
+    """Count the segments whose ends are both right.
 
-    `pairs` are the matched boundaries, by their numbers, of so many predicted and expected; each
-    boundary ends a segment, which begins at the boundary before it.
+    `pairs` are the indices of matched boundaries among `predicted` and `expected` ones. Each
+    boundary ends a segment that begins at the boundary before it.
 
     >>> whole_segments([(0, 0), (1, 2), (2, 3)], predicted=3, expected=4)
     Counts(tp=2, fp=1, fn=2)
@@ -55,12 +55,11 @@ def whole_segments(pairs: Iterable[tuple[int, int]], predicted: int, expected: i
 
 
 def segment_f1(counts: Counts) -> float | None:
-    """Return the F1 of whole segments."""
     return scores(counts, empty=0.0).f1 if counts.predicted + counts.expected else None
 
 
 def su_error_rate(counts: Counts) -> float | None:
-    """Return the NIST error rate: misses and false alarms per expected boundary; it may pass 1.
+    """Return the NIST error rate: misses and false alarms per expected boundary; can exceed 1.
 
     >>> su_error_rate(Counts(8, 1, 2))
     0.3
@@ -69,7 +68,7 @@ def su_error_rate(counts: Counts) -> float | None:
 
 
 def pk_windows(predicted: Sequence[int], expected: Sequence[int], length: int) -> Windows:
-    """Count the windows in which only one of the two has a boundary (Beeferman and others 1999)."""
+    """Count the windows in which only one side has a boundary (Beeferman and others 1999)."""
     ours, theirs = _in_windows(predicted, expected, length)
     return Windows(int(((ours > 0) != (theirs > 0)).sum()), len(ours))
 
@@ -88,7 +87,7 @@ def wrong_share(windows: Windows) -> float | None:
 def _in_windows(
     predicted: Sequence[int], expected: Sequence[int], length: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Count the boundaries in each window of half the mean expected segment."""
+    """Count the boundaries in each window, half as long as the mean expected segment."""
     size = max(1, round(length / (2 * len(expected)))) if expected else length
     size = min(size, length)
     if size < 1:
@@ -98,7 +97,7 @@ def _in_windows(
     for boundaries in (predicted, expected):
         present = np.zeros(length + 1, dtype=np.int64)
         present[list(boundaries)] = 1
-        before = np.cumsum(present)  # of the boundaries up to each unit
+        before = np.cumsum(present)  # the number of boundaries up to each unit
         columns.append(before[size:] - before[: length - size + 1])
     return columns[0], columns[1]
 
@@ -120,7 +119,7 @@ def boundary_edits(predicted: Iterable[int], expected: Iterable[int]) -> Edits:
 
 
 def boundary_similarity(edits: Edits) -> float | None:
-    """Return Fournier's B: 1 where all are equal, a moved boundary costs half.
+    """Return Fournier's B: 1 if all boundaries are equal; a moved one costs half of a missing one.
 
     >>> boundary_similarity(Edits(added=1, moved=1, equal=2))
     0.625
@@ -130,9 +129,9 @@ def boundary_similarity(edits: Edits) -> float | None:
 
 
 def mean_f1(counts: Iterable[Counts]) -> float | None:
-    """Return the mean of the F1 of each text, which counts short texts as much as long ones.
+    """Average the F1 of the texts, so that short ones count as much as long ones.
 
-    A text without a boundary, expected or predicted, has no F1 and is left out.
+    A text without any expected or predicted boundary has no F1 and is left out.
 
     >>> mean_f1([Counts(3, 0, 0), Counts(1, 1, 1), Counts(0, 0, 0)])
     0.75

@@ -39,7 +39,7 @@ FINDING_CHARACTERS = 2_000
 UNIT_CHARACTERS = 200_000
 ALL_CHARACTERS = 1_000_000
 _SEED = 20260220
-_HEAD = 100  # bytes in which a record says what it is
+_HEAD = 100  # the first bytes of a record, which name its format
 
 
 def _check_counts(*counts: int) -> None:
@@ -63,7 +63,7 @@ class ScoringRules:
     empty: Number
     weights: Weights = EQUAL_WEIGHTS
     threshold: Number | None = None
-    own_threshold: Number | None = None  # the one the system comes with
+    own_threshold: Number | None = None  # the system's default
     tolerance: Number | None = None
 
     def __post_init__(self) -> None:
@@ -75,7 +75,7 @@ class ScoringRules:
 class Mark:
     """A stretch of text and what it is: found, invented, missed, candidate, quoted.
 
-    `truth` is where the expected item lies that a found one was paired with, if elsewhere.
+    `truth` is the place of the expected item that a found one was paired with, if it differs.
     """
 
     start: int
@@ -91,10 +91,10 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """One thing that was measured, once: its counts, or the reason why it failed.
+    """One measurement of one text, page or the like: its counts, or the reason why it failed.
 
-    Units of one cluster are resampled together; without one, a unit stands with its own repeats.
-    `context` is what the system was told beside the text, by name: texts, or lists of texts.
+    Units of one cluster are resampled together; a unit without one, together with its repeats.
+    `context` is what the system was given besides the text, by name: texts, or lists of texts.
     """
 
     id: str
@@ -124,7 +124,7 @@ class Unit:
 
     @property
     def key(self) -> tuple[str, int]:
-        """What the unit is paired by with the same unit of another run."""
+        """The key that pairs a unit with the same unit of another run."""
         return self.id, self.repeat
 
 
@@ -165,7 +165,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class FindingCount:
-    """How many findings of a kind the units of a group really had, kept in the record or not."""
+    """How many findings of a kind the units of a group had, including those the record left out."""
 
     kind: str
     count: int
@@ -194,7 +194,7 @@ class CurveColumns:
         return len(self.at)
 
     def counts(self, number: int) -> Counts:
-        """Return the counts at that place of the curve."""
+        """Return the counts at a place of the curve."""
         return Counts(self.tp[number], self.fp[number], self.fn[number])
 
 
@@ -222,10 +222,11 @@ class ReliabilityRow:
 
 @dataclass(frozen=True, slots=True)
 class Reliability:
-    """Whether stated confidence can be trusted, and two numbers that sum it up.
+    """How often predictions were right by stated confidence, Brier score and calibration error.
 
-    Those are over so many `predictions`, or all; `calibrated_error` is about what the second
-    would be by chance if every stated probability were true.
+    Both numbers are over `predictions` predictions, or over all where that is None;
+    `calibrated_error` is about the calibration error that chance would cause if every stated
+    probability were true.
     """
 
     rows: tuple[ReliabilityRow, ...]
@@ -256,9 +257,9 @@ class HeldOut:
 class Run:
     """One run of one system on one set under one condition.
 
-    `signature` is what makes two runs comparable (data, rules, tolerance, condition) and nothing
-    of the system. `words` are what the tool calls things, such as {"unit": "page"}. `corpus` is
-    what people call the data.
+    `signature` holds what comparable runs have in common (data, rules, tolerance, condition) and
+    nothing about the system. `words` are the nouns of the tool, such as {"unit": "page"}. `corpus`
+    is the name of the data.
     """
 
     tool: str
@@ -278,8 +279,8 @@ class Run:
     words: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     corpus: str = ""
-    measures: Mapping[str, Number] = field(default_factory=dict)  # further ones, by name
-    inner_measures: Mapping[str, Number] = field(default_factory=dict)  # without the text's end
+    measures: Mapping[str, Number] = field(default_factory=dict)  # other measures, by name
+    inner_measures: Mapping[str, Number] = field(default_factory=dict)  # without ends of texts
 
     def __post_init__(self) -> None:
         times = Counter(unit.key for unit in self.units)
@@ -294,7 +295,7 @@ class Run:
 
     @property
     def comparison_key(self) -> dict[str, str]:
-        """What must be equal in two runs for their numbers to mean the same."""
+        """The values that must be equal in two runs for their scores to be comparable."""
         rules = self.scoring
         condition = {} if self.condition == WRITTEN else {"condition": self.condition}
         signature = {name: value for name, value in self.signature.items() if name != "condition"}
@@ -354,13 +355,13 @@ def load_runs(path: str | os.PathLike[str]) -> tuple[Run, ...]:
     if "conditions" not in run.signature:
         return (run,)
     conditions = dict.fromkeys(unit.group.get("condition", WRITTEN) for unit in run.units)
-    return tuple(_under(run, condition) for condition in conditions) or (run,)
+    return tuple(_one_condition(run, condition) for condition in conditions) or (run,)
 
 
-def _under(run: Run, condition: str) -> Run:
+def _one_condition(run: Run, condition: str) -> Run:
     """Take one condition out of a run that was measured under several.
 
-    Curves and held-out counts are of all conditions together, so they are left behind.
+    Curves and held-out counts are of all conditions together, so they are left out.
     """
     # A unit was called "talk (bare)", and its cluster "talk".
     names = {
@@ -462,7 +463,7 @@ def capped(run: Run) -> Run:
 
 
 def _sampled(findings: Sequence[Finding]) -> list[Finding]:
-    """Keep at most so many findings of each kind, in their order."""
+    """Keep at most `FINDINGS_PER_KIND` findings of each kind, in their order."""
     places: dict[str, list[int]] = {}
     for place, finding in enumerate(findings):
         places.setdefault(finding.kind, []).append(place)
@@ -485,7 +486,7 @@ def _shortened(finding: Finding) -> Finding:
 
 
 def finding_counts(run: Run) -> tuple[FindingCount, ...]:
-    """Count the findings per kind and group: as recorded, else those in the run."""
+    """Return the recorded counts of findings per kind and group; if there are none, count them."""
     if run.finding_counts:
         return run.finding_counts
     groups = {unit.key: tuple(unit.group.items()) for unit in run.units}
@@ -500,7 +501,7 @@ def finding_counts(run: Run) -> tuple[FindingCount, ...]:
 
 
 def without_texts(run: Run) -> Run:
-    """Leave out all that quotes a text or an answer; counts and kinds of mistakes stay."""
+    """Leave out everything that quotes a text or an answer; counts and kinds of mistakes stay."""
     units = (
         replace(
             unit,

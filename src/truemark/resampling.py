@@ -1,4 +1,4 @@
-"""Sums of rows under random signs: what a difference would be if it were chance alone."""
+"""Sums of rows under random signs: how large a difference can be by chance alone."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
-FLIPPED = 1_000  # rows that get a sign of their own; of more rows, those furthest from zero
+FLIPPED = 1_000  # rows that get a sign each; of more rows, those furthest from zero
 _AT_ONCE = 1_000
 
 
 def flipped_sums(columns: Floats, flips: int, generator: np.random.Generator) -> Floats:
-    """Sum each column under choices of one sign per row; the first choice is plus throughout.
+    """Sum each column under `flips` random choices of signs for the rows; the first is all plus.
 
-    Where there are no more than `flips` choices, one of each pair of opposites, all are taken.
-    Beyond a thousand rows, the sums of the smallest ones are drawn together from the normal
-    distribution that has the same covariance.
+    If there are at most `flips` choices, opposites counted once, each is taken once. Beyond a
+    thousand rows, the sum of the smallest ones is drawn from the normal distribution that has the
+    same covariance.
     """
     if 2 ** (min(len(columns), 64) - 1) <= flips:
         return _all_signs(len(columns)) @ columns
@@ -37,6 +37,6 @@ def flipped_sums(columns: Floats, flips: int, generator: np.random.Generator) ->
 
 
 def _all_signs(count: int) -> Floats:
-    """Return all choices of signs for so many rows, the first row always plus."""
+    """Return all choices of signs for `count` rows; the first row is always plus."""
     choices = np.arange(2 ** (count - 1))[:, np.newaxis]
     return 1 - 2 * (choices >> np.arange(count) & 1)[:, ::-1].astype(np.float64)

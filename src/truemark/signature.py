@@ -1,4 +1,7 @@
-"""What a number depends on, in one line or in a few hex digits; equal ones are comparable."""
+"""Signatures: what a score depends on, as one line or a few hex digits.
+
+Scores with equal signatures are comparable.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,7 @@ def signature_line(parts: Mapping[str, object]) -> str:
 
 
 def data_hash(*parts: bytes | str, digits: int = _SHORT) -> str:
-    """Hash the parts, their order and where one ends and the next begins, to hex digits."""
+    """Hash the parts, their order and their lengths to hex digits."""
     digest = hashlib.sha256()
     for part in parts:
         content = part.encode("utf-8", "surrogatepass") if isinstance(part, str) else part
