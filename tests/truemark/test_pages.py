@@ -200,7 +200,6 @@ def test_near_misses_are_counted_by_their_distance_and_paired_one_to_one() -> No
 def test_the_table_of_a_long_curve_keeps_the_marked_thresholds() -> None:
     run = talks_run("nano", 0.9)
     figure = threshold_figure(shown(run)[0], several=False)
-    assert figure is not None
     assert {level.label for level in figure.levels} == {"chosen", "own", "best"}
     best = next(level.x for level in figure.levels if level.label == "best")
     by_threshold = {row[0]: row[1] for row in figure.rows}
@@ -212,7 +211,6 @@ def test_the_table_of_a_long_curve_keeps_the_marked_thresholds() -> None:
 def test_a_curve_is_drawn_as_finely_as_the_slider_moves() -> None:
     run = talks_run("nano", 0.9)
     figure = threshold_figure(shown(run)[0], several=False)
-    assert figure is not None
     assert run.curve is not None
     points = {point[0] for point in figure.series[0].points}
     assert len(points) < len(run.curve)

@@ -1,6 +1,6 @@
-"""A page as one file: template, style, scripts and their data, and a policy that allows no more.
+"""Make a page as one file: template, style, scripts, data, and a policy that allows nothing else.
 
-The scripts get every text once, units and findings, and offsets as they count them.
+The scripts get every text once, and offsets in UTF-16 units, as JavaScript counts.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 _SCRIPTS = ("text.js", "mistake.js", "truth.js", "charts.js", "page.js")
-# What could end a script element early, or start a comment in one, written as JSON escapes.
+# Characters that could end a script element early, or start a comment in it, as JSON escapes.
 _ESCAPES = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029"}
 Key = tuple[str, int, str, str]
 _DIGITS = 6
@@ -34,7 +34,7 @@ _COLUMNS = (
     *("run", "kind", "unit", "repeat", "mistake", "from", "to", "place", "at", "character"),
     *("probability", "changes", "confidence", "note", "text", "marks"),
     *("differences", "expected", "got"),
-)  # of findings, the rarest last
+)  # of findings; the rarest last, so that rows stay short
 
 
 def document(template: str, data: object, **content: object) -> str:
@@ -43,7 +43,7 @@ def document(template: str, data: object, **content: object) -> str:
     style = _asset("page.css")
     scripts = [_asset("chart.umd.min.js", "vendor"), *map(_asset, _SCRIPTS)]
     page = _environment().get_template(template)
-    return _whole(
+    return _encodable(
         page.render(
             policy=_policy(style, scripts),
             style=style,
@@ -56,12 +56,12 @@ def document(template: str, data: object, **content: object) -> str:
 
 def _data(value: object) -> str:
     text = to_json(value)
-    if "\\ud" in text:  # halves of pairs, escaped; as they are, they get the page's replacement
+    if "\\ud" in text:  # escaped halves of surrogate pairs, which `_encodable` replaces
         text = json.dumps(json.loads(text), ensure_ascii=False)
     return text.translate(_ESCAPES)
 
 
-def _whole(text: str) -> str:
+def _encodable(text: str) -> str:
     """Replace each half of a surrogate pair, which cannot be written to a file."""
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
@@ -113,7 +113,7 @@ def _environment() -> Environment:
 
 
 Texts = dict[str, int]
-"""Every text once, with its number; equal ones share it."""
+"""Numbers of texts; equal texts share one."""
 
 
 def _number(text: str, texts: Texts) -> int:
@@ -121,7 +121,7 @@ def _number(text: str, texts: Texts) -> int:
 
 
 def utf16(text: str) -> Callable[[int], int]:
-    """Return the function from offsets in characters to offsets as scripts count them."""
+    """Return a function from offsets in characters to offsets in UTF-16 units."""
     beyond = [place for place, sign in enumerate(text) if sign > "\uffff"]
 
     def place(offset: int) -> int:
@@ -187,7 +187,7 @@ def _run(run: Run, texts: Texts, roles: Texts) -> dict[str, object]:
 
 
 def _row(values: Mapping[str, object]) -> list[object]:
-    """Put values in the order of the columns; what is missing at the end is left out."""
+    """Put values in the order of the columns, without missing ones at the end."""
     row = [values.get(name) for name in _COLUMNS]
     while row[-1] is None:
         row.pop()
@@ -195,7 +195,7 @@ def _row(values: Mapping[str, object]) -> list[object]:
 
 
 def _marks(marks: Sequence[Mark], text: str, roles: Texts) -> list[list[object]]:
-    """Make rows of start, role, probability, end, truth; what is missing at the end is left out."""
+    """Make rows of start, role, probability, end, truth, without missing values at the end."""
     place = utf16(text)
     rows = []
     for mark in marks:
@@ -223,7 +223,7 @@ def _findings(run: Run, texts: Texts, roles: Texts) -> Iterator[dict[str, object
         whole = (unit.text if unit else None) or ""
         place = utf16(whole)
         start, end = finding.offset, finding.offset + len(finding.text)
-        # An excerpt is not sent where it is part of the whole text, nor marks that are its marks.
+        # An excerpt that is part of the unit's text is not sent again, nor are its marks.
         is_part = bool(finding.text) and whole[start:end] == finding.text
         is_same = is_part and unit and _marks_between(unit, start, end) == list(finding.marks)
         content = {
@@ -261,7 +261,7 @@ def _marks_between(unit: Unit, start: int, end: int) -> list[Mark]:
 
 
 def _at(finding: Finding) -> int | None:
-    """Find its place in its text: as it says, else at the mark that fits its kind best."""
+    """Return the place of a finding in its text: as recorded, else at the mark that fits best."""
     if finding.at is not None or not finding.marks:
         return finding.at
     middle = len(finding.text) / 2

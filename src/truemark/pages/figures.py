@@ -1,4 +1,4 @@
-"""What the charts of a page show, each with a table of its numbers."""
+"""The charts of a page, each with a table of its numbers."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from truemark.summary import Summary, scored_units, share_right
 from truemark.uncertainty import MEASURES, Measure, Scoring
 
 TABLE_ROWS = 60
-COLORS = 6  # of runs in the style; further ones begin again
-NEAR_MISS = 20  # how far a prediction may lie from the truth and still be near it
+COLORS = 6  # for runs, in page.css; a seventh run gets the first again
+NEAR_MISS = 20  # characters between a prediction and the truth that it nearly hits
 RELIABILITY = "The share that was right, by what the system said, with its 95% interval;"
 _DASHES: dict[Measure, tuple[int, ...]] = {"f1": (), "precision": (7, 4), "recall": (2, 3)}
 NAMES: dict[Measure, str] = {"f1": "F1", "precision": "precision", "recall": "recall"}
@@ -37,9 +37,9 @@ class Shown:
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """Points (x, y), with an interval (x, y, low, high), or also with the number of cases.
+    """Points (x, y), or (x, y, low, high) with an interval, or also with the number of cases.
 
-    They are joined by a line unless they are only dots.
+    `line` joins them.
     """
 
     label: str
@@ -47,7 +47,7 @@ class Series:
     color: str
     line: bool = True
     dots: bool = False
-    dash: tuple[int, ...] = ()  # lengths of strokes and gaps; none is a solid line
+    dash: tuple[int, ...] = ()  # lengths of strokes and gaps; empty for a solid line
     legend: bool = True
 
 
@@ -63,9 +63,9 @@ class Level:
 class Figure:
     """A chart, the sentence that says how to read it, and its numbers.
 
-    With `labels` the x axis names places: those in `positions`, else counted from 0; `links` are
-    where clicks on them lead.
-    `run` is whose threshold the slider below sets. With `bars` the y values are numbers of cases.
+    With `labels` the x axis has names at `positions`, by default 0, 1, 2 and so on; a click on a
+    name opens its entry of `links`. `run` is the number of the run whose threshold the slider below
+    sets. With `bars` the y values are numbers of cases.
     """
 
     id: str
@@ -96,23 +96,22 @@ class Figure:
 
 
 def figures_of(runs: Sequence[Shown]) -> list[Figure]:
-    """Make the charts of runs that are compared, as far as their records hold numbers."""
-    figures: list[Figure | None] = [threshold_figure(shown, len(runs) > 1) for shown in runs]
-    figures += [
+    """Make the charts of runs that are compared; those without numbers are left out."""
+    figures = [
+        *(threshold_figure(shown, len(runs) > 1) for shown in runs if shown.run.curve),
         precision_recall_figure(runs),
         reliability_figure(runs),
         tolerance_figure(runs),
         near_miss_figure(runs),
         latency_figure(runs),
     ]
-    return [figure for figure in figures if figure is not None]
+    return [figure for figure in figures if figure.rows]
 
 
-def threshold_figure(shown: Shown, several: bool) -> Figure | None:
-    """Draw precision, recall and F1 over the threshold."""
+def threshold_figure(shown: Shown, several: bool) -> Figure:
+    """Draw precision, recall and F1 over the threshold, for a run that has a curve."""
     run = shown.run
-    if run.curve is None or not len(run.curve):
-        return None
+    assert run.curve is not None
     scored = _scored(run, run.curve)
     levels = _levels(run, scored)
     marked = [_place(run.curve, level.x) for level in levels]
@@ -170,12 +169,12 @@ def _scored(run: Run, curve: CurveColumns) -> list[tuple[float, ...]]:
 
 
 def _predicts(curve: CurveColumns, place: int) -> bool:
-    """Whether anything is predicted there; where nothing is, precision is a convention."""
+    """Whether anything is predicted at a place; if not, precision is a convention."""
     return curve.tp[place] + curve.fp[place] > 0
 
 
 def _per_step(curve: CurveColumns, kept: Iterable[int]) -> list[int]:
-    """Choose the places where a slider in steps of 0.001 can stop, and those to keep."""
+    """Choose the places at which a slider in steps of 0.001 can stop, and those in `kept`."""
     last_of_step = {math.ceil(level * 1000): place for place, level in enumerate(curve.at)}
     return sorted({0, *last_of_step.values(), *kept})
 
@@ -185,22 +184,22 @@ def _counts(curve: CurveColumns, place: int) -> tuple[int, int, int]:
 
 
 def _place(curve: CurveColumns, level: float) -> int:
-    """Find the place of a level on the curve."""
+    """Return the place of a level on the curve."""
     return max(0, bisect_right(curve.at, level) - 1)
 
 
 def _thinned(length: int, kept: Iterable[int]) -> list[int]:
-    """Choose about `TABLE_ROWS` places, evenly spread, and those to keep."""
+    """Choose about `TABLE_ROWS` evenly spread places, and those in `kept`."""
     step = max(1, -(-length // TABLE_ROWS))
     return sorted({*range(0, length, step), length - 1, *kept})
 
 
-def precision_recall_figure(runs: Sequence[Shown]) -> Figure | None:
+def precision_recall_figure(runs: Sequence[Shown]) -> Figure:
     """Draw precision against recall, one line per run."""
     series, rows = [], []
     for shown in runs:
         run = shown.run
-        if run.curve is None or not len(run.curve):
+        if not run.curve:
             continue
         scored = _scored(run, run.curve)
         places = []
@@ -217,8 +216,6 @@ def precision_recall_figure(runs: Sequence[Shown]) -> Figure | None:
             (shown.name, scored[place][0], scored[place][3], scored[place][2])
             for place in _thinned(len(scored), places)
         ]
-    if not series:
-        return None
     return Figure(
         id=f"precision-recall-{runs[0].number}",
         title="Precision against recall",
@@ -232,15 +229,13 @@ def precision_recall_figure(runs: Sequence[Shown]) -> Figure | None:
     )
 
 
-def reliability_figure(runs: Sequence[Shown]) -> Figure | None:
-    """Draw how often the system was right by how sure it said it was."""
+def reliability_figure(runs: Sequence[Shown]) -> Figure:
+    """Draw how often the system was right, by the confidence that it stated."""
     with_rows = [
         (shown, [row for row in shown.run.reliability.rows if row.count], shown.run.reliability)
         for shown in runs
         if shown.run.reliability is not None
     ]
-    if not any(rows for _, rows, _ in with_rows):
-        return None
     labels = _level_names([row for _, rows, _ in with_rows for row in rows])
     series, table = [], []
     for shown, rows, _ in with_rows:
@@ -284,7 +279,7 @@ def _stated_error(stated: Reliability) -> str:
 
 
 def _level_names(rows: Sequence[ReliabilityRow]) -> list[str]:
-    """List the words for confidence in order; none where rows are ranges of probabilities."""
+    """List the words for confidence in order; empty where rows are ranges of probabilities."""
     if all(row.mean is not None or row.lower is not None for row in rows):
         return []
     return list(dict.fromkeys(row.label for row in rows))
@@ -297,12 +292,12 @@ def _middle(row: ReliabilityRow) -> float:
     return (lower + (row.upper if row.upper is not None else 1.0)) / 2
 
 
-def tolerance_figure(runs: Sequence[Shown]) -> Figure | None:
+def tolerance_figure(runs: Sequence[Shown]) -> Figure:
     """Draw F1 over the tolerance, one line per run."""
     series, rows = [], []
     for shown in runs:
         tolerances = shown.run.tolerances
-        if tolerances is None or not len(tolerances):
+        if not tolerances:
             continue
         scored = _scored(shown.run, tolerances)
         points = tuple((row[0], row[1]) for row in scored)
@@ -310,8 +305,6 @@ def tolerance_figure(runs: Sequence[Shown]) -> Figure | None:
         rows += [
             (shown.name, *row, *_counts(tolerances, place)) for place, row in enumerate(scored)
         ]
-    if not series:
-        return None
     return Figure(
         id=f"tolerance-{runs[0].number}",
         title="F1 over the tolerance",
@@ -324,16 +317,14 @@ def tolerance_figure(runs: Sequence[Shown]) -> Figure | None:
     )
 
 
-def near_miss_figure(runs: Sequence[Shown]) -> Figure | None:
-    """Draw how many predictions are how far before or after the truth, without exact ones."""
+def near_miss_figure(runs: Sequence[Shown]) -> Figure:
+    """Draw how many predictions lie how far before or after the truth, exact ones left out."""
     series, rows = [], []
     for shown in runs:
         apart = sorted(_near_misses(shown.run).items())
         if apart:
             series.append(Series(shown.name, tuple(apart), shown.color))
         rows += [(shown.name, *row) for row in apart]
-    if not series:
-        return None
     items = runs[0].run.words.get("items", "items")
     return Figure(
         id=f"near-misses-{runs[0].number}",
@@ -349,9 +340,9 @@ def near_miss_figure(runs: Sequence[Shown]) -> Figure | None:
 
 
 def _near_misses(run: Run) -> Counter[int]:
-    """Count the distances of predictions from the truth that they are paired with, except 0."""
+    """Count the distances, except 0, of predictions from the truths that they are paired with."""
     apart: Counter[int] = Counter()
-    for unit in run.units if run.tolerances else ():  # else marks are no places on a line
+    for unit in run.units if run.tolerances else ():  # else marks are not on a line
         found = [mark for mark in unit.marks if mark.role == "found"]
         true = [mark.start if mark.truth is None else mark.truth for mark in found]
         true += [mark.start for mark in unit.marks if mark.role == "missed"]
@@ -363,8 +354,8 @@ def _near_misses(run: Run) -> Counter[int]:
     return apart
 
 
-def latency_figure(runs: Sequence[Shown]) -> Figure | None:
-    """Draw the share of units that were done within so many seconds."""
+def latency_figure(runs: Sequence[Shown]) -> Figure:
+    """Draw the share of units done within a number of seconds."""
     series, rows = [], []
     for shown in runs:
         seconds = sorted(
@@ -378,8 +369,6 @@ def latency_figure(runs: Sequence[Shown]) -> Figure | None:
         kept = [steps[place] for place in _thinned(len(steps), ())]
         series.append(Series(shown.name, tuple(kept), shown.color, dots=len(kept) < 10))
         rows += [(shown.name, value, share) for value, share in kept]
-    if not series:
-        return None
     word = runs[0].run.words.get("units", "units")
     return Figure(
         id=f"latency-{runs[0].number}",

@@ -23,7 +23,7 @@ _DAY_S = 86_400
 def history_page(timeline: Timeline, title: str, folder: Path | None = None) -> str:
     """Draw the runs of a folder as HTML, comparable ones in one chart.
 
-    `folder` is where the page will lie, from which it links to pages and records of runs.
+    `folder` is the folder of the page; links to pages and records of runs start there.
     """
     together: dict[tuple[str, str], list[tuple[Summary, str]]] = {}
     for path, run in timeline.runs:
@@ -55,7 +55,7 @@ def history_page(timeline: Timeline, title: str, folder: Path | None = None) -> 
 
 
 def _link(record: Path, folder: Path | None) -> str:
-    """Return the address of the page next to the run's record, else of the record."""
+    """Return the address of the page beside the run's record, or of the record without a page."""
     if folder is None:
         return ""
     page = record.with_name(record.name.removesuffix(SUFFIX) + ".html")
@@ -102,7 +102,7 @@ def spread_in_time(moments: Sequence[float]) -> tuple[float, ...]:
     """Return places on an axis of days for ascending moments in seconds, each right of the last.
 
     Runs that follow each other closely are moved apart by a share of the whole time, so that each
-    can be seen. Where there is no time, or no known one, they are evenly apart.
+    can be seen. Where all times are equal or unknown, they are evenly spaced.
     """
     known = [moment for moment in moments if math.isfinite(moment)]
     days = (known[-1] - known[0]) / _DAY_S if known else 0.0

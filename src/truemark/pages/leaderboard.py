@@ -15,7 +15,7 @@ _NOT_IN_NAMES = re.compile(r"[^\w.+-]+")
 
 
 def leaderboard_page(boards: Sequence[Board], title: str, folder: str) -> str:
-    """Draw boards as HTML; `folder` holds the page of each run, seen from this page."""
+    """Draw boards as HTML; `folder` is the path from this page to the pages of runs."""
     return document(
         "leaderboard.html.j2",
         payload_of([], []),

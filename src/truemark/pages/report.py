@@ -17,7 +17,7 @@ from truemark.summary import GroupScore, Summary, macro_f1, summarise
 from truemark.uncertainty import MEASURES
 from truemark.wording import answer, interval_name, interval_remarks, verdict_sentences
 
-MOST_UNITS = 40  # beyond which the list of units is no overview
+MOST_UNITS = 40  # beyond that, a list of units is no overview
 # Kinds that are either a false positive or a false negative, whatever they are compared with.
 _COUNTED_ONCE = ("missed", "invented", "duplicate")
 _WORDS = {"unit": "unit", "units": "units", "item": "item", "items": "items"}
@@ -39,7 +39,7 @@ class Bar:
 class Group:
     """Runs that can be compared; the first is the baseline.
 
-    `heading` is what they have in common and others on the page have not.
+    `heading` names what distinguishes them from other groups on the page.
     """
 
     heading: str
@@ -97,7 +97,7 @@ class Group:
 
     @property
     def board(self) -> Board:
-        """Rank the runs; of pairs with the baseline the verdict that the page states decides."""
+        """Rank the runs; the verdicts that the page states decide about pairs with the baseline."""
         board = rank("", self.summaries, self.names)
         apart = {pair for pair in board.told_apart if self.names[0] not in pair}
         for versus in self.against:
@@ -117,7 +117,7 @@ class Group:
         return answer(board, _WORDS | dict(self.runs[0].words), self._units_missing(board))
 
     def _units_missing(self, board: Board) -> int | None:
-        """Return how many more clusters would tell the best run from one that may equal it."""
+        """Return how many more clusters would tell the best run from the next that may equal it."""
         names = [standing.name for standing in board.standings]
         for other in names[1:]:
             if (names[0], other) in board.told_apart:
@@ -130,7 +130,7 @@ class Group:
 
     @property
     def facts(self) -> list[str]:
-        """Say what the scores rest on; what is true of every run only once."""
+        """Say what the scores rest on; facts that all runs share are said once."""
         of_runs = [_facts(shown.summary) for shown in self.shown]
         common = [fact for fact in of_runs[0] if all(fact in facts for facts in of_runs)]
         return common + [
@@ -340,7 +340,7 @@ def _spending(name: str, run: Run) -> dict[str, object] | None:
         "name": name,
         "seconds": run.seconds,
         "median_s": median(seconds) if seconds else None,
-        # 95 of 100 took less.
+        # The 95th percentile.
         "slowest_s": quantiles(seconds, n=20, method="inclusive")[-1] if len(seconds) > 1 else None,
         "cost": sum(costs) if costs else None,
         "cost_per_unit": sum(costs) / len(costs) if costs else None,

@@ -1,4 +1,4 @@
-"""The lines on which a page draws numbers with their intervals."""
+"""The axes on which a page draws numbers with their intervals."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.25, 0.5)
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """A line from `low` to `high` with a tick every `step`."""
+    """An axis from `low` to `high` with a tick every `step`."""
 
     low: float
     high: float
@@ -34,7 +34,7 @@ def score_scale(shown: Iterable[Interval | PairedInterval]) -> Scale:
     """Make a scale from a round number below every interval up to 1."""
     lowest = min((interval.low for interval in shown), default=0.0)
     step = _step(1 - lowest)
-    below = min(math.floor(lowest / step + 1e-9), round(1 / step) - 1)  # 1 itself is no width
+    below = min(math.floor(lowest / step + 1e-9), round(1 / step) - 1)  # 1 to 1 has no width
     return Scale(max(0.0, below * step), 1.0, step)
 
 
