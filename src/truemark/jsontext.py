@@ -12,19 +12,18 @@ import json
 import math
 import re
 import sys
-import types
 from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, fields, is_dataclass
 from datetime import datetime
 from functools import cache, partial
 from numbers import Integral, Real
 from pathlib import PurePath
+from types import NoneType
 from typing import (
     Annotated,
     Any,
     Literal,
     TypeVar,
-    Union,
     get_args,
     get_origin,
     get_type_hints,
@@ -159,7 +158,7 @@ def _mismatch(kind: Any, value: Any, error: msgspec.ValidationError) -> str:
     message, _, path = str(error).partition(" - at `$")
     place = ""
     for key in _PATH_KEY.findall(path.removesuffix("`")):
-        kind = _without_none(kind)
+        kind = without_none(kind)
         if key == "[...]":  # msgspec does not say which key of a mapping it means
             kind = get_args(kind)[1]
             name = next(name for name, item in value.items() if not _fits(kind, item))
@@ -176,15 +175,13 @@ def _mismatch(kind: Any, value: Any, error: msgspec.ValidationError) -> str:
     if missing := _MISSING_FIELD.fullmatch(message):
         return f"{place}.{missing[1]} is missing".removeprefix(".")
     stated = f"{place} is {shown(value)}" if place else shown(value)
-    return f"{stated}, not {_expected(_without_none(kind), message)}"
+    return f"{stated}, not {_expected(without_none(kind), message)}"
 
 
-def _without_none(kind: Any) -> Any:
-    """Unwrap `X | None` and `Annotated[X, ...]`."""
-    if get_origin(kind) in (Union, types.UnionType):
-        present = [choice for choice in get_args(kind) if choice is not types.NoneType]
-        return _without_none(present[0]) if len(present) == 1 else kind
-    return _without_none(get_args(kind)[0]) if get_origin(kind) is Annotated else kind
+def without_none(kind: Any) -> Any:
+    """Return the type X of `X | None`, and every other type as it is."""
+    choices = [choice for choice in get_args(kind) if choice is not NoneType]
+    return choices[0] if NoneType in get_args(kind) and len(choices) == 1 else kind
 
 
 def _fits(kind: Any, value: object) -> bool:

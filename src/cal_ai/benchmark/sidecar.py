@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache
-from types import NoneType
 from typing import Annotated, Any, Literal, get_args, get_origin
 
 import msgspec
@@ -15,7 +14,7 @@ import msgspec
 from cal_ai.events import Action, ContextEvent
 from cal_ai.settings import DEFAULT_OWNER
 from truemark.errors import TruemarkError
-from truemark.jsontext import json_schema, parse_json, shown
+from truemark.jsontext import json_schema, parse_json, shown, without_none
 
 Level = Literal["strict", "moderate", "relaxed"]
 
@@ -194,14 +193,9 @@ def _read_objects(
 def _fields(kind: type[msgspec.Struct]) -> dict[str, tuple[Any, bool]]:
     """Return the type of each field when it is not null, and whether the field is required."""
     return {
-        field.name: (_without_none(field.type), field.required)
+        field.name: (without_none(field.type), field.required)
         for field in msgspec.structs.fields(kind)
     }
-
-
-def _without_none(kind: Any) -> Any:
-    present = [choice for choice in get_args(kind) if choice is not NoneType]
-    return present[0] if NoneType in get_args(kind) else kind
 
 
 def _convert(kind: Any, item: object) -> object:
