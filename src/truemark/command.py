@@ -37,14 +37,14 @@ NOT_COMPARABLE: Final = 4
 INTERRUPTED: Final = 130
 
 LONGEST_WAIT_S: Final = 1_000_000
-"""The most that a flag may ask to wait: eleven days, which every clock can count."""
+"""The longest wait that a flag may ask for: eleven days."""
 
 _SOON_S = 0.01
 _ENDING_SIGNALS = (signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM))  # no HUP on Windows
 _NO_RESOURCES = "not enough memory or threads; raise the limits (ulimit) or give it less to do"
 _REFUSALS = ("can't start new thread", "failed to map segment", "cannot allocate memory")
 _SWALLOWED = 'PyCapsule_Import could not import module "datetime"'
-_LITTLE_MEMORY = 64 << 20  # bytes that every library here takes
+_LITTLE_MEMORY = 64 << 20  # bytes; any library here needs that much
 _LEAST_MEMORY = 512_000_000  # bytes; with less, native libraries may abort or hang
 _LONGEST_LINE = 4_000
 _LONGEST_COMPLAINT = 400
@@ -56,10 +56,10 @@ _quiet: ContextVar[bool] = ContextVar("quiet", default=False)
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser whose --help and --version say so when they could not be written.
+    """A parser that fails when --help or --version cannot be written.
 
-    What it says about wrong arguments is one line, however long and odd they are, with the word
-    that was meant where one is close. Abbreviations are no flags.
+    A message about wrong arguments is one line, however long and odd they are, and suggests the
+    closest known word. Abbreviated flags are refused.
     """
 
     def __init__(self, **settings: Any) -> None:
@@ -82,7 +82,7 @@ class Parser(argparse.ArgumentParser):
 
     def _print_message(self, message: str, file: Any = None) -> None:
         if message and file is not None and file is sys.stdout:
-            file.write(message)  # the parser of the library lets a full disk pass in silence
+            file.write(message)  # argparse ignores a full disk
         else:
             super()._print_message(message, file)
 
@@ -94,7 +94,7 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
 
 
 def number(wanted: str, fits: Callable[[float], bool]) -> Callable[[str], float]:
-    """Return what reads the value of a flag: a finite number that fits, or a refusal."""
+    """Return a parser of flag values that refuses all but finite numbers that fit."""
 
     def parse(text: str) -> float:
         try:
@@ -109,7 +109,7 @@ def number(wanted: str, fits: Callable[[float], bool]) -> Callable[[str], float]
 
 
 def whole_number(wanted: str, least: int, most: float = math.inf) -> Callable[[str], int]:
-    """Return what reads the value of a flag: a whole number within these limits, or a refusal."""
+    """Return a parser of flag values that refuses all but whole numbers within these limits."""
 
     def parse(text: str) -> int:
         digits = text.isascii() and text.isdecimal() and len(text) <= _MOST_DIGITS
@@ -130,8 +130,8 @@ parse_seconds = number(
 def run_main(module: str) -> int:
     """Run the `main` of a module as the work of this process and return its exit status.
 
-    Ctrl-C ends it while the module is imported too, and is ignored once the work is done, when it
-    would only disturb the interpreter's exit.
+    Ctrl-C also ends it during the import of the module, and is ignored once the work is done, when
+    it would only disturb the interpreter's exit.
     """
     if (limit := _memory_limit()) < _LEAST_MEMORY:
         note(
@@ -142,7 +142,7 @@ def run_main(module: str) -> int:
     received: list[int] = []
 
     def interrupt(number: int, frame: FrameType | None) -> None:
-        """End as with Ctrl-C: programs that were started are ended, and files are left whole."""
+        """End as with Ctrl-C: started programs are ended, and no file is left half-written."""
         received.append(number)
         handler = signal.getsignal(signal.SIGINT)
         if not callable(handler):  # Ctrl-C is ignored, as in the background of a shell
@@ -163,8 +163,8 @@ def run_main(module: str) -> int:
         note(f"error: {_NO_RESOURCES}")
         status = FAILED
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    # Python forgets that a Ctrl-C left code given as a string, as that of dataclasses; else
-    # `python -m` would end itself with SIGINT, whatever the status is.
+    # Python remembers when a Ctrl-C interrupts code given as a string, such as that of dataclasses,
+    # and `python -m` then kills itself with SIGINT, whatever the status. This makes it forget.
     exec("")
     if received and status == INTERRUPTED:
         return 128 + received[0]
@@ -182,7 +182,7 @@ def _memory_limit() -> float:
 
 
 def _say_interrupted(text: str) -> int:
-    """Report an interrupt and return the status; OpenBLAS raises one where it gets no threads."""
+    """Report an interrupt and return the status; OpenBLAS causes one if it cannot start threads."""
     in_main_thread = threading.current_thread() is threading.main_thread()
     before = signal.signal(signal.SIGINT, signal.SIG_IGN) if in_main_thread else None
     try:
@@ -197,7 +197,7 @@ def _say_interrupted(text: str) -> int:
 
 
 def _lacks_resources(error: BaseException | None) -> bool:
-    """Whether the error comes from memory or threads that cannot be had, or none can be had now."""
+    """Whether the error comes from a lack of memory or threads, or there is such a lack now."""
     while error is not None:
         refused = isinstance(error, OSError) and error.errno in (errno.ENOMEM, errno.EAGAIN)
         words = str(error)
@@ -215,7 +215,7 @@ def _lacks_resources(error: BaseException | None) -> bool:
 
 
 def _interrupt_again(lost: sys.UnraisableHookArgs) -> None:
-    """Repeat an interrupt that came where Python lets no exception out, as in a callback."""
+    """Repeat an interrupt where Python lets no exception through, as in a callback."""
     if lost.exc_type is KeyboardInterrupt:
         again = threading.Timer(_SOON_S, os.kill, (os.getpid(), signal.SIGINT))
         again.daemon = True
@@ -227,15 +227,16 @@ def _interrupt_again(lost: sys.UnraisableHookArgs) -> None:
 def run_command(work: Callable[[], int]) -> int:
     """Do the work of a command and return its exit status; every failure is reported in one line.
 
-    What a user can fix, and what the system refuses, is `FAILED`; Ctrl-C is `INTERRUPTED`,
-    whenever it comes; a reader of the output that has gone is `FAILED`, in silence.
+    Errors that a user can fix, and those of the system, return `FAILED`; Ctrl-C returns
+    `INTERRUPTED`, whenever it comes. A closed pipe behind standard output is `FAILED` without a
+    message.
     """
     if sys.stdout is None:
         note("error: output cannot be written: standard output is closed")
         return FAILED
     _show_what_cannot_be_encoded()
     try:
-        status = _worked(work)
+        status = _status_of(work)
         _flush(sys.stdout)
     except KeyboardInterrupt as interrupt:
         status = _say_interrupted(str(interrupt))
@@ -253,7 +254,7 @@ def run_command(work: Callable[[], int]) -> int:
     return status
 
 
-def _worked(work: Callable[[], int]) -> int:
+def _status_of(work: Callable[[], int]) -> int:
     try:
         return _interruptible(work)
     except TruemarkError as error:
@@ -272,7 +273,7 @@ def _interruptible(work: Callable[[], int]) -> int:
     try:
         return work()
     except Exception as error:
-        # A library written in C makes an ImportError of one that comes while it is imported.
+        # A library written in C turns an interrupt during its import into an ImportError.
         before: BaseException | None = error
         while before is not None and not _stands_for_interrupt(before):
             before = before.__cause__ or before.__context__
@@ -282,7 +283,7 @@ def _interruptible(work: Callable[[], int]) -> int:
 
 
 def _stands_for_interrupt(error: BaseException) -> bool:
-    """Whether it is an interrupt, or what numpy says of one: it can always import datetime."""
+    """Whether the error is an interrupt, or the one that numpy makes of it."""
     return isinstance(error, KeyboardInterrupt) or _SWALLOWED in str(error)
 
 
@@ -303,7 +304,7 @@ def tell(text: str) -> None:
 
 
 def note(text: str) -> None:
-    """Write one line to standard error; it is lost if that cannot be written."""
+    """Write one line to standard error, if possible."""
     line = clipped(one_line(text), _LONGEST_LINE)
     with suppress(OSError, ValueError, AttributeError):
         # In one piece, line break included: other processes may write there too.
@@ -313,7 +314,7 @@ def note(text: str) -> None:
 
 @contextmanager
 def quietly(quiet: bool) -> Iterator[None]:
-    """Leave out within the block what `inform` would say, where that was asked for."""
+    """Silence `inform` within the block if `quiet` is set."""
     token = _quiet.set(quiet)
     try:
         yield

@@ -1,4 +1,4 @@
-"""The work of each subcommand of `truemark`, from its options to its exit status."""
+"""The subcommands of `truemark`: each takes its options and returns its exit status."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def compare_runs(options: argparse.Namespace) -> int:
 
 
 def _show_all(groups: Sequence[Sequence[Section]], form: Form, name: str) -> str:
-    """Show one after the other; in JSON, several are a list under this name."""
+    """Show the groups one after the other; in JSON, several become a list under this name."""
     if form == "json" and len(groups) > 1:
         return to_json({name: [all_facts(sections) for sections in groups]}, indent=2) + "\n"
     return "\n".join(show(sections, form) for sections in groups)

@@ -1,4 +1,4 @@
-"""Whether one system is better than another on the same units, by how much, how surely."""
+"""Compare systems on the same units: which is better, by how much, and how surely."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class NotComparableError(TruemarkError):
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A unit in which the two systems made unequally many mistakes, all repeats together."""
+    """A unit on which two systems made different numbers of mistakes, over all repeats."""
 
     unit: str
     before: Counts
@@ -54,7 +54,7 @@ class Change:
 
     @property
     def mistakes(self) -> int:
-        """How many more mistakes there are now; fewer when below 0."""
+        """How many more mistakes there are now; negative if there are fewer."""
         return self.after.mistakes - self.before.mistakes
 
 
@@ -83,8 +83,8 @@ class GroupDifference:
 class Versus:
     """One system against the baseline, on the units that both have scores for.
 
-    Differences are this one's score minus the baseline's, corrected where several systems are
-    compared with the baseline. `power` is None where too few clusters differ to know.
+    Differences are the system's score minus the baseline's, corrected where several systems are
+    compared with it. `power` is None where too few clusters differ to know.
     """
 
     name: str
@@ -144,7 +144,7 @@ def compare(
     """Compare the first run with each of the others; refuse runs that are not comparable.
 
     With `anyway` such runs are compared over the units they have in common. A caller that has
-    `summaries`, or `names` to show the runs by, passes them on.
+    the `summaries` already, or `names` to show, passes them.
     """
     if len(runs) < 2:
         raise ValueError(f"runs must be at least 2, got {len(runs)}")
@@ -180,7 +180,7 @@ def run_names(runs: Sequence[Run]) -> tuple[str, ...]:
     for additions in (conditions, starts, numbers):
         longer = [name + added for name, added in zip(names, additions, strict=True)]
         if additions is starts and len(set(longer)) < len(longer):
-            continue  # the same moment tells nothing apart
+            continue  # equal starts do not distinguish runs
         shared = {name for name in names if names.count(name) > 1}
         names = [new if old in shared else old for old, new in zip(names, longer, strict=True)]
     return tuple(names)

@@ -1,4 +1,4 @@
-"""From counts of true and false marks to precision, recall and F1: summed, scored, many at once.
+"""Counts of true and false positives, and precision, recall and F1 from them, one or many at once.
 
 `score_columns` does the same arithmetic as `scores`, operation by operation, so that both give
 equal floats.
@@ -34,7 +34,7 @@ class Counts:
 
     @classmethod
     def of(cls, *, matched: int, predicted: int, expected: int) -> Counts:
-        """Count `matched` pairs among so many predicted and expected items."""
+        """Make counts from the numbers of matched, predicted and expected items."""
         return cls(matched, predicted - matched, expected - matched)
 
     def __add__(self, other: Counts) -> Counts:

@@ -1,9 +1,9 @@
 """One talk at all thresholds: counts, grids, the best threshold, and sums over many talks.
 
-Predictions are taken by descending score, equal scores from left to right; one adds a match if
-the largest matching of it and those before it is larger (`matching.adds_match`). So at a threshold
-the predictions are the scores above it, and the true positives are those of them that add a match.
-The counts agree with `match_positions`, the pairs may not: whatever names places matches positions.
+Predictions are taken by descending score, equal scores from left to right; one adds a match if the
+largest matching grows with it (`matching.adds_match`). So at a threshold the predictions are the
+scores above it, and the true positives are those of them that add a match.
+The counts agree with `match_positions`, the pairs may not, so code that names places calls that.
 """
 
 from __future__ import annotations
@@ -143,7 +143,7 @@ def sweep(
 ) -> tuple[SweepPoint, ...]:
     """Sum the counts of all talks at each threshold, in the order of the thresholds."""
     levels = np.sort(np.asarray(thresholds, dtype=np.float64))
-    # For each number of levels: how many scores are above just as many, and add a match or not.
+    # Scores counted by how many levels they are above: those that add a match, and all.
     matched, predicted = np.zeros((2, len(levels) + 1), dtype=np.int64)
     expected = 0
     for curve in curves:
@@ -171,7 +171,7 @@ def _tally(levels: Floats, scores: Floats) -> Ints:
 def point_of(
     threshold: float, counts: Counts, weights: Weights = EQUAL_WEIGHTS, *, empty: float
 ) -> SweepPoint:
-    """Make the point of these counts, with their ratios."""
+    """Make a point from the counts, with their ratios."""
     return SweepPoint(threshold, counts, scores(counts, empty=empty, weights=weights))
 
 
@@ -201,7 +201,7 @@ def leave_one_out(
     """Score each talk at the threshold that is best for all the other talks."""
     if len(curves) < 2:
         raise ValueError(f"curves must be at least 2, got {len(curves)}")
-    # Ascending, because of equal rows the first is chosen: that of the lowest threshold.
+    # Ascending, so that the lowest threshold is chosen among equal rows.
     levels = np.sort(np.asarray(thresholds, dtype=np.float64))
     above = [curve.above(levels) for curve in curves]
     matched, predicted = np.sum(above, axis=0)
@@ -223,7 +223,7 @@ def sum_curves(curves: Iterable[Curve], most: int = MOST_SCORES) -> SummedCurve:
     """Sum the counts of all talks at every threshold where they change.
 
     With more than `most` distinct scores they are rounded up to multiples of 2**-16. At those
-    thresholds the counts stay exact, because a score is above one whenever its rounding is.
+    thresholds the counts stay exact, because a score is above one whenever its rounded value is.
     """
     levels, columns = np.empty(0), np.empty((2, 0), dtype=np.int64)
     waiting: list[Curve] = []
@@ -237,7 +237,7 @@ def sum_curves(curves: Iterable[Curve], most: int = MOST_SCORES) -> SummedCurve:
             waiting, scores_waiting = [], 0
     levels, columns = _folded(levels, columns, waiting, most)
     matched, predicted = np.append(columns[:, ::-1].cumsum(axis=1)[:, ::-1], [[0], [0]], axis=1)
-    if len(levels) and levels[-1] == math.inf:  # above every threshold, and not one itself
+    if len(levels) and levels[-1] == math.inf:  # above every threshold, but not a threshold itself
         levels, matched, predicted = levels[:-1], matched[:-1], predicted[:-1]
     lowest = np.nextafter(levels[:1], -math.inf) if len(levels) else np.zeros(1)
     return SummedCurve(np.append(lowest, levels), matched, predicted, expected)
@@ -264,7 +264,7 @@ def _folded(
 def best_of_all(
     curve: SummedCurve, weights: Weights = EQUAL_WEIGHTS, *, empty: float
 ) -> SweepPoint:
-    """Pick the best of all thresholds, written with as few digits as have its counts."""
+    """Pick the best of all thresholds, rounded to as few digits as keep its counts."""
     place = curve.best_place(weights, empty=empty)
     low = float(curve.thresholds[place])
     high = float(curve.thresholds[place + 1]) if place + 1 < len(curve) else math.inf

@@ -27,7 +27,7 @@ LARGEST_TEXT = 50 * MEGABYTE
 PRIVATE = 0o600
 """The mode of new files: conversations, answers and calendars are private."""
 
-# Without waiting, not for children, without changed line ends: no system has all three.
+# Do not block, do not pass on to children, do not change line ends; no system has all three flags.
 _PLAIN: int = 0
 for _name in ("O_NONBLOCK", "O_CLOEXEC", "O_BINARY"):
     _PLAIN |= getattr(os, _name, 0)
@@ -68,7 +68,7 @@ def write_atomically(path: str | os.PathLike[str], data: str | bytes | Iterable[
     try:
         target = Path(os.path.realpath(path))
         target.parent.mkdir(parents=True, exist_ok=True)
-        # What /dev/stdout leads to need have no path of its own.
+        # /dev/stdout may lead to something that has no path.
         mode = Path(path).stat().st_mode if Path(path).exists() else None
         if mode is None or stat.S_ISREG(mode):
             _replace(target, content, mode)
@@ -112,7 +112,7 @@ def _replace(target: Path, content: Iterable[bytes], mode: int | None) -> None:
 
 
 def _write_to(target: Path, content: bytes, flags: int) -> None:
-    # Without waiting: nobody may ever open the other end of a pipe.
+    # Without blocking: nobody may ever open the other end of a pipe.
     descriptor = os.open(target, flags | _PLAIN, PRIVATE)
     if hasattr(os, "O_NONBLOCK"):
         os.set_blocking(descriptor, True)
@@ -121,7 +121,7 @@ def _write_to(target: Path, content: bytes, flags: int) -> None:
 
 
 def _remove_leftovers(target: Path) -> None:
-    """Remove what writers of this file left behind when they were killed."""
+    """Remove the temporary files of writers of this file that were killed."""
     # Only names that this program makes: other programs have files of the form .NAME.….tmp too.
     made_here = re.compile(rf"\.{re.escape(target.name[:40])}\.[0-9a-f]{{{2 * _TOKEN_BYTES}}}\.tmp")
     with suppress(OSError), os.scandir(target.parent) as entries:
@@ -158,7 +158,7 @@ def open_regular(path: str | os.PathLike[str], largest: int | None = None) -> Fi
     A pipe would make the program wait for ever, and some devices never end.
     """
     try:
-        # Without waiting: to open a pipe that nobody writes to would wait already.
+        # Without blocking: even opening a pipe that nobody writes to would wait.
         descriptor = os.open(path, os.O_RDONLY | _PLAIN)
         file = FileIO(descriptor)
     except OSError as error:
@@ -198,8 +198,8 @@ def checksum(path: str | os.PathLike[str]) -> str:
 
 
 def release_and_remove(lock: BaseFileLock) -> None:
-    """Let other writers have what the lock is for, and leave no file of it behind."""
-    # Before the release: whoever waits for the lock sees that its file is gone.
+    """Release the lock and remove its file."""
+    # Removed before the release, so that a waiting writer sees that the file is gone.
     with suppress(OSError):
         Path(lock.lock_file).unlink()
     lock.release()

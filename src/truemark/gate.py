@@ -27,8 +27,8 @@ from truemark.uncertainty import (
 )
 
 Outcome = Literal["passed", "fell short", "inconclusive"]
-LOSSES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5)  # what a gate that passed may have missed
-_OFTEN_MISSED = 0.3  # of all runs
+LOSSES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5)  # that a passed gate may have missed
+_OFTEN_MISSED = 0.3  # share of runs
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class Criteria:
 
     @property
     def compare(self) -> bool:
-        """Whether something is asked that needs a baseline."""
+        """Whether a criterion needs a baseline."""
         return self.fail_if_worse or self.margin is not None
 
     @property
@@ -59,7 +59,7 @@ class Criteria:
 
 @dataclass(frozen=True, slots=True)
 class Requirement:
-    """One thing that was asked, what was found, and whether it holds; None where not known."""
+    """One requirement, what was measured, and whether it holds; None where not known."""
 
     asked: str
     found: str
@@ -68,11 +68,11 @@ class Requirement:
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """What was asked of a run and what came of it.
+    """The requirements for a run and the outcome.
 
-    `doubt` says why something that was asked cannot be answered: so many units failed that an
-    outage could look like a change of the system, or there are too few clusters. `unseen` says
-    what could have been lost without the gate seeing it.
+    `doubt` says why a requirement cannot be checked: so many units failed that an outage could look
+    like a change of the system, or there are too few clusters. `unseen` says which losses the gate
+    could have missed.
     """
 
     run: Run
@@ -140,10 +140,10 @@ def _doubt(what: str, run: Run, max_failed: float) -> str | None:
 
 
 def _with_failed_as_missed(run: Run, baseline: Run | None) -> Run:
-    """Turn failed units into ones that found nothing, where it is known what was expected.
+    """Count everything expected of failed units as missed, where it is known what was expected.
 
-    That is what the unit says, or what another repeat of it or the baseline had to find. A unit
-    of which nothing was expected has one miss, so that it is not clean.
+    The unit says so, or else another repeat of it or the baseline does. A unit without expected
+    items gets one miss, so that it is not clean.
     """
     known = {
         unit.id: unit.counts.expected
@@ -170,7 +170,7 @@ def _unknown_expected(run: Run) -> str | None:
 def _too_few(
     run: Run, summary: Summary, comparison: Comparison | None, criteria: Criteria
 ) -> str | None:
-    """Say which question so few clusters cannot answer, if one was asked."""
+    """Say which criterion cannot be checked with so few clusters, if there is one."""
     nouns = cluster_nouns(run)
     f1 = summary.intervals["f1"]
     if criteria.fail_under_lower is not None and not f1.known:
@@ -192,7 +192,7 @@ def _requirements(
     run: Run, summary: Summary, comparison: Comparison | None, criteria: Criteria
 ) -> Iterator[Requirement]:
     for measure in criteria.measures:
-        name = _named(measure, run)
+        name = _measure_name(measure, run)
         yield from _score_requirements(name, summary.intervals[measure], criteria)
         if comparison is not None:
             difference = comparison.against[0].differences[measure]
@@ -220,7 +220,7 @@ def _difference_requirements(
     if criteria.fail_if_worse:
         asked = f"{name} not worse than the baseline"
         if difference.whole_range:
-            # Nothing to take a share of, such as the precision of a system that marks nothing.
+            # A ratio of 0 to 0, such as the precision of a system that marks nothing.
             found = f"cannot be decided ({difference.value:+.4f})"
             yield Requirement(asked, found, None)
         else:
@@ -232,7 +232,7 @@ def _difference_requirements(
 
 
 def within_margin(difference: PairedInterval, margin: float) -> tuple[str, bool | None]:
-    """Say whether it was shown that no more than the margin was lost; None is not known."""
+    """Say, and return, whether a loss of the margin or more is ruled out; None where not known."""
     ends = f"{difference.value:+.4f}, 95% interval {difference.low:+.4f} to {difference.high:+.4f}"
     if difference.equivalent(margin):
         return f"equivalent within the margin ({ends})", True
@@ -243,32 +243,32 @@ def within_margin(difference: PairedInterval, margin: float) -> tuple[str, bool 
     return f"not known ({ends})", None
 
 
-def _named(measure: Measure, run: Run) -> str:
+def _measure_name(measure: Measure, run: Run) -> str:
     if measure == "clean":
         return f"share of clean {unit_nouns(run)[1]}"
     return measure
 
 
 def _unseen_losses(baseline: Run, run: Run, measures: Iterable[Measure]) -> Iterator[str]:
-    """Say per measure the largest loss that the test would often have missed."""
+    """Say for each measure the largest loss that the test would often have missed."""
     after, before = paired_tables(baseline, run)
     nouns = cluster_nouns(run)
     for measure in measures:
         scoring = Scoring(measure, run.scoring.empty)
-        told = None
+        largest = None
         for loss in LOSSES:
             seen = chance_to_see(before, after, scoring, loss)
             if seen is None:
                 break
-            if told is None or 1 - seen >= _OFTEN_MISSED:
-                told = loss, 1 - seen
+            if largest is None or 1 - seen >= _OFTEN_MISSED:
+                largest = loss, 1 - seen
             if 1 - seen < _OFTEN_MISSED:
                 break
-        name = _named(measure, run)
-        if told is None:
+        name = _measure_name(measure, run)
+        if largest is None:
             yield f"{name}: too few {nouns[1]} differ to know what loss would have been missed"
         else:
-            loss, missed = told
+            loss, missed = largest
             yield f"{name}: a loss of {loss:g} would have been missed in {_of_ten(missed)}"
 
 

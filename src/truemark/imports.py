@@ -1,4 +1,4 @@
-"""Imports made when they are needed: public names, optional libraries, users' callables."""
+"""Import when needed: public names, optional libraries, users' callables."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from truemark.files import checksum
 def lazy_attribute(package: str, homes: Mapping[str, Sequence[str]], name: str) -> object:
     """Import a public name of a package when it is first used.
 
-    `homes` says which module has which names. So importing the package costs nothing, and a
-    command starts without what it does not use.
+    `homes` lists the names of each module. Importing the package then costs nothing, and a command
+    loads only what it uses.
     """
     for module, names in homes.items():
         if name in names:
@@ -29,26 +29,26 @@ def lazy_attribute(package: str, homes: Mapping[str, Sequence[str]], name: str) 
     raise AttributeError(f"module {package!r} has no attribute {name!r}")
 
 
-class NotInstalled(TruemarkError):  # noqa: N818 - what is the case, not what went wrong
-    """A library that only some users need is not there; the message says how to get it."""
+class NotInstalled(TruemarkError):  # noqa: N818 - names a state, not an error
+    """An optional library is missing; the message says how to install it."""
 
 
 def require(extra: str, purpose: str, *modules: str) -> None:
     """Raise `NotInstalled` when a module that the extra brings is missing."""
     for module in modules:
-        if not _is_there(module):
+        if not _is_installed(module):
             raise NotInstalled(
                 f"{purpose} needs {module}, which is not installed: {install_command(extra)}"
             )
 
 
 def install_command(extra: str) -> str:
-    """Return the command that adds an extra to this installation, from where it came."""
+    """Return the command that adds an extra to this installation."""
     return f"pip install {shlex.quote(f'{_origin()}[{extra}]')}"
 
 
 def _origin() -> str:
-    """Return the folder or file that this was installed from while it exists, else the name."""
+    """Return the folder or file of the installation if it still exists, else the package's name."""
     try:
         stated = metadata.distribution("truemark").read_text("direct_url.json")
     except metadata.PackageNotFoundError:
@@ -58,10 +58,10 @@ def _origin() -> str:
     return path if address.scheme == "file" and Path(path).exists() else "truemark"
 
 
-def _is_there(module: str) -> bool:
+def _is_installed(module: str) -> bool:
     try:
         return find_spec(module) is not None
-    except ModuleNotFoundError:  # not even the package around it
+    except ModuleNotFoundError:  # its package is missing too
         return False
 
 
@@ -84,7 +84,7 @@ def source_checksum(function: Callable[..., object]) -> str:
     """Return the SHA-256 of the file that defines the callable; empty where there is none."""
     try:
         file = inspect.getsourcefile(inspect.unwrap(function))
-    except TypeError:  # an object with __call__, or something that is built in
+    except TypeError:  # an object with __call__, or a built-in
         module = inspect.getmodule(type(function))
         file = getattr(module, "__file__", None)
     return checksum(Path(file)) if file and Path(file).is_file() else ""

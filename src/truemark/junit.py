@@ -1,4 +1,4 @@
-"""The outcome of a gate as a JUnit document, which build servers show."""
+"""Write the outcome of a gate as a JUnit document, which build servers show."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 def junit(gate: Gate) -> bytes:
     """Write a JUnit document: a case per requirement, and one per unit.
 
-    A unit that could not be measured is an error. One that lost against the baseline is a
-    failure where the gate fell short; where it passed, chance moves single units both ways.
+    A unit that could not be measured is an error. A unit that lost against the baseline is a
+    failure if the gate fell short; if it passed, chance moves single units both ways.
     """
     name = f"{gate.run.tool} {gate.run.system.name}"
     root = Xml.Element("testsuites", name=_xml(name))

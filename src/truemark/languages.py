@@ -1,6 +1,6 @@
-"""A quick guess at the language of a text: by its script, else by its most frequent words.
+"""Guess the language of a text quickly: by its script, else by its most frequent words.
 
-The guess is allowed to be "not sure" (None): a note about the wrong language does more harm than
+The guess may be None, not sure: a note about the wrong language does more harm than
 none. Figures are in docs/segmenters.md.
 """
 
@@ -14,7 +14,7 @@ from collections.abc import Collection
 from functools import cache
 from importlib.resources import files
 
-# Scripts that one language in practice has to itself, by the first word of their characters' names.
+# Scripts that in practice only one language uses, by the first word of their characters' names.
 SCRIPTS = {
     "HIRAGANA": "ja", "KATAKANA": "ja", "CJK": "zh", "HANGUL": "ko", "THAI": "th", "LAO": "lo",
     "KHMER": "km", "MYANMAR": "my", "GREEK": "el", "ARMENIAN": "hy", "GEORGIAN": "ka",
@@ -40,10 +40,10 @@ NAMES = {
     "ug": "Uyghur", "uk": "Ukrainian", "ur": "Urdu", "vi": "Vietnamese", "xh": "Xhosa",
     "yi": "Yiddish", "yue": "Cantonese", "zh": "Chinese",
 }  # fmt: skip
-_READ = 2_000  # characters that are looked at
+_READ = 2_000  # characters to look at
 _FEWEST_LETTERS = 20
 _FEWEST_WORDS = 8
-_SURE = 2.5  # by how much the best language must lead: nats a word times the root of their number
+_SURE = 2.5  # the lead that the best language needs: nats per word times the root of the word count
 _LEAST_KNOWN = 0.12  # share of words that must be among the frequent ones
 _UNKNOWN = math.log(1e-4)
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
@@ -77,7 +77,7 @@ def language_name(code: str) -> str:
 
 
 def main_script(text: str) -> str | None:
-    """Name the script of most letters: kana where a tenth are; None where letters are few."""
+    """Return the script of most letters, or kana if a tenth are; None where letters are few."""
     counts = Counter(_script(char) for char in text if char.isalpha())
     total = counts.total()
     if total < _FEWEST_LETTERS:
@@ -94,7 +94,6 @@ def _script(char: str) -> str:
 
 
 def words_of(text: str) -> list[str]:
-    """Return the words of a text in lower case."""
     return _WORD.findall(text.lower())
 
 
@@ -105,7 +104,7 @@ def _likelihood(words: list[str], table: dict[str, float]) -> float:
 
 @cache
 def _tables() -> dict[str, dict[str, float]]:
-    """Return for each language the logarithm of a word's share, by its rank."""
+    """Return for each language the logarithms of words' shares, estimated from their ranks."""
     content = files("truemark").joinpath("frequent_words.txt").read_text(encoding="utf-8")
     tables = {}
     for line in content.splitlines():

@@ -4,8 +4,8 @@ Predictions are in ascending order, and each reaches an unbroken run of truths `
 end of the run ever moves back. Placed from left to right on the first free truth, prediction i
 lands on `place[i] = max(place[i - 1] + 1, low[i])` and is one too many when that exceeds `high[i]`.
 It then competes with its block: everything placed since the last prediction that stands on the
-first truth it reaches, because only those could make room by moving left. At one threshold the one
-too many is left out; for all thresholds at once the lowest score of the block is dropped.
+first truth it reaches, because only those could make room by moving left. At one threshold it is
+left out; for all thresholds at once the lowest score of the block is dropped.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
 Pair = tuple[int, int]
-_MANY = 2_000  # positions from which columns of numbers pay for themselves
+_MANY = 2_000  # positions from which arrays are quicker than lists
 _LONG_BLOCK = 20  # predictions per block beyond which one scan beats many rounds
-_LARGEST_TABLE = 1_000_000  # cells; beyond, any largest matching has to do
+_LARGEST_TABLE = 1_000_000  # cells; beyond, any largest matching is taken
 _FAR = 2**61  # twice this still fits 64 bits
 _BEYOND = 2**62  # further than two positions lie apart, and added to one it still fits 64 bits
 
@@ -123,7 +123,7 @@ def nearest_pairs(predicted: Sequence[int], expected: Sequence[int], tolerance: 
 def _clusters(
     predicted: Sequence[int], expected: Sequence[int], tolerance: int
 ) -> Iterator[tuple[slice, slice]]:
-    """Give the runs of both sides that no gap wider than the tolerance divides."""
+    """Yield the stretches of both sides that are separated by gaps wider than the tolerance."""
     row = column = 0
     while row < len(predicted) and column < len(expected):
         first_row, first_column = row, column
@@ -142,7 +142,7 @@ def _clusters(
 
 
 def _least_distance(ours: Sequence[int], theirs: Sequence[int], tolerance: int) -> list[Pair]:
-    """Fill the table of most pairs at least distance of all beginnings, and read it backwards.
+    """Find the most pairs at the least distance, by dynamic programming over all prefixes.
 
     A matching without crossings is among the best, since uncrossing two pairs never makes them
     longer.
@@ -182,7 +182,7 @@ def _as_columns(positions: Sequence[int]) -> Ints | None:
 
 
 def _match_columns(predicted: Ints, expected: Ints, tolerance: int) -> tuple[Ints, Ints]:
-    """Find the pairs of the scan for all predictions at once."""
+    """Find the same pairs as the scan, for all predictions at once."""
     rows, guesses = _ascending(predicted)
     columns, truths = _ascending(expected)
     low = np.searchsorted(truths, guesses - tolerance, side="left")
@@ -237,7 +237,7 @@ def _kept(low: Ints, high: Ints) -> Ints:
 
 
 def _scanned(low: Ints, high: Ints) -> list[int]:
-    """Do the work of `_kept` one prediction after the other."""
+    """Do the same as `_kept`, one prediction after the other."""
     kept = []
     last = -1
     for number, (first, reach) in enumerate(zip(low.tolist(), high.tolist(), strict=True)):
@@ -249,7 +249,7 @@ def _scanned(low: Ints, high: Ints) -> list[int]:
 
 
 def adds_match(predicted: ScoredPositions, expected: Sequence[int], tolerance: int) -> Flags:
-    """Say of each prediction whether it adds a match when taken in order of descending score.
+    """Return for each prediction whether it adds a match when taken in order of descending score.
 
     Equal scores are taken from left to right. A prediction adds a match if the largest matching of
     it and those before it is larger than without it. Sets of predictions that can all be matched
@@ -279,7 +279,7 @@ def adds_match(predicted: ScoredPositions, expected: Sequence[int], tolerance: i
 
 
 def _fits(low: Ints, high: Ints, scores: Floats) -> Flags:
-    """Say which predictions are among the best of those with the same run of truths."""
+    """Return which predictions are among the best of those with the same run of truths."""
     fits = np.ones(len(low), dtype=np.bool_)
     if not len(low):
         return fits
@@ -297,7 +297,7 @@ def _fits(low: Ints, high: Ints, scores: Floats) -> Flags:
 
 
 def _crowded(low: Ints, high: Ints) -> Flags:
-    """Say which predictions belong to a block in which one is too many."""
+    """Return which predictions belong to a block in which one is too many."""
     place = _placed(low)
     block = np.cumsum(place == low) - 1
     crowded = np.zeros(len(low), dtype=np.bool_)
@@ -384,7 +384,7 @@ class _Slacks:
         point = self._low_point(loser + 1)
         self._step[point] -= 1
         if self._step[point] == 0:
-            # Equal slack: the one further left is no low point any more.
+            # Equal slack: the point further left is no longer a low point.
             before = self._before[point]
             self._next[before] = point
             self._step[point] = self._step[before]

@@ -1,4 +1,4 @@
-"""The marks in a text at one threshold, and the counts at other tolerances."""
+"""Mark the positions of a text at one threshold, and count them at several tolerances."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from truemark.matching import ScoredPositions, match_positions, nearest_pairs
 from truemark.records import CurveColumns, Mark
 
 Group = tuple[ScoredPositions, Sequence[int]]
-"""The predictions of one text, and its truths."""
+"""The predictions for a text, and the expected positions."""
 
 _DIGITS = 7  # as many as probabilities in single precision have
 

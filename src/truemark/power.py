@@ -1,4 +1,4 @@
-"""What a comparison could have shown: simulated from the clusters that were compared."""
+"""Statistical power: what a comparison could have shown, simulated from its clusters."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 POWER = 0.8
-_SIMULATED = 200  # comparisons per guess at the power
-_FLIPS_BEYOND = 25.6  # that lie further out than a difference that is just seen
+_SIMULATED = 200  # comparisons per estimate of the power
+_FLIPS_BEYOND = 25.6  # flips expected beyond a difference that is just significant
 _MOST_FLIPS = 2_048
-_MOST_SIMULATED = 200  # clusters; beyond, power follows the root of their number
+_MOST_SIMULATED = 200  # clusters; beyond, power follows the square root of their number
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,10 +49,10 @@ def power_of(
     worth_seeing: float = 0.02,
     level: float = LEVEL,
 ) -> Power | None:
-    """Simulate what so many clusters can show; None where too few differ to know.
+    """Simulate what these clusters can show; None where too few differ to know.
 
-    None too where not even the largest difference would be seen in 80 of 100 cases. A difference
-    is seen where p is at most `level`.
+    The same where not even the largest difference would be seen in 80 of 100 cases. A difference is
+    seen if its p-value is at most `level`.
     """
     drawn = _Simulated.from_pairs(paired_rows(first, second), scoring, level)
     if drawn is None:
@@ -72,17 +72,17 @@ def chance_to_see(first: Ints, second: Ints, scoring: Scoring, difference: float
 
 
 def concentrated_share(clusters: int, difference: float) -> float:
-    """Return the share of clusters that have a concentrated difference.
+    """Return the share of clusters over which a concentrated difference is spread.
 
-    A tenth, but eight of these clusters, because fewer than six show nothing, and as many as it
-    takes for none of them to lose more than half.
+    It is a tenth, but at least eight clusters, because fewer than six show nothing, and enough of
+    them that none loses more than half.
     """
     return min(1.0, max(0.1, 8 / clusters, 2 * difference))
 
 
 @dataclass(frozen=True, slots=True)
 class _Simulated:
-    """Comparisons drawn from the clusters of one, the true difference taken away and another set.
+    """Simulates comparisons from the clusters of a real one, with another true difference.
 
     `rest` is what each cluster adds to the mean beyond its share, `items` how many items it has.
     """
@@ -100,7 +100,7 @@ class _Simulated:
         return cls(len(pairs) * rest, items * share, level)
 
     def chance(self, clusters: int, difference: float) -> float:
-        """Return how often it is seen, spread evenly or in few clusters, whichever is rarer."""
+        """Return how often a difference is seen: spread evenly, or over few clusters if rarer."""
         if clusters < FEWEST_FOR_VERDICT:
             return 0.0
         if clusters > _MOST_SIMULATED:

@@ -79,7 +79,7 @@ def parse_command(command: str) -> tuple[str, ...]:
 
 
 def require_program(words: tuple[str, ...]) -> None:
-    """Raise a `ProgramError` unless there is a program of the first word's name."""
+    """Raise a `ProgramError` unless the first word names a program."""
     if shutil.which(words[0]) is None:
         raise ProgramError(f"{words[0]}: no such program; check the name and PATH")
 
@@ -92,7 +92,7 @@ def command_checksum(words: tuple[str, ...]) -> str:
 
 
 def run_program(words: tuple[str, ...], data: bytes, limits: Limits = DEFAULT_LIMITS) -> bytes:
-    """Return what the program prints when given the data; it must end with status 0."""
+    """Run the program with the data as input and return its output; it must end with status 0."""
     with started(words, limits) as program:
         return program.answer_to(data)
 
@@ -109,7 +109,7 @@ def started(words: tuple[str, ...], limits: Limits = DEFAULT_LIMITS) -> Iterator
 
 @contextmanager
 def _interrupt_deferred() -> Iterator[None]:
-    """Defer Ctrl-C until the block is done: half-way, the program would be left running."""
+    """Defer Ctrl-C until the block is done; otherwise the program could be left running."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -123,8 +123,8 @@ def _interrupt_deferred() -> Iterator[None]:
             before(*caught[0])
 
 
-# Told of each group of processes that begins (+) and ends (-); when its input ends, because this
-# process has ended for whatever reason, it ends the groups that are left.
+# Reads which groups of processes begin (+) and end (-). When its input ends, because this process
+# has ended for whatever reason, it kills the groups that are left.
 _WATCHER = """
 groups=' '
 while read -r sign group; do
@@ -151,7 +151,7 @@ def _watcher(process: int) -> int | None:
                 (os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0),
                 (os.POSIX_SPAWN_DUP2, 1, 2),
             ],
-            setsid=True,  # a signal to our group is not for it
+            setsid=True,  # signals to our group must not reach it
         )
     except (OSError, NotImplementedError):
         os.close(writing)
@@ -170,10 +170,10 @@ def _watch(sign: Literal["+", "-"], group: int) -> None:
 
 
 class RunningProgram:
-    """A started program that can be asked; made by `started`, which also ends it.
+    """A running program; `started` starts and ends it.
 
     Three threads write its input and read its output and complaints. A detached grandchild may
-    hold any of the pipes open, so the threads never wait for a pipe without looking whether the
+    hold any of the pipes open, so the threads never wait for a pipe without checking whether the
     program is being closed.
     """
 
@@ -217,8 +217,8 @@ class RunningProgram:
             raise ProgramError(f"{words[0]}: cannot be started: {error}") from None
 
     def close(self) -> None:
-        """End the program and all that it has started."""
-        with _interrupt_deferred():  # half-way, pipes would stay open
+        """End the program and everything that it has started."""
+        with _interrupt_deferred():  # otherwise pipes could stay open
             self._closing.set()
             self._end_group(forcibly=False)
             with suppress(subprocess.TimeoutExpired):
@@ -226,7 +226,7 @@ class RunningProgram:
             self._end_group(forcibly=True)
             self._process.wait()
             for thread in self._threads:
-                # Elsewhere a thread may wait for a pipe that a grandchild holds open.
+                # On Windows a thread may wait for a pipe that a grandchild holds open.
                 thread.join(None if _POSIX else _GRACE_S)
             # On Windows closing a pipe waits for the thread that reads it, which then closes it.
             if os.name == "posix" or not any(thread.is_alive() for thread in self._threads):
@@ -251,7 +251,7 @@ class RunningProgram:
     def exchange(self, data: bytes) -> bytes:
         """Ask a program that keeps running, and return its answer.
 
-        Question and answer have the same form: a length in digits, a line break, so many bytes.
+        Question and answer have the same form: a length in digits, a line break, that many bytes.
         """
         deadline = time.monotonic() + self._limits.seconds
         writer = self._start_writing(b"%d\n%b" % (len(data), data), then_close=False)
@@ -290,7 +290,7 @@ class RunningProgram:
         raise ProgramError("ended before its answer was complete")
 
     def _next_chunk(self, deadline: float) -> bytes:
-        """Return what is printed next; nothing when the output has ended."""
+        """Return the next piece of output; empty when the output has ended."""
         try:
             return self._chunks.get(timeout=max(0.0, deadline - time.monotonic()))
         except queue.Empty:
@@ -348,7 +348,7 @@ class RunningProgram:
             self._complaints = (self._complaints + chunk)[-most:]
 
     def _chunks_of(self, source: IO[bytes]) -> Iterator[bytes]:
-        """Yield what comes through the pipe, and close it at its end or ours."""
+        """Yield what comes through the pipe until it or the program is closed; then close it."""
         with source, suppress(OSError, ValueError):  # closed meanwhile
             while self._wait_for(source, _READABLE):
                 chunk = os.read(source.fileno(), _CHUNK)
@@ -359,7 +359,7 @@ class RunningProgram:
     def _wait_for(self, stream: IO[bytes], event: int) -> bool:
         """Wait until the pipe is ready; return False if the program is closed before that.
 
-        Where pipes cannot be waited for, reading and writing wait themselves.
+        On Windows pipes cannot be polled; reading and writing block there.
         """
         if not _POSIX:
             return not self._closing.is_set()

@@ -1,4 +1,4 @@
-"""What is shown of runs: sections of sentences and tables, as text, Markdown or JSON.
+"""Reports of runs: sections of sentences and tables, as text, Markdown or JSON.
 
     sections = [
         Section("Speed", ["2 talks in 0.4 s"], facts={"seconds": 0.4}),
@@ -7,7 +7,7 @@
     page = show(sections, "markdown")
 
 Text and Markdown show headings, sentences and tables; JSON shows the facts of all sections as one
-object, with every number whole.
+object, with unrounded numbers.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ MOST_LISTED = 20
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A heading, sentences below it, tables below those; and the same for programs as facts."""
+    """A heading, sentences and tables for people, and the same as facts for programs."""
 
     heading: str = ""
     sentences: Sequence[str] = ()
@@ -121,7 +121,7 @@ def comparison_sections(comparison: Comparison) -> list[Section]:
 
 
 def _basis(comparison: Comparison) -> str:
-    """Say on what basis runs are compared that are not comparable; every line ends with it."""
+    """Say on what basis incomparable runs are compared; every line ends with this."""
     if not comparison.differing:
         return ""
     return f" (units in common only; {', '.join(comparison.differing)} differ)"
@@ -146,7 +146,7 @@ def _score_columns(summary: Summary) -> tuple[str, ...]:
 
 
 def _noun(noun: str, general: str, taken: Sequence[str]) -> str:
-    """Head a column with the noun of the run, unless another column has that name."""
+    """Name a column with the run's noun, or the general one if another column has that name."""
     return general if noun in taken else noun
 
 
@@ -171,7 +171,7 @@ def _score_row(summary: Summary) -> tuple[object, ...]:
 
 
 def facts_of(value: object) -> Any:
-    """Turn what is shown into plain values for JSON.
+    """Turn results into plain values for JSON.
 
     The ends of an interval are null where there are too few clusters.
     """
@@ -403,7 +403,7 @@ _ANSWERS = {True: "yes", False: "no", None: "not known"}
 
 
 def gate_sections(gate: Gate) -> list[Section]:
-    """Show the outcome first, then what was asked and found, then the comparison."""
+    """Show the outcome first, then the requirements, then the comparison."""
     versus = gate.comparison.against[0] if gate.comparison else None
     failed = failed_units(gate.run)
     facts = {
@@ -429,7 +429,7 @@ def gate_sections(gate: Gate) -> list[Section]:
         table = Table(("asked", "found", "holds"), tuple(rows))
         sections.append(Section(sentences=gate.unseen, tables=[table]))
     if gate.comparison is not None:
-        # A program that wants the whole comparison asks for it.
+        # The facts of a comparison come from `truemark compare`.
         sections += [replace(part, facts={}) for part in comparison_sections(gate.comparison)]
     else:
         table = Table(_score_columns(gate.summary), (_score_row(gate.summary),))
@@ -454,7 +454,7 @@ def _gate_title(gate: Gate) -> str:
 
 
 def gate_summary(gate: Gate) -> str:
-    """Give a few lines of Markdown for the page of a build."""
+    """Summarise the gate in a few lines of Markdown for the page of a build."""
     _, *sections = gate_sections(gate)
     titled = replace(sections[0], heading=_gate_title(gate))
     return as_markdown([titled, *sections[1:3]], level=3) + "\n"

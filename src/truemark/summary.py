@@ -26,7 +26,7 @@ from truemark.uncertainty import (
 Ints = NDArray[np.int64]
 T = TypeVar("T")
 FEWEST_EXPECTED = 5  # items; F1 of fewer says nothing
-Nouns = tuple[str, str]  # for one, and for several
+Nouns = tuple[str, str]  # singular and plural
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class GroupScore:
 
 
 def macro_f1(groups: Sequence[GroupScore]) -> float | None:
-    """Average F1 over groups, such as languages; None below two that are large enough."""
+    """Average F1 over groups, such as languages; None unless two or more are large enough."""
     scores = [group.interval.value for group in groups if not group.too_small]
     return sum(scores) / len(scores) if len(scores) > 1 else None
 
@@ -93,7 +93,6 @@ def scored_units(run: Run) -> tuple[Unit, ...]:
 
 
 def failed_units(run: Run) -> tuple[Unit, ...]:
-    """Return the units that failed."""
     return tuple(unit for unit in run.units if unit.failed is not None)
 
 
@@ -111,19 +110,18 @@ def by_group(
 
 
 def cluster_nouns(run: Run) -> Nouns:
-    """Return what the clusters of a run are called: its units, unless they name their cluster."""
+    """Return the nouns for a run's clusters: those for its units, unless units name clusters."""
     if any(unit.cluster is not None for unit in run.units):
         return run.words.get("cluster", "cluster"), run.words.get("clusters", "clusters")
     return unit_nouns(run)
 
 
 def unit_nouns(run: Run) -> Nouns:
-    """Return what the units of a run are called."""
     return run.words.get("unit", "unit"), run.words.get("units", "units")
 
 
 def cluster_of(unit: Unit) -> str:
-    """Return the cluster that the unit says, or its id, which its repeats share."""
+    """Return the cluster of a unit; by default its id, which its repeats share."""
     return unit.id if unit.cluster is None else unit.cluster
 
 
@@ -134,7 +132,7 @@ def cluster_table(units: Sequence[Unit]) -> Ints:
 
 
 def count_row(unit: Unit) -> tuple[int, int, int, int, int]:
-    """Return tp, fp, fn, and a 1 for a unit without a mistake or one with a mistake."""
+    """Return tp, fp, fn, and a 1 in the column for units without a mistake or with one."""
     clean = not unit.counts.mistakes
     return unit.tp, unit.fp, unit.fn, int(clean), int(not clean)
 
@@ -161,7 +159,7 @@ class Repeats:
     """Units that were asked equally often, and how similar their repeats are.
 
     A unit is right in a repeat when it has no mistake there; one that failed is not. Variances
-    are of F1: what units differ by, and what repeats of one unit differ by.
+    are of F1: between units, and between repeats of a unit.
     """
 
     repeats: int
@@ -206,7 +204,7 @@ def _right(unit: Unit) -> bool:
 
 
 def share_right(row: ReliabilityRow) -> Share | None:
-    """Return the share that was right, with the interval of the record or else Wilson's."""
+    """Return the share of right predictions, with the recorded interval or else Wilson's."""
     share = wilson(row.correct, row.count)
     if share is None or row.low is None or row.high is None:
         return share

@@ -16,8 +16,8 @@ Format = Literal["text", "markdown", "csv"]
 FORMATS: tuple[Format, ...] = get_args(Format)
 
 # Brackets only where they could make a link, underscores only at the edge of a word, slashes and
-# dots only where an address becomes a link. What comes before is looked at last: at every place of
-# the text it would take far longer.
+# dots only where an address becomes a link. Lookbehinds come after the character that they are
+# about: tried at every place of the text, they would take far longer.
 _SPECIAL = re.compile(
     r"[&<>|\\`*~{}@]|\$(?!\d)|!(?=\[)|\](?=[(\[:])|\[(?=\^)|_(?<![^\W_]_)|_(?![^\W_])"
     r"|/(?<=:/)(?=/)|\.(?<=www\.)|^[#+-](?=\s)|^[#=-](?=[#=-])|^\d{1,9}[.)](?=\s)",
@@ -103,7 +103,7 @@ def _csv_cell(value: object) -> object:
 
 
 class Markdown(str):
-    """Text that is Markdown already; no other text is put into Markdown without being escaped."""
+    """Text that is Markdown already; all other text is escaped."""
 
     __slots__ = ()
 

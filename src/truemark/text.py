@@ -8,8 +8,8 @@ from collections.abc import Sequence
 
 _BREAKS = re.compile(r"\s*[^\S ]\s*")
 _UNSEEN = frozenset({"Cc", "Cs", "Zl", "Zp"})
-# Embeddings, overrides and isolates turn around the rest of the line. Other signs of no width stay:
-# joiners shape emoji and several scripts.
+# Embeddings, overrides and isolates reverse the rest of the line. Other characters of no width
+# stay: joiners shape emoji and several scripts.
 _TURNS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 _TAGS = range(0xE0000, 0xE0080)
 
@@ -41,7 +41,7 @@ def _visible(character: str) -> str:
 
 
 def clipped(text: str, longest: int) -> str:
-    """Leave out the middle of a text that is longer than this."""
+    """Leave out the middle of a text that is longer than `longest`."""
     if len(text) <= longest:
         return text
     end = longest // 4
@@ -51,7 +51,7 @@ def clipped(text: str, longest: int) -> str:
 def shortened(text: str, limit: int) -> str:
     """Cut text to `limit` characters, after a whole word, with an ellipsis.
 
-    A single word that is longer than that is cut inside.
+    A single longer word is cut.
     """
     if len(text) <= limit:
         return text
@@ -64,7 +64,7 @@ def shortened(text: str, limit: int) -> str:
 
 
 def counted(count: int, noun: str, plural: str = "") -> str:
-    """Write a number with its noun: `1 sample`, `2 samples`; most plurals have an s."""
+    """Write a number with its noun: `1 sample`, `2 samples`; the default plural adds an s."""
     return f"{count} {noun}" if count == 1 else f"{count} {plural or f'{noun}s'}"
 
 

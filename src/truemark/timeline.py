@@ -64,7 +64,7 @@ def _records_below(folder: Path) -> Sequence[Path]:
 
 
 def moment_of(run: Run) -> float:
-    """Return when the run started, in seconds, to sort by; what is no time comes first."""
+    """Return the start of the run in seconds, to sort by; an invalid time sorts first."""
     try:
         moment = datetime.fromisoformat(run.started)
         return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()

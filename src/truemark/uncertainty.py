@@ -1,10 +1,10 @@
 """How much of a number, or of a difference between two, is chance.
 
-Chance draws clusters: talks, or samples with their repeats, never parts of them.
+Clusters are drawn by chance: talks, or samples with their repeats, never parts of them.
 
 The interval of one score is Wilson's, with Student's t for the normal quantile. Its number of
-trials is that of independent ones which would vary as much as the score does when one cluster
-after the other is left out. It stays between 0 and 1, is wider towards the middle, and does not
+trials is how many independent trials would vary as much as the score does when one cluster after
+the other is left out. It stays between 0 and 1, is wider towards the middle, and does not
 collapse where all clusters are alike, since no more than two trials are taken per item counted.
 
 Two systems are compared by flipping signs: without a true difference, what each cluster adds to
@@ -40,7 +40,7 @@ Verdict = Literal["better", "worse", "not distinguishable", "too few to tell"]
 MEASURES: tuple[Measure, ...] = ("f1", "precision", "recall")
 ALL_MEASURES: tuple[Measure, ...] = (*MEASURES, "clean")
 FEWEST_FOR_INTERVAL = 5  # clusters; below, an interval would say nothing
-FEWEST_FOR_VERDICT = 6  # of five, even all in favour are chance in 2 of 32 cases
+FEWEST_FOR_VERDICT = 6  # five clusters all agree by chance in 2 of 32 cases
 ROUGH_BELOW = 10
 LARGE_SHARE = 0.2  # of all items in one cluster, beyond which intervals are too narrow
 LEVEL = 0.05
@@ -57,7 +57,7 @@ _STEPS = 40  # of a bisection
 
 @dataclass(frozen=True, slots=True)
 class Scoring:
-    """Which score is meant; one of nothing is `empty`.
+    """Computes one measure; a ratio of 0 to 0 is `empty`.
 
     Tables have a row of tp, fp, fn per cluster; for the share of clean units, two more columns
     hold the number of units without and with a mistake.
@@ -71,7 +71,7 @@ class Scoring:
         return value
 
     def parts(self, rows: Ints | Floats) -> tuple[Floats, Floats]:
-        """Return what is right in each row, and the items that it is a share of."""
+        """Return the numerator and the denominator of each row's score."""
         counts = np.asarray(rows, dtype=np.float64)
         tp, fp, fn = counts[..., 0], counts[..., 1], counts[..., 2]
         match self.measure:
@@ -85,7 +85,6 @@ class Scoring:
                 return counts[..., 3], counts[..., 3] + counts[..., 4]
 
     def of_rows(self, rows: Ints | Floats) -> Floats:
-        """Score each row."""
         right, items = self.parts(rows)
         score: Floats = np.where(items > 0, right / np.maximum(items, 1e-300), self.empty)
         return score
@@ -121,10 +120,10 @@ class Interval:
 
 @dataclass(frozen=True, slots=True)
 class PairedInterval:
-    """The difference first minus second with its interval and the p-value of none.
+    """The difference first minus second, its interval, and the p-value of no difference.
 
-    Where several differences are looked at together, p is corrected for their number and the
-    interval is one of higher `confidence`. It holds 0 exactly where the p-value is above 0.05.
+    Where several differences are tested together, p is corrected for their number and the
+    interval has a higher `confidence`. It contains 0 exactly where the p-value is above 0.05.
     """
 
     value: float
@@ -147,7 +146,7 @@ class PairedInterval:
 
     @property
     def verdict(self) -> Verdict:
-        """What the test says of the first."""
+        """The verdict of the test on the first system."""
         if not self.known:
             return "too few to tell"
         if self.p_value > LEVEL or self.value == 0:
@@ -216,10 +215,10 @@ def score_ends(tables: Ints, scoring: Scoring) -> tuple[Floats, Floats, Floats]:
 
 
 def _with_half_a_trial_more(share: Floats, trials: Floats) -> tuple[Floats, Floats]:
-    """Return the shares to take the lower and the upper end of.
+    """Return the shares from which the lower and the upper end are computed.
 
     Where fewer than four trials went one way, the end on that side is taken up to half a trial
-    further out: Wilson's alone is then too close in more than one of ten cases.
+    further out: Wilson's end is then too close in more than one of ten cases.
     """
     right, wrong = share * trials, (1 - share) * trials
     least = np.maximum(trials, 1e-300)
@@ -236,7 +235,7 @@ def _wilson_end(share: Floats, trials: Floats, reach: float) -> Floats:
 
 
 def _sorted(table: Ints) -> Ints:
-    """Put rows in ascending order, so that results do not depend on that of the units."""
+    """Sort the rows, so that results do not depend on the order of units."""
     return table[np.lexsort(table.T[::-1])]
 
 
@@ -265,9 +264,9 @@ def paired_rows(first: Ints, second: Ints) -> Ints:
 def contributions(pairs: Ints, scoring: Scoring) -> tuple[Floats, Floats, Floats]:
     """Return what each cluster adds to the difference, its share of the items, and their number.
 
-    Rows of `pairs` are the counts of both systems, side by side. A cluster that both did alike
-    adds nothing, and all add up to the difference. Where one system has nothing to take a share
-    of, nothing adds anything.
+    Rows of `pairs` are the counts of both systems, side by side. A cluster on which both do alike
+    adds nothing, and all clusters add up to the difference. Where the score of a system is a ratio
+    of 0 to 0, no cluster adds anything.
     """
     half = pairs.shape[-1] // 2
     right, made = scoring.parts(pairs[..., :half])
@@ -287,7 +286,7 @@ def contributions(pairs: Ints, scoring: Scoring) -> tuple[Floats, Floats, Floats
 
 
 def _centred(values: Floats, sizes: Floats, chosen: NDArray[np.bool_]) -> Floats:
-    """Take its share of their sum from each chosen value; the others become 0."""
+    """Subtract from each chosen value its share of their sum; set the others to 0."""
     sizes, values = np.where(chosen, sizes, 0), np.where(chosen, values, 0)
     whole = np.maximum(sizes.sum(axis=-1, keepdims=True), 1)
     centred: Floats = values - values.sum(axis=-1, keepdims=True) / whole * sizes
@@ -295,10 +294,11 @@ def _centred(values: Floats, sizes: Floats, chosen: NDArray[np.bool_]) -> Floats
 
 
 class _PairedTest:
-    """The test of one difference, for every true difference that may be asked about.
+    """Tests one measured difference against any true difference.
 
-    If the true one is smaller by an excess than what was found, a cluster adds its rest and its
-    share of the excess; sums of these and of their cubes follow from the sums of six columns.
+    If the true difference is smaller than the measured one by an excess, a cluster adds its rest
+    and its share of the excess; sums of these and of their cubes follow from the sums of six
+    columns.
     """
 
     def __init__(self, pairs: Ints, scoring: Scoring) -> None:
@@ -315,7 +315,7 @@ class _PairedTest:
         self.p_value = self._p_value(0.0) if abs(self.value) > self._unseen else 1.0
 
     def _p_value(self, difference: float) -> float:
-        """Return how often chance produces what was found, if this is the true difference."""
+        """Return how often chance leads to the measured difference if this is the true one."""
         excess = self.value - difference
         powers = excess ** np.arange(4)
         square = float(self._squares @ powers[:3])
@@ -326,7 +326,7 @@ class _PairedTest:
         return float(flip_p_values(first[:, np.newaxis], third[:, np.newaxis])[0])
 
     def interval(self, p_value: float, level: float) -> PairedInterval:
-        """Return the interval at this level, beside a p-value that was corrected as the level."""
+        """Return the interval at this level; `p_value` is corrected like the level."""
         low, high = (self._end(furthest, level, p_value > LEVEL) for furthest in (-1.0, 1.0))
         low, high = min(low, self.value - self._unseen), max(high, self.value + self._unseen)
         return PairedInterval(
@@ -342,7 +342,7 @@ class _PairedTest:
     def _end(self, furthest: float, level: float, holds_0: bool) -> float:
         """Return the last difference towards `furthest` that is not rejected.
 
-        Whether the interval holds 0 is known already.
+        `holds_0` is whether the interval contains 0, which is known before.
         """
         if self._p_value(furthest) > level:
             return furthest
@@ -359,10 +359,10 @@ class _PairedTest:
 
 
 def flip_p_values(first: Floats, third: Floats) -> Floats:
-    """Return a p-value per column: how many sums are as far out as the one in the first row.
+    """Return a p-value per column: the share of sums at least as far out as that in the first row.
 
-    `first` are sums of values, `third` of their cubes, under flipped signs, where the squares
-    of the values add up to 1.
+    `first` are sums of values under flipped signs, `third` those of their cubes; the squares of
+    the values add up to 1.
     """
     size = np.abs(first + _SKEWNESS_CORRECTED * third * (2 * first**2 + 1) / 6)
     shares: Floats = (size >= size[0] * (1 - _ROUNDING)).mean(axis=0)
@@ -396,7 +396,7 @@ def wilson(correct: int, count: int) -> Share | None:
 def clustered_share(correct: Sequence[int], counts: Sequence[int]) -> Share | None:
     """Return the share of correct cases, where those of one cluster may be correlated.
 
-    There is a number of each per cluster, such as a sample with its repeats. None when there are
+    Both lists have an entry per cluster, such as a sample with its repeats. None when there are
     no cases; where no cluster has more than one, the interval is Wilson's.
     """
     right, made = (np.asarray(numbers, dtype=np.int64) for numbers in (correct, counts))
@@ -429,7 +429,7 @@ def holm(p_values: Sequence[float]) -> tuple[tuple[float, float], ...]:
 
 @cache
 def t_quantile(probability: float, freedom: int) -> float:
-    """Return the quantile of Student's t with so many degrees of freedom."""
+    """Return the quantile of Student's t with `freedom` degrees of freedom."""
     if freedom > 200:
         z = _NORMAL.inv_cdf(probability)
         correction = (5 * z**5 + 16 * z**3 + 3 * z) / 96
@@ -459,7 +459,7 @@ def _t_distribution(value: float, freedom: int) -> float:
 def variance_components(groups: Iterable[Sequence[float]]) -> tuple[float, float]:
     """Return the variances between and within groups, unbiased as in an analysis of variance.
 
-    What the means of groups vary by chance is taken from the first, which is not below 0.
+    The chance variation of group means is subtracted from the first, which is at least 0.
     """
     measured = [np.asarray(group, dtype=np.float64) for group in groups if len(group)]
     sizes = np.array([len(group) for group in measured], dtype=np.float64)

@@ -11,8 +11,8 @@ from truemark.summary import Summary
 from truemark.text import counted
 from truemark.uncertainty import FEWEST_FOR_INTERVAL, ROUGH_BELOW, Interval, PairedInterval
 
-_MOST_EQUALS = 3  # more pairs are no sentence; letters in a table show them
-_WORTH_SAYING = 20  # times as many units as there are: nobody would label more
+_MOST_EQUALS = 3  # more would make no sentence; letters in a table show them
+_WORTH_SAYING = 20  # times the present number of units: nobody would label more
 
 
 def score_text(interval: Interval) -> str:
@@ -30,7 +30,7 @@ def range_text(interval: Interval) -> str | None:
 
 
 def signed_range(interval: PairedInterval) -> str | None:
-    """Show the interval of a difference; None where too few clusters rule nothing out."""
+    """Show the interval of a difference; None where it rules nothing out."""
     if not interval.known or interval.whole_range:
         return None
     return f"{interval.low:+.3f} to {interval.high:+.3f}"
