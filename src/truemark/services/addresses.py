@@ -1,4 +1,4 @@
-"""Addresses of servers: what is one, which are on the same server, how one is shown."""
+"""Addresses of servers: check them, compare their origins, show them without secrets."""
 
 from __future__ import annotations
 

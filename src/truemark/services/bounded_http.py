@@ -1,8 +1,8 @@
-"""HTTP answers read within bounds of size and time, whichever client library asks for them.
+"""Read HTTP answers within bounds of size and time, for each client library.
 
 A few kilobytes can unpack to gigabytes, and a byte every few seconds keeps a connection busy for
-hours; so answers are unpacked here, piece by piece, and counted. Each library has its own hook
-for that: `bounded_httpx2` (language models), `bounded_requests` (CalDAV) and `bounded_httplib2`
+hours; so answers are unpacked and counted here, piece by piece. Each library has a hook for
+that: `bounded_httpx2` (language models), `bounded_requests` (CalDAV) and `bounded_httplib2`
 (Google Calendar).
 """
 
@@ -68,7 +68,7 @@ class Unpacker:
         return piece
 
     def unpack_all(self, read: Callable[[int], bytes]) -> bytes:
-        """Return the content of all that `read`, given a size, returns until it is empty."""
+        """Call `read` with a size until it returns nothing, and return the unpacked content."""
         pieces = []
         while piece := read(_PIECE):
             pieces.append(self.unpack(piece))
@@ -78,7 +78,7 @@ class Unpacker:
 def run_within(timeout_s: float, work: Callable[[], T]) -> T:
     """Return what `work` returns; raise `TimeoutError` if it takes longer, and let it run on.
 
-    The timeouts of blocking clients count from one byte to the next; this one counts everything.
+    The timeouts of blocking clients limit the wait for the next byte; this one limits the whole.
     """
     results: list[T] = []
     errors: list[BaseException] = []

@@ -21,7 +21,7 @@ class BoundedResponse(http.client.HTTPResponse):
         except BaseException:
             self.close()
             raise
-        del self.headers["Content-Encoding"]  # or the client would unpack it once more
+        del self.headers["Content-Encoding"]  # otherwise the client would unpack it again
         return content
 
 

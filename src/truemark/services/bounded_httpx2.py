@@ -13,11 +13,11 @@ from truemark.services.proxies import is_proxied, require_usable_proxies
 
 
 def certificates_for(url: str | None) -> ssl.SSLContext:
-    """Return the certificates to trust in calls to an address: none where nothing is encrypted.
+    """Return the certificates to trust in calls to an address; none if the call is not encrypted.
 
     Loading the usual ones takes longer than loading the HTTP client.
     """
-    # A proxy may need them, wherever the call goes in the end.
+    # A proxy may need certificates even if the address does not.
     if url is not None and url.startswith("http://") and not is_proxied(url):
         return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     return httpx2.create_ssl_context()
@@ -61,9 +61,8 @@ def bounded_client(
 ) -> httpx2.AsyncClient:
     """Make an httpx2 client that raises `UnfitAnswerError` for an answer beyond the bounds.
 
-    It follows no redirection.
-    Streams are not bounded here; the caller limits how much it reads. Timeouts and the number of
-    connections are left to the caller too.
+    It follows no redirection. Streams are not bounded here; the caller limits how much it reads.
+    Timeouts and the number of connections are left to the caller, too.
     """
     require_usable_proxies(url, ("socksio", "socksio"))
 

@@ -34,8 +34,8 @@ class BoundedSession:
         self._sleep = sleep
 
     def request(self, method: str, url: str, **options: Any) -> Any:
-        """Return the whole answer; raises `UnfitAnswerError`, or `CallFailed` without one."""
-        options["timeout"] = 2 * self._policy.timeout_s  # between bytes; `run_within` counts it all
+        """Return the whole answer; raise `UnfitAnswerError`, or `CallFailed` if there is none."""
+        options["timeout"] = 2 * self._policy.timeout_s  # between bytes; `run_within` limits all
         for _ in range(_MOST_REDIRECTIONS):
             if not same_origin(url, self._home):
                 raise UnfitAnswerError(
@@ -64,7 +64,7 @@ class BoundedSession:
         try:
             unpacker = Unpacker(response.headers.get("Content-Encoding"))
             content = unpacker.unpack_all(partial(response.raw.read, decode_content=False))
-        except HTTPError as error:  # of the library below the session, which would hide it
+        except HTTPError as error:  # from urllib3, which the session does not translate
             raise ConnectionError("the answer is cut off") from error
         finally:
             response.close()

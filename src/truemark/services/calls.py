@@ -21,8 +21,8 @@ class Turn:
 class Prompt:
     """A dialogue up to the point where the model is to answer.
 
-    `schema` is the JSON Schema of the answer, None for free text; `schema_name` is the name that
-    servers are given for it.
+    `schema` is the JSON Schema of the answer, None for free text; `schema_name` is its name in
+    requests.
     """
 
     system: str | None
@@ -42,7 +42,7 @@ def plain_prompt(text: str, system: str | None = None) -> Prompt:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Token counts of one or more calls; None where the provider did not say."""
+    """Token counts of one or more calls; None where the provider gave none."""
 
     prompt: int | None = None
     output: int | None = None
@@ -94,7 +94,7 @@ class Tally:
 class LLMCallResult:
     """A language model's answer to one prompt, and the tokens that it took.
 
-    `cut_off` is the provider's reason where the answer ends before its end, such as `length`.
+    `cut_off` is the provider's reason for an incomplete answer, such as `length`.
     """
 
     text: str
@@ -102,11 +102,10 @@ class LLMCallResult:
     cut_off: str | None = None
 
 
-class CallFailed(Exception):  # noqa: N818 - an outcome of one question, reported as such
+class CallFailed(Exception):  # noqa: N818 - an outcome of one question
     """One question was not answered; others may well be.
 
-    Carries what the attempt cost all the same, in tokens and time, and the last answer if there
-    was one.
+    Carries what the attempts cost, in tokens and time, and the last answer if there was one.
     """
 
     def __init__(
@@ -125,7 +124,7 @@ class FatalCallError(TruemarkError):
 
 
 class RefusedRequestError(FatalCallError):
-    """The provider refuses a request, and would refuse all others unless it has answered some."""
+    """The provider refuses a request; unless it has answered others, it will refuse all of them."""
 
 
 class TransientError(Exception):

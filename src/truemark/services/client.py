@@ -1,6 +1,6 @@
 """The base of the clients of language models.
 
-It knows what a provider's refusal or a broken connection means: wait, drop the sample, or stop.
+It decides what follows from a refusal or a broken connection: wait, drop the sample, or stop.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _LEAST_KEY_LENGTH = 12
 
 
 class LanguageModelClient(ABC):
-    """Asks one language model; each provider says how a single call is made.
+    """Asks one language model; subclasses make the single call to their provider.
 
     `provider` and `key_name` are the names that messages to the user need.
     """
@@ -48,7 +48,7 @@ class LanguageModelClient(ABC):
 
     @abstractmethod
     async def call_api(self, prompt: Prompt) -> LLMCallResult:
-        """Make one call and return its answer; raises the errors of `calls`."""
+        """Make one call and return its answer, or raise one of the errors of `calls`."""
 
     @abstractmethod
     async def close(self) -> None: ...

@@ -1,6 +1,6 @@
 """Google Gemini through the google-genai SDK.
 
-The SDK has no timeout of its own, does not retry unless told to, ignores Retry-After when it
+The SDK has no timeout, does not retry by default, ignores Retry-After when it
 does, and returns a reply without text where the provider withheld the answer; timeouts and
 retries are therefore left to `retry`.
 """
@@ -42,7 +42,7 @@ class GeminiModel(LanguageModelClient):
         # A reason that the SDK does not know yet is reported with the failure it explains.
         warnings.filterwarnings("ignore", ".* is not a valid", UserWarning, r"google\.genai")
         super().__init__(model, api_key, caller)
-        # Given a client, the SDK never switches to aiohttp, whose errors are different ones.
+        # Given a client, the SDK never switches to aiohttp, which raises other errors.
         certificates = certificates_for(base_url)
         self._http = bounded_client(base_url, certificates)
         options = types.HttpOptions(

@@ -1,4 +1,4 @@
-"""Language models by name: their settings, also from `.env`, and the client that asks one."""
+"""Language models by name: their settings, also from `.env`, and their clients."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from truemark.services.retry import Caller
 
 DEFAULT_GEMINI_MODEL = "gemini-2.5-pro"
 _LARGEST_DOTENV = 1_000_000
-# What can stand in an HTTP header; a key with anything else was pasted wrongly.
+# Characters of an HTTP header; a key with others was pasted wrongly.
 _KEY = re.compile(r"[\x21-\x7e]+")
 ProviderName = Literal["gemini", "openai"]
 
@@ -70,7 +70,7 @@ class ModelSettings:
 
 
 def load_model_settings(environ: Mapping[str, str], dotenv: Path = Path(".env")) -> ModelSettings:
-    """Read the settings; raises a `TruemarkError` for a bad value."""
+    """Read the settings; raise a `TruemarkError` for a bad value."""
     return read_model_settings(Sources((("", environ), (f"{dotenv}: ", read_dotenv(dotenv)))))
 
 
@@ -86,7 +86,7 @@ def read_model_settings(sources: Sources) -> ModelSettings:
 
 
 def read_dotenv(path: Path) -> Mapping[str, str | None]:
-    """Read the values of the file; none where there is no such file."""
+    """Read the values of the file; empty if there is no such file."""
     if not path.exists():
         return {}
     return dotenv_values(stream=StringIO(read_text(path, _LARGEST_DOTENV)), interpolate=False)
@@ -95,7 +95,7 @@ def read_dotenv(path: Path) -> Mapping[str, str | None]:
 def provider_of(name: str, settings: ModelSettings) -> tuple[ProviderName, str]:
     """Return the provider of a model, and the model's name there.
 
-    `gemini:NAME` and `openai:NAME` say so. Otherwise Gemini serves the names that begin with
+    `gemini:NAME` and `openai:NAME` name the provider. Otherwise Gemini serves names that begin with
     `gemini-`, if there is a key for it, and an OpenAI-compatible endpoint serves the rest.
     """
     kind, _, rest = name.partition(":")
@@ -117,10 +117,10 @@ def open_language_model(
     purpose: str,
     alternative: str = "",
 ) -> LanguageModelClient:
-    """Make the client of a model, by default the one that the settings name.
+    """Make the client of a model; the settings name the default model.
 
-    Raises a `TruemarkError` for a missing setting or library; `purpose` is what the user asked
-    for, and `alternative` what can be done without a Gemini key.
+    Raise a `TruemarkError` for a missing setting or library; `purpose` is what the user asked for,
+    and `alternative` what can be done without a Gemini key.
     """
     if provider == "gemini":
         if settings.gemini_api_key is None:

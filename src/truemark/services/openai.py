@@ -27,7 +27,7 @@ from truemark.services.retry import Caller, parse_retry_after
 
 OPENAI_URL = "https://api.openai.com/v1"
 
-# From the most binding way of asking for JSON to the least; not every server knows them all.
+# From the strictest way of asking for JSON to the loosest; not every server knows them all.
 _JSON_FORMATS = ("json_schema", "json_object", None)
 _ABOUT_JSON = re.compile(r"response_format|json.?(schema|object|mode)|grammar|structured", re.I)
 _ABOUT_TEMPERATURE = re.compile("temperature", re.I)
@@ -52,7 +52,7 @@ class _Options:
         return body
 
     def without_refused(self, message: str) -> _Options | None:
-        """Return options without the one that the message is about; None if it is about none."""
+        """Return options without the one that the message refuses; None if it refuses none."""
         if self.cold and _ABOUT_TEMPERATURE.search(message):
             return replace(self, cold=False)
         if _JSON_FORMATS[self.json_format] is not None and _ABOUT_JSON.search(message):

@@ -1,6 +1,6 @@
 """When to call a server again: timeouts, waits between attempts, a ceiling on calls per minute.
 
-Nothing else in the project retries. The clock, the sleeping and the dice are arguments.
+Nothing else in the project retries. Clock, sleep and random numbers are arguments.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class RateLimiter:
     """A token bucket that holds a single token.
 
     A bucket that held a minute's worth would let nearly twice the ceiling through in its first
-    minute, which providers answer with 429; with one token no minute ever has more.
+    minute, which providers answer with 429; with one token no minute exceeds the ceiling.
     """
 
     def __init__(
@@ -73,7 +73,7 @@ class CallPolicy:
     def wait_s(self, number: int, error: TransientError, dice: float) -> float:
         """Return how long to wait after attempt `number`; raise `CallFailed` if it was the last.
 
-        `dice`, from 0 to 1, spreads the waits out, so that calls refused together do not come back
+        `dice`, from 0 to 1, spreads the waits out, so that calls refused together do not return
         together.
         """
         asked_s = error.retry_after_s
@@ -95,8 +95,8 @@ def model_policy(timeout_s: float | None = None) -> CallPolicy:
     return CallPolicy() if timeout_s is None else CallPolicy(timeout_s=timeout_s)
 
 
-def _tell_of_retry(number: int, error: TransientError, policy: CallPolicy, wait_s: float) -> None:
-    """Say why and when a call is made again, so that waiting is explained."""
+def _report_retry(number: int, error: TransientError, policy: CallPolicy, wait_s: float) -> None:
+    """Say why and when a call is made again, so that users know why they wait."""
     wait = f"in {wait_s:.1f} s" if wait_s >= _SOON_S else "at once"
     inform(f"attempt {number} of {policy.attempts}: {error}; asking again {wait}")
 
@@ -106,8 +106,8 @@ def call_patiently(
 ) -> T:
     """Return what `ask` returns, asking again after a `TransientError` as the policy allows.
 
-    Raises `CallFailed` with the last reason once it does not. `ask` blocks, so it has to see to
-    the timeout itself.
+    Raise `CallFailed` with the last reason when the policy allows no more. `ask` blocks, so it has
+    to limit its time itself.
     """
     number = 0
     while True:
@@ -116,7 +116,7 @@ def call_patiently(
             return ask()
         except TransientError as error:
             wait_s = policy.wait_s(number, error, random.random())
-            _tell_of_retry(number, error, policy, wait_s)
+            _report_retry(number, error, policy, wait_s)
             sleep(wait_s)
 
 
@@ -132,8 +132,8 @@ class Caller:
     async def call(self, ask: Callable[[], Awaitable[T]], tally: Tally) -> T:
         """Return what `ask` returns, asking again after a `TransientError` as the policy allows.
 
-        Raises `CallFailed` with the last reason once it does not; every other error of `ask`
-        passes through at once.
+        Raise `CallFailed` with the last reason when the policy allows no more; every other error
+        of `ask` passes through at once.
         """
         number = 0
         while True:
@@ -144,7 +144,7 @@ class Caller:
                 return await self._within_timeout(ask)
             except TransientError as error:
                 wait_s = self.policy.wait_s(number, error, self.dice())
-                _tell_of_retry(number, error, self.policy, wait_s)
+                _report_retry(number, error, self.policy, wait_s)
                 await self.sleep(wait_s)
 
     async def _within_timeout(self, ask: Callable[[], Awaitable[T]]) -> T:

@@ -12,7 +12,7 @@ from truemark.text import one_line
 
 _REPLACEMENT = "[key]"
 _LONGEST_QUOTE = 300
-_LINE_BREAK = r"(?:=\r?\n)?"  # mail breaks long lines so
+_LINE_BREAK = r"(?:=\r?\n)?"  # how mail breaks long lines
 LEAST_LENGTH = 8
 """A shorter secret may be any word of a text, or stand for "no key" on a local server."""
 
@@ -42,7 +42,7 @@ def _pattern(secret: str) -> re.Pattern[str]:
 
 
 def _forms(character: str) -> Iterator[str]:
-    """Return patterns of one character: itself, and escaped in each way."""
+    """Yield patterns of one character: plain, and escaped in each way."""
     yield re.escape(character)
     yield rf"\\+{re.escape(character)}"
     code = ord(character)
@@ -55,7 +55,7 @@ def _forms(character: str) -> Iterator[str]:
 
 
 def _base64(secret: str) -> Iterator[str]:
-    """Return the characters that are the same wherever the secret begins in the encoded text."""
+    """Yield patterns of the characters that do not depend on the text around the secret."""
     data = secret.encode("utf-8", "surrogatepass")
     for before in range(3):
         encoded = base64.b64encode(bytes(before) + data).rstrip(b"=").decode()
