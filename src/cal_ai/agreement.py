@@ -1,4 +1,4 @@
-"""How far two readings of conversations agree: annotators, sidecars, or an extractor and gold."""
+"""Measure how far two readings of conversations agree: annotators, sidecars, or an extractor."""
 
 from __future__ import annotations
 
@@ -30,7 +30,6 @@ from truemark.labelling.agreement import (
     Agreement,
     TextAgreement,
     agreement_between,
-    agreement_of,
     agreement_sections,
     keep_agreement,
 )
@@ -42,7 +41,7 @@ _NO_TIME = Spent(0.0, 1, None)
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What one reader sees in a conversation: a sidecar, or events that were really extracted."""
+    """What one reader sees in a conversation: a sidecar, or the events of an extractor."""
 
     sidecar: Sidecar
     given: tuple[Event, ...] | None = None
@@ -67,21 +66,22 @@ def tell_agreement(first: str, second: str, form: Form) -> int:
 def agreement(first: str, second: str) -> Agreement:
     """Compare two folders of sidecars or annotations; the second may name an extractor."""
     folder = Path(first)
-    one = read_folder(folder)
-    is_folder = Path(second).exists()
-    other = read_folder(Path(second)) if is_folder else _by_extractor(second, folder, one)
-    texts = _compared_all(one, other, _texts_folder(folder))
+    readings = read_folder(folder)
+    if Path(second).exists():
+        others = read_folder(Path(second))
+    else:
+        others = _by_extractor(second, folder, readings)
+    texts = _compare_all(readings, others, _texts_folder(folder))
     return agreement_between(first, second, texts, "conversation")
 
 
 def keep_annotators_agreement(folder: Path, first: str, second: str) -> None:
-    """Keep how far two annotators of a folder agree on the conversations that both have done."""
-    one, other = (
+    """Store how far two annotators of a folder agree on the conversations that both have done."""
+    readings, others = (
         _annotated(place, read_annotations(place, done_only=True))
         for place in (folder / FOLDER / first, folder / FOLDER / second)
     )
-    if texts := _compared_all(one, other, folder):
-        keep_agreement(folder, agreement_of(first, second, texts))
+    keep_agreement(folder, _compare_all(readings, others, folder))
 
 
 def read_folder(folder: Path) -> Mapping[str, Reading]:
@@ -107,7 +107,7 @@ def _annotated(folder: Path, annotations: Mapping[str, Annotation]) -> dict[str,
 
 
 def _texts_folder(folder: Path) -> Path:
-    """Return the folder of the conversations that annotations are about."""
+    """Return the folder of the conversations that the annotations belong to."""
     parts = folder.parts
     return Path(*parts[: parts.index(FOLDER)]) if FOLDER in parts else folder
 
@@ -125,33 +125,35 @@ def _by_extractor(
     task = ExtractorTask(
         _texts_folder(folder), tuple(readings), lambda: choose_extractor(name, settings)
     )
-    found = {}
+    extracted = {}
     for conversation, reading in readings.items():
         [given] = task.draft(conversation).values()
         fields = [event["fields"] for event in given["events"]]
-        found[conversation] = replace(reading, given=events_of(fields, name))
-    return found
+        extracted[conversation] = replace(reading, given=events_of(fields, name))
+    return extracted
 
 
-def _compared_all(
-    one: Mapping[str, Reading], other: Mapping[str, Reading], root: Path
+def _compare_all(
+    readings: Mapping[str, Reading], others: Mapping[str, Reading], root: Path
 ) -> list[TextAgreement]:
-    return [_compared(name, one[name], other[name], root) for name in one if name in other]
+    return [
+        _compare(name, readings[name], others[name], root) for name in readings if name in others
+    ]
 
 
-def _compared(name: str, one: Reading, other: Reading, root: Path) -> TextAgreement:
-    """Pair the events of two readings; those of an extractor are the ones that are judged."""
-    is_judged = other.given is not None
-    predicted, expected = (other, one) if is_judged else (one, other)
+def _compare(name: str, reading: Reading, other: Reading, root: Path) -> TextAgreement:
+    """Pair the events of two readings; events of an extractor count as predicted."""
+    is_extracted = other.given is not None
+    predicted, expected = (other, reading) if is_extracted else (reading, other)
     sample = Sample("", name, Transcript(()), expected.sidecar, "")
     scored = score(sample, predicted.events, _NO_TIME)
     assert isinstance(scored, Scored)
     counts, kinds = scored.counts, tuple(_kinds(scored))
-    if is_judged:  # the extractor is the second reading
+    if is_extracted:  # the extractor is the second reading
         swapped = {"first": "second", "second": "first", "both": "both"}
         counts = Counts(counts.tp, counts.fn, counts.fp)
         kinds = tuple((kind, swapped[who]) for kind, who in kinds)
-    return TextAgreement(name, counts, _neither(name, one, other, root), kinds)
+    return TextAgreement(name, counts, _neither(name, reading, other, root), kinds)
 
 
 def _kinds(scored: Scored) -> Iterator[tuple[str, str]]:
@@ -164,15 +166,15 @@ def _kinds(scored: Scored) -> Iterator[tuple[str, str]]:
             yield ("missing event" if mistake.extracted is None else mistake.kind), "second"
 
 
-def _neither(name: str, one: Reading, other: Reading, root: Path) -> int | None:
-    """Count the events of the draft that neither kept; None where there is no draft."""
+def _neither(name: str, reading: Reading, other: Reading, root: Path) -> int | None:
+    """Count the events of the draft that neither reading has; None where there is no draft."""
     draft = Workspace(root).read_draft(name)
     if draft is None or other.given is not None:
         return None
     proposed = events_of(
         [event["fields"] for given in draft.systems.values() for event in given["events"]], name
     )
-    kept = {number for reading in (one, other) for number in _matched(proposed, reading)}
+    kept = _matched(proposed, reading) | _matched(proposed, other)
     return len(proposed) - len(kept)
 
 

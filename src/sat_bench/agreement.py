@@ -1,4 +1,4 @@
-"""How far two readings of talks agree: annotators, gold, or a system and gold."""
+"""Measure how far two readings of talks agree: annotators, gold, or a system and gold."""
 
 from __future__ import annotations
 
@@ -20,7 +20,6 @@ from truemark.labelling.agreement import (
     Agreement,
     TextAgreement,
     agreement_between,
-    agreement_of,
     agreement_sections,
     keep_agreement,
 )
@@ -40,32 +39,32 @@ _KINDS = (
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """Where one reader sees sentences end in a text."""
+    """A text, and where one reader sees its sentences end."""
 
     text: str
     ends: frozenset[int]
 
 
 def tell_agreement(first: str, second: str, form: Form) -> int:
+    """Print how far two readings agree."""
     tell(show(agreement_sections(agreement(first, second), "talk"), form))
     return DONE
 
 
 def keep_annotators_agreement(folder: Path, first: str, second: str) -> None:
-    """Keep how far two annotators of a folder agree on the talks that both have done."""
+    """Store how far two annotators of a folder agree on the talks that both have done."""
     readings, others = (
         _annotated(read_annotations(folder / FOLDER / annotator, done_only=True))
         for annotator in (first, second)
     )
-    if texts := _compared_all(readings, others):
-        keep_agreement(folder, agreement_of(first, second, texts))
+    keep_agreement(folder, _compare_all(readings, others))
 
 
 def agreement(first: str, second: str) -> Agreement:
     """Compare two folders of gold or annotations; the second may be the name of a system."""
     readings = read_folder(Path(first))
     others = read_folder(Path(second)) if Path(second).exists() else _by_system(second, readings)
-    return agreement_between(first, second, _compared_all(readings, others), "talk")
+    return agreement_between(first, second, _compare_all(readings, others), "talk")
 
 
 def read_folder(folder: Path) -> Mapping[str, Reading]:
@@ -88,13 +87,13 @@ def _gold(file: Path) -> Reading:
     read = read_label_text(file)
     if read.ends is not None:
         return Reading(read.text, frozenset(read.ends))
-    talk = load_talk(file)  # its truth is a rule's
+    talk = load_talk(file)  # its ends come from a rule
     words = words_of(talk.text)
     return Reading(talk.text, frozenset(map(words.place_at, talk.boundaries)))
 
 
 def _by_system(name: str, readings: Mapping[str, Reading]) -> Mapping[str, Reading]:
-    """Let a system read the texts, at its own threshold."""
+    """Let a system mark the texts, at its default threshold."""
     system = find_system(name)
     marked = {}
     with Inference(timeout_s=DEFAULT_TIMEOUT_S).opened(system) as model:
@@ -105,13 +104,13 @@ def _by_system(name: str, readings: Mapping[str, Reading]) -> Mapping[str, Readi
     return marked
 
 
-def _compared_all(
+def _compare_all(
     readings: Mapping[str, Reading], others: Mapping[str, Reading]
 ) -> list[TextAgreement]:
-    return [_compared(name, readings[name], others[name]) for name in readings if name in others]
+    return [_compare(name, readings[name], others[name]) for name in readings if name in others]
 
 
-def _compared(name: str, reading: Reading, other: Reading) -> TextAgreement:
+def _compare(name: str, reading: Reading, other: Reading) -> TextAgreement:
     """Compare two readings of a text; its end, which nobody can miss, is left out."""
     if "".join(reading.text.split()) != "".join(other.text.split()):
         raise TruemarkError(f"{name}: the two readings are of different texts")
@@ -131,5 +130,5 @@ def _compared(name: str, reading: Reading, other: Reading) -> TextAgreement:
 
 
 def _kind(word: str) -> str:
-    """Name what stands before a place."""
+    """Classify the word before a place by its end."""
     return next((kind for ending, kind in _KINDS if ending.search(word)), "no punctuation")

@@ -1,4 +1,4 @@
-"""How far two readings of the same texts agree: F1 with its interval, Cohen's kappa, by kind.
+"""Measure how far two readings of the same texts agree: F1 with its interval, Cohen's kappa.
 
 Neither reading is the truth, and F1 is the same whichever of the two is taken for it.
 
@@ -35,7 +35,7 @@ class TextAgreement:
     """Two readings of one text.
 
     `counts` has as tp what both have, as fp what only the first has, as fn what only the second
-    has; `neither` is the number of candidate places that neither took, None where nobody knows.
+    has; `neither` is the number of candidate places that neither took, None if unknown.
     `kinds` has a row of kind and who has it (both, first, second) for each difference and match.
     """
 
@@ -110,7 +110,7 @@ def _kinds(texts: Sequence[TextAgreement]) -> tuple[tuple[str, int, int, int], .
 
 @dataclass(frozen=True, slots=True)
 class KnownAgreement:
-    """What is kept of how far the annotators of a truth agree; ends are None below a few texts."""
+    """How far the annotators of a truth agree, as stored; ends are None for too few texts."""
 
     texts: int
     f1: float
@@ -119,18 +119,21 @@ class KnownAgreement:
     kappa: float | None
 
 
-def keep_agreement(folder: Path, agreement: Agreement, condition: str = WRITTEN) -> None:
-    """Keep how far the annotators of the texts in a folder agree, for the pages of later runs."""
+def keep_agreement(folder: Path, texts: Sequence[TextAgreement]) -> None:
+    """Store how far two annotators of a folder agree, for the pages of later runs."""
+    if not texts:
+        return
+    agreement = agreement_of("", "", texts)
     f1 = agreement.f1
     low, high = (f1.low, f1.high) if f1.known else (None, None)
-    known = KnownAgreement(len(agreement.texts), f1.value, low, high, agreement.kappa)
-    kept = {**_kept_agreements(folder), condition: known}
+    known = KnownAgreement(len(texts), f1.value, low, high, agreement.kappa)
+    kept = {**_kept_agreements(folder), WRITTEN: known}
     content = {name: asdict(value) for name, value in kept.items()}
     Workspace(folder).write_file(folder / FOLDER / _KEPT, to_json(content, indent=2) + "\n")
 
 
 def known_agreement(folder: Path, unit: str, condition: str = WRITTEN) -> str | None:
-    """Say how far the annotators of a folder's truth agree; None where that is not known."""
+    """Say how far the annotators of a folder's truth agree; None where it is not known."""
     known = _kept_agreements(folder).get(condition)
     if known is None:
         return None
@@ -151,7 +154,7 @@ def _kept_agreements(folder: Path) -> dict[str, KnownAgreement]:
 
 
 def agreement_sections(agreement: Agreement, unit: str) -> list[Section]:
-    """Show the whole, each kind, and each text; `unit` is what a text is called."""
+    """Show all texts together, each kind, and each text; `unit` is the noun for a text."""
     counts, f1 = agreement.counts, agreement.f1
     kappa = "not known" if agreement.kappa is None else f"{agreement.kappa:.3f}"
     one, other = f"only {agreement.first}", f"only {agreement.second}"
