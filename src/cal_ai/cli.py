@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from cal_ai.defaults import CALLS_AT_ONCE, EMBEDDED, EXTRACTORS, OUTPUT_FOLDER, LabelOptions
+from cal_ai.defaults import CALLS_AT_ONCE, EMBEDDED, EXTRACTORS, OUTPUT_FOLDER
 from truemark import __version__
 from truemark.command import (
     WRONG_USE,
@@ -15,6 +15,7 @@ from truemark.command import (
     did_you_mean,
     note,
     number,
+    parse_annotators,
     parse_seconds,
     parse_share,
     quietly,
@@ -106,20 +107,21 @@ def _meant_command(word: str) -> str:
 
 
 def _label(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
-    pair = tuple(name.strip() for name in (options.adjudicate or "").split(",") if name.strip())
-    if options.adjudicate is not None and (len(pair) != 2 or pair[0] == pair[1]):
-        parser.error("argument --adjudicate: expected two annotators, such as anna,ben")
-    if sum(map(bool, (options.annotator, pair, options.review))) > 1:
+    if sum(map(bool, (options.annotator, options.adjudicate, options.review))) > 1:
         parser.error("--annotator, --adjudicate and --from cannot be given together")
+    from cal_ai.agreement import keep_annotators_agreement
     from cal_ai.labelling import label_conversations
+    from truemark.labelling.storage import LabelOptions
 
     chosen = LabelOptions(
-        options.folder, options.annotator or "", pair, options.review, not options.no_browser
+        folder=options.folder,
+        annotator=options.annotator or "",
+        adjudicate=options.adjudicate,
+        review=options.review,
+        open_browser=not options.no_browser,
     )
-    if pair:
-        from cal_ai.agreement import keep_annotators_agreement
-
-        keep_annotators_agreement(options.folder, pair[0], pair[1])
+    if chosen.adjudicate:
+        keep_annotators_agreement(chosen.folder, *chosen.adjudicate)
     return label_conversations(
         chosen, options.extractor, options.model, options.prompt, options.timeout
     )
@@ -154,6 +156,7 @@ def label_parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--adjudicate",
         metavar="A,B",
+        type=parse_annotators,
         help="decide where these two annotators differ, and write the sidecars",
     )
     parser.add_argument(

@@ -1,7 +1,7 @@
-"""The label page of conversations: drafts by an extractor, a form for each event, sidecars out.
+"""Label conversations: an extractor drafts events, a page corrects them, sidecars are written.
 
-What a page edits is {"sidecar": the file without its events, "events": [{"id": …, "fields": …}]}.
-A place to look at is the id of a proposed event, or `WHOLE`: that nothing else was agreed on.
+A page edits {"sidecar": the file without its events, "events": [{"id": …, "fields": …}]}. A place
+to look at is the id of a proposed event, or `WHOLE`: to confirm that no event is missing.
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ from cal_ai.benchmark.excerpts import quoted_lines
 from cal_ai.benchmark.pairing import pair_events
 from cal_ai.benchmark.samples import SIDECAR_SUFFIX, UNCATEGORIZED, transcript_stems
 from cal_ai.benchmark.sidecar import ExpectedEvent, Level, Sidecar, parse_sidecar
-from cal_ai.defaults import LabelOptions
 from cal_ai.events import Action, Event
 from cal_ai.extractors.choosing import choose_extractor
 from cal_ai.extractors.protocol import Extraction, Extractor, Request, identity_of
@@ -36,11 +35,10 @@ from truemark.labelling.review import load_review
 from truemark.labelling.server import serve
 from truemark.labelling.storage import (
     Annotation,
+    LabelOptions,
     Workspace,
-    check_annotator,
     content_digest,
     done_by_all,
-    file_digest,
 )
 from truemark.records import Finding
 
@@ -63,7 +61,7 @@ def _event_id(system: str, number: int, fields: Fields) -> str:
 
 
 def _listed(system: str, proposed: Mapping[str, Any]) -> list[Fields]:
-    """Give the events of a system with the ids by which the page knows them."""
+    """Return the events of a system with the ids that the page uses."""
     return [
         {"id": _event_id(system, number, event["fields"]), "fields": event["fields"]}
         for number, event in enumerate(proposed["events"])
@@ -89,7 +87,7 @@ def _from_finding(value: object) -> Fields | None:
 
 
 def expected_fields(event: Event) -> Fields:
-    """Write an extracted event as a sidecar expects it."""
+    """Turn an extracted event into the fields of a sidecar."""
     fields: Fields = {
         "action": event.action,
         "title": event.title,
@@ -107,13 +105,13 @@ def _moment(moment: datetime | None) -> str | None:
 
 
 def sample_id(name: str) -> str:
-    """Return the id by which the benchmark knows a conversation."""
+    """Return the id of a conversation in the benchmark."""
     return name if "/" in name else f"{UNCATEGORIZED}/{name}"
 
 
 @dataclass(slots=True)
 class ConversationTask(Task):
-    """The conversations of a folder as a label page needs them; subclasses make the drafts."""
+    """The conversations of a folder for a label page; subclasses make the drafts."""
 
     title = "cal-ai label"
     noun = "conversation"
@@ -124,20 +122,20 @@ class ConversationTask(Task):
 
     @abstractmethod
     def begin(self, systems: Mapping[str, Any], settings: Fields) -> tuple[Fields, list[str]]:
-        """Choose the content to begin with, and the places to look at in their order."""
+        """Choose the content to begin with, and the places to look at, in order."""
 
     def text(self, name: str) -> str:
         return read_text(self.folder / f"{name}.txt", LARGEST_TRANSCRIPT)
 
     def _settings(self, name: str, transcript: Transcript) -> Fields:
-        """Take owner, time and calendar from the annotation, else the gold, else guess them."""
+        """Take owner, time and calendar from the annotation or else the gold, or guess them."""
         annotation = self.workspace.read(name) if self.workspace else None
         if annotation is not None:
             settings: Fields = annotation.content["sidecar"]
             return settings
         if gold := self.read_gold(name):
             known = gold["sidecar"]
-            # What an annotator may know: the circumstances, not the truth.
+            # An annotator may know the circumstances, not the truth.
             return {key: known[key] for key in _EDITED if key in known}
         speakers = list(dict.fromkeys(said.speaker for said in transcript.utterances))
         owner = self.owner if self.owner in speakers or not speakers else speakers[0]
@@ -150,7 +148,7 @@ class ConversationTask(Task):
         }
 
     def material(self, name: str, systems: Mapping[str, Any] | None) -> Material:
-        """Split the conversation into lines, and say what is known of each proposed event."""
+        """Split the conversation into lines, and add remarks on each proposed event."""
         transcript = parse_transcript(self.text(name))
         if not transcript.utterances:
             raise TruemarkError(f"{self.folder / name}.txt: no speaker was found; see the formats")
@@ -183,7 +181,7 @@ class ConversationTask(Task):
         return Material(shown, content, tuple(places))
 
     def check(self, name: str, content: Content) -> None:
-        """Refuse what has not the shape of a sidecar in two parts."""
+        """Refuse content that has not the shape of a sidecar in two parts."""
         sidecar, events = content.get("sidecar"), content.get("events")
         if not isinstance(sidecar, dict) or not isinstance(events, list):
             raise TruemarkError("content must have a sidecar and events, got something else")
@@ -193,11 +191,11 @@ class ConversationTask(Task):
                 raise TruemarkError("an event must have an id and fields, got something else")
 
     def carry_over(self, annotation: Annotation, text: str) -> Annotation:
-        """Keep the events of a text that has changed; it has to be looked at as a whole again."""
+        """Keep the events of a changed text; the text has to be looked at as a whole again."""
         return replace(annotation, seen=tuple(p for p in annotation.seen if p != WHOLE))
 
     def renew(self, annotation: Annotation, material: Material) -> Content:
-        """Replace proposals that nobody looked at by those of a new draft."""
+        """Replace the proposals that nobody looked at by those of the new draft."""
         seen, given = set(annotation.seen), material.shown["given"]
         assert isinstance(given, dict)
         made = re.compile(r".+-\d+-[0-9a-f]{6}")
@@ -214,7 +212,7 @@ class ConversationTask(Task):
         return self.folder / f"{name}{SIDECAR_SUFFIX}"
 
     def gold(self, name: str, content: Content) -> str:
-        """Write the sidecar; what annotators do not edit stays as it is in the file."""
+        """Return the text of the sidecar; fields that annotators do not edit stay as they are."""
         gold = self.read_gold(name)
         known = {} if gold is None else gold["sidecar"]
         kept = {key: value for key, value in known.items() if key not in _EDITED}
@@ -234,7 +232,7 @@ class ConversationTask(Task):
     def counts(
         self, name: str, systems: Mapping[str, Any], content: Content
     ) -> Mapping[str, Counts]:
-        """Score what each system proposed against the events that were kept."""
+        """Score the proposals of each system against the events that were kept."""
         sidecar = parse_sidecar(sidecar_text(name, content), name)
         counted = {}
         for system, given in systems.items():
@@ -295,7 +293,7 @@ async def _extract(extractor: Extractor, request: Request) -> Extraction:
 
 @dataclass(slots=True)
 class AdjudicationTask(ConversationTask):
-    """Two annotators instead of an extractor: events that both have stay, the others are asked."""
+    """Two annotators instead of an extractor: events of both stay, the others are asked about."""
 
     readers: Sequence[Workspace]
 
@@ -378,7 +376,7 @@ def review_task(
 
 
 def sidecar_text(name: str, content: Content) -> str:
-    """Write the sidecar, and make sure that the benchmark reads it."""
+    """Return the text of the sidecar; raise a `TruemarkError` if the benchmark cannot read it."""
     fields = dict(content["sidecar"])
     last = {
         key: fields.pop(key) for key in ("mock_llm_response", "memory_context") if key in fields
@@ -390,16 +388,16 @@ def sidecar_text(name: str, content: Content) -> str:
 
 
 def _tidied(fields: Fields) -> Fields:
-    """Put the fields of an event in their order, without those that say nothing."""
+    """Put the fields of an event in order, without empty ones."""
     return {
         name: fields[name] for name in (*_FIELDS, *fields) if fields.get(name) not in (None, "", [])
     }
 
 
 def _guessed_moment(path: Path) -> datetime:
-    """Take the date of a conversation from its name, else from its file."""
-    if found := _DATE.search(path.stem):
-        year, month, day, hour, minute = (int(part) if part else None for part in found.groups())
+    """Take the date of a conversation from its name, or else from the time of its file."""
+    if date := _DATE.search(path.stem):
+        year, month, day, hour, minute = (int(part) if part else None for part in date.groups())
         try:
             return datetime(
                 year or 0, month or 0, day or 0, 12 if hour is None else hour, minute or 0
@@ -410,8 +408,8 @@ def _guessed_moment(path: Path) -> datetime:
 
 
 def events_of(events: Iterable[Fields], where: str) -> tuple[Event, ...]:
-    """Take expected events for extracted ones, so that two readings can be paired."""
-    # Numbers of the calendar are checked where they belong, in the sidecar.
+    """Turn expected events into extracted ones, so that two readings can be paired."""
+    # Numbers of calendar events are checked in the sidecar.
     numbers = [fields.get("existing_event_id") for fields in events]
     plain = [
         {name: value for name, value in _tidied(fields).items() if not name.startswith("existing")}
@@ -460,19 +458,16 @@ def label_conversations(
 
     names, owner = transcript_stems(folder), settings.owner
     task: ConversationTask
-    workspace, round_name = Workspace(folder), ""
-    if options.annotator:
-        workspace = Workspace(folder, check_annotator(options.annotator))
+    workspace = options.workspace
     if options.adjudicate:
-        readers = [Workspace(folder, check_annotator(name)) for name in options.adjudicate]
-        workspace = Workspace.deciding(folder, options.adjudicate)
+        readers = [Workspace(folder, name) for name in options.adjudicate]
         both = done_by_all(names, readers)
         task = AdjudicationTask(folder, both, readers, owner=owner, workspace=workspace)
     elif options.review:
         task = review_task(folder, names, options.review, owner=owner, workspace=workspace)
-        round_name = file_digest(options.review)
     else:
         task = ExtractorTask(folder, names, open_extractor, owner=owner, workspace=workspace)
     if not task.names:
         raise TruemarkError(f"{folder}: none of its conversations can be labelled")
-    return serve(Desk(task, workspace, round_name), open_browser=options.open_browser)
+    desk = Desk(task, workspace, options.round_name)
+    return serve(desk, open_browser=options.open_browser)

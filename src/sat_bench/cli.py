@@ -40,7 +40,6 @@ from sat_bench.defaults import (
     WEIGHTINGS,
     WRITTEN,
     Condition,
-    LabelOptions,
     Options,
     SplitOptions,
 )
@@ -50,6 +49,7 @@ from truemark.command import (
     Parser,
     did_you_mean,
     number,
+    parse_annotators,
     parse_seconds,
     parse_share,
     run_command,
@@ -352,7 +352,7 @@ LABEL_FLAGS = (
         "-adjudicate",
         "decide where these two annotators differ, and write the gold",
         "A,B",
-        parse=parse_text,
+        parse=parse_annotators,
     ),
     Flag(
         "-from",
@@ -488,17 +488,29 @@ def _split(arguments: Sequence[str]) -> int:
 
 
 def _label(arguments: Sequence[str]) -> int:
-    options = parse_label_options(arguments)
+    given = parse_label_flags(arguments)
     from sat_bench.agreement import keep_annotators_agreement
     from sat_bench.labelling import label_talks
+    from truemark.labelling.storage import LabelOptions
 
+    options = LabelOptions(
+        folder=Path(given["FOLDER"]),
+        annotator=given.get("-annotator", ""),
+        adjudicate=given.get("-adjudicate"),
+        review=given.get("-from"),
+        open_browser="-no-browser" not in given,
+    )
     if options.adjudicate:
-        first, second = options.adjudicate
-        keep_annotators_agreement(options.folder, first, second)
-    return label_talks(options)
+        keep_annotators_agreement(options.folder, *options.adjudicate)
+    models = given.get("-models", (DEFAULT_MODEL,))
+    return label_talks(
+        options,
+        () if models == ("none",) else models,
+        given.get("-timeout", DEFAULT_TIMEOUT_S),
+    )
 
 
-def parse_label_options(arguments: Sequence[str]) -> LabelOptions:
+def parse_label_flags(arguments: Sequence[str]) -> dict[str, Any]:
     parser = FlagParser(
         "sat-bench label",
         "Opens a page for marking sentence ends; the gold is written to FOLDER/gold.",
@@ -506,22 +518,10 @@ def parse_label_options(arguments: Sequence[str]) -> LabelOptions:
         positional=(("FOLDER", "transcripts: .txt, .srt, .vtt; gold to correct: .json, .conllu"),),
     )
     given = parser.parse(arguments)
-    both = tuple(name.strip() for name in given.get("-adjudicate", "").split(",") if name.strip())
-    if "-adjudicate" in given and (len(both) != 2 or both[0] == both[1]):
-        parser.error("argument -adjudicate: expected two annotators, such as anna,ben")
     modes = [name for name in ("-annotator", "-adjudicate", "-from") if name in given]
     if len(modes) > 1:
         parser.error(f"{modes[0]} and {modes[1]} cannot be given together")
-    models = given.get("-models", (DEFAULT_MODEL,))
-    return LabelOptions(
-        folder=Path(given["FOLDER"]),
-        models=() if models == ("none",) else models,
-        annotator=given.get("-annotator", ""),
-        adjudicate=both,
-        review=given.get("-from"),
-        timeout_s=given.get("-timeout", DEFAULT_TIMEOUT_S),
-        open_browser="-no-browser" not in given,
-    )
+    return given
 
 
 def _agree(arguments: Sequence[str]) -> int:

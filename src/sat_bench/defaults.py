@@ -107,16 +107,3 @@ class SplitOptions:
     complete: bool = False
     as_json: bool = False
     timeout_s: float = DEFAULT_TIMEOUT_S
-
-
-@dataclass(frozen=True, slots=True)
-class LabelOptions:
-    """Which talks to label, with drafts by which models, and as which annotator."""
-
-    folder: Path
-    models: tuple[str, ...]
-    annotator: str = ""
-    adjudicate: tuple[str, ...] = ()
-    review: Path | None = None
-    timeout_s: float = DEFAULT_TIMEOUT_S
-    open_browser: bool = True

@@ -1,7 +1,7 @@
-"""The label page of talks: drafts by models, a page to correct them, gold in lines, agreement.
+"""Label talks: models draft sentence ends, a page corrects them, the gold has a sentence per line.
 
-A place is known by how many characters other than white space come before it. So it stays the
-same when a text is set in lines, one sentence each, which is the form of the gold.
+A place is the number of characters other than white space before it, so it stays the same when a
+text is broken into lines, as in the gold.
 """
 
 from __future__ import annotations
@@ -25,7 +25,6 @@ from sat_bench.defaults import (
     HEADER_NAMES,
     LINES,
     TRUTH_RULES,
-    LabelOptions,
     Options,
     Truth,
 )
@@ -43,12 +42,11 @@ from truemark.labelling.review import load_review
 from truemark.labelling.server import serve
 from truemark.labelling.storage import (
     Annotation,
+    LabelOptions,
     Place,
     Workspace,
-    check_annotator,
     content_digest,
     done_by_all,
-    file_digest,
 )
 from truemark.matching import ScoredPositions, match_positions
 from truemark.records import WRITTEN, Finding
@@ -56,7 +54,7 @@ from truemark.signature import signature_line
 
 SUBTITLES = (".srt", ".vtt")
 GOLD_FORMS = (".json", ".conllu")
-LEAST_SEEN = 0.05  # what any model holds more likely than this has to be looked at
+LEAST_SEEN = 0.05  # places that any model finds more likely than this are looked at
 _PARAGRAPH = re.compile(r"\n[^\S\n]*\n")
 # Scripts that put no white space between words: every character may be the last of a sentence.
 _UNSPACED = "\u3001-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uff00-\uffef\U00020000-\U0003ffff"
@@ -65,7 +63,7 @@ _TOKEN = re.compile(rf"\s*(?:[{_UNSPACED}][、。！？」』）]*|[^\s{_UNSPACE
 
 @dataclass(frozen=True, slots=True)
 class LabelText:
-    """A text to label, its header, and the places of the ends where it is gold already."""
+    """A text to label, its header, and the places of sentence ends if it is gold already."""
 
     header: Mapping[str, str]
     text: str
@@ -90,7 +88,6 @@ class Words:
 
 @lru_cache(maxsize=8)
 def words_of(text: str) -> Words:
-    """Cut a text after each word."""
     pieces, places, offsets, place = [], [], [], 0
     for match in _TOKEN.finditer(text):
         pieces.append(match[0])
@@ -142,46 +139,33 @@ def format_lines(header: Mapping[str, str], text: str, ends: Iterable[int]) -> s
     return "\n".join((*top, f"# Truth: {LINES}", "", *lines, ""))
 
 
-@dataclass(frozen=True, slots=True)
-class Given:
-    """What the systems say of one place: probabilities in their order, None for hardly any."""
+Probabilities = dict[int, tuple[float | None, ...]]
+"""The probabilities of the systems by place, in the order of systems; None for hardly any."""
+Margins = Mapping[int, tuple[float, ...]]
+"""How far those are above the threshold of their system, by place; above 0 proposes an end."""
 
-    probabilities: tuple[float | None, ...]
-    thresholds: tuple[float, ...]
 
-    @property
-    def says(self) -> tuple[bool, ...]:
-        """Whether each system proposes an end here."""
-        both = zip(self.probabilities, self.thresholds, strict=True)
-        return tuple(p is not None and p > threshold for p, threshold in both)
-
-    @property
-    def doubt(self) -> float:
-        """Above 1 where systems disagree; higher, the nearer any of them is to its threshold."""
-        both = zip(self.probabilities, self.thresholds, strict=True)
-        nearest = min(abs(_margin(p or 0.0, threshold)) for p, threshold in both)
-        return float(any(self.says) and not all(self.says)) + 1 - nearest
+def _doubt(margins: Sequence[float]) -> float:
+    """Return more than 1 if systems disagree, and more the nearer one is to its threshold."""
+    disagree = max(margins) > 0 >= min(margins)
+    return float(disagree) + 1 - min(map(abs, margins))
 
 
 def _margin(p: float, threshold: float) -> float:
-    """How far a probability is above its threshold, up to 1, or below it, down to -1."""
+    """Return how far a probability is above its threshold, up to 1, or below it, down to -1."""
     if p > threshold:
         return (p - threshold) / (1 - threshold)
     return (p - threshold) / threshold if threshold else 0.0
 
 
-def _given(systems: Mapping[str, Any]) -> dict[int, Given]:
-    """Gather what the systems say, by place."""
-    thresholds = tuple(proposed["threshold"] for proposed in systems.values())
+def _probabilities(systems: Mapping[str, Any]) -> Probabilities:
     tables = [dict(proposed["places"]) for proposed in systems.values()]
     places = sorted({place for table in tables for place in table})
-    return {
-        place: Given(tuple(table.get(place) for table in tables), thresholds) for place in places
-    }
+    return {place: tuple(table.get(place) for table in tables) for place in places}
 
 
 def propose_ends(system: System, model: AnyModel, talk: Talk) -> dict[str, Any]:
-    """Give the threshold of a system and its likely places with their probabilities."""
+    """Return the threshold of a system and its likely places with their probabilities."""
     if isinstance(model, TalkModel):
         answer = model.probabilities_of(talk)
     else:
@@ -198,7 +182,7 @@ def _equal_characters(one: str, other: str) -> int:
 
 
 def _likely(text: str, scored: ScoredPositions, threshold: float) -> list[list[float]]:
-    """List the places that have to be looked at, each with its probability."""
+    """List the places to look at, each with its probability."""
     words = words_of(text)
     likely: dict[int, float] = {}
     for offset, score in zip(scored.positions.tolist(), scored.scores.tolist(), strict=True):
@@ -210,7 +194,7 @@ def _likely(text: str, scored: ScoredPositions, threshold: float) -> list[list[f
 
 @dataclass(slots=True)
 class TalkTask(Task):
-    """The talks of a folder as a label page needs them; subclasses say where drafts come from."""
+    """The talks of a folder for a label page; subclasses make the drafts."""
 
     title = "sat-bench label"
     noun = "talk"
@@ -223,21 +207,29 @@ class TalkTask(Task):
         self.names = tuple(self.files)
 
     @abstractmethod
-    def begin(self, name: str, given: Mapping[int, Given]) -> tuple[set[int], list[int]]:
-        """Choose the ends to begin with, and the places to look at in their order."""
+    def begin(self, name: str, margins: Margins) -> tuple[set[int], list[int]]:
+        """Choose the ends to begin with, and the places to look at, in order."""
 
     def text(self, name: str) -> str:
         return read_label_text(self.files[name]).text
 
     def material(self, name: str, systems: Mapping[str, Any] | None) -> Material:
-        """Cut the text into words, and say what the systems give for each place."""
+        """Cut the text into words, and add the probabilities of the systems for each place."""
         read = read_label_text(self.files[name])
         words = words_of(read.text)
         last = words.places[-1]
-        given = _given(systems or {})
+        given = _probabilities(systems or {})
         given.pop(last, None)
-        ends, places = self.begin(name, given)
-        if systems == {}:  # nobody proposes anything, so every word has to be passed
+        thresholds = [proposed["threshold"] for proposed in (systems or {}).values()]
+        margins = {
+            place: tuple(
+                _margin(p or 0.0, threshold)
+                for p, threshold in zip(probabilities, thresholds, strict=True)
+            )
+            for place, probabilities in given.items()
+        }
+        ends, places = self.begin(name, margins)
+        if systems == {}:  # no system proposes anything, so every word is looked at
             places = list(words.places)
         shown = {
             "title": read.header.get("title") or name,
@@ -245,7 +237,7 @@ class TalkTask(Task):
             "pieces": words.pieces,
             "ids": words.places,
             "systems": list(systems or {}),
-            "given": {place: votes.probabilities for place, votes in given.items()},
+            "given": given,
             "kinds": {
                 place: kind
                 for proposed in (systems or {}).values()
@@ -282,14 +274,14 @@ class TalkTask(Task):
         return replace(annotation, content={"ends": ends}, seen=tuple(seen))
 
     def gold_path(self, name: str) -> Path:
-        """Mend a text in lines where it is; else the gold lies in a folder of its own."""
+        """Return the file itself if it is a text in lines; otherwise a file in the gold folder."""
         file = self.files[name]
         if file.suffix.lower() == ".txt" and read_label_text(file).ends is not None:
             return file
         return self.folder / GOLD_FOLDER / f"{name}.txt"
 
     def gold(self, name: str, content: Mapping[str, Any]) -> str:
-        """Write the lines, and make sure that reading them gives the same text and ends."""
+        """Return the text in lines; refuse a text whose first sentence would be read as header."""
         read = read_label_text(self.files[name])
         header = {"source": self.files[name].name, **read.header}
         ends = sorted({*content["ends"], words_of(read.text).places[-1]})
@@ -303,7 +295,7 @@ class TalkTask(Task):
         return gold
 
     def read_gold(self, name: str) -> Mapping[str, Any] | None:
-        """Read the ends of the gold file; one that says something else of the text is refused."""
+        """Read the ends of the gold file; refuse a file with another text."""
         path = self.gold_path(name)
         if not path.exists():
             ends = read_label_text(self.files[name]).ends  # a text may be gold itself
@@ -329,7 +321,7 @@ class TalkTask(Task):
 
 @dataclass(slots=True)
 class DraftTask(TalkTask):
-    """Drafts by systems: all that any of them proposes, the most doubtful place first."""
+    """Drafts by systems: all ends that any system proposes, the most doubtful place first."""
 
     systems: Sequence[System]
     timeout_s: float
@@ -353,14 +345,14 @@ class DraftTask(TalkTask):
             for system in self.systems
         }
 
-    def begin(self, name: str, given: Mapping[int, Given]) -> tuple[set[int], list[int]]:
-        ends = {place for place, votes in given.items() if any(votes.says)}
-        return ends, sorted(given, key=lambda place: (-given[place].doubt, place))
+    def begin(self, name: str, margins: Margins) -> tuple[set[int], list[int]]:
+        ends = {place for place, of_systems in margins.items() if max(of_systems) > 0}
+        return ends, sorted(margins, key=lambda place: (-_doubt(margins[place]), place))
 
 
 @dataclass(slots=True)
 class AdjudicationTask(TalkTask):
-    """Two annotators instead of systems: what both marked stays, where they differ is asked."""
+    """Two annotators instead of systems: ends that both marked stay, the others are asked about."""
 
     readers: Sequence[Workspace]
 
@@ -382,9 +374,9 @@ class AdjudicationTask(TalkTask):
         ends: list[int] = annotation.content["ends"]
         return ends
 
-    def begin(self, name: str, given: Mapping[int, Given]) -> tuple[set[int], list[int]]:
-        ends = {place for place, votes in given.items() if all(votes.says)}
-        return ends, sorted(given.keys() - ends)
+    def begin(self, name: str, margins: Margins) -> tuple[set[int], list[int]]:
+        ends = {place for place, of_readers in margins.items() if min(of_readers) > 0}
+        return ends, sorted(margins.keys() - ends)
 
 
 @dataclass(slots=True)
@@ -397,7 +389,7 @@ class ReviewTask(TalkTask):
     def draft(self, name: str) -> Mapping[str, Any]:
         return self.drafts[name]
 
-    def begin(self, name: str, given: Mapping[int, Given]) -> tuple[set[int], list[int]]:
+    def begin(self, name: str, margins: Margins) -> tuple[set[int], list[int]]:
         text = self.text(name)
         if self.truth == LINES:
             text, sentences = parse_lines(text)
@@ -409,7 +401,7 @@ class ReviewTask(TalkTask):
 
 
 def _label_files(folder: Path) -> dict[str, Path]:
-    """Find the texts of a folder by name; of a text in two forms there must be one."""
+    """Find the texts of a folder by name; refuse two files of one name."""
     files: dict[str, Path] = {}
     if not folder.is_dir():
         raise CorpusError(f"{folder}: no such folder; label takes a folder of transcripts")
@@ -430,22 +422,17 @@ def _label_files(folder: Path) -> dict[str, Path]:
     return files
 
 
-def label_talks(options: LabelOptions) -> int:
+def label_talks(options: LabelOptions, models: Sequence[str], timeout_s: float) -> int:
     """Serve the page that the options ask for until Ctrl-C."""
     task: TalkTask
-    workspace, round_name = Workspace(options.folder), ""
     if options.adjudicate:
-        first, second = map(check_annotator, options.adjudicate)
-        task = adjudication_task(options.folder, first, second)
-        workspace = Workspace.deciding(options.folder, options.adjudicate)
+        task = adjudication_task(options.folder, *options.adjudicate)
     elif options.review:
         task = review_task(options.folder, options.review)
-        round_name = file_digest(options.review)
     else:
-        task = draft_task(options.folder, options.models, options.timeout_s)
-    if options.annotator:
-        workspace = Workspace(options.folder, check_annotator(options.annotator))
-    return serve(Desk(task, workspace, round_name), open_browser=options.open_browser)
+        task = draft_task(options.folder, models, timeout_s)
+    desk = Desk(task, options.workspace, options.round_name)
+    return serve(desk, open_browser=options.open_browser)
 
 
 def draft_task(folder: Path, models: Sequence[str], timeout_s: float) -> DraftTask:
@@ -485,8 +472,8 @@ def review_task(folder: Path, source: Path) -> ReviewTask:
         raise TruemarkError(f"{source}: has no mistake in a talk of {folder}")
     # A system without probabilities is certain.
     mistakes.sort(
-        key=lambda found: (
-            -1.0 if found.probability is None else -abs(_margin(found.probability, threshold))
+        key=lambda finding: (
+            -1.0 if finding.probability is None else -abs(_margin(finding.probability, threshold))
         )
     )
     texts = {unit.id: unit.text for unit in run.units}
@@ -517,7 +504,7 @@ def review_task(folder: Path, source: Path) -> ReviewTask:
 
 
 def _place_of(finding: Finding, whole: str | None, text: str, source: Path) -> int:
-    """Find the place of a mistake, counted in letters, so that it holds for lines too."""
+    """Return the place of a mistake, which is the same in a text in lines."""
     assert finding.at is not None
     if whole is not None and whole.split() != text.split():
         raise TruemarkError(f"{source}: {finding.unit} has changed since; measure it again")

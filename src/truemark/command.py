@@ -120,6 +120,14 @@ def whole_number(wanted: str, least: int, most: float = math.inf) -> Callable[[s
     return parse
 
 
+def parse_annotators(text: str) -> tuple[str, str]:
+    """Read the names of two annotators, as `label` takes them: `anna,ben`."""
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    if len(names) != 2 or names[0] == names[1]:
+        raise argparse.ArgumentTypeError("expected two annotators, such as anna,ben")
+    return names[0], names[1]
+
+
 parse_share = number("a number from 0 to 1", lambda value: 0 <= value <= 1)
 parse_seconds = number(
     f"a number of seconds above 0, at most {LONGEST_WAIT_S}",

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.labelling.conftest import opened
 
 from sat_bench.agreement import agreement
-from sat_bench.cli import main, parse_label_options
+from sat_bench.cli import main, parse_label_flags
 from sat_bench.defaults import BUNDLED_CORPUS
 from sat_bench.labelling import draft_task, format_lines, read_label_text, review_task, words_of
 from truemark.errors import TruemarkError
@@ -125,7 +125,7 @@ def test_two_forms_of_one_talk_are_refused(
 )
 def test_flags_that_contradict_each_other(arguments: list[str]) -> None:
     with pytest.raises(SystemExit):
-        parse_label_options(arguments)
+        parse_label_flags(arguments)
 
 
 # ---- mistakes of a run --------------------------------------------------------------------------

@@ -40,7 +40,7 @@ _STEPS = (0.2, 0.15, 0.1, 0.08, 0.06, 0.05, 0.04, 0.03, 0.02, 0.015, 0.01, 0.005
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """What the page shows of a text, where its annotation begins, and the places to look at.
+    """What the page shows of a text, the content to begin with, and the places to look at.
 
     The most doubtful place comes first.
     """
@@ -52,11 +52,11 @@ class Material:
 
 @dataclass(slots=True)
 class Task(ABC):
-    """What is labelled, and what becomes of it.
+    """What is labelled, and what is written as gold.
 
-    `noun` is what one of the texts is called, such as talk; its plural has an s. `assets` is the
-    folder of the page's own `label.js` and `label.css`. `walk` are places to look at across all
-    texts, in order, as numbers of texts and places in them.
+    `noun` is the word for one of the texts, such as talk; its plural adds an s. `assets` is the
+    folder of the task's `label.js` and `label.css`. `walk` are places to look at across all texts,
+    in order, as numbers of texts and places in them.
     """
 
     title: ClassVar[str]
@@ -66,13 +66,13 @@ class Task(ABC):
     folder: Path
     names: Sequence[str]
     walk: Sequence[tuple[int, Place]] = field(default=(), kw_only=True)
-    _opened: ExitStack = field(default_factory=ExitStack, init=False)  # what drafts are made with
+    _opened: ExitStack = field(default_factory=ExitStack, init=False)  # models that make drafts
 
     @property
     def made_by(self) -> str:
-        """What a draft depends on; a stored one that was made by another is made again.
+        """What a draft depends on; a stored draft that depends on something else is made again.
 
-        Nothing where a draft need not be stored.
+        Empty if drafts need not be stored.
         """
         return ""
 
@@ -81,7 +81,7 @@ class Task(ABC):
 
     @abstractmethod
     def draft(self, name: str) -> Mapping[str, Any]:
-        """Say what each system proposes; takes its time."""
+        """Return what each system proposes; may take minutes."""
 
     @abstractmethod
     def material(self, name: str, systems: Mapping[str, Any] | None) -> Material:
@@ -96,7 +96,7 @@ class Task(ABC):
         """Keep the parts of an annotation that are still valid for a changed text."""
 
     def renew(self, annotation: Annotation, material: Material) -> Mapping[str, Any]:
-        """Take a new draft into the content of an annotation."""
+        """Return the content of an annotation, updated by a new draft."""
         return annotation.content
 
     @abstractmethod
@@ -104,7 +104,7 @@ class Task(ABC):
 
     @abstractmethod
     def gold(self, name: str, content: Mapping[str, Any]) -> str:
-        """Write the gold file; a `TruemarkError` says why it cannot be written yet."""
+        """Return the text of the gold file; raise a `TruemarkError` if it cannot be written yet."""
 
     @abstractmethod
     def read_gold(self, name: str) -> Mapping[str, Any] | None:
@@ -124,7 +124,7 @@ class Task(ABC):
 class Change:
     """What a page sends at every change; `count` numbers the changes of one session.
 
-    `stamp` is what the page knows the files by; `seen` are the places looked at since.
+    `stamp` identifies the files that the page knows; `seen` are the places looked at since.
     """
 
     session: str
@@ -138,7 +138,7 @@ class Change:
 class ConflictError(Exception):
     """A file was changed on disk in the meantime; `state` is what is there now.
 
-    With `text_changed` it is the text itself, so what a page holds of the old one does not fit.
+    With `text_changed` the text itself has changed, so the content that a page has does not fit.
     """
 
     def __init__(self, state: Mapping[str, object], text_changed: bool) -> None:
@@ -149,7 +149,7 @@ class ConflictError(Exception):
 class Desk:
     """The texts of a task and the annotations of one annotator.
 
-    `round_name` sets apart what was looked at for a special reason, such as a run's mistakes.
+    `round_name` keeps places apart that were looked at in a review of a run's mistakes.
     """
 
     def __init__(self, task: Task, workspace: Workspace, round_name: str = "") -> None:
@@ -157,22 +157,22 @@ class Desk:
         self.workspace = workspace
         self._round = round_name
         self._lock = Lock()
-        # Of the last change of each text: its session, its number, the stamp of what was written.
+        # The last change of each text: its session, its number, the stamp of what was written.
         self._saved: dict[int, tuple[str | None, int, str]] = {}
         self._drafts: dict[int, Future[Mapping[str, Any]]] = {}
         self._materials: dict[int, tuple[str, Material]] = {}
         self._renewed: set[int] = set()
-        # Drafts to make: of which text, and whether a stored one will not do.
+        # Drafts to make: their text, and whether a stored draft must not be used.
         self._wanted: SimpleQueue[tuple[Future[Mapping[str, Any]], str, bool] | None]
         self._wanted = SimpleQueue()
-        # A daemon: a draft that takes minutes does not hold up the end of the command.
+        # A daemon, so that a draft that takes minutes does not delay the end of the command.
         self._maker = Thread(target=self._make_drafts, name="draft", daemon=True)
         self._maker.start()
         self._left = {name: self._stored_left(name) for name in task.names}
 
     def close(self) -> None:
         for draft in self._drafts.values():
-            with suppress(InvalidStateError):  # it is made
+            with suppress(InvalidStateError):  # already made
                 draft.set_exception(TruemarkError("the page is closed"))
         self._wanted.put(None)
         self._maker.join(_CLOSE_S)
@@ -194,13 +194,13 @@ class Desk:
         }
 
     def progress(self) -> dict[str, object]:
-        """Say how much is done and what that buys."""
+        """Say how much is done and which differences that can show."""
         done = [name for name in self.task.names if self._left[name] == 0]
         noun = self.task.noun
-        said = f"{len(done)} of {len(self.task.names)} {noun}s"
+        share = f"{len(done)} of {len(self.task.names)} {noun}s"
         rows = self._counted(done)
         worth = worth_of(rows) if rows else ""
-        return {"said": f"{said}: {worth}" if worth else f"{said} done"}
+        return {"said": f"{share}: {worth}" if worth else f"{share} done"}
 
     def _counted(self, names: Iterable[str]) -> dict[str, list[Counts]]:
         """Score each system on the texts that are done and whose drafts are stored."""
@@ -233,14 +233,14 @@ class Desk:
         return open_texts[0] if open_texts else latest
 
     def _stored_left(self, name: str) -> int | None:
-        """How many places are left; None where the text was never opened."""
+        """Return how many places are left; None if the text was never opened."""
         try:
             annotation = self.workspace.read(name)
             if annotation is not None:
                 return annotation.left
             return 0 if self._mends_gold(name) and not self._round else None
         except TruemarkError:
-            return None  # said when the text is opened
+            return None  # reported when the text is opened
 
     # ---- drafts --------------------------------------------------------------------------------
 
@@ -259,7 +259,7 @@ class Desk:
         return self._drafts[number]
 
     def draft_again(self, number: int) -> None:
-        """Make another draft of a text, under what its annotation says by now."""
+        """Make another draft of a text, with the settings of its present annotation."""
         with self._lock:
             self._want_draft(number, again=True)
             self._materials.pop(number, None)
@@ -295,7 +295,7 @@ class Desk:
     # ---- opening -------------------------------------------------------------------------------
 
     def open(self, number: int) -> dict[str, object]:
-        """Return everything the page needs of a text; at first perhaps without its draft."""
+        """Return what the page needs to show a text, without the draft until that is made."""
         name = self.task.names[number]
         draft = self._drafted(number)
         if not draft.done():
@@ -310,7 +310,7 @@ class Desk:
             return self._state(number, f"There is no draft: {failure}" if failure else "")
 
     def _material(self, number: int) -> Material:
-        """Prepare a text, once for as long as it does not change."""
+        """Prepare a text, once while it does not change."""
         name = self.task.names[number]
         text = self.task.text(name)
         known = self._materials.get(number)
@@ -350,7 +350,7 @@ class Desk:
         }
 
     def _annotation(self, name: str) -> Annotation | None:
-        """Read the annotation; if the text has changed, the parts that are still valid."""
+        """Read the annotation; if the text has changed, keep the parts that are still valid."""
         annotation, text = self.workspace.read(name), self.task.text(name)
         if annotation is None or annotation.text == text:
             return annotation
@@ -359,7 +359,7 @@ class Desk:
     def _other_gold(
         self, name: str, annotation: Annotation | None, content: Mapping[str, Any]
     ) -> Mapping[str, Any] | None:
-        """Read the gold file where somebody else has written it."""
+        """Return the gold if somebody else has changed its file."""
         path = self.task.gold_path(name)
         if not self.workspace.makes_gold or not path.exists():
             return None
@@ -379,7 +379,7 @@ class Desk:
     # ---- saving --------------------------------------------------------------------------------
 
     def save(self, number: int, change: Change) -> dict[str, object]:
-        """Write a change to disk; raises `ConflictError` if the file has changed since."""
+        """Write a change to disk; raise `ConflictError` if the file has changed since."""
         name = self.task.names[number]
         with self._lock:
             opened = self._materials.get(number, ("",))[0]
@@ -406,7 +406,7 @@ class Desk:
         before: Annotation | None,
         material: Material,
     ) -> str:
-        """Write annotation and gold, and say what still keeps the gold from being written."""
+        """Write annotation and gold; return what still prevents the gold from being written."""
         mark = f"{self._round}:" if self._round else ""
         new = tuple(f"{mark}{place}" if mark else place for place in change.seen)
         seen = tuple(dict.fromkeys((*(before.seen if before else ()), *new)))
@@ -419,20 +419,20 @@ class Desk:
                 gold = self.task.gold(name, content)
             except TruemarkError as error:
                 problem = str(error)
-        found = file_digest(path) if self.workspace.makes_gold else ""
-        known = (found,) if gold is None else (found, content_digest(gold))
+        on_disk = file_digest(path) if self.workspace.makes_gold else ""
+        known = (on_disk,) if gold is None else (on_disk, content_digest(gold))
         text = self.task.text(name)
         if before is not None and before.text != text:
             self.workspace.keep_earlier(name)
         self.workspace.write(name, Annotation(text, content, seen, left, change.at, known))
         # A kill in between is no conflict: the digests of both gold files are in the annotation.
-        if gold is not None and content_digest(gold) != found:
+        if gold is not None and content_digest(gold) != on_disk:
             self.workspace.write_file(path, gold)
         self._left[name] = left
         return problem
 
     def _mends_gold(self, name: str) -> bool:
-        """Whether a gold file is worked on: it is done already, and follows every change."""
+        """Whether an existing gold file is corrected: it counts as done and follows each change."""
         return self.workspace.annotator == GOLD and self.task.gold_path(name).exists()
 
     def _stamp(self, name: str) -> str:
@@ -442,10 +442,10 @@ class Desk:
 
 
 def worth_of(rows: Mapping[str, Sequence[Counts]]) -> str:
-    """Say which differences between systems so many texts can show, and how many a finer one needs.
+    """Say which differences between systems these texts can show, and how many a finer one needs.
 
-    The spread is that of the pair of systems that vary most; a single system stands for two of
-    its kind that vary independently.
+    The pair of systems that varies most counts; a single system is paired with itself, its texts
+    shuffled, as if two such systems varied independently.
     """
     tables = [
         np.array([(row.tp, row.fp, row.fn) for row in counts], dtype=np.int64)
@@ -457,16 +457,16 @@ def worth_of(rows: Mapping[str, Sequence[Counts]]) -> str:
         pairs = [(tables[0], shuffled)]
     power, first, second = max(
         ((power_of(*pair, _F1), *pair) for pair in pairs),
-        key=lambda told: told[0].smallest_difference if told[0] else math.inf,
+        key=lambda row: row[0].smallest_difference if row[0] else math.inf,
     )
     if power is None:
         return ""
     seen = math.ceil(power.smallest_difference * 100) / 100
     for finer in (step for step in _STEPS if step < seen - 0.001):
-        told = power_of(first, second, _F1, finer)
-        if told is None:
+        for_finer = power_of(first, second, _F1, finer)
+        if for_finer is None:
             break
-        more = told.clusters_needed - told.clusters
+        more = for_finer.clusters_needed - for_finer.clusters
         if more > 0:
             return f"differences of {seen:g} or more can be seen; {more} more for {finer:g}"
         seen = finer  # the smallest difference is rounded up, so a finer one may be seen too

@@ -1,4 +1,4 @@
-"""What a review of the truth goes through: mistakes of a run, or those marked on a report page."""
+"""Load the mistakes for a review of the truth: those of a run, or those marked on its page."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MARKS_FORMAT = "truemark.marks/1"
 
 @dataclass(frozen=True, slots=True)
 class Marks:
-    """What a report page exports: mistakes, whose places count in the text of their unit."""
+    """The export of a report page: mistakes, with places counted in the text of their unit."""
 
     marks: tuple[Finding, ...]
     signature: Mapping[str, str] = field(default_factory=dict)

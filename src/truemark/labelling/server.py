@@ -1,8 +1,8 @@
 """The local server of a label page: this machine only, one random address, bounded requests.
 
-Whoever does not know the token in the address gets nothing. A page of another origin that does
-know it is refused by `Host`, `Origin` and `Sec-Fetch-Site`; a name that another site lets point
-here has another `Host`.
+A request without the token in its address is refused. So is a page of another origin that knows
+the token, by `Host`, `Origin` and `Sec-Fetch-Site`; a name that another site points at this machine
+has another `Host`.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _HEADERS = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
 }
-Answer = Callable[["Request"], Awaitable["Response"]]
+Handler = Callable[["Request"], Awaitable["Response"]]
 
 
 def serve(desk: Desk, *, open_browser: bool = True) -> int:
@@ -89,8 +89,8 @@ def label_app(desk: Desk, port: int, token: str) -> Starlette:
 
     hosts = {f"{HOST}:{port}", f"localhost:{port}"}
     task = desk.task
-    own = {"label.js": "text/javascript", "label.css": "text/css"}
-    assets = _SHARED | {name: (task.assets / name, kind) for name, kind in own.items()}
+    of_task = {"label.js": "text/javascript", "label.css": "text/css"}
+    assets = _SHARED | {name: (task.assets / name, kind) for name, kind in of_task.items()}
 
     def json_response(value: object, status: int = 200) -> Response:
         return Response(to_json(value), status, media_type="application/json")
@@ -98,16 +98,16 @@ def label_app(desk: Desk, port: int, token: str) -> Starlette:
     def refusal(status: int, reason: str) -> Response:
         return json_response({"error": reason}, status)
 
-    def answers(work: Answer) -> Answer:
-        """Check where a request comes from, and add the headers that every answer has."""
+    def guarded(work: Handler) -> Handler:
+        """Check where a request comes from, and add headers to the answer."""
 
         async def answer(request: Request) -> Response:
             reason = _refused(request, hosts, token)
-            response = refusal(403, reason) if reason else await told(request)
+            response = refusal(403, reason) if reason else await respond(request)
             response.headers.update(_HEADERS)
             return response
 
-        async def told(request: Request) -> Response:
+        async def respond(request: Request) -> Response:
             if request.path_params.get("number", 0) >= len(task.names):
                 return refusal(404, "no such text")
             try:
@@ -152,7 +152,7 @@ def label_app(desk: Desk, port: int, token: str) -> Starlette:
         number = request.path_params["number"]
         return json_response(await run_in_threadpool(desk.save, number, change))
 
-    routes: list[tuple[str, Answer, str]] = [
+    routes: list[tuple[str, Handler, str]] = [
         ("", page, "GET"),
         ("files/{name}", asset, "GET"),
         ("overview", overview, "GET"),
@@ -166,15 +166,15 @@ def label_app(desk: Desk, port: int, token: str) -> Starlette:
         return refusal(404, "nothing here")
 
     known = [
-        Route(f"/{{token}}/{path}", answers(work), methods=[method])
+        Route(f"/{{token}}/{path}", guarded(work), methods=[method])
         for path, work, method in routes
     ]
-    anything = Route("/{token:path}", answers(nothing), methods=["GET", "POST", "PUT", "DELETE"])
+    anything = Route("/{token:path}", guarded(nothing), methods=["GET", "POST", "PUT", "DELETE"])
     return Starlette(routes=[*known, anything])
 
 
 def _refused(request: Request, hosts: set[str], token: str) -> str:
-    """Say why a request is not answered; nothing where it is."""
+    """Say why a request is refused; empty if it is not."""
     headers: Any = request.headers
     host = headers.get("host", "")
     if host not in hosts:
@@ -193,7 +193,7 @@ def _refused(request: Request, hosts: set[str], token: str) -> str:
 
 
 async def _bounded_body(request: Request) -> bytes | None:
-    """Read the body; None where it is too large."""
+    """Read the body; None if it is too large."""
     body = bytearray()
     async for piece in request.stream():
         body += piece

@@ -1,9 +1,9 @@
 """Where annotations are kept: a file for each annotator and text below `FOLDER/.annotations`.
 
-    FOLDER/.annotations/anna/talk.json    what Anna says of `talk`
-    FOLDER/.annotations/.gold/talk.json   the work that becomes the gold file of `talk`
-    FOLDER/.annotations/.anna,ben/talk.json   what was decided between these two, which does too
-    FOLDER/.annotations/.drafts/talk.json what the systems proposed for it
+    FOLDER/.annotations/anna/talk.json        Anna's annotation of `talk`
+    FOLDER/.annotations/.gold/talk.json       the annotation that becomes the gold file of `talk`
+    FOLDER/.annotations/.anna,ben/talk.json   decisions between these two, which become it as well
+    FOLDER/.annotations/.drafts/talk.json     the proposals of systems for `talk`
 
 Every write replaces a file whole, and nothing outside of FOLDER is ever written.
 """
@@ -24,7 +24,7 @@ from truemark.jsontext import read_json, to_json, without_defaults
 
 FORMAT = "truemark.annotation/1"
 FOLDER = ".annotations"
-GOLD = ".gold"  # whose work is the gold; no annotator's name begins with a full stop
+GOLD = ".gold"  # the annotator of the gold; other names do not begin with a full stop
 DRAFTS = ".drafts"
 EARLIER = ".earlier.json"
 _NAME = re.compile(r"\w[\w .-]{0,59}")
@@ -33,11 +33,11 @@ Place = int | str
 
 @dataclass(frozen=True, slots=True)
 class Annotation:
-    """What one annotator says of one text.
+    """The annotation of one text by one annotator.
 
     `content` is what the page edits, `seen` which places were looked at, `left` how many are
-    still to be looked at, and `at` where the annotator was. `gold` has the digests under which
-    the gold file may be found: before the last write and after it.
+    still to be looked at, and `at` where the annotator was. `gold` has the digests that the gold
+    file may have: before the last write and after it.
     """
 
     text: str
@@ -55,7 +55,7 @@ class Annotation:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """What each system proposed for a text; `made_by` says what the proposals depend on."""
+    """The proposals of each system for a text; `made_by` identifies what they depend on."""
 
     text: str
     made_by: str
@@ -63,7 +63,7 @@ class Draft:
 
 
 def check_annotator(name: str) -> str:
-    """Return the name if files can be kept under it."""
+    """Return the name if it can be the name of a folder."""
     if not _NAME.fullmatch(name):
         raise TruemarkError(
             f"{name!r} cannot name an annotator: expected up to 60 letters, digits, spaces, "
@@ -81,7 +81,7 @@ class Workspace:
 
     @classmethod
     def deciding(cls, folder: Path, readers: Iterable[str]) -> Workspace:
-        """Keep what is decided between two annotators apart from other work on the gold."""
+        """Make the workspace of decisions between annotators, apart from other work on the gold."""
         return cls(folder, f".{','.join(sorted(readers))}")
 
     @property
@@ -101,7 +101,7 @@ class Workspace:
         self.write_file(path, to_json({"format": FORMAT} | _fields(annotation)) + "\n")
 
     def keep_earlier(self, name: str) -> None:
-        """Copy the annotation of an earlier text, so that starting afresh loses nothing."""
+        """Copy the annotation of an earlier text, so that starting again loses nothing."""
         path = self.annotation_path(name)
         self.write_file(path.with_name(path.stem + EARLIER), read_bytes(path))
 
@@ -110,17 +110,48 @@ class Workspace:
         try:
             return read_json(Draft, read_bytes(path), str(path)) if path.exists() else None
         except TruemarkError:
-            return None  # it is made again
+            return None  # a broken draft is made again
 
     def write_draft(self, name: str, draft: Draft) -> None:
         path = self.folder / FOLDER / DRAFTS / f"{name}.json"
         self.write_file(path, to_json(_fields(draft)) + "\n")
 
     def write_file(self, path: Path, content: str | bytes) -> None:
-        """Write a file of the folder whole; one that a link leads out of the folder is refused."""
+        """Write a file of the folder atomically; refuse one that a link leads out of the folder."""
         if not path.resolve().is_relative_to(self.folder.resolve()):
             raise TruemarkError(f"{path}: points outside {self.folder}; nothing is written there")
         write_atomically(path, content)
+
+
+@dataclass(frozen=True, slots=True)
+class LabelOptions:
+    """Which texts to label, and how: at most one of `annotator`, `adjudicate` and `review`.
+
+    They keep the work of an annotator apart, decide between two annotators, or review the mistakes
+    of a run; without them, the gold is made.
+    """
+
+    folder: Path
+    annotator: str = ""
+    adjudicate: tuple[str, str] | None = None
+    review: Path | None = None
+    open_browser: bool = True
+
+    def __post_init__(self) -> None:
+        for name in (self.annotator, *(self.adjudicate or ())):
+            if name:
+                check_annotator(name)
+
+    @property
+    def workspace(self) -> Workspace:
+        if self.adjudicate:
+            return Workspace.deciding(self.folder, self.adjudicate)
+        return Workspace(self.folder, self.annotator or GOLD)
+
+    @property
+    def round_name(self) -> str:
+        """The name of the round in which a run's mistakes are reviewed; empty without a review."""
+        return file_digest(self.review) if self.review else ""
 
 
 def _fields(value: Annotation | Draft) -> dict[str, object]:
@@ -149,7 +180,6 @@ def is_annotation(path: Path) -> bool:
 
 
 def read_annotation(path: Path) -> Annotation:
-    """Read one annotation file."""
     annotation = read_json(Annotation, read_bytes(path), str(path))
     if annotation.format != FORMAT:
         raise TruemarkError(f"{path}: format is {annotation.format!r}, expected {FORMAT!r}")
@@ -157,18 +187,18 @@ def read_annotation(path: Path) -> Annotation:
 
 
 def read_annotations(folder: Path, *, done_only: bool = False) -> dict[str, Annotation]:
-    """Read the annotations below a folder, by text; those not done are refused, or left out."""
-    found = {}
+    """Read the annotations below a folder, by text; refuse those not done, or leave them out."""
+    annotations = {}
     for file in sorted(folder.rglob("*.json")):
         below = file.relative_to(folder)
         if FOLDER in below.parts or file.name.endswith(EARLIER) or not is_annotation(file):
             continue
         annotation = read_annotation(file)
         if annotation.done:
-            found[below.with_suffix("").as_posix()] = annotation
+            annotations[below.with_suffix("").as_posix()] = annotation
         elif not done_only:
             raise TruemarkError(f"{file}: {annotation.left} places were not looked at yet")
-    return found
+    return annotations
 
 
 def file_digest(path: Path) -> str:
