@@ -22,7 +22,7 @@ from benchmarks.timing import undisturbed
 from sat_bench.corpus.loading import Corpus, load_corpus
 from sat_bench.defaults import BUNDLED_CORPUS, DEFAULT_GRID, DEFAULT_THRESHOLD
 from sat_bench.measure import measure
-from sat_bench.models.protocol import AnyModel
+from sat_bench.models.stored import AnyModel
 from sat_bench.models.systems import ModelFiles, find_model
 from sat_bench.running.inference import Inference
 from truemark.counts import EQUAL_WEIGHTS

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Literal, get_args
 
 if TYPE_CHECKING:
@@ -52,7 +51,6 @@ DEFAULT_THRESHOLD = 0.025
 DEFAULT_TOLERANCE = 3  # characters
 DEFAULT_WEIGHT = 1.0  # of precision and of recall
 DEFAULT_GRID = (0.01, 0.20, 0.01)  # first threshold, end, step
-DEFAULTS = SimpleNamespace(tolerance=DEFAULT_TOLERANCE)  # labelling reads its tolerance here
 MOST_LOCAL_WORKERS = 256
 
 STANDARD_INPUT = "-"

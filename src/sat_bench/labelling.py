@@ -20,7 +20,7 @@ from sat_bench.corpus.subtitles import spoken_text
 from sat_bench.corpus.talks import CorpusError, Talk, find_sentences
 from sat_bench.corpus.transcripts import is_in_lines, parse_lines, split_header
 from sat_bench.defaults import (
-    DEFAULTS,
+    DEFAULT_TOLERANCE,
     GOLD_FOLDER,
     HEADER_NAMES,
     LINES,
@@ -29,7 +29,7 @@ from sat_bench.defaults import (
     Truth,
 )
 from sat_bench.models.boundaries import scored_positions
-from sat_bench.models.protocol import AnyModel, TalkModel
+from sat_bench.models.stored import AnyModel, StoredPredictions
 from sat_bench.models.systems import System, find_system
 from sat_bench.record import default_threshold, identity_of
 from sat_bench.running.inference import Inference
@@ -166,7 +166,7 @@ def _probabilities(systems: Mapping[str, Any]) -> Probabilities:
 
 def propose_ends(system: System, model: AnyModel, talk: Talk) -> dict[str, Any]:
     """Return the threshold of a system and its likely places with their probabilities."""
-    if isinstance(model, TalkModel):
+    if isinstance(model, StoredPredictions):
         answer = model.probabilities_of(talk)
     else:
         [answer] = model.probabilities_many([talk.text])
@@ -314,7 +314,7 @@ class TalkTask(Task):
         for system, proposed in systems.items():
             threshold = proposed["threshold"]
             places = {place for place, p in proposed["places"] if p > threshold} | {last}
-            matched = len(match_positions(sorted(places), ends, DEFAULTS.tolerance))
+            matched = len(match_positions(sorted(places), ends, DEFAULT_TOLERANCE))
             counted[system] = Counts(matched, len(places) - matched, len(ends) - matched)
         return counted
 

@@ -33,8 +33,8 @@ from sat_bench.formats import show_as
 from sat_bench.models.answers import TextSystem
 from sat_bench.models.boundaries import scored_positions
 from sat_bench.models.cards import foreign_talks
-from sat_bench.models.protocol import NO_LOSS, AnyModel, Probabilities, TalkModel
-from sat_bench.models.stored import StoredPredictions
+from sat_bench.models.protocol import NO_LOSS, Probabilities
+from sat_bench.models.stored import AnyModel, StoredPredictions
 from sat_bench.models.systems import ModelFiles, System, find_system, is_bundled, languages_of
 from sat_bench.record import (
     EMPTY_RATIO,
@@ -230,7 +230,7 @@ def measure(
         )
         if answer.loss != NO_LOSS:
             loss += answer.loss
-    seconds = None if isinstance(model, TalkModel) else watch.seconds
+    seconds = None if isinstance(model, StoredPredictions) else watch.seconds
     return Measurement(tuple(measured), loss, seconds, watch.characters)
 
 
@@ -363,6 +363,6 @@ class Stopwatch:
 
 
 def _answers(model: AnyModel, talks: Iterable[Talk]) -> Iterator[tuple[Talk, Probabilities]]:
-    if isinstance(model, TalkModel):
+    if isinstance(model, StoredPredictions):
         return ((talk, model.probabilities_of(talk)) for talk in talks)
     return tagged_answers(model, ((talk.text, talk) for talk in talks))

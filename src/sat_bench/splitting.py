@@ -7,7 +7,8 @@ from math import isfinite
 
 from sat_bench.defaults import SplitOptions
 from sat_bench.models.boundaries import last_probability, scored_positions, sentence_ends, sentences
-from sat_bench.models.protocol import ModelError, Probabilities, TalkModel
+from sat_bench.models.protocol import ModelError, Probabilities
+from sat_bench.models.stored import StoredPredictions
 from sat_bench.models.systems import find_system
 from sat_bench.record import default_threshold
 from sat_bench.running.inference import Inference
@@ -23,7 +24,7 @@ def tell_sentences(options: SplitOptions) -> int:
     text = _text(options)
     system = find_system(options.model, options.tokenizer, timeout_s=options.timeout_s)
     with Inference(timeout_s=options.timeout_s).opened(system) as model:
-        if isinstance(model, TalkModel):
+        if isinstance(model, StoredPredictions):
             raise ModelError(
                 f"{system.name}: has answers for talks only and cannot split other texts"
             )

@@ -13,8 +13,9 @@ from sat_bench.corpus.conditions import under_condition
 from sat_bench.corpus.talks import Talk, find_sentences
 from sat_bench.defaults import Condition
 from sat_bench.measure import measure_system
-from sat_bench.models.protocol import AnyModel, BoundaryModel
+from sat_bench.models.protocol import BoundaryModel
 from sat_bench.models.quantising import quantized
+from sat_bench.models.stored import AnyModel
 from sat_bench.models.systems import ModelFiles, System, find_model
 from sat_bench.record import MeasuredTalk
 from sat_bench.running.cache import ProbabilityCache

@@ -10,7 +10,6 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from sat_bench.corpus.talks import Talk
 from truemark.errors import TruemarkError
 
 IntArray = NDArray[np.int32]
@@ -108,14 +107,3 @@ class BoundaryModel(Protocol):
 
     def probabilities_many(self, texts: Iterable[str]) -> Iterator[Probabilities]:
         """Yield the probabilities of each text, in order."""
-
-
-@runtime_checkable
-class TalkModel(Protocol):
-    """A model that needs the talk, not only its text, such as stored predictions."""
-
-    def probabilities_of(self, talk: Talk) -> Probabilities:
-        """Return the probabilities of the talk's text."""
-
-
-AnyModel = BoundaryModel | TalkModel

@@ -11,7 +11,7 @@ from pathlib import Path
 from sat_bench.corpus.talks import Talk
 from sat_bench.defaults import WRITTEN
 from sat_bench.models.answers import LEAST_KEPT, printed_answer, read_answer
-from sat_bench.models.protocol import ModelError, Probabilities
+from sat_bench.models.protocol import BoundaryModel, ModelError, Probabilities
 from truemark.errors import TruemarkError
 from truemark.files import checksum, expanded, read_text
 from truemark.jsontext import shown
@@ -72,6 +72,9 @@ class StoredPredictions:
             return read_answer(talk.text, answer, LEAST_KEPT)
         except TruemarkError as error:
             raise ModelError(f"{self.name}: {file.name}: {error}") from error
+
+
+AnyModel = BoundaryModel | StoredPredictions
 
 
 def stored_system(name: str) -> StoredPredictions:

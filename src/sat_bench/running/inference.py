@@ -22,9 +22,9 @@ from sat_bench.defaults import (
 )
 from sat_bench.models.answers import TextSystem
 from sat_bench.models.cards import Reach
-from sat_bench.models.protocol import AnyModel, BoundaryModel, Probabilities
+from sat_bench.models.protocol import BoundaryModel, Probabilities
 from sat_bench.models.segmenter import open_segmenter
-from sat_bench.models.stored import StoredPredictions
+from sat_bench.models.stored import AnyModel, StoredPredictions
 from sat_bench.models.systems import ModelFiles, System
 from sat_bench.running.cache import ProbabilityCache
 from sat_bench.running.cluster import Cluster
