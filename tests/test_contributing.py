@@ -59,7 +59,10 @@ INSIDE = ("cal_ai.extractors.", *(f"cal_ai.transcripts.{form}" for form in FORMS
 ARGUMENTS = {
     "sat-bench -sweep": ("sat_bench.cli", "-sweep"),
     "cal_ai benchmark": ("cal_ai.cli", "benchmark", "samples", "--no-summary", *READER),
-    "cal_ai FILE": ("cal_ai.cli", "samples/talk.txt", "--calendar", "ics:calendar.ics", *READER),
+    "cal_ai FILE": (
+        *("cal_ai.cli", "samples/talk.txt", "--calendar", "ics:calendar.ics"),
+        *("--apply", "medium", *READER),
+    ),
     "truemark compare": ("truemark.cli", "compare", "first.run.json", "second.run.json"),
 }
 MOST_CALLED = {

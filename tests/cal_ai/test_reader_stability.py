@@ -26,17 +26,17 @@ def with_events(request: Request, *titles: str, at: datetime) -> Request:
     return replace(request, context=tuple(context))
 
 
-@pytest.mark.parametrize("day", range(7))
-def test_the_first_lunch_of_the_guide_is_certain_at_any_time(day: int) -> None:
-    for minutes in (0, 547, 1126):
-        now = datetime(2026, 3, 2 + day) + timedelta(minutes=minutes)
-        [event] = read_events(replace(LUNCH, now=now))
-        assert (event.action, event.title, event.confidence) == (
-            "create",
-            "Lunch with Tomas",
-            "high",
-        )
-        assert event.start_time in (THURSDAY, THURSDAY + timedelta(days=7))
+def test_a_plain_lunch_is_read_alike_at_any_time() -> None:
+    answers = set()
+    for day in range(7):
+        for minutes in (0, 547, 1126):
+            now = datetime(2026, 3, 2 + day) + timedelta(minutes=minutes)
+            [event] = read_events(replace(LUNCH, now=now))
+            assert event.start_time in (THURSDAY, THURSDAY + timedelta(days=7))
+            answers.add((event.action, event.title, event.confidence))
+    [(action, title, _)] = answers
+    assert action == "create"
+    assert "Lunch" in title
 
 
 @pytest.mark.parametrize("title", ["Team meeting", "Dentist"])

@@ -3,7 +3,7 @@
 from cal_ai.extractors.reader.decide import Levels, Thresholds
 
 THRESHOLDS = Thresholds(
-    create=Levels(found=0.7, medium=0.701, high=0.961),
-    update=Levels(found=0.4, medium=0.401, high=0.754),
-    delete=Levels(found=0.8, medium=0.824, high=0.824),
+    create=Levels(found=0.7, medium=0.702, high=0.962),
+    update=Levels(found=0.4, medium=0.406, high=0.769),
+    delete=Levels(found=0.8, medium=0.818, high=0.818),
 )
