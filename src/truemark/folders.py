@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from truemark.records import Run, load_run, load_runs
 from truemark.timeline import read_timeline
 
 _Paths = Sequence[str | os.PathLike[str]]
+_RUN_ID = re.compile("[0-9a-f]{8}")
 
 
 def comparable_groups(paths: _Paths) -> list[list[Run]]:
@@ -56,13 +58,28 @@ def pairs_to_check(
 
 
 def newest_runs(path: str | os.PathLike[str]) -> dict[str, Run]:
-    """Return the newest run of a folder on each kind of data, or the run of a record."""
-    runs = all_runs(path) if Path(path).is_dir() else [load_run(path)]
+    """Return the newest run of a folder on each kind of data, or the run of a record or an id."""
+    is_record = Path(path).is_file() or not _names_run(path)
+    runs = [load_run(path)] if is_record and not Path(path).is_dir() else all_runs(path)
     return {run.data_id: run for run in runs}
 
 
 def all_runs(path: str | os.PathLike[str]) -> list[Run]:
-    """Return the runs of a folder, oldest first, or those of a record."""
+    """Return the runs of a folder, oldest first, those of a record, or that of FOLDER/ID."""
     if Path(path).is_dir():
         return [run for _, run in read_timeline(path).runs]
-    return list(load_runs(path))
+    if Path(path).is_file() or not _names_run(path):
+        return list(load_runs(path))
+    folder, name = Path(path).parent, Path(path).name
+    runs = [run for _, run in read_timeline(folder).runs if run.id == name]
+    if not runs:
+        raise TruemarkError(
+            f"{path}: no such record, and no run below {folder} has this id:"
+            f" truemark history {folder} lists them"
+        )
+    return runs
+
+
+def _names_run(path: str | os.PathLike[str]) -> bool:
+    """Decide whether a path ends with the id that tables and pages show of a run."""
+    return _RUN_ID.fullmatch(Path(path).name) is not None

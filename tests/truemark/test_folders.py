@@ -9,7 +9,7 @@ import pytest
 from tests.truemark.runs_for_tests import many
 
 from truemark.cli import main
-from truemark.records import write_run
+from truemark.records import load_run, write_run
 
 OTHER = {"data": "d2", "rules": "r1"}
 LATER = "2026-03-02T09:00:00+00:00"
@@ -45,6 +45,26 @@ def test_runs_on_the_same_data_are_compared_with_each_other(
     assert "worse" in capsys.readouterr().out
     flags = ["--fail-if-worse", "--junit", "cases.xml"]
     assert main(["check", "after", "--against", "before", *flags]) == 2
+
+
+def test_a_run_is_named_by_the_id_that_history_shows(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    older = load_run("after/resumed.run.json").id
+    assert older != load_run("after/newest.run.json").id
+    assert main(["history", "after"]) == 0
+    assert older in capsys.readouterr().out
+    first = load_run("before/first.run.json").id
+    assert main(["compare", f"before/{first}", f"after/{older}"]) == 0
+    shown = capsys.readouterr().out
+    assert older in shown
+    assert "after against before: better" not in shown  # which the newest is
+    assert main(["check", f"after/{older}", "--against", f"./{first}", "--fail-if-worse"]) == 0
+    assert main(["report", f"after/{older}", "-o", "page.html"]) == 0
+    assert older in Path("page.html").read_text("utf-8")
+    capsys.readouterr()
+    assert main(["report", "after/0badc0de", "-o", "page.html"]) == 1
+    assert "no run below after has this id: truemark history after" in capsys.readouterr().err
 
 
 def test_a_lone_folder_means_all_of_its_runs(
