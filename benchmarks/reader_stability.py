@@ -24,6 +24,7 @@ from cal_ai.benchmark.samples import bundled_folder, load_samples
 from cal_ai.events import ContextEvent, Event
 from cal_ai.extractors.protocol import Request
 from cal_ai.extractors.reader.extractor import read_events
+from cal_ai.extractors.reader.limits import title_words
 from cal_ai.extractors.reader.mentions import Mention, read_dialogue
 from cal_ai.transcripts.conversation import Transcript, Utterance
 from truemark.tables import Table, render
@@ -80,7 +81,7 @@ def more_events(request: Request, chance: random.Random, *, on_named_days: bool 
         if ((at := _at(request.now, ahead, hour)).date() in days) == on_named_days
         and not (on_named_days and {(hour - 1) % 12, hour % 12, (hour + 1) % 12} & hours)
     ]
-    titles = [title for title in TITLES if not any(w in spoken for w in _words(title))]
+    titles = [title for title in TITLES if not any(stem in spoken for stem in title_words(title))]
     count = min(chance.randint(1, 8), len(titles), len(starts))
     context = list(request.context)
     first = max((event.id for event in context), default=0) + 1
@@ -204,10 +205,6 @@ def _renamed(text: str, names: Iterable[tuple[str, str]]) -> str:
 
 def _at(now: datetime, ahead: int, hour: int) -> datetime:
     return now.replace(hour=hour, minute=0, second=0, microsecond=0) + timedelta(days=ahead)
-
-
-def _words(title: str) -> list[str]:
-    return title.casefold().split()
 
 
 def requests_of(folder: Path) -> list[Request]:
