@@ -1,6 +1,6 @@
 """Conversations to calendar events, and the benchmark of that step."""
 
-TYPE_CHECKING = False  # importing that of typing would delay the answer to an early Ctrl-C
+TYPE_CHECKING = False  # importing typing takes time, during which Ctrl-C is not handled
 if TYPE_CHECKING:
     from cal_ai.api import extract_events, run_benchmark
     from cal_ai.events import Event

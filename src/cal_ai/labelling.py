@@ -41,6 +41,7 @@ from truemark.labelling.storage import (
     done_by_all,
 )
 from truemark.records import Finding
+from truemark.services.calls import CallFailed
 
 WHOLE = "whole"
 SETTINGS = "settings"
@@ -261,7 +262,10 @@ class ExtractorTask(ConversationTask):
             transcript, sidecar.owner, sidecar.reference_datetime, sidecar.calendar_context
         )
         extractor = self.open_extractor()
-        extraction = asyncio.run(_extract(extractor, request))
+        try:
+            extraction = asyncio.run(_extract(extractor, request))
+        except CallFailed as failure:
+            raise TruemarkError(f"{name}: {failure.reason}") from failure
         events = [
             {
                 "fields": expected_fields(event),

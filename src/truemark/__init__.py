@@ -2,7 +2,7 @@
 
 import os
 
-TYPE_CHECKING = False  # importing typing takes time, in which Ctrl-C is not answered
+TYPE_CHECKING = False  # importing typing takes time, during which Ctrl-C is not handled
 if TYPE_CHECKING:
     from truemark.assignment import match_by_cost
     from truemark.comparison import compare

@@ -52,7 +52,7 @@ def _compare_arguments(subparser: argparse.ArgumentParser) -> None:
         nargs="+",
         metavar="RUN",
         help="run records, the first is the baseline; a folder means its newest run on the same"
-        " data, a single folder all of its runs",
+        " data, a single folder all of its runs, FOLDER/ID the run with this id",
     )
     subparser.add_argument(
         "--anyway", action="store_true", help="compare the units in common even if the data differ"
@@ -65,7 +65,8 @@ def _report_arguments(subparser: argparse.ArgumentParser) -> None:
         "runs",
         nargs="+",
         metavar="RUN",
-        help="run records, the first is the baseline; a folder means all of its runs",
+        help="run records, the first is the baseline; a folder means all of its runs,"
+        " FOLDER/ID the run with this id",
     )
     subparser.add_argument(
         "-o", "--output", required=True, metavar="PAGE", help="file to write the page (HTML) to"
@@ -87,7 +88,7 @@ def _check_arguments(subparser: argparse.ArgumentParser) -> None:
     subparser.add_argument(
         "run",
         metavar="RUN",
-        help="the run record to check, or a folder: its newest run on each data",
+        help="the run record to check, FOLDER/ID, or a folder: its newest run on each data",
     )
     subparser.add_argument(
         "--against",

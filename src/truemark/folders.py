@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from truemark.errors import TruemarkError
-from truemark.records import Run, load_run, load_runs
+from truemark.records import SUFFIX, Run, load_run, load_runs
 from truemark.timeline import read_timeline
 
 _Paths = Sequence[str | os.PathLike[str]]
@@ -59,27 +59,32 @@ def pairs_to_check(
 
 def newest_runs(path: str | os.PathLike[str]) -> dict[str, Run]:
     """Return the newest run of a folder on each kind of data, or the run of a record or an id."""
-    is_record = Path(path).is_file() or not _names_run(path)
-    runs = [load_run(path)] if is_record and not Path(path).is_dir() else all_runs(path)
+    runs = all_runs(path) if Path(path).is_dir() or _names_run(path) else [load_run(path)]
     return {run.data_id: run for run in runs}
 
 
 def all_runs(path: str | os.PathLike[str]) -> list[Run]:
-    """Return the runs of a folder, oldest first, those of a record, or that of FOLDER/ID."""
+    """Return the runs of a folder, oldest first, those of a record, or the run of FOLDER/ID."""
     if Path(path).is_dir():
         return [run for _, run in read_timeline(path).runs]
-    if Path(path).is_file() or not _names_run(path):
+    if not _names_run(path):
         return list(load_runs(path))
     folder, name = Path(path).parent, Path(path).name
-    runs = [run for _, run in read_timeline(folder).runs if run.id == name]
+    timeline = read_timeline(folder)
+    # Copies of a record hold the same run.
+    runs = {run.id: run for _, run in timeline.runs if run.id == name}
     if not runs:
+        reasons = "".join(f"; {warning}" for warning in timeline.warnings)
         raise TruemarkError(
             f"{path}: no such record, and no run below {folder} has this id:"
-            f" truemark history {folder} lists them"
+            f" truemark history {folder} lists them{reasons}"
         )
-    return runs
+    return list(runs.values())
 
 
 def _names_run(path: str | os.PathLike[str]) -> bool:
-    """Decide whether a path ends with the id that tables and pages show of a run."""
-    return _RUN_ID.fullmatch(Path(path).name) is not None
+    """Decide whether a path is FOLDER/ID, with the id that tables and pages show of a run."""
+    folder, name = Path(path).parent, Path(path).name
+    if Path(path).exists() or not _RUN_ID.fullmatch(name) or not folder.is_dir():
+        return False
+    return any(folder.rglob(f"*{SUFFIX}"))

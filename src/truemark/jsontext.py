@@ -18,12 +18,13 @@ from datetime import datetime
 from functools import cache, partial
 from numbers import Integral, Real
 from pathlib import PurePath
-from types import NoneType
+from types import NoneType, UnionType
 from typing import (
     Annotated,
     Any,
     Literal,
     TypeVar,
+    Union,
     get_args,
     get_origin,
     get_type_hints,
@@ -180,8 +181,11 @@ def _mismatch(kind: Any, value: Any, error: msgspec.ValidationError) -> str:
 
 def without_none(kind: Any) -> Any:
     """Return the type X of `X | None`, and every other type as it is."""
+    if get_origin(kind) is Annotated:
+        kind = get_args(kind)[0]
     choices = [choice for choice in get_args(kind) if choice is not NoneType]
-    return choices[0] if NoneType in get_args(kind) and len(choices) == 1 else kind
+    is_optional = get_origin(kind) in (Union, UnionType) and NoneType in get_args(kind)
+    return choices[0] if is_optional and len(choices) == 1 else kind
 
 
 def _fits(kind: Any, value: object) -> bool:

@@ -211,6 +211,8 @@ def test_agreement_with_an_extractor(
     line = capsys.readouterr().err
     assert line.startswith("error: redaer: no such folder, and as an extractor 'redaer' is not one")
     assert line.endswith("; did you mean reader?\n")
+    assert main(["agree", str(conversations), "cmd:false"]) == 1
+    assert capsys.readouterr().err.startswith(f"error: {NAME}: cmd:false: ended with status 1")
 
 
 def test_mistakes_of_a_run_are_questions_about_the_truth(

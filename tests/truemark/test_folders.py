@@ -65,6 +65,8 @@ def test_a_run_is_named_by_the_id_that_history_shows(
     capsys.readouterr()
     assert main(["report", "after/0badc0de", "-o", "page.html"]) == 1
     assert "no run below after has this id: truemark history after" in capsys.readouterr().err
+    assert main(["report", "nowhere/0badc0de", "-o", "page.html"]) == 1
+    assert "nowhere/0badc0de: no such file; check the path" in capsys.readouterr().err
 
 
 def test_a_lone_folder_means_all_of_its_runs(

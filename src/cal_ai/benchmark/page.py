@@ -56,7 +56,7 @@ def _more_sections(finished: Finished) -> Iterator[Section]:
         ("started", plan.started.isoformat(" ", "seconds")),
         ("folder", one_line_of(str(plan.folder))),
         *((name, one_line_of(value)) for name, value in run_rows(finished)),
-        ("signature of", one_line_of(finished.signature)),
+        ("data and rules", one_line_of(finished.signature)),
         ("system", f"{run.system_id} ({one_line_of(identity)})"),
     )
     yield Section("Run", tables=[Table(NO_HEAD, rows)])

@@ -58,6 +58,6 @@ class Extractor(Protocol):
 def identity_of(extractor: Extractor) -> dict[str, str]:
     """Return what an extractor's answers depend on besides its name and its model.
 
-    An extractor has the attribute `identity` if that is something, such as a prompt.
+    Extractors whose answers depend on more, such as a prompt, have the attribute `identity`.
     """
     return dict(getattr(extractor, "identity", {}))

@@ -14,7 +14,7 @@ from sat_bench.corpus.talks import Talk
 SEED = 1
 FILLER_RATE, REPEAT_RATE, WRONG_RATE = 0.02, 0.015, 0.04
 FILLERS = ("uh", "um", "uh", "you know", "i mean", "like")
-# Pairs of words that sound alike.
+# Groups of words that sound alike.
 _ALIKE = (
     "their there", "to too two", "its it's", "your you're", "hear here", "no know", "by buy",
     "write right", "were where", "then than", "for four", "son sun", "week weak", "would wood",

@@ -12,7 +12,8 @@ from cal_ai.extractors.reader.patterns import any_of
 class Kind:
     """The usual length of an activity, and the hour at which it starts if only the day is known.
 
-    The title of a `shared` activity names the other person.
+    `hour` is None if there is no usual time. A title that is only a `shared` activity gets the
+    other person's name.
     """
 
     minutes: int = 60

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
-from functools import cached_property
+from functools import cache
 from textwrap import shorten
 
 from cal_ai.defaults import EMBEDDED
@@ -22,7 +22,7 @@ from truemark.services.calls import CallFailed
 from truemark.signature import data_hash
 
 LONGEST_TALK = 100_000  # characters, about two hours of talk
-_MOST_PARTS = 16  # two processors read so many in 10 s
+_MOST_PARTS = 16  # parts; two processor cores read this many in 10 s
 _LONGEST_QUOTE = 160
 # Days are counted from the reference time, which must not leave the calendar.
 _YEARS = range(2, 9990)
@@ -34,10 +34,10 @@ class ReaderExtractor:
     name = EMBEDDED
     model = None
 
-    @cached_property
+    @property
     def identity(self) -> Mapping[str, str]:
         """The model and the thresholds, on which answers depend."""
-        return {"weights": checksum(MODEL)[:12], "thresholds": data_hash(repr(THRESHOLDS))}
+        return _identity()
 
     async def extract_events(self, request: Request) -> Extraction:
         events = read_events(request)
@@ -45,6 +45,11 @@ class ReaderExtractor:
 
     async def close(self) -> None:
         """Nothing is held open."""
+
+
+@cache
+def _identity() -> dict[str, str]:
+    return {"weights": checksum(MODEL)[:12], "thresholds": data_hash(repr(THRESHOLDS))}
 
 
 def read_events(request: Request) -> tuple[Event, ...]:
