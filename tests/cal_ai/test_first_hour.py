@@ -96,7 +96,7 @@ def test_a_dry_run_without_a_calendar_needs_no_extra(
     cal_ai: CommandLine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (cal_ai.folder / "talk.txt").write_text(LUNCH)
-    monkeypatch.setattr("truemark.imports._is_there", lambda module: False)
+    monkeypatch.setattr("truemark.imports._is_installed", lambda module: False)
     ran = cal_ai("talk.txt", *DRY)
     assert ran.status == 0
     assert ran.out.startswith("create Lunch")
