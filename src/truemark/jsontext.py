@@ -181,8 +181,6 @@ def _mismatch(kind: Any, value: Any, error: msgspec.ValidationError) -> str:
 
 def without_none(kind: Any) -> Any:
     """Return the type X of `X | None`, and every other type as it is."""
-    if get_origin(kind) is Annotated:
-        kind = get_args(kind)[0]
     choices = [choice for choice in get_args(kind) if choice is not NoneType]
     is_optional = get_origin(kind) in (Union, UnionType) and NoneType in get_args(kind)
     return choices[0] if is_optional and len(choices) == 1 else kind
