@@ -9,7 +9,7 @@ import argparse
 import json
 import unicodedata
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -138,16 +138,31 @@ def under_our_pieces(source: MiniLM, tokenizer: Path) -> Arrays:
 def body(weights: Arrays) -> Arrays:
     """Return all weights but the word pieces, by the names of `training.network`."""
     positions = weights["embeddings.position_embeddings.weight"]
-    arrays = {"positions.weight": positions + weights["embeddings.token_type_embeddings.weight"][0]}
+    parts = [f"self.{part}" for part in ("query", "key", "value")]
+    return {
+        "positions.weight": positions + weights["embeddings.token_type_embeddings.weight"][0],
+        **layers(weights, LAYERS, parts, "output.dense", "output.LayerNorm"),
+    }
+
+
+def layers(
+    weights: Arrays, count: int, parts: Sequence[str], attended: str, norm_attention: str
+) -> Arrays:
+    """Return the layers of a network like BERT by the names of `training.network`.
+
+    `parts`, `attended` and `norm_attention` are what such networks call differently: the three
+    inputs of attention, its output and its norm.
+    """
+    arrays = {}
     for x in ("weight", "bias"):
         arrays[f"norm.{x}"] = weights[f"embeddings.LayerNorm.{x}"]
-        for i in range(LAYERS):
+        for i in range(count):
             theirs, ours = f"encoder.layer.{i}", f"layers.{i}"
-            parts = (f"{theirs}.attention.self.{part}.{x}" for part in ("query", "key", "value"))
-            arrays[f"{ours}.attention.{x}"] = np.concatenate([weights[part] for part in parts])
+            inputs = [weights[f"{theirs}.attention.{part}.{x}"] for part in parts]
+            arrays[f"{ours}.attention.{x}"] = np.concatenate(inputs)
             for name, upstream in (
-                ("attended", "attention.output.dense"),
-                ("norm_attention", "attention.output.LayerNorm"),
+                ("attended", f"attention.{attended}"),
+                ("norm_attention", f"attention.{norm_attention}"),
                 ("feed_in", "intermediate.dense"),
                 ("feed_out", "output.dense"),
                 ("norm_feed", "output.LayerNorm"),

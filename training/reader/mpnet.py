@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 import sentencepiece
 
-from training.pretrained import read_safetensors, require_sha256
+from training.pretrained import layers, read_safetensors, require_sha256
 from training.reader.vocabulary import NOT_PIECES, as_pieces
 from training.weights import Arrays, small, write_parts
 
@@ -54,26 +54,12 @@ def under_pieces(weights: Arrays, vocabulary: dict[str, int], pieces: Path) -> A
     processor = sentencepiece.SentencePieceProcessor(model_file=str(pieces))
     names = [processor.id_to_piece(i) for i in range(NOT_PIECES, processor.get_piece_size())]
     special = [table[vocabulary[name]] for name in _SPECIAL]
-    arrays: Arrays = {
+    return {
         "pieces.weight": np.stack([*special, *(table[list(rows[name])].mean(0) for name in names)]),
         "positions.weight": weights["embeddings.position_embeddings.weight"][_FIRST_POSITION:],
         "distances.weight": weights["encoder.relative_attention_bias.weight"],
+        **layers(weights, LAYERS, ("attn.q", "attn.k", "attn.v"), "attn.o", "LayerNorm"),
     }
-    for x in ("weight", "bias"):
-        arrays[f"norm.{x}"] = weights[f"embeddings.LayerNorm.{x}"]
-        for i in range(LAYERS):
-            theirs, ours = f"encoder.layer.{i}", f"layers.{i}"
-            parts = (f"{theirs}.attention.attn.{part}.{x}" for part in "qkv")
-            arrays[f"{ours}.attention.{x}"] = np.concatenate([weights[part] for part in parts])
-            for name, upstream in (
-                ("attended", "attention.attn.o"),
-                ("norm_attention", "attention.LayerNorm"),
-                ("feed_in", "intermediate.dense"),
-                ("feed_out", "output.dense"),
-                ("norm_feed", "output.LayerNorm"),
-            ):
-                arrays[f"{ours}.{name}.{x}"] = weights[f"{theirs}.{upstream}.{x}"]
-    return arrays
 
 
 def main() -> None:
