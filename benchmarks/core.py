@@ -16,7 +16,7 @@ from benchmarks import plain_core as plain
 from benchmarks.machine import machine
 from benchmarks.timing import fastest
 from truemark.assignment import match_by_cost
-from truemark.curve import SummedCurve, curve_of, grid, sum_curves, sweep
+from truemark.curve import curve_of, grid, sweep
 from truemark.matching import ScoredPositions, match_positions
 from truemark.tables import Table, render
 from truemark.uncertainty import Scoring, intervals_of, paired_intervals
@@ -77,9 +77,10 @@ def _matching(generator: np.random.Generator) -> Iterator[Job]:
     )
 
 
-def exact_curve(predicted: ScoredPositions, expected: list[int], tolerance: int) -> SummedCurve:
+def exact_curve(predicted: ScoredPositions, expected: list[int], tolerance: int) -> Ints:
     """Count at every distinct score, however many there are."""
-    return sum_curves([curve_of(predicted, expected, tolerance)], most=len(predicted))
+    curve = curve_of(predicted, expected, tolerance)
+    return curve.columns(curve.thresholds)
 
 
 def _sweeps(generator: np.random.Generator) -> Iterator[Job]:

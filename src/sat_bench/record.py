@@ -33,7 +33,6 @@ from truemark.calibration import reliability_of
 from truemark.counts import Counts, Weights, scores, total
 from truemark.curve import (
     Curve,
-    SummedCurve,
     SweepPoint,
     counts_at,
     leave_one_out,
@@ -134,8 +133,8 @@ class Measurement:
         return any(curve.graded for curve in self.curves)
 
     @cached_property
-    def summed(self) -> SummedCurve:
-        """The counts of all talks together at every threshold."""
+    def summed(self) -> Curve:
+        """All talks together at every threshold."""
         return sum_curves(self.curves)
 
     def sweep(self, thresholds: Sequence[float], weights: Weights) -> tuple[SweepPoint, ...]:

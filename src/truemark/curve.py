@@ -1,4 +1,4 @@
-"""One talk at all thresholds: counts, grids, the best threshold, and sums over many talks.
+"""One talk, or many, at all thresholds: counts, grids, and the best threshold.
 
 Predictions are taken by descending score, equal scores from left to right; one adds a match if the
 largest matching grows with it (`matching.adds_match`). So at a threshold the predictions are the
@@ -16,7 +16,7 @@ from decimal import Decimal
 import numpy as np
 from numpy.typing import NDArray
 
-from truemark.counts import EQUAL_WEIGHTS, Counts, Scores, Weights, best_row, scores
+from truemark.counts import EQUAL_WEIGHTS, Counts, Scores, Weights, best_row, scores, total
 from truemark.matching import ScoredPositions, adds_match
 from truemark.records import CurveColumns, ScoringRules
 
@@ -25,34 +25,47 @@ Floats = NDArray[np.float64]
 
 MAX_GRID_POINTS = 100_000
 RECORD_POINTS = 2_000
-MOST_SCORES = 1 << 18
-_FINE = 2.0**16
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Curve:
-    """One talk at all thresholds: the scores of its predictions, and of those that add a match.
+    """One talk, or several together, at all thresholds.
 
-    Both are in ascending order. An infinite score is above every threshold; a system without
-    probabilities has no others.
+    Holds the scores of the predictions, and of those that add a match, both in ascending order. An
+    infinite score is above every threshold; a system without probabilities has no others.
     """
 
     scores: Floats
     matched: Floats
     expected: int
 
-    def above(self, thresholds: Floats) -> tuple[Ints, Ints]:
-        """Count the matches and the predictions above each threshold."""
-        return _count_above(self.matched, thresholds), _count_above(self.scores, thresholds)
+    def counts(self, threshold: float) -> Counts:
+        tp, fp, fn = self.columns(np.array([threshold]))[:, 0].tolist()
+        return Counts(tp, fp, fn)
+
+    def columns(self, thresholds: Floats) -> Ints:
+        """Return three rows, tp, fp and fn, with a column for each threshold."""
+        tp, predicted = (
+            len(ascending) - np.searchsorted(ascending, thresholds, side="right")
+            for ascending in (self.matched, self.scores)
+        )
+        return np.stack((tp, predicted - tp, self.expected - tp))
 
     @property
     def graded(self) -> bool:
         """Whether thresholds make a difference."""
         return bool(len(self.scores)) and math.isfinite(self.scores[0])
 
+    @property
+    def thresholds(self) -> Floats:
+        """Every threshold where the counts change, in ascending order.
 
-def _count_above(ascending: Floats, thresholds: Floats) -> Ints:
-    return len(ascending) - np.searchsorted(ascending, thresholds, side="right")
+        The first lies just below the lowest score, so every prediction is above it; the others are
+        the distinct finite scores.
+        """
+        levels = np.unique(self.scores[: np.searchsorted(self.scores, math.inf)])
+        lowest = np.nextafter(levels[:1], -math.inf) if len(levels) else np.zeros(1)
+        return np.append(lowest, levels)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,39 +75,6 @@ class SweepPoint:
     threshold: float
     counts: Counts
     scores: Scores
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class SummedCurve:
-    """The counts of several talks at every threshold where they change, in ascending order.
-
-    The first threshold lies just below the lowest score, so every prediction is above it; the
-    others are the distinct finite scores.
-    """
-
-    thresholds: Floats
-    matched: Ints
-    predicted: Ints
-    expected: int
-
-    def __len__(self) -> int:
-        return len(self.thresholds)
-
-    def counts(self, place: int) -> Counts:
-        return Counts.of(
-            matched=int(self.matched[place]),
-            predicted=int(self.predicted[place]),
-            expected=self.expected,
-        )
-
-    def place_of(self, threshold: float) -> int:
-        """Return the place whose counts hold at the threshold."""
-        return max(0, int(np.searchsorted(self.thresholds, threshold, side="right")) - 1)
-
-    def best_place(self, weights: Weights = EQUAL_WEIGHTS, *, empty: float) -> int:
-        """Return the place of highest weighted score; ties: higher F1, then lower threshold."""
-        invented, missed = self.predicted - self.matched, self.expected - self.matched
-        return best_row(self.matched, invented, missed, empty=empty, weights=weights)
 
 
 def curve_of(predicted: ScoredPositions, expected: Sequence[int], tolerance: int) -> Curve:
@@ -126,12 +106,17 @@ def grid(start: float, stop: float, step: float) -> tuple[float, ...]:
 
 def counts_at(curves: Iterable[Curve], threshold: float) -> Counts:
     """Sum the counts of all talks at one threshold."""
-    matched = predicted = expected = 0
-    for curve in curves:
-        matched += int(np.count_nonzero(curve.matched > threshold))
-        predicted += int(np.count_nonzero(curve.scores > threshold))
-        expected += curve.expected
-    return Counts.of(matched=matched, predicted=predicted, expected=expected)
+    return total(curve.counts(threshold) for curve in curves)
+
+
+def sum_curves(curves: Iterable[Curve]) -> Curve:
+    """Put the predictions of all talks together."""
+    talks = tuple(curves)
+    scores, matched = (
+        np.sort(np.concatenate([np.empty(0), *columns]))
+        for columns in ([talk.scores for talk in talks], [talk.matched for talk in talks])
+    )
+    return Curve(scores, matched, sum(talk.expected for talk in talks))
 
 
 def sweep(
@@ -142,30 +127,11 @@ def sweep(
     empty: float,
 ) -> tuple[SweepPoint, ...]:
     """Sum the counts of all talks at each threshold, in the order of the thresholds."""
-    levels = np.sort(np.asarray(thresholds, dtype=np.float64))
-    # Scores counted by how many levels they are above: those that add a match, and all.
-    matched, predicted = np.zeros((2, len(levels) + 1), dtype=np.int64)
-    expected = 0
-    for curve in curves:
-        matched += _tally(levels, curve.matched)
-        predicted += _tally(levels, curve.scores)
-        expected += curve.expected
-    places = np.searchsorted(levels, thresholds)
-    hits, marks = (column[::-1].cumsum()[::-1][places + 1] for column in (matched, predicted))
+    columns = sum_curves(curves).columns(np.asarray(thresholds, dtype=np.float64))
     return tuple(
-        point_of(
-            threshold,
-            Counts.of(matched=tp, predicted=count, expected=expected),
-            weights,
-            empty=empty,
-        )
-        for threshold, tp, count in zip(thresholds, hits.tolist(), marks.tolist(), strict=True)
+        point_of(threshold, Counts(*row), weights, empty=empty)
+        for threshold, row in zip(thresholds, columns.T.tolist(), strict=True)
     )
-
-
-def _tally(levels: Floats, scores: Floats) -> Ints:
-    """Count the scores by how many levels they are above."""
-    return np.bincount(np.searchsorted(levels, scores, side="left"), minlength=len(levels) + 1)
 
 
 def point_of(
@@ -203,93 +169,39 @@ def leave_one_out(
         raise ValueError(f"curves must be at least 2, got {len(curves)}")
     # Ascending, so that the lowest threshold is chosen among equal rows.
     levels = np.sort(np.asarray(thresholds, dtype=np.float64))
-    above = [curve.above(levels) for curve in curves]
-    matched, predicted = np.sum(above, axis=0)
-    expected = sum(curve.expected for curve in curves)
+    by_talk = np.array([curve.columns(levels) for curve in curves])
+    whole = by_talk.sum(axis=0)
     points = []
-    for curve, (hits, marks) in zip(curves, above, strict=True):
-        tp = matched - hits
-        fp = predicted - marks - tp
-        fn = expected - curve.expected - tp
-        place = best_row(tp, fp, fn, empty=empty, weights=weights)
-        counts = Counts.of(
-            matched=int(hits[place]), predicted=int(marks[place]), expected=curve.expected
-        )
+    for columns in by_talk:
+        place = best_row(*(whole - columns), empty=empty, weights=weights)
+        counts = Counts(*columns[:, place].tolist())
         points.append(point_of(float(levels[place]), counts, weights, empty=empty))
     return tuple(points)
 
 
-def sum_curves(curves: Iterable[Curve], most: int = MOST_SCORES) -> SummedCurve:
-    """Sum the counts of all talks at every threshold where they change.
-
-    With more than `most` distinct scores they are rounded up to multiples of 2**-16. At those
-    thresholds the counts stay exact, because a score is above one whenever its rounded value is.
-    """
-    levels, columns = np.empty(0), np.empty((2, 0), dtype=np.int64)
-    waiting: list[Curve] = []
-    expected = scores_waiting = 0
-    for curve in curves:
-        waiting.append(curve)
-        expected += curve.expected
-        scores_waiting += len(curve.scores)
-        if scores_waiting > most:
-            levels, columns = _folded(levels, columns, waiting, most)
-            waiting, scores_waiting = [], 0
-    levels, columns = _folded(levels, columns, waiting, most)
-    matched, predicted = np.append(columns[:, ::-1].cumsum(axis=1)[:, ::-1], [[0], [0]], axis=1)
-    if len(levels) and levels[-1] == math.inf:  # above every threshold, but not a threshold itself
-        levels, matched, predicted = levels[:-1], matched[:-1], predicted[:-1]
-    lowest = np.nextafter(levels[:1], -math.inf) if len(levels) else np.zeros(1)
-    return SummedCurve(np.append(lowest, levels), matched, predicted, expected)
-
-
-def _folded(
-    levels: Floats, columns: Ints, curves: Sequence[Curve], most: int
-) -> tuple[Floats, Ints]:
-    """Add the scores of the curves to the matches and predictions counted at each level."""
-    scores = np.concatenate([np.empty(0), *(curve.scores for curve in curves)])
-    matched = np.concatenate([np.empty(0), *(curve.matched for curve in curves)])
-    distinct = np.unique(np.append(levels, scores))
-    sums = np.zeros((2, len(distinct)), dtype=np.int64)
-    sums[:, np.searchsorted(distinct, levels)] = columns
-    for row, column in zip(sums, (matched, scores), strict=True):
-        row += np.bincount(np.searchsorted(distinct, column), minlength=len(distinct))
-    if len(distinct) <= most:
-        return distinct, sums
-    rounded = np.ceil(distinct * _FINE) / _FINE
-    first = np.flatnonzero(np.append(True, rounded[1:] != rounded[:-1]))
-    return rounded[first], np.add.reduceat(sums, first, axis=1)
-
-
-def best_of_all(
-    curve: SummedCurve, weights: Weights = EQUAL_WEIGHTS, *, empty: float
-) -> SweepPoint:
+def best_of_all(curve: Curve, weights: Weights = EQUAL_WEIGHTS, *, empty: float) -> SweepPoint:
     """Pick the best of all thresholds, rounded to as few digits as keep its counts."""
-    place = curve.best_place(weights, empty=empty)
-    low = float(curve.thresholds[place])
-    high = float(curve.thresholds[place + 1]) if place + 1 < len(curve) else math.inf
+    levels = curve.thresholds
+    place = best_row(*curve.columns(levels), empty=empty, weights=weights)
+    low, high = np.append(levels, math.inf)[place : place + 2].tolist()
     rounded = (math.ceil(low * 10**digits) / 10**digits for digits in range(2, 17))
     threshold = next((value for value in rounded if low <= value < high), low)
-    return point_of(threshold, curve.counts(place), weights, empty=empty)
+    return point_of(threshold, curve.counts(low), weights, empty=empty)
 
 
-def thinned(curve: SummedCurve, rules: ScoringRules, points: int = RECORD_POINTS) -> CurveColumns:
+def thinned(curve: Curve, rules: ScoringRules, points: int = RECORD_POINTS) -> CurveColumns:
     """Keep at most `points` points, among them the best ones and the thresholds in force."""
-    kept = {0, len(curve) - 1}
+    levels = curve.thresholds
+    columns = curve.columns(levels)
+    kept = {0, len(levels) - 1}
     for weights in (rules.weights, EQUAL_WEIGHTS):
-        kept.add(curve.best_place(weights, empty=rules.empty))
+        kept.add(best_row(*columns, empty=rules.empty, weights=weights))
     for threshold in (rules.threshold, rules.own_threshold):
         if threshold is not None:
-            kept.add(curve.place_of(threshold))
+            kept.add(max(0, int(np.searchsorted(levels, threshold, side="right")) - 1))
     places = np.array(sorted(kept))
     if points > len(kept):
-        room = min(points - len(kept), len(curve))
-        spread = np.linspace(0, len(curve) - 1, room).round().astype(np.int64)
+        room = min(points - len(kept), len(levels))
+        spread = np.linspace(0, len(levels) - 1, room).round().astype(np.int64)
         places = np.union1d(places, spread)
-    matched, predicted = curve.matched[places], curve.predicted[places]
-    return CurveColumns(
-        tuple(curve.thresholds[places].tolist()),
-        tuple(matched.tolist()),
-        tuple((predicted - matched).tolist()),
-        tuple((curve.expected - matched).tolist()),
-    )
+    return CurveColumns(tuple(levels[places].tolist()), *map(tuple, columns[:, places].tolist()))

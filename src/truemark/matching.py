@@ -25,7 +25,6 @@ Flags = NDArray[np.bool_]
 
 Pair = tuple[int, int]
 _MANY = 2_000  # positions from which arrays are quicker than lists
-_LONG_BLOCK = 20  # predictions per block beyond which one scan beats many rounds
 _LARGEST_TABLE = 1_000_000  # cells; beyond, any largest matching is taken
 _FAR = 2**61  # twice this still fits 64 bits
 _BEYOND = 2**62  # further than two positions lie apart, and added to one it still fits 64 bits
@@ -183,22 +182,18 @@ def _as_columns(positions: Sequence[int]) -> Ints | None:
 
 def _match_columns(predicted: Ints, expected: Ints, tolerance: int) -> tuple[Ints, Ints]:
     """Find the same pairs as the scan, for all predictions at once."""
-    rows, guesses = _ascending(predicted)
-    columns, truths = _ascending(expected)
+    rows, columns = (np.argsort(side, kind="stable") for side in (predicted, expected))
+    guesses, truths = predicted[rows], expected[columns]
     low = np.searchsorted(truths, guesses - tolerance, side="left")
     high = np.searchsorted(truths, guesses + tolerance, side="right") - 1
     near = np.flatnonzero(low <= high)
-    kept = near[_kept(low[near], high[near])]
-    place = _placed(low[kept])
-    return rows[kept], columns[place]
-
-
-def _ascending(positions: Ints) -> tuple[Ints, Ints]:
-    """Return the index of each position in the input, and the positions in ascending order."""
-    if (positions[1:] >= positions[:-1]).all():
-        return np.arange(len(positions)), positions
-    order = np.argsort(positions, kind="stable")
-    return order, positions[order]
+    low, high = low[near], high[near]
+    kept = np.ones(len(near), dtype=np.bool_)
+    # One that is left out only moves those after it in its block, so other blocks need no scan.
+    crowded = np.flatnonzero(_crowded(low, high))
+    kept[crowded] = False
+    kept[crowded[_scanned(low[crowded], high[crowded])]] = True
+    return rows[near[kept]], columns[_placed(low[kept])]
 
 
 def _placed(low: Ints) -> Ints:
@@ -208,36 +203,8 @@ def _placed(low: Ints) -> Ints:
     return place
 
 
-def _kept(low: Ints, high: Ints) -> Ints:
-    """Return the predictions that find a free truth.
-
-    A block begins where a prediction stands on the first truth it reaches. In each block the first
-    prediction without a free truth is left out, which only moves those after it in the same block.
-    So this is done to all blocks at once, and again to what is left, until every prediction has a
-    truth or the blocks are so long that a plain scan of them is quicker.
-    """
-    unsettled = np.arange(len(low))
-    settled = []
-    while len(unsettled):
-        place = _placed(low[unsettled])
-        block = np.cumsum(place == low[unsettled]) - 1
-        too_many = np.flatnonzero(place > high[unsettled])
-        blocks = block[too_many]
-        leading = too_many[np.flatnonzero(np.diff(blocks, prepend=-1))]
-        crowded = np.zeros(block[-1] + 1, dtype=np.bool_)
-        crowded[blocks] = True
-        inside = crowded[block]
-        settled.append(unsettled[~inside])
-        inside[leading] = False
-        unsettled = unsettled[inside]
-        if len(leading) * _LONG_BLOCK < len(unsettled):
-            settled.append(unsettled[_scanned(low[unsettled], high[unsettled])])
-            break
-    return np.sort(np.concatenate(settled)) if settled else unsettled
-
-
 def _scanned(low: Ints, high: Ints) -> list[int]:
-    """Do the same as `_kept`, one prediction after the other."""
+    """Return the predictions that find a free truth, taken from left to right."""
     kept = []
     last = -1
     for number, (first, reach) in enumerate(zip(low.tolist(), high.tolist(), strict=True)):

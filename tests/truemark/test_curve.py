@@ -10,7 +10,6 @@ from truemark.counts import EQUAL_WEIGHTS, Counts, Weights, best_row, scores, to
 from truemark.curve import (
     RECORD_POINTS,
     Curve,
-    SummedCurve,
     SweepPoint,
     best,
     best_of_all,
@@ -193,9 +192,10 @@ def assert_exact(talks: Sequence[Group], tolerance: int) -> None:
     curve = sum_curves(curves_of(talks, tolerance))
     finite = {s for talk, _ in talks for s in talk.scores.tolist() if math.isfinite(s)}
     assert curve.thresholds[1:].tolist() == sorted(finite)
-    for place, threshold in enumerate(curve.thresholds.tolist()):
+    columns = curve.columns(curve.thresholds).T.tolist()
+    for threshold, row in zip(curve.thresholds.tolist(), columns, strict=True):
         expected = total(evaluated(talk, threshold, tolerance) for talk in talks)
-        assert curve.counts(place) == expected
+        assert Counts(*row) == curve.counts(threshold) == expected
 
 
 @given(GROUPS, TOLERANCE)
@@ -225,8 +225,8 @@ def test_the_first_point_of_the_curve_has_every_prediction() -> None:
     talk = scored((1, 0.0), (9, 0.5), (20, math.inf)), [1, 9]
     curve = sum_curves(curves_of([talk], 0))
     assert curve.thresholds[0] < 0.0
-    assert curve.counts(0) == Counts(2, 1, 0)
-    assert (curve.thresholds[-1], curve.counts(len(curve) - 1)) == (0.5, Counts(0, 1, 2))
+    assert curve.counts(curve.thresholds[0]) == Counts(2, 1, 0)
+    assert (curve.thresholds[-1], curve.counts(0.5)) == (0.5, Counts(0, 1, 2))
 
 
 @pytest.mark.parametrize(
@@ -238,48 +238,22 @@ def test_a_curve_without_finite_scores_has_one_point(talks: list[Group]) -> None
     curves = curves_of(talks, 0)
     curve = sum_curves(curves)
     assert curve.thresholds.tolist() == [0.0]
-    assert curve.counts(0) == counts_at(curves, 0.0)
-
-
-@given(GROUPS, TOLERANCE, st.sampled_from([0, 1, 5]))
-def test_a_sum_with_little_room_is_right_wherever_it_has_a_threshold(
-    talks: list[Group], tolerance: int, most: int
-) -> None:
-    curve = sum_curves(curves_of(talks, tolerance), most)
-    assert (np.diff(curve.thresholds) > 0).all()
-    for place, threshold in enumerate(curve.thresholds.tolist()):
-        if place:
-            expected = total(evaluated(talk, threshold, tolerance) for talk in talks)
-            assert curve.counts(place) == expected
-
-
-def test_a_sum_of_many_scores_keeps_to_its_room() -> None:
-    generator = np.random.default_rng(3)
-    curves = [
-        curve_of(
-            ScoredPositions(np.arange(400), generator.random(400) / 1_000),
-            list(range(0, 400, 9)),
-            0,
-        )
-        for _ in range(50)
-    ]
-    assert len(sum_curves(curves, most=1_000)) <= 1_000 + 1
+    assert curve.counts(0.0) == counts_at(curves, 0.0)
 
 
 @given(GROUPS, TOLERANCE, st.sampled_from([0.0, 1.0]), st.integers(0, 3), st.integers(0, 3))
-def test_the_best_place_of_a_sum_is_that_of_its_points(
+def test_the_best_of_all_thresholds_is_the_best_of_its_points(
     talks: list[Group], tolerance: int, empty: float, precision: int, recall: int
 ) -> None:
     weights = Weights(precision, recall)
     curve = sum_curves(curves_of(talks, tolerance))
     everywhere = [
-        point_of(threshold, curve.counts(place), weights, empty=empty)
-        for place, threshold in enumerate(curve.thresholds.tolist())
+        point_of(threshold, curve.counts(threshold), weights, empty=empty)
+        for threshold in curve.thresholds.tolist()
     ]
-    assert everywhere[curve.best_place(weights, empty=empty)] == best(everywhere)
     simplest = best_of_all(curve, weights, empty=empty)
     assert simplest.counts == best(everywhere).counts
-    assert curve.place_of(simplest.threshold) == curve.best_place(weights, empty=empty)
+    assert curve.counts(simplest.threshold) == simplest.counts
 
 
 def test_a_negative_tolerance_is_refused_by_a_curve() -> None:
@@ -334,7 +308,7 @@ def test_one_talk_alone_cannot_be_left_out() -> None:
         leave_one_out([curve_of(scored(), [], 0)], [0.5], empty=0.0)
 
 
-def random_curve(points: int, seed: int) -> SummedCurve:
+def random_curve(points: int, seed: int) -> Curve:
     generator = np.random.default_rng(seed)
     positions = np.sort(generator.integers(0, points * 4, points))
     scored = ScoredPositions(positions, generator.random(points))
@@ -358,9 +332,9 @@ def test_thinning_a_curve_never_moves_its_optimum(
     assert list(thin.at) == sorted(set(thin.at))
     tp = np.array(thin.tp)
     place = best_row(tp, np.array(thin.fp), np.array(thin.fn), empty=0, weights=weights)
-    whole = curve.best_place(weights, empty=0)
+    whole = best_row(*curve.columns(curve.thresholds), empty=0, weights=weights)
     assert thin.at[place] == curve.thresholds[whole]
-    assert thin.counts(place) == curve.counts(whole)
+    assert thin.counts(place) == curve.counts(thin.at[place])
     assert thin.at[0] == curve.thresholds[0]
     assert thin.at[-1] == curve.thresholds[-1]
 
