@@ -22,7 +22,7 @@ from benchmarks.segmentation_speed import models, talk_text
 from benchmarks.timing import fastest
 from sat_bench.corpus.talks import Talk, find_sentences
 from sat_bench.measure import measure
-from sat_bench.models.protocol import BoundaryModel
+from sat_bench.models.protocol import BoundaryModel, read_talks
 from sat_bench.models.segmenter import Segmenter
 from sat_bench.running.cluster import connected
 from truemark.curve import grid
@@ -44,7 +44,7 @@ def talks(count: int) -> list[Talk]:
 
 def read(model: BoundaryModel, corpus: list[Talk], counts: list[CountedTalks]) -> None:
     """Add the counts of the model's answers."""
-    counts.append(counted(measure(model, corpus), THRESHOLDS))
+    counts.append(counted(measure(partial(read_talks, model), corpus), THRESHOLDS))
 
 
 def main() -> None:
@@ -62,7 +62,7 @@ def main() -> None:
             cluster = stack.enter_context(connected(f"local:{workers}"))
             runs[name] = cluster.model(shaped, shaped.reach)
         for model in runs.values():
-            measure(model, corpus[:4])  # loads the model on every worker
+            measure(partial(read_talks, model), corpus[:4])  # loads the model on every worker
         counts: dict[str, list[CountedTalks]] = {name: [] for name in runs}
         jobs: dict[str, Callable[[], object]] = {
             name: partial(read, model, corpus, counts[name]) for name, model in runs.items()

@@ -22,7 +22,7 @@ from benchmarks.timing import undisturbed
 from sat_bench.corpus.loading import Corpus, load_corpus
 from sat_bench.defaults import BUNDLED_CORPUS, DEFAULT_GRID, DEFAULT_THRESHOLD
 from sat_bench.measure import measure
-from sat_bench.models.stored import AnyModel
+from sat_bench.models.protocol import Read
 from sat_bench.models.systems import ModelFiles, find_model
 from sat_bench.running.inference import Inference
 from truemark.counts import EQUAL_WEIGHTS
@@ -36,10 +36,10 @@ class Cost:
     processor_s: float
 
 
-def cost(model: AnyModel, corpus: Corpus, thresholds: Sequence[float]) -> Cost:
+def cost(read: Read, corpus: Corpus, thresholds: Sequence[float]) -> Cost:
     """Time one measurement, including reading the talks."""
     wall_s, processor_s = time.perf_counter(), time.process_time()
-    measure(model, corpus).sweep(thresholds, EQUAL_WEIGHTS)
+    measure(read, corpus).sweep(thresholds, EQUAL_WEIGHTS)
     return Cost(time.perf_counter() - wall_s, time.process_time() - processor_s)
 
 
@@ -47,12 +47,12 @@ def row(files: ModelFiles, corpus: Corpus, rounds: int) -> tuple[object, ...]:
     """Return the fastest evaluation and the fastest sweep, and their ratio."""
     single, full = (DEFAULT_THRESHOLD,), grid(*DEFAULT_GRID)
     costs: dict[tuple[float, ...], list[Cost]] = {single: [], full: []}
-    with Inference().opened(files) as model:
-        cost(model, corpus, single)
+    with Inference().opened(files) as read:
+        cost(read, corpus, single)
         for number in range(rounds):
             # Change the order with each round.
             for thresholds in (single, full) if number % 2 else (full, single):
-                taken = undisturbed(partial(cost, model, corpus, thresholds), files.name)
+                taken = undisturbed(partial(cost, read, corpus, thresholds), files.name)
                 costs[thresholds].append(taken)
     wall_s = [min(run.wall_s for run in costs[key]) for key in (single, full)]
     processor_s = [min(run.processor_s for run in costs[key]) for key in (single, full)]

@@ -96,9 +96,9 @@ def _by_system(name: str, readings: Mapping[str, Reading]) -> Mapping[str, Readi
     """Let a system mark the texts, at its default threshold."""
     system = find_system(name)
     marked = {}
-    with Inference(timeout_s=DEFAULT_TIMEOUT_S).opened(system) as model:
+    with Inference(timeout_s=DEFAULT_TIMEOUT_S).opened(system) as read:
         for talk, reading in readings.items():
-            proposed = propose_ends(system, model, Talk(talk, talk, "", "", reading.text, ()))
+            proposed = propose_ends(system, read, Talk(talk, talk, "", "", reading.text, ()))
             places = [place for place, p in proposed["places"] if p > proposed["threshold"]]
             marked[talk] = Reading(reading.text, frozenset(places))
     return marked

@@ -29,7 +29,7 @@ from sat_bench.defaults import (
     Truth,
 )
 from sat_bench.models.boundaries import scored_positions
-from sat_bench.models.stored import AnyModel, StoredPredictions
+from sat_bench.models.protocol import Read
 from sat_bench.models.systems import System, find_system
 from sat_bench.record import default_threshold, identity_of
 from sat_bench.running.inference import Inference
@@ -164,12 +164,9 @@ def _probabilities(systems: Mapping[str, Any]) -> Probabilities:
     return {place: tuple(table.get(place) for table in tables) for place in places}
 
 
-def propose_ends(system: System, model: AnyModel, talk: Talk) -> dict[str, Any]:
+def propose_ends(system: System, read: Read, talk: Talk) -> dict[str, Any]:
     """Return the threshold of a system and its likely places with their probabilities."""
-    if isinstance(model, StoredPredictions):
-        answer = model.probabilities_of(talk)
-    else:
-        [answer] = model.probabilities_many([talk.text])
+    [(_, answer)] = read([talk])
     threshold = default_threshold(system)
     scored = scored_positions(talk.text, answer)
     return {"threshold": threshold, "places": _likely(talk.text, scored, threshold)}
@@ -325,7 +322,7 @@ class DraftTask(TalkTask):
 
     systems: Sequence[System]
     timeout_s: float
-    _models: dict[str, AnyModel] = field(default_factory=dict, init=False)
+    _readers: dict[str, Read] = field(default_factory=dict, init=False)
 
     @property
     def made_by(self) -> str:
@@ -337,11 +334,11 @@ class DraftTask(TalkTask):
     def draft(self, name: str) -> Mapping[str, Any]:
         talk = Talk(name, name, "", "", self.text(name), ())
         for system in self.systems:
-            if system.name not in self._models:
+            if system.name not in self._readers:
                 opened = Inference(timeout_s=self.timeout_s).opened(system)
-                self._models[system.name] = self._opened.enter_context(opened)
+                self._readers[system.name] = self._opened.enter_context(opened)
         return {
-            system.name: propose_ends(system, self._models[system.name], talk)
+            system.name: propose_ends(system, self._readers[system.name], talk)
             for system in self.systems
         }
 

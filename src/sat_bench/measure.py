@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
@@ -12,6 +11,7 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from time import perf_counter
+from typing import TypeVar
 
 from sat_bench.corpus.conditions import under_condition
 from sat_bench.corpus.loading import Corpus, holds_transcripts, load_corpus
@@ -33,8 +33,8 @@ from sat_bench.formats import show_as
 from sat_bench.models.answers import TextSystem
 from sat_bench.models.boundaries import scored_positions
 from sat_bench.models.cards import foreign_talks
-from sat_bench.models.protocol import NO_LOSS, Probabilities
-from sat_bench.models.stored import AnyModel, StoredPredictions
+from sat_bench.models.protocol import NO_LOSS, BoundaryModel, Read, read_talks
+from sat_bench.models.stored import StoredPredictions
 from sat_bench.models.systems import ModelFiles, System, find_system, is_bundled, languages_of
 from sat_bench.record import (
     EMPTY_RATIO,
@@ -56,9 +56,9 @@ from sat_bench.report import (
     shown_threshold,
     signatures,
 )
-from sat_bench.running.cache import ProbabilityCache
+from sat_bench.running.cache import open_cache
 from sat_bench.running.cluster import connected
-from sat_bench.running.inference import Inference, tagged_answers
+from sat_bench.running.inference import Inference
 from sat_bench.running.progress import watch_answers, watch_reading
 from truemark.command import DONE, FAILED, note, tell
 from truemark.counts import EQUAL_WEIGHTS, Counts, Scores, Weights, scores, total
@@ -68,6 +68,8 @@ from truemark.labelling.agreement import known_agreement
 from truemark.records import write_run
 
 ON_THIS_MACHINE = Inference()
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +141,7 @@ def _inference(options: Options, corpus: Corpus) -> Iterator[Inference]:
     with ExitStack() as stack:
         yield Inference(
             options.overlap,
-            ProbabilityCache(options.cache) if options.cache else None,
+            open_cache(options.cache) if options.cache else None,
             stack.enter_context(connected(options.cluster)) if options.cluster else None,
             note,
             watch if _on_a_terminal() else None,
@@ -201,20 +203,22 @@ def _on_a_terminal() -> bool:
 
 
 def measure(
-    model: AnyModel,
+    read: Read,
     talks: Iterable[Talk],
     tolerance: int = DEFAULT_TOLERANCE,
     *,
     keep_places: bool = False,
 ) -> Measurement:
-    """Run the model once over each talk; talks are read as the model needs them.
+    """Read each talk once with a system; talks are loaded as the system needs them.
 
     Records and the additional measures need `keep_places`.
     """
-    watch = Stopwatch()
+    loading: list[float] = []
+    answering: list[float] = []
     measured: list[MeasuredTalk] = []
-    loss = NO_LOSS
-    for talk, answer in watch.answers(model, talks):
+    loss, characters = NO_LOSS, 0
+    for talk, answer in _timed(read(_timed(talks, loading)), answering):
+        characters += len(talk.text)
         scored, truths = scored_positions(talk.text, answer), talk.boundaries
         measured.append(
             MeasuredTalk(
@@ -230,12 +234,24 @@ def measure(
         )
         if answer.loss != NO_LOSS:
             loss += answer.loss
-    seconds = None if isinstance(model, StoredPredictions) else watch.seconds
-    return Measurement(tuple(measured), loss, seconds, watch.characters)
+    # The system asks for talks while it works, so the time to load them is subtracted.
+    return Measurement(tuple(measured), loss, sum(answering) - sum(loading), characters)
+
+
+def _timed(items: Iterable[T], seconds: list[float]) -> Iterator[T]:
+    """Yield the items; add how long each of them took to come."""
+    source = iter(items)
+    while True:
+        begun = perf_counter()
+        item = next(source, None)
+        seconds.append(perf_counter() - begun)
+        if item is None:
+            return
+        yield item
 
 
 def evaluate(
-    model: AnyModel | System,
+    model: BoundaryModel | System,
     talks: Iterable[Talk],
     threshold: float | None = None,
     tolerance: int = DEFAULT_TOLERANCE,
@@ -250,7 +266,7 @@ def evaluate(
 
 
 def sweep(
-    model: AnyModel | System,
+    model: BoundaryModel | System,
     talks: Iterable[Talk],
     thresholds: Sequence[float] = grid(*DEFAULT_GRID),
     tolerance: int = DEFAULT_TOLERANCE,
@@ -260,11 +276,13 @@ def sweep(
     return ranked(_measurement(model, talks, tolerance).sweep(thresholds, weights))
 
 
-def _measurement(model: AnyModel | System, talks: Iterable[Talk], tolerance: int) -> Measurement:
+def _measurement(
+    model: BoundaryModel | System, talks: Iterable[Talk], tolerance: int
+) -> Measurement:
     if isinstance(model, ModelFiles | TextSystem | StoredPredictions):
         [measured] = measure_system(model, talks, tolerance=tolerance)
         return measured.measurement
-    return measure(model, talks, tolerance)
+    return measure(partial(read_talks, model), talks, tolerance)
 
 
 def compare(
@@ -314,55 +332,16 @@ def measure_system(
     used = tuple(thresholds or (default_threshold(system),))
     measured = []
     started, begun_s = datetime.now(UTC), perf_counter()
-    with inference.opened(system) as model:
+    with inference.opened(system) as read:
         for condition in conditions:
             changed = talks
             if condition != WRITTEN:
                 changed = (under_condition(talk, condition) for talk in talks)
-            measurement = measure(model, changed, tolerance, keep_places=True)
-            if inference.cache:
-                # The time to read from the cache says nothing about the speed of the system.
+            measurement = measure(read, changed, tolerance, keep_places=True)
+            if inference.cache or isinstance(system, StoredPredictions):
+                # The time to read stored answers says nothing about the speed of the system.
                 measurement = replace(measurement, seconds=None)
             stamp, seconds = started.isoformat(timespec="seconds"), perf_counter() - begun_s
             measured.append(Measured(system, condition, used, measurement, stamp, seconds))
             started, begun_s = datetime.now(UTC), perf_counter()
     return measured
-
-
-@dataclass(slots=True)
-class Stopwatch:
-    """Measures the time a model works, without reading talks and using answers."""
-
-    seconds: float = 0.0
-    characters: int = 0
-
-    def answers(
-        self, model: AnyModel, talks: Iterable[Talk]
-    ) -> Iterator[tuple[Talk, Probabilities]]:
-        """Yield each talk with its probabilities, in order."""
-        answers = _answers(model, self._read(talks))
-        while True:
-            begun = time.perf_counter()
-            answer = next(answers, None)
-            self.seconds += time.perf_counter() - begun
-            if answer is None:
-                return
-            self.characters += len(answer[0].text)
-            yield answer
-
-    def _read(self, talks: Iterable[Talk]) -> Iterator[Talk]:
-        # The model asks for a talk while the watch runs, so the time to read it is subtracted.
-        source = iter(talks)
-        while True:
-            begun = time.perf_counter()
-            talk = next(source, None)
-            self.seconds -= time.perf_counter() - begun
-            if talk is None:
-                return
-            yield talk
-
-
-def _answers(model: AnyModel, talks: Iterable[Talk]) -> Iterator[tuple[Talk, Probabilities]]:
-    if isinstance(model, StoredPredictions):
-        return ((talk, model.probabilities_of(talk)) for talk in talks)
-    return tagged_answers(model, ((talk.text, talk) for talk in talks))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from math import isfinite
 
+from sat_bench.corpus.talks import Talk
 from sat_bench.defaults import SplitOptions
 from sat_bench.models.boundaries import last_probability, scored_positions, sentence_ends, sentences
 from sat_bench.models.protocol import ModelError, Probabilities
@@ -23,12 +24,10 @@ def tell_sentences(options: SplitOptions) -> int:
     """Print the sentences of a text, or whether it is complete."""
     text = _text(options)
     system = find_system(options.model, options.tokenizer, timeout_s=options.timeout_s)
-    with Inference(timeout_s=options.timeout_s).opened(system) as model:
-        if isinstance(model, StoredPredictions):
-            raise ModelError(
-                f"{system.name}: has answers for talks only and cannot split other texts"
-            )
-        [answer] = model.probabilities_many([text])
+    if isinstance(system, StoredPredictions):
+        raise ModelError(f"{system.name}: has answers for talks only and cannot split other texts")
+    with Inference(timeout_s=options.timeout_s).opened(system) as read:
+        [(_, answer)] = read([Talk("", "", "", "", text, ())])
     threshold = default_threshold(system) if options.threshold is None else options.threshold
     if options.complete:
         tell(_completeness(system.name, text, answer, threshold, as_json=options.as_json))

@@ -21,11 +21,12 @@ from testing.measuring import CountedTalks, measured_at
 from sat_bench import load_corpus
 from sat_bench.cli import main
 from sat_bench.corpus.loading import Corpus
+from sat_bench.corpus.talks import Talk
 from sat_bench.defaults import BUNDLED_CORPUS
-from sat_bench.models.protocol import Probabilities
+from sat_bench.models.protocol import Probabilities, read_talks
 from sat_bench.models.systems import find_model
-from sat_bench.running.cache import ProbabilityCache, decoded, encoded
-from sat_bench.running.inference import CachedModel, Inference
+from sat_bench.running.cache import CachedSystem, decoded, encoded, open_cache
+from sat_bench.running.inference import Inference
 from truemark.curve import grid
 from truemark.errors import TruemarkError
 
@@ -50,7 +51,7 @@ def measured(
     """A measurement with the cache in the folder of the test."""
 
     def measure() -> CountedTalks:
-        inference = Inference(cache=ProbabilityCache(tmp_path / "cache"), note=notes.append)
+        inference = Inference(cache=tmp_path / "cache", note=notes.append)
         return measured_at(find_model(str(noisy_model)), corpus, THRESHOLDS, inference=inference)
 
     return measure
@@ -299,12 +300,18 @@ class Recorder:
             yield Probabilities(np.array([len(text)], np.int32), np.array([0.5], np.float32))
 
 
-def cached(folder: Path, model: Recorder, note: Callable[[str], None] = pytest.fail) -> CachedModel:
-    return CachedModel(ProbabilityCache(folder), "model:recorder", lambda: model, note)
+def cached(
+    folder: Path, model: Recorder, note: Callable[[str], None] = pytest.fail
+) -> CachedSystem:
+    return CachedSystem(folder, "model:recorder", lambda: partial(read_talks, model), note)
 
 
-def ends(model: CachedModel, texts: Iterable[str]) -> list[int]:
-    return [int(found.ends[-1]) for found in model.probabilities_many(texts)]
+def spoken(texts: Iterable[str]) -> Iterator[Talk]:
+    return (Talk("a", "", "", "", text, ()) for text in texts)
+
+
+def ends(model: CachedSystem, texts: Iterable[str]) -> list[int]:
+    return [int(found.ends[-1]) for _, found in model.read(spoken(texts))]
 
 
 def test_texts_in_the_cache_and_others_come_in_order(tmp_path: Path) -> None:
@@ -326,7 +333,7 @@ def test_no_more_than_one_text_is_read_ahead(tmp_path: Path) -> None:
             read += 1
             yield text
 
-    for number, _ in enumerate(cached(tmp_path, Recorder()).probabilities_many(watched()), 1):
+    for number, _ in enumerate(cached(tmp_path, Recorder()).read(spoken(watched())), 1):
         assert read <= number + 1
 
 
@@ -365,7 +372,7 @@ def test_a_folder_that_cannot_be_written_is_an_error(
 
 
 def test_a_disk_that_fills_up_costs_the_cache_and_not_the_numbers(tmp_path: Path) -> None:
-    ProbabilityCache(tmp_path)
+    open_cache(tmp_path)
     for number in range(256):
         (tmp_path / f"{number:02x}").write_bytes(b"in the way")
     notes: list[str] = []
@@ -376,7 +383,7 @@ def test_a_disk_that_fills_up_costs_the_cache_and_not_the_numbers(tmp_path: Path
 
 def test_a_model_that_fails_is_not_kept(tmp_path: Path, noisy_model: Path, corpus: Corpus) -> None:
     files = replace(find_model(str(noisy_model)), model=tmp_path / "gone.onnx")
-    inference = Inference(cache=ProbabilityCache(tmp_path / "cache"))
+    inference = Inference(cache=tmp_path / "cache")
     with pytest.raises(TruemarkError, match=r"gone\.onnx: no such file"):
         measured_at(files, corpus, THRESHOLDS, inference=inference)
     assert entries(tmp_path) == []

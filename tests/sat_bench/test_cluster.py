@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ from sat_bench.corpus.talks import Talk, find_sentences
 from sat_bench.defaults import BUNDLED_CORPUS
 from sat_bench.measure import measure
 from sat_bench.models.cards import Reach
+from sat_bench.models.protocol import read_talks
 from sat_bench.models.systems import find_model
 from sat_bench.running import cluster as cluster_module
 from sat_bench.running.cluster import Cluster, ClusterModel, connected
@@ -128,7 +130,7 @@ def test_workers_without_the_files_are_sent_them(cluster: Cluster, noisy_model: 
     assert isinstance(model.request, ModelRequest)
     model.request = replace(model.request, model="/on/another/machine")
     here = measured_at(files, talks(20), THRESHOLDS, inference=Inference(overlap=32))
-    assert counted(measure(model, talks(20)), THRESHOLDS) == here
+    assert counted(measure(partial(read_talks, model), talks(20)), THRESHOLDS) == here
     assert model.files_sent == 1
 
 
@@ -140,7 +142,7 @@ def test_a_file_that_differs_over_there_is_not_taken(
     assert isinstance(model.request, ModelRequest)
     model.request = replace(model.request, model=str(model_path))
     here = measured_at(files, talks(4), THRESHOLDS, inference=Inference(overlap=16))
-    assert counted(measure(model, talks(4)), THRESHOLDS) == here
+    assert counted(measure(partial(read_talks, model), talks(4)), THRESHOLDS) == here
 
 
 def test_a_worker_of_another_version_is_refused(cluster: Cluster, noisy_model: Path) -> None:

@@ -13,12 +13,10 @@ from sat_bench.corpus.conditions import under_condition
 from sat_bench.corpus.talks import Talk, find_sentences
 from sat_bench.defaults import Condition
 from sat_bench.measure import measure_system
-from sat_bench.models.protocol import BoundaryModel
+from sat_bench.models.protocol import Read
 from sat_bench.models.quantising import quantized
-from sat_bench.models.stored import AnyModel
 from sat_bench.models.systems import ModelFiles, System, find_model
 from sat_bench.record import MeasuredTalk
-from sat_bench.running.cache import ProbabilityCache
 from sat_bench.running.inference import Inference
 from truemark.curve import grid
 
@@ -76,7 +74,7 @@ def test_each_talk_has_its_own_seconds_though_talks_are_read_ahead(transformer: 
 def test_a_talk_from_the_cache_has_the_seconds_that_it_took_to_read(
     transformer: ModelFiles, tmp_path: Path
 ) -> None:
-    inference = Inference(cache=ProbabilityCache(tmp_path / "cache"))
+    inference = Inference(cache=tmp_path / "cache")
     read = answered(transformer, SHORT, LONG, inference=inference)
     kept = answered(transformer, SHORT, LONG, inference=inference)
     assert [one.replayed for one in (*read, *kept)] == [False, False, True, True]
@@ -90,10 +88,10 @@ class Opened(Inference):
     times: ClassVar[int] = 0
 
     @contextmanager
-    def opened(self, system: System) -> Iterator[AnyModel]:
+    def opened(self, system: System) -> Iterator[Read]:
         Opened.times += 1
-        with Inference.opened(self, system) as model:
-            yield model
+        with Inference.opened(self, system) as read:
+            yield read
 
 
 def test_a_system_is_opened_once_for_all_conditions(transformer: ModelFiles) -> None:
@@ -111,8 +109,7 @@ def test_a_system_is_opened_once_for_all_conditions(transformer: ModelFiles) -> 
 def test_a_model_is_loaded_by_the_measurement_that_needs_it(noisy_model: Path) -> None:
     files = find_model(str(noisy_model))
     notes: list[str] = []
-    with Inference(note=notes.append).opened(files) as model:
-        assert isinstance(model, BoundaryModel)
-        [found] = model.probabilities_many(["One. Two."])
+    with Inference(note=notes.append).opened(files) as read:
+        [(_, found)] = read([talk("One. Two.")])
     assert len(found.ends) > 2
     assert notes == []

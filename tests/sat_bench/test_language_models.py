@@ -21,7 +21,6 @@ from sat_bench.corpus.talks import Talk, find_sentences
 from sat_bench.models.language_models import SYSTEM, split_by_model
 from sat_bench.models.protocol import ModelError
 from sat_bench.models.systems import find_system
-from sat_bench.running.cache import ProbabilityCache
 from sat_bench.running.inference import Inference
 
 KEY = "sk-0123456789abcdef"
@@ -173,7 +172,7 @@ def test_without_key_or_address_a_line_says_what_to_set(
 
 
 def test_answers_are_kept_and_not_paid_for_twice(llm: LoopbackLLM, tmp_path: Path) -> None:
-    inference = Inference(cache=ProbabilityCache(tmp_path / "cache"))
+    inference = Inference(cache=tmp_path / "cache")
     for _ in range(2):
         measured_at(find_system("llm:m"), [talk("One. Two.")], (0.5,), inference=inference)
     assert len(llm.calls) == 1

@@ -3,6 +3,7 @@ from __future__ import annotations
 import gc
 import tracemalloc
 from collections.abc import Iterable, Iterator
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,7 @@ from sat_bench import Segmenter, Talk, compare, evaluate, load_corpus, sweep
 from sat_bench.corpus.talks import CorpusError, find_sentences
 from sat_bench.defaults import BUNDLED_CORPUS, DEFAULT_THRESHOLD, DEFAULT_TOLERANCE, Options
 from sat_bench.measure import measure
-from sat_bench.models.protocol import Probabilities
+from sat_bench.models.protocol import Probabilities, read_talks
 from sat_bench.record import Failed, Measured
 from truemark.counts import Counts, Weights, total
 from truemark.curve import grid, ranked
@@ -126,7 +127,7 @@ def test_talks_are_let_go_as_they_are_measured() -> None:
             yield talk(str(number), f"Sentence {number}. " * 1_000)
 
     tracemalloc.start()
-    measurement = measure(model, talks())
+    measurement = measure(partial(read_talks, model), talks())
     gc.collect()
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()

@@ -15,7 +15,6 @@ from sat_bench.corpus.talks import Talk, find_sentences
 from sat_bench.defaults import BUNDLED_CORPUS
 from sat_bench.models.systems import find_system
 from sat_bench.record import Failed, Measured
-from sat_bench.running.cache import ProbabilityCache
 from sat_bench.running.cluster import connected
 from sat_bench.running.inference import Inference
 
@@ -171,7 +170,7 @@ def test_what_a_system_does_to_the_text_is_told(
 def test_answers_of_programs_are_kept_in_a_cache(splitter: str, tmp_path: Path) -> None:
     notes: list[str] = []
     system = find_system(f"cmd:{splitter}")
-    inference = Inference(cache=ProbabilityCache(tmp_path / "cache"), note=notes.append)
+    inference = Inference(cache=tmp_path / "cache", note=notes.append)
     texts = [talk("One. Two."), talk("Three. Four.")]
     first, again = (measured_at(system, texts, (0.5,), inference=inference) for _ in range(2))
     assert first == again

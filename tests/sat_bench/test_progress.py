@@ -6,13 +6,15 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from sat_bench.models.protocol import Probabilities
-from sat_bench.running.progress import WatchedModel, _pace
+from sat_bench.corpus.talks import Talk
+from sat_bench.models.protocol import Probabilities, read_talks
+from sat_bench.running.progress import _pace, watched
 
 
 class ReadsAhead:
@@ -32,10 +34,9 @@ class ReadsAhead:
 
 def test_a_watched_model_tells_each_text_as_it_is_answered() -> None:
     told: list[int] = []
-    texts = ["a", "bb", "ccc"]
-    for number, found in enumerate(
-        WatchedModel(ReadsAhead(), told.append).probabilities_many(texts), 1
-    ):
+    talks = [Talk("a", "", "", "", text, ()) for text in ("a", "bb", "ccc")]
+    read = partial(read_talks, ReadsAhead())
+    for number, (_, found) in enumerate(watched(read, told.append, talks), 1):
         assert found.ends.tolist() == [number]
         assert told == list(range(1, number + 1))
     assert told == [1, 2, 3]

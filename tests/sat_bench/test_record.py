@@ -4,6 +4,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import jsonschema
@@ -16,7 +17,7 @@ from sat_bench.corpus.loading import load_corpus
 from sat_bench.corpus.talks import Talk, find_sentences
 from sat_bench.defaults import BUNDLED_CORPUS, DEFAULT_TOLERANCE, Condition, Options
 from sat_bench.measure import measure
-from sat_bench.models.protocol import Probabilities, certain_ends
+from sat_bench.models.protocol import Probabilities, certain_ends, read_talks
 from sat_bench.models.systems import ModelFiles
 from sat_bench.record import (
     Measured,
@@ -78,7 +79,7 @@ def measured(
     condition: Condition = "written",
 ) -> Measured:
     changed = [under_condition(talk, condition) for talk in spoken]
-    measurement = measure(Guesser(seed, skill), changed, keep_places=True)
+    measurement = measure(partial(read_talks, Guesser(seed, skill)), changed, keep_places=True)
     return Measured(files(f"guess{seed}"), condition, thresholds, measurement, STARTED, 1.5)
 
 
@@ -132,7 +133,7 @@ def test_measures_of_the_field_are_counted_in_words() -> None:
     text = "One two. Red fox. Too far away."
     talk = Talk("a", "", "", "", text, find_sentences(text))
     assert talk.boundaries == [8, 17, 31]
-    measurement = measure(Known([8, 12, 31]), [talk], keep_places=True)
+    measurement = measure(partial(read_talks, Known([8, 12, 31])), [talk], keep_places=True)
     values = measures_of(measurement.talks, 0.5, 3, inner=False)
     assert values == {
         "precision": 2 / 3,
@@ -201,7 +202,7 @@ def test_findings_say_how_far_off_a_prediction_is() -> None:
     text = "One two three four five. Six seven. Eight."
     talk = Talk("a", "", "", "", text, find_sentences(text))  # ends at 24, 35 and 42
     model = Fixed(e7=0.9, e18=0.9, e33=0.9, e24=0.2)
-    measurement = measure(model, [talk], keep_places=True)
+    measurement = measure(partial(read_talks, model), [talk], keep_places=True)
     one = Measured(files(), "written", (0.5,), measurement, STARTED, 1.5)
     run = with_findings(run_of(one, OPTIONS, DATA), one, [talk])
     found = {(one.kind, one.offset + (one.at or 0)): one for one in run.findings}
@@ -218,14 +219,9 @@ def test_findings_say_how_far_off_a_prediction_is() -> None:
 def test_a_place_that_matches_another_end_is_no_place_of_a_missed_one() -> None:
     text = "He sat. A. So we left."
     talk = Talk("a", "", "", "", text, find_sentences(text))  # ends at 7, 10 and 22
-    one = Measured(
-        files(),
-        "written",
-        (0.5,),
-        measure(Fixed(e7=0.9, e10=0.1, e22=0.9), [talk], keep_places=True),
-        STARTED,
-        1.5,
-    )
+    model = Fixed(e7=0.9, e10=0.1, e22=0.9)
+    measurement = measure(partial(read_talks, model), [talk], keep_places=True)
+    one = Measured(files(), "written", (0.5,), measurement, STARTED, 1.5)
     run = with_findings(run_of(one, OPTIONS, DATA), one, [talk])
     [missed] = [finding for finding in run.findings if finding.kind == "missed"]
     assert missed.probability == pytest.approx(0.1)

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import islice
 
 import numpy as np
@@ -39,8 +40,8 @@ class TextSystem:
     least_kept: float = LEAST_KEPT
 
     @contextmanager
-    def opened(self) -> Iterator[TextModel]:
-        """Start the system; leaving the block ends it."""
+    def opened(self) -> Iterator[Callable[[str], Probabilities]]:
+        """Start the system, and provide the function that answers a text with probabilities."""
         with ExitStack() as stack:
             try:
                 split = stack.enter_context(self.start())
@@ -48,47 +49,37 @@ class TextSystem:
                 raise ModelError(f"{self.name}: {error}") from error
             except Exception as error:
                 raise ModelError(f"{self.name}: does not start: {foreign_reason(error)}") from error
-            yield TextModel(self, split)
+            yield partial(self._probabilities, split)
 
-
-@dataclass(frozen=True, slots=True)
-class TextModel:
-    """A started system, which answers one text at a time."""
-
-    system: TextSystem
-    split: Split
-
-    def probabilities_many(self, texts: Iterable[str]) -> Iterator[Probabilities]:
-        return map(self.probabilities, texts)
-
-    def probabilities(self, text: str) -> Probabilities:
+    def _probabilities(self, split: Split, text: str) -> Probabilities:
         """Answer one text; any failure of the system becomes a one-line error."""
         begun = time.perf_counter()
         try:
-            probabilities = read_answer(text, self._answer(text), self.system.least_kept)
+            probabilities = read_answer(text, _ask(split, text), self.least_kept)
         except TruemarkError as error:
-            raise ModelError(f"{self.system.name}: {error}") from error
+            raise ModelError(f"{self.name}: {error}") from error
         return replace(probabilities, seconds=time.perf_counter() - begun)
 
-    def _answer(self, text: str) -> object:
-        """Ask the system; read a generator to its end here, to catch what it raises."""
-        most = len(text) + 1
-        try:
-            answer = self.split(text)
-            if isinstance(answer, Sized) or not isinstance(answer, Iterable):
-                return answer
-            items = list(islice(answer, most + 1))
-        except TruemarkError:
-            raise
-        except (Exception, SystemExit) as error:
-            raise TruemarkError(
-                f"fails on a text of {len(text):,} characters: {foreign_reason(error)}"
-            ) from error
-        if len(items) > most:
-            raise TruemarkError(
-                f"answers more than {most:,} sentences to a text of {len(text):,} characters"
-            )
-        return items
+
+def _ask(split: Split, text: str) -> object:
+    """Ask a system; read a generator to its end here, to catch what it raises."""
+    most = len(text) + 1
+    try:
+        answer = split(text)
+        if isinstance(answer, Sized) or not isinstance(answer, Iterable):
+            return answer
+        items = list(islice(answer, most + 1))
+    except TruemarkError:
+        raise
+    except (Exception, SystemExit) as error:
+        raise TruemarkError(
+            f"fails on a text of {len(text):,} characters: {foreign_reason(error)}"
+        ) from error
+    if len(items) > most:
+        raise TruemarkError(
+            f"answers more than {most:,} sentences to a text of {len(text):,} characters"
+        )
+    return items
 
 
 def read_answer(text: str, answer: object, least_kept: float = 0.0) -> Probabilities:

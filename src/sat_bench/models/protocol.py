@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from math import inf
 from typing import Protocol, runtime_checkable
@@ -10,6 +11,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from sat_bench.corpus.talks import Talk
 from truemark.errors import TruemarkError
 
 IntArray = NDArray[np.int32]
@@ -107,3 +109,20 @@ class BoundaryModel(Protocol):
 
     def probabilities_many(self, texts: Iterable[str]) -> Iterator[Probabilities]:
         """Yield the probabilities of each text, in order."""
+
+
+Read = Callable[[Iterable[Talk]], Iterator[tuple[Talk, Probabilities]]]
+"""Yields each talk with the answer of a system, in order; it may read a few talks ahead."""
+
+
+def read_talks(model: BoundaryModel, talks: Iterable[Talk]) -> Iterator[tuple[Talk, Probabilities]]:
+    """Yield each talk with the probabilities of its text, in order."""
+    waiting: deque[Talk] = deque()  # the model reads a few texts ahead of the one it answers
+
+    def texts() -> Iterator[str]:
+        for talk in talks:
+            waiting.append(talk)
+            yield talk.text
+
+    for probabilities in model.probabilities_many(texts()):
+        yield waiting.popleft(), probabilities

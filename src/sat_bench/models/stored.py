@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -11,7 +11,7 @@ from pathlib import Path
 from sat_bench.corpus.talks import Talk
 from sat_bench.defaults import WRITTEN
 from sat_bench.models.answers import LEAST_KEPT, printed_answer, read_answer
-from sat_bench.models.protocol import BoundaryModel, ModelError, Probabilities
+from sat_bench.models.protocol import ModelError, Probabilities
 from truemark.errors import TruemarkError
 from truemark.files import checksum, expanded, read_text
 from truemark.jsontext import shown
@@ -56,7 +56,11 @@ class StoredPredictions:
         parts = (part for name, file in self.files.items() for part in (name, checksum(file)))
         return {"predictions": data_hash(*parts)}
 
-    def probabilities_of(self, talk: Talk) -> Probabilities:
+    def read(self, talks: Iterable[Talk]) -> Iterator[tuple[Talk, Probabilities]]:
+        """Yield each talk with its stored predictions."""
+        return ((talk, self._predictions(talk)) for talk in talks)
+
+    def _predictions(self, talk: Talk) -> Probabilities:
         written = talk.condition == WRITTEN
         name = talk.id if written else f"{talk.condition}/{talk.id}"
         file = self.files.get(name)
@@ -72,9 +76,6 @@ class StoredPredictions:
             return read_answer(talk.text, answer, LEAST_KEPT)
         except TruemarkError as error:
             raise ModelError(f"{self.name}: {file.name}: {error}") from error
-
-
-AnyModel = BoundaryModel | StoredPredictions
 
 
 def stored_system(name: str) -> StoredPredictions:

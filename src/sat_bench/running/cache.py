@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
 import struct
 import tokenize
 import zlib
-from dataclasses import astuple, fields
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import astuple, fields, replace
+from functools import cache
 from io import BytesIO
+from itertools import groupby
 from math import inf, nan
 from pathlib import Path
 from typing import Any
@@ -15,7 +19,8 @@ from zipfile import BadZipFile, ZipFile
 import numpy as np
 from numpy.typing import NDArray
 
-from sat_bench.models.protocol import CERTAIN, Loss, Probabilities
+from sat_bench.corpus.talks import Talk
+from sat_bench.models.protocol import CERTAIN, Loss, Probabilities, Read
 from truemark.errors import TruemarkError
 from truemark.files import read_bytes, write_atomically
 
@@ -37,29 +42,78 @@ Signature: 8a477f597d28d172789f06886806bc55
 """
 
 
-class ProbabilityCache:
-    """A folder of probabilities by key; any number of processes may share it."""
+def open_cache(folder: Path) -> Path:
+    """Create the folder of a cache, or raise an error if it cannot be written."""
+    if not (folder / _TAG).is_file():
+        write_atomically(folder / _TAG, _TAG_TEXT)
+    return folder
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        if not (folder / _TAG).is_file():
-            write_atomically(folder / _TAG, _TAG_TEXT)
 
-    def load(self, key: bytes, characters: int) -> Probabilities | None:
-        """Load the entry of a text with this many characters; return None without a valid file."""
-        path, largest = self._path(key), _LEAST_BYTES + _BYTES_PER_CHARACTER * characters
+class CachedSystem:
+    """A system that is loaded and run only for texts whose probabilities are not in the folder.
+
+    `identity` names everything that answers depend on besides the text. Any number of processes
+    may share the folder.
+    """
+
+    def __init__(
+        self, folder: Path, identity: str, load: Callable[[], Read], note: Callable[[str], None]
+    ) -> None:
+        self._folder, self._identity = folder, identity.encode()
+        self._load, self._note = cache(load), note
+        self._stores = True
+        self._hits = self._talks = 0
+
+    @property
+    def hits_in_words(self) -> str:
+        """A sentence about how many talks needed no inference."""
+        return f"{self._hits} of {self._talks} talks taken from the cache {self._folder}"
+
+    def read(self, talks: Iterable[Talk]) -> Iterator[tuple[Talk, Probabilities]]:
+        """Yield each talk with its probabilities, in order."""
+        # Consecutive talks that are not in the cache go through the model together; a hit ends such
+        # a group, so that at most one talk is read beyond what the model itself reads ahead.
+        entries = ((talk, self._stored(talk.text)) for talk in talks)
+        for missing, group in groupby(entries, lambda entry: entry[1] is None):
+            if missing:
+                for talk, probabilities in self._load()(talk for talk, _ in group):
+                    self._store(talk.text, probabilities)
+                    yield talk, probabilities
+                continue
+            for talk, stored in group:
+                self._hits += 1
+                assert stored
+                yield talk, replace(stored, replayed=True)
+
+    def _stored(self, text: str) -> Probabilities | None:
+        """Read the entry of a text; return None without a valid file."""
+        self._talks += 1
+        key, path = self._place(text)
+        largest = _LEAST_BYTES + _BYTES_PER_CHARACTER * len(text)
         try:
-            return decoded(key, read_bytes(path, largest), largest) if path.exists() else None
+            stored = decoded(key, read_bytes(path, largest), largest) if path.exists() else None
         except TruemarkError:
             return None
+        if stored is not None and len(stored.ends) and stored.ends[-1] > len(text):
+            return None  # belongs to another text
+        return stored
 
-    def store(self, key: bytes, probabilities: Probabilities) -> None:
-        """Store the probabilities, completely or not at all."""
-        write_atomically(self._path(key), encoded(key, probabilities))
+    def _store(self, text: str, probabilities: Probabilities) -> None:
+        """Store the probabilities, completely or not at all; a full disk only ends the storing."""
+        if not self._stores:
+            return
+        key, path = self._place(text)
+        try:
+            write_atomically(path, encoded(key, probabilities))
+        except TruemarkError as error:
+            self._stores = False
+            self._note(f"probabilities are no longer cached: {error}")
 
-    def _path(self, key: bytes) -> Path:
-        name = key.hex()
-        return self.folder / name[:2] / f"{name}.probabilities"
+    def _place(self, text: str) -> tuple[bytes, Path]:
+        """Return the key of a text, and the file of its entry."""
+        content = hashlib.sha256(text.encode("utf-8", "surrogatepass"))
+        key = hashlib.sha256(self._identity + content.digest()).digest()
+        return key, self._folder / key.hex()[:2] / f"{key.hex()}.probabilities"
 
 
 def encoded(key: bytes, probabilities: Probabilities) -> bytes:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sat_bench.models.protocol import BoundaryModel, Probabilities
-from sat_bench.running.inference import tagged_answers
+from sat_bench.corpus.talks import Talk
+from sat_bench.models.protocol import Probabilities, Read
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -18,24 +19,9 @@ if TYPE_CHECKING:
 _LONGEST_NAME = 24  # characters
 
 
-class WatchedModel:
-    """Reports the length of each text that the model has answered."""
-
-    def __init__(self, model: BoundaryModel, done: Callable[[int], None]) -> None:
-        self._model, self._done = model, done
-
-    def probabilities_many(self, texts: Iterable[str]) -> Iterator[Probabilities]:
-        lengths = ((text, len(text)) for text in texts)
-        for length, probabilities in tagged_answers(self._model, lengths):
-            self._done(length)
-            yield probabilities
-
-
 @contextmanager
-def watch_answers(
-    talks: int, characters: int, name: str, model: BoundaryModel
-) -> Iterator[BoundaryModel]:
-    """Show a bar that advances with each talk the model answers; remove it at the end."""
+def watch_answers(talks: int, characters: int, name: str, read: Read) -> Iterator[Read]:
+    """Show a bar that advances with each talk that is answered; remove it at the end."""
     with _progress() as progress:
         end = name if len(name) <= _LONGEST_NAME else f"…{name[1 - _LONGEST_NAME :]}"
         bar = progress.add_task(end, total=characters, done=0, talks=talks, unit="characters")
@@ -46,7 +32,16 @@ def watch_answers(
             done += 1
             progress.update(bar, advance=answered, done=done)
 
-        yield WatchedModel(model, advance)
+        yield partial(watched, read, advance)
+
+
+def watched(
+    read: Read, done: Callable[[int], None], talks: Iterable[Talk]
+) -> Iterator[tuple[Talk, Probabilities]]:
+    """Read the talks, and report the length of each as it is answered."""
+    for talk, probabilities in read(talks):
+        done(len(talk.text))
+        yield talk, probabilities
 
 
 def watch_reading(files: Sequence[Path]) -> Iterator[Path]:

@@ -14,7 +14,7 @@ import sys
 import threading
 import weakref
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,7 +25,7 @@ from sat_bench.defaults import Runtime
 from sat_bench.models.answers import TextSystem
 from sat_bench.models.cards import Reach
 from sat_bench.models.protocol import Probabilities
-from sat_bench.models.segmenter import Segmenter, open_segmenter
+from sat_bench.models.segmenter import open_segmenter
 from sat_bench.models.systems import find_system
 from truemark import __version__
 from truemark.errors import TruemarkError
@@ -53,7 +53,7 @@ _SECURITY_PARTS = (
     *("tls_client_cert", "tls_scheduler_cert", "tls_worker_cert"),
 )
 
-_models: OrderedDict[Request, Segmenter | _SharedSystem] = OrderedDict()
+_models: OrderedDict[Request, Callable[[str], Probabilities]] = OrderedDict()
 _lock = threading.Lock()
 
 
@@ -97,11 +97,11 @@ def read_texts_on_worker(request: Request, texts: list[str]) -> list[Probabiliti
             "install the same version everywhere"
         )
     with _lock:
-        model = _models.pop(request, None) or _load(request)
-        _models[request] = model
+        answer = _models.pop(request, None) or _load(request)
+        _models[request] = answer
         while len(_models) > MODELS_KEPT:
             _models.popitem(last=False)
-    return [model.probabilities(text) for text in texts]
+    return [answer(text) for text in texts]
 
 
 def keep_on_worker(files: dict[str, bytes], dask_worker: Worker) -> None:
@@ -110,35 +110,35 @@ def keep_on_worker(files: dict[str, bytes], dask_worker: Worker) -> None:
         write_atomically(_sent_copy(digest, dask_worker), content)
 
 
-class _SharedSystem:
-    """A started system that the threads of a worker use one at a time."""
-
-    def __init__(self, name: str, timeout_s: float) -> None:
-        system = find_system(name, timeout_s=timeout_s)
-        if not isinstance(system, TextSystem):
-            raise TruemarkError(f"{name}: expected a system that reads texts")
-        self._open = ExitStack()
-        self._model = self._open.enter_context(system.opened())
-        self._lock = threading.Lock()
-        weakref.finalize(self, self._open.close)
-
-    def probabilities(self, text: str) -> Probabilities:
-        with self._lock:
-            return self._model.probabilities(text)
-
-
-def _load(request: Request) -> Segmenter | _SharedSystem:
+def _load(request: Request) -> Callable[[str], Probabilities]:
+    """Open a system, and return the function that answers a text."""
     from distributed import get_worker
 
     if isinstance(request, SystemRequest):
-        return _SharedSystem(request.name, request.timeout_s)
+        return _start(request)
     worker = get_worker()
     model, tokenizer = (
         _local_path(path, digest, worker)
         for path, digest in zip((request.model, request.tokenizer), request.checksums, strict=True)
     )
     threads = worker.state.nthreads
-    return open_segmenter(model, tokenizer, request.reach, request.runtime, threads)
+    return open_segmenter(model, tokenizer, request.reach, request.runtime, threads).probabilities
+
+
+def _start(request: SystemRequest) -> Callable[[str], Probabilities]:
+    """Start a system, which the threads of a worker use one at a time."""
+    system = find_system(request.name, timeout_s=request.timeout_s)
+    if not isinstance(system, TextSystem):
+        raise TruemarkError(f"{request.name}: expected a system that reads texts")
+    opened, lock = ExitStack(), threading.Lock()
+    answer = opened.enter_context(system.opened())
+
+    def answer_alone(text: str) -> Probabilities:
+        with lock:
+            return answer(text)
+
+    weakref.finalize(answer_alone, opened.close)
+    return answer_alone
 
 
 def _local_path(client_path: str, digest: str, worker: Worker) -> Path:
