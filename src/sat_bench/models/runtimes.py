@@ -6,11 +6,11 @@ import os
 import re
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from textwrap import shorten
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -20,9 +20,6 @@ from sat_bench.models.protocol import InvalidModel
 from truemark.errors import TruemarkError
 from truemark.files import open_regular
 from truemark.imports import require
-
-if TYPE_CHECKING:
-    from onnxruntime import InferenceSession
 
 SILENT = 4  # onnxruntime's severity of fatal errors
 
@@ -43,20 +40,25 @@ class Port:
     shape: tuple[int | str | None, ...]
 
 
-class Session(Protocol):
-    """A loaded model; `run` may be called from many threads at a time."""
+@dataclass(frozen=True, slots=True)
+class Session:
+    """A loaded model; `run` returns the logits of ids and mask, on many threads at a time.
+
+    `errors` are the exceptions that the runtime may raise.
+    """
 
     inputs: Sequence[Port]
     outputs: Sequence[Port]
     errors: tuple[type[Exception], ...]
-
-    def run(self, ids: npt.NDArray[np.int64], mask: npt.NDArray[Any]) -> npt.NDArray[Any]: ...
+    run: Callable[[npt.NDArray[np.int64], npt.NDArray[Any]], npt.NDArray[Any]]
 
 
 def open_session(path: Path, runtime: Runtime = DEFAULT_RUNTIME, *, threads: int = 1) -> Session:
     """Load the model; each run uses this many threads."""
     if runtime == "openvino":
-        library = _openvino()
+        require("openvino", "-runtime openvino", "openvino")
+        import openvino as library
+
         name = f"OpenVINO {library.__version__.partition('-')[0]}"
         errors: tuple[type[Exception], ...] = (RuntimeError,)
     else:
@@ -67,20 +69,13 @@ def open_session(path: Path, runtime: Runtime = DEFAULT_RUNTIME, *, threads: int
         size = os.fstat(file.fileno()).st_size
     try:
         if runtime == "openvino":
-            return _OpenVino(library, path, threads, errors)
-        return _OnnxRuntime(library, path, threads, errors, _PROVIDERS[runtime])
+            return _openvino_session(library, path, threads, errors)
+        return _onnxruntime_session(library, path, threads, errors, _PROVIDERS[runtime])
     except errors as error:
         raise InvalidModel(
             f"{path}: not an ONNX model that {name} can load "
             f"({size} bytes): {reason(error)}; fetch the file again or name another"
         ) from None
-
-
-def _openvino() -> Any:
-    require("openvino", "-runtime openvino", "openvino")
-    import openvino
-
-    return openvino
 
 
 def _onnxruntime(runtime: Runtime) -> Any:
@@ -112,63 +107,53 @@ def reason(error: Exception) -> str:
     return shorten(_SOURCE_POSITION.sub("", text), 200, placeholder=" ...").rstrip(".")
 
 
-class _OnnxRuntime:
-    """onnxruntime on the CPU or on a GPU."""
+def _onnxruntime_session(
+    library: Any,
+    path: Path,
+    threads: int,
+    errors: tuple[type[Exception], ...],
+    provider: str,
+) -> Session:
+    library.set_default_logger_severity(SILENT)
+    options = library.SessionOptions()
+    options.log_severity_level = SILENT
+    options.intra_op_num_threads = threads
+    options.inter_op_num_threads = 1
+    session = library.InferenceSession(str(path), sess_options=options, providers=[provider])
 
-    def __init__(
-        self,
-        library: Any,
-        path: Path,
-        threads: int,
-        errors: tuple[type[Exception], ...],
-        provider: str,
-    ) -> None:
-        library.set_default_logger_severity(SILENT)
-        options = library.SessionOptions()
-        options.log_severity_level = SILENT
-        options.intra_op_num_threads = threads
-        options.inter_op_num_threads = 1
-        self._session: InferenceSession = library.InferenceSession(
-            str(path), sess_options=options, providers=[provider]
-        )
-        self.inputs: Sequence[Port] = [_onnx_port(node) for node in self._session.get_inputs()]
-        self.outputs: Sequence[Port] = [_onnx_port(node) for node in self._session.get_outputs()]
-        self.errors = errors
-
-    def run(self, ids: npt.NDArray[np.int64], mask: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        logits: npt.NDArray[Any] = self._session.run(
-            ["logits"], {"input_ids": ids, "attention_mask": mask}
-        )[0]
+    def run(ids: npt.NDArray[np.int64], mask: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        logits: npt.NDArray[Any]
+        (logits,) = session.run(["logits"], {"input_ids": ids, "attention_mask": mask})
         return logits
 
+    inputs, outputs = (
+        [Port(node.name, node.type, tuple(node.shape)) for node in nodes]
+        for nodes in (session.get_inputs(), session.get_outputs())
+    )
+    return Session(inputs, outputs, errors, run)
 
-class _OpenVino:
-    """OpenVINO on the CPU; it multiplies in bfloat16 if the CPU supports it."""
 
-    def __init__(
-        self, library: Any, path: Path, threads: int, errors: tuple[type[Exception], ...]
-    ) -> None:
-        core = library.Core()
-        model = core.read_model(path)
-        self.inputs: Sequence[Port] = [_openvino_port(node) for node in model.inputs]
-        self.outputs: Sequence[Port] = [_openvino_port(node) for node in model.outputs]
-        # One run at a time on all threads, or as many runs in parallel as there are cores.
-        hint = "LATENCY" if threads > 1 else "THROUGHPUT"
-        settings = {
-            "PERFORMANCE_HINT": hint,
-            "NUM_STREAMS": 1 if threads > 1 else available_cores(),
-        }
-        self._model = core.compile_model(model, "CPU", settings)
-        self._of_thread = threading.local()
-        self.errors = errors
+def _openvino_session(
+    library: Any, path: Path, threads: int, errors: tuple[type[Exception], ...]
+) -> Session:
+    """Load the model for the CPU; it multiplies in bfloat16 if the CPU supports it."""
+    core = library.Core()
+    model = core.read_model(path)
+    # One run at a time on all threads, or as many runs in parallel as there are cores.
+    hint = "LATENCY" if threads > 1 else "THROUGHPUT"
+    streams = 1 if threads > 1 else available_cores()
+    compiled = core.compile_model(model, "CPU", {"PERFORMANCE_HINT": hint, "NUM_STREAMS": streams})
+    of_thread = threading.local()
 
-    def run(self, ids: npt.NDArray[np.int64], mask: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        if not hasattr(self._of_thread, "request"):
-            self._of_thread.request = self._model.create_infer_request()
-        request = self._of_thread.request
-        request.infer({"input_ids": ids, "attention_mask": mask})
-        logits: npt.NDArray[Any] = request.get_tensor("logits").data.copy()
+    def run(ids: npt.NDArray[np.int64], mask: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        if not hasattr(of_thread, "request"):
+            of_thread.request = compiled.create_infer_request()
+        of_thread.request.infer({"input_ids": ids, "attention_mask": mask})
+        logits: npt.NDArray[Any] = of_thread.request.get_tensor("logits").data.copy()
         return logits
+
+    inputs, outputs = (list(map(_openvino_port, nodes)) for nodes in (model.inputs, model.outputs))
+    return Session(inputs, outputs, errors, run)
 
 
 def available_cores() -> int:
@@ -176,10 +161,6 @@ def available_cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
-
-
-def _onnx_port(node: Any) -> Port:
-    return Port(node.name, node.type, tuple(node.shape))
 
 
 def _openvino_port(node: Any) -> Port:
