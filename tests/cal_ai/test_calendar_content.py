@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.cal_ai.calendar_texts import REAL_WORLD
 
-from cal_ai.calendars.content import Content, parse_content
+from cal_ai.calendars.content import new_line, parse_content
 from cal_ai.calendars.zones import in_zone, later, machine_zone, midnight, oddity, vtimezone
 
 BERLIN, NEW_YORK = ZoneInfo("Europe/Berlin"), ZoneInfo("America/New_York")
@@ -61,13 +61,13 @@ def test_what_is_not_changed_keeps_its_bytes(
     data = line_end.join(raw) + (line_end if ended else b"")
     content = parse_content(data, "file")
     assert content.raw() == data
-    assert content.calendars[0].text().split("\r\n")[:-1] == lines
+    assert content.components[0].text().split("\r\n")[:-1] == lines
 
 
 @given(st.text(st.characters(exclude_characters="\r\n", exclude_categories=["Cs"]), max_size=400))
 @settings(derandomize=True, deadline=None, max_examples=80)
 def test_a_new_line_is_folded_within_75_bytes_and_between_characters(text: str) -> None:
-    line = Content([], b"\r\n").new_line(f"SUMMARY:{text}")
+    line = new_line(f"SUMMARY:{text}", b"\r\n")
     pieces = line.raw.split(b"\r\n")
     assert pieces.pop() == b""
     assert all(len(piece) <= 75 and piece.decode() for piece in pieces)
@@ -78,7 +78,7 @@ def test_a_real_world_file_comes_back_as_it_is() -> None:
     assert parse_content(REAL_WORLD, "file").raw() == REAL_WORLD
     twice = REAL_WORLD + b"\r\n" + REAL_WORLD
     assert parse_content(twice, "file").raw() == twice
-    assert len(parse_content(twice, "file").calendars) == 2
+    assert len(parse_content(twice, "file").components) == 2
 
 
 @pytest.mark.parametrize(

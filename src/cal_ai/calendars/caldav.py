@@ -102,7 +102,7 @@ class CalDavCalendar:
                 warnings.append(f"{self.name}: an event on another server, {where}, is left out")
                 continue
             try:
-                listing = self._document(text, budget).coming(start, end)
+                listing = self._document(text).coming(start, end, budget)
             except CalendarError as error:
                 warnings.append(self._clean(f"{error} ({address})"))
                 continue
@@ -134,7 +134,7 @@ class CalDavCalendar:
         document.remove(current, datetime.now(UTC))
         condition = _if_match(entry.version)
         with self._gone_or_changed(entry):
-            if any(part.name == "VEVENT" for part in document.content.calendars[0].components):
+            if any(part.name == "VEVENT" for part in document.content.components[0].components):
                 self._put(entry.uid, document, condition)
                 return
             with self._faults():
@@ -226,7 +226,7 @@ class CalDavCalendar:
     def _put(self, uid: str, document: Document, condition: Mapping[str, str]) -> None:
         with self._faults():
             response = self._client.put(
-                self._address(uid), document.raw().decode(), {**_ICALENDAR, **condition}
+                self._address(uid), document.content.raw().decode(), {**_ICALENDAR, **condition}
             )
         if "If-None-Match" in condition and response.status in (409, 412):
             if self._is_taken(uid, response):
@@ -248,11 +248,11 @@ class CalDavCalendar:
             return False
         return True
 
-    def _document(self, text: str | bytes, budget: Budget | None = None) -> Document:
+    def _document(self, text: str | bytes) -> Document:
         data = text.encode() if isinstance(text, str) else text
         # The client returns lines that end with LF; servers expect CRLF.
         data = data.replace(b"\r\n", b"\n").replace(b"\n", b"\r\n")
-        return Document.parse(data, self.name, self._zone, budget)
+        return Document.parse(data, self.name, self._zone)
 
     def _check(self, response: DAVResponse) -> None:
         if response.status in (404, 410):

@@ -40,7 +40,10 @@ class Line:
 
 @dataclass(slots=True, eq=False)
 class Component:
-    """A component with its properties and inner components, in the order of the file."""
+    """A component with its properties and inner components, in the order of the file.
+
+    The file itself is a component without a name, whose parts are its calendars.
+    """
 
     name: str
     begin: Line
@@ -48,8 +51,8 @@ class Component:
     end: Line = Line("", b"")
 
     @property
-    def components(self) -> Iterator[Component]:
-        return (part for part in self.parts if isinstance(part, Component))
+    def components(self) -> tuple[Component, ...]:
+        return tuple(part for part in self.parts if isinstance(part, Component))
 
     def line(self, name: str) -> Line | None:
         """Return the first property of this name."""
@@ -59,9 +62,15 @@ class Component:
         """Return the properties of these names."""
         return (part for part in self.parts if isinstance(part, Line) and part.name in names)
 
+    def value(self, name: str) -> str:
+        """Return the value of the first property of this name; empty if there is none."""
+        line = self.line(name)
+        return line.text.partition(":")[2].strip() if line else ""
+
     def raw(self) -> bytes:
         """Return the bytes of the whole component."""
-        return self.begin.raw + _raw(self.parts) + self.end.raw
+        inner = (part.raw if isinstance(part, Line) else part.raw() for part in self.parts)
+        return self.begin.raw + b"".join(inner) + self.end.raw
 
     def text(self) -> str:
         """Return the component unfolded, one property per line, for the icalendar library."""
@@ -72,70 +81,57 @@ class Component:
         """Return a copy whose list of parts can be changed."""
         return Component(self.name, self.begin, list(self.parts), self.end)
 
-    def put(self, name: str, new: Line) -> None:
+    def put(self, name: str, text: str) -> None:
         """Replace the property of this name where it stands, or add it after the others."""
         old = self.line(name)
         if old is None:
-            self.add(new)
+            self.add(text)
         else:
-            self.parts[self.parts.index(old)] = new
+            self.parts[self.parts.index(old)] = new_line(text, self.line_end)
 
-    def add(self, new: Line) -> None:
+    def add(self, text: str) -> None:
         """Add a property after the others, before the first inner component."""
         inner = (place for place, part in enumerate(self.parts) if isinstance(part, Component))
-        self.parts.insert(next(inner, len(self.parts)), new)
+        self.parts.insert(next(inner, len(self.parts)), new_line(text, self.line_end))
 
     def drop(self, *names: str) -> None:
         """Remove all properties of these names."""
         dropped = set(self.lines(*names))
         self.parts = [part for part in self.parts if part not in dropped]
 
-
-@dataclass(slots=True)
-class Content:
-    """A whole file: its calendars, anything between them, and the line end it uses."""
-
-    parts: list[Line | Component]
-    line_end: bytes
-
-    @property
-    def calendars(self) -> tuple[Component, ...]:
-        return tuple(part for part in self.parts if isinstance(part, Component))
-
-    def raw(self) -> bytes:
-        """Return the bytes of the file."""
-        return _raw(self.parts)
-
-    def new_line(self, text: str) -> Line:
-        """Make a property for this file, folded so that no line is longer than 75 bytes."""
-        return Line(text, self.line_end.join(_folded(text)) + self.line_end)
-
     def new_component(self, text: str) -> Component:
-        """Make a component for this file from its unfolded text."""
-        lines = [self.new_line(line) for line in text.split("\r\n") if line]
+        """Make an inner component from its unfolded text, to be added to the parts."""
+        lines = [new_line(line, self.line_end) for line in text.split("\r\n") if line]
         (component,) = _tree(lines, "new component")
         assert isinstance(component, Component)
         return component
 
+    @property
+    def line_end(self) -> bytes:
+        """The line end of this component, which new lines get too."""
+        return next(end for end in (b"\r\n", b"\n", b"\r") if self.begin.raw.endswith(end))
 
-def parse_content(data: bytes, where: str) -> Content:
+
+def new_line(text: str, line_end: bytes) -> Line:
+    """Make a property, folded so that no line is longer than 75 bytes."""
+    return Line(text, line_end.join(_folded(text)) + line_end)
+
+
+def parse_content(data: bytes, where: str) -> Component:
     """Parse the file; raises a `CalendarError` that says why it is not iCalendar."""
     breaks = data.count(b"\n") + data.count(b"\r") - data.count(b"\r\n")
     if breaks > _MOST_LINES:
         raise CalendarError(f"{where}: has {breaks:,} lines, expected {_MOST_LINES:,} at most")
-    lines = list(_lines(data, where))
-    parts = _tree(lines, where)
-    for part in parts:
+    file = Component("", Line("", b""), _tree(_lines(data, where), where))
+    for part in file.parts:
         first = part.begin if isinstance(part, Component) else part
         if first.text.strip() and not (isinstance(part, Component) and part.name == "VCALENDAR"):
             raise _not_icalendar(where, first, "BEGIN:VCALENDAR")
-    if not any(isinstance(part, Component) for part in parts):
+    if not file.components:
         raise CalendarError(
             f"{where}: is empty, expected BEGIN:VCALENDAR; remove it to start again"
         )
-    first_end = lines[0].raw
-    line_end = next(end for end in (b"\r\n", b"\n", b"\r", b"") if first_end.endswith(end))
-    return Content(parts, line_end or b"\r\n")
+    return file
 
 
 def _lines(data: bytes, where: str) -> Iterator[Line]:
@@ -190,10 +186,6 @@ def _not_icalendar(where: str, found: Line, expected: str) -> CalendarError:
         f"{where}:{found.number}: is not iCalendar: found {text!r}, expected {expected};"
         " it is left unchanged"
     )
-
-
-def _raw(parts: Iterable[Line | Component]) -> bytes:
-    return b"".join(part.raw if isinstance(part, Line) else part.raw() for part in parts)
 
 
 def _folded(text: str) -> Iterator[bytes]:

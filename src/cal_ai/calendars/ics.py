@@ -7,7 +7,6 @@ import secrets
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from zoneinfo import ZoneInfo
@@ -15,7 +14,6 @@ from zoneinfo import ZoneInfo
 from filelock import FileLock, Timeout
 
 from cal_ai.calendars.document import EMPTY, Document
-from cal_ai.calendars.occurrences import Budget
 from cal_ai.calendars.protocol import CalendarError, Details, Entry, Listing, Moment
 from truemark.files import (
     LARGEST_TEXT,
@@ -63,8 +61,8 @@ class IcsCalendar:
     @property
     def identity(self) -> str:
         """The id in the file, so that a new file at the same place is another calendar."""
-        line = self._read().content.calendars[0].line(_IDENTITY)
-        return f"ics:{line.text.partition(':')[2]}" if line else ""
+        identity = self._read().content.components[0].value(_IDENTITY)
+        return f"ics:{identity}" if identity else ""
 
     @contextmanager
     def changing(self) -> Iterator[None]:
@@ -101,7 +99,7 @@ class IcsCalendar:
     def _read(self) -> Document:
         """Return the document to read from; parse it again only if the file has changed."""
         if self._held is not None:
-            return replace(self._held, budget=Budget())
+            return self._held
         try:
             status = self._path.stat()
         except OSError:
@@ -109,7 +107,7 @@ class IcsCalendar:
         version = (status.st_ino, status.st_size, status.st_mtime_ns)
         if self._known is None or self._known[0] != version:
             self._known = version, self._parse()
-        return replace(self._known[1], budget=Budget())
+        return self._known[1]
 
     def _parse(self) -> Document:
         data = read_bytes(self._path, LARGEST_TEXT) if os.path.lexists(self._path) else EMPTY
@@ -129,11 +127,10 @@ class IcsCalendar:
         self._is_changed = True
 
     def _write(self, document: Document) -> None:
-        calendar = document.content.calendars[0]
+        calendar = document.content.components[0]
         if calendar.line(_IDENTITY) is None:
-            identity = f"{_IDENTITY}:{secrets.token_hex(16)}"
-            calendar.add(document.content.new_line(identity))
-        write_atomically(self._path, document.raw())
+            calendar.add(f"{_IDENTITY}:{secrets.token_hex(16)}")
+        write_atomically(self._path, document.content.raw())
 
     @contextmanager
     def _locked(self) -> Iterator[None]:

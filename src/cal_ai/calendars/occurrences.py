@@ -16,6 +16,8 @@ from typing import Any
 import recurring_ical_events  # type: ignore[import-untyped]  # ships no types
 from dateutil.rrule import rrulestr  # type: ignore[import-untyped]  # ships no types
 
+from cal_ai.calendars.protocol import CalendarError
+
 MOST_OCCURRENCES = 1_000
 MOST_EVENTS = 10_000
 MOST_MOMENTS = 250_000
@@ -55,10 +57,6 @@ _FREQUENCIES = {
 }
 
 
-class BeyondBoundsError(Exception):
-    """An event with more occurrences, or more work to find them, than is allowed."""
-
-
 @dataclass(slots=True)
 class Budget:
     """The work that may still be done for all events of one calendar together.
@@ -74,7 +72,7 @@ class Budget:
     def occurrences(self, parsed: Any, start: datetime, end: datetime) -> list[Any]:
         """Find the occurrences of the events in `parsed` that overlap the window.
 
-        Raises `BeyondBoundsError` before it searches if that would take too long.
+        Raises a `CalendarError` before it searches if that would take too long.
         """
         self._count(len(parsed.subcomponents))
         for event in parsed.subcomponents:
@@ -85,18 +83,18 @@ class Budget:
                 self._expect_days(rule, begin)
         occurrences = list(recurring_ical_events.of(parsed).between(start, end))
         if len(occurrences) > MOST_OCCURRENCES:
-            raise BeyondBoundsError(f"it occurs more than {MOST_OCCURRENCES} times in these days")
+            raise CalendarError(f"it occurs more than {MOST_OCCURRENCES} times in these days")
         self._count(len(occurrences))
         return occurrences
 
     def _count(self, events: int) -> None:
         if events > self.events:
-            raise BeyondBoundsError(f"there are more than {MOST_EVENTS:,} events in these days")
+            raise CalendarError(f"there are more than {MOST_EVENTS:,} events in these days")
         self.events -= events
 
     def _spend(self, moments: float) -> None:
         if moments > min(self.moments, MOST_MOMENTS):
-            raise BeyondBoundsError(_TOO_MANY)
+            raise CalendarError(_TOO_MANY)
         self.moments -= moments
 
     def _expect_days(self, rule: Any, begin: datetime) -> None:
@@ -104,12 +102,12 @@ class Budget:
         if not any(name.startswith("BY") for name in rule):
             return  # it includes the day on which it begins
         if self.searches <= 0:
-            raise BeyondBoundsError(_TOO_MANY)
+            raise CalendarError(_TOO_MANY)
         gap = _gap(rule, begin)
         moments = inf if gap is None else _moments(rule, _READ_AHEAD * gap)
         if moments > MOST_MOMENTS:
             self.searches -= 1
-            raise BeyondBoundsError("its rule names days that almost never occur")
+            raise CalendarError("its rule names days that almost never occur")
         self._spend(moments)
 
 
@@ -117,7 +115,7 @@ def _rules(event: Any) -> Iterator[Any]:
     rules = event.get("RRULE", [])
     for rule in rules if isinstance(rules, list) else [rules]:
         if not isinstance(rule, Mapping):
-            raise BeyondBoundsError("its rule cannot be read")
+            raise CalendarError("its rule cannot be read")
         yield rule
 
 
@@ -132,7 +130,7 @@ def _moments(rule: Any, span: timedelta) -> float:
     frequency = _FREQUENCIES.get(str(rule.get("FREQ", [""])[0]).upper())
     interval = int(rule.get("INTERVAL", [1])[0])
     if frequency is None or interval < 1:
-        raise BeyondBoundsError(_TOO_MANY)
+        raise CalendarError(_TOO_MANY)
     periods = max(span, timedelta()) / (frequency.length * interval) + 1
     named = sum(len(rule.get(name, ())) for name in _DAY_PARTS)
     days = frequency.looked + frequency.weeks * named

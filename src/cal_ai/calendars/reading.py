@@ -13,7 +13,7 @@ from zoneinfo import ZoneInfo, available_timezones
 import icalendar
 
 from cal_ai.calendars.content import Component, Line
-from cal_ai.calendars.occurrences import BeyondBoundsError, Budget
+from cal_ai.calendars.occurrences import Budget
 from cal_ai.calendars.protocol import CalendarError, Details, Entry, Listing, Moment
 from cal_ai.calendars.zones import in_zone, midnight
 from truemark.jsontext import shown
@@ -77,7 +77,7 @@ class Reader:
         for part in calendar.components:
             if part.name != "VTIMEZONE":
                 continue
-            name = _line_value(part, "TZID")
+            name = part.value("TZID")
             if name.strip("/") not in _system_zones():
                 zones.setdefault(name, _essentials(part))
         rules = sum(len(zone.parts) for zone in zones.values())
@@ -97,7 +97,7 @@ class Reader:
             if not _may_overlap(event, *near):
                 continue
             if excess := _excess(event):
-                title = shown(_line_value(event, "SUMMARY")[:_SHOWN])
+                title = shown(event.value("SUMMARY")[:_SHOWN])
                 warnings.append(f"{self.where}: event {title} is left out: {excess}")
             else:
                 events.append(event)
@@ -113,7 +113,7 @@ class Reader:
             try:
                 events = [] if problems else budget.occurrences(parsed, start, end)
                 entries += filter(None, [self._entry(event) for event in events])
-            except BeyondBoundsError as beyond:
+            except CalendarError as beyond:
                 problems.append(f"event {title!r} is left out: {beyond}")
             except _PARSER_ERRORS:
                 problems.append(f"event {title!r} is left out: its times cannot be determined")
@@ -121,20 +121,21 @@ class Reader:
         entries.sort(key=lambda entry: entry.details.start)
         return Listing(tuple(entries), tuple(warnings))
 
-    def find(self, uid: str, recurrence: Moment | None, budget: Budget) -> Entry | None:
+    def find(self, uid: str, recurrence: Moment | None) -> Entry | None:
         """Find the current event, or one occurrence of it; None if it is not there."""
         events = self.by_uid.get(uid)
         if not events or not uid:
             return None
         self._expect_no_excess(events)
         parsed = self._parsed(events)
+        budget = Budget()
         try:
             for anchor in _anchors(parsed, recurrence):
                 for event in budget.occurrences(parsed, anchor - _DAY, anchor + _DAY):
                     entry = self._entry(event)
                     if entry is not None and same_moment(entry.recurrence, recurrence):
                         return entry
-        except (BeyondBoundsError, *_PARSER_ERRORS) as error:
+        except (CalendarError, *_PARSER_ERRORS) as error:
             raise CalendarError(f"{self.where}: the event cannot be read: {error}") from error
         return None
 
@@ -180,7 +181,7 @@ class Reader:
                 self._parsed([event])
                 readable.append(event)
             except CalendarError:
-                title = shown(_line_value(event, "SUMMARY"))
+                title = shown(event.value("SUMMARY"))
                 warnings.append(f"{self.where}: event {title} is left out: it cannot be read")
         return self._parsed(readable)
 
@@ -218,11 +219,6 @@ class Reader:
 def series_version(events: Sequence[Component]) -> str:
     """Hash the components of one event, to notice that someone changed them."""
     return data_hash(*(event.raw() for event in events))
-
-
-def _line_value(component: Component, name: str) -> str:
-    line = component.line(name)
-    return line.text.partition(":")[2].strip() if line else ""
 
 
 _system_zones = cache(available_timezones)
@@ -303,7 +299,7 @@ def _problems(series: Any) -> Iterator[str]:
 
 
 def _uid(event: Component) -> str:
-    value = _line_value(event, "UID")
+    value = event.value("UID")
     return (str(icalendar.vText.from_ical(value)) if "\\" in value else value).strip()
 
 
