@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import random
+import struct
 from pathlib import Path
 
 from training.documents import read_mix
+from training.world.campaigns import campaign_pages
 from training.world.collect import collect, read_document, write_documents
 from training.world.draw import draw
 from training.world.languages import plain_code
-from training.world.manuals import paragraphs_of, sentences_of
+from training.world.manuals import abbreviations, paragraphs_of, sentences_of
 
 SPANISH = ("Llegamos tarde.", "¿Y el perro?", "Se quedó en casa, como siempre.")
 JAPANESE = ("雨が降った。", "傘はなかった。", "走って帰りました。")
@@ -35,12 +37,66 @@ def test_text_in_order_keeps_every_sentence_end() -> None:
 def test_a_page_is_split_by_rule_and_markup_is_left_out() -> None:
     page = '<p class="x">Öffnen Sie z. B. <b>den Brief</b>. Dann am 3. Mai drucken!</p><p>Titel</p>'
     (paragraph,) = paragraphs_of(page)
-    assert sentences_of(paragraph, "de") == [
+    assert sentences_of(paragraph, "de", frozenset({"z", "B"})) == [
         "Öffnen Sie z. B. den Brief.",
         "Dann am 3. Mai drucken!",
     ]
-    assert sentences_of("開きます。閉じます。", "ja") == ["開きます。", "閉じます。"]
-    assert sentences_of("Ohne Ende", "de") == []
+    assert sentences_of("開きます。閉じます。", "ja", frozenset()) == ["開きます。", "閉じます。"]
+    assert sentences_of("Ohne Ende", "de", frozenset()) == []
+
+
+def test_abbreviations_are_known_by_their_use_and_short_words_are_none() -> None:
+    german = (
+        "Das kostet ca. zehn Euro, ca. 5 davon sofort. Dr. Weber weiß es. Wer war da? Ich.",
+        "Es war da. Nur ich war es, ich und Dr. Kranz. Da war ca. ein Meter Platz, glaube ich.",
+        "Dr. Kranz traf Dr. Weber bei Dr. Abel.",
+        "한국어로 갔다. 그는 갔다.",
+    )
+    found = abbreviations(german)
+    assert {"ca", "Dr"} <= found
+    assert not found & {"ich", "da", "es", "갔다"}
+    assert sentences_of(german[1], "de", found) == [
+        "Es war da.",
+        "Nur ich war es, ich und Dr. Kranz.",
+        "Da war ca. ein Meter Platz, glaube ich.",
+    ]
+
+
+def test_dialogue_of_a_game_is_read_in_its_translations_in_the_order_it_is_spoken(
+    tmp_path: Path,
+) -> None:
+    game = tmp_path / "usr/share/games/wesnoth/1.16"
+    scenario = game / "data/campaigns/Tower/scenarios/01.cfg"
+    scenario.parent.mkdir(parents=True)
+    scenario.write_text(
+        "#textdomain wesnoth-tower\n[message]\n speaker=narrator\n"
+        ' message= _ "Open the ""old"" gate."\n name= _ "Gate"\n'
+        ' story=_"<b>Nobody</b> came."\n message= _ "Run!"\n[/message]\n',
+        encoding="utf-8",
+    )
+    messages = game / "locale/de/LC_MESSAGES"
+    messages.mkdir(parents=True)
+    translated = {"Run!": "Lauft!", 'Open the "old" gate.': "Öffnet das alte Tor."}
+    (messages / "wesnoth-tower.mo").write_bytes(_compiled(translated))
+    pages = [(language, lines) for _, _, language, lines in campaign_pages(tmp_path)]
+    assert pages == [
+        ("en", ['Open the "old" gate.', "Nobody came.", "Run!"]),
+        ("de", ["Öffnet das alte Tor.", "Lauft!"]),
+    ]
+
+
+def _compiled(messages: dict[str, str]) -> bytes:
+    """Write a catalogue of translations in gettext's binary form."""
+    catalogue = {"": "Content-Type: text/plain; charset=UTF-8\n", **messages}
+    entries = sorted(catalogue)
+    texts = [f"{text}\0".encode() for text in (*entries, *(catalogue[key] for key in entries))]
+    start = 28 + 8 * len(texts)
+    table, place = b"", start
+    for text in texts:
+        table += struct.pack("<II", len(text) - 1, place)
+        place += len(text)
+    header = struct.pack("<7I", 0x950412DE, 0, len(entries), 28, 28 + 8 * len(entries), 0, start)
+    return header + table + b"".join(texts)
 
 
 def test_near_duplicates_are_left_out_of_the_collection(tmp_path: Path) -> None:

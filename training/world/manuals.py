@@ -1,9 +1,10 @@
-"""Read translated manuals as documents, split into sentences by rule.
+"""Read translated manuals and game dialogue as documents, split into sentences by rule.
 
 python -m training.world.manuals FOLDER OUT.txt.xz
 
-FOLDER has Debian packages, which `apt-get download` fetches: `libreoffice-help-CODE` (MPL 2.0)
-and `gnome-user-docs` (CC BY-SA 3.0). A paragraph that equals one of the English manual is left out.
+FOLDER has Debian packages, which `apt-get download` fetches: `libreoffice-help-CODE` (MPL 2.0),
+`gnome-user-docs` (CC BY-SA 3.0) and `wesnoth-1.16-*` (GPL 2+). A paragraph that equals an English
+one is left out.
 """
 
 from __future__ import annotations
@@ -14,15 +15,17 @@ import random
 import re
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from training.documents import Document
+from training.world.campaigns import campaign_pages
 from training.world.collect import write_documents
 from training.world.languages import CLOSING, FINAL_MARKS, ORDINALS, plain_code
 
 SEED = 20261116
-MOST = 6_000  # sentences of a language from one manual
+MOST = 9_000  # sentences of a language from one source
 FEWEST = 5  # sentences of a page
 _PARAGRAPH = re.compile(r"<p(?:\s[^>]*)?>(.*?)</p>", re.DOTALL)
 _TAG = re.compile(r"<[^>]+>")
@@ -30,17 +33,52 @@ _END = re.compile(
     rf"[{FINAL_MARKS}]+[{re.escape(CLOSING)}]*\s+(?=\S)|[。！？]+[{re.escape(CLOSING)}]*(?=\S)"
 )
 _LOWER = re.compile(r"[a-zà-öø-ÿа-яёα-ωίόάέύήώ]")
-_SHORT_WORD = re.compile(r"(?:^|[\s(])[^\W\d_]{1,3}\.$|\.[^\W\d_]{1,2}\.$")
+_WORD = re.compile(r"[^\W\d_](?:[^\W\d_]|\.(?=\w))*")
+_LAST_WORD = re.compile(rf"({_WORD.pattern})\.$")
+LONGEST_ABBREVIATION = 5  # characters
+# A word is an abbreviation if it mostly has a full stop, and words in lower case or numbers often
+# follow; one with a capital, such as a title, if it is frequent and nearly always has a full stop.
+STOPPED, CONTINUED, STOPPED_CAPITAL, FREQUENT = 0.6, 0.3, 0.9, 5
 
 
-def sentences_of(paragraph: str, language: str) -> list[str]:
-    """Split a paragraph by rule; return nothing if its last sentence has no final mark."""
+def abbreviations(paragraphs: Iterable[str]) -> frozenset[str]:
+    """Find the abbreviations of a language by how its short words are used."""
+    uses: Counter[str] = Counter()
+    stopped: Counter[str] = Counter()
+    continued: Counter[str] = Counter()
+    for paragraph in paragraphs:
+        for match in _WORD.finditer(paragraph):
+            word, after = match[0], paragraph[match.end() : match.end() + 3]
+            if len(word) > LONGEST_ABBREVIATION or word[0].lower() == word[0].upper():
+                continue
+            uses[word] += 1
+            if after.startswith("."):
+                stopped[word] += 1
+                follower = after[1:].lstrip()[:1]
+                continued[word] += follower.islower() or follower.isdigit() or follower == ","
+    return frozenset(
+        word
+        for word, count in uses.items()
+        if len(word) == 1
+        or (stopped[word] >= STOPPED * count and continued[word] >= CONTINUED * stopped[word] > 0)
+        or (word[0].isupper() and stopped[word] >= max(FREQUENT, STOPPED_CAPITAL * count))
+    )
+
+
+def sentences_of(paragraph: str, language: str, shortened: frozenset[str]) -> list[str]:
+    """Split a paragraph by rule, given the abbreviations of its language.
+
+    Return nothing if its last sentence has no final mark.
+    """
     if not paragraph or paragraph.rstrip(CLOSING)[-1:] not in FINAL_MARKS:
         return []
     sentences, start = [], 0
     for match in _END.finditer(paragraph):
         before = paragraph[start : match.end()].rstrip()
-        if _LOWER.match(paragraph[match.end()]) or _SHORT_WORD.search(before):
+        if _LOWER.match(paragraph[match.end()]):
+            continue
+        last = _LAST_WORD.search(before)
+        if last and last[1] in shortened:
             continue
         if language in ORDINALS and re.search(r"\d\.$", before):
             continue
@@ -75,12 +113,17 @@ def pages(folder: Path) -> Iterator[tuple[str, str, str, list[str]]]:
                 if "@" not in name:  # Serbian in Latin letters is the same text
                     page = path.read_text(encoding="utf-8", errors="replace")
                     yield source, licence, plain_code(name), list(paragraphs_of(page))
+        yield from campaign_pages(root)
 
 
 def documents_of(folder: Path) -> list[Document]:
-    """Read the pages with enough sentences, up to `MOST` sentences per manual and language."""
+    """Read the pages with enough sentences, up to `MOST` sentences per source and language."""
     manuals = list(pages(folder))
-    english = {text for _, _, language, texts in manuals if language == "en" for text in texts}
+    by_language: dict[str, set[str]] = {}
+    for _, _, language, texts in manuals:
+        by_language.setdefault(language, set()).update(texts)
+    english = by_language["en"]
+    shortened = {name: abbreviations(texts - english) for name, texts in by_language.items()}
     rng = random.Random(SEED)
     rng.shuffle(manuals)
     counts: dict[tuple[str, str], int] = {}
@@ -95,7 +138,7 @@ def documents_of(folder: Path) -> list[Document]:
             if text in english or text in seen:
                 continue
             seen.add(text)
-            split = sentences_of(text, language)
+            split = sentences_of(text, language, shortened[language])
             if split:
                 starts.add(len(sentences))
                 sentences += split

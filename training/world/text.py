@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from training.documents import Document, read_mix
+from training.world.campaigns import SOURCE as STORIES
 from training.world.collect import SOURCE
 from training.world.languages import plain_code
 
@@ -37,8 +38,13 @@ class LanguageText:
         return [document for document in self.documents if document.source == SOURCE]
 
     @property
+    def stories(self) -> list[Document]:
+        return [document for document in self.documents if document.source.startswith(STORIES)]
+
+    @property
     def others(self) -> list[Document]:
-        return [document for document in self.documents if document.source != SOURCE]
+        known = (SOURCE, STORIES)
+        return [document for document in self.documents if not document.source.startswith(known)]
 
 
 Texts = dict[str, LanguageText]

@@ -26,10 +26,11 @@ from training.world.text import LanguageText, Texts, read_texts
 EXPONENT, ENGLISH_SHARE = 0.5, 0.12
 SMALLEST, LARGEST = 4_000, 30_000
 LONGEST_RUN = 60
-# Shares of runs from documents written for this project, from other documents, and isolated.
-WRITTEN, OTHERS, ISOLATED = 0.35, 0.25, 0.4
+# Shares of runs from documents written for this project, from stories, from other documents, and
+# isolated; a language without one of these kinds has more of the others.
+WRITTEN, STORIES, OTHERS, ISOLATED = 0.32, 0.22, 0.16, 0.3
 PLENTY, SELDOM_ISOLATED = 50_000, 0.05  # with this many ordered sentences, few isolated ones
-TRUST = {"written": 1.0, "others": 0.5, "isolated": 0.8}
+TRUST = {"written": 1.0, "stories": 0.5, "others": 0.5, "isolated": 0.8}
 WINDOWS_IN_PASS = 48_000
 
 
@@ -49,10 +50,12 @@ def shares(texts: Texts) -> dict[str, float]:
 def runs(texts: Texts, rng: random.Random) -> Iterator[tuple[str, str, list[str]]]:
     """Draw runs endlessly: kind of source, language, sentences."""
     names, weights = zip(*shares(texts).items(), strict=True)
-    decks = {name: Deck(text.isolated, rng) for name, text in texts.items()}
+    sources = {name: _sources(text, rng) for name, text in texts.items()}
     while True:
         language = rng.choices(names, weights)[0]
-        kind, drawn = _run(texts[language], decks[language], rng)
+        kinds = sources[language]
+        kind = rng.choices(list(kinds), [share for share, _ in kinds.values()])[0]
+        drawn = kinds[kind][1]()
         if drawn:
             yield kind, language, drawn
 
@@ -71,10 +74,14 @@ class Deck:
         return self._sentences[self._place - count : self._place]
 
 
-def _run(text: LanguageText, deck: Deck, rng: random.Random) -> tuple[str, list[str]]:
+def _sources(
+    text: LanguageText, rng: random.Random
+) -> dict[str, tuple[float, Callable[[], list[str]]]]:
+    """Return the share of each kind of source of a language, and a function that draws from it."""
     sources: dict[str, tuple[float, Callable[[], list[str]]]] = {}
     for kind, share, documents in (
         ("written", WRITTEN, text.written),
+        ("stories", STORIES, text.stories),
         ("others", OTHERS, text.others),
     ):
         if documents:
@@ -82,10 +89,9 @@ def _run(text: LanguageText, deck: Deck, rng: random.Random) -> tuple[str, list[
     if text.isolated:
         in_order = sum(len(document.sentences) for document in text.documents)
         share = SELDOM_ISOLATED if in_order > PLENTY else ISOLATED
+        deck = Deck(text.isolated, rng)
         sources["isolated"] = share, partial(deck.take, min(LONGEST_RUN, len(text.isolated)))
-    kinds = list(sources)
-    kind = rng.choices(kinds, [sources[name][0] for name in kinds])[0]
-    return kind, sources[kind][1]()
+    return sources
 
 
 def _from_documents(documents: list[Document], rng: random.Random) -> list[str]:
