@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 from truemark import load_run, summarise
+from truemark.folders import find_record
 from truemark.pages.report import comparable_groups
 from truemark.summary import Summary, macro_f1
 
@@ -39,10 +40,13 @@ def show(step: str, program: str, *arguments: str, folder: Path, lines: int | No
         print(line)
 
 
+def record_name(model: str, condition: str) -> str:
+    return model if condition == "written" else f"{model}.{condition}"
+
+
 def verdict_on_models(folder: Path, condition: str) -> str:
     """Return which model to choose, as the page says."""
-    ending = "run.json" if condition == "written" else f"{condition}.run.json"
-    runs = [load_run(folder / f"{model}.{ending}") for model in MODELS]
+    runs = [load_run(find_record(folder / record_name(model, condition))) for model in MODELS]
     (group,) = comparable_groups(runs)
     return group.answer
 
@@ -51,7 +55,7 @@ def verdict_on_languages(folder: Path) -> str:
     """Return the mean F1 over the languages for each model."""
     means = []
     for model in READERS:
-        summary = summarise(load_run(folder / f"{model}.run.json"))
+        summary = summarise(load_run(find_record(folder / model)))
         means.append(f"{macro_f1(summary.groups) or 0.0:.2f} for {model}")
     return f"the mean F1 over eight languages is {' and '.join(means)}."
 
@@ -89,10 +93,13 @@ def main(folder: Path) -> None:
         lines=4,
     )
     newest = max(folder.glob("benchmark_*.run.json"), key=lambda record: record.stat().st_mtime)
-    endings = ("run.json", "bare.run.json")
-    records = [str(folder / f"{model}.{ending}") for ending in endings for model in MODELS]
+    records = [
+        str(folder / record_name(model, condition))
+        for condition in ("written", "bare")
+        for model in MODELS
+    ]
     run("truemark", "report", *records, "-o", str(talks), folder=folder)
-    read = [str(folder / "languages" / f"{model}.run.json") for model in READERS]
+    read = [str(folder / "languages" / model) for model in READERS]
     run("truemark", "report", *read, "-o", str(languages), folder=folder)
     run("truemark", "report", str(newest), "-o", str(calendar), folder=folder)
     run("truemark", "history", str(folder), "-o", str(history), folder=folder)

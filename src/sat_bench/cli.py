@@ -267,8 +267,8 @@ FLAGS = (
     Flag(
         "-record",
         "write a run record, which truemark can compare, draw and check: a file, or a folder for "
-        "MODEL.run.json and MODEL.CONDITION.run.json; for several runs a folder, or a path with "
-        "{model} and {condition} in it",
+        "MODEL.ID.run.json and MODEL.CONDITION.ID.run.json with the id of the run; for several runs"
+        " a folder, or a path with {model} and {condition} in it",
         "PATH",
         parse=parse_path,
     ),

@@ -43,8 +43,10 @@ from sat_bench.record import (
     MeasuredTalk,
     Measurement,
     default_threshold,
+    is_folder,
     record_paths,
     with_findings,
+    with_run_id,
     word_starts,
 )
 from sat_bench.report import (
@@ -112,7 +114,9 @@ def measure_and_report(options: Options) -> int:
         for line in signatures(report):
             note(line)
     if options.record:
-        _write_records(paths, results, corpus, len(options.conditions))
+        _write_records(
+            paths, results, corpus, len(options.conditions), in_folder=is_folder(options.record)
+        )
     return DONE if len(report.measured) == len(report.results) else FAILED
 
 
@@ -172,7 +176,12 @@ def _outcomes(
 
 
 def _write_records(
-    paths: Iterable[Path], results: Iterable[Result | Failed], corpus: Corpus, conditions: int
+    paths: Iterable[Path],
+    results: Iterable[Result | Failed],
+    corpus: Corpus,
+    conditions: int,
+    *,
+    in_folder: bool,
 ) -> None:
     following = iter(paths)
     for result in results:
@@ -184,6 +193,8 @@ def _write_records(
         run = with_findings(result.run, result.measured, corpus)
         if (agreement := _annotators_agreement(corpus, run.condition)) is not None:
             run = replace(run, notes=(*run.notes, agreement))
+        if in_folder:
+            path = with_run_id(path, run)
         write_run(path, run)
         note(f"record: {path} (run {run.id})")
 

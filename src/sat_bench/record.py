@@ -487,7 +487,7 @@ def record_paths(
     """Return the file of each run, model by model, and create the folders.
 
     A path that contains `{model}` or `{condition}` is a pattern, one that ends in .json a file, any
-    other a folder.
+    other a folder; `with_run_id` completes the names of files in a folder.
     """
     parts = (_NOT_IN_NAMES.sub("-", model).strip("-.") or "model" for model in models)
     paths = tuple(
@@ -503,6 +503,8 @@ def record_paths(
                 f"{file.parent}: a folder for run records cannot be created here:"
                 f" {os_reason(error)}"
             ) from error
+        if is_folder(path):
+            continue  # no run replaces another there
         if file.is_dir():
             raise TruemarkError(f"{file}: is a folder; expected a place for a run record")
         if file.is_file() and file.stat().st_size and not is_record(file):
@@ -513,9 +515,21 @@ def record_paths(
 
 
 def _path(path: Path, name: str, condition: Condition) -> Path:
-    pattern = str(path)
-    if MODEL_MARK in pattern or CONDITION_MARK in pattern:
-        return Path(pattern.replace(MODEL_MARK, name).replace(CONDITION_MARK, condition))
-    if path.suffix == ".json" and not path.is_dir():
-        return path
-    return path / (f"{name}{SUFFIX}" if condition == WRITTEN else f"{name}.{condition}{SUFFIX}")
+    if is_folder(path):
+        return path / (f"{name}{SUFFIX}" if condition == WRITTEN else f"{name}.{condition}{SUFFIX}")
+    return Path(str(path).replace(MODEL_MARK, name).replace(CONDITION_MARK, condition))
+
+
+def is_folder(path: Path) -> bool:
+    """Whether records go to a folder, where their names are chosen here."""
+    if MODEL_MARK in str(path) or CONDITION_MARK in str(path):
+        return False
+    return path.suffix != ".json" or path.is_dir()
+
+
+def with_run_id(path: Path, run: Run) -> Path:
+    """Return the name of a record in a folder, where every run has a file of its own.
+
+    with_run_id(Path("runs/base.run.json"), run)  # runs/base.1a2b3c4d.run.json
+    """
+    return path.with_name(f"{path.name.removesuffix(SUFFIX)}.{run.id}{SUFFIX}")

@@ -52,7 +52,8 @@ def _compare_arguments(subparser: argparse.ArgumentParser) -> None:
         nargs="+",
         metavar="RUN",
         help="run records, the first is the baseline; a folder means its newest run on the same"
-        " data, a single folder all of its runs, FOLDER/ID the run with this id",
+        " data, a single folder the newest run of each system; FOLDER/NAME means the newest record"
+        " of this name, FOLDER/ID the run with this id",
     )
     subparser.add_argument(
         "--anyway", action="store_true", help="compare the units in common even if the data differ"
@@ -65,8 +66,8 @@ def _report_arguments(subparser: argparse.ArgumentParser) -> None:
         "runs",
         nargs="+",
         metavar="RUN",
-        help="run records, the first is the baseline; a folder means all of its runs,"
-        " FOLDER/ID the run with this id",
+        help="run records, the first is the baseline; a folder means the newest run of each"
+        " system, FOLDER/NAME the newest record of this name, FOLDER/ID the run with this id",
     )
     subparser.add_argument(
         "-o", "--output", required=True, metavar="PAGE", help="file to write the page (HTML) to"
@@ -88,7 +89,8 @@ def _check_arguments(subparser: argparse.ArgumentParser) -> None:
     subparser.add_argument(
         "run",
         metavar="RUN",
-        help="the run record to check, FOLDER/ID, or a folder: its newest run on each data",
+        help="the run record to check, FOLDER/NAME, FOLDER/ID, or a folder: its newest run on each"
+        " data",
     )
     subparser.add_argument(
         "--against",

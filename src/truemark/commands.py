@@ -19,7 +19,7 @@ from truemark.command import (
 from truemark.comparison import NotComparableError, compare
 from truemark.errors import TruemarkError
 from truemark.files import append_text, write_atomically
-from truemark.folders import all_runs, comparable_groups, pairs_to_check
+from truemark.folders import comparable_groups, pairs_to_check, runs_to_draw
 from truemark.gate import Criteria, check
 from truemark.jsontext import to_json
 from truemark.junit import junit
@@ -39,6 +39,7 @@ from truemark.sections import (
     show,
     timeline_sections,
 )
+from truemark.summary import scored_units
 from truemark.timeline import read_timeline
 
 _STATUS = {"passed": DONE, "fell short": FAILED, "inconclusive": INCONCLUSIVE}
@@ -47,7 +48,8 @@ _STATUS = {"passed": DONE, "fell short": FAILED, "inconclusive": INCONCLUSIVE}
 def compare_runs(options: argparse.Namespace) -> int:
     if len(options.runs) < 2 and not Path(options.runs[0]).is_dir():
         options.refuse("compare needs two records or more, or a folder of them")
-    groups = comparable_groups(options.runs)
+    groups, left_out = comparable_groups(options.runs)
+    _tell_left_out(left_out, options.runs)
     shown = [comparison_sections(compare(runs, anyway=options.anyway)) for runs in groups]
     tell(_show_all(shown, options.format, "comparisons"))
     return DONE
@@ -62,7 +64,8 @@ def _show_all(groups: Sequence[Sequence[Section]], form: Form, name: str) -> str
 
 def draw_report(options: argparse.Namespace) -> int:
     _spare_records(options.output)
-    runs = [run for path in options.runs for run in all_runs(path)]
+    runs, left_out = runs_to_draw(options.runs)
+    _tell_left_out(left_out, options.runs)
     write_atomically(options.output, report_page(runs, anyway=options.anyway))
     note(f"page: {options.output}")
     return DONE
@@ -89,6 +92,8 @@ def show_leaderboard(options: argparse.Namespace) -> int:
     boards = leaderboards(timeline)
     if not boards:
         raise TruemarkError(f"{options.folder}: no run there has a score; nothing to rank")
+    scored = {run.id for _, run in timeline.runs if scored_units(run)}
+    _tell_left_out(len(scored) - sum(len(board.standings) for board in boards), [options.folder])
     tell(show(leaderboard_sections(boards), options.format))
     if options.output:
         _write_leaderboard(boards, options)
@@ -144,6 +149,17 @@ def check_runs(options: argparse.Namespace) -> int:
         append_text(page, "\n".join(gate_summary(gate) for gate in gates))
     statuses = {_STATUS[gate.outcome] for gate in gates}
     return FAILED if FAILED in statuses else max(statuses)
+
+
+def _tell_left_out(older: int, paths: Sequence[str]) -> None:
+    """Tell that older runs of the same systems are not shown, and where they are listed."""
+    if older:
+        folder = next(path for path in paths if Path(path).is_dir())
+        runs = "1 older run" if older == 1 else f"{older} older runs"
+        note(
+            f"{runs} of the same system on the same data left out:"
+            f" truemark history {folder} lists all, {folder}/ID names one"
+        )
 
 
 def _spare_records(output: str | None) -> None:

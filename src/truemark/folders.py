@@ -4,39 +4,73 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from truemark.errors import TruemarkError
 from truemark.records import SUFFIX, Run, load_run, load_runs
-from truemark.timeline import read_timeline
+from truemark.timeline import read_timeline, timeline_of
 
 _Paths = Sequence[str | os.PathLike[str]]
 _RUN_ID = re.compile("[0-9a-f]{8}")
 
 
-def comparable_groups(paths: _Paths) -> list[list[Run]]:
+def comparable_groups(paths: _Paths) -> tuple[list[list[Run]], int]:
     """Return the runs to compare, those on the same data together, the baseline first.
 
-    A single folder stands for all of its runs, oldest first; a folder among several for its
-    newest run on each kind of data.
+    A single folder stands for the newest run of each system, the system that was measured first
+    being the baseline, or for the last two runs of its only system. A folder among several stands
+    for its newest run on each kind of data. The number says how many older runs are left out of a
+    single folder.
     """
     if len(paths) == 1:
-        groups: dict[str, list[Run]] = {}
-        for run in all_runs(paths[0]):
-            groups.setdefault(run.data_id, []).append(run)
-        several = [runs for runs in groups.values() if len(runs) > 1]
-        if not several:
-            raise TruemarkError(f"{paths[0]}: has no two runs on the same data to compare")
-        return several
+        return _groups_of_folder(paths[0])
     newest = [newest_runs(path) for path in paths]
     if all(len(runs) == 1 for runs in newest):
-        return [[run for runs in newest for run in runs.values()]]
+        return [[run for runs in newest for run in runs.values()]], 0
     shared = [[runs[data] for runs in newest if data in runs] for data in newest[0]]
     several = [runs for runs in shared if len(runs) > 1]
     if not several:
         raise TruemarkError(f"{paths[0]}: has no run on the same data as one in {paths[1]}")
-    return several
+    return several, 0
+
+
+def _groups_of_folder(folder: str | os.PathLike[str]) -> tuple[list[list[Run]], int]:
+    groups: dict[str, list[Run]] = {}
+    for run in {run.id: run for run in all_runs(folder)}.values():
+        groups.setdefault(run.data_id, []).append(run)
+    compared, left_out = [], 0
+    for runs in groups.values():
+        newest = newest_of_systems(runs)
+        chosen = newest if len(newest) > 1 else runs[-2:]
+        if len(chosen) > 1:
+            compared.append(chosen)
+            left_out += len(runs) - len(chosen)
+    if not compared:
+        raise TruemarkError(f"{folder}: has no two runs on the same data to compare")
+    return compared, left_out
+
+
+def runs_to_draw(paths: _Paths) -> tuple[list[Run], int]:
+    """Return the runs for a page, and how many older runs of folders are left out.
+
+    A folder stands for the newest run of each system on each kind of data.
+    """
+    chosen: list[Run] = []
+    left_out = 0
+    for path in paths:
+        runs = all_runs(path)
+        if Path(path).is_dir():
+            different = len({run.id for run in runs})
+            runs = newest_of_systems(runs)
+            left_out += different - len(runs)
+        chosen += runs
+    return chosen, left_out
+
+
+def newest_of_systems(runs: Iterable[Run]) -> list[Run]:
+    """Keep the last run of each system on each kind of data, in the order of their first runs."""
+    return list({(run.data_id, run.system_id): run for run in runs}.values())
 
 
 def pairs_to_check(
@@ -59,7 +93,8 @@ def pairs_to_check(
 
 def newest_runs(path: str | os.PathLike[str]) -> dict[str, Run]:
     """Return the newest run of a folder on each kind of data, or the run of a record or an id."""
-    runs = all_runs(path) if Path(path).is_dir() or _names_run(path) else [load_run(path)]
+    many = Path(path).is_dir() or _names_run(path)
+    runs = all_runs(path) if many else [load_run(find_record(path))]
     return {run.data_id: run for run in runs}
 
 
@@ -68,7 +103,7 @@ def all_runs(path: str | os.PathLike[str]) -> list[Run]:
     if Path(path).is_dir():
         return [run for _, run in read_timeline(path).runs]
     if not _names_run(path):
-        return list(load_runs(path))
+        return list(load_runs(find_record(path)))
     folder, name = Path(path).parent, Path(path).name
     timeline = read_timeline(folder)
     # Copies of a record hold the same run.
@@ -80,6 +115,25 @@ def all_runs(path: str | os.PathLike[str]) -> list[Run]:
             f" truemark history {folder} lists them{reasons}"
         )
     return list(runs.values())
+
+
+def find_record(path: str | os.PathLike[str]) -> Path:
+    """Return the file of a record; FOLDER/NAME without such a file means the newest of that name.
+
+    A record in a folder is named after its system and its run, so `runs/base` and
+    `runs/base.run.json` both find `runs/base.1a2b3c4d.run.json`.
+    """
+    wanted = Path(path)
+    if os.path.lexists(wanted):
+        return wanted
+    name = re.compile(re.escape(wanted.name.removesuffix(SUFFIX)) + rf"(\.{_RUN_ID.pattern})?")
+    records = [
+        record
+        for record in wanted.parent.glob(f"*{SUFFIX}")
+        if name.fullmatch(record.name.removesuffix(SUFFIX)) and record.is_file()
+    ]
+    runs = timeline_of(records).runs
+    return runs[-1][0] if runs else wanted
 
 
 def _names_run(path: str | os.PathLike[str]) -> bool:

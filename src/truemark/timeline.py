@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -40,14 +40,19 @@ class Timeline:
 
 def read_timeline(folder: str | os.PathLike[str]) -> Timeline:
     """Read all records below the folder; a record that cannot be read adds a warning."""
+    return timeline_of(_records_below(Path(folder)))
+
+
+def timeline_of(records: Iterable[Path]) -> Timeline:
+    """Read these records; runs of the same moment stay in the order in which they were written."""
     runs: list[tuple[Path, Run]] = []
     warnings = []
-    for path in _records_below(Path(folder)):
+    for path in records:
         try:
             runs += [(path, run) for run in load_runs(path)]
         except TruemarkError as error:
             warnings.append(f"{error}; skipped")
-    runs.sort(key=lambda row: (moment_of(row[1]), str(row[0])))
+    runs.sort(key=lambda row: (moment_of(row[1]), _written_ns(row[0]), str(row[0])))
     return Timeline(tuple(runs), tuple(warnings))
 
 
@@ -61,6 +66,13 @@ def _records_below(folder: Path) -> Sequence[Path]:
     if not paths:
         raise TruemarkError(f"{folder}: has no run record (*{SUFFIX})")
     return paths
+
+
+def _written_ns(path: Path) -> int:
+    try:
+        return path.stat().st_mtime_ns
+    except OSError:  # removed meanwhile
+        return 0
 
 
 def moment_of(run: Run) -> float:

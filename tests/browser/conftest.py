@@ -16,6 +16,7 @@ from testing.calendar_runs import calendar_run
 from testing.made_runs import hostile_run
 from testing.talk_runs import large_run, talks_run
 
+from truemark.folders import find_record
 from truemark.leaderboard import leaderboards
 from truemark.pages.history import history_page
 from truemark.pages.leaderboard import leaderboard_page
@@ -80,7 +81,7 @@ def _leaderboard(folder: Path) -> str:
 def _bundled_talks(folder: Path) -> str:
     """The page of what sat-bench measures of its own talks."""
     _run("sat_bench", "-models", "nano,small", "-sweep", "-record", str(folder / "bundled"))
-    return report_page([load_run(folder / "bundled" / f"{n}.run.json") for n in ("nano", "small")])
+    return report_page([load_run(find_record(folder / "bundled" / n)) for n in ("nano", "small")])
 
 
 def _bundled_conversations(folder: Path) -> str:

@@ -24,6 +24,8 @@ from tests.cal_ai.sample_folders import (
     write_samples,
 )
 
+from truemark.records import load_run
+
 
 class Answering:
     """Answers so many calls and leaves all others waiting; knows whom it has answered."""
@@ -298,9 +300,7 @@ def test_a_run_leaves_answers_report_record_and_history_and_nothing_else(
     finished_run(cal_ai, llm, 2)
     left = sorted(path.name for path in (cal_ai.folder / "reports").iterdir())
     stem = left[0].partition(".")[0]
-    assert left == [
-        f"{stem}.answers.jsonl",
-        f"{stem}.md",
-        f"{stem}.run.json",
-        "benchmark_history.jsonl",
-    ]
+    record, *others = sorted(left, key=lambda name: not name.endswith(".run.json"))
+    assert others == [f"{stem}.answers.jsonl", f"{stem}.md", "benchmark_history.jsonl"]
+    run = load_run(cal_ai.folder / "reports" / record)
+    assert record == f"{stem}.{run.id}.run.json"

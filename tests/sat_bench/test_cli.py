@@ -13,6 +13,7 @@ from testing.onnx_models import write_terminator_model
 
 from sat_bench.cli import FLAGS, main, parse_options
 from sat_bench.defaults import BUNDLED_FOLDER, DEFAULT_MODEL
+from truemark.folders import find_record
 
 TALKS = {
     "ada.txt": "# Source: tape\n\nWe met at noon. It rained! Why? Nobody knows, Dr. Lee. Fine.\n",
@@ -102,7 +103,7 @@ def test_every_flag_works_with_one_dash_and_with_two(
     [_, result] = document["results"]
     assert (result["model"], result["condition"]) == ("sat.onnx:int8", "bare")
     assert result["system"].endswith("|overlap:32|weighting:uniform|runtime:openvino")
-    assert Path("records/sat.onnx-int8.run.json").is_file()
+    assert find_record("records/sat.onnx-int8.run.json").is_file()
     assert [point["threshold"] for point in result["points"]] == [0.1, 0.2]
     assert len(result["per_talk"]) == 2
 

@@ -31,6 +31,7 @@ from sat_bench.report import Report, Result, beyond_the_grid, notes, result_of, 
 from truemark.cli import main as truemark
 from truemark.counts import EQUAL_WEIGHTS, total
 from truemark.curve import SweepPoint, best, counts_at, grid, sweep
+from truemark.folders import find_record
 from truemark.matching import ScoredPositions
 from truemark.records import Run, json_pieces, load_run, schema
 
@@ -409,16 +410,16 @@ def test_records_of_a_command_compare(
     assert rows == [["nano", "written"], ["nano", "bare"], ["small", "written"], ["small", "bare"]]
     [told] = [line for line in printed.err.splitlines() if line.startswith("small  bare")]
     assert told.endswith("better")
-    nano = load_run("out/nano.run.json")
-    assert f"record: out/nano.run.json (run {nano.id})" in printed.err
-    assert "record: out/small.bare.run.json" in printed.err
+    nano = load_run(find_record("out/nano"))
+    assert f"record: out/nano.{nano.id}.run.json (run {nano.id})" in printed.err
+    assert "record: out/small.bare." in printed.err
     for name, condition in (("nano", "written"), ("nano.bare", "bare")):
-        run = load_run(f"out/{name}.run.json")
+        run = load_run(find_record(f"out/{name}"))
         assert len(run.units) == 24
         assert run.signature["condition"] == condition
         assert {finding.unit for finding in run.findings} <= {unit.id for unit in run.units}
     for suffix in ("", ".bare"):
-        names = [f"out/{model}{suffix}.run.json" for model in ("nano", "small")]
+        names = [f"out/{model}{suffix}" for model in ("nano", "small")]
         assert truemark(["compare", *names]) == 0
         assert "small against nano: " in capsys.readouterr().out
 

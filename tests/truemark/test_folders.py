@@ -9,6 +9,7 @@ import pytest
 from tests.truemark.runs_for_tests import many
 
 from truemark.cli import main
+from truemark.folders import find_record
 from truemark.records import load_run, write_run
 
 OTHER = {"data": "d2", "rules": "r1"}
@@ -69,15 +70,87 @@ def test_a_run_is_named_by_the_id_that_history_shows(
     assert "nowhere/0badc0de: no such file; check the path" in capsys.readouterr().err
 
 
-def test_a_lone_folder_means_all_of_its_runs(
+LEFT_OUT = (
+    "1 older run of the same system on the same data left out:"
+    " truemark history . lists all, ./ID names one"
+)
+
+
+def test_a_lone_folder_means_the_newest_run_of_each_system(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["compare", "."]) == 0
-    shown = capsys.readouterr().out
-    assert "before" in shown
-    assert "after" in shown
+    shown = capsys.readouterr()
+    assert "after against before: better" in shown.out  # the newest is; the older one is equal
+    assert LEFT_OUT in shown.err
+    older = load_run("after/resumed.run.json").id
+    assert main(["report", ".", "-o", "page.html"]) == 0
+    assert LEFT_OUT in capsys.readouterr().err
+    assert older not in Path("page.html").read_text("utf-8")
+    assert main(["leaderboard", "."]) == 0
+    assert LEFT_OUT in capsys.readouterr().err
+    assert main(["history", "."]) == 0
+    shown = capsys.readouterr()
+    assert older in shown.out
+    assert "left out" not in shown.err
+
+
+def test_the_system_that_was_measured_first_stays_the_baseline_when_it_is_measured_again(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_run("before/again.run.json", many("before", 2, started="2026-03-03T09:00:00+00:00"))
+    assert main(["compare", "."]) == 0
+    shown = capsys.readouterr()
+    assert "after against before: better" in shown.out
+    assert "2 older runs of the same system" in shown.err
+
+
+def test_the_last_two_runs_of_an_only_system_are_compared(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_run("after/first.run.json", many("after", 1, started="2026-02-01T09:00:00+00:00"))
+    assert main(["compare", "after"]) == 0
+    shown = capsys.readouterr()
+    assert load_run("after/first.run.json").id not in shown.out
+    assert load_run("after/newest.run.json").id in shown.out
+    assert "1 older run" in shown.err
     assert main(["compare", "before"]) == 1
     assert "before: has no two runs on the same data to compare" in capsys.readouterr().err
+
+
+def test_copies_of_a_record_are_one_run(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_run("copy/first.run.json", load_run("before/first.run.json"))
+    write_run("copy/second.run.json", load_run("before/first.run.json"))
+    assert main(["compare", "copy"]) == 1
+    assert main(["report", "copy", "-o", "page.html"]) == 0
+    assert "left out" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["base", "base.run.json"])
+def test_a_name_without_a_file_means_the_newest_record_of_that_name(
+    name: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    older, newer, bare = (
+        many("base", 0),
+        many("base", 2, started=LATER),
+        many("base", 1, signature=OTHER, started="2026-03-03T09:00:00+00:00"),
+    )
+    for stem, run in (("base", newer), ("base", older), ("base.bare", bare)):
+        write_run(f"runs/{stem}.{run.id}.run.json", run)
+    Path("runs/base.0badc0de.run.json").write_text("{", encoding="utf-8")
+    assert main(["compare", "before/first.run.json", f"runs/{name}"]) == 0
+    assert newer.id in capsys.readouterr().out
+    assert main(["report", f"runs/{name}", "-o", "page.html"]) == 0
+    assert main(["check", f"runs/{name}", "--against", "before", "--fail-if-worse"]) == 0
+    assert main(["check", "runs/base.bare", "--fail-under", "0.99"]) == 1
+    newest = many("base", 0, started="2026-03-04T09:00:00+00:00")
+    write_run("runs/base.run.json", newest)
+    assert find_record(f"runs/{name}").name == "base.run.json"
+
+
+def test_a_name_of_no_record_is_no_file(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", "after/newe", "--fail-under", "0.5"]) == 1
+    assert "after/newe: no such file; check the path" in capsys.readouterr().err
 
 
 def test_a_folder_without_a_run_on_the_same_data_is_told(

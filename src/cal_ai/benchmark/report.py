@@ -127,9 +127,14 @@ def text_summary(finished: Finished, report: Path) -> str:
         rows.append(("failed", f"and {len(failed) - _FAILURES} more, see the report"))
     if (answers := _answers_path(finished)) is not None:
         rows.append(("answers", str(answers)))
-    rows += [("record", str(report.with_suffix(SUFFIX))), ("report", str(report))]
+    rows += [("record", str(record_path(finished.run, report))), ("report", str(report))]
     # The head of this table is the empty line between it and the sections.
     return as_text(sections) + render(Table(NO_HEAD, tuple(rows)), "text")
+
+
+def record_path(run: Run, report: Path) -> Path:
+    """Return the place of a run's record: beside its report, with the id of the run in its name."""
+    return report.with_suffix(f".{run.id}{SUFFIX}")
 
 
 def json_facts(finished: Finished, report: Path) -> dict[str, object]:
@@ -148,7 +153,7 @@ def json_facts(finished: Finished, report: Path) -> dict[str, object]:
         "wall_s": finished.run.seconds,
         "results": [_result_facts(result) for result in finished.results],
         "answers": _answers_path(finished),
-        "record": report.with_suffix(SUFFIX),
+        "record": record_path(finished.run, report),
         "report": report,
     }
 

@@ -26,6 +26,7 @@ from cal_ai.benchmark.report import (
     history_line,
     json_facts,
     progress_line,
+    record_path,
     text_summary,
 )
 from cal_ai.benchmark.samples import Sample, default_folder, load_samples, sample_remarks
@@ -42,7 +43,7 @@ from truemark.errors import TruemarkError
 from truemark.files import write_atomically
 from truemark.jsonlines import append
 from truemark.jsontext import to_json
-from truemark.records import SUFFIX, without_texts, write_run
+from truemark.records import without_texts, write_run
 from truemark.sections import Section, all_facts, as_text, comparison_sections
 from truemark.services.calls import Prompt, Usage
 from truemark.text import counted
@@ -116,7 +117,7 @@ async def run_plan(
     report = create_new(plan.output, plan.started, ".md")
     try:
         record = without_texts(finished.run) if plan.redact else finished.run
-        write_run(report.with_suffix(SUFFIX), record)
+        write_run(record_path(record, report), record)
         write_atomically(report, markdown_report(finished, narrative))
     except BaseException:
         report.unlink(missing_ok=True)
