@@ -54,6 +54,7 @@ _BLOTS: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...]
     (re.compile(r"[\d,]+ characters/s\b"), "… characters/s"),
     (re.compile(r"\(run [0-9a-f]{8}\)"), "(run 1a2b3c4d)"),
     (re.compile(r"(?m)  [0-9a-f]{8}$"), "  1a2b3c4d"),
+    (re.compile(r"\.[0-9a-f]{8}\.run\.json"), ".1a2b3c4d.run.json"),
     # In a table, the column stays as wide as its heading.
     (re.compile(r"  +\d{1,3}(?:,\d{3})+(?=  |$)"), lambda number: "…".rjust(len(number[0]))),
 )
