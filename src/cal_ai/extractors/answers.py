@@ -36,10 +36,6 @@ class AnswerError(ValueError):
     """The answer does not have the requested form; the text tells the model what to change."""
 
 
-class _UnfitError(Exception):
-    """A value cannot be read in exactly one way; the text says what is expected."""
-
-
 def parse_answer(text: str) -> tuple[Event, ...]:
     """Read the events of an answer; raises `AnswerError` if any of them is unusable."""
     items = _event_list(_find_json(_without_thinking(text).strip()))
@@ -133,9 +129,9 @@ def _repaired(item: object, where: str, problems: list[str]) -> dict[str, object
         value = item.get(name)
         try:
             fields[name] = repair(value)
-        except _UnfitError as unfit:
+        except AnswerError as expected:
             found = "missing" if value is None else shown(value)
-            problems.append(f"{where}.{name} is {found}, not {unfit}")
+            problems.append(f"{where}.{name} is {found}, not {expected}")
     return fields
 
 
@@ -145,39 +141,27 @@ def _is_nothing(value: object) -> bool:
 
 def _text(value: object) -> str:
     if isinstance(value, bool) or not isinstance(value, (str, int, float)):
-        raise _UnfitError("a text")
+        raise AnswerError("a text")
     text = str(value)
     return (text if text.isprintable() else _UNPRINTABLE.sub("\ufffd", text)).strip()
 
 
-def _reasoning(value: object) -> str:
-    return "" if value is None else _text(value)
-
-
-def _location(value: object) -> str | None:
-    return None if _is_nothing(value) else " ".join(_text(value).split())
-
-
 def _title(value: object) -> str:
-    title = "" if value is None else " ".join(_text(value).split())
+    title = "" if value is None else _one_line(value)
     if not title:
-        raise _UnfitError("a non-empty text")
+        raise AnswerError("a non-empty text")
     return title
+
+
+def _one_line(value: object) -> str:
+    return " ".join(_text(value).split())
 
 
 def _choice(value: object, choices: tuple[str, ...]) -> str:
     word = value.strip().casefold() if isinstance(value, str) else value
     if word not in choices:
-        raise _UnfitError(f"one of {', '.join(choices)}")
+        raise AnswerError(f"one of {', '.join(choices)}")
     return str(word)
-
-
-def _action(value: object) -> str:
-    return _choice(value, get_args(Action))
-
-
-def _confidence(value: object) -> str:
-    return "medium" if value is None else _choice(value, get_args(Confidence))
 
 
 def _moment(value: object) -> datetime | None:
@@ -189,7 +173,7 @@ def _moment(value: object) -> datetime | None:
     except ValueError:
         moment = None
     if moment is None or moment.year not in _YEARS:
-        raise _UnfitError("an ISO 8601 date-time such as 2026-02-20T10:00:00, or null")
+        raise AnswerError("an ISO 8601 date-time such as 2026-02-20T10:00:00, or null")
     return moment
 
 
@@ -198,35 +182,28 @@ def _event_id(value: object) -> int | None:
         return None
     match = None if isinstance(value, bool) else _NUMBER.fullmatch(str(value).strip())
     if match is None:
-        raise _UnfitError("the number of a calendar line, or null")
+        raise AnswerError("the number of a calendar line, or null")
     return int(match[1])
-
-
-def _attendees(value: object) -> list[str]:
-    return _texts(re.split("[,;]", value) if isinstance(value, str) else value)
-
-
-def _assumptions(value: object) -> list[str]:
-    return _texts([value] if isinstance(value, str) else value)
 
 
 def _texts(value: object) -> list[str]:
     if value is None:
         return []
     if not isinstance(value, list):
-        raise _UnfitError("a list of texts")
+        raise AnswerError("a list of texts")
     return [_text(item) for item in value if not _is_nothing(item)]
 
 
+# Each returns the value of a field, or raises an AnswerError that says only what is expected.
 _REPAIRS: Mapping[str, Callable[[object], object]] = {
-    "action": _action,
+    "action": lambda value: _choice(value, get_args(Action)),
     "title": _title,
     "start_time": _moment,
     "end_time": _moment,
-    "location": _location,
-    "attendees": _attendees,
-    "confidence": _confidence,
-    "reasoning": _reasoning,
-    "assumptions": _assumptions,
+    "location": lambda value: None if _is_nothing(value) else _one_line(value),
+    "attendees": lambda value: _texts(re.split("[,;]", value) if isinstance(value, str) else value),
+    "confidence": lambda value: _choice("medium" if value is None else value, get_args(Confidence)),
+    "reasoning": lambda value: "" if value is None else _text(value),
+    "assumptions": lambda value: _texts([value] if isinstance(value, str) else value),
     "existing_event_id": _event_id,
 }
