@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
@@ -10,6 +11,7 @@ from typing import get_args
 
 from cal_ai.applying.decisions import DEFAULT_APPLY, admits
 from cal_ai.applying.outcomes import Outcome
+from cal_ai.calendars.protocol import Calendar, EventGone
 from cal_ai.events import Confidence
 from truemark.errors import TruemarkError
 from truemark.jsonlines import append, scan, set_aside
@@ -21,18 +23,20 @@ class Earlier:
     """The changes that earlier runs made for a transcript, by key.
 
     `settled` is the lowest confidence down to which all changes were made; None if no run was
-    complete. `places` is where the calendar was at the time of each change, if known.
+    complete. `damaged` counts the lines of the journal that cannot be read.
     """
 
     changes: Mapping[str, Outcome] = field(default_factory=dict)
     settled: Confidence | None = None
     damaged: int = 0
-    places: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """One line of the file: a change that was made, or a note that nothing is left to do."""
+    """One line of the file: a change that was made, or a note that nothing is left to do.
+
+    `place` is where the calendar was; it is empty in lines of older versions.
+    """
 
     at: str
     calendar: str
@@ -61,47 +65,78 @@ class Journal:
 
     path: Path
 
-    def earlier(self, calendar: str, transcript: str) -> Earlier:
-        """Return what earlier runs changed in this calendar for this transcript."""
-        changes: dict[str, Outcome] = {}
+    def earlier(self, calendar: Calendar, transcript: str) -> Earlier:
+        """Return what earlier runs changed in this very calendar for this transcript.
+
+        A copy of a calendar has the same id, so in a calendar at another place each change is
+        looked up. At the same place a change that is no longer there was undone by the owner, and
+        counts.
+        """
+        made: dict[str, tuple[str, Outcome]] = {}
         settled: Confidence | None = None
         warnings: list[str] = []
-        places: dict[str, str] = {}
+        identity = calendar.identity
         for _, record in scan(self.path, warnings):
             line = _read_line(record)
             if line is None:
                 warnings.append("a line that is not as this program writes it")
-            elif (line.calendar, line.transcript) == (calendar, transcript):
+            elif (line.calendar, line.transcript) == (identity, transcript):
                 if line.settled:
                     settled = _lower(settled, line.apply)
                 if line.change is not None:
                     reason = f"applied on {line.at}"
-                    changes[line.key] = replace(line.change, result="unchanged", reason=reason)
-                    places[line.key] = line.place
-        return Earlier(changes, settled, len(warnings), places)
+                    change = replace(line.change, result="unchanged", reason=reason)
+                    made[line.key] = line.place, replace(change, calendar=calendar.name)
+        here = _place(calendar)
+        changes = {
+            key: change
+            for key, (place, change) in made.items()
+            if place == here or _is_applied(change, calendar, transcript)
+        }
+        return Earlier(changes, settled if len(changes) == len(made) else None, len(warnings))
 
     def set_damaged_aside(self) -> int:
         """Move damaged lines to a file next to this one; return how many there were."""
         return set_aside(self.path, lambda record: _read_line(record) is not None)
 
-    def add(
-        self, calendar: str, transcript: str, changes: Mapping[str, Outcome], place: str = ""
-    ) -> None:
+    def add(self, calendar: Calendar, transcript: str, changes: Mapping[str, Outcome]) -> None:
         """Record changes by their keys; they are on disk when this returns."""
+        place = _place(calendar)
         lines = [
             {"key": key, "change": asdict(change), "place": place}
             for key, change in changes.items()
         ]
         self._append(calendar, transcript, *lines)
 
-    def settle(self, calendar: str, transcript: str, apply: Confidence) -> None:
+    def settle(self, calendar: Calendar, transcript: str, apply: Confidence) -> None:
         """Record that all changes of this transcript with at least this confidence were made."""
         self._append(calendar, transcript, {"settled": True, "apply": apply})
 
-    def _append(self, calendar: str, transcript: str, *lines: Mapping[str, object]) -> None:
+    def _append(self, calendar: Calendar, transcript: str, *lines: Mapping[str, object]) -> None:
         at = datetime.now().astimezone().isoformat(" ", "minutes")
-        head = {"at": at, "calendar": calendar, "transcript": transcript}
+        head = {"at": at, "calendar": calendar.identity, "transcript": transcript}
         append(self.path, *({**head, **fields} for fields in lines))
+
+
+def _is_applied(change: Outcome, calendar: Calendar, transcript: str) -> bool:
+    """Whether a change is in the calendar: the event carries the mark, or it was deleted."""
+    event_id = change.event_id or ""
+    uid, _, moment = event_id.rpartition("#")
+    try:
+        recurrence = datetime.fromisoformat(moment) if uid else None
+    except ValueError:  # the # is part of the id
+        recurrence = None
+    try:
+        entry = calendar.get(uid, recurrence) if recurrence else calendar.get(event_id)
+    except EventGone:
+        return change.action == "delete"
+    return change.action != "delete" and transcript in entry.marks
+
+
+def _place(calendar: Calendar) -> str:
+    """Return where a calendar is; a path is made absolute."""
+    kind, _, path = calendar.name.partition(":")
+    return f"ics:{os.path.realpath(path)}" if kind == "ics" else calendar.name
 
 
 def _read_line(record: Mapping[str, object]) -> _Line | None:

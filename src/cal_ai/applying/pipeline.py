@@ -8,7 +8,7 @@ import os
 import shlex
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import islice
 from pathlib import Path
@@ -20,7 +20,7 @@ from cal_ai.applying.dry_run import DryRun
 from cal_ai.applying.journal import Earlier, Journal
 from cal_ai.applying.outcomes import CHANGES, Outcome, outcome_facts, outcomes_text
 from cal_ai.calendars.choosing import choose_calendar, data_folder, shown_calendar
-from cal_ai.calendars.protocol import Calendar, Entry, EventGone
+from cal_ai.calendars.protocol import Calendar, Entry
 from cal_ai.calendars.zones import machine_zone
 from cal_ai.events import Confidence, ContextEvent, Event
 from cal_ai.extractors.choosing import choice_line, choose_extractor, is_embedded
@@ -237,12 +237,12 @@ def apply_transcript(run: Conversation) -> tuple[Outcome, ...]:
         changes = {key: outcome for key, outcome in applied if outcome.result in CHANGES}
         if changes and not run.dry_run:
             with _journal_errors_noted():
-                journal.add(calendar.identity, transcript, changes, _place(calendar))
+                journal.add(calendar, transcript, changes)
     changed = earlier.changes or any(outcome.result in CHANGES for outcome in outcomes)
     failed = any(outcome.result == "failed" for outcome in outcomes)
     if changed and not failed and not run.dry_run:
         with _journal_errors_noted():
-            journal.settle(calendar.identity, transcript, run.apply)
+            journal.settle(calendar, transcript, run.apply)
     return tuple(outcomes)
 
 
@@ -250,7 +250,7 @@ def _earlier(run: Conversation, transcript: str) -> Earlier:
     if run.again:
         return Earlier()
     journal = run.journal
-    earlier = journal.earlier(run.calendar.identity, transcript)
+    earlier = journal.earlier(run.calendar, transcript)
     if earlier.damaged:
         lines = "1 line is" if earlier.damaged == 1 else f"{earlier.damaged} lines are"
         note(f"warning: {journal.path}: {lines} damaged, so what was applied then is unknown")
@@ -258,43 +258,7 @@ def _earlier(run: Conversation, transcript: str) -> Earlier:
             with _journal_errors_noted():
                 journal.set_damaged_aside()
                 note(f"warning: kept aside in {journal.path}{DAMAGED_SUFFIX}")
-    return _confirmed(earlier, run.calendar, transcript)
-
-
-def _confirmed(earlier: Earlier, calendar: Calendar, transcript: str) -> Earlier:
-    """Keep the earlier changes that were made in this very calendar.
-
-    A copy of a calendar has the same id, so in a calendar at another place each change is looked
-    up. At the same place a change that is no longer there was undone by the owner, and counts.
-    """
-    place = _place(calendar)
-    changes: dict[str, Outcome] = {}
-    for key, change in earlier.changes.items():
-        if earlier.places.get(key) == place or _is_applied(change, calendar, transcript):
-            changes[key] = replace(change, calendar=calendar.name)
-    complete = len(changes) == len(earlier.changes)
-    return replace(earlier, changes=changes, settled=earlier.settled if complete else None)
-
-
-def _is_applied(change: Outcome, calendar: Calendar, transcript: str) -> bool:
-    """Whether a change is in the calendar: the event carries the mark, or it was deleted."""
-    event_id = change.event_id or ""
-    uid, _, moment = event_id.rpartition("#")
-    try:
-        recurrence = datetime.fromisoformat(moment) if uid else None
-    except ValueError:  # the # is part of the id
-        recurrence = None
-    try:
-        entry = calendar.get(uid, recurrence) if recurrence else calendar.get(event_id)
-    except EventGone:
-        return change.action == "delete"
-    return change.action != "delete" and transcript in entry.marks
-
-
-def _place(calendar: Calendar) -> str:
-    """Return where a calendar is; a path is made absolute."""
-    kind, _, path = calendar.name.partition(":")
-    return f"ics:{os.path.realpath(path)}" if kind == "ics" else calendar.name
+    return earlier
 
 
 @contextmanager

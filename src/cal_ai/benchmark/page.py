@@ -18,7 +18,7 @@ from cal_ai.benchmark.scoring import Failed, Result, Scored, Unscored, event_sco
 from cal_ai.benchmark.sidecar import ExpectedEvent
 from cal_ai.events import Event
 from truemark.counts import Counts, total
-from truemark.records import Finding, Unit
+from truemark.records import Finding, finding_counts
 from truemark.sections import Section, as_markdown, comparison_sections
 from truemark.tables import Markdown, Table, escape_markdown
 from truemark.text import one_line, shortened
@@ -30,7 +30,9 @@ _CONTENT_COLUMNS = ("sample", "f1", "tp", "fp", "fn", "mistakes")
 def markdown_report(finished: Finished, ai_summary: Sequence[Section]) -> Iterator[str]:
     """Write the page: summary tables, then every sample, worst first, then the AI summary."""
     overview, *sections = [*run_sections(finished), *_more_sections(finished)]
-    samples = worst_first(finished.results, finished.plan.repeats)
+    results = finished.results
+    count = len(results) // finished.plan.repeats
+    samples = sorted((results[first::count] for first in range(count)), key=rank)
     contents = contents_table(samples, finished.run.findings)
     headings = [section.heading for section in sections if section.heading]
     links = [
@@ -65,11 +67,17 @@ def _more_sections(finished: Finished) -> Iterator[Section]:
         yield Section("Against the baseline")
         yield from comparison_sections(finished.comparison)
     if failed := finished.summary.failed:
-        failures = tuple((_answer_name(unit), one_line_of(unit.failed or "")) for unit in failed)
+        failures = [
+            (
+                one_line_of(unit.id) + (f" #{unit.repeat + 1}" if unit.repeat else ""),
+                one_line_of(unit.failed or ""),
+            )
+            for unit in failed
+        ]
         yield Section(
             "Failed samples",
             ["They got no usable answer, so they are not part of any score."],
-            [Table(("sample", "reason"), failures)],
+            [Table(("sample", "reason"), tuple(failures))],
         )
 
 
@@ -77,7 +85,7 @@ def _kinds_section(finished: Finished) -> Section:
     """Count the mistakes of each kind, in all samples and per category."""
     counts = {
         (count.kind, count.group["category"]): count.count
-        for count in finished.run.finding_counts
+        for count in finding_counts(finished.run)
         if count.mistake
     }
     if not counts:
@@ -104,14 +112,8 @@ def _counts(results: Iterable[Result]) -> Counts:
     return total(result.counts for result in results if isinstance(result, Scored))
 
 
-def worst_first(results: Sequence[Result], repeats: int) -> list[Sequence[Result]]:
-    """Group the results of all repeats by sample, and sort the samples by `rank`."""
-    samples = len(results) // repeats
-    return sorted((results[first::samples] for first in range(samples)), key=rank)
-
-
 def rank(results: Sequence[Result]) -> tuple[int, float, int]:
-    """Sort by lowest F1 and most mistakes; then come failed, unscored and perfect samples."""
+    """Rank a sample, worst first: by F1 and mistakes, then failed, unscored and perfect ones."""
     counts = _counts(results)
     if counts.mistakes:
         return 0, event_scores(counts).f1, -counts.mistakes
@@ -162,12 +164,6 @@ def sample_sections(answers: Sequence[Result]) -> Iterator[Section]:
         heading = ""
 
 
-def _answer_name(unit: Unit) -> str:
-    """Name the sample, and the repeat if it is not the first."""
-    number = f" #{unit.repeat + 1}" if unit.repeat else ""
-    return f"{one_line_of(unit.id)}{number}"
-
-
 def _result_line(result: Result) -> str:
     spent = result.spent
     match result:
@@ -205,18 +201,14 @@ def _event_rows(result: Result) -> Iterator[tuple[str, str, str, str]]:
         expected, extracted = about.expected, about.extracted
         yield (
             about.kind if about.is_mistake else "match",
-            NOTHING if expected is None else _expected(expected),
+            NOTHING if expected is None else _described(expected, expected.attendees_contain),
             NOTHING if extracted is None else _extracted(extracted, reasons=about.is_mistake),
             "; ".join(one_line_of(difference, limit=900) for difference in differs),
         )
 
 
-def _expected(event: ExpectedEvent) -> str:
-    return ", ".join(_event_parts(event, event.attendees_contain))
-
-
 def _extracted(event: Event, *, reasons: bool = False) -> str:
-    parts = _event_parts(event, event.attendees)
+    parts = [_described(event, event.attendees)]
     if event.existing_event_id is not None:
         parts.append(f"event {event.existing_event_id}")
     parts.append(f"confidence {event.confidence}")
@@ -225,7 +217,7 @@ def _extracted(event: Event, *, reasons: bool = False) -> str:
     return ", ".join(parts)
 
 
-def _event_parts(event: Event | ExpectedEvent, people: Sequence[str]) -> list[str]:
+def _described(event: Event | ExpectedEvent, people: Sequence[str]) -> str:
     parts = [f"{event.action} {one_line_of(event.title)}"]
     if event.start_time is not None or event.end_time is not None:
         parts.append(shown_span(event.start_time, event.end_time))
@@ -233,7 +225,7 @@ def _event_parts(event: Event | ExpectedEvent, people: Sequence[str]) -> list[st
         parts.append(f"at {one_line_of(event.location)}")
     if people:
         parts.append(f"with {one_line_of(', '.join(people))}")
-    return parts
+    return ", ".join(parts)
 
 
 def bullet(text: str) -> Markdown:

@@ -15,7 +15,6 @@ from cal_ai.benchmark.asking import Plan
 from cal_ai.benchmark.excerpts import excerpt, quoted_lines
 from cal_ai.benchmark.mistakes import (
     Assessment,
-    Deviation,
     matches_of,
     mistakes_of,
     shown_span,
@@ -23,7 +22,7 @@ from cal_ai.benchmark.mistakes import (
 )
 from cal_ai.benchmark.pairing import TOLERANCES, meant_event, planned_event
 from cal_ai.benchmark.scoring import EMPTY, Failed, Result, Scored, Unscored
-from cal_ai.benchmark.sidecar import ExpectedEvent, Sidecar
+from cal_ai.benchmark.sidecar import ExpectedEvent
 from cal_ai.defaults import EMBEDDED
 from cal_ai.events import Confidence, ContextEvent, Event
 from cal_ai.extractors.choosing import is_embedded
@@ -36,7 +35,6 @@ from truemark.labelling.storage import FOLDER as ANNOTATIONS
 from truemark.records import (
     Difference,
     Finding,
-    FindingCount,
     Mark,
     Reliability,
     ReliabilityRow,
@@ -66,35 +64,31 @@ def record_run(plan: Plan, results: Sequence[Result], seconds: float) -> Run:
     price = price_of(plan.extractor)
     units: list[Unit] = []
     findings: list[Finding] = []
-    counts: Counter[tuple[str, str, bool]] = Counter()
     for result in results:
         if isinstance(result, Unscored):
             continue
-        text = result.sample.transcript.as_text()
-        quoted: dict[str, frozenset[int]] = {}
+        transcript = result.sample.transcript
+        text = transcript.as_text()
+        quoted: frozenset[int] = frozenset()
         if isinstance(result, Scored):
-            quoted = _quoted(result)
-            category = result.sample.category
-            for finding in _findings(result, text, quoted):
-                findings.append(finding)
-                counts[finding.kind, category, finding.mistake] += 1
-        _, _, marks = excerpt(text, frozenset().union(*quoted.values()), None)
+            for about in (*mistakes_of(result), *matches_of(result)):
+                reason = "" if about.extracted is None else about.extracted.reasoning
+                lines = quoted_lines(transcript, reason)
+                quoted |= lines
+                if about.kind:
+                    findings.append(_finding(result, about, text, lines))
+        _, _, marks = excerpt(text, quoted, None)
         units.append(_unit(result, text, marks, price))
-    digests = (sample.digest for sample in plan.samples)
     return Run(
         tool=TOOL,
         version=__version__,
         started=plan.started.isoformat(),
         seconds=seconds,
         system=system_of(plan.extractor, plan.name),
-        signature=run_signature(digests),
+        signature=run_signature(sample.digest for sample in plan.samples),
         scoring=SCORING,
         units=tuple(units),
         findings=tuple(findings),
-        finding_counts=tuple(
-            FindingCount(kind, count, {"category": category}, mistake)
-            for (kind, category, mistake), count in counts.items()
-        ),
         reliability=_reliability(results),
         words=WORDS,
         notes=tuple(_notes(results, plan.folder)),
@@ -165,16 +159,20 @@ def _notes(results: Sequence[Result], folder: Path) -> Iterator[str]:
         yield agreed
 
 
-def _quoted(result: Scored) -> dict[str, frozenset[int]]:
-    """Find the lines of the conversation that the reason of each event quotes."""
-    transcript = result.sample.transcript
-    reasons = {event.reasoning for event in result.extracted}
-    return {reason: quoted_lines(transcript, reason) for reason in reasons}
-
-
 def _unit(result: Scored | Failed, text: str, marks: tuple[Mark, ...], price: Price) -> Unit:
-    sample, spent = result.sample, result.spent
+    sample, spent, sidecar = result.sample, result.spent, result.sample.sidecar
+    failed = result.reason if isinstance(result, Failed) else None
     counts = result.counts if isinstance(result, Scored) else Counts.zero
+    context: dict[str, object] = {}
+    if isinstance(result, Scored):
+        calendar = [f"{event.id}: {_named(event)}" for event in result.sidecar.calendar_context]
+        context = {
+            "owner": result.sidecar.owner,
+            "reference time": result.sidecar.reference_datetime.strftime("%A %Y-%m-%d %H:%M"),
+            "calendar": calendar or "empty",
+        }
+    usage = spent.usage or Usage()
+    tokens = {"prompt": usage.prompt, "output": usage.output, "thinking": usage.thinking}
     return Unit(
         id=sample.id,
         repeat=result.repeat,
@@ -182,26 +180,16 @@ def _unit(result: Scored | Failed, text: str, marks: tuple[Mark, ...], price: Pr
         fp=counts.fp,
         fn=counts.fn,
         group={"category": sample.category},
-        failed=result.reason if isinstance(result, Failed) else None,
-        expected=_expected(result),
+        failed=failed,
+        expected=len(sidecar.expected_events) if sidecar and failed is not None else None,
         seconds=spent.latency_s,
         cost=None if spent.usage is None else price(spent.usage),
-        tokens=_tokens(spent.usage),
+        tokens={name: count for name, count in tokens.items() if count is not None},
         replayed=spent.replayed,
         text=text,
         marks=marks,
-        context=_context(result.sidecar) if isinstance(result, Scored) else {},
+        context=context,
     )
-
-
-def _context(sidecar: Sidecar) -> dict[str, object]:
-    """Return what the extractor was given besides the conversation."""
-    calendar = [f"{event.id}: {_named(event)}" for event in sidecar.calendar_context]
-    return {
-        "owner": sidecar.owner,
-        "reference time": sidecar.reference_datetime.strftime("%A %Y-%m-%d %H:%M"),
-        "calendar": calendar or "empty",
-    }
 
 
 def _named(event: ContextEvent) -> str:
@@ -210,31 +198,17 @@ def _named(event: ContextEvent) -> str:
     return f"{event.summary}, {shown_span(event.start, event.end)}{place}"
 
 
-def _expected(result: Scored | Failed) -> int | None:
-    """Count the expected events of a failed sample; the counts of a scored one include them."""
-    if isinstance(result, Scored) or result.sample.sidecar is None:
-        return None
-    return len(result.sample.sidecar.expected_events)
-
-
-def _tokens(usage: Usage | None) -> dict[str, int]:
-    if usage is None:
-        return {}
-    named = {"prompt": usage.prompt, "output": usage.output, "thinking": usage.thinking}
-    return {name: count for name, count in named.items() if count is not None}
-
-
-def _findings(result: Scored, text: str, quoted: Mapping[str, frozenset[int]]) -> Iterator[Finding]:
-    """Yield every mistake of a sample and every match with a remark, with the quoted lines."""
-    for about in (*mistakes_of(result), *matches_of(result)):
-        if about.kind:
-            reason = "" if about.extracted is None else about.extracted.reasoning
-            yield _finding(result, about, text, quoted.get(reason, frozenset()))
-
-
 def _finding(result: Scored, about: Assessment, text: str, quoted: frozenset[int]) -> Finding:
-    expected, got = about.expected, about.extracted
+    expected, got, sidecar = about.expected, about.extracted, result.sidecar
     shown, offset, marks = excerpt(text, quoted)
+    expected_fields, got_fields = None, None
+    if expected is not None:
+        planned = meant_event(expected, sidecar)
+        number = None if planned is None else planned.id
+        expected_fields = _event_fields(expected, expected.attendees_contain, number, planned)
+    if got is not None:
+        number = got.existing_event_id
+        got_fields = _event_fields(got, got.attendees, number, planned_event(number, sidecar))
     return Finding(
         kind=about.kind,
         unit=result.sample.id,
@@ -243,27 +217,15 @@ def _finding(result: Scored, about: Assessment, text: str, quoted: frozenset[int
         text=shown,
         offset=offset,
         marks=marks,
-        expected=None if expected is None else _expected_fields(expected, result.sidecar),
-        got=None if got is None else _extracted_fields(got, result.sidecar),
-        differences=tuple(map(_difference, (*about.differences, *about.remarks))),
+        expected=expected_fields,
+        got=got_fields,
+        differences=tuple(
+            Difference(_FIELDS.get(it.field, it.field), it.expected, it.got, it.amount, it.unit)
+            for it in (*about.differences, *about.remarks)
+        ),
         confidence=None if got is None else got.confidence,
         note="" if got is None else got.reasoning,
     )
-
-
-def _difference(deviation: Deviation) -> Difference:
-    name = _FIELDS.get(deviation.field, deviation.field)
-    return Difference(name, deviation.expected, deviation.got, deviation.amount, deviation.unit)
-
-
-def _expected_fields(event: ExpectedEvent, sidecar: Sidecar) -> Mapping[str, object]:
-    meant = meant_event(event, sidecar)
-    return _event_fields(event, event.attendees_contain, None if meant is None else meant.id, meant)
-
-
-def _extracted_fields(event: Event, sidecar: Sidecar) -> Mapping[str, object]:
-    number = event.existing_event_id
-    return _event_fields(event, event.attendees, number, planned_event(number, sidecar))
 
 
 def _event_fields(
@@ -326,14 +288,8 @@ def total_spent(results: Sequence[Result], price: Price) -> TotalSpent:
 
 def _total_cost(results: Sequence[Result], price: Price) -> float | None:
     """Add up the price of all calls; None if the tokens or the price of an answer are unknown."""
-    costs = []
-    for result in results:
-        if result.spent.usage is None:
-            if isinstance(result, Failed):
-                continue
-            return None
-        cost = price(result.spent.usage)
-        if cost is None:
-            return None
-        costs.append(cost)
-    return sum(costs) if costs else None
+    usages = [result.spent.usage for result in results if not isinstance(result, Failed)]
+    usages += [r.spent.usage for r in results if isinstance(r, Failed) and r.spent.usage]
+    costs = [None if usage is None else price(usage) for usage in usages]
+    known = [cost for cost in costs if cost is not None]
+    return sum(known) if known and len(known) == len(costs) else None
