@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import re
+import unicodedata
 from collections.abc import Sequence
 
 import numpy as np
@@ -26,6 +27,9 @@ NOISY_RUNS = 0.5
 COMPOUND_RUNS, COMPOUND_SHARES, LONGEST_COMPOUND = 0.6, (0.2, 0.4, 0.6), 260
 HEADLINE_RUNS, HEADLINES = 0.05, 0.1
 SPACED_MARKS_RUNS = 0.06
+# Share of runs with hesitations, and of the sentences in them that have one.
+STUMBLING_RUNS, STUMBLING_SENTENCES = 0.15, 0.3
+FILLERS = {"LATIN": ("eh", "ah", "mm", "hm", "em", "äh"), "CYRILLIC": ("э", "эм", "м", "ну")}
 KEPT_SPACES = 0.7
 _MARK = re.compile(r"\s*([.,!?;:।。؟۔]+)(?=\s|$)")
 
@@ -41,6 +45,8 @@ def draw(
         pieces = [_noisy(sentence, language, rng) for sentence in pieces]
     if not in_order and rng.random() < COMPOUND_RUNS:
         pieces = _compounded(pieces, language, unmarked, rng)
+    if rng.random() < STUMBLING_RUNS:
+        pieces = [_stumbling(s, rng) if rng.random() < STUMBLING_SENTENCES else s for s in pieces]
     if mode == "written" and rng.random() < HEADLINE_RUNS:
         pieces = [s.rstrip(FINAL_MARKS) if rng.random() < HEADLINES else s for s in pieces]
     elif mode in ("written", "lower") and rng.random() < SPACED_MARKS_RUNS:
@@ -78,6 +84,19 @@ def _joined(pieces: Sequence[str], gap: str, share: float, rng: random.Random) -
         length += len(piece)
         ends.append(length)
     return MarkedText("".join(parts), np.array(ends, dtype=np.int64))
+
+
+def _stumbling(sentence: str, rng: random.Random) -> str:
+    """Add a filler, or repeat a word or two, as speakers do when they hesitate."""
+    words = sentence.split(" ")
+    at = rng.randrange(len(words))
+    script = unicodedata.name(words[at][:1], "").split(" ")[0]
+    again = words[at : at + rng.choice((1, 1, 2))]
+    if rng.random() < 0.4 and script in FILLERS:
+        words.insert(at, rng.choice(FILLERS[script]) + rng.choice((",", "")))
+    elif all(word.isalpha() for word in again):  # a repeated mark would look like an end
+        words[at:at] = again
+    return " ".join(words)
 
 
 def _noisy(sentence: str, language: str, rng: random.Random) -> str:
