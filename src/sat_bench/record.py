@@ -43,17 +43,15 @@ from truemark.curve import (
 from truemark.errors import TruemarkError, os_reason
 from truemark.matching import ScoredPositions, match_positions
 from truemark.measures import (
-    Edits,
-    Windows,
     boundary_edits,
     boundary_similarity,
     mean_f1,
-    pk_windows,
+    pk,
     segment_f1,
     su_error_rate,
     whole_segments,
-    window_diff_windows,
-    wrong_share,
+    window_diff,
+    window_errors,
 )
 from truemark.places import Group, over_tolerances, position_marks
 from truemark.records import (
@@ -228,7 +226,7 @@ def measures_of(
     """
     counts: list[Counts] = []
     whole = Counts.zero
-    crossed, unequal, edits = Windows(), Windows(), Edits()
+    components: Counter[str] = Counter()
     for talk in talks:
         if talk.group is None or talk.words is None:
             return {}
@@ -246,9 +244,8 @@ def measures_of(
             [cut for cut in _after_words(talk.words, places) if cut <= length]
             for places in (predicted, expected)
         )
-        crossed += pk_windows(cuts, true_cuts, length)
-        unequal += window_diff_windows(cuts, true_cuts, length)
-        edits += boundary_edits(cuts, true_cuts)
+        components.update(window_errors(cuts, true_cuts, length))
+        components.update(boundary_edits(cuts, true_cuts))
     ratios = scores(total(counts), empty=EMPTY_RATIO)
     values = {
         "precision": ratios.precision,
@@ -257,9 +254,9 @@ def measures_of(
         "macro_f1": mean_f1(counts),
         "sentence_f1": segment_f1(whole),
         "su_error_rate": su_error_rate(total(counts)),
-        "pk": wrong_share(crossed),
-        "window_diff": wrong_share(unequal),
-        "boundary_similarity": boundary_similarity(edits),
+        "pk": pk(components),
+        "window_diff": window_diff(components),
+        "boundary_similarity": boundary_similarity(components),
     }
     return {name: value for name, value in values.items() if value is not None}
 

@@ -7,37 +7,12 @@ of the text, such as words: boundary 3 lies after the third unit.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from truemark.counts import Counts, scores
-
-_HALF = 0.5  # what a boundary costs that is moved by one unit
-
-
-@dataclass(frozen=True, slots=True)
-class Windows:
-    """How many windows were slid over texts, and how many of them are wrong."""
-
-    wrong: int = 0
-    windows: int = 0
-
-    def __add__(self, other: Windows) -> Windows:
-        return Windows(self.wrong + other.wrong, self.windows + other.windows)
-
-
-@dataclass(frozen=True, slots=True)
-class Edits:
-    """Edits that turn predicted boundaries into expected ones: added or deleted, moved, none."""
-
-    added: int = 0
-    moved: int = 0
-    equal: int = 0
-
-    def __add__(self, other: Edits) -> Edits:
-        return Edits(self.added + other.added, self.moved + other.moved, self.equal + other.equal)
 
 
 def whole_segments(pairs: Iterable[tuple[int, int]], predicted: int, expected: int) -> Counts:
@@ -67,43 +42,41 @@ def su_error_rate(counts: Counts) -> float | None:
     return (counts.fp + counts.fn) / counts.expected if counts.expected else None
 
 
-def pk_windows(predicted: Sequence[int], expected: Sequence[int], length: int) -> Windows:
-    """Count the windows in which only one side has a boundary (Beeferman and others 1999)."""
-    ours, theirs = _in_windows(predicted, expected, length)
-    return Windows(int(((ours > 0) != (theirs > 0)).sum()), len(ours))
+def window_errors(predicted: Sequence[int], expected: Sequence[int], length: int) -> Counter[str]:
+    """Count the `windows` of a text, half as long as the mean expected segment, and wrong ones.
 
-
-def window_diff_windows(predicted: Sequence[int], expected: Sequence[int], length: int) -> Windows:
-    """Count the windows with unequal numbers of boundaries (Pevzner and Hearst 2002)."""
-    ours, theirs = _in_windows(predicted, expected, length)
-    return Windows(int((ours != theirs).sum()), len(ours))
-
-
-def wrong_share(windows: Windows) -> float | None:
-    """Return the share of windows that are wrong: Pk or WindowDiff."""
-    return windows.wrong / windows.windows if windows.windows else None
-
-
-def _in_windows(
-    predicted: Sequence[int], expected: Sequence[int], length: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """Count the boundaries in each window, half as long as the mean expected segment."""
+    In a `crossed` window only one side has a boundary, in an `unequal` one their numbers differ.
+    """
     size = max(1, round(length / (2 * len(expected)))) if expected else length
     size = min(size, length)
     if size < 1:
-        nothing = np.zeros(0, dtype=np.int64)
-        return nothing, nothing
+        return Counter()
     columns = []
     for boundaries in (predicted, expected):
         present = np.zeros(length + 1, dtype=np.int64)
         present[list(boundaries)] = 1
         before = np.cumsum(present)  # the number of boundaries up to each unit
         columns.append(before[size:] - before[: length - size + 1])
-    return columns[0], columns[1]
+    ours, theirs = columns
+    crossed, unequal = ((ours > 0) != (theirs > 0)).sum(), (ours != theirs).sum()
+    return Counter(windows=len(ours), crossed=int(crossed), unequal=int(unequal))
 
 
-def boundary_edits(predicted: Iterable[int], expected: Iterable[int]) -> Edits:
-    """Count the edits of Fournier's boundary edit distance (2013), one boundary type, n = 2."""
+def pk(errors: Counter[str]) -> float | None:
+    """Return the share of crossed windows (Beeferman and others 1999)."""
+    return errors["crossed"] / errors["windows"] if errors["windows"] else None
+
+
+def window_diff(errors: Counter[str]) -> float | None:
+    """Return the share of unequal windows (Pevzner and Hearst 2002)."""
+    return errors["unequal"] / errors["windows"] if errors["windows"] else None
+
+
+def boundary_edits(predicted: Iterable[int], expected: Iterable[int]) -> Counter[str]:
+    """Count the edits of Fournier's boundary edit distance (2013), one boundary type, n = 2.
+
+    A boundary is `added` or deleted, `moved` by one unit, or `equal`.
+    """
     ours, theirs = set(predicted), set(expected)
     different = ours ^ theirs
     moved: set[int] = set()
@@ -115,17 +88,18 @@ def boundary_edits(predicted: Iterable[int], expected: Iterable[int]) -> Edits:
         if (place in ours) != (following in ours):
             moved |= {place, following}
             transpositions += 1
-    return Edits(len(different) - len(moved), transpositions, len(ours & theirs))
+    added = len(different) - len(moved)
+    return Counter(added=added, moved=transpositions, equal=len(ours & theirs))
 
 
-def boundary_similarity(edits: Edits) -> float | None:
+def boundary_similarity(edits: Counter[str]) -> float | None:
     """Return Fournier's B: 1 if all boundaries are equal; a moved one costs half of a missing one.
 
-    >>> boundary_similarity(Edits(added=1, moved=1, equal=2))
+    >>> boundary_similarity(Counter(added=1, moved=1, equal=2))
     0.625
     """
-    whole = edits.added + edits.moved + edits.equal
-    return 1 - (edits.added + _HALF * edits.moved) / whole if whole else None
+    whole = edits["added"] + edits["moved"] + edits["equal"]
+    return 1 - (edits["added"] + edits["moved"] / 2) / whole if whole else None
 
 
 def mean_f1(counts: Iterable[Counts]) -> float | None:

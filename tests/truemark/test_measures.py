@@ -6,22 +6,20 @@ import pytest
 import segeval
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from nltk.metrics.segmentation import pk, windowdiff
+from nltk.metrics import segmentation as nltk_segmentation
 
 from truemark.counts import Counts
 from truemark.matching import match_positions
 from truemark.measures import (
-    Edits,
-    Windows,
     boundary_edits,
     boundary_similarity,
     mean_f1,
-    pk_windows,
+    pk,
     segment_f1,
     su_error_rate,
     whole_segments,
-    window_diff_windows,
-    wrong_share,
+    window_diff,
+    window_errors,
 )
 
 LENGTH = 24
@@ -38,9 +36,9 @@ def as_string(boundaries: list[int]) -> str:
 def test_pk_and_window_diff_are_those_of_nltk(predicted: list[int], expected: list[int]) -> None:
     ours, theirs = as_string(predicted), as_string(expected)
     size = max(1, round(LENGTH / (2 * len(expected))))
-    assert wrong_share(pk_windows(predicted, expected, LENGTH)) == pk(theirs, ours, size)
-    found = wrong_share(window_diff_windows(predicted, expected, LENGTH))
-    assert found == windowdiff(theirs, ours, size)
+    errors = window_errors(predicted, expected, LENGTH)
+    assert pk(errors) == nltk_segmentation.pk(theirs, ours, size)
+    assert window_diff(errors) == nltk_segmentation.windowdiff(theirs, ours, size)
 
 
 def as_masses(boundaries: list[int]) -> tuple[int, ...]:
@@ -69,12 +67,12 @@ def test_whole_segments_are_those_that_both_have(predicted: list[int], expected:
 
 
 def test_components_add_up_and_nothing_has_no_value() -> None:
-    assert Windows(1, 4) + Windows(2, 6) == Windows(3, 10)
-    assert wrong_share(Windows(3, 10)) == 0.3
-    assert Edits(1, 2, 3) + Edits(1, 1, 1) == Edits(2, 3, 4)
-    assert pk_windows([], [], 0) == Windows(0, 0)
-    assert wrong_share(Windows()) is None
-    assert boundary_similarity(Edits()) is None
+    errors = window_errors([2], [3], 3) + window_errors([], [2], 3)
+    assert (errors["crossed"], errors["windows"]) == (3, 4)
+    assert pk(errors) == 0.75
+    nothing = window_errors([], [], 0)
+    assert (pk(nothing), window_diff(nothing)) == (None, None)
+    assert boundary_similarity(boundary_edits([], [])) is None
     assert su_error_rate(Counts(0, 3, 0)) is None
     assert segment_f1(Counts(0, 0, 0)) is None
     assert mean_f1([]) is None
