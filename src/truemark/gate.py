@@ -20,7 +20,6 @@ from truemark.text import counted
 from truemark.uncertainty import (
     FEWEST_FOR_INTERVAL,
     FEWEST_FOR_VERDICT,
-    Interval,
     Measure,
     PairedInterval,
     Scoring,
@@ -192,55 +191,46 @@ def _requirements(
     run: Run, summary: Summary, comparison: Comparison | None, criteria: Criteria
 ) -> Iterator[Requirement]:
     for measure in criteria.measures:
-        name = _measure_name(measure, run)
-        yield from _score_requirements(name, summary.intervals[measure], criteria)
+        name, interval = _measure_name(measure, run), summary.intervals[measure]
+        if criteria.fail_under is not None:
+            found = f"{interval.value:.4f}"
+            if interval.known:
+                found += f" (95% interval {interval.low:.4f} to {interval.high:.4f})"
+            holds = interval.value >= criteria.fail_under
+            yield Requirement(f"{name} of {criteria.fail_under:g} or more", found, holds)
+        if criteria.fail_under_lower is not None and interval.known:
+            asked = f"lower end of the {name} interval {criteria.fail_under_lower:g} or more"
+            holds = interval.low >= criteria.fail_under_lower
+            yield Requirement(asked, f"{interval.low:.4f}", holds)
         if comparison is not None:
             difference = comparison.against[0].differences[measure]
-            yield from _difference_requirements(name, difference, criteria)
+            if difference.known and criteria.fail_if_worse:
+                yield _not_worse(name, difference)
+            if difference.known and criteria.margin is not None:
+                yield _within_margin(name, difference, criteria.margin)
 
 
-def _score_requirements(name: str, interval: Interval, criteria: Criteria) -> Iterator[Requirement]:
-    if criteria.fail_under is not None:
-        holds = interval.value >= criteria.fail_under
-        found = f"{interval.value:.4f}"
-        if interval.known:
-            found += f" (95% interval {interval.low:.4f} to {interval.high:.4f})"
-        yield Requirement(f"{name} of {criteria.fail_under:g} or more", found, holds)
-    if criteria.fail_under_lower is not None and interval.known:
-        holds = interval.low >= criteria.fail_under_lower
-        asked = f"lower end of the {name} interval {criteria.fail_under_lower:g} or more"
-        yield Requirement(asked, f"{interval.low:.4f}", holds)
+def _not_worse(name: str, difference: PairedInterval) -> Requirement:
+    asked = f"{name} not worse than the baseline"
+    if difference.whole_range:
+        # A ratio of 0 to 0, such as the precision of a system that marks nothing.
+        return Requirement(asked, f"cannot be decided ({difference.value:+.4f})", None)
+    found = f"{difference.verdict} ({difference.value:+.4f}, p {difference.p_value:.4f})"
+    return Requirement(asked, found, difference.verdict != "worse")
 
 
-def _difference_requirements(
-    name: str, difference: PairedInterval, criteria: Criteria
-) -> Iterator[Requirement]:
-    if not difference.known:
-        return
-    if criteria.fail_if_worse:
-        asked = f"{name} not worse than the baseline"
-        if difference.whole_range:
-            # A ratio of 0 to 0, such as the precision of a system that marks nothing.
-            found = f"cannot be decided ({difference.value:+.4f})"
-            yield Requirement(asked, found, None)
-        else:
-            found = f"{difference.verdict} ({difference.value:+.4f}, p {difference.p_value:.4f})"
-            yield Requirement(asked, found, difference.verdict != "worse")
-    if criteria.margin is not None:
-        found, holds = within_margin(difference, criteria.margin)
-        yield Requirement(f"{name} lost less than {criteria.margin:g}", found, holds)
-
-
-def within_margin(difference: PairedInterval, margin: float) -> tuple[str, bool | None]:
-    """Say, and return, whether a loss of the margin or more is ruled out; None where not known."""
+def _within_margin(name: str, difference: PairedInterval, margin: float) -> Requirement:
+    """Require that a loss of the margin or more is ruled out."""
+    asked = f"{name} lost less than {margin:g}"
     ends = f"{difference.value:+.4f}, 95% interval {difference.low:+.4f} to {difference.high:+.4f}"
     if difference.equivalent(margin):
-        return f"equivalent within the margin ({ends})", True
+        return Requirement(asked, f"equivalent within the margin ({ends})", True)
     if difference.not_inferior(margin):
-        return f"no loss of {margin:g} or more ({ends})", True
+        return Requirement(asked, f"no loss of {margin:g} or more ({ends})", True)
     if difference.verdict == "worse":
-        return f"worse, and a loss of {margin:g} or more is not ruled out ({ends})", False
-    return f"not known ({ends})", None
+        found = f"worse, and a loss of {margin:g} or more is not ruled out ({ends})"
+        return Requirement(asked, found, False)
+    return Requirement(asked, f"not known ({ends})", None)
 
 
 def _measure_name(measure: Measure, run: Run) -> str:
@@ -268,12 +258,7 @@ def _unseen_losses(baseline: Run, run: Run, measures: Iterable[Measure]) -> Iter
         if largest is None:
             yield f"{name}: too few {nouns[1]} differ to know what loss would have been missed"
         else:
-            loss, missed = largest
-            yield f"{name}: a loss of {loss:g} would have been missed in {_of_ten(missed)}"
-
-
-def _of_ten(share: float) -> str:
-    tenths = round(10 * share)
-    if tenths == 0:
-        return "hardly any run like this"
-    return f"{tenths} of 10 runs like this" if tenths < 10 else "nearly every run like this"
+            loss, tenths = largest[0], round(10 * largest[1])
+            how_often = {0: "hardly any run", 10: "nearly every run"}
+            runs = how_often.get(tenths, f"{tenths} of 10 runs")
+            yield f"{name}: a loss of {loss:g} would have been missed in {runs} like this"

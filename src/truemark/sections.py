@@ -98,10 +98,22 @@ def all_facts(sections: Iterable[Section]) -> dict[str, object]:
 
 def comparison_sections(comparison: Comparison) -> list[Section]:
     """Show scores, verdicts, differences, groups, and the units that were broken and fixed."""
-    basis = _basis(comparison)
-    sections = [_scores_section(comparison, basis)]
+    named = list(zip(comparison.names, comparison.summaries, strict=True))
+    columns = ("system", *_score_columns(comparison.summaries[0]))
+    rows = tuple((name, *_score_row(summary)) for name, summary in named)
+    runs = [
+        {"name": name, "run": summary.run.id, **summary_facts(summary)} for name, summary in named
+    ]
+    sections = [Section(tables=[Table(columns, rows)], facts={"runs": runs})]
     for versus in comparison.against:
-        sections += _versus_sections(comparison.names[0], versus, basis)
+        sections += _versus_sections(comparison.names[0], versus)
+    how = f"95% intervals in brackets; differences from at most {FLIPS} permutations"
+    remarks = [*interval_remarks(comparison.summaries[0]), f"{how}, seed {DEFAULT_SEED}"]
+    if len(comparison.against) > 1 or any(len(versus.groups) > 1 for versus in comparison.against):
+        remarks.append(
+            "p and intervals of differences are corrected for several comparisons by Holm's"
+            f" method: an interval contains 0 exactly when p is above {LEVEL:g}"
+        )
     facts = {
         "against_the_first": [_versus_facts(versus) for versus in comparison.against],
         "differing": list(comparison.differing),
@@ -109,35 +121,25 @@ def comparison_sections(comparison: Comparison) -> list[Section]:
         "permutations": FLIPS,
         "seed": DEFAULT_SEED,
     }
-    how = f"95% intervals in brackets; differences from at most {FLIPS} permutations"
-    remarks = [sentence + basis for sentence in interval_remarks(comparison.summaries[0])]
-    remarks.append(f"{how}, seed {DEFAULT_SEED}{basis}")
-    if len(comparison.against) > 1 or any(len(versus.groups) > 1 for versus in comparison.against):
-        remarks.append(
-            "p and intervals of differences are corrected for several comparisons by Holm's"
-            f" method: an interval contains 0 exactly when p is above {LEVEL:g}{basis}"
-        )
-    return [*sections, Section(sentences=remarks, facts=facts)]
-
-
-def _basis(comparison: Comparison) -> str:
-    """Say on what basis incomparable runs are compared; every line ends with this."""
+    sections.append(Section(sentences=remarks, facts=facts))
     if not comparison.differing:
-        return ""
-    return f" (units in common only; {', '.join(comparison.differing)} differ)"
+        return sections
+    basis = f"units in common only; {', '.join(comparison.differing)} differ"
+    return [_with_basis(section, basis) for section in sections]
 
 
-def _table(
-    columns: tuple[str, ...],
-    rows: Sequence[tuple[object, ...]],
-    formats: tuple[str | None, ...],
-    basis: str,
-) -> Table:
-    if not basis:
-        return Table(columns, tuple(rows), formats)
-    return Table(
-        (*columns, "basis"), tuple((*row, basis.strip(" ()")) for row in rows), (*formats, None)
-    )
+def _with_basis(section: Section, basis: str) -> Section:
+    """Say in every sentence and row on what basis incomparable runs are compared."""
+    tables = [
+        Table(
+            (*table.columns, "basis"),
+            tuple((*row, basis) for row in table.rows),
+            (*table.number_formats, None) if table.number_formats else (),
+        )
+        for table in section.tables
+    ]
+    sentences = [f"{sentence} ({basis})" for sentence in section.sentences]
+    return replace(section, sentences=sentences, tables=tables)
 
 
 def _score_columns(summary: Summary) -> tuple[str, ...]:
@@ -148,17 +150,6 @@ def _score_columns(summary: Summary) -> tuple[str, ...]:
 def _noun(noun: str, general: str, taken: Sequence[str]) -> str:
     """Name a column with the run's noun, or the general one if another column has that name."""
     return general if noun in taken else noun
-
-
-def _scores_section(comparison: Comparison, basis: str) -> Section:
-    named = list(zip(comparison.names, comparison.summaries, strict=True))
-    rows = [(name, *_score_row(summary)) for name, summary in named]
-    runs = [
-        {"name": name, "run": summary.run.id, **summary_facts(summary)} for name, summary in named
-    ]
-    columns = ("system", *_score_columns(comparison.summaries[0]))
-    table = _table(columns, rows, (None,) * len(columns), basis)
-    return Section(tables=[table], facts={"runs": runs})
 
 
 def _score_row(summary: Summary) -> tuple[object, ...]:
@@ -193,37 +184,26 @@ def facts_of(value: object) -> Any:
     return facts
 
 
-def _versus_sections(baseline: str, versus: Versus, basis: str) -> list[Section]:
-    sentences = [sentence + basis for sentence in verdict_sentences(baseline, versus)]
-    tables = [_differences_table(versus, basis)]
+def _versus_sections(baseline: str, versus: Versus) -> list[Section]:
+    differences = tuple(
+        (measure, difference.value, signed_range(difference))
+        for measure, difference in versus.differences.items()
+    )
+    interval = interval_name(versus.differences.values())
+    tables = [Table(("measure", "difference", interval), differences, (None, "+.4f", None))]
     if versus.groups:
-        tables.append(_groups_table(versus, basis))
-    sections = [Section(sentences=sentences, tables=tables)]
+        tables.append(_groups_table(versus))
+    sections = [Section(sentences=verdict_sentences(baseline, versus), tables=tables)]
     for title, changes in (("broken", versus.broken), ("fixed", versus.fixed)):
         if changes:
-            sentence = (
-                f"{counted(len(changes), *versus.unit_nouns)} {title} by {versus.name}{basis}"
-            )
-            sections.append(
-                Section(
-                    sentences=[sentence],
-                    tables=[_changes_table(changes, versus.unit_nouns[0], basis)],
-                )
-            )
+            sentence = f"{counted(len(changes), *versus.unit_nouns)} {title} by {versus.name}"
+            table = _changes_table(changes, versus.unit_nouns[0])
+            sections.append(Section(sentences=[sentence], tables=[table]))
     return sections
 
 
-def _differences_table(versus: Versus, basis: str) -> Table:
-    rows = [
-        (measure, difference.value, signed_range(difference))
-        for measure, difference in versus.differences.items()
-    ]
-    interval = interval_name(versus.differences.values())
-    return _table(("measure", "difference", interval), rows, (None, "+.4f", None), basis)
-
-
-def _groups_table(versus: Versus, basis: str) -> Table:
-    rows = [
+def _groups_table(versus: Versus) -> Table:
+    rows = tuple(
         (
             f"{group.name}: {group.value}",
             group.units,
@@ -233,16 +213,15 @@ def _groups_table(versus: Versus, basis: str) -> Table:
             difference_text(group.clean),
         )
         for group in versus.groups
-    ]
+    )
     interval = interval_name(group.difference for group in versus.groups)
     columns = ("group", "f1 difference", interval, "p", "clean difference")
     units = _noun(versus.unit_nouns[1], "units", (*columns, "basis"))
-    return _table(
-        (columns[0], units, *columns[1:]), rows, (None, None, "+.4f", None, ".4f", None), basis
-    )
+    formats = (None, None, "+.4f", None, ".4f", None)
+    return Table((columns[0], units, *columns[1:]), rows, formats)
 
 
-def _changes_table(changes: Sequence[Change], unit: str, basis: str) -> Table:
+def _changes_table(changes: Sequence[Change], unit: str) -> Table:
     rows: list[tuple[object, ...]] = [
         (change.unit, change.mistakes, change.before.mistakes, change.after.mistakes)
         for change in changes[:MOST_LISTED]
@@ -252,7 +231,7 @@ def _changes_table(changes: Sequence[Change], unit: str, basis: str) -> Table:
         rows.append((f"{len(rest)} more", sum(change.mistakes for change in rest), None, None))
     columns = ("change in mistakes", "before", "after")
     unit_noun = _noun(unit, "unit", (*columns, "basis"))
-    return _table((unit_noun, *columns), rows, (None, "+d", None, None), basis)
+    return Table((unit_noun, *columns), tuple(rows), (None, "+d", None, None))
 
 
 def _versus_facts(versus: Versus) -> dict[str, object]:
@@ -362,22 +341,18 @@ def leaderboard_sections(boards: Sequence[Board]) -> list[Section]:
             for standing in board.standings
         ]
         sentence = answer(board, dict(best.words))
-        formats = (*(None,) * 6, ".3g", ".4f", None)
-        tables = [Table(columns, tuple(rows), formats)]
-        tables += [_board_groups(board, name) for name in board.group_names]
+        tables = [Table(columns, tuple(rows), (*(None,) * 6, ".3g", ".4f", None))]
+        for name in board.group_names:
+            values, scores = board.by_group(name)
+            by_system = tuple((row[0], *f1s) for row, f1s in zip(rows, scores, strict=True))
+            named = (f"f1 by {name}", *values)
+            tables.append(Table(named, by_system, (None, *(".3f",) * len(values))))
         sections.append(
             Section(f"{board.tool}: {board.data}", [sentence] if sentence else [], tables)
         )
     letters = "systems that share a letter under `same` cannot be told apart (Holm, all pairs)"
     facts = {"boards": [_board_facts(board) for board in boards]}
     return [*sections, Section(sentences=[f"95% intervals in brackets; {letters}"], facts=facts)]
-
-
-def _board_groups(board: Board, name: str) -> Table:
-    """Show F1 of each system by the values of a group."""
-    columns, scores = board.by_group(name)
-    rows = [(standing.name, *row) for standing, row in zip(board.standings, scores, strict=True)]
-    return Table((f"f1 by {name}", *columns), tuple(rows), (None, *(".3f",) * len(columns)))
 
 
 def _board_facts(board: Board) -> dict[str, object]:
