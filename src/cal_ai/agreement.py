@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from cal_ai.benchmark.mistakes import mistakes_of
@@ -39,24 +38,6 @@ from truemark.sections import Form, show
 _NO_TIME = Spent(0.0, 1, None)
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """What one reader sees in a conversation: a sidecar, or the events of an extractor."""
-
-    sidecar: Sidecar
-    given: tuple[Event, ...] | None = None
-
-    @property
-    def events(self) -> tuple[Event, ...]:
-        """The events as if they had been extracted."""
-        if self.given is not None:
-            return self.given
-        return tuple(
-            extracted_event(event, event.existing_event_id_required)
-            for event in self.sidecar.expected_events
-        )
-
-
 def tell_agreement(first: str, second: str, form: Form) -> int:
     """Print how far two readings agree."""
     tell(show(agreement_sections(agreement(first, second), "conversation"), form))
@@ -66,42 +47,39 @@ def tell_agreement(first: str, second: str, form: Form) -> int:
 def agreement(first: str, second: str) -> Agreement:
     """Compare two folders of sidecars or annotations; the second may name an extractor."""
     folder = Path(first)
-    readings = read_folder(folder)
+    sidecars = read_folder(folder)
     if Path(second).exists():
-        others = read_folder(Path(second))
+        texts = _compare_sidecars(sidecars, read_folder(Path(second)), _texts_folder(folder))
     else:
-        others = _by_extractor(second, folder, readings)
-    texts = _compare_all(readings, others, _texts_folder(folder))
+        texts = _compare_with_extractor(sidecars, second, folder)
     return agreement_between(first, second, texts, "conversation")
 
 
 def keep_annotators_agreement(folder: Path, first: str, second: str) -> None:
     """Store how far two annotators of a folder agree on the conversations that both have done."""
-    readings, others = (
+    sidecars, others = (
         _annotated(place, read_annotations(place, done_only=True))
         for place in (folder / FOLDER / first, folder / FOLDER / second)
     )
-    keep_agreement(folder, _compare_all(readings, others, folder))
+    keep_agreement(folder, _compare_sidecars(sidecars, others, folder))
 
 
-def read_folder(folder: Path) -> Mapping[str, Reading]:
+def read_folder(folder: Path) -> dict[str, Sidecar]:
     """Read the annotations, or the sidecars, below a folder, by conversation."""
-    readings = _annotated(folder, read_annotations(folder))
+    sidecars = _annotated(folder, read_annotations(folder))
     for file in sorted(folder.rglob(f"*{SIDECAR_SUFFIX}")):
         below = file.relative_to(folder)
         if FOLDER not in below.parts:
             name = below.as_posix().removesuffix(SIDECAR_SUFFIX)
-            readings[name] = Reading(parse_sidecar(read_text(file), file))
-    if not readings:
+            sidecars[name] = parse_sidecar(read_text(file), file)
+    if not sidecars:
         raise TruemarkError(f"{folder}: it has neither sidecars nor annotations")
-    return readings
+    return sidecars
 
 
-def _annotated(folder: Path, annotations: Mapping[str, Annotation]) -> dict[str, Reading]:
+def _annotated(folder: Path, annotations: Mapping[str, Annotation]) -> dict[str, Sidecar]:
     return {
-        name: Reading(
-            parse_sidecar(sidecar_text(name, annotation.content), folder / f"{name}.json")
-        )
+        name: parse_sidecar(sidecar_text(name, annotation.content), folder / f"{name}.json")
         for name, annotation in annotations.items()
     }
 
@@ -112,9 +90,9 @@ def _texts_folder(folder: Path) -> Path:
     return Path(*parts[: parts.index(FOLDER)]) if FOLDER in parts else folder
 
 
-def _by_extractor(
-    name: str, folder: Path, readings: Mapping[str, Reading]
-) -> Mapping[str, Reading]:
+def _compare_with_extractor(
+    sidecars: Mapping[str, Sidecar], name: str, folder: Path
+) -> list[TextAgreement]:
     """Let an extractor read the conversations, each under the circumstances of its sidecar."""
     try:
         check_extractor(name)
@@ -123,61 +101,62 @@ def _by_extractor(
         raise TruemarkError(f"{name}: no such folder, and as an extractor {reason}") from error
     settings = load_settings(os.environ)
     task = ExtractorTask(
-        _texts_folder(folder), tuple(readings), lambda: choose_extractor(name, settings)
+        _texts_folder(folder), tuple(sidecars), lambda: choose_extractor(name, settings)
     )
-    extracted = {}
-    for conversation, reading in readings.items():
+    swapped = {"first": "second", "second": "first", "both": "both"}
+    texts = []
+    for conversation, sidecar in sidecars.items():
         [given] = task.draft(conversation).values()
-        fields = [event["fields"] for event in given["events"]]
-        extracted[conversation] = replace(reading, given=events_of(fields, name))
-    return extracted
-
-
-def _compare_all(
-    readings: Mapping[str, Reading], others: Mapping[str, Reading], root: Path
-) -> list[TextAgreement]:
-    return [
-        _compare(name, readings[name], others[name], root) for name in readings if name in others
-    ]
-
-
-def _compare(name: str, reading: Reading, other: Reading, root: Path) -> TextAgreement:
-    """Pair the events of two readings; events of an extractor count as predicted."""
-    is_extracted = other.given is not None
-    predicted, expected = (other, reading) if is_extracted else (reading, other)
-    sample = Sample("", name, Transcript(()), expected.sidecar, "")
-    scored = score(sample, predicted.events, _NO_TIME)
-    assert isinstance(scored, Scored)
-    counts, kinds = scored.counts, tuple(_kinds(scored))
-    if is_extracted:  # the extractor is the second reading
-        swapped = {"first": "second", "second": "first", "both": "both"}
+        events = events_of([event["fields"] for event in given["events"]], name)
+        counts, kinds = _compare(events, sidecar)
+        # The extractor is the second reading, although its events count as predicted.
         counts = Counts(counts.tp, counts.fn, counts.fp)
-        kinds = tuple((kind, swapped[who]) for kind, who in kinds)
-    return TextAgreement(name, counts, _neither(name, reading, other, root), kinds)
+        swapped_kinds = tuple((kind, swapped[who]) for kind, who in kinds)
+        texts.append(TextAgreement(conversation, counts, None, swapped_kinds))
+    return texts
 
 
-def _kinds(scored: Scored) -> Iterator[tuple[str, str]]:
-    for _ in range(scored.counts.tp):
-        yield "same event", "both"
+def _compare_sidecars(
+    sidecars: Mapping[str, Sidecar], others: Mapping[str, Sidecar], root: Path
+) -> list[TextAgreement]:
+    """Compare the sidecars of the conversations that both readings have."""
+    texts = []
+    for name, sidecar in sidecars.items():
+        if (other := others.get(name)) is not None:
+            events = [
+                extracted_event(event, event.existing_event_id_required)
+                for event in sidecar.expected_events
+            ]
+            counts, kinds = _compare(events, other)
+            neither = _neither(name, sidecar, other, root)
+            texts.append(TextAgreement(name, counts, neither, kinds))
+    return texts
+
+
+def _compare(
+    events: Sequence[Event], expected: Sidecar
+) -> tuple[Counts, tuple[tuple[str, str], ...]]:
+    """Pair the events of a first reading with a second; return counts, and kinds of differences."""
+    scored = score(Sample("", "", Transcript(()), expected, ""), events, _NO_TIME)
+    assert isinstance(scored, Scored)
+    kinds = [("same event", "both")] * scored.counts.tp
     for mistake in mistakes_of(scored):
         if mistake.extracted is not None:
-            yield ("missing event" if mistake.expected is None else mistake.kind), "first"
+            kind = "missing event" if mistake.expected is None else mistake.kind
+            kinds.append((kind, "first"))
         if mistake.expected is not None:
-            yield ("missing event" if mistake.extracted is None else mistake.kind), "second"
+            kind = "missing event" if mistake.extracted is None else mistake.kind
+            kinds.append((kind, "second"))
+    return scored.counts, tuple(kinds)
 
 
-def _neither(name: str, reading: Reading, other: Reading, root: Path) -> int | None:
+def _neither(name: str, sidecar: Sidecar, other: Sidecar, root: Path) -> int | None:
     """Count the events of the draft that neither reading has; None where there is no draft."""
     draft = Workspace(root).read_draft(name)
-    if draft is None or other.given is not None:
+    if draft is None:
         return None
     proposed = events_of(
         [event["fields"] for given in draft.systems.values() for event in given["events"]], name
     )
-    kept = _matched(proposed, reading) | _matched(proposed, other)
-    return len(proposed) - len(kept)
-
-
-def _matched(proposed: Sequence[Event], reading: Reading) -> set[int]:
-    pairs = pair_events(proposed, reading.sidecar)
-    return {pair.extracted for pair in pairs if pair.is_match}
+    pairs = [*pair_events(proposed, sidecar), *pair_events(proposed, other)]
+    return len(proposed) - len({pair.extracted for pair in pairs if pair.is_match})

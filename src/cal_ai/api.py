@@ -15,7 +15,7 @@ from cal_ai.benchmark.samples import default_folder, load_samples
 from cal_ai.defaults import CALLS_AT_ONCE
 from cal_ai.events import ContextEvent, Event
 from cal_ai.extractors.choosing import choose_extractor
-from cal_ai.extractors.protocol import Extractor, Request
+from cal_ai.extractors.protocol import Extractor, Request, extract_and_close
 from cal_ai.settings import load_settings
 from cal_ai.transcripts.reading import parse_transcript
 from truemark.records import Run
@@ -38,7 +38,7 @@ def extract_events(
     request = Request(
         parse_transcript(transcript), settings.owner, now or settings.now(), tuple(context)
     )
-    return asyncio.run(_extract(_find_extractor(extractor), request))
+    return asyncio.run(extract_and_close(_find_extractor(extractor), request)).events
 
 
 def run_benchmark(
@@ -70,13 +70,6 @@ def _find_extractor(extractor: Extractor | str | None) -> Extractor:
     if extractor is None or isinstance(extractor, str):
         return choose_extractor(extractor, load_settings(os.environ))
     return extractor
-
-
-async def _extract(extractor: Extractor, request: Request) -> tuple[Event, ...]:
-    try:
-        return (await extractor.extract_events(request)).events
-    finally:
-        await extractor.close()
 
 
 async def _measure(plan: Plan) -> Run:

@@ -19,10 +19,10 @@ from typing import Any, get_args
 from cal_ai.benchmark.excerpts import quoted_lines
 from cal_ai.benchmark.pairing import pair_events
 from cal_ai.benchmark.samples import SIDECAR_SUFFIX, UNCATEGORIZED, transcript_stems
-from cal_ai.benchmark.sidecar import ExpectedEvent, Level, Sidecar, parse_sidecar
+from cal_ai.benchmark.sidecar import ExpectedEvent, Level, parse_sidecar
 from cal_ai.events import Action, Event
 from cal_ai.extractors.choosing import choose_extractor
-from cal_ai.extractors.protocol import Extraction, Extractor, Request, identity_of
+from cal_ai.extractors.protocol import Extractor, Request, extract_and_close, identity_of
 from cal_ai.settings import DEFAULT_OWNER, load_settings
 from cal_ai.transcripts.conversation import Transcript
 from cal_ai.transcripts.reading import LARGEST_TRANSCRIPT, parse_transcript
@@ -138,7 +138,7 @@ class ConversationTask(Task):
             known = gold["sidecar"]
             # An annotator may know the circumstances, not the truth.
             return {key: known[key] for key in _EDITED if key in known}
-        speakers = list(dict.fromkeys(said.speaker for said in transcript.utterances))
+        speakers = transcript.speakers
         owner = self.owner if self.owner in speakers or not speakers else speakers[0]
         moment = _guessed_moment(self.folder / f"{name}.txt")
         return {
@@ -173,7 +173,7 @@ class ConversationTask(Task):
                 {"line": said.line, "speaker": said.speaker, "words": said.words}
                 for said in transcript.utterances
             ],
-            "speakers": list(dict.fromkeys(said.speaker for said in transcript.utterances)),
+            "speakers": list(transcript.speakers),
             "actions": get_args(Action),
             "levels": get_args(Level),
             "given": remarks,
@@ -235,11 +235,15 @@ class ConversationTask(Task):
     ) -> Mapping[str, Counts]:
         """Score the proposals of each system against the events that were kept."""
         sidecar = parse_sidecar(sidecar_text(name, content), name)
-        counted = {}
+        counts = {}
         for system, given in systems.items():
             proposed = events_of([event["fields"] for event in given["events"]], name)
-            counted[system] = match_counts(proposed, sidecar)
-        return counted
+            counts[system] = Counts.of(
+                matched=sum(pair.is_match for pair in pair_events(proposed, sidecar)),
+                predicted=len(proposed),
+                expected=len(sidecar.expected_events),
+            )
+        return counts
 
 
 @dataclass(slots=True)
@@ -263,7 +267,7 @@ class ExtractorTask(ConversationTask):
         )
         extractor = self.open_extractor()
         try:
-            extraction = asyncio.run(_extract(extractor, request))
+            extraction = asyncio.run(extract_and_close(extractor, request))
         except CallFailed as failure:
             raise TruemarkError(f"{name}: {failure.reason}") from failure
         events = [
@@ -286,13 +290,6 @@ class ExtractorTask(ConversationTask):
             *(events[number]["id"] for number in order),
             WHOLE,
         ]
-
-
-async def _extract(extractor: Extractor, request: Request) -> Extraction:
-    try:
-        return await extractor.extract_events(request)
-    finally:
-        await extractor.close()
 
 
 @dataclass(slots=True)
@@ -436,12 +433,6 @@ def extracted_event(event: ExpectedEvent, number: object) -> Event:
         attendees=event.attendees_contain,
         existing_event_id=number if isinstance(number, int) else None,
     )
-
-
-def match_counts(proposed: Sequence[Event], sidecar: Sidecar) -> Counts:
-    """Count the events that match, those only proposed and those only expected."""
-    matched = sum(pair.is_match for pair in pair_events(proposed, sidecar))
-    return Counts(matched, len(proposed) - matched, len(sidecar.expected_events) - matched)
 
 
 def label_conversations(

@@ -80,7 +80,7 @@ class Applier:
             same = same_title(entry.details.title, details.title)
             if same and entry.details.start == details.start:
                 return "unchanged", "it is in the calendar already", entry.id
-        uid = event_uid(self.transcript, key)
+        uid = f"truemark{_digest(self.transcript, key)}"  # characters that Google allows
         try:
             entry = self.calendar.create(uid, details, self.transcript)
         except AlreadyThere:
@@ -177,11 +177,6 @@ def change_keys(events: Iterable[Event]) -> list[str]:
         keys.append(_digest(*name, str(seen[name])))
         seen[name] += 1
     return keys
-
-
-def event_uid(transcript: str, key: str) -> str:
-    """Make the id of a new event, from characters that Google allows."""
-    return f"truemark{_digest(transcript, key)}"
 
 
 def _digest(*parts: str) -> str:

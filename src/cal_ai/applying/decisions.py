@@ -56,8 +56,9 @@ def decide(
     if span is None:
         return Decision(event, target, None, event.assumptions, "no start time was found")
     start, end, all_day = span
+    keeps_title = target is not None and same_title(event.title, target.details.title)
     details = Details(
-        title=_title(event, target),
+        title=target.details.title if target and keeps_title else event.title,
         start=start,
         end=end,
         all_day=all_day,
@@ -87,13 +88,6 @@ def _doubt(event: Event, apply: Confidence) -> str | None:
     enough = "medium or high" if needed == "medium" else needed
     article = "an" if event.action == "update" else "a"
     return f"confidence is {event.confidence}, and {article} {event.action} needs {enough}"
-
-
-def _title(event: Event, target: Entry | None) -> str:
-    """Return the new title, or the present one if only spaces and capitals differ."""
-    if target and same_title(event.title, target.details.title):
-        return target.details.title
-    return event.title
 
 
 def same_title(first: str, second: str) -> bool:

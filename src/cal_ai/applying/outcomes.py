@@ -85,7 +85,11 @@ def outcomes_text(outcomes: Sequence[Outcome], *, dry_run: bool, command: str) -
 
     Decisions that are held back are shown with the `command` that would apply them.
     """
-    blocks = [_block(outcome, dry_run, command) for outcome in outcomes]
+    blocks = []
+    for outcome in outcomes:
+        facts = _facts(outcome, dry_run, command)
+        lines = (f"  {label:<12}{one_line(text)}\n" for label, text in facts)
+        blocks.append(f"{outcome.action} {one_line(outcome.title)}\n{''.join(lines)}")
     return "\n".join([*blocks, _count_line(outcomes, dry_run) + "\n"])
 
 
@@ -109,14 +113,12 @@ def when(start: datetime, end: datetime, *, all_day: bool) -> str:
     return f"{start:%a %Y-%m-%d %H:%M} - {until}"
 
 
-def _block(outcome: Outcome, dry_run: bool, command: str) -> str:
-    facts = _facts(outcome, dry_run, command)
-    lines = (f"  {label:<12}{one_line(text)}\n" for label, text in facts)
-    return f"{outcome.action} {one_line(outcome.title)}\n{''.join(lines)}"
-
-
 def _facts(outcome: Outcome, dry_run: bool, command: str) -> Iterator[tuple[str, str]]:
-    yield "time", _time(outcome)
+    if outcome.start_time is None or outcome.end_time is None:
+        yield "time", "unknown"
+    else:
+        start, end = map(datetime.fromisoformat, (outcome.start_time, outcome.end_time))
+        yield "time", when(start, end, all_day=outcome.all_day)
     if outcome.before:
         yield "before", outcome.before
     if outcome.location:
@@ -134,13 +136,6 @@ def _facts(outcome: Outcome, dry_run: bool, command: str) -> Iterator[tuple[str,
     yield "result", f"{_result(outcome.result, dry_run)}{reason}"
     if outcome.apply:
         yield "to apply", f"{command} --apply {outcome.apply}"
-
-
-def _time(outcome: Outcome) -> str:
-    if outcome.start_time is None or outcome.end_time is None:
-        return "unknown"
-    start, end = map(datetime.fromisoformat, (outcome.start_time, outcome.end_time))
-    return when(start, end, all_day=outcome.all_day)
 
 
 def _result(result: Result, dry_run: bool) -> str:

@@ -25,7 +25,7 @@ from cal_ai.calendars.zones import machine_zone
 from cal_ai.events import Confidence, ContextEvent, Event
 from cal_ai.extractors.choosing import choice_line, choose_extractor, is_embedded
 from cal_ai.extractors.prompt import context_lines
-from cal_ai.extractors.protocol import Extractor, Request
+from cal_ai.extractors.protocol import Extractor, Request, extract_and_close
 from cal_ai.settings import Settings, load_settings
 from cal_ai.transcripts.conversation import BRACKETS, Transcript
 from cal_ai.transcripts.reading import (
@@ -222,7 +222,7 @@ def apply_transcript(run: Conversation) -> tuple[Outcome, ...]:
         note(f"warning: {warning}")
     if (more := len(listing.warnings) - _WARNINGS_SHOWN) > 0:
         note(f"warning: {counted(more, 'more event')} of {calendar.name} cannot be read")
-    events = asyncio.run(_extract(run, as_context(listing.entries)))
+    events = _extract(run, as_context(listing.entries))
     decisions = [
         decide(event, target_of(event, listing.entries), run.now, run.zone, run.apply)
         for event in events
@@ -269,7 +269,7 @@ def _journal_errors_noted() -> Iterator[None]:
         note(f"warning: changes were made but not recorded: {error}")
 
 
-async def _extract(run: Conversation, context: tuple[ContextEvent, ...]) -> tuple[Event, ...]:
+def _extract(run: Conversation, context: tuple[ContextEvent, ...]) -> tuple[Event, ...]:
     if run.verbose:
         note(
             f"{run.extractor.name} reads {len(run.transcript.utterances)} utterances, and this"
@@ -278,13 +278,11 @@ async def _extract(run: Conversation, context: tuple[ContextEvent, ...]) -> tupl
         lines = context_lines(context) or "nothing planned in the coming 14 days"
         for line in lines.splitlines():
             note(f"  {line}")
+    request = Request(run.transcript, run.owner, run.now, context)
     try:
-        request = Request(run.transcript, run.owner, run.now, context)
-        return (await run.extractor.extract_events(request)).events
+        return asyncio.run(extract_and_close(run.extractor, request)).events
     except CallFailed as failure:
         raise TruemarkError(f"no events were extracted: {failure.reason}") from failure
-    finally:
-        await run.extractor.close()
 
 
 def as_context(entries: Sequence[Entry]) -> tuple[ContextEvent, ...]:

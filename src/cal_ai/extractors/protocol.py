@@ -55,6 +55,14 @@ class Extractor(Protocol):
     async def close(self) -> None: ...
 
 
+async def extract_and_close(extractor: Extractor, request: Request) -> Extraction:
+    """Ask an extractor that is needed for one request only."""
+    try:
+        return await extractor.extract_events(request)
+    finally:
+        await extractor.close()
+
+
 def identity_of(extractor: Extractor) -> dict[str, str]:
     """Return what an extractor's answers depend on besides its name and its model.
 
