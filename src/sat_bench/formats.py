@@ -26,7 +26,6 @@ from sat_bench.report import (
     talk_rows,
     talk_table,
 )
-from truemark.curve import SweepPoint
 from truemark.jsontext import to_json
 from truemark.sections import Section, as_markdown, facts_of
 from truemark.summary import macro_f1
@@ -63,7 +62,7 @@ def show_as(report: Report, format: Literal["json", "csv", "markdown"]) -> str:
         case "json":
             return to_json(_document(report), indent=2) + "\n"
         case "csv":
-            return render(_csv_table(report), "csv")
+            return render(table_of(_CSV_COLUMNS, list(_rows(report)), {}), "csv")
         case "markdown":
             return _markdown(report)
         case _:
@@ -76,11 +75,7 @@ def _effort_row(result: Result) -> Row:
 
 
 def _loss_row(result: Result) -> Row:
-    return dict(_loss_rates(result))
-
-
-def _loss_rates(result: Result) -> Iterator[tuple[str, float]]:
-    return zip(_LOSS_COLUMNS, result.measurement.loss.rates, strict=True)
+    return dict(zip(_LOSS_COLUMNS, result.measurement.loss.rates, strict=True))
 
 
 def _certainty_row(result: Result) -> Row:
@@ -114,36 +109,31 @@ def _measures(report: Report, result: Result) -> Row:
     return {name: measures[name] for name in _MEASURES if name in measures}
 
 
-def _shown_points(report: Report, result: Result) -> tuple[SweepPoint, ...]:
-    return result.points if report.mode in ("evaluation", "sweep") else (result.best,)
+def _rows(report: Report) -> Iterator[Row]:
+    """Yield a row per model and threshold, and with `-per-talk` per model and talk.
 
-
-def _csv_table(report: Report) -> Table:
-    """Make a row per model and threshold, or model and talk; `optimal` marks the row to use.
-
-    Intervals and verdicts are in that row only.
+    `optimal` marks the rows to use; intervals, verdicts and measures are only in those.
     """
-    rows: list[Row] = []
     for result in report.results:
         if isinstance(result, Failed):
-            rows.append({"model": result.name, "talk": _ALL_TALKS, "failed": result.reason})
+            yield {"model": result.name, "talk": _ALL_TALKS, "failed": result.reason}
             continue
-        same = {
+        named = {
             "model": result.name,
             "condition": result.condition if report.options.shows_conditions else None,
             "signature": signature_of(result.run),
             "system": result.identity or None,
         }
-        for point in _shown_points(report, result):
-            row = same | {"talk": _ALL_TALKS, "optimal": int(point == result.best)}
+        shows_points = report.mode in ("evaluation", "sweep")
+        for point in result.points if shows_points else (result.best,):
+            row = named | {"talk": _ALL_TALKS, "optimal": int(point == result.best)}
             row |= point_row(result, point) | _effort_row(result) | _loss_row(result)
             if point == result.best:
                 row |= {"f1_loss": result.f1_loss, **_certainty_row(result)}
                 row |= _measures(report, result)
-            rows.append(row)
+            yield row
         if report.options.per_talk:
-            rows += [same | {"optimal": 1} | talk for talk in talk_rows(result)]
-    return Table(_CSV_COLUMNS, tuple(tuple(map(row.get, _CSV_COLUMNS)) for row in rows))
+            yield from (named | {"optimal": 1} | talk for talk in talk_rows(result))
 
 
 def _document(report: Report) -> Row:
@@ -226,7 +216,7 @@ def _markdown(report: Report) -> str:
     optimal = []
     if report.mode == "sweep":
         [result] = measured
-        optimal.append(f"Optimal: {shown_threshold(result.shown_at(result.best.threshold))}")
+        optimal.append(f"Optimal: {result.threshold_text(result.best.threshold)}")
     certain = any(result.summary.intervals for result in measured)
     lines = [*(interval_lines(report) if certain else ()), *remarks(report)]
     more = []
@@ -263,27 +253,18 @@ def _summary_table(report: Report) -> Table:
         *(_EFFORT_COLUMNS if timed else ()),
         *(_LOSS_COLUMNS if lossy else ()),
     )
-    rows: list[Row] = []
-    for result in report.results:
-        if isinstance(result, Failed):
-            rows.append({"model": result.name, "threshold": FAILED_CELL})
-            continue
-        same = {"model": result.name, "condition": result.condition, "f1_loss": result.f1_loss}
-        for point in _shown_points(report, result):
-            threshold = shown_threshold(result.shown_at(point.threshold))
-            row = same | point_row(result, point) | {"threshold": threshold}
-            rates = {name: shown_rate(rate) for name, rate in _loss_rates(result)}
-            rows.append(row | _effort_row(result) | rates)
+    rows = [row for row in _rows(report) if row["talk"] == _ALL_TALKS]
+    for row in rows:
+        threshold = row.get("threshold")
+        shown = "-" if threshold is None else shown_threshold(threshold)
+        row["threshold"] = FAILED_CELL if "failed" in row else shown
+        row |= {name: shown_rate(row[name]) for name in _LOSS_COLUMNS if name in row}
     formats = _FINE_FORMATS | {"f1_loss": ".3f", "seconds": ".2f", "characters_per_s": ",.0f"}
     return table_of(columns, rows, formats)
 
 
 def _measure_table(report: Report) -> Table:
     """Make a table of the additional measures, one row per run."""
-    conditioned = report.options.shows_conditions
-    rows = [
-        {"model": result.name, "condition": result.condition, **_measures(report, result)}
-        for result in report.measured
-    ]
-    columns = ("model", *(["condition"] if conditioned else []), *_MEASURES)
+    columns = ("model", *(["condition"] if report.options.shows_conditions else []), *_MEASURES)
+    rows = [row for row in _rows(report) if row["talk"] == _ALL_TALKS and row.get("optimal")]
     return table_of(columns, rows, dict.fromkeys(_MEASURES, ".3f"))

@@ -9,6 +9,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from decimal import Decimal
+from typing import Any
 
 from sat_bench.defaults import TRUTH_RULES, WRITTEN, Mode, Options, TruthSource
 from sat_bench.models.protocol import Loss
@@ -58,7 +59,7 @@ _CERTAINTY_FORMATS = {
     "p": ".4f",
 }
 
-Row = dict[str, object]
+Row = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,9 +122,9 @@ class Result:
         languages = tuple(group for group in self.summary.groups if group.name == "language")
         return languages if len(languages) > 1 else ()
 
-    def shown_at(self, threshold: float) -> float | None:
-        """Return the threshold, or None if thresholds make no difference."""
-        return threshold if self.graded else None
+    def threshold_text(self, threshold: float) -> str:
+        """Write a threshold, or a dash if thresholds make no difference."""
+        return shown_threshold(threshold) if self.graded else "-"
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +168,14 @@ def results_of(
         outcome if isinstance(outcome, Failed) else result_of(outcome, options, data)
         for outcome in outcomes
     ]
-    versus: dict[int, Versus] = {}  # by index of the result
+    written_f1 = 0.0
+    for place, result in enumerate(results):
+        if isinstance(result, Failed):
+            continue
+        if result.condition == WRITTEN:
+            written_f1 = result.best.scores.f1
+        else:
+            results[place] = replace(result, f1_loss=written_f1 - result.best.scores.f1)
     for condition in options.conditions:
         same = {
             place: result
@@ -178,49 +186,31 @@ def results_of(
             runs = [result.run for result in same.values()]
             summaries = [result.summary for result in same.values()]
             _, *others = same
-            versus |= zip(others, compare(runs, summaries=summaries).against, strict=True)
-    compared: list[Result | Failed] = []
-    written_f1 = 0.0
-    for place, result in enumerate(results):
-        if isinstance(result, Failed):
-            compared.append(result)
-            continue
-        f1 = result.best.scores.f1
-        if result.condition == WRITTEN:
-            written_f1 = f1
-        loss = None if result.condition == WRITTEN else written_f1 - f1
-        compared.append(replace(result, versus=versus.get(place), f1_loss=loss))
-    return tuple(compared)
+            against = compare(runs, summaries=summaries).against
+            for place, versus in zip(others, against, strict=True):
+                results[place] = replace(same[place], versus=versus)
+    return tuple(results)
 
 
 def result_of(measured: Measured, options: Options, data: str) -> Result:
     """Make the run of one system at the best of its thresholds, with intervals."""
-    points = measured.measurement.sweep(measured.thresholds, options.weights)
-    optimum = best(points)
-    run = run_of(measured, optimum.threshold, options, data)
-    missed = _missed_by_the_grid(measured.measurement, optimum, run) if options.sweeps else None
-    return Result(measured, run, points, optimum, summarise(run), missed)
-
-
-def _missed_by_the_grid(measurement: Measurement, tried: SweepPoint, run: Run) -> SweepPoint | None:
-    """Return the best of all thresholds if it beats the grid by more than rounding."""
-    if not measurement.graded:
-        return None
-    optimum = best_of_all(measurement.summed, run.scoring.weights, empty=EMPTY_RATIO)
-    return optimum if _rounded(optimum) > _rounded(tried) else None
+    measurement = measured.measurement
+    points = measurement.sweep(measured.thresholds, options.weights)
+    tried = best(points)
+    run = run_of(measured, tried.threshold, options, data)
+    missed = None
+    if options.sweeps and measurement.graded:
+        optimum = best_of_all(measurement.summed, options.weights, empty=EMPTY_RATIO)
+        missed = optimum if _rounded(optimum) > _rounded(tried) else None
+    return Result(measured, run, points, tried, summarise(run), missed)
 
 
 def _rounded(point: SweepPoint) -> float:
     return round(point.scores.weighted, SHOWN_DIGITS)
 
 
-def shown_threshold(threshold: float | None) -> str:
-    """Write a threshold with three decimals, or more if it takes more to tell it from others.
-
-    A system without probabilities has a dash.
-    """
-    if threshold is None:
-        return "-"
+def shown_threshold(threshold: float) -> str:
+    """Write a threshold with three decimals, or more if it takes more to tell it from others."""
     exponent = Decimal(repr(threshold)).as_tuple().exponent
     return f"{threshold:.{max(3, -int(exponent))}f}"
 
@@ -231,13 +221,17 @@ def shown_weights(options: Options) -> str:
 
 def show_text(report: Report) -> str:
     """Write the contract's text, ending with a line break."""
-    body = {
-        "evaluation": _evaluation,
-        "sweep": _sweep,
-        "comparison": _comparison,
-        "conditions": _conditions,
-    }[report.mode]
-    parts = [f"Loaded {report.talks} talks from {one_line(report.corpus)}\n", body(report)]
+    one_model = len({result.name for result in report.results}) == 1
+    swept = any(len(result.points) > 1 for result in report.measured)
+    if report.mode == "evaluation":
+        body = _evaluation(report)
+    elif report.mode == "sweep":
+        body = _sweep(report)
+    elif report.mode == "conditions" and one_model and swept:
+        body = _swept_conditions(report)
+    else:
+        body = _best_rows(report)
+    parts = [f"Loaded {report.talks} talks from {one_line(report.corpus)}\n", body]
     if report.options.per_talk:
         parts.append(render(talk_table(report, POINT_COLUMNS, POINT_FORMATS), "text"))
     return "\n".join(parts)
@@ -264,50 +258,33 @@ def _sweep(report: Report) -> str:
     for point in result.points:
         ratios = point.scores
         numbers = (ratios.precision, ratios.recall, ratios.f1, ratios.weighted)
-        threshold = shown_threshold(result.shown_at(point.threshold))
+        threshold = result.threshold_text(point.threshold)
         lines.append(_columns(threshold, *map("{:.2f}".format, numbers)))
-    threshold = shown_threshold(result.shown_at(result.best.threshold))
+    threshold = result.threshold_text(result.best.threshold)
     optimal = f"Optimal: {threshold} (Weighted: {result.best.scores.weighted:.2f})"
     return "\n".join((*lines, ruler, optimal, ""))
 
 
-def _comparison(report: Report) -> str:
+def _best_rows(report: Report) -> str:
+    """Write a row per model, or per model and condition, each at the best of its thresholds."""
+    conditioned = report.mode == "conditions"
+    title, width = ("Conditions", 78) if conditioned else ("Model Comparison", 60)
+    names = ("Thresh", "F1", "Weighted", *(["Loss"] if conditioned else []))
+    under = f"{'Condition':<15} " if conditioned else ""
     lines = [
-        f"Model Comparison {shown_weights(report.options)}",
-        "-" * 60,
-        f"{'Model':<30} {_columns('Thresh', 'F1', 'Weighted')}",
+        f"{title} {shown_weights(report.options)}",
+        "-" * width,
+        f"{'Model':<30} {under}{_columns(*names)}",
     ]
     for result in report.results:
-        cells = FAILED_CELL if isinstance(result, Failed) else _columns(*_best_cells(result))
+        cells = FAILED_CELL
+        if isinstance(result, Result):
+            threshold, ratios = result.threshold_text(result.best.threshold), result.best.scores
+            under = f"{result.condition:<15} " if conditioned else ""
+            scored = (f"{ratios.f1:.2f}", f"{ratios.weighted:.2f}", _shown_loss(result))
+            cells = under + _columns(threshold, *scored)
         lines.append(f"{one_line(result.name):<30} {cells}")
     return "\n".join((*lines, ""))
-
-
-def _conditions(report: Report) -> str:
-    one_model = len({result.name for result in report.results}) == 1
-    swept = any(len(result.points) > 1 for result in report.measured)
-    return _swept_conditions(report) if one_model and swept else _condition_rows(report)
-
-
-def _condition_rows(report: Report) -> str:
-    """Write a row per model and condition, each at the best of its thresholds."""
-    lines = [
-        f"Conditions {shown_weights(report.options)}",
-        "-" * 78,
-        f"{'Model':<30} {'Condition':<15} {_columns('Thresh', 'F1', 'Weighted', 'Loss')}",
-    ]
-    for result in report.results:
-        if isinstance(result, Failed):
-            lines.append(f"{one_line(result.name):<30} {FAILED_CELL}")
-            continue
-        cells = _columns(*_best_cells(result), _shown_loss(result))
-        lines.append(f"{one_line(result.name):<30} {result.condition:<15} {cells}")
-    return "\n".join((*lines, ""))
-
-
-def _best_cells(result: Result) -> tuple[str, str, str]:
-    threshold = shown_threshold(result.shown_at(result.best.threshold))
-    return threshold, f"{result.best.scores.f1:.2f}", f"{result.best.scores.weighted:.2f}"
 
 
 def _swept_conditions(report: Report) -> str:
@@ -567,7 +544,8 @@ def _wider(thresholds: Sequence[float], downwards: bool) -> str | None:
 
 def point_row(result: Result, point: SweepPoint) -> Row:
     ratios, counts = asdict(point.scores), asdict(point.counts)
-    values = {"threshold": result.shown_at(point.threshold), **ratios, **counts}
+    threshold = point.threshold if result.graded else None
+    values = {"threshold": threshold, **ratios, **counts}
     return {name: values[name] for name in POINT_COLUMNS}
 
 
@@ -591,7 +569,7 @@ def talk_table(
     rows = [
         {"model": result.name, "condition": result.condition}
         | row
-        | {"threshold": shown_threshold(result.shown_at(result.best.threshold))}
+        | {"threshold": result.threshold_text(result.best.threshold)}
         for result in report.measured
         for row in talk_rows(result)
     ]
