@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from sat_bench.corpus.loading import load_talk, transcript_files
@@ -37,12 +36,8 @@ _KINDS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """A text, and where one reader sees its sentences end."""
-
-    text: str
-    ends: frozenset[int]
+Reading = tuple[str, frozenset[int]]
+"""A text, and the places where one reader sees its sentences end."""
 
 
 def tell_agreement(first: str, second: str, form: Form) -> int:
@@ -78,7 +73,7 @@ def read_folder(folder: Path) -> Mapping[str, Reading]:
 
 def _annotated(annotations: Mapping[str, Annotation]) -> Mapping[str, Reading]:
     return {
-        name: Reading(annotation.text, frozenset(annotation.content["ends"]))
+        name: (annotation.text, frozenset(annotation.content["ends"]))
         for name, annotation in annotations.items()
     }
 
@@ -86,10 +81,10 @@ def _annotated(annotations: Mapping[str, Annotation]) -> Mapping[str, Reading]:
 def _gold(file: Path) -> Reading:
     read = read_label_text(file)
     if read.ends is not None:
-        return Reading(read.text, frozenset(read.ends))
+        return read.text, frozenset(read.ends)
     talk = load_talk(file)  # its ends come from a rule
     words = words_of(talk.text)
-    return Reading(talk.text, frozenset(map(words.place_at, talk.boundaries)))
+    return talk.text, frozenset(map(words.place_at, talk.boundaries))
 
 
 def _by_system(name: str, readings: Mapping[str, Reading]) -> Mapping[str, Reading]:
@@ -97,10 +92,10 @@ def _by_system(name: str, readings: Mapping[str, Reading]) -> Mapping[str, Readi
     system = find_system(name)
     marked = {}
     with Inference(timeout_s=DEFAULT_TIMEOUT_S).opened(system) as read:
-        for talk, reading in readings.items():
-            proposed = propose_ends(system, read, Talk(talk, talk, "", "", reading.text, ()))
+        for talk, (text, _) in readings.items():
+            proposed = propose_ends(system, read, Talk(talk, talk, "", "", text, ()))
             places = [place for place, p in proposed["places"] if p > proposed["threshold"]]
-            marked[talk] = Reading(reading.text, frozenset(places))
+            marked[talk] = text, frozenset(places)
     return marked
 
 
@@ -112,12 +107,13 @@ def _compare_all(
 
 def _compare(name: str, reading: Reading, other: Reading) -> TextAgreement:
     """Compare two readings of a text; its end, which nobody can miss, is left out."""
-    if "".join(reading.text.split()) != "".join(other.text.split()):
+    (text, ends), (other_text, other_ends) = reading, other
+    if "".join(text.split()) != "".join(other_text.split()):
         raise TruemarkError(f"{name}: the two readings are of different texts")
-    words = words_of(reading.text)
-    candidates = frozenset(words.places[:-1]) | reading.ends | other.ends
+    words = words_of(text)
+    candidates = frozenset(words.places) | ends | other_ends
     last = words.places[-1]
-    first, second = reading.ends - {last}, other.ends - {last}
+    first, second = ends - {last}, other_ends - {last}
     both = first & second
     before = dict(zip(words.places, words.pieces, strict=True))
     kinds = [

@@ -10,9 +10,8 @@ import re
 import unicodedata
 from collections.abc import Callable
 from dataclasses import replace
-from typing import assert_never
 
-from sat_bench.corpus.recognition import Recogniser, spoken
+from sat_bench.corpus.recognition import recogniser, spoken
 from sat_bench.corpus.talks import CorpusError, Sentence, Talk, spans_between
 from sat_bench.defaults import WRITTEN, Condition
 
@@ -27,7 +26,7 @@ def under_condition(talk: Talk, condition: Condition) -> Talk:
     """Apply the condition to the text of the talk, and move its sentence ends along."""
     if condition == WRITTEN:
         return talk
-    changed = _change(talk, condition)
+    change = recogniser(talk) if condition == "asr" else _CHANGES[condition]
     pieces: list[str] = []
     sentences: list[Sentence] = []
     length = before = 0
@@ -35,7 +34,8 @@ def under_condition(talk: Talk, condition: Condition) -> Talk:
     for number, (start, end) in enumerate(spans_between(talk.text, talk.boundaries, leftover=True)):
         gap = talk.text[before:start] or gap
         before = end
-        piece = changed(talk.text[start:end])
+        sentence = talk.text[start:end]
+        piece = change(bare(spoken(sentence)) if condition == "asr" else sentence)
         if not piece:
             continue
         if pieces:
@@ -49,27 +49,6 @@ def under_condition(talk: Talk, condition: Condition) -> Talk:
     if not sentences:
         raise CorpusError(f"{talk.id}: nothing is left of this talk under {condition}")
     return replace(talk, text="".join(pieces), sentences=tuple(sentences), condition=condition)
-
-
-def _change(talk: Talk, condition: Condition) -> Callable[[str], str]:
-    match condition:
-        case "written":
-            return str
-        case "lower":
-            return str.lower
-        case "upper":
-            return str.upper
-        case "no-punctuation":
-            return without_punctuation
-        case "one-line":
-            return _on_one_line
-        case "bare":
-            return bare
-        case "asr":
-            recogniser = Recogniser(talk)
-            return lambda sentence: recogniser.recognise(bare(spoken(sentence)))
-        case _:
-            assert_never(condition)
 
 
 def bare(sentence: str) -> str:
@@ -108,3 +87,12 @@ def _single_space(spaces: re.Match[str]) -> str:
 
 def _on_one_line(sentence: str) -> str:
     return " ".join(sentence.split())
+
+
+_CHANGES: dict[Condition, Callable[[str], str]] = {
+    "lower": str.lower,
+    "upper": str.upper,
+    "no-punctuation": without_punctuation,
+    "one-line": _on_one_line,
+    "bare": bare,
+}

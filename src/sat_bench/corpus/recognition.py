@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from sat_bench.corpus.talks import Talk
 
@@ -76,32 +76,31 @@ def _in_words(match: re.Match[str]) -> str:
     return f"{words} {unit}".rstrip()
 
 
-class Recogniser:
-    """Imitates a recogniser on the sentences of one talk, in order."""
+def recogniser(talk: Talk) -> Callable[[str], str]:
+    """Return a function that makes mistakes in the bare sentences of one talk, in order.
 
-    def __init__(self, talk: Talk) -> None:
-        self._chance = random.Random(f"{SEED} {talk.id}")
-        self._by_initial: dict[str, list[str]] = {}
-        for word in sorted({word for word in talk.text.lower().split() if word.isalpha()}):
-            self._by_initial.setdefault(word[0], []).append(word)
+    Some words are replaced by others, repeated or preceded by a filler.
+    """
+    chance = random.Random(f"{SEED} {talk.id}")
+    by_initial: dict[str, list[str]] = {}
+    for word in sorted({word for word in talk.text.lower().split() if word.isalpha()}):
+        by_initial.setdefault(word[0], []).append(word)
 
-    def recognise(self, sentence: str) -> str:
-        """Return a bare sentence with some words replaced, repeated or preceded by a filler."""
-        return " ".join(word for spoken in sentence.split() for word in self._words(spoken))
-
-    def _words(self, spoken: str) -> Iterator[str]:
+    def recognised(word: str) -> Iterator[str]:
         # Every word draws equally often, so that changing one rate does not change other words.
-        filler, repeat, wrong, pick = (self._chance.random() for _ in range(4))
+        filler, repeat, wrong, pick = (chance.random() for _ in range(4))
         if filler < FILLER_RATE:
             yield FILLERS[int(pick * len(FILLERS))]
-        word = self._mistaken(spoken, pick) if wrong < WRONG_RATE else spoken
+        if wrong < WRONG_RATE:
+            choices = _SOUNDS_LIKE.get(word) or tuple(by_initial.get(word[0], ())) or (word,)
+            word = choices[int(pick * len(choices))]
         if repeat < REPEAT_RATE:
             yield word
         yield word
 
-    def _mistaken(self, word: str, pick: float) -> str:
-        choices = _SOUNDS_LIKE.get(word) or tuple(self._by_initial.get(word[0], ())) or (word,)
-        return choices[int(pick * len(choices))]
+    return lambda sentence: " ".join(
+        heard for word in sentence.split() for heard in recognised(word)
+    )
 
 
 def number_words(number: int) -> str:
