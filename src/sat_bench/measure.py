@@ -162,9 +162,9 @@ def _outcomes(
     how = (corpus, options.thresholds, options.tolerance)
     if not options.compare:
         system = find_system(options.models[0], options.tokenizer, timeout_s=options.timeout_s)
-        if options.thresholds is None and system.threshold is not None:
-            threshold = shown_threshold(system.threshold)
-            note(f"{system.name}: threshold {threshold}, from its model card")
+        recommended = system.threshold if isinstance(system, ModelFiles) else None
+        if options.thresholds is None and recommended is not None:
+            note(f"{system.name}: threshold {shown_threshold(recommended)}, from its model card")
         yield from measure_system(system, *how, inference, conditions=options.conditions)
         return
     for outcome in compare(

@@ -165,8 +165,9 @@ class Failed:
 
 
 def default_threshold(system: System) -> float:
-    """Return the threshold that the system recommends, else the general default."""
-    return DEFAULT_THRESHOLD if system.threshold is None else system.threshold
+    """Return the threshold that the card of a model recommends, else the general default."""
+    recommended = system.threshold if isinstance(system, ModelFiles) else None
+    return DEFAULT_THRESHOLD if recommended is None else recommended
 
 
 def run_of(measured: Measured, threshold: float, options: Options, data: str) -> Run:

@@ -20,7 +20,7 @@ from sat_bench.corpus.talks import Talk, find_sentences
 from sat_bench.defaults import BUNDLED_CORPUS, Condition
 from sat_bench.measure import measure_system
 from sat_bench.models import libraries
-from sat_bench.models.answers import LEAST_KEPT, TextSystem, printed_answer, read_answer
+from sat_bench.models.answers import TextSystem, printed_answer, read_answer
 from sat_bench.models.libraries import LIBRARIES
 from sat_bench.models.protocol import ModelError
 from sat_bench.models.stored import StoredPredictions
@@ -369,8 +369,8 @@ def test_time_and_loss_are_known_by_condition(folder: Path) -> None:
 def test_an_answer_that_invents_more_than_it_keeps_is_refused() -> None:
     text = "We met at noon. Nobody was late. " * 4
     with pytest.raises(TruemarkError, match="it invents more text than it keeps"):
-        read_answer(text, [text, "Blah yadda quux! " * 20], LEAST_KEPT)
-    assert read_answer(text, [text, "Done."], LEAST_KEPT)
+        read_answer(text, [text, "Blah yadda quux! " * 20])
+    assert read_answer(text, [text, "Done."])
 
 
 MISSING_DATA = {

@@ -18,7 +18,7 @@ from sat_bench.models.protocol import CERTAIN, Loss, ModelError, Probabilities, 
 from truemark.errors import TruemarkError, foreign_reason
 from truemark.jsontext import shown
 
-LEAST_KEPT = 0.2
+LEAST_KEPT = 0.2  # of the characters of a text
 _FEW_INVENTED = 40  # characters; an answer to a very short text may contain a remark
 FORMS = "a list of sentences, or of pairs (end, probability)"
 # Answers a text; `read_answer` says which forms are accepted.
@@ -30,14 +30,11 @@ class TextSystem:
     """A system that reads one text at a time: a library, a callable, a program.
 
     `start` opens the system and provides its function; `identity` names what its answers depend on.
-    An answer with less than the share `least_kept` of the text's characters is refused.
     """
 
     name: str
     identity: Mapping[str, str]
     start: Callable[[], AbstractContextManager[Split]]
-    threshold: float | None = None
-    least_kept: float = LEAST_KEPT
 
     @contextmanager
     def opened(self) -> Iterator[Callable[[str], Probabilities]]:
@@ -55,7 +52,7 @@ class TextSystem:
         """Answer one text; any failure of the system becomes a one-line error."""
         begun = time.perf_counter()
         try:
-            probabilities = read_answer(text, _ask(split, text), self.least_kept)
+            probabilities = read_answer(text, _ask(split, text))
         except TruemarkError as error:
             raise ModelError(f"{self.name}: {error}") from error
         return replace(probabilities, seconds=time.perf_counter() - begun)
@@ -82,10 +79,11 @@ def _ask(split: Split, text: str) -> object:
     return items
 
 
-def read_answer(text: str, answer: object, least_kept: float = 0.0) -> Probabilities:
+def read_answer(text: str, answer: object) -> Probabilities:
     """Turn an answer into probabilities; refuse one of the wrong form.
 
-    Sentences are located in the text and must contain the share `least_kept` of its characters.
+    Sentences are located in the text. They are refused if they have too little of it, or more that
+    is not from it.
     """
     if isinstance(answer, Probabilities):
         return answer
@@ -93,7 +91,7 @@ def read_answer(text: str, answer: object, least_kept: float = 0.0) -> Probabili
         raise TruemarkError(f"answers {shown(answer)}, expected {FORMS}")
     items = list(answer)
     if all(isinstance(item, str) for item in items):
-        return _located(text, items, least_kept)
+        return _located(text, items)
     return _scored(text, items)
 
 
@@ -116,15 +114,14 @@ def _is_end(value: object) -> bool:
     return isinstance(value, dict) and "end" in value
 
 
-def _located(text: str, sentences: Sequence[str], least_kept: float) -> Probabilities:
+def _located(text: str, sentences: Sequence[str]) -> Probabilities:
     located = aligned(text, sentences)
-    if located.kept < least_kept:
+    if located.kept < LEAST_KEPT:
         raise TruemarkError(
             f"has {located.kept:.0%} of the {located.loss.characters:,} characters of a text in "
             f"its answer, expected its sentences; it begins with {shown(''.join(sentences[:1]))}"
         )
-    if least_kept:
-        refuse_inventions(located.loss)
+    refuse_inventions(located.loss)
     return certain_ends(located.ends, located.loss)
 
 

@@ -11,8 +11,6 @@ from truemark.errors import TruemarkError
 from truemark.imports import import_callable, source_checksum
 from truemark.programs import Limits, command_checksum, parse_command, run_program, started
 
-KEEP_RUNNING = "cmd+"
-
 
 def callable_system(name: str) -> TextSystem:
     """Import the callable of a name `py:module:callable`."""
@@ -24,20 +22,18 @@ def callable_system(name: str) -> TextSystem:
 def program_system(name: str, timeout_s: float) -> TextSystem:
     """Make the system of a program: `cmd:COMMAND`, or `cmd+:COMMAND` if it keeps running."""
     kind, _, command = name.partition(":")
-    words, limits = parse_command(command), Limits(timeout_s)
-    start = _keep_running if kind == KEEP_RUNNING else _start_per_text
-    return TextSystem(name, {"program": command_checksum(words)}, partial(start, words, limits))
+    words = parse_command(command)
+    start = partial(_opened, words, Limits(timeout_s), keep_running=kind == "cmd+")
+    return TextSystem(name, {"program": command_checksum(words)}, start)
 
 
 @contextmanager
-def _start_per_text(words: tuple[str, ...], limits: Limits) -> Iterator[Split]:
-    yield partial(_answer, partial(run_program, words, limits=limits))
-
-
-@contextmanager
-def _keep_running(words: tuple[str, ...], limits: Limits) -> Iterator[Split]:
-    with started(words, limits) as program:
-        yield partial(_answer, program.exchange)
+def _opened(words: tuple[str, ...], limits: Limits, *, keep_running: bool) -> Iterator[Split]:
+    if keep_running:
+        with started(words, limits) as program:
+            yield partial(_answer, program.exchange)
+    else:
+        yield partial(_answer, partial(run_program, words, limits=limits))
 
 
 def _answer(ask: Callable[[bytes], bytes], text: str) -> Sequence[object]:

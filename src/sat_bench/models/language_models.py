@@ -42,7 +42,7 @@ def language_model_system(name: str, timeout_s: float) -> TextSystem:
         raise TruemarkError("no model is named; expected llm:MODEL")
     provider, _ = provider_of(model, load_model_settings(os.environ))
     identity = {"llm": model, "provider": provider, "prompt": data_hash(SYSTEM, str(PIECE))}
-    return TextSystem(name, identity, partial(_opened, model, timeout_s), least_kept=0.0)
+    return TextSystem(name, identity, partial(_opened, model, timeout_s))
 
 
 @contextmanager

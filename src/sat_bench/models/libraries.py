@@ -82,31 +82,6 @@ def _files(package: str) -> Iterable[Path]:
         return ()
 
 
-def _phrasplit(_: str) -> Split:
-    module: Any = import_module("phrasplit")
-    return lambda text: module.split_sentences(text, use_spacy=False)
-
-
-def _pysbd(language: str) -> Split:
-    split: Split = import_module("pysbd").Segmenter(language=language, clean=False).segment
-    return split
-
-
-def _segtok(_: str) -> Split:
-    module: Any = import_module("segtok.segmenter")
-    return lambda text: list(module.split_single(text))
-
-
-def _sentence_splitter(language: str) -> Split:
-    split: Split = import_module("sentence_splitter").SentenceSplitter(language).split
-    return split
-
-
-def _sentencex(language: str) -> Split:
-    module: Any = import_module("sentencex")
-    return lambda text: list(module.segment(language, text))
-
-
 def _sentsplit(language: str) -> Split:
     import_module("loguru").logger.disable("sentsplit")
     split: Split = import_module("sentsplit.segment").SentSplit(language).segment
@@ -168,12 +143,21 @@ LIBRARIES: dict[str, tuple[Load, str]] = {
     "nltk": (_nltk, "english"),
     "nupunkt": (lambda _: import_module("nupunkt").sent_tokenize, ""),
     "nupunkt-rs": (lambda _: import_module("nupunkt_rs").create_default_tokenizer().tokenize, ""),
-    "phrasplit": (_phrasplit, ""),
-    "pysbd": (_pysbd, "en"),
-    "segtok": (_segtok, ""),
-    "sentence-splitter": (_sentence_splitter, "en"),
+    "phrasplit": (
+        lambda _: partial(import_module("phrasplit").split_sentences, use_spacy=False),
+        "",
+    ),
+    "pysbd": (
+        lambda code: import_module("pysbd").Segmenter(language=code, clean=False).segment,
+        "en",
+    ),
+    "segtok": (lambda _: import_module("segtok.segmenter").split_single, ""),
+    "sentence-splitter": (
+        lambda code: import_module("sentence_splitter").SentenceSplitter(code).split,
+        "en",
+    ),
     "sentencesplit": (lambda code: import_module("sentencesplit").Segmenter(code).segment, "en"),
-    "sentencex": (_sentencex, "en"),
+    "sentencex": (lambda code: partial(import_module("sentencex").segment, code), "en"),
     "sentsplit": (_sentsplit, "en"),
     "spacy": (_spacy, ""),
     "stanza": (_stanza, "en"),

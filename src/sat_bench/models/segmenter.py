@@ -146,7 +146,6 @@ class Segmenter:
         if threads is not None and threads < 1:
             raise ValueError(f"threads must be 1 or more, got {threads}")
         self.threshold = threshold
-        self.texts_run = 0
         self._texts_to_look_at = LOOKED_AT
         self._closed = False
         self._window, self._overlap, self._weighting = window, overlap, weighting
@@ -157,7 +156,7 @@ class Segmenter:
         self.network = Network(
             model, self.tokenizer.highest_id, cores=self._threads, runtime=runtime
         )
-        self._lock, self._running_here = threading.Lock(), threading.Lock()
+        self._running_here = threading.Lock()
         self._executor = ThreadPoolExecutor(self._threads, thread_name_prefix="segmenter")
 
     def __enter__(self) -> Self:
@@ -245,7 +244,6 @@ class Segmenter:
             seconds = time.perf_counter() - begun
         finally:
             self._running_here.release()
-        self._count_text()
         average = WindowAverage(self._weighting)
         average.add(0, logits)
         return Probabilities(tokens.ends, average.finish(), seconds=seconds)
@@ -261,11 +259,11 @@ class Segmenter:
                 if len(pools) >= POOLS_AHEAD:
                     _average(pools[0])
                     pools.popleft()
-                yield from self._finished(order)
+                yield from _finished(order)
             while pools:
                 _average(pools[0])
                 pools.popleft()
-                yield from self._finished(order)
+                yield from _finished(order)
         finally:
             for pool in pools:
                 pool.cancel()
@@ -316,16 +314,6 @@ class Segmenter:
         ]
         return _Pool(members, runs)
 
-    def _finished(self, order: deque[_Reading]) -> Iterator[tuple[str, Probabilities]]:
-        while order and order[0].read and not order[0].waiting:
-            reading = order.popleft()
-            self._count_text()
-            yield reading.text, reading.probabilities()
-
-    def _count_text(self) -> None:
-        with self._lock:
-            self.texts_run += 1
-
 
 def open_segmenter(
     model: Path, tokenizer: Path, reach: Reach, runtime: Runtime, threads: int | None = None
@@ -351,6 +339,12 @@ def _timed(
     begun = time.perf_counter()
     rows = logits(ids)
     return rows, (begun, time.perf_counter())
+
+
+def _finished(order: deque[_Reading]) -> Iterator[tuple[str, Probabilities]]:
+    while order and order[0].read and not order[0].waiting:
+        reading = order.popleft()
+        yield reading.text, reading.probabilities()
 
 
 def _average(pool: _Pool) -> None:

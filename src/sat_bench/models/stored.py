@@ -10,7 +10,7 @@ from pathlib import Path
 
 from sat_bench.corpus.talks import Talk
 from sat_bench.defaults import WRITTEN
-from sat_bench.models.answers import LEAST_KEPT, printed_answer, read_answer
+from sat_bench.models.answers import printed_answer, read_answer
 from sat_bench.models.protocol import ModelError, Probabilities
 from truemark.errors import TruemarkError
 from truemark.files import checksum, expanded, read_text
@@ -32,7 +32,6 @@ class StoredPredictions:
 
     name: str
     folder: Path
-    threshold: float | None = None
 
     @cached_property
     def files(self) -> Mapping[str, Path]:
@@ -73,7 +72,7 @@ class StoredPredictions:
         content, is_json = read_text(file), file.suffix.lower() == ".json"
         try:
             answer = _document_answer(content) if is_json else printed_answer(content)
-            return read_answer(talk.text, answer, LEAST_KEPT)
+            return read_answer(talk.text, answer)
         except TruemarkError as error:
             raise ModelError(f"{self.name}: {file.name}: {error}") from error
 
