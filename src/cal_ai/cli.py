@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from cal_ai.defaults import CALLS_AT_ONCE, EMBEDDED, EXTRACTORS, OUTPUT_FOLDER
@@ -70,10 +71,13 @@ def _dispatch(given: list[str]) -> int:
     if given[0] == "--version":
         tell(f"cal-ai {__version__}\n")
         return 0
-    command, rest = (given[0], given[1:]) if given[0] in _PARSERS else ("run", given)
-    if meant := _meant_command(given[0]):
-        note(f"error: {given[0]} is neither a file nor a command{meant}")
-        return WRONG_USE
+    command, rest = given[0], given[1:]
+    if command not in _PARSERS:
+        is_word = command.isalpha() and not Path(command).exists()
+        if is_word and (meant := did_you_mean(command, tuple(_PARSERS))):
+            note(f"error: {command} is neither a file nor a command{meant}")
+            return WRONG_USE
+        command, rest = "run", given
     parser = _PARSERS[command]()
     options = parser.parse_args(rest)
     with quietly(options.quiet):
@@ -97,13 +101,6 @@ def _dispatch(given: list[str]) -> int:
         from cal_ai.benchmark.run import benchmark_command
 
         return benchmark_command(options)
-
-
-def _meant_command(word: str) -> str:
-    """Suggest a command for a first word that is neither a command nor a file."""
-    if word in _PARSERS or not word.isalpha() or Path(word).exists():
-        return ""
-    return did_you_mean(word, tuple(_PARSERS))
 
 
 def _label(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
@@ -316,19 +313,15 @@ def benchmark_parser() -> argparse.ArgumentParser:
     return parser
 
 
-class _HelpFormatter(argparse.RawDescriptionHelpFormatter):
-    """Formats help in one width for all terminals, so that the guide can quote it."""
-
-    def __init__(self, prog: str) -> None:
-        super().__init__(prog, max_help_position=24, width=96)
-
-
 def _parser(command: str, description: str) -> argparse.ArgumentParser:
     return Parser(
         prog=f"{PROGRAM} {command}",
         description=description,
         epilog=_EXIT_CODES,
-        formatter_class=_HelpFormatter,
+        # In one width for all terminals, so that the guide can quote it.
+        formatter_class=partial(
+            argparse.RawDescriptionHelpFormatter, max_help_position=24, width=96
+        ),
     )
 
 

@@ -41,8 +41,10 @@ def _timezone(sources: Sources, name: str) -> ZoneInfo | None:
     try:
         return ZoneInfo(value)
     except (KeyError, ValueError, OSError):
+        close = get_close_matches(value, available_timezones(), n=1)
+        hint = f"; did you mean {close[0]}?" if close else ""
         raise TruemarkError(
-            f"{place}{name} is {value!r}, not a time zone such as Europe/Berlin{_hint(value)}"
+            f"{place}{name} is {value!r}, not a time zone such as Europe/Berlin{hint}"
         ) from None
 
 
@@ -75,8 +77,3 @@ def _check_clock(environ: Mapping[str, str]) -> None:
         raise TruemarkError(
             f"TZ is {environ.get('TZ', '')!r}, not a time zone such as Europe/Berlin"
         ) from None
-
-
-def _hint(name: str) -> str:
-    close = get_close_matches(name, available_timezones(), n=1)
-    return f"; did you mean {close[0]}?" if close else ""

@@ -17,6 +17,8 @@ from truemark.errors import TruemarkError
 from truemark.jsonlines import append, scan, set_aside
 from truemark.jsontext import read_value
 
+_LEVELS: tuple[Confidence, ...] = get_args(Confidence)
+
 
 @dataclass(frozen=True, slots=True)
 class Earlier:
@@ -82,7 +84,9 @@ class Journal:
                 warnings.append("a line that is not as this program writes it")
             elif (line.calendar, line.transcript) == (identity, transcript):
                 if line.settled:
-                    settled = _lower(settled, line.apply)
+                    # Lines without a level are from before --apply existed.
+                    level = next((it for it in _LEVELS if it == line.apply), DEFAULT_APPLY)
+                    settled = settled if settled and admits(settled, level) else level
                 if line.change is not None:
                     reason = f"applied on {line.at}"
                     change = replace(line.change, result="unchanged", reason=reason)
@@ -145,10 +149,3 @@ def _read_line(record: Mapping[str, object]) -> _Line | None:
         return read_value(_Line, record, "journal")
     except TruemarkError:
         return None
-
-
-def _lower(settled: Confidence | None, value: object) -> Confidence:
-    """Return the lower of two levels; lines without one are from before --apply existed."""
-    levels: tuple[Confidence, ...] = get_args(Confidence)
-    level = next((level for level in levels if level == value), DEFAULT_APPLY)
-    return settled if settled is not None and admits(settled, level) else level

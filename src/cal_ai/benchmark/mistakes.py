@@ -250,7 +250,13 @@ def remarks(extracted: Event, expected: ExpectedEvent, sidecar: Sidecar) -> tupl
         got, place = extracted.location or "", expected.location
         if not texts_alike(got, place, TOLERANCES[sidecar.tolerance]):
             deviations.append(Deviation("location", place, got or NOTHING, "another place"))
-    if absent := _absent(extracted.attendees, expected.attendees_contain):
+    people = [name.casefold() for name in extracted.attendees]
+    absent = [
+        name
+        for name in expected.attendees_contain
+        if not any(name.strip().casefold() in person for person in people)
+    ]
+    if absent:
         deviations.append(
             Deviation(
                 "attendees",
@@ -270,14 +276,6 @@ def remarks(extracted: Event, expected: ExpectedEvent, sidecar: Sidecar) -> tupl
             Deviation("existing_event_id", "one of the calendar", shown_id, "unknown")
         )
     return tuple(deviations)
-
-
-def _absent(attendees: tuple[str, ...], expected: tuple[str, ...]) -> list[str]:
-    """List the expected names that are part of no attendee's name."""
-    folded = [name.casefold() for name in attendees] if expected else []
-    return [
-        name for name in expected if not any(name.strip().casefold() in other for other in folded)
-    ]
 
 
 def shown_time(time: datetime | None) -> str:

@@ -100,9 +100,19 @@ def load_samples(
     for stem in chosen:
         sample = _load_sample(folder, stem, has_sidecar=stem in sidecars)
         samples.append(sample)
-        warnings.extend(_remarks(f"{folder}/{stem}.txt", sample))
+        if (skipped := sample.transcript.skipped_lines) and sample.fault is None:
+            standard = sample.transcript.form == BRACKETS
+            why = "no [Speaker]: yet" if standard else "nobody's words"
+            noun = "line" if len(skipped) == 1 else "lines"
+            numbers = _some(list(map(str, skipped)))
+            warnings.append(f"{folder}/{stem}.txt: {noun} {numbers} skipped: {why}")
     if without := [sample.id for sample in samples if not sample.fault and not sample.sidecar]:
-        warnings.append(_unscored(without, len(samples), folder))
+        have = "has" if len(without) == 1 else "have"
+        warnings.append(
+            f"{len(without)} of {counted(len(samples), 'sample')} {have} no sidecar"
+            f" (NAME{SIDECAR_SUFFIX}), extracted but not scored: {_some(without)};"
+            f" to draft sidecars: cal-ai label {folder}"
+        )
     return tuple(samples)
 
 
@@ -132,30 +142,28 @@ def _load_sample(folder: Path, stem: str, *, has_sidecar: bool) -> Sample:
     return Sample(category, name, transcript, sidecar, digest, nobody)
 
 
-def _require_unique_ids(folder: Path, stems: set[str]) -> None:
-    """Raise an error for two transcripts that would both be `uncategorized/NAME`."""
-    for stem in sorted(stems):
-        if "/" not in stem and f"{UNCATEGORIZED}/{stem}" in stems:
-            raise TruemarkError(
-                f"{folder}/{stem}.txt: would be called {UNCATEGORIZED}/{stem}, as "
-                f"{folder}/{UNCATEGORIZED}/{stem}.txt is: rename one of them"
-            )
-
-
 def transcript_stems(folder: Path) -> list[str]:
     """List the transcripts below `folder` as `category/name`."""
     return sorted(_checked_stems(folder)[0])
 
 
 def _checked_stems(folder: Path) -> tuple[set[str], set[str]]:
-    """List transcripts and sidecars below `folder`; raise an error if there is no transcript."""
+    """List transcripts and sidecars below `folder`.
+
+    Raises an error if there is no transcript, or if two would have the same id.
+    """
     if not folder.is_dir():
         problem = "is a file" if folder.exists() else "does not exist"
         raise TruemarkError(f"{folder}: {problem}, expected a folder of .txt transcripts")
     transcripts, sidecars = _stems(folder)
     if not transcripts:
         raise TruemarkError(f"{folder}: no .txt transcripts in it or below it")
-    _require_unique_ids(folder, transcripts)
+    for stem in sorted(transcripts):
+        if "/" not in stem and f"{UNCATEGORIZED}/{stem}" in transcripts:
+            raise TruemarkError(
+                f"{folder}/{stem}.txt: would be called {UNCATEGORIZED}/{stem}, as "
+                f"{folder}/{UNCATEGORIZED}/{stem}.txt is: rename one of them"
+            )
     return transcripts, sidecars
 
 
@@ -184,25 +192,6 @@ def _stems(folder: Path) -> tuple[set[str], set[str]]:
     return transcripts, sidecars
 
 
-def _remarks(path: str, sample: Sample) -> Iterator[str]:
-    if sample.fault is not None:
-        return
-    if skipped := sample.transcript.skipped_lines:
-        lines = _some(list(map(str, skipped)))
-        standard = sample.transcript.form == BRACKETS
-        why = "no [Speaker]: yet" if standard else "nobody's words"
-        noun = "line" if len(skipped) == 1 else "lines"
-        yield f"{path}: {noun} {lines} skipped: {why}"
-
-
-def _unscored(names: Sequence[str], of: int, folder: Path) -> str:
-    have = "has" if len(names) == 1 else "have"
-    return (
-        f"{len(names)} of {counted(of, 'sample')} {have} no sidecar (NAME{SIDECAR_SUFFIX}),"
-        f" extracted but not scored: {_some(names)}; to draft sidecars: cal-ai label {folder}"
-    )
-
-
 def sample_remarks(samples: Sequence[Sample], *, embedded: bool) -> Iterator[str]:
     """Tell what is assumed about the samples, one line per assumption.
 
@@ -214,7 +203,10 @@ def sample_remarks(samples: Sequence[Sample], *, embedded: bool) -> Iterator[str
         left_out = sum(len(sample.transcript.skipped_lines) for sample in readable)
         read = ", ".join(f"{count} as {form}" for form, count in forms.items())
         yield f"conversations are read {read}; {counted(left_out, 'line')} left out"
-    yield from _assumed(readable)
+    assumed = Counter(name for s in readable if s.sidecar for name in s.sidecar.assumed)
+    values = {"owner": DEFAULT_OWNER, "reference_datetime": f"{DEFAULT_REFERENCE:%Y-%m-%d %H:%M}"}
+    for name, count in sorted(assumed.items()):
+        yield f"{counted(count, 'sidecar')} without {name}: using {values[name]}"
     silent = [s for s in readable if not s.transcript.has_speaker(s.request.owner)]
     if silent:
         named = [f"{s.id} ({s.request.owner})" for s in silent]
@@ -227,14 +219,6 @@ def sample_remarks(samples: Sequence[Sample], *, embedded: bool) -> Iterator[str
                 f"{counted(len(foreign), 'sample')} apparently not in English, the only language"
                 f" that the embedded extractor reads: {_some(foreign)}"
             )
-
-
-def _assumed(samples: Sequence[Sample]) -> Iterator[str]:
-    """Tell which defaults are used for fields that sidecars leave out."""
-    taken = Counter(name for s in samples if s.sidecar for name in s.sidecar.assumed)
-    values = {"owner": DEFAULT_OWNER, "reference_datetime": f"{DEFAULT_REFERENCE:%Y-%m-%d %H:%M}"}
-    for name, count in sorted(taken.items()):
-        yield f"{counted(count, 'sidecar')} without {name}: using {values[name]}"
 
 
 def _some(names: Sequence[str]) -> str:

@@ -279,7 +279,11 @@ class CalDavCalendar:
         try:
             yield
         except error.AuthorizationError as refusal:
-            raise CalendarError(f"{where}: {self._refusal(refusal)}") from refusal
+            verb = "set" if self._username is None else "check"
+            reason = f"the server refuses access; {verb} CALDAV_USERNAME and CALDAV_PASSWORD"
+            if getattr(refusal, "status", None) == 403:
+                reason = "the server forbids it (403); the calendar may be for reading only"
+            raise CalendarError(f"{where}: {reason}") from refusal
         except CallFailed as failure:
             raise CalendarError(f"{where}: {failure.reason}") from failure
         except UnfitAnswerError as unfit:
@@ -294,12 +298,6 @@ class CalDavCalendar:
             raise CalendarError(
                 f"{where}: the server's answer is no WebDAV; check the address"
             ) from malformed
-
-    def _refusal(self, refusal: Exception) -> str:
-        if getattr(refusal, "status", None) == 403:
-            return "the server forbids it (403); the calendar may be for reading only"
-        verb = "set" if self._username is None else "check"
-        return f"the server refuses access; {verb} CALDAV_USERNAME and CALDAV_PASSWORD"
 
 
 def _sign_in(

@@ -140,7 +140,10 @@ class GoogleCalendar:
                 answer = self._call(request)
             except EventGone as error:
                 raise CalendarError(f"{self.name}: there is no such calendar") from error
-            for item in self._items(answer):
+            items = answer.get("items")
+            if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
+                raise self._malformed()
+            for item in items:
                 try:
                     entries += [self._entry(item)] if stands(item) else []
                 except CalendarError as error:
@@ -166,16 +169,14 @@ class GoogleCalendar:
         except AlreadyThere:
             # Google keeps the id of a removed event, so the event is restored instead.
             event = {"calendarId": self._calendar_id, "eventId": uid}
-            if stands(self._existing(self._events.get(**event))):
+            try:
+                existing = self._call(self._events.get(**event))
+            except AlreadyThere as conflict:
+                raise CalendarError(f"{self.name}: the server answered 409") from conflict
+            if stands(existing):
                 raise
             body["status"] = "confirmed"
             return self._entry(self._call(self._events.update(**event, body=body)))
-
-    def _existing(self, get: Any) -> Any:
-        try:
-            return self._call(get)
-        except AlreadyThere as conflict:
-            raise CalendarError(f"{self.name}: the server answered 409") from conflict
 
     def update(self, entry: Entry, details: Details, mark: str) -> Entry:
         patch = self._events.patch(
@@ -195,12 +196,6 @@ class GoogleCalendar:
 
     def _entry(self, item: Mapping[str, object]) -> Entry:
         return read_event(item, self.name, self._zone).without_secrets(*self._secrets)
-
-    def _items(self, answer: Mapping[str, object]) -> list[dict[str, object]]:
-        items = answer.get("items")
-        if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
-            raise self._malformed()
-        return items
 
     def _call_if_unchanged(self, request: Any, entry: Entry) -> Mapping[str, Any]:
         request.headers["If-Match"] = entry.version
@@ -243,8 +238,11 @@ class GoogleCalendar:
         return answer
 
     def _fault(self, error: Any) -> Exception:
-        status, reason = error.status_code, self._quoted(error.reason)
-        reasons = {str(part.get("reason")) for part in _parts(error.error_details)}
+        status = error.status_code
+        quote = quoted(str(error.reason), *self._secrets)
+        reason = f": {quote}" if quote else ""
+        details = error.error_details if isinstance(error.error_details, list) else []
+        reasons = {str(part.get("reason")) for part in details if isinstance(part, dict)}
         if status == 429 or status >= 500 or (status == 403 and reasons & _SLOW_DOWN):
             wait_s = parse_retry_after(error.resp.get("retry-after"))
             return TransientError(f"the server answered {status}", retry_after_s=wait_s)
@@ -260,10 +258,6 @@ class GoogleCalendar:
             return CalendarError(f"{self.name}: the server refuses access{reason}")
         return CalendarError(f"{self.name}: the server answered {status}{reason}")
 
-    def _quoted(self, message: object) -> str:
-        quote = quoted(str(message), *self._secrets)
-        return f": {quote}" if quote else ""
-
     @property
     def _secrets(self) -> tuple[str | None, ...]:
         signed_in = self._credentials
@@ -277,11 +271,6 @@ class GoogleCalendar:
             f"{self.name}: the sign-in is no longer accepted;"
             f" remove {self._sign_in.token_file} and sign in again"
         )
-
-
-def _parts(details: object) -> Iterator[dict[str, Any]]:
-    if isinstance(details, list):
-        yield from (part for part in details if isinstance(part, dict))
 
 
 def stands(item: Mapping[str, object]) -> bool:

@@ -28,10 +28,6 @@ LOCK_WAIT_S = 30.0
 _IDENTITY = "X-WR-RELCALID"
 
 
-def _now() -> datetime:
-    return datetime.now(UTC)
-
-
 class IcsCalendar:
     """The events in one file; a missing file is an empty calendar.
 
@@ -44,7 +40,7 @@ class IcsCalendar:
         path: Path,
         zone: ZoneInfo | None,
         *,
-        clock: Callable[[], datetime] = _now,
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
         lock_wait_s: float = LOCK_WAIT_S,
     ) -> None:
         self.name = f"ics:{path}"

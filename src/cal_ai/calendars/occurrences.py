@@ -77,9 +77,11 @@ class Budget:
         self._count(len(parsed.subcomponents))
         for event in parsed.subcomponents:
             for rule in _rules(event):
-                begin = _wall_clock(event["DTSTART"].dt)
+                begin, last = _wall_clock(event["DTSTART"].dt), _wall_clock(end)
+                if until := rule.get("UNTIL"):
+                    last = min(last, _wall_clock(until[0]) + timedelta(days=1))
                 # The library expands a rule from its beginning, wherever the window lies.
-                self._spend(_moments(rule, _last_day(rule, end) - begin))
+                self._spend(_moments(rule, last - begin))
                 self._expect_days(rule, begin)
         occurrences = list(recurring_ical_events.of(parsed).between(start, end))
         if len(occurrences) > MOST_OCCURRENCES:
@@ -117,12 +119,6 @@ def _rules(event: Any) -> Iterator[Any]:
         if not isinstance(rule, Mapping):
             raise CalendarError("its rule cannot be read")
         yield rule
-
-
-def _last_day(rule: Any, end: datetime) -> datetime:
-    until = rule.get("UNTIL")
-    last = _wall_clock(end)
-    return min(last, _wall_clock(until[0]) + timedelta(days=1)) if until else last
 
 
 def _moments(rule: Any, span: timedelta) -> float:

@@ -42,7 +42,7 @@ _MOST_PEOPLE = 1_000  # of one event; more are not read
 _LONGEST_VALUE = 1_000_000  # characters of a property that is read
 _MOST_CHANGES = 300  # of the clocks in a zone; older ones are dropped
 _ESSENTIAL = frozenset({"DTSTART", "DTEND", "DURATION", "RRULE", "RDATE", "EXDATE"})
-_HEAD = ("VERSION", "PRODID", "CALSCALE", "X-WR-TIMEZONE")
+_HEAD = ("VERSION", "PRODID", "CALSCALE")
 # The properties of an event that are read; the size of others, such as attachments, is no matter.
 _READ = _ESSENTIAL | {
     *("UID", "SUMMARY", "LOCATION", "DESCRIPTION", "STATUS", "ATTENDEE"),
@@ -70,9 +70,14 @@ class Reader:
     def of(cls, calendar: Component, where: str, zone: ZoneInfo | None) -> Reader:
         by_uid: dict[str, list[Component]] = {}
         for event in _events(calendar):
-            by_uid.setdefault(_uid(event), []).append(event)
-        lines = (calendar.line(name) for name in _HEAD)
-        head = tuple(line for line in lines if line is not None and _is_plain(line))
+            value = event.value("UID")
+            uid = str(icalendar.vText.from_ical(value)) if "\\" in value else value
+            by_uid.setdefault(uid.strip(), []).append(event)
+        head = [line for name in _HEAD if (line := calendar.line(name)) is not None]
+        zone_name = calendar.line("X-WR-TIMEZONE")
+        # The library would search files and modules for any text in this property.
+        if zone_name is not None and _ZONE_NAME.search(zone_name.text):
+            head.append(zone_name)
         zones: dict[str, Component] = {}
         for part in calendar.components:
             if part.name != "VTIMEZONE":
@@ -85,7 +90,7 @@ class Reader:
             raise CalendarError(
                 f"{where}: has {rules:,} rules of time zones, expected {_MOST_RULES:,} at most"
             )
-        return cls(calendar, where, zone, head, zones, by_uid)
+        return cls(calendar, where, zone, tuple(head), zones, by_uid)
 
     def coming(self, start: datetime, end: datetime, budget: Budget) -> Listing:
         """List the events that overlap the window, with a warning for each that cannot be read."""
@@ -151,23 +156,18 @@ class Reader:
             raise CalendarError(f"{self.where}: the event cannot be read: {excess}")
 
     def _parsed(self, events: Sequence[Component]) -> Any:
-        parts: list[Line | Component] = [
-            *self.head,
-            *self._zones_of(events),
-            *map(_what_is_read, events),
-        ]
+        """Parse the events, and the time zones that they name, with the icalendar library."""
+        parts: list[Line | Component] = [*self.head]
+        if self.zones:
+            lines = (part for event in events for part in event.parts if isinstance(part, Line))
+            named = {match[1].strip('"') for line in lines for match in TZID.finditer(line.text)}
+            parts += (zone for name, zone in self.zones.items() if name in named)
+        parts += map(_what_is_read, events)
         whole = Component("VCALENDAR", self.calendar.begin, parts, self.calendar.end)
         try:
             return icalendar.Calendar.from_ical(whole.text())
         except _PARSER_ERRORS as error:
             raise CalendarError(f"{self.where}: cannot be read as iCalendar: {error}") from error
-
-    def _zones_of(self, events: Sequence[Component]) -> Iterator[Component]:
-        """Yield the time zones of the calendar that the events name."""
-        if self.zones:
-            lines = (part for event in events for part in event.parts if isinstance(part, Line))
-            named = {match[1].strip('"') for line in lines for match in TZID.finditer(line.text)}
-            yield from (zone for name, zone in self.zones.items() if name in named)
 
     def _readable(self, events: Sequence[Component], warnings: list[str]) -> Any:
         """Parse the events with the icalendar library; add a warning for each that fails."""
@@ -247,14 +247,6 @@ def _excess(event: Component) -> str | None:
     return f"it names more than {_MOST_DATES:,} dates" if dates > _MOST_DATES else None
 
 
-def _is_plain(line: Line) -> bool:
-    """Whether a property of the calendar itself may be passed to the library.
-
-    The library would search files and modules for any text in X-WR-TIMEZONE.
-    """
-    return line.name != "X-WR-TIMEZONE" or _ZONE_NAME.search(line.text) is not None
-
-
 def _essentials(zone: Component) -> Component:
     """Return a time zone without properties that times do not depend on.
 
@@ -296,11 +288,6 @@ def _problems(series: Any) -> Iterator[str]:
                 yield f"event {_title(event)!r} is left out: {name}: {reason}"
         if "DTSTART" not in event and not event.errors:
             yield f"event {_title(event)!r} is left out: it has no start"
-
-
-def _uid(event: Component) -> str:
-    value = event.value("UID")
-    return (str(icalendar.vText.from_ical(value)) if "\\" in value else value).strip()
 
 
 def same_moment(first: Moment | None, second: Moment | None) -> bool:

@@ -79,7 +79,11 @@ def _find_json(text: str) -> object:
     position = 0
     while start := _JSON_START.search(text, position):
         value, position = _decode(text, start.start())
-        if _looks_like_answer(value) and value not in answers:
+        if isinstance(value, dict):
+            is_answer = "events" in value or "action" in value
+        else:
+            is_answer = isinstance(value, list) and all(isinstance(item, dict) for item in value)
+        if is_answer and value not in answers:
             answers.append(value)
     if not answers:
         raise AnswerError(f"the answer is {shown(text)}, not a JSON object with events")
@@ -99,12 +103,6 @@ def _decode(text: str, start: int) -> tuple[object, int]:
     except (RecursionError, ValueError) as error:
         raise AnswerError(f"the JSON cannot be read: {error}") from None
     return value, end
-
-
-def _looks_like_answer(value: object) -> bool:
-    if isinstance(value, dict):
-        return "events" in value or "action" in value
-    return isinstance(value, list) and all(isinstance(item, dict) for item in value)
 
 
 def _event_list(value: object) -> list[object]:
