@@ -151,18 +151,34 @@ def compare(
     names = tuple(names or run_names(runs))
     differing = _differing(runs, names, anyway)
     baseline, *others = runs
-    pairs = [
-        _common_units(name, baseline, run) for name, run in zip(names[1:], others, strict=True)
-    ]
-    tables = [_paired_tables(units) for units in pairs]
-    rules = baseline.scoring
+    pairs = [paired_units(baseline, run) for run in others]
+    if not all(pairs):
+        name = names[1 + pairs.index([])]
+        raise TruemarkError(
+            f"{name} and {baseline.system.name} have no scored unit in common; nothing to compare"
+        )
+    tables = [paired_tables(units) for units in pairs]
+    empty = baseline.scoring.empty
     differences = {
-        measure: paired_intervals(tables, Scoring(measure, rules.empty)) for measure in ALL_MEASURES
+        measure: paired_intervals(tables, Scoring(measure, empty)) for measure in ALL_MEASURES
     }
     against = []
     for place, run in enumerate(others):
-        of_run = {measure: of_all[place] for measure, of_all in differences.items()}
-        against.append(_versus(names[place + 1], run, pairs[place], tables[place], of_run))
+        changes = _changes(pairs[place])
+        level = 1 - differences["f1"][place].confidence
+        f1 = Scoring("f1", run.scoring.empty)
+        versus = Versus(
+            name=names[place + 1],
+            units=len(pairs[place]),
+            differences={measure: of_all[place] for measure, of_all in differences.items()},
+            power=power_of(*tables[place], f1, WORTH_SEEING, level),
+            fixed=tuple(change for change in reversed(changes) if change.mistakes < 0),
+            broken=tuple(change for change in changes if change.mistakes > 0),
+            groups=_group_differences(pairs[place], run),
+            nouns=cluster_nouns(run),
+            unit_nouns=unit_nouns(run),
+        )
+        against.append(versus)
     return Comparison(
         names=names,
         summaries=tuple(summaries or (summarise(run) for run in runs)),
@@ -204,43 +220,7 @@ def _differing(runs: Sequence[Run], names: Sequence[str], anyway: bool) -> tuple
     return tuple(differing)
 
 
-def _common_units(name: str, baseline: Run, run: Run) -> list[Pair]:
-    pairs = _pairs(baseline, run)
-    if not pairs:
-        raise TruemarkError(
-            f"{name} and {baseline.system.name} have no scored unit in common; nothing to compare"
-        )
-    return pairs
-
-
-def _versus(
-    name: str,
-    run: Run,
-    pairs: Sequence[Pair],
-    tables: tuple[Ints, Ints],
-    differences: dict[Measure, PairedInterval],
-) -> Versus:
-    level = 1 - differences["f1"].confidence
-    changes = _changes(pairs)
-    return Versus(
-        name=name,
-        units=len(pairs),
-        differences=differences,
-        power=power_of(*tables, Scoring("f1", run.scoring.empty), WORTH_SEEING, level),
-        fixed=tuple(change for change in reversed(changes) if change.mistakes < 0),
-        broken=tuple(change for change in changes if change.mistakes > 0),
-        groups=_group_differences(pairs, run),
-        nouns=cluster_nouns(run),
-        unit_nouns=unit_nouns(run),
-    )
-
-
-def paired_tables(baseline: Run, run: Run) -> tuple[Ints, Ints]:
-    """Add up the counts per cluster over the units that both runs scored, after and before."""
-    return _paired_tables(_pairs(baseline, run))
-
-
-def _pairs(baseline: Run, run: Run) -> list[Pair]:
+def paired_units(baseline: Run, run: Run) -> list[Pair]:
     """Pair the units that both runs scored: before, after."""
     now = {unit.key: unit for unit in run.units if unit.failed is None}
     return [
@@ -248,8 +228,8 @@ def _pairs(baseline: Run, run: Run) -> list[Pair]:
     ]
 
 
-def _paired_tables(pairs: Sequence[Pair]) -> tuple[Ints, Ints]:
-    """Add up the counts per cluster, after and before."""
+def paired_tables(pairs: Sequence[Pair]) -> tuple[Ints, Ints]:
+    """Add up the counts of paired units per cluster, after and before."""
     rows = [(*count_row(after), *count_row(before)) for before, after in pairs]
     clusters = [cluster_of(before) for before, _ in pairs]
     table = clustered(np.array(rows, dtype=np.int64).reshape(len(rows), 10), clusters)
@@ -269,7 +249,7 @@ def _changes(pairs: Sequence[Pair]) -> list[Change]:
 
 def _group_differences(pairs: Sequence[Pair], run: Run) -> tuple[GroupDifference, ...]:
     groups = list(by_group(pairs, lambda pair: pair[0].group))
-    tables = [_paired_tables(members) for _, _, members in groups]
+    tables = [paired_tables(members) for _, _, members in groups]
     f1 = paired_intervals(tables, Scoring("f1", run.scoring.empty))
     clean = paired_intervals(tables, Scoring("clean", run.scoring.empty))
     return tuple(

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from truemark.comparison import Change, Comparison, compare, paired_tables
+from truemark.comparison import Change, Comparison, compare, paired_tables, paired_units
 from truemark.power import chance_to_see
 from truemark.records import Run
 from truemark.summary import (
@@ -241,7 +241,7 @@ def _measure_name(measure: Measure, run: Run) -> str:
 
 def _unseen_losses(baseline: Run, run: Run, measures: Iterable[Measure]) -> Iterator[str]:
     """Say for each measure the largest loss that the test would often have missed."""
-    after, before = paired_tables(baseline, run)
+    after, before = paired_tables(paired_units(baseline, run))
     nouns = cluster_nouns(run)
     for measure in measures:
         scoring = Scoring(measure, run.scoring.empty)

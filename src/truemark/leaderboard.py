@@ -8,7 +8,7 @@ from itertools import combinations
 from statistics import median
 from string import ascii_lowercase
 
-from truemark.comparison import paired_tables, run_names
+from truemark.comparison import paired_tables, paired_units, run_names
 from truemark.records import Run
 from truemark.summary import Summary, macro_f1, scored_units, summarise
 from truemark.timeline import Timeline
@@ -109,11 +109,11 @@ def rank(data: str, summaries: Sequence[Summary], names: Sequence[str] | None = 
     named = zip(names or run_names(runs), summaries, strict=True)
     scored = [(name, summary) for name, summary in named if summary.intervals]
     scored.sort(key=lambda row: (-row[1].intervals["f1"].value, row[0]))
-    tables = {
-        (first, second): paired_tables(scored[second][1].run, scored[first][1].run)
+    pairs = {
+        (first, second): paired_units(scored[second][1].run, scored[first][1].run)
         for first, second in combinations(range(len(scored)), 2)
     }
-    tables = {pair: both for pair, both in tables.items() if len(both[0])}
+    tables = {pair: paired_tables(units) for pair, units in pairs.items() if units}
     differences = paired_intervals(list(tables.values()), Scoring("f1", runs[0].scoring.empty))
     known = any(difference.known for difference in differences)
     apart = {

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truemark.counts import Counts, total
-from truemark.records import ReliabilityRow, Run, ScoringRules, Unit
+from truemark.records import ReliabilityRow, Run, Unit
 from truemark.uncertainty import (
     ALL_MEASURES,
     Interval,
@@ -73,15 +73,16 @@ class Summary:
 def summarise(run: Run, *, by_group: bool = True) -> Summary:
     """Score the units that did not fail, each measure with its interval."""
     scored = scored_units(run)
-    f1 = Scoring("f1", run.scoring.empty)
+    scorings = {measure: Scoring(measure, run.scoring.empty) for measure in ALL_MEASURES}
+    intervals = intervals_of(cluster_table(scored), scorings.values()) if scored else ()
     return Summary(
         run=run,
         counts=total(unit.counts for unit in scored),
         scored=len(scored),
         failed=failed_units(run),
-        intervals=_intervals(scored, run.scoring),
-        groups=tuple(_groups(scored, run.scoring)) if by_group else (),
-        held_out=f1(run.held_out.counts) if run.held_out else None,
+        intervals=dict(zip(scorings, intervals, strict=True)) if scored else {},
+        groups=_groups(scored, run.scoring.empty) if by_group else (),
+        held_out=scorings["f1"](run.held_out.counts) if run.held_out else None,
         repeats=repeats_of(run),
         nouns=cluster_nouns(run),
     )
@@ -137,21 +138,14 @@ def count_row(unit: Unit) -> tuple[int, int, int, int, int]:
     return unit.tp, unit.fp, unit.fn, int(clean), int(not clean)
 
 
-def _intervals(units: Sequence[Unit], rules: ScoringRules) -> dict[Measure, Interval]:
-    if not units:
-        return {}
-    scorings = [Scoring(measure, rules.empty) for measure in ALL_MEASURES]
-    return dict(zip(ALL_MEASURES, intervals_of(cluster_table(units), scorings), strict=True))
-
-
-def _groups(units: Sequence[Unit], rules: ScoringRules) -> list[GroupScore]:
-    scorings = (Scoring("f1", rules.empty), Scoring("clean", rules.empty))
+def _groups(units: Sequence[Unit], empty: float) -> tuple[GroupScore, ...]:
+    scorings = (Scoring("f1", empty), Scoring("clean", empty))
     groups = []
     for name, value, members in by_group(units, lambda unit: unit.group):
         f1, clean = intervals_of(cluster_table(members), scorings)
         counts = total(unit.counts for unit in members)
         groups.append(GroupScore(name, value, counts, len(members), f1, clean))
-    return groups
+    return tuple(groups)
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +173,10 @@ def repeats_of(run: Run) -> Repeats | None:
     if most < 2:
         return None
     whole = {name: units for name, units in by_id.items() if len(units) == most}
-    right = {name: [_right(unit) for unit in units] for name, units in whole.items()}
+    right = {
+        name: [unit.failed is None and not unit.counts.mistakes for unit in units]
+        for name, units in whole.items()
+    }
     f1 = Scoring("f1", run.scoring.empty)
     scores = [
         [f1(unit.counts) for unit in units if unit.failed is None] for units in whole.values()
@@ -197,10 +194,6 @@ def repeats_of(run: Run) -> Repeats | None:
         variance_between_units=between,
         variance_between_repeats=within,
     )
-
-
-def _right(unit: Unit) -> bool:
-    return unit.failed is None and not unit.fp and not unit.fn
 
 
 def share_right(row: ReliabilityRow) -> Share | None:
