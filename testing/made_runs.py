@@ -10,7 +10,7 @@ from pathlib import Path
 from testing.calendar_runs import calendar_run
 from testing.talk_runs import large_run, talks_run
 from truemark.files import write_atomically
-from truemark.records import Difference, Finding, Mark, Run, System, Unit, json_pieces, write_run
+from truemark.records import Difference, Finding, Mark, Run, System, Unit, run_json, write_run
 
 HOSTILE = (
     "</script><script>window.pwned = 1</script>",
@@ -77,7 +77,7 @@ def main(folder: Path) -> None:
     }
     for name, run in runs.items():
         write_run(folder / f"{name}.run.json", run)
-    write_atomically(folder / "large.run.json", json_pieces(large_run()))
+    write_atomically(folder / "large.run.json", run_json(large_run()))
 
 
 if __name__ == "__main__":

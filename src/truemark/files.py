@@ -10,7 +10,6 @@ import re
 import secrets
 import stat
 import time
-from collections.abc import Iterable
 from contextlib import suppress
 from io import FileIO
 from pathlib import Path
@@ -54,17 +53,13 @@ def write_error(path: str | os.PathLike[str], error: OSError) -> TruemarkError:
     return TruemarkError(f"{path}: cannot be written: {reason}" + (f"; {advice}" if advice else ""))
 
 
-def write_atomically(path: str | os.PathLike[str], data: str | bytes | Iterable[str]) -> None:
+def write_atomically(path: str | os.PathLike[str], data: str | bytes) -> None:
     """Write `data` (text as UTF-8) to `path`, whole or not at all, making parent folders.
 
     A reader sees the old content or the new. A new file is readable by its owner alone, an
     existing one keeps its permissions, and a link keeps pointing to the file that is replaced.
-    A text may come in pieces, so that a long one need not be in memory.
     """
-    if isinstance(data, bytes):
-        content: Iterable[bytes] = (data,)
-    else:
-        content = map(_encoded, (data,) if isinstance(data, str) else data)
+    content = _encoded(data) if isinstance(data, str) else data
     try:
         target = Path(os.path.realpath(path))
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -74,7 +69,7 @@ def write_atomically(path: str | os.PathLike[str], data: str | bytes | Iterable[
             _replace(target, content, mode)
         else:
             # A pipe or a device such as /dev/stdout is written to, not replaced.
-            _write_to(Path(path), b"".join(content), os.O_WRONLY)
+            _write_to(Path(path), content, os.O_WRONLY)
     except OSError as error:
         raise write_error(path, error) from error
 
@@ -92,7 +87,7 @@ def append_text(path: str | os.PathLike[str], text: str) -> None:
         raise write_error(path, error) from error
 
 
-def _replace(target: Path, content: Iterable[bytes], mode: int | None) -> None:
+def _replace(target: Path, content: bytes, mode: int | None) -> None:
     _remove_leftovers(target)
     temporary = target.with_name(f".{target.name[:40]}.{secrets.token_hex(_TOKEN_BYTES)}.tmp")
     try:
@@ -100,7 +95,7 @@ def _replace(target: Path, content: Iterable[bytes], mode: int | None) -> None:
         with os.fdopen(descriptor, "wb") as file:
             if mode is not None:
                 temporary.chmod(stat.S_IMODE(mode))
-            file.writelines(content)
+            file.write(content)
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(target)

@@ -12,7 +12,7 @@ import json
 import math
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import MISSING, fields, is_dataclass
 from datetime import datetime
 from functools import cache, partial
@@ -221,25 +221,23 @@ def shown(value: object) -> str:
     return text if len(text) <= _LONGEST_SHOWN else f"{text[: _LONGEST_SHOWN - 3]}..."
 
 
-def without_defaults(value: object) -> object:
-    """Turn dataclasses into mappings of their fields, leaving out those at their default."""
+def set_fields(value: object) -> dict[str, object]:
+    """Turn a dataclass into a mapping of its fields, and so those in it, without defaults."""
+    kind: Any = type(value)
+    items = ((name, getattr(value, name), default) for name, default in _defaults(kind))
+    return {name: _without_defaults(item) for name, item, default in items if item != default}
+
+
+def _without_defaults(value: object) -> object:
     if type(value) in _SIMPLE:  # most values; the checks below are slower
         return value
-    if is_dataclass(value) and not isinstance(value, type):
-        return {name: without_defaults(item) for name, item in set_fields(value)}
+    if is_dataclass(value):
+        return set_fields(value)
     if isinstance(value, Mapping):
-        return {key: without_defaults(item) for key, item in value.items()}
+        return {key: _without_defaults(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [without_defaults(item) for item in value]
+        return [_without_defaults(item) for item in value]
     return value
-
-
-def set_fields(value: object) -> Iterator[tuple[str, object]]:
-    """List the fields of a dataclass that are not at their default, with their values."""
-    kind: Any = type(value)
-    for name, default in _defaults(kind):
-        if (item := getattr(value, name)) != default:
-            yield name, item
 
 
 @cache

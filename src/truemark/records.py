@@ -10,7 +10,7 @@ import json
 import os
 import random
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -24,7 +24,6 @@ from truemark.jsontext import (
     read_value,
     set_fields,
     to_json,
-    without_defaults,
 )
 from truemark.signature import data_hash
 
@@ -407,25 +406,12 @@ def _without_condition(group: Mapping[str, str]) -> dict[str, str]:
 
 def write_run(path: str | os.PathLike[str], run: Run) -> None:
     """Write the record to `path`, whole or not at all; a large run is cut to what fits."""
-    write_atomically(path, json_pieces(capped(run)))
+    write_atomically(path, run_json(capped(run)))
 
 
-def json_pieces(run: Run) -> Iterator[str]:
-    """Render the record as JSON, piece by piece, because the text of a large run takes much memory.
-
-    Fields at their default are left out.
-    """
-    yield f'{{"format": {to_json(FORMAT)}'
-    for name, value in set_fields(run):
-        yield f", {to_json(name)}: "
-        if isinstance(value, tuple):
-            yield "["
-            for number, item in enumerate(value):
-                yield (", " if number else "") + to_json(without_defaults(item))
-            yield "]"
-        else:
-            yield to_json(without_defaults(value))
-    yield "}\n"
+def run_json(run: Run) -> str:
+    """Write the record as JSON, without fields at their default."""
+    return to_json({"format": FORMAT} | set_fields(run)) + "\n"
 
 
 def is_record(path: str | os.PathLike[str]) -> bool:

@@ -28,16 +28,14 @@ from tests.truemark.runs_for_tests import many
 from cal_ai.cli import main as cal_ai
 from sat_bench.cli import main as sat_bench
 from truemark.cli import main as truemark
-from truemark.records import json_pieces
+from truemark.records import run_json
 
 SAMPLES = 12
 APPLY = ("--extractor", "gemini", "--apply", "medium", "--calendar")
 SAID = {"talk.txt": TRANSCRIPT.encode()}
 CORPUS = {f"corpus/t{number}.txt": TALK + b"More. " * number for number in range(6)}
 NANO = ("-corpus", "corpus", "-model", "nano")
-RECORDS = {
-    name: "".join(json_pieces(many(name, 1))).encode() for name in ("a.run.json", "b.run.json")
-}
+RECORDS = {name: run_json(many(name, 1)).encode() for name in ("a.run.json", "b.run.json")}
 Check = Callable[[Path, Outcome], list[str]]
 
 

@@ -33,7 +33,7 @@ from truemark.counts import EQUAL_WEIGHTS, total
 from truemark.curve import SweepPoint, best, counts_at, grid, sweep
 from truemark.folders import find_record
 from truemark.matching import ScoredPositions
-from truemark.records import Run, json_pieces, load_run, schema
+from truemark.records import Run, load_run, run_json, schema
 
 DATA = "0" * 64
 OPTIONS = Options()
@@ -104,7 +104,7 @@ def bundled() -> tuple[Run, Measured]:
 
 
 def test_a_record_follows_its_schema(bundled: tuple[Run, Measured]) -> None:
-    jsonschema.validate(json.loads("".join(json_pieces(bundled[0]))), schema())
+    jsonschema.validate(json.loads(run_json(bundled[0])), schema())
 
 
 def test_units_are_the_talks(bundled: tuple[Run, Measured]) -> None:
@@ -112,7 +112,7 @@ def test_units_are_the_talks(bundled: tuple[Run, Measured]) -> None:
     assert [(unit.id, unit.counts) for unit in run.units] == [
         (talk.id, counts_at([talk.curve], 0.5)) for talk in one.measurement.talks
     ]
-    assert "blocks" not in json.loads("".join(json_pieces(run)))["units"][0]
+    assert "blocks" not in json.loads(run_json(run))["units"][0]
     assert [unit.seconds for unit in run.units] == [
         len(unit.text or "") / 1000 for unit in run.units
     ]
@@ -156,7 +156,7 @@ def test_a_run_holds_the_measures_of_the_field(bundled: tuple[Run, Measured]) ->
     run, one = bundled
     assert run.measures["f1"] == pytest.approx(optimum(one).scores.f1)
     assert run.inner_measures["f1"] < run.measures["f1"]
-    assert json.loads("".join(json_pieces(run)))["measures"] == pytest.approx(run.measures)
+    assert json.loads(run_json(run))["measures"] == pytest.approx(run.measures)
 
 
 def test_every_mistake_is_a_finding_in_its_place(bundled: tuple[Run, Measured]) -> None:

@@ -13,7 +13,7 @@ from truemark.comparison import compare
 from truemark.errors import TruemarkError
 from truemark.gate import Criteria, check
 from truemark.junit import junit
-from truemark.records import Run, json_pieces, load_run
+from truemark.records import Run, load_run, run_json
 from truemark.sections import as_json, as_text, comparison_sections, gate_sections
 
 ODD: tuple[object, ...] = (
@@ -45,7 +45,7 @@ def changed(content: object, at: Path_, odd: object) -> object:
     return whole
 
 
-CONTENT = json.loads("".join(json_pieces(FULL)))
+CONTENT = json.loads(run_json(FULL))
 PLACES = list(paths(CONTENT))
 COUNTED = {"units", "scoring", "system", "signature", "held_out", "tool"}
 
@@ -75,7 +75,7 @@ def test_a_record_with_an_odd_value_is_read_or_refused(odd: object, tmp_path: Pa
             assert "\n" not in text
         else:
             read += 1
-            "".join(json_pieces(run))
+            run_json(run)
         assert "\x1b" not in text
         assert "\u202e" not in text
     assert read

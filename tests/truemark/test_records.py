@@ -27,9 +27,9 @@ from truemark.records import (
     System,
     Unit,
     capped,
-    json_pieces,
     load_run,
     load_runs,
+    run_json,
     schema,
     write_run,
 )
@@ -102,12 +102,12 @@ def test_a_record_comes_back_as_it_was_written(run: Run, tmp_path: Path) -> None
 
 @pytest.mark.parametrize("run", [SMALL, FULL], ids=["small", "full"])
 def test_written_records_satisfy_the_schema(run: Run) -> None:
-    jsonschema.Draft202012Validator(schema()).validate(json.loads("".join(json_pieces(run))))
+    jsonschema.Draft202012Validator(schema()).validate(json.loads(run_json(run)))
 
 
 def test_the_schema_is_valid_and_refuses_what_is_no_record() -> None:
     jsonschema.Draft202012Validator.check_schema(schema())
-    content = json.loads("".join(json_pieces(FULL)))
+    content = json.loads(run_json(FULL))
     content["units"][0]["tp"] = "four"
     assert not jsonschema.Draft202012Validator(schema()).is_valid(content)
 
@@ -120,7 +120,7 @@ def test_the_schema_that_ships_is_the_one_of_the_types() -> None:
 
 
 def test_fields_of_later_versions_are_ignored(tmp_path: Path) -> None:
-    content = json.loads("".join(json_pieces(FULL)))
+    content = json.loads(run_json(FULL))
     content["colour"] = "blue"
     content["format"] = "truemark.run/1.7"
     content["units"][0]["mood"] = ["good"]
@@ -132,7 +132,7 @@ def test_fields_of_later_versions_are_ignored(tmp_path: Path) -> None:
 
 
 def test_fields_at_their_default_are_not_written() -> None:
-    content = json.loads("".join(json_pieces(SMALL)))
+    content = json.loads(run_json(SMALL))
     assert content["units"][1] == {"id": "b", "failed": "timed out"}
     assert "curve" not in content
 
@@ -165,7 +165,7 @@ def test_what_is_no_record_is_refused_in_one_line(
     change: dict[str, object], message: str, tmp_path: Path
 ) -> None:
     path = tmp_path / "a.run.json"
-    path.write_text(json.dumps(json.loads("".join(json_pieces(SMALL))) | change))
+    path.write_text(json.dumps(json.loads(run_json(SMALL)) | change))
     with pytest.raises(TruemarkError, match=message):
         load_run(path)
 
@@ -288,7 +288,7 @@ def both_conditions() -> dict[str, object]:
         {"kind": "missed", "count": count, "group": {"condition": condition, "language": "en"}}
         for condition, count in (("bare", 4), ("written", 1))
     ]
-    content: dict[str, object] = json.loads("".join(json_pieces(SMALL)))
+    content: dict[str, object] = json.loads(run_json(SMALL))
     return content | {
         "signature": {"data": "8c1f", "conditions": "written,bare"},
         "units": units,

@@ -118,7 +118,7 @@ async def run_plan(
     try:
         record = without_texts(finished.run) if plan.redact else finished.run
         write_run(record_path(record, report), record)
-        write_atomically(report, markdown_report(finished, narrative))
+        write_atomically(report, "".join(markdown_report(finished, narrative)))
     except BaseException:
         report.unlink(missing_ok=True)
         raise

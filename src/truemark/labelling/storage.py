@@ -20,7 +20,7 @@ from typing import Any
 from truemark.command import note
 from truemark.errors import TruemarkError
 from truemark.files import open_regular, read_bytes, write_atomically
-from truemark.jsontext import read_json, to_json, without_defaults
+from truemark.jsontext import read_json, set_fields, to_json
 
 FORMAT = "truemark.annotation/1"
 FOLDER = ".annotations"
@@ -98,7 +98,7 @@ class Workspace:
 
     def write(self, name: str, annotation: Annotation) -> None:
         path = self.annotation_path(name)
-        self.write_file(path, to_json({"format": FORMAT} | _fields(annotation)) + "\n")
+        self.write_file(path, to_json({"format": FORMAT} | set_fields(annotation)) + "\n")
 
     def keep_earlier(self, name: str) -> None:
         """Copy the annotation of an earlier text, so that starting again loses nothing."""
@@ -114,7 +114,7 @@ class Workspace:
 
     def write_draft(self, name: str, draft: Draft) -> None:
         path = self.folder / FOLDER / DRAFTS / f"{name}.json"
-        self.write_file(path, to_json(_fields(draft)) + "\n")
+        self.write_file(path, to_json(set_fields(draft)) + "\n")
 
     def write_file(self, path: Path, content: str | bytes) -> None:
         """Write a file of the folder atomically; refuse one that a link leads out of the folder."""
@@ -152,12 +152,6 @@ class LabelOptions:
     def round_name(self) -> str:
         """The name of the round in which a run's mistakes are reviewed; empty without a review."""
         return file_digest(self.review) if self.review else ""
-
-
-def _fields(value: Annotation | Draft) -> dict[str, object]:
-    fields = without_defaults(value)
-    assert isinstance(fields, dict)
-    return fields
 
 
 def done_by_all(names: Iterable[str], readers: Sequence[Workspace]) -> list[str]:
