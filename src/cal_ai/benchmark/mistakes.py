@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal, get_args
@@ -113,7 +113,7 @@ def matches_of(result: Scored) -> Iterator[Assessment]:
             continue
         extracted = result.extracted[pair.extracted]
         expected = result.sidecar.expected_events[pair.expected]
-        off = drifts(extracted, expected, pair.comparison)
+        off = differences(extracted, expected, pair.comparison)
         others = remarks(extracted, expected, result.sidecar)
         yield Assessment(_remark(off, others), expected, extracted, off, others, is_mistake=False)
 
@@ -189,58 +189,40 @@ class Deviation:
 
 
 def differences(
-    extracted: Event, expected: ExpectedEvent, comparison: Closeness, tolerance: Tolerance
+    extracted: Event,
+    expected: ExpectedEvent,
+    comparison: Closeness,
+    tolerance: Tolerance | None = None,
 ) -> tuple[Deviation, ...]:
-    """List the fields because of which a pair is no true positive."""
+    """List the fields that differ by more than the tolerance, or without one all that differ.
+
+    A time that is not checked is left out.
+    """
     deviations: list[Deviation] = []
     if not comparison.same_action:
         deviations.append(Deviation("action", expected.action, extracted.action, "another action"))
-    if not comparison.title_within(tolerance):
+    by = f"similarity {comparison.similarity:.0f}"
+    same_title = comparison.same_title
+    if tolerance is not None:
+        same_title = comparison.title_within(tolerance)
         least = tolerance.title_similarity
-        needed = "" if least is None else f", at least {least:.0f} needed"
-        by = "not equal" if least is None else _shown_similarity(comparison) + needed
-        deviations.append(_title_difference(extracted, expected, comparison, by))
-    deviations += _time_differences(comparison, lambda shift: not time_within(shift, tolerance))
-    return tuple(deviations)
-
-
-def drifts(
-    extracted: Event, expected: ExpectedEvent, comparison: Closeness
-) -> tuple[Deviation, ...]:
-    """List the fields of a match that differ within tolerance."""
-    times = _time_differences(comparison, bool)
-    if comparison.same_title:
-        return tuple(times)
-    by = _shown_similarity(comparison)
-    return (_title_difference(extracted, expected, comparison, by), *times)
-
-
-def _title_difference(
-    extracted: Event, expected: ExpectedEvent, comparison: Closeness, by: str
-) -> Deviation:
-    similarity = round(comparison.similarity, 1)
-    return Deviation("title", expected.title, extracted.title, by, similarity, "% alike")
-
-
-def _shown_similarity(comparison: Closeness) -> str:
-    return f"similarity {comparison.similarity:.0f}"
-
-
-def _time_differences(
-    comparison: Closeness, differs: Callable[[timedelta], bool]
-) -> Iterator[Deviation]:
-    """Yield start and end if their shift `differs`; a time that is not checked is left out."""
-    for field, (got, expected), shift in (
+        by = "not equal" if least is None else f"{by}, at least {least:.0f} needed"
+    if not same_title:
+        similarity = round(comparison.similarity, 1)
+        title = Deviation("title", expected.title, extracted.title, by, similarity, "% alike")
+        deviations.append(title)
+    for field, (got, time), shift in (
         ("start", comparison.start, comparison.start_shift),
         ("end", comparison.end, comparison.end_shift),
     ):
-        if shift is None or not differs(shift):
+        if not shift or (tolerance is not None and time_within(shift, tolerance)):
             continue
         missing = shift == MISSING
         by = "missing" if missing else shown_shift(shift)
         minutes = None if missing else round(shift / timedelta(minutes=1), 1)
         unit = "" if missing else "min"
-        yield Deviation(field, shown_time(expected), shown_time(got), by, minutes, unit)
+        deviations.append(Deviation(field, shown_time(time), shown_time(got), by, minutes, unit))
+    return tuple(deviations)
 
 
 def remarks(extracted: Event, expected: ExpectedEvent, sidecar: Sidecar) -> tuple[Deviation, ...]:

@@ -11,6 +11,7 @@ import inspect
 import json
 import threading
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from concurrent.futures import Future
 from dataclasses import asdict
 from datetime import date
 from itertools import islice
@@ -165,26 +166,14 @@ def _extraction(answer: str) -> Extraction:
 
 async def _in_thread(work: Callable[[], T]) -> T:
     """Run the work in a daemon thread, which does not keep a run that ends early waiting."""
-    loop = asyncio.get_running_loop()
-    result: asyncio.Future[T] = loop.create_future()
-
-    def finish(value: T | None, error: BaseException | None) -> None:
-        if result.done():
-            return
-        if error:
-            result.set_exception(error)
-        else:
-            result.set_result(value)  # type: ignore[arg-type]  # None only where T has it
+    result: Future[T] = Future()
+    result.set_running_or_notify_cancel()  # so that nobody can cancel it before it has a result
 
     def run() -> None:
-        value: T | None = None
-        problem: BaseException | None = None
         try:
-            value = work()
+            result.set_result(work())
         except (Exception, SystemExit) as error:
-            problem = error
-        if not loop.is_closed():
-            loop.call_soon_threadsafe(finish, value, problem)
+            result.set_exception(error)
 
     threading.Thread(target=run, daemon=True).start()
-    return await result
+    return await asyncio.wrap_future(result)
