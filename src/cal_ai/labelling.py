@@ -13,6 +13,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, get_args
 
@@ -22,7 +23,7 @@ from cal_ai.benchmark.samples import SIDECAR_SUFFIX, UNCATEGORIZED, transcript_s
 from cal_ai.benchmark.sidecar import ExpectedEvent, Level, parse_sidecar
 from cal_ai.events import Action, Event
 from cal_ai.extractors.choosing import choose_extractor
-from cal_ai.extractors.protocol import Extractor, Request, extract_and_close, identity_of
+from cal_ai.extractors.protocol import Extractor, extract_and_close, identity_of
 from cal_ai.settings import DEFAULT_OWNER, load_settings
 from cal_ai.transcripts.conversation import Transcript
 from cal_ai.transcripts.reading import LARGEST_TRANSCRIPT, parse_transcript
@@ -50,6 +51,7 @@ _FIELDS = (
     *("action", "title", "start_time", "end_time", "location", "attendees_contain"),
     *("existing_event_id_required", "existing_event_id", "lines"),
 )
+_REMARKS = ("confidence", "reasoning", "lines")
 _CONFIDENCE = ("low", "medium", "high")
 _MOST_CONFIDENT = {"high": 0, "medium": 1, "low": 2}
 _DATE = re.compile(r"(?<!\d)(20\d\d)-(\d\d)-(\d\d)(?:[T_ ](\d\d)[:.-]?(\d\d))?")
@@ -57,15 +59,12 @@ Fields = dict[str, Any]
 Content = Mapping[str, Any]
 
 
-def _event_id(system: str, number: int, fields: Fields) -> str:
-    return f"{system}-{number}-{content_digest(to_json(fields))[:6]}"
-
-
 def _listed(system: str, proposed: Mapping[str, Any]) -> list[Fields]:
     """Return the events of a system with the ids that the page uses."""
+    fields = [event["fields"] for event in proposed["events"]]
     return [
-        {"id": _event_id(system, number, event["fields"]), "fields": event["fields"]}
-        for number, event in enumerate(proposed["events"])
+        {"id": f"{system}-{number}-{content_digest(to_json(event))[:6]}", "fields": event}
+        for number, event in enumerate(fields)
     ]
 
 
@@ -154,19 +153,13 @@ class ConversationTask(Task):
         if not transcript.utterances:
             raise TruemarkError(f"{self.folder / name}.txt: no speaker was found; see the formats")
         content, places = self.begin(systems or {}, self._settings(name, transcript))
-        remarks = {
-            _event_id(system, number, event["fields"]): {
-                "from": system,
-                **{key: event[key] for key in ("confidence", "reasoning", "lines") if key in event},
-            }
-            for system, given in (systems or {}).items()
-            for number, event in enumerate(given["events"])
-        }
-        questions = [
-            question
-            for given in (systems or {}).values()
-            for question in given.get("questions", ())
-        ]
+        remarks: Fields = {}
+        questions: list[Fields] = []
+        for system, given in (systems or {}).items():
+            questions += given.get("questions", ())
+            for listed, event in zip(_listed(system, given), given["events"], strict=True):
+                known = {key: event[key] for key in _REMARKS if key in event}
+                remarks[listed["id"]] = {"from": system, **known}
         shown = {
             "title": name,
             "lines": [
@@ -262,11 +255,9 @@ class ExtractorTask(ConversationTask):
         transcript = parse_transcript(self.text(name))
         settings = self._settings(name, transcript)
         sidecar = parse_sidecar(to_json({**settings, "expected_events": []}), name)
-        request = Request(
-            transcript, sidecar.owner, sidecar.reference_datetime, sidecar.calendar_context
-        )
         extractor = self.open_extractor()
         try:
+            request = sidecar.request(transcript)
             extraction = asyncio.run(extract_and_close(extractor, request))
         except CallFailed as failure:
             raise TruemarkError(f"{name}: {failure.reason}") from failure
@@ -283,13 +274,11 @@ class ExtractorTask(ConversationTask):
 
     def begin(self, systems: Mapping[str, Any], settings: Fields) -> tuple[Fields, list[str]]:
         events = [event for name, given in systems.items() for event in _listed(name, given)]
-        remarks = [event for given in systems.values() for event in given["events"]]
-        unsure = [_CONFIDENCE.index(event.get("confidence", "low")) for event in remarks]
-        order = sorted(range(len(events)), key=lambda number: (unsure[number], number))
-        return {"sidecar": settings, "events": events}, [
-            *(events[number]["id"] for number in order),
-            WHOLE,
-        ]
+        stated = [event for given in systems.values() for event in given["events"]]
+        ranks = [_CONFIDENCE.index(event.get("confidence", "low")) for event in stated]
+        order = sorted(zip(ranks, events, strict=True), key=itemgetter(0))
+        places = [*(event["id"] for _, event in order), WHOLE]
+        return {"sidecar": settings, "events": events}, places
 
 
 @dataclass(slots=True)

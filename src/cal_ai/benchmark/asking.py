@@ -16,7 +16,7 @@ from cal_ai.benchmark.scoring import Failed, Result, Spent, score
 from cal_ai.benchmark.store import AnswerStore
 from cal_ai.extractors.choosing import is_embedded
 from cal_ai.extractors.language_model import LanguageModelExtractor
-from cal_ai.extractors.protocol import Extraction, Extractor, identity_of
+from cal_ai.extractors.protocol import Extraction, Extractor, Request, identity_of
 from cal_ai.extractors.replay import Recorded, ReplayExtractor, request_fingerprint
 from truemark.errors import TruemarkError
 from truemark.services.calls import CallFailed, RefusedRequestError, Usage
@@ -136,62 +136,55 @@ def fingerprints(samples: Sequence[Sample], extractor: Extractor) -> list[str]:
 
 
 async def _answer(plan: Plan, sample: Sample, repeat: int, fingerprint: str) -> Result:
-    replays = isinstance(plan.extractor, ReplayExtractor)
+    """Take the answer from the store, or ask for it and store it before it is used; score it."""
+    extractor, store = plan.extractor, plan.store
+    replayed = isinstance(extractor, ReplayExtractor)
     if sample.fault is not None:
-        return Failed(sample, sample.fault, Spent(0.0, 0, None, replays), repeat)
-    stored = plan.store.find(fingerprint, repeat) if plan.store else None
+        return Failed(sample, sample.fault, Spent(0.0, 0, None, replayed), repeat)
+    answer: Extraction | CallFailed | None = store.find(fingerprint, repeat) if store else None
     begun_s = time.perf_counter()
-    try:
-        extraction = stored or await _extract(plan, sample, repeat, fingerprint)
-    except CallFailed as failure:
-        waited_s = 0.0 if replays else time.perf_counter() - begun_s
-        spent = Spent(waited_s, failure.attempts, failure.usage, replays)
-        return Failed(sample, failure.reason, spent, repeat)
-    usage = extraction.usage
-    if usage is None and is_embedded(plan.extractor):
+    if answer is not None:
+        replayed = True
+    else:
+        answer = await _ask(extractor, replace(sample.request, repeat=repeat))
+        if store is not None and answer.raw is not None:
+            recorded = Recorded(
+                sample=sample.id,
+                fingerprint=fingerprint,
+                extractor=extractor.name,
+                model=extractor.model,
+                raw=answer.raw,
+                usage=answer.usage,
+                latency_s=answer.latency_s or 0.0,
+                attempts=answer.attempts,
+                repeat=repeat,
+                identity=identity_of(extractor),
+                unusable=isinstance(answer, CallFailed),
+            )
+            store.keep(recorded)
+    if isinstance(answer, CallFailed):
+        waited_s = 0.0 if replayed else time.perf_counter() - begun_s
+        spent = Spent(waited_s, answer.attempts, answer.usage, replayed)
+        return Failed(sample, answer.reason, spent, repeat)
+    usage = answer.usage
+    if usage is None and is_embedded(extractor):
         usage = Usage(0, 0, 0, 0)
-    replayed = replays or stored is not None
-    spent = Spent(extraction.latency_s or 0.0, extraction.attempts, usage, replayed)
-    return score(sample, extraction.events, spent, repeat)
+    spent = Spent(answer.latency_s or 0.0, answer.attempts, usage, replayed)
+    return score(sample, answer.events, spent, repeat)
 
 
-async def _extract(plan: Plan, sample: Sample, repeat: int, fingerprint: str) -> Extraction:
-    """Ask the extractor, and store the answer before it is used.
-
-    The latency is measured here unless the extractor has measured it.
-    """
-
-    def keep(answer: Extraction | CallFailed) -> None:
-        if plan.store is None or answer.raw is None:
-            return
-        recorded = Recorded(
-            sample=sample.id,
-            fingerprint=fingerprint,
-            extractor=plan.extractor.name,
-            model=plan.extractor.model,
-            raw=answer.raw,
-            usage=answer.usage,
-            latency_s=answer.latency_s or 0.0,
-            attempts=answer.attempts,
-            repeat=repeat,
-            identity=identity_of(plan.extractor),
-            unusable=isinstance(answer, CallFailed),
-        )
-        plan.store.keep(recorded)
-
+async def _ask(extractor: Extractor, request: Request) -> Extraction | CallFailed:
+    """Ask the extractor; the latency is measured here unless the extractor has measured it."""
     begun_s = time.perf_counter()
     try:
-        extraction = await plan.extractor.extract_events(replace(sample.request, repeat=repeat))
+        extraction = await extractor.extract_events(request)
     except CallFailed as failure:
-        keep(failure)
-        raise
+        return failure
     except TruemarkError:
         raise
     except Exception as error:
         # A bug that one conversation triggers must not lose the answers to all others.
-        reason = f"internal error: {type(error).__name__}: {error}"
-        raise CallFailed(reason) from error
-    if extraction.latency_s is None:
-        extraction = replace(extraction, latency_s=time.perf_counter() - begun_s)
-    keep(extraction)
-    return extraction
+        return CallFailed(f"internal error: {type(error).__name__}: {error}")
+    if extraction.latency_s is not None:
+        return extraction
+    return replace(extraction, latency_s=time.perf_counter() - begun_s)

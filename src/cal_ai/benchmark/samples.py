@@ -49,15 +49,8 @@ class Sample:
 
     @property
     def request(self) -> Request:
-        """The request to the extractor; "now" comes from the sidecar, so that runs compare."""
-        if self.sidecar is None:
-            return Request(self.transcript, DEFAULT_OWNER, DEFAULT_REFERENCE)
-        return Request(
-            self.transcript,
-            self.sidecar.owner,
-            self.sidecar.reference_datetime,
-            self.sidecar.calendar_context,
-        )
+        """The request to the extractor, with the defaults of sidecars if there is none."""
+        return (self.sidecar or Sidecar(())).request(self.transcript)
 
 
 def default_folder() -> Path:

@@ -12,7 +12,9 @@ from typing import Annotated, Any, Literal, get_args, get_origin
 import msgspec
 
 from cal_ai.events import Action, ContextEvent
+from cal_ai.extractors.protocol import Request
 from cal_ai.settings import DEFAULT_OWNER
+from cal_ai.transcripts.conversation import Transcript
 from truemark.errors import TruemarkError
 from truemark.jsontext import json_schema, parse_json, shown, without_none
 
@@ -52,6 +54,10 @@ class Sidecar:
     calendar_context: tuple[ContextEvent, ...] = ()
     # Left out of the repr, which the signature of runs is made from.
     assumed: tuple[str, ...] = field(default=(), repr=False, compare=False)
+
+    def request(self, transcript: Transcript) -> Request:
+        """Make the request to the extractor; "now" is that of the sidecar, so that runs compare."""
+        return Request(transcript, self.owner, self.reference_datetime, self.calendar_context)
 
 
 # The types in the file; their descriptions are used in the schema and in error messages.
