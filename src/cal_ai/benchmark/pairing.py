@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from types import MappingProxyType
 from typing import NamedTuple
@@ -83,35 +83,27 @@ def time_within(shift: timedelta | None, tolerance: Tolerance) -> bool:
 
 
 def compare_events(extracted: Event, expected: ExpectedEvent, sidecar: Sidecar) -> Closeness:
-    """Measure how two events differ."""
-    removed = _removed_event(extracted, sidecar)
-    to_remove = _removed_event(expected, sidecar)
-    return _closeness(extracted, removed, expected, to_remove, sidecar.reference_datetime)
-
-
-def _closeness(
-    extracted: Event,
-    removed: ContextEvent | None,
-    expected: ExpectedEvent,
-    to_remove: ContextEvent | None,
-    now: datetime,
-) -> Closeness:
-    """Measure how two events differ; `removed` and `to_remove` are the planned events they delete.
+    """Measure how two events differ; of deletes, the planned events that they remove.
 
     A time that the sidecar leaves out counts only if both delete a planned event: then the question
     is whether they mean the same one.
     """
+    removed, to_remove = None, None
+    if extracted.action == "delete":
+        removed = planned_event(extracted.existing_event_id, sidecar)
+    if expected.action == "delete":
+        to_remove = meant_event(expected, sidecar)
     start, end = expected.start_time, expected.end_time
     if to_remove is not None:
         start = to_remove.start if removed is not None or start is not None else None
         end = to_remove.end if removed is not None or end is not None else None
     got_start = extracted.start_time if removed is None else removed.start
     got_end = extracted.end_time if removed is None else removed.end
-    got_title, title = _normalised(extracted.title), _normalised(expected.title)
+    now = sidecar.reference_datetime
     return Closeness(
         same_action=extracted.action == expected.action,
-        same_title=got_title == title,
-        similarity=_similarity(got_title, title),
+        same_title=_normalised(extracted.title) == _normalised(expected.title),
+        similarity=title_similarity(extracted.title, expected.title),
         start=(got_start, start),
         end=(got_end, end),
         start_shift=_shift(got_start, start, now),
@@ -119,18 +111,10 @@ def _closeness(
     )
 
 
-def _removed_event(event: Event | ExpectedEvent, sidecar: Sidecar) -> ContextEvent | None:
-    """Find the planned event that a delete removes: by its number, or as the sidecar describes."""
-    if event.action != "delete":
-        return None
-    if isinstance(event, ExpectedEvent):
-        return meant_event(event, sidecar)
-    return planned_event(event.existing_event_id, sidecar)
-
-
 def title_similarity(first: str, second: str) -> float:
     """Compare two titles by their words, from 0 to 100; order, case and repetition do not count."""
-    return _similarity(_normalised(first), _normalised(second))
+    first, second = _normalised(first), _normalised(second)
+    return 100.0 if first == second and first else token_set_ratio(first, second)
 
 
 def texts_alike(first: str, second: str, tolerance: Tolerance) -> bool:
@@ -166,27 +150,19 @@ def meant_event(event: ExpectedEvent, sidecar: Sidecar) -> ContextEvent | None:
     It is named by its number, or else described: a delete by title and start, an update, whose
     start is the new one, by its title alone.
     """
-    if event.action == "create":
+    number = event.existing_event_id_required
+    if event.action == "create" or (event.action == "update" and not number):
         return None
-    if event.action == "update" and event.existing_event_id_required is True:
-        return _described(replace(event, start_time=None), sidecar)
-    if event.action == "update" and not event.existing_event_id_required:
-        return None
-    return _described(event, sidecar)
-
-
-def _described(event: ExpectedEvent, sidecar: Sidecar) -> ContextEvent | None:
-    """Find the planned event of this number, or of this title and start; None if it is unclear."""
-    if not isinstance(event.existing_event_id_required, bool):
-        return planned_event(event.existing_event_id_required, sidecar)
+    if not isinstance(number, bool):
+        return planned_event(number, sidecar)
     tolerance = TOLERANCES[sidecar.tolerance]
     alike = [
         planned
         for planned in sidecar.calendar_context
         if texts_alike(planned.summary, event.title, tolerance)
     ]
-    if event.start_time is not None:
-        start, now = event.start_time, sidecar.reference_datetime
+    start, now = event.start_time, sidecar.reference_datetime
+    if event.action == "delete" and start is not None:
         alike.sort(key=lambda planned: abs(time_shift(planned.start, start, now)))
         near = abs(time_shift(alike[0].start, start, now)) if alike else MISSING
         return alike[0] if near <= tolerance.time_apart else None
@@ -195,12 +171,6 @@ def _described(event: ExpectedEvent, sidecar: Sidecar) -> ContextEvent | None:
 
 def planned_event(number: int | None, sidecar: Sidecar) -> ContextEvent | None:
     return next((planned for planned in sidecar.calendar_context if planned.id == number), None)
-
-
-def _similarity(first: str, second: str) -> float:
-    if first == second and first:
-        return 100.0
-    return token_set_ratio(first, second)
 
 
 def _normalised(text: str) -> str:
@@ -223,11 +193,10 @@ def pair_events(extracted: Sequence[Event], sidecar: Sidecar) -> tuple[Pair, ...
     """
     if not extracted or not sidecar.expected_events:
         return ()
-    now, tolerance = sidecar.reference_datetime, TOLERANCES[sidecar.tolerance]
-    expected = [(event, _removed_event(event, sidecar)) for event in sidecar.expected_events]
+    tolerance = TOLERANCES[sidecar.tolerance]
     comparisons = [
-        [_closeness(event, removed, *other, now) for other in expected]
-        for event, removed in ((event, _removed_event(event, sidecar)) for event in extracted)
+        [compare_events(event, expected, sidecar) for expected in sidecar.expected_events]
+        for event in extracted
     ]
     costs = [[comparison.cost for comparison in row] for row in comparisons]
     within = [[comparison.within(tolerance) for comparison in row] for row in comparisons]
