@@ -13,7 +13,6 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from itertools import combinations
 from pathlib import Path
-from queue import SimpleQueue
 from threading import Lock, Thread
 from typing import Any, ClassVar
 
@@ -162,20 +161,14 @@ class Desk:
         self._drafts: dict[int, Future[Mapping[str, Any]]] = {}
         self._materials: dict[int, tuple[str, Material]] = {}
         self._renewed: set[int] = set()
-        # Drafts to make: their text, and whether a stored draft must not be used.
-        self._wanted: SimpleQueue[tuple[Future[Mapping[str, Any]], str, bool] | None]
-        self._wanted = SimpleQueue()
-        # A daemon, so that a draft that takes minutes does not delay the end of the command.
-        self._maker = Thread(target=self._make_drafts, name="draft", daemon=True)
-        self._maker.start()
+        self._drafting = Lock()  # held while a draft is made, one at a time
         self._left = {name: self._stored_left(name) for name in task.names}
 
     def close(self) -> None:
         for draft in self._drafts.values():
             with suppress(InvalidStateError):  # already made
                 draft.set_exception(TruemarkError("the page is closed"))
-        self._wanted.put(None)
-        self._maker.join(_CLOSE_S)
+        self._drafting.acquire(timeout=_CLOSE_S)
         self.task.close()
 
     # ---- how far the work is -------------------------------------------------------------------
@@ -266,31 +259,25 @@ class Desk:
             self._renewed.add(number)
 
     def _want_draft(self, number: int, again: bool = False) -> None:
+        """Have a draft made in the background; `again` takes none that is stored."""
         draft: Future[Mapping[str, Any]] = Future()
         self._drafts[number] = draft
-        self._wanted.put((draft, self.task.names[number], again))
+        wanted = (draft, self.task.names[number], again)
+        # A daemon, so that a draft that takes minutes does not delay the end of the command.
+        Thread(target=self._make_draft, args=wanted, daemon=True).start()
 
-    def _make_drafts(self) -> None:
-        while (wanted := self._wanted.get()) is not None:
-            draft, name, again = wanted
-            with suppress(InvalidStateError):  # closed meanwhile
-                if draft.done():
-                    continue
-                try:
-                    systems = self._make_draft(name, again)
-                except Exception as error:
-                    draft.set_exception(error)
-                else:
-                    draft.set_result(systems)
-
-    def _make_draft(self, name: str, again: bool) -> Mapping[str, Any]:
-        stored = None if again else self._stored_draft(name)
-        if stored is not None:
-            return stored.systems
-        systems = self.task.draft(name)
-        if made_by := self.task.made_by:
-            self.workspace.write_draft(name, Draft(self._digest(name), made_by, systems))
-        return systems
+    def _make_draft(self, draft: Future[Mapping[str, Any]], name: str, again: bool) -> None:
+        with self._drafting, suppress(InvalidStateError):  # closed meanwhile
+            if draft.done():
+                return
+            try:
+                stored = None if again else self._stored_draft(name)
+                systems = stored.systems if stored else self.task.draft(name)
+                if stored is None and (made_by := self.task.made_by):
+                    self.workspace.write_draft(name, Draft(self._digest(name), made_by, systems))
+                draft.set_result(systems)
+            except Exception as error:
+                draft.set_exception(error)
 
     # ---- opening -------------------------------------------------------------------------------
 
