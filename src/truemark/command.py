@@ -24,7 +24,7 @@ from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from importlib import import_module
 from types import FrameType
-from typing import Any, Final, NoReturn, TextIO
+from typing import Any, Final, NoReturn
 
 from truemark.errors import TruemarkError, os_reason
 from truemark.text import clipped, one_line, printable
@@ -242,17 +242,22 @@ def run_command(work: Callable[[], int]) -> int:
     if sys.stdout is None:
         note("error: output cannot be written: standard output is closed")
         return FAILED
-    _show_what_cannot_be_encoded()
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            # Escape characters that the terminal cannot show, instead of failing on them.
+            stream.reconfigure(errors="backslashreplace")
     try:
         status = _status_of(work)
-        _flush(sys.stdout)
+        if not sys.stdout.closed:
+            sys.stdout.flush()
     except KeyboardInterrupt as interrupt:
         status = _say_interrupted(str(interrupt))
     except BrokenPipeError:
         status = FAILED
     except OSError as error:
         status = FAILED
-        note(f"error: {_where(error)}{os_reason(error)}")
+        where = "output cannot be written" if error.filename is None else error.filename
+        note(f"error: {where}: {os_reason(error)}")
     except Exception as error:
         if not _lacks_resources(error):
             raise
@@ -266,7 +271,7 @@ def _status_of(work: Callable[[], int]) -> int:
     try:
         return _interruptible(work)
     except TruemarkError as error:
-        for problem in _problems(error):
+        for problem in getattr(error, "problems", (str(error),)):
             note(f"error: {problem}")
         return FAILED
     except SystemExit as leaving:  # as argparse does after --help and after wrong flags
@@ -281,29 +286,14 @@ def _interruptible(work: Callable[[], int]) -> int:
     try:
         return work()
     except Exception as error:
-        # A library written in C turns an interrupt during its import into an ImportError.
-        before: BaseException | None = error
-        while before is not None and not _stands_for_interrupt(before):
-            before = before.__cause__ or before.__context__
-        if before is None:
-            raise
-        raise KeyboardInterrupt from error
-
-
-def _stands_for_interrupt(error: BaseException) -> bool:
-    """Whether the error is an interrupt, or the one that numpy makes of it."""
-    return isinstance(error, KeyboardInterrupt) or _SWALLOWED in str(error)
-
-
-def _problems(error: TruemarkError) -> Iterable[str]:
-    problems: Iterable[str] = getattr(error, "problems", (str(error),))
-    return problems
-
-
-def _where(error: OSError) -> str:
-    if error.filename is not None:
-        return f"{error.filename}: "
-    return "output cannot be written: "
+        # A library written in C turns an interrupt during its import into an ImportError, and
+        # numpy into an error of its own.
+        cause: BaseException | None = error
+        while cause is not None:
+            if isinstance(cause, KeyboardInterrupt) or _SWALLOWED in str(cause):
+                raise KeyboardInterrupt from error
+            cause = cause.__cause__ or cause.__context__
+        raise
 
 
 def tell(text: str) -> None:
@@ -336,23 +326,12 @@ def inform(text: str) -> None:
         note(text)
 
 
-def _show_what_cannot_be_encoded() -> None:
-    """Escape characters that the terminal cannot show, instead of failing on them."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")
-
-
-def _flush(stream: TextIO | None) -> None:
-    if stream is not None and not stream.closed:
-        stream.flush()
-
-
 def _close_quietly() -> None:
     """Discard what could not be written; the interpreter would complain about it at its exit."""
     for stream in (sys.stdout, sys.stderr):
         try:
-            _flush(stream)
+            if stream is not None and not stream.closed:
+                stream.flush()
         except (OSError, ValueError):
             with suppress(OSError, ValueError):
                 nowhere = os.open(os.devnull, os.O_WRONLY)
