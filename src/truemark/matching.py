@@ -187,13 +187,12 @@ def _match_columns(predicted: Ints, expected: Ints, tolerance: int) -> tuple[Int
     low = np.searchsorted(truths, guesses - tolerance, side="left")
     high = np.searchsorted(truths, guesses + tolerance, side="right") - 1
     near = np.flatnonzero(low <= high)
-    low, high = low[near], high[near]
-    kept = np.ones(len(near), dtype=np.bool_)
     # One that is left out only moves those after it in its block, so other blocks need no scan.
-    crowded = np.flatnonzero(_crowded(low, high))
-    kept[crowded] = False
-    kept[crowded[_scanned(low[crowded], high[crowded])]] = True
-    return rows[near[kept]], columns[_placed(low[kept])]
+    in_crowd = _crowded(low[near], high[near])
+    crowded = near[in_crowd]
+    scanned = crowded[_scanned(low[crowded], high[crowded])]
+    kept = np.sort(np.concatenate((near[~in_crowd], scanned)))
+    return rows[kept], columns[_placed(low[kept])]
 
 
 def _placed(low: Ints) -> Ints:
@@ -234,33 +233,11 @@ def adds_match(predicted: ScoredPositions, expected: Sequence[int], tolerance: i
     low = np.searchsorted(truths, predicted.positions - reach, side="left")
     high = np.searchsorted(truths, predicted.positions + reach, side="right") - 1
     near = np.flatnonzero(low <= high)
-    low, high, scores = low[near], high[near], predicted.scores[near]
-    fits = _fits(low, high, scores)
-    near, low, high, scores = near[fits], low[fits], high[fits], scores[fits]
-    crowded = np.flatnonzero(_crowded(low, high))
-    dropped = _dropped(low[crowded], high[crowded], scores[crowded])
+    crowded = near[_crowded(low[near], high[near])]
     adds = np.zeros(len(predicted), dtype=np.bool_)
     adds[near] = True
-    adds[near[crowded[dropped]]] = False
+    adds[crowded[_dropped(low[crowded], high[crowded], predicted.scores[crowded])]] = False
     return adds
-
-
-def _fits(low: Ints, high: Ints, scores: Floats) -> Flags:
-    """Return which predictions are among the best of those with the same run of truths."""
-    fits = np.ones(len(low), dtype=np.bool_)
-    if not len(low):
-        return fits
-    first = np.flatnonzero(np.r_[True, (np.diff(low) != 0) | (np.diff(high) != 0)])
-    size = np.diff(np.r_[first, len(low)])
-    room = (high - low)[first] + 1
-    full = size > room
-    rivals = np.flatnonzero(np.repeat(full, size))
-    size, room = size[full], room[full]
-    run = np.repeat(np.arange(len(size)), size)
-    by_score = np.lexsort((-scores[rivals], run))
-    rank = np.arange(len(rivals)) - np.repeat(np.cumsum(size) - size, size)
-    fits[rivals[by_score]] = rank < room[run]
-    return fits
 
 
 def _crowded(low: Ints, high: Ints) -> Flags:
