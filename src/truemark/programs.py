@@ -17,7 +17,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from types import FrameType
@@ -35,8 +34,8 @@ _COMPLAINT_LINES = 3
 _GRACE_S = 1.0
 _POLL_S = 0.1
 _LONGEST_LENGTH = 20  # digits of the number before an answer
-
-
+MOST_BYTES = 64 << 20  # of an answer
+TIMEOUT_S = 120.0
 _POSIX = os.name == "posix"  # Windows has no process groups, and its pipes cannot be polled
 _READABLE: int = getattr(select, "POLLIN", 0)
 _WRITABLE: int = getattr(select, "POLLOUT", 0)
@@ -44,17 +43,6 @@ _WRITABLE: int = getattr(select, "POLLOUT", 0)
 
 class ProgramError(TruemarkError):
     """A program did not answer as it should; the text says what it did and what was expected."""
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """How long a program may take for one answer, and how many bytes that may have."""
-
-    seconds: float = 120.0
-    most_bytes: int = 64 << 20
-
-
-DEFAULT_LIMITS = Limits()
 
 
 def group_options() -> dict[str, Any]:
@@ -91,18 +79,18 @@ def command_checksum(words: tuple[str, ...]) -> str:
     return data_hash(*words, *files)
 
 
-def run_program(words: tuple[str, ...], data: bytes, limits: Limits = DEFAULT_LIMITS) -> bytes:
+def run_program(words: tuple[str, ...], data: bytes, timeout_s: float = TIMEOUT_S) -> bytes:
     """Run the program with the data as input and return its output; it must end with status 0."""
-    with started(words, limits) as program:
+    with started(words, timeout_s) as program:
         return program.answer_to(data)
 
 
 @contextmanager
-def started(words: tuple[str, ...], limits: Limits = DEFAULT_LIMITS) -> Iterator[RunningProgram]:
+def started(words: tuple[str, ...], timeout_s: float = TIMEOUT_S) -> Iterator[RunningProgram]:
     """Start the program; at the end of the block, end it and its children."""
     with ExitStack() as stack:
         with _interrupt_deferred():
-            program = RunningProgram(words, limits)
+            program = RunningProgram(words, timeout_s)
             stack.callback(program.close)
         yield program
 
@@ -177,8 +165,8 @@ class RunningProgram:
     program is being closed.
     """
 
-    def __init__(self, words: tuple[str, ...], limits: Limits) -> None:
-        self._limits = limits
+    def __init__(self, words: tuple[str, ...], timeout_s: float) -> None:
+        self._timeout_s = timeout_s
         if _POSIX:
             _watcher(os.getpid())  # ready before there is a program to watch
         try:
@@ -236,7 +224,7 @@ class RunningProgram:
 
     def answer_to(self, data: bytes) -> bytes:
         """Return all that the program prints until it ends; its status must then be 0."""
-        deadline = time.monotonic() + self._limits.seconds
+        deadline = time.monotonic() + self._timeout_s
         writer = self._start_writing(data, then_close=True)
         parts: list[bytes] = []
         size = 0
@@ -253,7 +241,7 @@ class RunningProgram:
 
         Question and answer have the same form: a length in digits, a line break, that many bytes.
         """
-        deadline = time.monotonic() + self._limits.seconds
+        deadline = time.monotonic() + self._timeout_s
         writer = self._start_writing(b"%d\n%b" % (len(data), data), then_close=False)
         length = self._read_line(deadline)
         if not length.isdigit():
@@ -299,13 +287,13 @@ class RunningProgram:
     def _too_slow(self) -> ProgramError:
         complaint = f": {self._complaint()}" if self._complaint() else ""
         return ProgramError(
-            f"gave no answer within {self._limits.seconds:g} s and was stopped{complaint}"
+            f"gave no answer within {self._timeout_s:g} s and was stopped{complaint}"
         )
 
     def _expect_no_more_than(self, size: int) -> None:
-        if size > self._limits.most_bytes:
+        if size > MOST_BYTES:
             raise ProgramError(
-                f"prints more than {self._limits.most_bytes:,} bytes for one text and was stopped"
+                f"prints more than {MOST_BYTES:,} bytes for one text and was stopped"
             )
 
     def _expect_success(self, deadline: float) -> None:

@@ -15,7 +15,6 @@ from pathlib import Path
 import pytest
 
 from truemark.programs import (
-    Limits,
     ProgramError,
     command_checksum,
     parse_command,
@@ -23,7 +22,12 @@ from truemark.programs import (
     started,
 )
 
-QUICK = Limits(seconds=20.0, most_bytes=1 << 20)
+QUICK = 20.0  # seconds
+
+
+@pytest.fixture(autouse=True)
+def _short_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("truemark.programs.MOST_BYTES", 1 << 20)
 
 
 def python(code: str) -> tuple[str, ...]:
@@ -87,10 +91,10 @@ def test_a_program_may_answer_without_reading() -> None:
 )
 def test_what_goes_wrong_is_one_line(words: tuple[str, ...], reason: str) -> None:
     slow = "within" in reason
-    limits = Limits(seconds=0.5 if slow else 20.0, most_bytes=1 << 20)
+    timeout_s = 0.5 if slow else QUICK
     begun = time.monotonic()
     with pytest.raises(ProgramError) as caught:
-        run_program(words, b"text", limits)
+        run_program(words, b"text", timeout_s)
     assert reason in str(caught.value)
     assert len(str(caught.value)) < 600
     assert time.monotonic() - begun < 10
@@ -100,14 +104,14 @@ def test_children_end_with_the_program(tmp_path: Path) -> None:
     note = tmp_path / "pid"
     words = ("sh", "-c", f"sleep 300 & echo $! > {note}; wait")
     with pytest.raises(ProgramError, match="gave no answer"):
-        run_program(words, b"", Limits(seconds=1.0))
+        run_program(words, b"", 1.0)
     assert gone_soon(int(note.read_text()))
 
 
 def test_children_that_hold_the_output_open_do_not_hold_us_up(tmp_path: Path) -> None:
     begun = time.monotonic()
     with pytest.raises(ProgramError, match="gave no answer"):
-        run_program(("sh", "-c", "setsid sleep 20 & echo hello"), b"", Limits(seconds=0.5))
+        run_program(("sh", "-c", "setsid sleep 20 & echo hello"), b"", 0.5)
     assert time.monotonic() - begun < 8
 
 
@@ -131,7 +135,7 @@ def test_no_pipe_stays_open_that_a_child_still_holds(script: str) -> None:
     run_program(("true",), b"")  # the pipe to the watcher stays, one for all programs
     before = open_pipes()
     begun_s = time.monotonic()
-    with suppress(ProgramError), started(("sh", "-c", script), Limits(seconds=0.5)) as program:
+    with suppress(ProgramError), started(("sh", "-c", script), 0.5) as program:
         program.answer_to(b"x" * (1 << 20))
     assert open_pipes() == before
     assert time.monotonic() - begun_s < 8
@@ -187,10 +191,10 @@ def test_a_program_that_stays_answers_again_and_again() -> None:
     ],
 )
 def test_a_program_that_stays_and_misbehaves_is_one_line(code: str, reason: str) -> None:
-    limits = Limits(seconds=1.0 if "within" in reason else 20.0, most_bytes=1 << 20)
+    timeout_s = 1.0 if "within" in reason else QUICK
     with (
         pytest.raises(ProgramError) as caught,
-        started(python(code), limits) as program,
+        started(python(code), timeout_s) as program,
     ):
         program.exchange(b"text")
     assert reason in str(caught.value)
@@ -224,7 +228,7 @@ def test_programs_run_and_are_ended_without_groups_and_polls_too(
     assert run_program(echo, b"words\n").strip() == b"WORDS"
     slow = (sys.executable, "-c", "import time; time.sleep(60)")
     with pytest.raises(ProgramError, match=r"gave no answer within 0\.3 s and was stopped"):
-        run_program(slow, b"", Limits(seconds=0.3))
+        run_program(slow, b"", 0.3)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks at /proc")
@@ -237,7 +241,7 @@ def test_no_pipe_stays_open_while_a_detached_grandchild_holds_its_other_end(
     before = open_pipes()
     child = f"import time; open({str(tmp_path / 'pid')!r}, 'w').write('x'); time.sleep(20)"
     start = f"import subprocess, sys; subprocess.Popen([sys.executable, '-c', {child!r}])"
-    with started((sys.executable, "-c", start), Limits(seconds=5)):
+    with started((sys.executable, "-c", start), 5):
         while not (tmp_path / "pid").exists():
             time.sleep(0.02)
     assert set(open_pipes()) <= set(before)

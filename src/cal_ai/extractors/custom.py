@@ -23,7 +23,6 @@ from cal_ai.extractors.protocol import Extraction, Request
 from truemark.errors import TruemarkError, foreign_reason
 from truemark.imports import import_callable, source_checksum
 from truemark.programs import (
-    Limits,
     ProgramError,
     command_checksum,
     parse_command,
@@ -81,7 +80,7 @@ class ProgramExtractor:
         self.model = None
         self._words = parse_command(name.partition(":")[2])
         require_program(self._words)
-        self._limits = Limits(timeout_s)
+        self._timeout_s = timeout_s
 
     @property
     def identity(self) -> Mapping[str, str]:
@@ -91,7 +90,7 @@ class ProgramExtractor:
     async def extract_events(self, request: Request) -> Extraction:
         data = json.dumps(request_fields(request), ensure_ascii=False).encode("utf-8", "replace")
         try:
-            with started(self._words, self._limits) as program:
+            with started(self._words, self._timeout_s) as program:
                 output = await _in_thread(lambda: program.answer_to(data))
         except ProgramError as error:
             raise CallFailed(f"{self.name}: {error}") from error

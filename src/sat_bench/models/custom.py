@@ -9,7 +9,7 @@ from functools import partial
 from sat_bench.models.answers import Split, TextSystem, printed_answer
 from truemark.errors import TruemarkError
 from truemark.imports import import_callable, source_checksum
-from truemark.programs import Limits, command_checksum, parse_command, run_program, started
+from truemark.programs import command_checksum, parse_command, run_program, started
 
 
 def callable_system(name: str) -> TextSystem:
@@ -23,17 +23,17 @@ def program_system(name: str, timeout_s: float) -> TextSystem:
     """Make the system of a program: `cmd:COMMAND`, or `cmd+:COMMAND` if it keeps running."""
     kind, _, command = name.partition(":")
     words = parse_command(command)
-    start = partial(_opened, words, Limits(timeout_s), keep_running=kind == "cmd+")
+    start = partial(_opened, words, timeout_s, keep_running=kind == "cmd+")
     return TextSystem(name, {"program": command_checksum(words)}, start)
 
 
 @contextmanager
-def _opened(words: tuple[str, ...], limits: Limits, *, keep_running: bool) -> Iterator[Split]:
+def _opened(words: tuple[str, ...], timeout_s: float, *, keep_running: bool) -> Iterator[Split]:
     if keep_running:
-        with started(words, limits) as program:
+        with started(words, timeout_s) as program:
             yield partial(_answer, program.exchange)
     else:
-        yield partial(_answer, partial(run_program, words, limits=limits))
+        yield partial(_answer, partial(run_program, words, timeout_s=timeout_s))
 
 
 def _answer(ask: Callable[[bytes], bytes], text: str) -> Sequence[object]:
