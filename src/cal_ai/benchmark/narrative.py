@@ -26,6 +26,8 @@ SECTIONS = (
     "Calibration",
     "What to change in prompt or pipeline",
 )
+# Models shorten the last heading.
+_HEADINGS = {name.casefold(): place for place, name in enumerate(SECTIONS)} | {"what to change": 3}
 TOKEN_LIMIT = 2_000
 
 _INSTRUCTIONS = """\
@@ -130,22 +132,13 @@ def parse_sections(answer: str) -> tuple[tuple[str, ...], ...]:
     current: list[str] | None = None
     for line in answer.splitlines():
         bare = _DECORATION.sub("", line)
-        heading = _heading(bare)
+        heading = _HEADINGS.get(bare.casefold())
         if heading is not None:
             current = sections[heading]
         elif bare and current is not None and len(current) < _LINES_PER_SECTION:
             point = _DECORATION.sub("", line, count=1).strip()
             current.append(shortened(point, _LINE_LENGTH))
     return tuple(map(tuple, sections))
-
-
-def _heading(bare: str) -> int | None:
-    folded = bare.casefold()
-    for index, name in enumerate(SECTIONS):
-        # Models shorten the last heading.
-        if folded == name.casefold() or (folded == "what to change" and name == SECTIONS[-1]):
-            return index
-    return None
 
 
 def worst_samples(results: Iterable[Result]) -> list[Scored]:

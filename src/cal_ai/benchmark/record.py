@@ -129,18 +129,17 @@ def _reliability(results: Iterable[Result]) -> Reliability:
 
     All events of a sample, from all repeats, are one cluster.
     """
-    claimed: dict[str, Counter[str]] = defaultdict(Counter)
-    right: dict[str, Counter[str]] = defaultdict(Counter)
+    clusters: dict[str, Counter[tuple[str, bool]]] = defaultdict(Counter)
     for result in results:
         if isinstance(result, Scored):
-            sample = result.sample.id
-            claimed[sample].update(event.confidence for event in result.extracted)
-            matches = (pair.extracted for pair in result.pairs if pair.is_match)
-            right[sample].update(result.extracted[place].confidence for place in matches)
+            matched = {pair.extracted for pair in result.pairs if pair.is_match}
+            clusters[result.sample.id].update(
+                (event.confidence, place in matched) for place, event in enumerate(result.extracted)
+            )
     rows = []
     for level in get_args(Confidence):
-        counts = [claimed[sample][level] for sample in claimed]
-        correct = [right[sample][level] for sample in claimed]
+        correct = [events[level, True] for events in clusters.values()]
+        counts = [events[level, True] + events[level, False] for events in clusters.values()]
         share = clustered_share(correct, counts)
         ends = (share.low, share.high) if share else (None, None)
         rows.append(ReliabilityRow(level, sum(counts), sum(correct), low=ends[0], high=ends[1]))

@@ -92,23 +92,17 @@ class AnswerStore:
     async def close(self) -> None:
         """Wait until all answers are on disk, and release the locks."""
         try:
-            await self._close_file()
-        finally:
-            if self._resuming is not None:
-                release_and_remove(self._resuming)
-
-    async def _close_file(self) -> None:
-        if self._file is None:
-            return
-        try:
-            if (syncing := self._syncing) is not None:
+            if self._file is not None and (syncing := self._syncing) is not None:
                 syncing.cancel()  # it may be sleeping
                 await asyncio.wait({syncing})
                 if not syncing.cancelled():
                     syncing.result()
                 await asyncio.to_thread(self._file.sync)
         finally:
-            self._file.close()
+            if self._file is not None:
+                self._file.close()
+            if self._resuming is not None:
+                release_and_remove(self._resuming)
 
     async def _sync(self, file: Appender) -> None:
         synced = 0

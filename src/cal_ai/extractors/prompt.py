@@ -213,14 +213,12 @@ def _days_ahead(today: date) -> str:
 
 def context_lines(events: Sequence[ContextEvent]) -> str:
     """Return a line `[ID] Title | Start - End | Location` per event, without unknown parts."""
-    return "\n".join(_line(event) for event in events)
-
-
-def _line(event: ContextEvent) -> str:
-    times = event.start.isoformat(timespec="minutes")
-    if event.end is not None:
-        times += f" - {event.end.isoformat(timespec='minutes')}"
-    parts = [f"[{event.id}] {one_line(event.summary)}", times]
-    if event.location:
-        parts.append(one_line(event.location))
-    return " | ".join(parts)
+    lines = []
+    for event in events:
+        line = f"[{event.id}] {one_line(event.summary)} | {event.start.isoformat('T', 'minutes')}"
+        if event.end is not None:
+            line += f" - {event.end.isoformat('T', 'minutes')}"
+        if event.location:
+            line += f" | {one_line(event.location)}"
+        lines.append(line)
+    return "\n".join(lines)
