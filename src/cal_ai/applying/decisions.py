@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
@@ -51,8 +51,11 @@ def decide(
         return Decision(event, target, None, event.assumptions, held_back)
     if event.action == "create":
         target = None
-    timing = Timing(zone, list(event.assumptions))
-    span = timing.of_change(event, target.details) if target else timing.of_new(event)
+    assumptions = list(event.assumptions)
+    if target is not None:
+        span: _Span | None = _changed_span(event, target.details, zone, assumptions)
+    else:
+        span = _new_span(event, zone, assumptions)
     if span is None:
         return Decision(event, target, None, event.assumptions, "no start time was found")
     start, end, all_day = span
@@ -71,8 +74,8 @@ def decide(
         would_apply = None
     moved = target is None or target.details.start != start
     if moved and end < now:
-        timing.assumptions.append("it lies in the past")
-    return Decision(event, target, details, tuple(timing.assumptions), held_back, would_apply)
+        assumptions.append("it lies in the past")
+    return Decision(event, target, details, tuple(assumptions), held_back, would_apply)
 
 
 def admits(apply: Confidence, confidence: Confidence) -> bool:
@@ -108,60 +111,54 @@ def _description(event: Event, target: Entry | None) -> str:
     return "\n".join([*lines, f"With: {', '.join(new)}"] if new else lines)
 
 
-@dataclass(frozen=True, slots=True)
-class Timing:
-    """Computes the spans of events in the owner's time zone, and collects assumptions."""
+def _new_span(event: Event, zone: ZoneInfo | None, assumptions: list[str]) -> _Span | None:
+    """Return the span of a new event, and note assumptions; None if no start is known."""
+    if event.start_time is None:
+        return None
+    start = _local(event.start_time, zone, assumptions)
+    end = _local(event.end_time, zone, assumptions) if event.end_time else start
+    if _begins_day(start) and end == start:
+        assumptions.append("no time of day was said: it is entered as an all-day event")
+        return start, midnight(start.date() + timedelta(days=1), zone), True
+    if _begins_day(start) and _begins_day(end) and end > start:
+        return start, end, True
+    if end == start:
+        return _one_hour(start, assumptions)
+    return start, end, False
 
-    zone: ZoneInfo | None
-    assumptions: list[str] = field(default_factory=list)
 
-    def of_new(self, event: Event) -> _Span | None:
-        """Return the span of a new event; None if no start is known."""
-        if event.start_time is None:
-            return None
-        start = self._local(event.start_time)
-        end = self._local(event.end_time) if event.end_time else start
-        if _begins_day(start) and end == start:
-            self.assumptions.append("no time of day was said: it is entered as an all-day event")
-            return start, self._days_after(start, 1), True
-        if _begins_day(start) and _begins_day(end) and end > start:
-            return start, end, True
-        if end == start:
-            self.assumptions.append("no end was said: it is entered for one hour")
-            end = later(start, DEFAULT_LENGTH)
-        return start, end, False
+def _changed_span(
+    event: Event, old: Details, zone: ZoneInfo | None, assumptions: list[str]
+) -> _Span:
+    """Return the span after a change; start or end stay as they are if no new one is known."""
+    start = _local(event.start_time, zone, assumptions) if event.start_time else old.start
+    end = _local(event.end_time, zone, assumptions) if event.end_time else None
+    if end is None and event.start_time is None:
+        return old.start, old.end, old.all_day
+    if end is not None and end != start:
+        return start, end, old.all_day and _begins_day(start) and _begins_day(end)
+    if old.all_day and not _begins_day(start):
+        return _one_hour(start, assumptions)
+    if old.all_day:
+        days = old.end.date() - old.start.date()
+        return start, midnight(start.date() + days, zone), True
+    if _begins_day(start) and not _begins_day(old.start):
+        start = _local(datetime.combine(start.date(), old.start.time()), zone, assumptions)
+        assumptions.append(f"no time of day was said: it stays at {start:%H:%M}")
+    length = old.end.astimezone(UTC) - old.start.astimezone(UTC)
+    assumptions.append(f"no end was said: it keeps its length of {_length(length)}")
+    return start, later(start, length), False
 
-    def of_change(self, event: Event, old: Details) -> _Span:
-        """Return the span after a change; start or end stay as they are if no new one is known."""
-        start = self._local(event.start_time) if event.start_time else old.start
-        end = self._local(event.end_time) if event.end_time else None
-        if end is None and event.start_time is None:
-            return old.start, old.end, old.all_day
-        if end is not None and end != start:
-            return start, end, old.all_day and _begins_day(start) and _begins_day(end)
-        if not old.all_day:
-            return self._of_move(start, old)
-        days = (old.end.date() - old.start.date()).days
-        if _begins_day(start):
-            return start, self._days_after(start, days), True
-        self.assumptions.append("no end was said: it is entered for one hour")
-        return start, later(start, DEFAULT_LENGTH), False
 
-    def _of_move(self, start: datetime, old: Details) -> _Span:
-        if _begins_day(start) and not _begins_day(old.start):
-            start = self._local(datetime.combine(start.date(), old.start.time()))
-            self.assumptions.append(f"no time of day was said: it stays at {start:%H:%M}")
-        length = old.end.astimezone(UTC) - old.start.astimezone(UTC)
-        self.assumptions.append(f"no end was said: it keeps its length of {_length(length)}")
-        return start, later(start, length), False
+def _one_hour(start: datetime, assumptions: list[str]) -> _Span:
+    assumptions.append("no end was said: it is entered for one hour")
+    return start, later(start, DEFAULT_LENGTH), False
 
-    def _local(self, moment: datetime) -> datetime:
-        if odd := oddity(moment, self.zone):
-            self.assumptions.append(odd)
-        return in_zone(moment, self.zone)
 
-    def _days_after(self, moment: datetime, days: int) -> datetime:
-        return midnight(moment.date() + timedelta(days=days), self.zone)
+def _local(moment: datetime, zone: ZoneInfo | None, assumptions: list[str]) -> datetime:
+    if odd := oddity(moment, zone):
+        assumptions.append(odd)
+    return in_zone(moment, zone)
 
 
 def _begins_day(moment: datetime) -> bool:

@@ -17,6 +17,7 @@ from caldav.response import DAVResponse
 from cal_ai.calendars.document import EMPTY, Document, utc_stamp
 from cal_ai.calendars.occurrences import Budget
 from cal_ai.calendars.protocol import (
+    PARSER_ERRORS,
     AlreadyThere,
     CalendarError,
     ChangedMeanwhile,
@@ -44,8 +45,6 @@ _QUERY = f"""\
   </C:comp-filter></C:comp-filter></C:filter>
 </C:calendar-query>
 """
-# What the library's parsers raise at a malformed answer.
-_PARSER_ERRORS = (SyntaxError, LookupError, ValueError, TypeError, AttributeError, RecursionError)
 _UID_CONFLICT = "no-uid-conflict"
 _ICALENDAR = {"Content-Type": "text/calendar; charset=utf-8"}
 
@@ -294,7 +293,7 @@ class CalDavCalendar:
         except OSError as broken:
             reason = type(broken).__name__
             raise CalendarError(f"{where}: the server does not answer ({reason})") from broken
-        except _PARSER_ERRORS as malformed:
+        except (SyntaxError, *PARSER_ERRORS) as malformed:
             raise CalendarError(
                 f"{where}: the server's answer is no WebDAV; check the address"
             ) from malformed

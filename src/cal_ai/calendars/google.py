@@ -19,6 +19,7 @@ from msgspec import Meta
 
 from cal_ai.calendars.google_sign_in import SignIn
 from cal_ai.calendars.protocol import (
+    PARSER_ERRORS,
     AlreadyThere,
     CalendarError,
     ChangedMeanwhile,
@@ -42,15 +43,6 @@ from truemark.text import one_line
 
 _PAGE = 250
 _MOST_PAGES = 40
-# What Google's library raises at a malformed answer.
-_PARSER_ERRORS = (
-    LookupError,
-    ValueError,
-    TypeError,
-    AttributeError,
-    ArithmeticError,
-    RecursionError,
-)
 _SLOW_DOWN = frozenset({"rateLimitExceeded", "userRateLimitExceeded", "quotaExceeded"})
 
 _MARK = "truemark"
@@ -231,7 +223,7 @@ class GoogleCalendar:
             raise self._signed_out() from error
         except UnfitAnswerError as error:
             raise CalendarError(f"{self.name}: {error}") from error
-        except (Error, *_PARSER_ERRORS) as error:
+        except (Error, *PARSER_ERRORS) as error:
             raise self._malformed() from error
         if not isinstance(answer, dict):
             raise self._malformed()

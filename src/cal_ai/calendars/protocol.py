@@ -12,6 +12,10 @@ from truemark.services.secrets import without_secrets
 
 Moment = date | datetime
 """A day, or a time of day on it."""
+PARSER_ERRORS = (
+    *(LookupError, ValueError, TypeError, AttributeError, ArithmeticError, RecursionError),
+)
+"""What libraries raise at malformed calendars and answers."""
 
 
 class CalendarError(TruemarkError):

@@ -14,7 +14,14 @@ import icalendar
 
 from cal_ai.calendars.content import Component, Line
 from cal_ai.calendars.occurrences import Budget
-from cal_ai.calendars.protocol import CalendarError, Details, Entry, Listing, Moment
+from cal_ai.calendars.protocol import (
+    PARSER_ERRORS,
+    CalendarError,
+    Details,
+    Entry,
+    Listing,
+    Moment,
+)
 from cal_ai.calendars.zones import in_zone, midnight
 from truemark.jsontext import shown
 from truemark.signature import data_hash
@@ -24,11 +31,8 @@ TZID = re.compile(r';TZID=("[^"]*"|[^;:]*)', re.IGNORECASE)
 _DATE = re.compile(r":(\d{8})(?:T\d{6}Z?)?$")
 _DAY = timedelta(days=1)
 _REPEATING = ("RRULE", "RDATE", "RECURRENCE-ID")
-# What the libraries raise at a malformed event.
-_PARSER_ERRORS = (
-    *(LookupError, ValueError, TypeError, AttributeError, ArithmeticError),
-    *(RecursionError, OSError, ImportError),
-)
+# The libraries may look for files and modules, too.
+_PARSER_ERRORS = (*PARSER_ERRORS, OSError, ImportError)
 _ZONE_NAME = re.compile(r":[A-Za-z0-9_+-]{1,40}(/[A-Za-z0-9_+-]{1,40}){0,3}$")
 _ZONE_PROPERTIES = frozenset({"TZID", "DTSTART", "TZOFFSETFROM", "TZOFFSETTO", "TZNAME", "RDATE"})
 _YEARLY = re.compile(
