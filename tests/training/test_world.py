@@ -111,6 +111,8 @@ def test_near_duplicates_are_left_out_of_the_collection(tmp_path: Path) -> None:
     ((documents, measured),) = collect(tmp_path)
     assert len(documents) == 1
     assert measured.left_out == 15 + (12 - len(documents[0].sentences))
+    ((again, measured),) = collect(tmp_path, documents)
+    assert again == documents, "what the file already has comes first and is not repeated"
 
 
 def test_documents_come_back_as_they_were_collected(tmp_path: Path) -> None:

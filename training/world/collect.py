@@ -2,9 +2,9 @@
 
 python -m training.world.collect FOLDER training/world/documents.txt.xz
 
-FOLDER has files CODE/NN.txt, a sentence per line, an empty line before a new paragraph. Repeated
-and nearly repeated sentences of a language are left out, and so are documents that lose a fifth of
-their sentences.
+FOLDER has files CODE/NN.txt, a sentence per line, an empty line before a new paragraph. They follow
+the documents of their language that the file already has. Repeated and nearly repeated sentences of
+a language are left out, and so are documents that lose a fifth of their sentences.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from training.documents import Document
+from training.documents import Document, read_mix
 
 SOURCE = "written for Truemark"
 LICENCE = "MIT"
@@ -96,20 +96,26 @@ def without_repeats(document: Document, seen: Seen) -> Document:
     return Document(document.source, document.style, tuple(kept), frozenset(starts))
 
 
-def collect(folder: Path) -> Iterator[tuple[list[Document], Diversity]]:
-    """Read the documents of each language, and measure them."""
-    for place in sorted(path for path in folder.iterdir() if path.is_dir()):
+def collect(
+    folder: Path, earlier: Sequence[Document] = ()
+) -> Iterator[tuple[list[Document], Diversity]]:
+    """Read the documents of each language, after the earlier ones, and measure them."""
+    added = {path.name for path in folder.iterdir() if path.is_dir()}
+    for language in sorted(added | {document.style for document in earlier}):
         seen = Seen()
-        kept: list[Document] = []
-        total = 0
-        for path in sorted(place.glob("*.txt")):
-            document = read_document(path, place.name)
+        kept = [document for document in earlier if document.style == language]
+        for document in kept:
+            for sentence in document.sentences:
+                seen.add(sentence)
+        total = sum(len(document.sentences) for document in kept)
+        for path in sorted((folder / language).glob("*.txt")):
+            document = read_document(path, language)
             total += len(document.sentences)
             clean = without_repeats(document, seen)
             loss = 1 - len(clean.sentences) / max(1, len(document.sentences))
             if len(clean.sentences) >= FEWEST and loss <= LARGEST_LOSS:
                 kept.append(clean)
-        yield kept, _measured(place.name, kept, total)
+        yield kept, _measured(language, kept, total)
 
 
 def _measured(language: str, documents: Sequence[Document], total: int) -> Diversity:
@@ -141,7 +147,8 @@ def main() -> None:
     parser.add_argument("out", type=Path)
     options = parser.parse_args()
     documents: list[Document] = []
-    for kept, measured in collect(options.folder):
+    earlier = list(read_mix(options.out)) if options.out.exists() else []
+    for kept, measured in collect(options.folder, earlier):
         documents += kept
         print(
             f"{measured.language}: {measured.documents} documents, {measured.sentences} sentences,"

@@ -24,7 +24,7 @@ from training.world.text import LanguageText, Texts, read_texts
 # The weight of a language is the size of its text, within these bounds, to this power; English has
 # a fixed share.
 EXPONENT, ENGLISH_SHARE = 0.5, 0.12
-SMALLEST, LARGEST = 4_000, 30_000
+SMALLEST, LARGEST = 2_000, 30_000
 LONGEST_RUN = 60
 # Shares of runs from documents written for this project, from stories, from other documents, and
 # isolated; a language without one of these kinds has more of the others.
