@@ -17,7 +17,12 @@ from sat_bench.corpus.conditions import bare
 from sat_bench.corpus.loading import load_talk, load_talks
 from sat_bench.corpus.subtitles import read_cues
 from sat_bench.corpus.talks import CorpusError, Talk
-from sat_bench.corpus.transcripts import is_in_lines, parse_transcript, split_header
+from sat_bench.corpus.transcripts import (
+    format_transcript,
+    is_in_lines,
+    parse_transcript,
+    split_header,
+)
 from sat_bench.defaults import HEADER_NAMES, LINES
 from sat_bench.models.alignment import aligned
 from truemark.command import DONE, FAILED, note, tell
@@ -192,12 +197,6 @@ def check_target(target: Path, *, force: bool) -> None:
         raise CorpusError(
             f"{target}: already exists; add -force to replace it, or choose another -o"
         )
-
-
-def format_transcript(header: Mapping[str, str], text: str) -> str:
-    """Write a transcript file with the header values that are not empty."""
-    lines = [f"# {name}: {' '.join(value.split())}" for name, value in header.items() if value]
-    return "\n".join((*lines, "", text, ""))
 
 
 def import_target(file: Path, out: Path | None) -> Path:

@@ -18,7 +18,12 @@ from typing import Any, get_args
 from sat_bench.corpus.loading import ENDINGS, load_talk, transcript_files
 from sat_bench.corpus.subtitles import spoken_text
 from sat_bench.corpus.talks import CorpusError, Talk, find_sentences
-from sat_bench.corpus.transcripts import is_in_lines, parse_lines, split_header
+from sat_bench.corpus.transcripts import (
+    format_transcript,
+    is_in_lines,
+    parse_lines,
+    split_header,
+)
 from sat_bench.defaults import (
     DEFAULT_TOLERANCE,
     GOLD_FOLDER,
@@ -101,24 +106,20 @@ def read_label_text(path: Path) -> LabelText:
     """Read a text to label; unlike a text to measure it needs no header."""
     ending = path.suffix.lower()
     if ending in GOLD_FORMS:
-        return _gold_text(load_talk(path))
-    content = read_text(path)
-    if ending in SUBTITLES:
-        return LabelText({}, spoken_text(path, content))
-    header, body, _ = split_header(content)
-    if not body.strip():
-        raise CorpusError(f"{path}: no transcript text in it")
-    if not is_in_lines(header):
-        return LabelText(header, body.strip())
-    text, sentences = parse_lines(body)
+        talk = load_talk(path)
+        header = {name: getattr(talk, name) for name in ("source", "speaker", "title", "language")}
+        text, sentences = talk.text, talk.sentences
+    elif ending in SUBTITLES:
+        return LabelText({}, spoken_text(path, read_text(path)))
+    else:
+        header, body, _ = split_header(read_text(path))
+        if not body.strip():
+            raise CorpusError(f"{path}: no transcript text in it")
+        if not is_in_lines(header):
+            return LabelText(header, body.strip())
+        text, sentences = parse_lines(body)
     words = words_of(text)
     return LabelText(header, text, tuple(words.place_at(sentence.end) for sentence in sentences))
-
-
-def _gold_text(talk: Talk) -> LabelText:
-    header = {name: getattr(talk, name) for name in ("source", "speaker", "title", "language")}
-    words = words_of(talk.text)
-    return LabelText(header, talk.text, tuple(words.place_at(end) for end in talk.boundaries))
 
 
 def format_lines(header: Mapping[str, str], text: str, ends: Iterable[int]) -> str:
@@ -134,15 +135,12 @@ def format_lines(header: Mapping[str, str], text: str, ends: Iterable[int]) -> s
             lines.append(" ".join("".join(sentence).split()))
             sentence = []
     names = [*HEADER_NAMES, *(name for name in header if name not in (*HEADER_NAMES, "truth"))]
-    values = [(name.capitalize(), " ".join(header.get(name, "").split())) for name in names]
-    top = [f"# {name}: {value}" for name, value in values if value]
-    return "\n".join((*top, f"# Truth: {LINES}", "", *lines, ""))
+    values = {name.capitalize(): header.get(name, "") for name in names}
+    return format_transcript(values | {"Truth": LINES}, "\n".join(lines))
 
 
-Probabilities = dict[int, tuple[float | None, ...]]
-"""The probabilities of the systems by place, in the order of systems; None for hardly any."""
 Margins = Mapping[int, tuple[float, ...]]
-"""How far those are above the threshold of their system, by place; above 0 proposes an end."""
+"""How far each system's probability is above its threshold, by place; above 0 proposes an end."""
 
 
 def _doubt(margins: Sequence[float]) -> float:
@@ -156,12 +154,6 @@ def _margin(p: float, threshold: float) -> float:
     if p > threshold:
         return (p - threshold) / (1 - threshold)
     return (p - threshold) / threshold if threshold else 0.0
-
-
-def _probabilities(systems: Mapping[str, Any]) -> Probabilities:
-    tables = [dict(proposed["places"]) for proposed in systems.values()]
-    places = sorted({place for table in tables for place in table})
-    return {place: tuple(table.get(place) for table in tables) for place in places}
 
 
 def propose_ends(system: System, read: Read, talk: Talk) -> dict[str, Any]:
@@ -215,9 +207,13 @@ class TalkTask(Task):
         read = read_label_text(self.files[name])
         words = words_of(read.text)
         last = words.places[-1]
-        given = _probabilities(systems or {})
-        given.pop(last, None)
-        thresholds = [proposed["threshold"] for proposed in (systems or {}).values()]
+        proposals = (systems or {}).values()
+        tables = [dict(proposed["places"]) for proposed in proposals]
+        given = {  # None for a place that a system finds hardly likely
+            place: tuple(table.get(place) for table in tables)
+            for place in sorted({place for table in tables for place in table} - {last})
+        }
+        thresholds = [proposed["threshold"] for proposed in proposals]
         margins = {
             place: tuple(
                 _margin(p or 0.0, threshold)
@@ -237,7 +233,7 @@ class TalkTask(Task):
             "given": given,
             "kinds": {
                 place: kind
-                for proposed in (systems or {}).values()
+                for proposed in proposals
                 for place, kind in proposed.get("kinds", {}).items()
             },
         }

@@ -136,13 +136,10 @@ def spans_between(text: str, ends: Iterable[int], *, leftover: bool) -> tuple[Se
 
 def _ends(text: str, rule: TruthRule) -> Iterator[int]:
     for match in _ENDS[rule].finditer(text):
-        if match[1] == "." and _closes_abbreviation(text, match.start()):
-            continue
-        yield match.end()
-
-
-def _closes_abbreviation(text: str, stop: int) -> bool:
-    return _ABBREVIATION.search(text[max(0, stop - _LOOK_BACK) : stop]) is not None
+        stop = match.start()
+        before = text[max(0, stop - _LOOK_BACK) : stop]
+        if match[1] != "." or not _ABBREVIATION.search(before):
+            yield match.end()
 
 
 def _trimmed(text: str, start: int, end: int) -> Sentence:

@@ -82,6 +82,13 @@ def parse_lines(body: str) -> tuple[str, tuple[Sentence, ...]]:
     return "".join(pieces), tuple(sentences)
 
 
+def format_transcript(header: Mapping[str, str], text: str) -> str:
+    """Write a transcript file with the header values that are not empty."""
+    values = {name: " ".join(value.split()) for name, value in header.items()}
+    lines = [f"# {name}: {value}" for name, value in values.items() if value]
+    return "\n".join((*lines, "", text, ""))
+
+
 def split_header(content: str) -> tuple[dict[str, str], str, int]:
     """Return the header values by lower-case name, the text, and the line where the text starts.
 
