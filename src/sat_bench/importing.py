@@ -11,6 +11,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 from sat_bench.corpus.conditions import bare
@@ -51,15 +52,10 @@ def import_files(
 ) -> int:
     """Write the corpus files of the paths; return 1 if one of several failed."""
     [first, *others] = paths
-    if reference is not None:
-        path, talk, remark = import_with_reference(first, reference, out, header, force=force)
-        _tell_written(path, (talk,))
-        note(remark)
-    elif others or first.is_dir():
+    if others or first.is_dir():
         return _import_several(paths, out, header, force=force)
-    else:
-        path, talk = import_transcript(first, out, header, force=force)
-        _tell_written(path, (talk,))
+    path, talk = import_transcript(first, out, header, reference, force=force)
+    _tell_written(path, (talk,))
     return DONE
 
 
@@ -168,28 +164,32 @@ def _write_manifest(folder: Path, entries: Mapping[str, str]) -> None:
 
 
 def import_transcript(
-    file: Path, out: Path | None = None, header: Mapping[str, str] | None = None, *, force: bool
+    file: Path,
+    out: Path | None = None,
+    header: Mapping[str, str] | None = None,
+    reference: Path | None = None,
+    *,
+    force: bool,
 ) -> tuple[Path, Talk]:
-    """Write the corpus file of a pasted transcript or subtitle file; return its path and talk."""
+    """Write the corpus file of a pasted transcript or subtitle file; return its path and talk.
+
+    With a reference, its sentence ends are moved onto the words of the file, which becomes gold.
+    """
     target = import_target(file, out)
-    if not _is_pasted(file):
+    if reference is None and not _is_pasted(file):
         raise CorpusError(f"{file}: is already a corpus file; copy it into the corpus folder")
     given_header, text, remarks = read_pasted(file)
-    values = {"source": file.name, **given_header, **(header or {})}
     truth = given_header["truth"] if is_in_lines(given_header) else ""
-    talk = _written(target, values, text, truth, force=force)
-    return target, replace(talk, remarks=(*remarks, *talk.remarks))
-
-
-def _written(
-    target: Path, header: Mapping[str, str], text: str, truth: str, *, force: bool
-) -> Talk:
-    known = {name.capitalize(): header.get(name, "") for name in HEADER_NAMES}
+    if reference is not None:
+        text, remark = _with_ends_of(reference, file, " ".join(text.split()))
+        truth, remarks = LINES, (remark,)
+    values = {"source": file.name, **given_header, **(header or {})}
+    known = {name.capitalize(): values.get(name, "") for name in HEADER_NAMES}
     content = format_transcript(known | {"Truth": truth}, text)
     talk = parse_transcript(target, content, "plain")
     check_target(target, force=force)
     write_atomically(target, content)
-    return talk
+    return target, replace(talk, remarks=(*remarks, *talk.remarks))
 
 
 def check_target(target: Path, *, force: bool) -> None:
@@ -238,48 +238,26 @@ def _paragraphs(body: str) -> str:
     return "\n\n".join(" ".join(lines) for lines in paragraphs if lines)
 
 
-def import_with_reference(
-    file: Path,
-    reference: Path,
-    out: Path | None = None,
-    header: Mapping[str, str] | None = None,
-    *,
-    force: bool,
-) -> tuple[Path, Talk, str]:
-    """Write the words of a file as gold, one sentence per line; return path, talk and a remark."""
-    target = import_target(file, out)
-    given_header, text, _ = read_pasted(file)
-    truth = _read_reference(reference) if _is_pasted(reference) else load_talk(reference, "plain")
-    lines, loss, kept = transferred(" ".join(text.split()), truth)
-    if kept < _LEAST_KEPT:
-        raise CorpusError(
-            f"{file}: only {kept:.0%} of it is in {reference}; are they of the same speech?"
-        )
-    values = {"source": file.name, **given_header, **(header or {})}
-    talk = _written(target, values, "\n".join(lines), LINES, force=force)
-    remark = (
-        f"{file}: {kept:.1%} of its characters are in {reference} ({loss}); "
-        f"{len(truth.sentences)} sentences there, {len(talk.sentences)} here"
-    )
-    return target, talk, remark
+def _with_ends_of(reference: Path, file: Path, text: str) -> tuple[str, str]:
+    """Break the text of a file into lines where the sentences of the reference end.
 
-
-def transferred(text: str, reference: Talk) -> tuple[list[str], str, float]:
-    """Cut the text between words where the sentences of the reference end.
-
-    Return the sentences, the differences of the two texts in words, and the share of the text that
-    is in both.
+    Return it with a remark on how far the two agree.
     """
-    spoken = [bare(reference.text[start:end]) for start, end in reference.sentences]
+    talk = _read_reference(reference) if _is_pasted(reference) else load_talk(reference, "plain")
+    spoken = [bare(talk.text[start:end]) for start, end in talk.sentences]
     moved = aligned(text, [sentence for sentence in spoken if sentence])
+    if moved.kept < _LEAST_KEPT:
+        raise CorpusError(
+            f"{file}: only {moved.kept:.0%} of it is in {reference}; are they of the same speech?"
+        )
     word_ends = [place for place in range(1, len(text)) if text[place] == " "] + [len(text)]
-    cuts = sorted({_nearest(word_ends, end) for end in moved.ends} | {len(text)})
-    lines = []
-    start = 0
-    for end in cuts:
-        lines.append(text[start:end].strip())
-        start = end
-    return [line for line in lines if line], str(moved.loss), moved.kept
+    cuts = sorted({0, *(_nearest(word_ends, end) for end in moved.ends), len(text)})
+    lines = [line for start, end in pairwise(cuts) if (line := text[start:end].strip())]
+    remark = (
+        f"{file}: {moved.kept:.1%} of its characters are in {reference} ({moved.loss}); "
+        f"{len(talk.sentences)} sentences there, {len(lines)} here"
+    )
+    return "\n".join(lines), remark
 
 
 def _nearest(places: list[int], wanted: int) -> int:

@@ -185,7 +185,7 @@ def run_of(measured: Measured, threshold: float, options: Options, data: str) ->
         system=RunSystem(system.name, kind_of(system), identity_of(system, options)),
         signature={
             "data": data[:12],
-            "truth": truth_of(measurement),
+            "truth": "+".join(sorted({talk.truth for talk in measurement.talks})) or "gold",
             "tolerance": str(options.tolerance),
             "condition": measured.condition,
         },
@@ -206,11 +206,6 @@ def run_of(measured: Measured, threshold: float, options: Options, data: str) ->
         measures=measures_of(measurement.talks, threshold, options.tolerance, inner=False),
         inner_measures=measures_of(measurement.talks, threshold, options.tolerance, inner=True),
     )
-
-
-def truth_of(measurement: Measurement) -> str:
-    """Name the sources of the true sentence ends: gold, lines, or a rule."""
-    return "+".join(sorted({talk.truth for talk in measurement.talks})) or "gold"
 
 
 def word_starts(text: str) -> IntColumn:
@@ -346,7 +341,7 @@ def with_findings(run: Run, measured: Measured, talks: Iterable[Talk]) -> Run:
         least = min(LEAST_CANDIDATE, above / 2)
         marks = position_marks(answer.group, above, tolerance, least)
         units.append(replace(unit, text=text, marks=marks))
-        findings += _findings(unit.id, text, marks, _below(answer.group[0], above), tolerance)
+        findings += _findings(unit.id, text, marks, answer.group[0], above, tolerance)
     run = replace(run, units=tuple(units), findings=tuple(findings))
     if threshold is None:
         return run
@@ -358,70 +353,54 @@ def with_findings(run: Run, measured: Measured, talks: Iterable[Talk]) -> Run:
     )
 
 
-def _below(scored: ScoredPositions, threshold: float) -> ScoredPositions:
-    low = scored.scores <= threshold
-    return ScoredPositions(scored.positions[low], scored.scores[low])
-
-
 def _findings(
-    unit: str, text: str, marks: Sequence[Mark], others: ScoredPositions, tolerance: int
+    unit: str,
+    text: str,
+    marks: Sequence[Mark],
+    scored: ScoredPositions,
+    threshold: float,
+    tolerance: int,
 ) -> Iterator[Finding]:
-    """Yield every mistake, and every match that is not exact.
-
-    `others` are the places not predicted; a predicted place near a missed end matches another end.
-    """
+    """Yield every mistake, and every match that is not exact."""
     shown = [mark for mark in marks if mark.role != "candidate"]
     starts = [mark.start for mark in shown]
+    # A predicted place near a missed end matches another end, so only the others are its chances.
+    below = scored.scores <= threshold
+    others, chances = scored.positions[below], scored.scores[below]
     for mark in shown:
         if mark.role == "found" and mark.truth is None:
             continue
         first = bisect_left(starts, mark.start - AROUND)
         around = shown[first : bisect_right(starts, mark.start + AROUND)]
-        probability = (
-            _missed_probability(mark.start, others, tolerance)
-            if mark.role == "missed"
-            else mark.probability
+        got: int | None = mark.start
+        expected, probability = mark.truth, mark.probability
+        if mark.role == "missed":
+            got, expected = _nearest(mark, around, "invented"), mark.start
+            low, high = others.searchsorted((mark.start - tolerance, mark.start + tolerance + 1))
+            probability = max(chances[low:high].tolist(), default=None)
+        elif mark.role == "invented":
+            expected = _nearest(mark, around, "missed")
+        kind = "near" if mark.role == "found" else mark.role
+        off = got - expected if got is not None and expected is not None else None
+        start, end = _window(text, mark.start)
+        yield Finding(
+            kind=kind,
+            unit=unit,
+            mistake=kind != "near",
+            text=text[start:end],
+            offset=start,
+            at=mark.start - start,
+            marks=tuple(
+                replace(near, start=near.start - start, end=near.end - start, truth=None)
+                for near in around
+                if start <= near.start <= end
+            ),
+            differences=(
+                () if off is None else (Difference("end", expected, got, off, "characters"),)
+            ),
+            probability=probability,
+            note=_note(kind, off),
         )
-        yield _finding(unit, text, mark, around, probability)
-
-
-def _finding(
-    unit: str, text: str, mark: Mark, around: Sequence[Mark], probability: float | None
-) -> Finding:
-    start, end = _window(text, mark.start)
-    got: int | None
-    expected: int | None
-    match mark.role:
-        case "found":
-            kind, got, expected = "near", mark.start, mark.truth
-        case "missed":
-            kind, got, expected = "missed", _nearest(mark, around, "invented"), mark.start
-        case _:
-            kind, got, expected = "invented", mark.start, _nearest(mark, around, "missed")
-    off = got - expected if got is not None and expected is not None else None
-    return Finding(
-        kind=kind,
-        unit=unit,
-        mistake=kind != "near",
-        text=text[start:end],
-        offset=start,
-        at=mark.start - start,
-        marks=tuple(
-            replace(near, start=near.start - start, end=near.end - start, truth=None)
-            for near in around
-            if start <= near.start <= end
-        ),
-        differences=() if off is None else (Difference("end", expected, got, off, "characters"),),
-        probability=probability,
-        note=_note(kind, off),
-    )
-
-
-def _missed_probability(truth: int, others: ScoredPositions, tolerance: int) -> float | None:
-    """Return the highest probability of a place that would have matched the missed end."""
-    first = int(others.positions.searchsorted(truth - tolerance, side="left"))
-    last = int(others.positions.searchsorted(truth + tolerance, side="right"))
-    return max(others.scores[first:last].tolist(), default=None)
 
 
 def _window(text: str, place: int) -> tuple[int, int]:
