@@ -12,7 +12,7 @@ from argparse import ArgumentTypeError
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 from sat_bench.defaults import (
     BUNDLED_CORPORA,
@@ -57,9 +57,6 @@ from truemark.command import (
     whole_number,
 )
 from truemark.files import expanded
-
-if TYPE_CHECKING:
-    from truemark.counts import Weights
 
 SWEEP_FLAGS = dict(zip(("-sweep-min", "-sweep-max", "-sweep-step"), DEFAULT_GRID, strict=True))
 _TRUTH = {"true": True, "1": True, "t": True, "false": False, "0": False, "f": False}
@@ -418,8 +415,11 @@ def parse_options(arguments: Sequence[str]) -> Options | None:
     given = parser.parse(arguments)
     if "-version" in given:
         return None
+    from truemark.counts import Weights
+
     try:
-        weights, thresholds = _weights(given), _thresholds(given)
+        weights = Weights(given.get("-wp", DEFAULT_WEIGHT), given.get("-wr", DEFAULT_WEIGHT))
+        thresholds = _thresholds(given)
         _check_record(given)
     except ValueError as error:
         parser.error(str(error))
@@ -567,12 +567,6 @@ def _thresholds(given: Mapping[str, Any]) -> tuple[float, ...] | None:
     return grid(first, end, step)
 
 
-def _weights(given: Mapping[str, Any]) -> Weights:
-    from truemark.counts import Weights
-
-    return Weights(given.get("-wp", DEFAULT_WEIGHT), given.get("-wr", DEFAULT_WEIGHT))
-
-
 def _check_record(given: Mapping[str, Any]) -> None:
     """Refuse to write the records of several runs to one file."""
     path = str(given.get("-record", ""))
@@ -630,7 +624,19 @@ class FlagParser(Parser):
             times = {"…": "+", "]": "?"}.get(name[-1])
             self.add_argument(name.strip("[]…"), help=meaning, nargs=times)
         for flag in flags:
-            self._add(flag)
+            meaning = flag.meaning + (f" (default: {flag.default})" if flag.default else "")
+            meaning = meaning.replace("%", "%%")
+            if not flag.placeholder:
+                self.add_argument(flag.name, dest=flag.name, action="store_true", help=meaning)
+                continue
+            self.add_argument(
+                flag.name,
+                dest=flag.name,
+                metavar=flag.placeholder,
+                type=flag.parse,
+                choices=flag.choices or None,
+                help=meaning,
+            )
         self.add_argument("-h", "-help", action="help", help="show this help and exit")
 
     def parse(self, arguments: Sequence[str]) -> dict[str, Any]:
@@ -645,21 +651,6 @@ class FlagParser(Parser):
         self.print_usage(sys.stderr)
         super().error(message)
 
-    def _add(self, flag: Flag) -> None:
-        meaning = flag.meaning + (f" (default: {flag.default})" if flag.default else "")
-        meaning = meaning.replace("%", "%%")
-        if not flag.placeholder:
-            self.add_argument(flag.name, dest=flag.name, action="store_true", help=meaning)
-            return
-        self.add_argument(
-            flag.name,
-            dest=flag.name,
-            metavar=flag.placeholder,
-            type=flag.parse,
-            choices=flag.choices or None,
-            help=meaning,
-        )
-
     def _canonical(self, arguments: Sequence[str]) -> list[str]:
         # argparse would take -thresh for -threshold, and -1e-3 for a flag.
         canonical: list[str] = []
@@ -667,8 +658,10 @@ class FlagParser(Parser):
             if _NEGATIVE_NUMBER.fullmatch(argument) and canonical and canonical[-1] in self._valued:
                 canonical[-1] += f"={argument}"
             elif argument.startswith("-") and argument not in ("-", "--"):
-                name, equals, value = argument.partition("=")
-                name = self._flag_name(name)
+                typed, equals, value = argument.partition("=")
+                name = typed[1:] if typed.startswith("--") else typed
+                if name not in self._names:
+                    self.error(f"unknown flag {typed}{did_you_mean(name, self._names)}")
                 if equals and name not in self._valued:
                     self._switch(canonical, name, value)
                 else:
@@ -687,9 +680,3 @@ class FlagParser(Parser):
             canonical.append(name)
         else:
             canonical[:] = [argument for argument in canonical if argument != name]
-
-    def _flag_name(self, name: str) -> str:
-        single = name[1:] if name.startswith("--") else name
-        if single not in self._names:
-            self.error(f"unknown flag {name}{did_you_mean(single, self._names)}")
-        return single

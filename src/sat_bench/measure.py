@@ -122,7 +122,9 @@ def measure_and_report(options: Options) -> int:
 
 def _corpus(options: Options) -> tuple[Corpus, str]:
     path = options.corpus or DEFAULT_CORPUS
-    if _may_be_empty(options.corpus) and not holds_transcripts(path):
+    # In a fresh clone testdata/ted has only instructions for adding talks.
+    may_be_empty = path.parts[-2:] == DEFAULT_CORPUS.parts and path.is_dir()
+    if (options.corpus is None or may_be_empty) and not holds_transcripts(path):
         if path.is_dir():
             note(f"corpus: the bundled talks ({path} holds none yet; `sat-bench import` adds some)")
         path = BUNDLED_CORPUS
@@ -130,12 +132,6 @@ def _corpus(options: Options) -> tuple[Corpus, str]:
     if path == BUNDLED_CORPORA["languages"]:
         label = "the bundled talks in eight languages"
     return load_corpus(path, options.truth, watch_reading if _on_a_terminal() else iter), label
-
-
-def _may_be_empty(path: Path | None) -> bool:
-    """Whether to use the bundled talks if this folder has no transcripts."""
-    # In a fresh clone testdata/ted has only instructions for adding talks.
-    return path is None or (path.parts[-2:] == DEFAULT_CORPUS.parts and path.is_dir())
 
 
 @contextmanager

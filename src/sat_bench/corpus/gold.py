@@ -58,10 +58,6 @@ class _Gold:
                 "each sentence has one end"
             )
 
-    @property
-    def counts_bytes(self) -> bool:
-        return self.boundaries[-1] == len(self.text.encode()) > len(self.text)
-
 
 def parse_gold_json(path: Path, content: str) -> tuple[Talk, ...]:
     """Read the talks of a gold file: one per start in `documents`, or a single one.
@@ -72,7 +68,21 @@ def parse_gold_json(path: Path, content: str) -> tuple[Talk, ...]:
         gold = read_json(_Gold, content, str(path))
     except TruemarkError as error:
         raise CorpusError(str(error)) from None
-    boundaries = _boundaries(path, gold)
+    encoded = gold.text.encode()
+    counts_bytes = gold.boundaries[-1] == len(encoded) > len(gold.text)
+    length = len(encoded) if counts_bytes else len(gold.text)
+    boundaries, starts = gold.boundaries, gold.documents
+    for index, end in enumerate(() if counts_bytes else boundaries):
+        if not 1 <= end <= length:
+            raise CorpusError(
+                f"{path}: boundaries[{index}] is {shown(end)}, "
+                f"outside the text of {length} characters"
+            )
+    if starts and not 0 <= starts[0] <= starts[-1] < length:
+        raise CorpusError(f"{path}: documents must start inside the text")
+    if counts_bytes:
+        boundaries = _characters_of_bytes(path, encoded, boundaries, "boundaries")
+        starts = _characters_of_bytes(path, encoded, starts, "documents")
     sentences = spans_between(gold.text, boundaries, leftover=False)
     for index, sentence in enumerate(sentences):
         if sentence.start == sentence.end:
@@ -89,32 +99,7 @@ def parse_gold_json(path: Path, content: str) -> tuple[Talk, ...]:
         sentences=sentences,
         language=gold.language,
     )
-    starts = _document_starts(path, gold)
     return tuple(_documents(path, talk, starts)) if starts else (talk,)
-
-
-def _boundaries(path: Path, gold: _Gold) -> Sequence[int]:
-    ends, length = gold.boundaries, len(gold.text)
-    if gold.counts_bytes:
-        return _characters_of_bytes(path, gold.text.encode(), ends)
-    for index, end in enumerate(ends):
-        if not 1 <= end <= length:
-            raise CorpusError(
-                f"{path}: boundaries[{index}] is {shown(end)}, "
-                f"outside the text of {length} characters"
-            )
-    return ends
-
-
-def _document_starts(path: Path, gold: _Gold) -> Sequence[int]:
-    """Return the offset in characters at which each document starts."""
-    encoded, starts = gold.text.encode(), gold.documents
-    length = len(encoded) if gold.counts_bytes else len(gold.text)
-    if starts and not 0 <= starts[0] <= starts[-1] < length:
-        raise CorpusError(f"{path}: documents must start inside the text")
-    if gold.counts_bytes:
-        return _characters_of_bytes(path, encoded, starts, "documents")
-    return starts
 
 
 def _documents(path: Path, talk: Talk, starts: Sequence[int]) -> Iterator[Talk]:
@@ -136,8 +121,8 @@ def _documents(path: Path, talk: Talk, starts: Sequence[int]) -> Iterator[Talk]:
 
 
 def _characters_of_bytes(
-    path: Path, encoded: bytes, offsets: Sequence[int], name: str = "boundaries"
-) -> list[int]:
+    path: Path, encoded: bytes, offsets: Sequence[int], name: str
+) -> tuple[int, ...]:
     characters = 0
     start = 0
     converted = []
@@ -150,7 +135,7 @@ def _characters_of_bytes(
             ) from None
         start = offset
         converted.append(characters)
-    return converted
+    return tuple(converted)
 
 
 class _Annotated(NamedTuple):

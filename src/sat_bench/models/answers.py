@@ -98,9 +98,10 @@ def read_answer(text: str, answer: object) -> Probabilities:
 def printed_answer(output: str) -> Sequence[object]:
     """Parse the output of a program: a sentence per line, or JSON lines {"end": …, "p": …}."""
     lines = [line for line in output.split("\n") if line.strip()]
-    if not lines or not _is_end(_json(lines[0])):
-        return lines
-    return [_json(line) for line in lines]
+    first = _json(lines[0]) if lines else None
+    if isinstance(first, dict) and "end" in first:
+        return [_json(line) for line in lines]
+    return lines
 
 
 def _json(line: str) -> object:
@@ -108,10 +109,6 @@ def _json(line: str) -> object:
         return json.loads(line)
     except (ValueError, RecursionError):
         return line
-
-
-def _is_end(value: object) -> bool:
-    return isinstance(value, dict) and "end" in value
 
 
 def _located(text: str, sentences: Sequence[str]) -> Probabilities:

@@ -14,7 +14,7 @@ from truemark.files import checksum, write_atomically
 from truemark.imports import require
 
 if TYPE_CHECKING:
-    from onnx import GraphProto, TensorProto
+    from onnx import GraphProto
 
 # Part of the file name, so that a change of the quantisation does not find older copies.
 RECIPE = "int8-per-channel-1"
@@ -41,13 +41,11 @@ def quantized(model: str | Path, folder: Path | None = None) -> Path:
 
 def int8_path(model: Path, folder: Path | None = None) -> Path:
     """Return the path at which the int8 copy of a model is stored."""
-    return (folder or _cache_folder()) / f"{checksum(model)}-{RECIPE}.onnx"
+    if folder is None:
+        import platformdirs
 
-
-def _cache_folder() -> Path:
-    import platformdirs
-
-    return Path(platformdirs.user_cache_dir("truemark")) / "models"
+        folder = Path(platformdirs.user_cache_dir("truemark")) / "models"
+    return folder / f"{checksum(model)}-{RECIPE}.onnx"
 
 
 def _quantize(source: Path) -> bytes | None:
@@ -57,12 +55,14 @@ def _quantize(source: Path) -> bytes | None:
 
     Network(source)
     model = onnx.load(source, load_external_data=False)
-    if any(tensor.data_location == onnx.TensorProto.EXTERNAL for tensor in model.graph.initializer):
+    weights = model.graph.initializer
+    if any(tensor.data_location == onnx.TensorProto.EXTERNAL for tensor in weights):
         raise TruemarkError(
             f"{source}: keeps its weights in another file, and only a model in one file can be "
             "quantised; save it as one file"
         )
-    if any(_is_int8_weight(tensor) for tensor in model.graph.initializer):
+    int8 = (onnx.TensorProto.INT8, onnx.TensorProto.UINT8)
+    if any(len(tensor.dims) > 1 and tensor.data_type in int8 for tensor in weights):
         return None
     _to_float32(model.graph)
     # Without this entry onnxruntime asks for preprocessing that a SaT model does not need.
@@ -72,10 +72,6 @@ def _quantize(source: Path) -> bytes | None:
         quantize_dynamic(model, path, weight_type=QuantType.QInt8, per_channel=True)
         Network(path)  # a copy that does not run must not be stored
         return path.read_bytes()
-
-
-def _is_int8_weight(tensor: TensorProto) -> bool:
-    return len(tensor.dims) > 1 and tensor.data_type in (tensor.INT8, tensor.UINT8)
 
 
 def _to_float32(graph: GraphProto) -> None:

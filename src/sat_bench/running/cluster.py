@@ -114,10 +114,10 @@ class ClusterModel:
             for together in self._portions(texts):
                 waiting.append(_Portion(together, self._submit(together), self.files_sent))
                 if len(waiting) >= PORTIONS_PER_THREAD * max(1, self.cluster.threads()):
-                    yield from self._result(waiting[0])
+                    yield from self._answers(waiting[0])
                     waiting.popleft()
             while waiting:
-                yield from self._result(waiting[0])
+                yield from self._answers(waiting[0])
                 waiting.popleft()
         finally:
             for portion in waiting:
@@ -141,20 +141,17 @@ class ClusterModel:
         # Not `pure`: hashing the texts for a task name would take time for nothing.
         return self.cluster.client.submit(read_texts_on_worker, self.request, texts, pure=False)
 
-    def _result(self, portion: _Portion) -> list[Probabilities]:
-        answers = self._answers(portion)
-        seconds = sum(answer.seconds or 0.0 for answer in answers)
-        if seconds > 0:
-            self.characters_per_s = portion.characters / seconds
-        return answers
-
     def _answers(self, portion: _Portion) -> list[Probabilities]:
+        """Wait for the answers of a portion, and learn the speed of a worker from them."""
         alone_since: float | None = None
         while True:
             try:
                 answers: list[Probabilities] = portion.future.result(timeout=POLL_S)
             except MissingFileError as error:
-                self._send_again(portion, error)
+                if portion.files_sent == self.files_sent:  # not sent since then
+                    self._send_files(error)
+                portion.files_sent = self.files_sent
+                portion.future = self._submit(portion.texts)
             except TimeoutError:
                 alone_since = self._waiting_alone(alone_since)
             except (CancelledError, OSError):
@@ -166,14 +163,10 @@ class ClusterModel:
                     "each worker that tried; give the workers more memory"
                 ) from None
             else:
+                seconds = sum(answer.seconds or 0.0 for answer in answers)
+                if seconds > 0:
+                    self.characters_per_s = portion.characters / seconds
                 return answers
-
-    def _send_again(self, portion: _Portion, missing: MissingFileError) -> None:
-        """Submit the texts again; send the files first, unless that has happened since."""
-        if portion.files_sent == self.files_sent:
-            self._send_files(missing)
-        portion.files_sent = self.files_sent
-        portion.future = self._submit(portion.texts)
 
     def _send_files(self, missing: MissingFileError) -> None:
         if self.files_sent == SENDINGS:
