@@ -86,25 +86,14 @@ EQUAL_WEIGHTS = Weights()
 
 def scores(counts: Counts, *, empty: float, weights: Weights = EQUAL_WEIGHTS) -> Scores:
     """Compute precision, recall, F1 and the weighted score; a ratio of 0 to 0 is `empty`."""
-    precision = counts.tp / counts.predicted if counts.predicted else empty
-    recall = counts.tp / counts.expected if counts.expected else empty
-    return Scores(
-        precision, recall, _f1(counts, precision, recall), _weighted(precision, recall, weights)
-    )
-
-
-def _f1(counts: Counts, precision: float, recall: float) -> float:
-    if counts.tp:
-        # Equal to the harmonic mean, but rounded once, so equal counts give equal F1.
-        return 2 * counts.tp / (counts.predicted + counts.expected)
-    return 2 * precision * recall / (precision + recall) if precision + recall else 0.0
-
-
-def _weighted(precision: float, recall: float, weights: Weights) -> float:
+    predicted, expected = counts.predicted, counts.expected
+    precision = counts.tp / predicted if predicted else empty
+    recall = counts.tp / expected if expected else empty
+    # The harmonic mean of both, but rounded once, so equal counts give equal F1.
+    f1 = 2 * counts.tp / (predicted + expected) if predicted + expected else empty
     whole = weights.precision + weights.recall
-    if not whole:
-        return 0.0
-    return (weights.precision * precision + weights.recall * recall) / whole
+    weighted = weights.precision * precision + weights.recall * recall
+    return Scores(precision, recall, f1, weighted / whole if whole else 0.0)
 
 
 def total(counts: Iterable[Counts]) -> Counts:
@@ -128,8 +117,7 @@ def score_columns(
     predicted, expected = tp + fp, tp + fn
     precision = _ratio(tp, predicted, empty)
     recall = _ratio(tp, expected, empty)
-    harmonic = _ratio(2 * precision * recall, precision + recall, 0.0)
-    f1 = np.where(tp > 0, _ratio(2 * tp, predicted + expected, 0.0), harmonic)
+    f1 = _ratio(2 * tp, predicted + expected, empty)
     whole = weights.precision + weights.recall
     weighted = weights.precision * precision + weights.recall * recall
     weighted = weighted / whole if whole else np.zeros_like(weighted)
