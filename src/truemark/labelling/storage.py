@@ -167,12 +167,6 @@ def done_by_all(names: Iterable[str], readers: Sequence[Workspace]) -> list[str]
     return done
 
 
-def is_annotation(path: Path) -> bool:
-    """Whether a file begins as an annotation does."""
-    with open_regular(path) as file:
-        return FORMAT.partition("/")[0].encode() in file.read(60)
-
-
 def read_annotation(path: Path) -> Annotation:
     annotation = read_json(Annotation, read_bytes(path), str(path))
     if annotation.format != FORMAT:
@@ -185,8 +179,11 @@ def read_annotations(folder: Path, *, done_only: bool = False) -> dict[str, Anno
     annotations = {}
     for file in sorted(folder.rglob("*.json")):
         below = file.relative_to(folder)
-        if FOLDER in below.parts or file.name.endswith(EARLIER) or not is_annotation(file):
+        if FOLDER in below.parts or file.name.endswith(EARLIER):
             continue
+        with open_regular(file) as content:
+            if FORMAT.partition("/")[0].encode() not in content.read(60):
+                continue
         annotation = read_annotation(file)
         if annotation.done:
             annotations[below.with_suffix("").as_posix()] = annotation

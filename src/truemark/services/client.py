@@ -8,6 +8,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import replace
 from http import HTTPStatus
+from http.client import responses
 from typing import TYPE_CHECKING
 
 from truemark.services.calls import (
@@ -74,7 +75,7 @@ class LanguageModelClient(ABC):
         self, status: int, message: str, *, retry_after_s: float | None = None
     ) -> Fault:
         """Return the error for a reply with this status."""
-        reason = f"{self.provider} answered {_status_text(status)}"
+        reason = f"{self.provider} answered {status} {responses.get(status, '')}".rstrip()
         # Some providers quote parts of a wrong key, so nothing of that reply is repeated.
         if status != HTTPStatus.UNAUTHORIZED and (quote := self.quote(message)):
             reason += f": {quote}"
@@ -115,10 +116,3 @@ class LanguageModelClient(ABC):
         if status == HTTPStatus.PAYMENT_REQUIRED:
             return "check the account's balance"
         return f"check the model {self.model!r} and the provider's address"
-
-
-def _status_text(status: int) -> str:
-    try:
-        return f"{status} {HTTPStatus(status).phrase}"
-    except ValueError:
-        return str(status)

@@ -105,42 +105,29 @@ class GeminiModel(LanguageModelClient):
         return self.fault_of_status(status, message, retry_after_s=asked_s)
 
     def _result(self, response: types.GenerateContentResponse) -> LLMCallResult:
-        usage = _usage(response.usage_metadata)
-        if not (text := response.text):
-            reason = self.quote(_why_no_text(response))
-            raise CallFailed(f"Gemini gave no answer: {reason}", usage=usage)
-        return LLMCallResult(self.without_key(text), usage, _cut_off(response))
-
-
-def _usage(counts: types.GenerateContentResponseUsageMetadata | None) -> Usage | None:
-    if counts is None:
-        return None
-    return Usage(
-        prompt=token_count(counts.prompt_token_count),
-        output=token_count(counts.candidates_token_count),
-        thinking=token_count(counts.thoughts_token_count),
-        total=token_count(counts.total_token_count),
-    )
-
-
-def _why_no_text(response: types.GenerateContentResponse) -> str:
-    feedback = response.prompt_feedback
-    if feedback is not None and feedback.block_reason is not None:
-        return _named("block_reason", feedback.block_reason.value, feedback.block_reason_message)
-    if not response.candidates:
-        return "no candidates"
-    candidate = response.candidates[0]
-    finish = "missing" if candidate.finish_reason is None else candidate.finish_reason.value
-    return _named("finish_reason", finish, candidate.finish_message)
-
-
-def _cut_off(response: types.GenerateContentResponse) -> str | None:
-    reason = response.candidates[0].finish_reason if response.candidates else None
-    return reason.value if reason is not None and reason.value == "MAX_TOKENS" else None
-
-
-def _named(field: str, value: str, message: str | None) -> str:
-    return f"{field} {value} ({message})" if message else f"{field} {value}"
+        counts, usage = response.usage_metadata, None
+        if counts is not None:
+            usage = Usage(
+                prompt=token_count(counts.prompt_token_count),
+                output=token_count(counts.candidates_token_count),
+                thinking=token_count(counts.thoughts_token_count),
+                total=token_count(counts.total_token_count),
+            )
+        candidate = response.candidates[0] if response.candidates else None
+        finish = candidate.finish_reason.value if candidate and candidate.finish_reason else None
+        if text := response.text:
+            cut_off = finish if finish == "MAX_TOKENS" else None
+            return LLMCallResult(self.without_key(text), usage, cut_off)
+        feedback = response.prompt_feedback
+        if feedback is not None and feedback.block_reason is not None:
+            why = f"block_reason {feedback.block_reason.value}"
+            message = feedback.block_reason_message
+        elif candidate is None:
+            why, message = "no candidates", None
+        else:
+            why, message = f"finish_reason {finish or 'missing'}", candidate.finish_message
+        why = self.quote(f"{why} ({message})" if message else why)
+        raise CallFailed(f"Gemini gave no answer: {why}", usage=usage)
 
 
 def _retry_info_s(details: object) -> float | None:
