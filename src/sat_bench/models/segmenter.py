@@ -51,52 +51,25 @@ _Span = tuple[float, float]  # when a piece of work began and ended
 
 
 @dataclass(slots=True)
-class _Work:
-    """Measures how long one or more threads worked on a text."""
-
-    seconds: float = 0.0
-    _until: float = 0.0
-    _spans: list[_Span] = field(default_factory=list)
-
-    def add(self, span: _Span) -> None:
-        """Add a span; it must not begin before a span that was settled."""
-        self._spans.append(span)
-
-    def settle(self) -> None:
-        """Count the added spans; time that several of them share counts once."""
-        for begun, ended in sorted(self._spans):
-            self.seconds += max(0.0, ended - max(begun, self._until))
-            self._until = max(ended, self._until)
-        self._spans.clear()
-
-
-@dataclass(slots=True)
 class _Reading:
     """A text that the model is working on."""
 
     text: str
     average: WindowAverage
-    work: _Work = field(default_factory=_Work)
+    spans: list[_Span] = field(default_factory=list)  # of the work on it, in any thread
     ends: list[IntArray] = field(default_factory=list)  # of its tokens, chunk by chunk
     waiting: int = 0  # windows not averaged yet
     read: bool = False  # whether all windows of the text are known
 
     def probabilities(self) -> Probabilities:
-        self.work.settle()
         ends = np.concatenate([np.zeros(0, np.int32), *self.ends])
-        return Probabilities(ends, self.average.finish(), seconds=self.work.seconds)
+        return Probabilities(ends, self.average.finish(), seconds=covered_seconds(self.spans))
 
 
-@dataclass(frozen=True, slots=True)
-class _Pool:
-    """Windows of one or more texts that run together, in batches of similar length."""
-
-    members: list[tuple[_Reading, Window]]
-    runs: list[tuple[list[int], Future[tuple[list[FloatArray], _Span]]]]
-
-    def cancel(self) -> None:
-        for _, future in self.runs:
-            future.cancel()
+# Windows of one or more texts, and their runs in batches of similar length, by their indices.
+_Pool = tuple[
+    list[tuple[_Reading, Window]], list[tuple[list[int], Future[tuple[list[FloatArray], _Span]]]]
+]
 
 
 class Segmenter:
@@ -265,8 +238,9 @@ class Segmenter:
                 pools.popleft()
                 yield from _finished(order)
         finally:
-            for pool in pools:
-                pool.cancel()
+            for _, runs in pools:
+                for _, future in runs:
+                    future.cancel()
 
     def _pools(self, texts: Iterable[str], order: deque[_Reading]) -> Iterator[_Pool]:
         members: list[tuple[_Reading, Window]] = []
@@ -298,7 +272,7 @@ class Segmenter:
         begun = time.perf_counter()
         for tokens in self.tokenizer.encode_chunks(reading.text):
             reading.ends.append(tokens.ends)
-            reading.work.add((begun, time.perf_counter()))
+            reading.spans.append((begun, time.perf_counter()))
             yield tokens.ids
             begun = time.perf_counter()
 
@@ -312,7 +286,7 @@ class Segmenter:
             (batch, self._executor.submit(_timed, logits, [members[i][1].ids for i in batch]))
             for batch in together
         ]
-        return _Pool(members, runs)
+        return members, runs
 
 
 def open_segmenter(
@@ -349,13 +323,22 @@ def _finished(order: deque[_Reading]) -> Iterator[tuple[str, Probabilities]]:
 
 def _average(pool: _Pool) -> None:
     """Wait for the pool and average its windows, in text order whatever order they ran in."""
+    members, runs = pool
     logits: dict[int, FloatArray] = {}
-    for batch, future in pool.runs:
+    for batch, future in runs:
         rows, span = future.result()
         logits.update(zip(batch, rows, strict=True))
         for index in batch:
-            pool.members[index][0].work.add(span)
-    for index, (reading, window) in enumerate(pool.members):
+            members[index][0].spans.append(span)
+    for index, (reading, window) in enumerate(members):
         reading.average.add(window.start, logits[index])
-        reading.work.settle()
         reading.waiting -= 1
+
+
+def covered_seconds(spans: Iterable[_Span]) -> float:
+    """Sum the time that the spans cover; time that several of them share counts once."""
+    seconds = until = 0.0
+    for begun, ended in sorted(spans):
+        seconds += max(0.0, ended - max(begun, until))
+        until = max(ended, until)
+    return seconds
