@@ -96,10 +96,13 @@ def _in_both(versus: Versus) -> str:
     return f"{versus.units} measurements of {clusters} in both"
 
 
-def answer(board: Board, words: Mapping[str, str], units_missing: int | None = None) -> str:
+def answer(
+    board: Board, words: Mapping[str, str], units_missing: tuple[str, int] | None = None
+) -> str:
     """Say in a sentence or two which system to take, and which cannot be distinguished from which.
 
-    `units_missing` is how many more units would show a difference of 0.02 from the next one.
+    `units_missing` names another system and how many more units would show a difference of 0.02
+    from it.
     """
     if len(board.standings) < 2:
         return ""
@@ -114,10 +117,11 @@ def answer(board: Board, words: Mapping[str, str], units_missing: int | None = N
     beaten = [other for other in others if (best.name, other.name) in board.told_apart]
     level = [other.name for other in others if (best.name, other.name) not in board.told_apart]
     more = ""
-    if units_missing and units_missing <= _WORTH_SAYING * clusters:
+    if units_missing and units_missing[1] <= _WORTH_SAYING * clusters:
         one, many = best.summary.nouns
-        missing = counted(units_missing, f"more {one}", f"more {many}")
-        more = f" A difference of {WORTH_SEEING} would show with {missing}."
+        other, count = units_missing
+        missing = counted(count, f"more {one}", f"more {many}")
+        more = f" A difference of {WORTH_SEEING} from {other} would show with {missing}."
     if not beaten:
         return (
             f"{best.name} scores highest and finds {_found(best)} of 100 {items}, but {clusters}"

@@ -25,6 +25,7 @@ from truemark.records import Run, load_run, write_run
 from truemark.timeline import read_timeline
 
 Open = Callable[..., Any]
+LONG = "a_folder_with_a_long_name/recordings-of-the-municipal-water-board/"
 
 RUNS: dict[str, Callable[[], Sequence[Run]]] = {
     "talks": lambda: [talks_run("nano", 0.9)],
@@ -38,6 +39,14 @@ RUNS: dict[str, Callable[[], Sequence[Run]]] = {
         replace(run, signature={**run.signature, "condition": condition})
         for condition, skill in (("written", 0.97), ("bare", 0.8))
         for run in (talks_run("nano", skill - 0.05), talks_run("small", skill))
+    ],
+    "long names": lambda: [
+        replace(
+            run,
+            units=tuple(replace(unit, id=LONG + unit.id) for unit in run.units),
+            findings=tuple(replace(found, unit=LONG + found.unit) for found in run.findings),
+        )
+        for run in (talks_run("nano" + 8 * "-quantised", 0.9), talks_run("small", 0.97))
     ],
     "calendar": lambda: [calendar_run("cautious", 0.8, repeats=2)],
     "calendar compared": lambda: [

@@ -46,6 +46,16 @@ def test_pages_open_without_a_complaint_and_fit_the_screen(
     assert (sum(map(int, re.findall(r"\d+", ground))) > 380) == (scheme == "light")
 
 
+def test_tables_fit_a_phone_however_long_the_names_are(opened: Open) -> None:
+    page = opened("long names", viewport=PHONE)
+    wider = "tables => tables.filter(t => t.scrollWidth > t.parentElement.clientWidth).length"
+    tables = page.locator("#verdict table:visible, #compared table:visible")
+    assert tables.count() > 2
+    assert tables.evaluate_all(wider) == 0
+    fits = "h => h.scrollWidth <= h.clientWidth && h.getBoundingClientRect().right <= innerWidth"
+    assert page.locator("#detail h3").evaluate(fits)
+
+
 @pytest.mark.parametrize("name", ["bundled talks", "bundled conversations"])
 def test_pages_of_bundled_runs_are_small_and_list_every_mistake(
     opened: Open, pages: Callable[[str], Path], name: str

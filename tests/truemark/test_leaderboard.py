@@ -65,7 +65,8 @@ def test_the_best_comes_first_and_is_told_from_the_worst() -> None:
 def test_the_sentence_counts_the_units_that_are_missing(missing: int, expected: str) -> None:
     runs = [run_with("good", 9), run_with("same", 9)]
     board = rank("data", [summarise(run) for run in runs])
-    assert answer(board, {}, missing).endswith(expected)
+    said = answer(board, {}, ("same", missing))
+    assert said.endswith(f"A difference of 0.02 from same would show with {expected}")
 
 
 def test_few_units_give_no_letters_and_the_sentence_says_so() -> None:

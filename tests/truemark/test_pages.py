@@ -22,14 +22,14 @@ from tests.truemark.runs_for_tests import made
 
 from truemark import cli, imports
 from truemark.errors import TruemarkError
-from truemark.pages.document import change_tags, utf16
+from truemark.pages.document import change_tags, duration, utf16
 from truemark.pages.figures import Shown, figures_of, threshold_figure
 from truemark.pages.history import history_page, spread_in_time
 from truemark.pages.report import comparable_groups, report_page
 from truemark.pages.scales import Scale, difference_scale, score_scale
 from truemark.records import Finding, Mark, Run, load_run, write_run
 from truemark.summary import summarise
-from truemark.timeline import read_timeline
+from truemark.timeline import Timeline, read_timeline
 from truemark.uncertainty import PairedInterval
 
 
@@ -385,6 +385,38 @@ def test_the_answer_of_a_page_says_what_its_verdicts_say(seed: int) -> None:
         pairs = {("first", versus.name), (versus.name, "first")}
         told = bool(pairs & group.board.told_apart)
         assert told == (versus.verdict in ("better", "worse"))
+
+
+def test_runs_of_one_moment_need_no_seconds_to_be_named() -> None:
+    first, second = "2026-03-01T09:00:00+00:00", "2026-03-02T09:00:00+00:00"
+    runs = [made(name, {"u": (1, 0, 0)}, started=first) for name in ("a", "b")]
+    runs.append(made("a", {"u": (1, 0, 0)}, started=second))
+    page = history_page(Timeline(tuple((Path("x.run.json"), run) for run in runs), ()), "runs")
+    labels = re.search(r'"labels":\s*(\[[^]]*\])', page)
+    assert labels
+    assert json.loads(labels[1]) == ["2026-03-01", "2026-03-01", "2026-03-02"]
+
+
+DURATIONS = {123.4: "123 s", 4.42: "4.4 s", 0.694: "694 ms", 0.0305: "30 ms", 0.00075: "0.8 ms"}
+
+
+@pytest.mark.parametrize(("seconds", "shown"), DURATIONS.items())
+def test_times_are_shown_in_a_unit_that_fits(seconds: float, shown: str) -> None:
+    assert duration(seconds) == shown
+
+
+def test_panels_of_bars_fill_two_columns_of_about_equal_height() -> None:
+    groups = [{"place": f"p{n % 9}", "language": "de" if n % 2 else "en"} for n in range(18)]
+    run = made("a", {f"u{n}": (1, 1, 0) for n in range(18)})
+    units = [replace(unit, group=group) for unit, group in zip(run.units, groups, strict=True)]
+    findings = [Finding("invented", unit.id) for unit in units]
+    (group,) = comparable_groups([replace(run, units=tuple(units), findings=tuple(findings))])
+    columns, wide = group.panels
+    assert [[panel.name for panel in column] for column in columns] == [
+        ["kind", "language"],
+        ["place"],
+    ]
+    assert [panel.name for panel in wide] == ["unit"]
 
 
 def test_runs_of_a_history_are_placed_in_time_and_apart() -> None:

@@ -6,6 +6,7 @@ The scripts get every text once, and offsets in UTF-16 units, as JavaScript coun
 from __future__ import annotations
 
 import json
+import re
 from base64 import b64encode
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -24,10 +25,12 @@ from truemark.summary import scored_units
 
 if TYPE_CHECKING:
     from jinja2 import Environment
+    from markupsafe import Markup
 
 _SCRIPTS = ("text.js", "mistake.js", "truth.js", "charts.js", "page.js")
 # Characters that could end a script element early, or start a comment in it, as JSON escapes.
 _ESCAPES = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029"}
+_NAME_PARTS = re.compile(r"[^_/.-]*[_/.-]+|[^_/.-]+")
 Key = tuple[str, int, str, str]
 _DIGITS = 6
 _COLUMNS = (
@@ -72,6 +75,29 @@ def signed(value: float) -> str:
     return "0.000" if float(shown) == 0 else shown.replace("-", "−")
 
 
+def duration(seconds: float | None) -> str:
+    """Show a time in the unit that fits it: `4.4 s`, `31 ms`, `0.7 ms`; a dash if it is unknown."""
+    if seconds is None:
+        return "–"
+    if seconds >= 1:
+        return f"{seconds:.1f} s" if seconds < 100 else f"{seconds:,.0f} s"
+    return f"{1000 * seconds:.0f} ms" if seconds >= 0.01 else f"{1000 * seconds:.1f} ms"
+
+
+def _cost(amount: float | None) -> str:
+    """Show a cost to three significant digits, or to two places from 100 on."""
+    if amount is None:
+        return "–"
+    return f"{amount:,.2f}" if amount >= 100 else f"{amount:.3g}"
+
+
+def _breakable(name: str) -> Markup:
+    """Let a long name break after each underscore, slash, hyphen or full stop."""
+    from markupsafe import Markup, escape
+
+    return Markup("<wbr>").join(escape(part) for part in _NAME_PARTS.findall(name))
+
+
 def _policy(style: str, scripts: list[str]) -> str:
     """Allow only this style and these scripts, by their digests; no script makes markup."""
     allowed = " ".join(map(_digest, scripts))
@@ -107,6 +133,9 @@ def _environment() -> Environment:
         "score": lambda value: f"{value:.3f}",
         "signed": signed,
         "count": lambda value: f"{value:,}",
+        "duration": duration,
+        "cost": _cost,
+        "breakable": _breakable,
         "shown": lambda value: value if isinstance(value, str) else to_json(value),
     }
     return environment

@@ -40,6 +40,7 @@ def history_page(timeline: Timeline, title: str, folder: Path | None = None) -> 
                 "data": names[data],
                 "runs": runs,
                 "scale": score_scale(scored),
+                "colors": {series.label: series.color for series in figures[-1].series},
                 "figure": figures[-1],
             }
         )
@@ -115,9 +116,10 @@ def spread_in_time(moments: Sequence[float]) -> tuple[float, ...]:
 
 
 def _labels(started: Sequence[str]) -> tuple[str, ...]:
-    """Name runs by their day; several of one day also by their time, to the second if need be."""
-    days = Counter(moment[:10] for moment in started)
-    minutes = Counter(moment[:16] for moment in started)
+    """Name runs by their day; if a day has several times, by these, to the second if need be."""
+    moments = set(started)
+    days = Counter(moment[:10] for moment in moments)
+    minutes = Counter(moment[:16] for moment in moments)
     return tuple(
         moment[: 10 if days[moment[:10]] == 1 else 16 if minutes[moment[:16]] == 1 else 19].replace(
             "T", " "

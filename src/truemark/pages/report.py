@@ -17,6 +17,7 @@ from truemark.summary import GroupScore, Summary, macro_f1, summarise
 from truemark.uncertainty import MEASURES
 from truemark.wording import answer, interval_name, interval_remarks, verdict_sentences
 
+MOST_BARS = 12  # that a panel shows at first
 MOST_UNITS = 40  # beyond that, a list of units is no overview
 # Kinds that are either a false positive or a false negative, whatever they are compared with.
 _COUNTED_ONCE = ("missed", "invented", "duplicate")
@@ -33,6 +34,18 @@ class Bar:
     counts: tuple[int, ...]
     remark: bool = False
     scores: tuple[GroupScore | None, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """Bars of one kind; a long list takes the width of the page."""
+
+    name: str
+    rows: list[Bar]
+
+    @property
+    def wide(self) -> bool:
+        return self.rows[0].filter == "unit" or len(self.rows) > MOST_BARS
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,15 +129,16 @@ class Group:
         board = self.board
         return answer(board, _WORDS | dict(self.runs[0].words), self._units_missing(board))
 
-    def _units_missing(self, board: Board) -> int | None:
-        """Return how many more clusters would tell the best run from the next that may equal it."""
+    def _units_missing(self, board: Board) -> tuple[str, int] | None:
+        """Name the next run that may equal the best, and how many more clusters would tell."""
         names = [standing.name for standing in board.standings]
         for other in names[1:]:
             if (names[0], other) in board.told_apart:
                 continue
             for versus in self.against:
                 if {self.names[0], versus.name} == {names[0], other} and versus.needed:
-                    return max(0, versus.needed - versus.clusters) or None
+                    missing = versus.needed - versus.clusters
+                    return (other, missing) if missing > 0 else None
             return None
         return None
 
@@ -147,6 +161,19 @@ class Group:
     @property
     def bars(self) -> list[tuple[str, list[Bar]]]:
         return _bars(self.runs, self.summaries)
+
+    @property
+    def panels(self) -> tuple[list[list[Panel]], list[Panel]]:
+        """Arrange the panels of bars: two columns of about equal height, and wide ones below."""
+        panels = [Panel(name, rows) for name, rows in self.bars]
+        narrow = [panel for panel in panels if not panel.wide]
+        if len(narrow) < 2:
+            return [], panels
+        columns: list[list[Panel]] = [[], []]
+        for panel in narrow:
+            shortest = min(columns, key=lambda column: sum(len(above.rows) for above in column))
+            shortest.append(panel)
+        return columns, [panel for panel in panels if panel.wide]
 
     @property
     def bar_scale(self) -> Scale:
@@ -204,10 +231,10 @@ def _facts(summary: Summary) -> list[str]:
         facts.append(f"{scored}, intervals from {clusters}{failed}")
     facts += interval_remarks(summary)
     if summary.held_out is not None and summary.intervals:
-        lost = signed(summary.held_out - summary.intervals["f1"].value)
         facts.append(
-            f"with the threshold chosen on the other {words['units']} each time, F1 is"
-            f" {summary.held_out:.3f} ({lost}): what to expect on new {words['units']}"
+            f"with the threshold chosen on the other {words['units']} each time, F1"
+            f" {_moved(summary.intervals['f1'].value, summary.held_out)}: what to expect on new"
+            f" {words['units']}"
         )
     if summary.repeats:
         repeats = summary.repeats
@@ -216,6 +243,14 @@ def _facts(summary: Summary) -> list[str]:
             f" time, {repeats.right_in_any.value:.0%} at least once; {len(repeats.flipping)} flip"
         )
     return facts + [note.rstrip(".") for note in run.notes]
+
+
+def _moved(before: float, after: float) -> str:
+    """Say where a score goes: `falls to 0.727 (−0.007)`."""
+    change = signed(after - before)
+    if change == signed(0):
+        return f"stays at {after:.3f}"
+    return f"{'falls' if after < before else 'rises'} to {after:.3f} ({change})"
 
 
 def report_page(runs: Sequence[Run], *, anyway: bool = False) -> str:
@@ -237,6 +272,7 @@ def report_page(runs: Sequence[Run], *, anyway: bool = False) -> str:
         several=any(group.several for group in groups),
         measures=MEASURES,
         interval_name=interval_name,
+        most_bars=MOST_BARS,
         words=_WORDS | dict(runs[0].words),
     )
 

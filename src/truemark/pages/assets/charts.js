@@ -65,12 +65,19 @@ globalThis.chartsOf = (figures, levels) => {
     },
   };
 
-  function dataset(series, bars) {
+  /** How far the points of a run are moved beside those of other runs at the same label. */
+  const moved = (figure, place) =>
+    figure.labels.length && !figure.positions.length ? 0.1 * (place - (figure.series.length - 1) / 2) : 0;
+
+  function dataset(figure, series, place) {
     const color = colorOf(series.color);
+    const { bars } = figure;
+    const aside = moved(figure, place);
     return {
       type: bars ? "bar" : "scatter",
       label: series.label,
-      data: series.points.map(([x, y, low, high, n]) => ({ x, y, low, high, n })),
+      data: series.points.map(([x, y, low, high, n]) => ({ x: x + aside, y, low, high, n })),
+      maxBarThickness: 28,
       showLine: series.line,
       borderColor: color,
       backgroundColor: color,
@@ -83,7 +90,7 @@ globalThis.chartsOf = (figures, levels) => {
   }
 
   /** Where the run or level at this place of the axis stands among the labels. */
-  const labelAt = (figure, x) => (figure.positions.length ? figure.positions.indexOf(x) : x);
+  const labelAt = (figure, x) => (figure.positions.length ? figure.positions.indexOf(x) : Math.round(x));
 
   function axis(title, whole, { labels, positions } = { labels: [] }) {
     const ink = colorOf("soft");
@@ -101,7 +108,9 @@ globalThis.chartsOf = (figures, levels) => {
       scale.ticks.autoSkip = false;
       scale.ticks.callback = (value) => labels[places.indexOf(value)] ?? "";
       scale.afterBuildTicks = (built) => {
-        const width = ((scale.max - scale.min) * 110) / built.chart.width;
+        // About 7 pixels a character, and a gap.
+        const widest = 7 * Math.max(...labels.map((label) => label.length)) + 16;
+        const width = ((scale.max - scale.min) * widest) / (built.chart.width - 60);
         let last = -Infinity;
         built.ticks = [];
         for (const value of places) {
@@ -122,7 +131,17 @@ globalThis.chartsOf = (figures, levels) => {
     if (link) location.assign(link);
   }
 
-  const COUNTS = { min: 0, ticks: { precision: 0 } };
+  const WHOLE_NUMBERS = { precision: 0, stepSize: 1, callback: (value) => String(value).replace("-", "−") };
+
+  /** The axes of bars: whole numbers on both, and as much room before zero as after it. */
+  function barAxes(figure) {
+    const far = 1 + Math.max(...figure.series.flatMap(({ points }) => points.map(([x]) => Math.abs(x))));
+    const [x, y] = [axis(figure.x, false), axis(figure.y, false)];
+    return {
+      x: { ...x, min: -far, max: far, offset: false, grid: { ...x.grid, offset: false }, ticks: { ...x.ticks, ...WHOLE_NUMBERS } },
+      y: { ...y, min: 0, ticks: { ...y.ticks, precision: 0 } },
+    };
+  }
 
   function draw(figure) {
     charts.get(figure.id)?.destroy();
@@ -134,16 +153,18 @@ globalThis.chartsOf = (figures, levels) => {
       maintainAspectRatio: false,
       onClick: (_, [point]) => open(figure, point),
       interaction: { mode: "nearest", intersect: false },
-      scales: {
-        x: axis(figure.x, whole, figure),
-        y: { ...axis(figure.y, figure.unit_square), ...(figure.bars ? COUNTS : { max: 1, ...floor(figure) }) },
-      },
+      scales: figure.bars
+        ? barAxes(figure)
+        : {
+            x: axis(figure.x, whole, figure),
+            y: { ...axis(figure.y, figure.unit_square), max: 1, ...floor(figure) },
+          },
       plugins: {
-        legend: { position: "bottom", labels: { color: colorOf("ink"), boxWidth: 26, boxHeight: 0, filter: ({ datasetIndex }) => figure.series[datasetIndex].legend } },
+        legend: { position: "bottom", labels: { color: colorOf("ink"), boxWidth: figure.bars ? 12 : 26, boxHeight: figure.bars ? 12 : 0, filter: ({ datasetIndex }) => figure.series[datasetIndex].legend } },
         tooltip: { callbacks: { label: (item) => tip(item, figure) } },
       },
     };
-    const datasets = figure.series.map((series) => dataset(series, figure.bars));
+    const datasets = figure.series.map((series, place) => dataset(figure, series, place));
     const chart = new Chart(document.getElementById(figure.id), {
       type: "scatter",
       data: { datasets },
@@ -167,7 +188,7 @@ globalThis.chartsOf = (figures, levels) => {
 
   function tip(item, figure) {
     const { x, y, low, high, n } = item.raw;
-    const place = figure.labels[labelAt(figure, x)] ?? `${figure.x} ${x.toPrecision(4)}`;
+    const place = figure.labels[labelAt(figure, x)] ?? `${figure.x} ${figure.bars ? x : x.toPrecision(4)}`;
     const reach = low === undefined ? "" : ` (${low.toFixed(3)} to ${high.toFixed(3)})`;
     const cases = n === undefined ? "" : `, n ${n}`;
     return `${item.dataset.label}: ${figure.bars ? y : y.toFixed(3)}${reach}, ${place}${cases}`;
