@@ -22,9 +22,10 @@ from benchmarks.segmentation_speed import models, talk_text
 from benchmarks.timing import fastest
 from sat_bench.corpus.talks import Talk, find_sentences
 from sat_bench.measure import measure
-from sat_bench.models.protocol import BoundaryModel, read_talks
+from sat_bench.models.protocol import BoundaryModel
 from sat_bench.models.segmenter import Segmenter
 from sat_bench.running.cluster import connected
+from sat_bench.running.inference import read_talks
 from truemark.curve import grid
 from truemark.tables import Table, render
 

@@ -33,7 +33,7 @@ from sat_bench.formats import show_as
 from sat_bench.models.answers import TextSystem
 from sat_bench.models.boundaries import scored_positions
 from sat_bench.models.cards import foreign_talks
-from sat_bench.models.protocol import NO_LOSS, BoundaryModel, Read, read_talks
+from sat_bench.models.protocol import NO_LOSS, BoundaryModel, Read
 from sat_bench.models.stored import StoredPredictions
 from sat_bench.models.systems import ModelFiles, System, find_system, is_bundled, languages_of
 from sat_bench.record import (
@@ -60,7 +60,7 @@ from sat_bench.report import (
 )
 from sat_bench.running.cache import open_cache
 from sat_bench.running.cluster import connected
-from sat_bench.running.inference import Inference
+from sat_bench.running.inference import Inference, read_talks
 from sat_bench.running.progress import watch_answers, watch_reading
 from truemark.command import DONE, FAILED, note, tell
 from truemark.counts import EQUAL_WEIGHTS, Counts, Scores, Weights, scores, total

@@ -23,10 +23,10 @@ from sat_bench.cli import main
 from sat_bench.corpus.loading import Corpus
 from sat_bench.corpus.talks import Talk
 from sat_bench.defaults import BUNDLED_CORPUS
-from sat_bench.models.protocol import Probabilities, read_talks
+from sat_bench.models.protocol import Probabilities
 from sat_bench.models.systems import find_model
 from sat_bench.running.cache import CachedSystem, decoded, encoded, open_cache
-from sat_bench.running.inference import Inference
+from sat_bench.running.inference import Inference, read_talks
 from truemark.curve import grid
 from truemark.errors import TruemarkError
 

@@ -26,11 +26,10 @@ from sat_bench.corpus.talks import Talk, find_sentences
 from sat_bench.defaults import BUNDLED_CORPUS
 from sat_bench.measure import measure
 from sat_bench.models.cards import Reach
-from sat_bench.models.protocol import read_talks
 from sat_bench.models.systems import find_model
 from sat_bench.running import cluster as cluster_module
 from sat_bench.running.cluster import Cluster, ClusterModel, connected
-from sat_bench.running.inference import Inference
+from sat_bench.running.inference import Inference, read_talks
 from sat_bench.running.workers import ModelRequest, local_scheduler
 from truemark.curve import grid
 from truemark.errors import TruemarkError

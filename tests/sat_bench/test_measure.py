@@ -15,8 +15,9 @@ from sat_bench import Segmenter, Talk, compare, evaluate, load_corpus, sweep
 from sat_bench.corpus.talks import CorpusError, find_sentences
 from sat_bench.defaults import BUNDLED_CORPUS, DEFAULT_THRESHOLD, DEFAULT_TOLERANCE, Options
 from sat_bench.measure import measure
-from sat_bench.models.protocol import Probabilities, read_talks
+from sat_bench.models.protocol import Probabilities
 from sat_bench.record import Failed, Measured
+from sat_bench.running.inference import read_talks
 from truemark.counts import Counts, Weights, total
 from truemark.curve import grid, ranked
 from truemark.matching import match_positions

@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 
 from sat_bench.corpus.talks import Talk
-from sat_bench.models.protocol import Probabilities, read_talks
+from sat_bench.models.protocol import Probabilities
+from sat_bench.running.inference import read_talks
 from sat_bench.running.progress import _pace, watched
 
 

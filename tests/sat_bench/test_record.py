@@ -17,7 +17,7 @@ from sat_bench.corpus.loading import load_corpus
 from sat_bench.corpus.talks import Talk, find_sentences
 from sat_bench.defaults import BUNDLED_CORPUS, DEFAULT_TOLERANCE, Condition, Options
 from sat_bench.measure import measure
-from sat_bench.models.protocol import Probabilities, certain_ends, read_talks
+from sat_bench.models.protocol import Probabilities, certain_ends
 from sat_bench.models.systems import ModelFiles
 from sat_bench.record import (
     Measured,
@@ -28,6 +28,7 @@ from sat_bench.record import (
     with_findings,
 )
 from sat_bench.report import Report, Result, beyond_the_grid, notes, result_of, results_of
+from sat_bench.running.inference import read_talks
 from truemark.cli import main as truemark
 from truemark.counts import EQUAL_WEIGHTS, total
 from truemark.curve import SweepPoint, best, counts_at, grid, sweep

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from math import inf
@@ -113,16 +112,3 @@ class BoundaryModel(Protocol):
 
 Read = Callable[[Iterable[Talk]], Iterator[tuple[Talk, Probabilities]]]
 """Yields each talk with the answer of a system, in order; it may read a few talks ahead."""
-
-
-def read_talks(model: BoundaryModel, talks: Iterable[Talk]) -> Iterator[tuple[Talk, Probabilities]]:
-    """Yield each talk with the probabilities of its text, in order."""
-    waiting: deque[Talk] = deque()  # the model reads a few texts ahead of the one it answers
-
-    def texts() -> Iterator[str]:
-        for talk in talks:
-            waiting.append(talk)
-            yield talk.text
-
-    for probabilities in model.probabilities_many(texts()):
-        yield waiting.popleft(), probabilities

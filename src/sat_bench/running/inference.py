@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from sat_bench import models
+from sat_bench.corpus.talks import Talk
 from sat_bench.defaults import (
     DEFAULT_RUNTIME,
     DEFAULT_TIMEOUT_S,
@@ -19,7 +21,7 @@ from sat_bench.defaults import (
 )
 from sat_bench.models.answers import TextSystem
 from sat_bench.models.cards import Reach
-from sat_bench.models.protocol import Read, read_talks
+from sat_bench.models.protocol import BoundaryModel, Probabilities, Read
 from sat_bench.models.segmenter import open_segmenter
 from sat_bench.models.stored import StoredPredictions
 from sat_bench.models.systems import ModelFiles, System
@@ -109,6 +111,19 @@ class Inference:
                 "runtime": _runtime(self.runtime),
             }
         )
+
+
+def read_talks(model: BoundaryModel, talks: Iterable[Talk]) -> Iterator[tuple[Talk, Probabilities]]:
+    """Yield each talk with the probabilities of its text, in order."""
+    waiting: deque[Talk] = deque()  # the model reads a few texts ahead of the one it answers
+
+    def texts() -> Iterator[str]:
+        for talk in talks:
+            waiting.append(talk)
+            yield talk.text
+
+    for probabilities in model.probabilities_many(texts()):
+        yield waiting.popleft(), probabilities
 
 
 def _runtime(name: Runtime) -> str:
