@@ -37,7 +37,6 @@ from truemark.errors import TruemarkError
 _WRITTEN_AS_THEY_ARE = (str, int, type(None))
 # JSON leaves these as they are; a terminal would obey them.
 _UNSEEN = re.compile("[\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
-_ON_ONE_LINE = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
 _LONGEST_SHOWN = 80
 _PATH_KEY = re.compile(r"\[[^\]]*\]|\.[^.\[]+")
 _MISSING_FIELD = re.compile("Object missing required field `(.*)`")
@@ -59,10 +58,11 @@ Number = Annotated[float, msgspec.Meta(ge=-sys.float_info.max, le=sys.float_info
 
 def to_json(value: object, *, indent: int | None = None) -> str:
     """Write a value as JSON; numbers keep every digit, NaN and infinity become null."""
+    encode = partial(json.dumps, ensure_ascii=False, allow_nan=False, indent=indent)
     try:
-        text = _encode(value, indent)
+        text = encode(value)
     except (TypeError, ValueError):  # a type or number that JSON lacks
-        text = _encode(_plain(value), indent)
+        text = encode(_plain(value))
     if text.isascii() and "\x7f" not in text:  # true of most texts, and quick to check
         return text
     text = _UNSEEN.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
@@ -70,14 +70,8 @@ def to_json(value: object, *, indent: int | None = None) -> str:
         text.encode()
     except UnicodeEncodeError:
         # Half a surrogate pair has no UTF-8 form; escaped, it survives.
-        return json.dumps(_plain(value), ensure_ascii=True, allow_nan=False, indent=indent)
+        return encode(_plain(value), ensure_ascii=True)
     return text
-
-
-def _encode(value: object, indent: int | None) -> str:
-    if indent is None:
-        return _ON_ONE_LINE.encode(value)
-    return json.dumps(value, ensure_ascii=False, allow_nan=False, indent=indent)
 
 
 def _plain(value: object) -> object:
@@ -222,7 +216,7 @@ def shown(value: object) -> str:
 
 
 def set_fields(value: object) -> dict[str, object]:
-    """Turn a dataclass into a mapping of its fields, and so those in it, without defaults."""
+    """Turn a dataclass, and those inside it, into mappings without the fields at their default."""
     kind: Any = type(value)
     items = ((name, getattr(value, name), default) for name, default in _defaults(kind))
     return {name: _without_defaults(item) for name, item, default in items if item != default}

@@ -49,10 +49,10 @@ def power_of(
     worth_seeing: float = 0.02,
     level: float = LEVEL,
 ) -> Power | None:
-    """Simulate what these clusters can show; None where too few differ to know.
+    """Simulate what these clusters can show.
 
-    The same where not even the largest difference would be seen in 80 of 100 cases. A difference is
-    seen if its p-value is at most `level`.
+    Return None where too few of them differ to know, or where not even the largest difference would
+    be seen in 80 of 100 cases. A difference is seen if its p-value is at most `level`.
     """
     drawn = _Simulated.from_pairs(paired_rows(first, second), scoring, level)
     if drawn is None:

@@ -24,7 +24,7 @@ from cal_ai.labelling import (
 )
 from truemark.errors import TruemarkError
 from truemark.labelling.agreement import agreement_sections, known_agreement
-from truemark.labelling.desk import Change, Desk
+from truemark.labelling.desk import Desk, Edit
 from truemark.labelling.storage import GOLD, Workspace
 from truemark.records import Finding, Run, ScoringRules, System, Unit, load_run, write_run
 from truemark.sections import show
@@ -65,7 +65,7 @@ def write_gold(folder: Path) -> Path:
 
 def save(desk: Desk, state: dict[str, Any], content: Any = None, seen: tuple[str, ...] = ()) -> Any:
     places = seen or tuple(state["places"])
-    return desk.save(0, Change("s", 1, state["stamp"], content or state["content"], places))
+    return desk.save(0, Edit("s", 1, state["stamp"], content or state["content"], places))
 
 
 def test_a_draft_becomes_a_sidecar_that_the_benchmark_takes(
@@ -266,7 +266,7 @@ def test_what_annotators_agree_on_stands_in_later_records(
     for annotator in ("anna", "ben"):
         desk = desk_of(annotator)
         state = opened(desk, 0)
-        desk.save(0, Change("s", 1, state["stamp"], state["content"], tuple(state["places"])))
+        desk.save(0, Edit("s", 1, state["stamp"], state["content"], tuple(state["places"])))
     keep_annotators_agreement(conversations, "anna", "carl")
     assert known_agreement(conversations, "conversation") is None
     keep_annotators_agreement(conversations, "anna", "ben")
@@ -311,7 +311,7 @@ def test_what_has_not_the_shape_of_a_sidecar_is_refused(desk_of: Make, content: 
     desk = desk_of()
     state = opened(desk, 0)
     with pytest.raises(TruemarkError, match="must have"):
-        desk.save(0, Change("s", 1, state["stamp"], content))
+        desk.save(0, Edit("s", 1, state["stamp"], content))
 
 
 @pytest.mark.parametrize(

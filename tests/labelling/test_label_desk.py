@@ -13,15 +13,15 @@ from tests.labelling.conftest import opened
 from sat_bench.labelling import adjudication_task, draft_task
 from truemark.counts import Counts
 from truemark.errors import TruemarkError
-from truemark.labelling.desk import Change, ConflictError, Desk, worth_of
+from truemark.labelling.desk import ConflictError, Desk, Edit, worth_of
 from truemark.labelling.storage import Workspace, check_annotator
 
 Make = Callable[..., Desk]
 
 
-def change(state: dict[str, Any], **fields: Any) -> Change:
+def change(state: dict[str, Any], **fields: Any) -> Edit:
     given = {"session": "s", "count": 1, "stamp": state["stamp"], "content": state["content"]}
-    return Change(**(given | fields))
+    return Edit(**(given | fields))
 
 
 def test_a_draft_proposes_ends_and_what_is_doubtful_comes_first(desk_of: Make) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from tests.labelling.conftest import Server, opened
 
-from truemark.labelling.desk import Change, Desk
+from truemark.labelling.desk import Desk, Edit
 from truemark.labelling.server import LARGEST_BODY
 
 Make = Callable[..., Desk]
@@ -108,6 +108,6 @@ def test_a_conflict_says_what_is_on_disk(server: Server, desk_of: Make) -> None:
     sent = change(server, content={"ends": [11, 32]})
     other = desk_of()
     server_state = opened(other, 1)
-    other.save(1, Change("other", 1, str(server_state["stamp"]), {"ends": [2, 32]}))
+    other.save(1, Edit("other", 1, str(server_state["stamp"]), {"ends": [2, 32]}))
     status, said, _ = server.call("PUT", "texts/1", sent)
     assert (status, said["content"]) == (409, {"ends": [2, 32]})

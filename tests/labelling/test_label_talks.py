@@ -16,7 +16,7 @@ from sat_bench.defaults import BUNDLED_CORPUS
 from sat_bench.labelling import draft_task, format_lines, read_label_text, review_task, words_of
 from truemark.errors import TruemarkError
 from truemark.labelling.agreement import cohens_kappa, known_agreement
-from truemark.labelling.desk import Change, Desk
+from truemark.labelling.desk import Desk, Edit
 from truemark.labelling.storage import Workspace, content_digest
 from truemark.records import Finding, Run, ScoringRules, System, Unit, load_run, write_run
 
@@ -94,7 +94,7 @@ def test_gold_in_other_forms_begins_with_its_ends_and_is_written_in_lines(
     assert state["content"] == {"ends": [6, 12, 16]}
     assert state["speaker"] == "Ann"
     assert opened(desk, 1)["content"] == {"ends": [5, 10]}
-    desk.save(0, Change("s", 1, state["stamp"], {"ends": [6, 16]}, tuple(state["places"])))
+    desk.save(0, Edit("s", 1, state["stamp"], {"ends": [6, 16]}, tuple(state["places"])))
     desk.close()
     assert json.loads((tmp_path / "a.json").read_text(encoding="utf-8")) == gold
     assert (
@@ -167,7 +167,7 @@ def test_the_mistakes_of_a_run_come_most_confident_first(tmp_path: Path) -> None
     state = opened(desk, 0)
     assert state["content"] == {"ends": [11, 33, 40]}  # by the rule that the run had
     assert state["kinds"] == {33: "missed", 11: "missed", 22: "invented"}
-    sent = Change("s", 1, str(state["stamp"]), {"ends": [11, 22, 33, 40]}, (33,))
+    sent = Edit("s", 1, str(state["stamp"]), {"ends": [11, 22, 33, 40]}, (33,))
     desk.save(0, sent)
     gold = (tmp_path / "gold" / "one.txt").read_text(encoding="utf-8")
     assert "Nobody spoke\n\nThen he left.\nSo did I.\n" in gold
@@ -302,7 +302,7 @@ def test_an_annotation_that_is_not_done_has_no_agreement(desk_of: object, talks:
     assert callable(make)
     desk = make("anna")
     state = opened(desk, 1)
-    desk.save(1, Change("s", 1, str(state["stamp"]), state["content"]))
+    desk.save(1, Edit("s", 1, str(state["stamp"]), state["content"]))
     folder = str(talks / ".annotations" / "anna")
     with pytest.raises(TruemarkError, match="1 places were not looked at"):
         agreement(folder, folder)
@@ -317,7 +317,7 @@ def test_what_annotators_agree_on_stands_in_later_records(
     for annotator, ends in (("anna", [11, 22, 40]), ("ben", [11, 40])):
         desk = Desk(task, Workspace(tmp_path, annotator))
         state = opened(desk, 0)
-        desk.save(0, Change("s", 1, state["stamp"], {"ends": ends}, tuple(state["places"])))
+        desk.save(0, Edit("s", 1, state["stamp"], {"ends": ends}, tuple(state["places"])))
         opened(desk, 1)  # and is left as it is, so nobody has done it
         desk.close()
     monkeypatch.setattr("sat_bench.labelling.serve", lambda *_, **__: 0)

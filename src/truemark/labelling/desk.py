@@ -120,7 +120,7 @@ class Task(ABC):
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class Edit:
     """What a page sends at every change; `count` numbers the changes of one session.
 
     `stamp` identifies the files that the page knows; `seen` are the places looked at since.
@@ -365,37 +365,37 @@ class Desk:
 
     # ---- saving --------------------------------------------------------------------------------
 
-    def save(self, number: int, change: Change) -> dict[str, object]:
+    def save(self, number: int, edit: Edit) -> dict[str, object]:
         """Write a change to disk; raise `ConflictError` if the file has changed since."""
         name = self.task.names[number]
         with self._lock:
             opened = self._materials.get(number, ("",))[0]
             session, count, written = self._saved.get(number, (None, 0, ""))
-            ours = session == change.session
+            ours = session == edit.session
             stamp = self._stamp(name)
-            if change.stamp != stamp and not (ours and written == stamp):
+            if edit.stamp != stamp and not (ours and written == stamp):
                 raise ConflictError(self._state(number), opened != self.task.text(name))
-            self.task.check(name, change.content)
+            self.task.check(name, edit.content)
             before = self._annotation(name)
-            late = ours and change.count < count
-            content = before.content if late and before else change.content
-            problem = self._write(name, content, change, before, self._material(number))
+            late = ours and edit.count < count
+            content = before.content if late and before else edit.content
+            problem = self._write(name, content, edit, before, self._material(number))
             stamp = self._stamp(name)
-            latest = max(change.count, count if ours else 0)
-            self._saved[number] = change.session, latest, stamp
+            latest = max(edit.count, count if ours else 0)
+            self._saved[number] = edit.session, latest, stamp
         return {"stamp": stamp, "left": self._left[name], "problem": problem}
 
     def _write(
         self,
         name: str,
         content: Mapping[str, Any],
-        change: Change,
+        edit: Edit,
         before: Annotation | None,
         material: Material,
     ) -> str:
         """Write annotation and gold; return what still prevents the gold from being written."""
         mark = f"{self._round}:" if self._round else ""
-        new = tuple(f"{mark}{place}" if mark else place for place in change.seen)
+        new = tuple(f"{mark}{place}" if mark else place for place in edit.seen)
         seen = tuple(dict.fromkeys((*(before.seen if before else ()), *new)))
         left = len(set(material.places) - set(seen))
         if self._round:
@@ -411,7 +411,7 @@ class Desk:
         text = self.task.text(name)
         if before is not None and before.text != text:
             self.workspace.keep_earlier(name)
-        self.workspace.write(name, Annotation(text, content, seen, left, change.at, known))
+        self.workspace.write(name, Annotation(text, content, seen, left, edit.at, known))
         # A kill in between is no conflict: the digests of both gold files are in the annotation.
         if gold is not None and content_digest(gold) != on_disk:
             self.workspace.write_file(path, gold)

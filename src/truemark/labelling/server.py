@@ -18,7 +18,7 @@ from truemark.command import DONE, note
 from truemark.errors import TruemarkError
 from truemark.imports import require
 from truemark.jsontext import read_json, to_json
-from truemark.labelling.desk import Change, ConflictError, Desk
+from truemark.labelling.desk import ConflictError, Desk, Edit
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
@@ -148,9 +148,9 @@ def label_app(desk: Desk, port: int, token: str) -> Starlette:
         body = await _bounded_body(request)
         if body is None:
             return refusal(413, f"larger than {LARGEST_BODY:,} bytes")
-        change = read_json(Change, body, "change")
+        edit = read_json(Edit, body, "change")
         number = request.path_params["number"]
-        return json_response(await run_in_threadpool(desk.save, number, change))
+        return json_response(await run_in_threadpool(desk.save, number, edit))
 
     routes: list[tuple[str, Handler, str]] = [
         ("", page, "GET"),
