@@ -28,8 +28,8 @@ _Step = tuple[Result, str, str | None]  # the result, the reason, and the event'
 _EARLIER = "applied by an earlier run"
 
 _ID_LENGTH = 32
-_NAMED = 3  # overlapping events
-_LOOKUPS = 50  # spans beyond the horizon for which the calendar is searched for overlaps
+_MOST_NAMED = 3  # overlapping events
+_MOST_LOOKUPS = 50  # spans beyond the horizon for which the calendar is searched for overlaps
 
 
 @dataclass(slots=True)
@@ -44,8 +44,8 @@ class Applier:
     planned: list[Entry]
     earlier: Earlier
     horizon: datetime
-    _seen: dict[str, Entry] = field(default_factory=dict)
-    _asked: dict[tuple[datetime, datetime], tuple[Entry, ...]] = field(default_factory=dict)
+    _updated: dict[str, Entry] = field(default_factory=dict)
+    _looked_up: dict[tuple[datetime, datetime], tuple[Entry, ...]] = field(default_factory=dict)
 
     def apply(self, decisions: Sequence[Decision]) -> Iterator[tuple[str, Outcome]]:
         """Apply each decision and yield its key and outcome; a failure does not stop the others."""
@@ -103,7 +103,7 @@ class Applier:
                 return "deleted", "", target.id
             if details == current.details:
                 return "unchanged", "the calendar says so already", target.id
-            self._seen[target.id] = self.calendar.update(current, details, self.transcript)
+            self._updated[target.id] = self.calendar.update(current, details, self.transcript)
         except EventGone:
             self._forget(target)
             return self._without_target(key, decision, "the event is gone from the calendar")
@@ -112,7 +112,7 @@ class Applier:
     def _current(self, target: Entry) -> Entry:
         """Return the current event, if it has not changed since the decision was made."""
         current = self.calendar.get(target.uid, target.recurrence)
-        if current.details != self._seen.get(target.id, target).details:
+        if current.details != self._updated.get(target.id, target).details:
             raise ChangedMeanwhile(
                 f"{self.calendar.name}: the event was changed by someone else meanwhile; run again"
             )
@@ -122,8 +122,8 @@ class Applier:
         """List the other events at that time; all-day events overlap nothing."""
         if details.all_day:
             return ()
-        planned = {entry.id: entry for entry in self._beyond(details.start, details.end)}
-        planned |= {entry.id: self._seen.get(entry.id, entry) for entry in self.planned}
+        planned = {entry.id: entry for entry in self._after_horizon(details.start, details.end)}
+        planned |= {entry.id: self._updated.get(entry.id, entry) for entry in self.planned}
         others = [
             entry.details
             for entry_id, entry in planned.items()
@@ -132,18 +132,22 @@ class Applier:
             and entry.details.start < details.end
             and details.start < entry.details.end
         ]
-        names = [_named(other, details.start) for other in others[:_NAMED]]
-        more = len(others) - _NAMED
+        names = [_named(other, details.start) for other in others[:_MOST_NAMED]]
+        more = len(others) - _MOST_NAMED
         return (*names, f"{more} more") if more > 0 else tuple(names)
 
-    def _beyond(self, start: datetime, end: datetime) -> tuple[Entry, ...]:
+    def _after_horizon(self, start: datetime, end: datetime) -> tuple[Entry, ...]:
         """List the events in a span beyond the horizon; look each span up only once."""
-        if end <= self.horizon or (start, end) in self._asked or len(self._asked) >= _LOOKUPS:
-            return self._asked.get((start, end), ())
+        if (
+            end <= self.horizon
+            or (start, end) in self._looked_up
+            or len(self._looked_up) >= _MOST_LOOKUPS
+        ):
+            return self._looked_up.get((start, end), ())
         entries: tuple[Entry, ...] = ()
         with suppress(CalendarError):  # the change itself is made already
             entries = tuple(self.calendar.coming(start, end).entries)
-        self._asked[start, end] = entries
+        self._looked_up[start, end] = entries
         return entries
 
     def _forget(self, gone: Entry) -> None:

@@ -46,7 +46,7 @@ def decide(
 
     The change is held back if the confidence is below `apply`.
     """
-    held_back = _doubt(event, apply)
+    held_back = _reason_to_hold_back(event, apply)
     if event.action == "delete":
         return Decision(event, target, None, event.assumptions, held_back)
     if event.action == "create":
@@ -83,7 +83,7 @@ def admits(apply: Confidence, confidence: Confidence) -> bool:
     return _RANK[confidence] >= _RANK[apply]
 
 
-def _doubt(event: Event, apply: Confidence) -> str | None:
+def _reason_to_hold_back(event: Event, apply: Confidence) -> str | None:
     # A wrong new event can be deleted; a wrong change or removal loses something.
     needed = apply if event.action == "create" else "high"
     if admits(needed, event.confidence):

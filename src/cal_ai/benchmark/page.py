@@ -194,15 +194,15 @@ def _event_rows(result: Result) -> Iterator[tuple[str, str, str, str]]:
             yield "", "", _extracted(event), ""
     if not isinstance(result, Scored):
         return
-    for about in (*mistakes_of(result), *matches_of(result)):
-        allowed = "" if about.is_mistake else ", within tolerance"
-        differs = [f"{in_words(deviation)}{allowed}" for deviation in about.differences]
-        differs += [f"{in_words(deviation)}, not counted" for deviation in about.remarks]
-        expected, extracted = about.expected, about.extracted
+    for assessment in (*mistakes_of(result), *matches_of(result)):
+        allowed = "" if assessment.is_mistake else ", within tolerance"
+        differs = [f"{in_words(deviation)}{allowed}" for deviation in assessment.differences]
+        differs += [f"{in_words(deviation)}, not counted" for deviation in assessment.remarks]
+        expected, extracted = assessment.expected, assessment.extracted
         yield (
-            about.kind if about.is_mistake else "match",
+            assessment.kind if assessment.is_mistake else "match",
             NOTHING if expected is None else _described(expected, expected.attendees_contain),
-            NOTHING if extracted is None else _extracted(extracted, reasons=about.is_mistake),
+            NOTHING if extracted is None else _extracted(extracted, reasons=assessment.is_mistake),
             "; ".join(one_line_of(difference, limit=900) for difference in differs),
         )
 

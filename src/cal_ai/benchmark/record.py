@@ -71,12 +71,12 @@ def record_run(plan: Plan, results: Sequence[Result], seconds: float) -> Run:
         text = transcript.as_text()
         quoted: frozenset[int] = frozenset()
         if isinstance(result, Scored):
-            for about in (*mistakes_of(result), *matches_of(result)):
-                reason = "" if about.extracted is None else about.extracted.reasoning
+            for assessment in (*mistakes_of(result), *matches_of(result)):
+                reason = "" if assessment.extracted is None else assessment.extracted.reasoning
                 lines = quoted_lines(transcript, reason)
                 quoted |= lines
-                if about.kind:
-                    findings.append(_finding(result, about, text, lines))
+                if assessment.kind:
+                    findings.append(_finding(result, assessment, text, lines))
         _, _, marks = excerpt(text, quoted, None)
         units.append(_unit(result, text, marks, price))
     return Run(
@@ -197,8 +197,8 @@ def _named(event: ContextEvent) -> str:
     return f"{event.summary}, {shown_span(event.start, event.end)}{place}"
 
 
-def _finding(result: Scored, about: Assessment, text: str, quoted: frozenset[int]) -> Finding:
-    expected, got, sidecar = about.expected, about.extracted, result.sidecar
+def _finding(result: Scored, assessment: Assessment, text: str, quoted: frozenset[int]) -> Finding:
+    expected, got, sidecar = assessment.expected, assessment.extracted, result.sidecar
     shown, offset, marks = excerpt(text, quoted)
     expected_fields, got_fields = None, None
     if expected is not None:
@@ -209,18 +209,24 @@ def _finding(result: Scored, about: Assessment, text: str, quoted: frozenset[int
         number = got.existing_event_id
         got_fields = _event_fields(got, got.attendees, number, planned_event(number, sidecar))
     return Finding(
-        kind=about.kind,
+        kind=assessment.kind,
         unit=result.sample.id,
         repeat=result.repeat,
-        mistake=about.is_mistake,
+        mistake=assessment.is_mistake,
         text=shown,
         offset=offset,
         marks=marks,
         expected=expected_fields,
         got=got_fields,
         differences=tuple(
-            Difference(_FIELDS.get(it.field, it.field), it.expected, it.got, it.amount, it.unit)
-            for it in (*about.differences, *about.remarks)
+            Difference(
+                _FIELDS.get(deviation.field, deviation.field),
+                deviation.expected,
+                deviation.got,
+                deviation.amount,
+                deviation.unit,
+            )
+            for deviation in (*assessment.differences, *assessment.remarks)
         ),
         confidence=None if got is None else got.confidence,
         note="" if got is None else got.reasoning,

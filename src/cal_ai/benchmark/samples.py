@@ -26,7 +26,7 @@ from truemark.text import counted
 
 UNCATEGORIZED = "uncategorized"
 SIDECAR_SUFFIX = ".expected.json"
-_NAMED = 5
+_MOST_NAMED = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ def load_samples(
     """
     transcripts, sidecars = _checked_stems(folder)
     if only is not None:
-        known = _some(sorted({f"{_category(stem)}/*" for stem in transcripts}))
+        known = _first_few(sorted({f"{_category(stem)}/*" for stem in transcripts}))
         transcripts = {stem for stem in transcripts if _fits(stem, only)}
         sidecars = {stem for stem in sidecars if _fits(stem, only)}
         if not transcripts:
@@ -97,13 +97,13 @@ def load_samples(
             standard = sample.transcript.form == BRACKETS
             why = "no [Speaker]: yet" if standard else "nobody's words"
             noun = "line" if len(skipped) == 1 else "lines"
-            numbers = _some(list(map(str, skipped)))
+            numbers = _first_few(list(map(str, skipped)))
             warnings.append(f"{folder}/{stem}.txt: {noun} {numbers} skipped: {why}")
     if without := [sample.id for sample in samples if not sample.fault and not sample.sidecar]:
         have = "has" if len(without) == 1 else "have"
         warnings.append(
             f"{len(without)} of {counted(len(samples), 'sample')} {have} no sidecar"
-            f" (NAME{SIDECAR_SUFFIX}), extracted but not scored: {_some(without)};"
+            f" (NAME{SIDECAR_SUFFIX}), extracted but not scored: {_first_few(without)};"
             f" to draft sidecars: cal-ai label {folder}"
         )
     return tuple(samples)
@@ -203,16 +203,16 @@ def sample_remarks(samples: Sequence[Sample], *, embedded: bool) -> Iterator[str
     silent = [s for s in readable if not s.transcript.has_speaker(s.request.owner)]
     if silent:
         named = [f"{s.id} ({s.request.owner})" for s in silent]
-        yield f"the owner does not speak in {counted(len(silent), 'sample')}: {_some(named)}"
+        yield f"the owner does not speak in {counted(len(silent), 'sample')}: {_first_few(named)}"
     if embedded:
         languages = [(s.id, foreign_language(s.transcript)) for s in readable]
         foreign = [f"{name} ({language})" for name, language in languages if language]
         if foreign:
             yield (
                 f"{counted(len(foreign), 'sample')} apparently not in English, the only language"
-                f" that the embedded extractor reads: {_some(foreign)}"
+                f" that the embedded extractor reads: {_first_few(foreign)}"
             )
 
 
-def _some(names: Sequence[str]) -> str:
-    return ", ".join(names[:_NAMED]) + (", ..." if len(names) > _NAMED else "")
+def _first_few(names: Sequence[str]) -> str:
+    return ", ".join(names[:_MOST_NAMED]) + (", ..." if len(names) > _MOST_NAMED else "")

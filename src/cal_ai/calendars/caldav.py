@@ -105,7 +105,7 @@ class CalDavCalendar:
             except CalendarError as error:
                 warnings.append(self._clean(f"{error} ({address})"))
                 continue
-            entries += (self._seen(entry, etag) for entry in listing.entries)
+            entries += (self._received(entry, etag) for entry in listing.entries)
             warnings += map(self._clean, listing.warnings)
             self._addresses.update((entry.uid, address) for entry in listing.entries)
         entries.sort(key=lambda entry: entry.details.start)
@@ -113,7 +113,7 @@ class CalDavCalendar:
 
     def get(self, uid: str, recurrence: Moment | None = None) -> Entry:
         document, etag = self._fetch(uid)
-        return self._seen(document.get(uid, recurrence), etag)
+        return self._received(document.get(uid, recurrence), etag)
 
     def create(self, uid: str, details: Details, mark: str) -> Entry:
         document = self._document(EMPTY)
@@ -198,7 +198,7 @@ class CalDavCalendar:
                 for part in response.tree.iter("{DAV:}response")
             ]
 
-    def _seen(self, entry: Entry, etag: str) -> Entry:
+    def _received(self, entry: Entry, etag: str) -> Entry:
         return replace(entry.without_secrets(self._password), version=etag)
 
     def _clean(self, text: str) -> str:

@@ -125,7 +125,7 @@ class Document:
                 reader.calendar.parts.remove(event)
                 reader.by_uid[entry.uid].remove(event)
             elif recurrence is None and entry.recurrence is not None:
-                event.add(_like("EXDATE", entry.recurrence, event, form["DTSTART"].dt))
+                event.add(_in_form_of_start("EXDATE", entry.recurrence, event, form["DTSTART"].dt))
                 _stamp(event, None, now)
 
     def _require_uid(self, uid: str) -> None:
@@ -158,7 +158,7 @@ class Document:
         before = form["DTSTART"].dt
         event = master.copy()
         event.drop(*_RULES)
-        event.add(_like("RECURRENCE-ID", entry.recurrence, master, before))
+        event.add(_in_form_of_start("RECURRENCE-ID", entry.recurrence, master, before))
         self._set_times(reader.calendar, event, entry.details, before)
         parts, series = reader.calendar.parts, reader.by_uid[entry.uid]
         parts.insert(parts.index(master) + 1, event)
@@ -176,7 +176,7 @@ class Document:
             if details.all_day:
                 text = f"{name};VALUE=DATE:{moment:%Y%m%d}"
             elif isinstance(before, datetime) and before.tzinfo is not None:
-                text = _like(name, moment, event, before)
+                text = _in_form_of_start(name, moment, event, before)
             elif self.zone is None or self.zone.key in _UTC_NAMES:
                 text = f"{name}:{utc_stamp(moment)}"
             else:
@@ -186,7 +186,7 @@ class Document:
             event.put(name, text)
 
 
-def _like(name: str, moment: Moment, event: Component, before: Moment) -> str:
+def _in_form_of_start(name: str, moment: Moment, event: Component, before: Moment) -> str:
     """Write a moment in the form of the event's DTSTART: date, floating, zoned or UTC."""
     if not isinstance(before, datetime):
         return f"{name};VALUE=DATE:{moment:%Y%m%d}"

@@ -137,7 +137,7 @@ class GoogleCalendar:
                 raise self._malformed()
             for item in items:
                 try:
-                    entries += [self._entry(item)] if stands(item) else []
+                    entries += [self._entry(item)] if is_active(item) else []
                 except CalendarError as error:
                     warnings.append(without_secrets(str(error), *self._secrets))
             page = answer.get("nextPageToken")
@@ -149,7 +149,7 @@ class GoogleCalendar:
 
     def get(self, uid: str, recurrence: Moment | None = None) -> Entry:
         item = self._call(self._events.get(calendarId=self._calendar_id, eventId=uid))
-        if not stands(item):
+        if not is_active(item):
             raise EventGone(f"{self.name}: the event is no longer there")
         return self._entry(item)
 
@@ -165,7 +165,7 @@ class GoogleCalendar:
                 existing = self._call(self._events.get(**event))
             except AlreadyThere as conflict:
                 raise CalendarError(f"{self.name}: the server answered 409") from conflict
-            if stands(existing):
+            if is_active(existing):
                 raise
             body["status"] = "confirmed"
             return self._entry(self._call(self._events.update(**event, body=body)))
@@ -265,7 +265,7 @@ class GoogleCalendar:
         )
 
 
-def stands(item: Mapping[str, object]) -> bool:
+def is_active(item: Mapping[str, object]) -> bool:
     """Whether the event has not been removed; Google keeps removed events."""
     return item.get("status") != "cancelled"
 

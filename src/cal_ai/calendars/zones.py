@@ -76,7 +76,12 @@ def vtimezone(zone: ZoneInfo, year: int) -> str:
         changes.setdefault(hours, []).append(onset)
     if not any(onset.year < year for onsets in changes.values() for onset in onsets):
         here = begin.astimezone(zone)
-        first = (_is_summer(here, here), here.tzname() or zone.key, _ahead(here), _ahead(here))
+        first = (
+            _is_summer(here, here),
+            here.tzname() or zone.key,
+            _utc_offset(here),
+            _utc_offset(here),
+        )
         changes = {first: [begin.replace(tzinfo=None)], **changes}
     lines = ["BEGIN:VTIMEZONE", f"TZID:{zone.key}"]
     for hours, onsets in changes.items():
@@ -98,7 +103,7 @@ def _changes(zone: ZoneInfo, begin: datetime) -> Iterator[tuple[datetime, _Hours
             else:
                 late = middle
         after = late.astimezone(zone)
-        old, new = _ahead(before), _ahead(after)
+        old, new = _utc_offset(before), _utc_offset(after)
         onset = (late + old).replace(tzinfo=None)
         yield onset, (_is_summer(before, after), after.tzname() or zone.key, old, new)
 
@@ -112,11 +117,11 @@ def _is_summer(before: datetime, after: datetime) -> bool:
     nothing = timedelta()
     saved = [moment.dst() or nothing for moment in (before, after)]
     if min(saved) < nothing:
-        return _ahead(after) > _ahead(before)
+        return _utc_offset(after) > _utc_offset(before)
     return saved[1] > nothing
 
 
-def _ahead(moment: datetime) -> timedelta:
+def _utc_offset(moment: datetime) -> timedelta:
     return moment.utcoffset() or timedelta()
 
 
