@@ -1,8 +1,4 @@
-"""Counts of true and false positives, and precision, recall and F1 from them, one or many at once.
-
-`score_columns` does the same arithmetic as `scores`, operation by operation, so that both give
-equal floats.
-"""
+"""Counts of true and false positives, and precision, recall and F1 from them."""
 
 from __future__ import annotations
 
@@ -14,7 +10,6 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-Column = NDArray[np.float64]
 CountColumn = NDArray[np.int64] | NDArray[np.float64]
 
 
@@ -104,31 +99,6 @@ def total(counts: Iterable[Counts]) -> Counts:
     return Counts(tp, fp, fn)
 
 
-def score_columns(
-    tp: CountColumn,
-    fp: CountColumn,
-    fn: CountColumn,
-    *,
-    empty: float,
-    weights: Weights = EQUAL_WEIGHTS,
-) -> dict[str, Column]:
-    """Compute columns `precision`, `recall`, `f1`, `weighted`; a ratio of 0 to 0 is `empty`."""
-    tp = np.asarray(tp, dtype=np.float64)
-    predicted, expected = tp + fp, tp + fn
-    precision = _ratio(tp, predicted, empty)
-    recall = _ratio(tp, expected, empty)
-    f1 = _ratio(2 * tp, predicted + expected, empty)
-    whole = weights.precision + weights.recall
-    weighted = weights.precision * precision + weights.recall * recall
-    weighted = weighted / whole if whole else np.zeros_like(weighted)
-    return {"precision": precision, "recall": recall, "f1": f1, "weighted": weighted}
-
-
-def _ratio(part: Column, whole: Column, empty: float) -> Column:
-    result: Column = np.divide(part, whole, out=np.full_like(part, empty), where=whole != 0)
-    return result
-
-
 def best_row(
     tp: CountColumn,
     fp: CountColumn,
@@ -137,7 +107,16 @@ def best_row(
     empty: float,
     weights: Weights = EQUAL_WEIGHTS,
 ) -> int:
-    """Find the row of highest weighted score; ties go to the higher F1, then the first row."""
-    ratios = score_columns(tp, fp, fn, empty=empty, weights=weights)
-    highest = np.flatnonzero(ratios["weighted"] == ratios["weighted"].max())
-    return int(highest[np.argmax(ratios["f1"][highest])])
+    """Find the row of highest weighted score; ties go to the higher F1, then the first row.
+
+    The arithmetic is that of `scores`, operation by operation, so that ties are the same.
+    """
+    predicted, expected = tp + fp, tp + fn
+    precision, recall, f1 = (
+        np.divide(part, whole, out=np.full(len(whole), float(empty)), where=whole != 0)
+        for part, whole in ((tp, predicted), (tp, expected), (2 * tp, predicted + expected))
+    )
+    weighted = weights.precision * precision + weights.recall * recall
+    weighted /= (weights.precision + weights.recall) or 1.0
+    highest = np.flatnonzero(weighted == weighted.max())
+    return int(highest[np.argmax(f1[highest])])
