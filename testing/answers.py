@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable
+from contextlib import closing
 from pathlib import Path
 
 from cal_ai.benchmark.samples import SIDECAR_SUFFIX, Sample
@@ -33,7 +34,7 @@ def record_answers(
     path: Path, samples: Iterable[Sample], answer_of: Callable[[Sample], str]
 ) -> None:
     """Write a recording of one model's answers to every sample, as a run would store it."""
-    with jsonlines.Appender(path) as file:
+    with closing(jsonlines.Appender(path)) as file:
         for number, sample in enumerate(samples):
             line = Recorded(
                 sample=sample.id,

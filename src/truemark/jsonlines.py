@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing
 from io import BufferedReader, FileIO
 from pathlib import Path
-from types import TracebackType
 
 from filelock import FileLock, Timeout
 
@@ -32,8 +32,9 @@ LONGEST_LINE = 50_000_000
 
 def append(path: str | os.PathLike[str], *records: Mapping[str, object]) -> None:
     """Add each record as one whole line and return when all are on disk."""
-    with Appender(path) as file:
-        file.append(*records)
+    with closing(Appender(path)) as file:
+        file.write(*records)
+        file.sync()
 
 
 class Appender:
@@ -65,11 +66,6 @@ class Appender:
         except OSError as error:
             raise write_error(path, error) from error
 
-    def append(self, *records: Mapping[str, object]) -> None:
-        """Add each record as one whole line and return when all are on disk."""
-        self.write(*records)
-        self.sync()
-
     def write(self, *records: Mapping[str, object]) -> None:
         """Add each record as one whole line; they survive this process, not yet a power cut."""
         lines = b"".join(to_json(record).encode() + b"\n" for record in records)
@@ -92,17 +88,6 @@ class Appender:
         """Close the file and release its lock."""
         self._stream.close()
         release_and_remove(self._lock)
-
-    def __enter__(self) -> Appender:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def _write(self, lines: bytes) -> None:
         size = self._stream.seek(0, os.SEEK_END)
@@ -158,7 +143,7 @@ def set_aside(path: str | os.PathLike[str], whole: Callable[[Mapping[str, object
 
     They are kept because a person may be able to repair them.
     """
-    with Appender(path):
+    with closing(Appender(path)):
         good: list[bytes] = []
         damaged: list[bytes] = []
         for line in read_bytes(path).splitlines(keepends=True):

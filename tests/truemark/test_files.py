@@ -4,6 +4,7 @@ import stat
 import subprocess
 import sys
 import threading
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -51,8 +52,8 @@ def test_only_temporary_files_of_this_program_are_removed(tmp_path: Path) -> Non
 def test_lock_files_are_for_their_owner_alone_whatever_the_umask(tmp_path: Path) -> None:
     before = os.umask(0)
     try:
-        with Appender(tmp_path / "lines.jsonl") as file:
-            file.append({"a": 1})
+        with closing(Appender(tmp_path / "lines.jsonl")) as file:
+            file.write({"a": 1})
             assert entries(tmp_path) == ["lines.jsonl", "lines.jsonl.lock"]
             assert {stat.S_IMODE(path.stat().st_mode) for path in tmp_path.iterdir()} == {0o600}
     finally:
