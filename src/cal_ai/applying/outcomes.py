@@ -52,7 +52,7 @@ def outcome_of(
     result: Result,
     reason: str,
     event_id: str | None,
-    overlaps: tuple[str, ...] = (),
+    overlaps: tuple[str, ...],
 ) -> Outcome:
     event, target = decision.event, decision.target
     old = target.details if target else None

@@ -103,7 +103,7 @@ def price_of(extractor: Extractor) -> Price:
     return partial(cost_usd, model=extractor.model)
 
 
-def system_of(extractor: Extractor, name: str = "") -> System:
+def system_of(extractor: Extractor, name: str) -> System:
     """Identify the system by everything that its answers depend on.
 
     Replayed answers are those of the extractor that was recorded.
@@ -293,8 +293,10 @@ def total_spent(results: Sequence[Result], price: Price) -> TotalSpent:
 
 def _total_cost(results: Sequence[Result], price: Price) -> float | None:
     """Add up the price of all calls; None if the tokens or the price of an answer are unknown."""
-    usages = [result.spent.usage for result in results if not isinstance(result, Failed)]
-    usages += [r.spent.usage for r in results if isinstance(r, Failed) and r.spent.usage]
-    costs = [None if usage is None else price(usage) for usage in usages]
+    costs = []
+    for result in results:
+        usage = result.spent.usage
+        if usage is not None or not isinstance(result, Failed):
+            costs.append(None if usage is None else price(usage))
     known = [cost for cost in costs if cost is not None]
     return sum(known) if known and len(known) == len(costs) else None

@@ -101,7 +101,7 @@ class Recording:
     repeats: int
     warnings: tuple[str, ...]
 
-    def has(self, fingerprint: str, repeat: int = 0) -> bool:
+    def has(self, fingerprint: str, repeat: int) -> bool:
         """Whether this repeat of the very same request was answered."""
         return fingerprint in self.offsets.get(repeat, ())
 
