@@ -107,8 +107,7 @@ def _compare_with_extractor(
     texts = []
     for conversation, sidecar in sidecars.items():
         [given] = task.draft(conversation).values()
-        events = events_of([event["fields"] for event in given["events"]], name)
-        counts, kinds = _compare(events, sidecar)
+        counts, kinds = _compare(events_of(given["events"], name), sidecar)
         # The extractor is the second reading, although its events count as predicted.
         counts = Counts(counts.tp, counts.fn, counts.fp)
         swapped_kinds = tuple((kind, swapped[who]) for kind, who in kinds)
@@ -155,8 +154,7 @@ def _neither(name: str, sidecar: Sidecar, other: Sidecar, root: Path) -> int | N
     draft = Workspace(root).read_draft(name)
     if draft is None:
         return None
-    proposed = events_of(
-        [event["fields"] for given in draft.systems.values() for event in given["events"]], name
-    )
+    drafted = [event for given in draft.systems.values() for event in given["events"]]
+    proposed = events_of(drafted, name)
     pairs = [*pair_events(proposed, sidecar), *pair_events(proposed, other)]
     return len(proposed) - len({pair.extracted for pair in pairs if pair.is_match})

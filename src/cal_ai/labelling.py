@@ -230,7 +230,7 @@ class ConversationTask(Task):
         sidecar = parse_sidecar(sidecar_text(name, content), name)
         counts = {}
         for system, given in systems.items():
-            proposed = events_of([event["fields"] for event in given["events"]], name)
+            proposed = events_of(given["events"], name)
             counts[system] = Counts.of(
                 matched=sum(pair.is_match for pair in pair_events(proposed, sidecar)),
                 predicted=len(proposed),
@@ -397,18 +397,17 @@ def _guessed_moment(path: Path) -> datetime:
     return datetime.fromtimestamp(path.stat().st_mtime).replace(second=0, microsecond=0)
 
 
-def events_of(events: Iterable[Fields], where: str) -> tuple[Event, ...]:
-    """Turn expected events into extracted ones, so that two readings can be paired."""
-    # Numbers of calendar events are checked in the sidecar.
-    numbers = [fields.get("existing_event_id") for fields in events]
-    plain = [
-        {name: value for name, value in _tidied(fields).items() if not name.startswith("existing")}
-        for fields in events
-    ]
+def events_of(proposed: Sequence[Mapping[str, Any]], where: str) -> tuple[Event, ...]:
+    """Turn the proposals of a draft into extracted events, so that they can be paired."""
+    plain = []
+    for proposal in proposed:
+        fields = _tidied(proposal["fields"]).items()
+        # Numbers of calendar events are checked in the sidecar.
+        plain.append({name: value for name, value in fields if not name.startswith("existing")})
     sidecar = parse_sidecar(to_json({"expected_events": plain}), where)
     return tuple(
-        extracted_event(event, number)
-        for event, number in zip(sidecar.expected_events, numbers, strict=True)
+        extracted_event(event, proposal["fields"].get("existing_event_id"))
+        for event, proposal in zip(sidecar.expected_events, proposed, strict=True)
     )
 
 
