@@ -175,7 +175,7 @@ class ConversationTask(Task):
         return Material(shown, content, tuple(places))
 
     def check(self, name: str, content: Content) -> None:
-        """Refuse content that has not the shape of a sidecar in two parts."""
+        """Refuse content that does not have the two parts of a sidecar."""
         sidecar, events = content.get("sidecar"), content.get("events")
         if not isinstance(sidecar, dict) or not isinstance(events, list):
             raise TruemarkError("content must have a sidecar and events, got something else")

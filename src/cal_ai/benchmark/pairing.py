@@ -83,7 +83,7 @@ def time_within(shift: timedelta | None, tolerance: Tolerance) -> bool:
 
 
 def compare_events(extracted: Event, expected: ExpectedEvent, sidecar: Sidecar) -> Closeness:
-    """Measure how two events differ; of deletes, the planned events that they remove.
+    """Measure how two events differ; deletes are compared by the planned events they remove.
 
     A time that the sidecar leaves out counts only if both delete a planned event: then the question
     is whether they mean the same one.

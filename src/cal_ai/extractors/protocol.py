@@ -56,7 +56,7 @@ class Extractor(Protocol):
 
 
 async def extract_and_close(extractor: Extractor, request: Request) -> Extraction:
-    """Ask an extractor that is needed for one request only."""
+    """Extract the events of one request, then close the extractor."""
     try:
         return await extractor.extract_events(request)
     finally:

@@ -23,7 +23,7 @@ def parse_transcript(text: str) -> Transcript:
     """Split a conversation into utterances.
 
     A single line `[Name]: text` settles the form, and so does the first line of WebVTT. Otherwise
-    the form counts in which most lines name a speaker.
+    the form in which most lines name a speaker is taken.
     """
     lines = split_lines(text)
     if starts := _find_starts(lines, brackets.speaker_of):
