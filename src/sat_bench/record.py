@@ -237,7 +237,7 @@ def measures_of(
         whole += whole_segments(pairs, len(predicted), len(expected))
         length = max(0, len(talk.words) - inner)
         cuts, true_cuts = (
-            [cut for cut in _after_words(talk.words, places) if cut <= length]
+            [cut for cut in _words_before(talk.words, places) if cut <= length]
             for places in (predicted, expected)
         )
         components.update(window_errors(cuts, true_cuts, length))
@@ -257,7 +257,7 @@ def measures_of(
     return {name: value for name, value in values.items() if value is not None}
 
 
-def _after_words(words: IntColumn, places: Sequence[int]) -> list[int]:
+def _words_before(words: IntColumn, places: Sequence[int]) -> list[int]:
     """Return the number of words before each place, without 0 and without repeats."""
     numbers = np.unique(np.searchsorted(words, np.asarray(places, dtype=np.int64), side="left"))
     return [number for number in numbers.tolist() if number]

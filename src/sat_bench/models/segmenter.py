@@ -40,12 +40,12 @@ from truemark.matching import ScoredPositions
 
 # Short windows run in batches of up to this many tokens; larger batches are slower for all models.
 BATCH_TOKENS = 256
-LOOKED_AT = 5  # number of texts whose language is guessed
+LANGUAGE_CHECKS = 5  # number of texts whose language is guessed
 # Small enough that the model starts while the rest of a list of short texts is being read.
 POOL_TOKENS = 4_096
 POOLS_AHEAD = 8
 # Fewer than in most texts, so that a text of up to this many characters per token fits one window.
-CHARACTERS_A_TOKEN = 3
+CHARACTERS_PER_TOKEN = 3
 
 _Span = tuple[float, float]  # when a piece of work began and ended
 
@@ -119,10 +119,10 @@ class Segmenter:
         if threads is not None and threads < 1:
             raise ValueError(f"threads must be 1 or more, got {threads}")
         self.threshold = threshold
-        self._texts_to_look_at = LOOKED_AT
+        self._language_checks_left = LANGUAGE_CHECKS
         self._closed = False
         self._window, self._overlap, self._weighting = window, overlap, weighting
-        self._short = window * CHARACTERS_A_TOKEN
+        self._short = window * CHARACTERS_PER_TOKEN
         self._batch_tokens = batch_tokens
         self.tokenizer = Tokenizer(tokenizer)
         self._threads = threads or available_cores()
@@ -154,7 +154,7 @@ class Segmenter:
             raise TypeError(
                 f"text must be a string, got {type(text).__name__}; segment_many takes several"
             )
-        self._look_at(text)
+        self._check_language(text)
         return sentences(text, self.boundaries(text))
 
     def segment_many(self, texts: Iterable[str]) -> list[list[str]]:
@@ -187,12 +187,12 @@ class Segmenter:
         probability = last_probability(text, self.probabilities(text))
         return probability > self.threshold, probability
 
-    def _look_at(self, text: str) -> None:
+    def _check_language(self, text: str) -> None:
         """Warn once when one of the first texts is in a language that the model does not read."""
-        if self._languages and self._texts_to_look_at:
-            self._texts_to_look_at -= 1
+        if self._languages and self._language_checks_left:
+            self._language_checks_left -= 1
             if line := foreign_text(self._name, self._languages, text):
-                self._texts_to_look_at = 0
+                self._language_checks_left = 0
                 warnings.warn(line, ForeignTextWarning, stacklevel=3)
 
     def _check_open(self) -> None:

@@ -143,7 +143,7 @@ class ClusterModel:
 
     def _answers(self, portion: _Portion) -> list[Probabilities]:
         """Wait for the answers of a portion, and learn the speed of a worker from them."""
-        alone_since: float | None = None
+        without_workers_since: float | None = None
         while True:
             try:
                 answers: list[Probabilities] = portion.future.result(timeout=POLL_S)
@@ -153,7 +153,16 @@ class ClusterModel:
                 portion.files_sent = self.files_sent
                 portion.future = self._submit(portion.texts)
             except TimeoutError:
-                alone_since = self._waiting_alone(alone_since)
+                if self.cluster.threads():
+                    without_workers_since = None
+                    continue
+                now = time.monotonic()
+                without_workers_since = without_workers_since or now
+                if now - without_workers_since > PATIENCE_S:
+                    raise TruemarkError(
+                        f"{self.cluster.address}: the Dask cluster has had no worker for "
+                        f"{PATIENCE_S} s; start one: dask worker {self.cluster.address}"
+                    ) from None
             except (CancelledError, OSError):
                 raise self.cluster.lost() from None
             except _distributed().KilledWorker:
@@ -180,18 +189,6 @@ class ClusterModel:
             if isinstance(answer, TruemarkError):  # other errors are from workers that are gone
                 raise answer
         self.files_sent += 1
-
-    def _waiting_alone(self, since: float | None) -> float | None:
-        """Return since when there has been no worker; raise an error if that is too long ago."""
-        if self.cluster.threads():
-            return None
-        now = time.monotonic()
-        if since is not None and now - since > PATIENCE_S:
-            raise TruemarkError(
-                f"{self.cluster.address}: the Dask cluster has had no worker for {PATIENCE_S} s; "
-                f"start one: dask worker {self.cluster.address}"
-            )
-        return now if since is None else since
 
 
 @contextmanager
