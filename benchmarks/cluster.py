@@ -61,7 +61,7 @@ def main() -> None:
         runs: dict[str, BoundaryModel] = {HERE: stack.enter_context(local)}
         for workers, name in ((1, "one worker"), (2, "two workers")):
             cluster = stack.enter_context(connected(f"local:{workers}"))
-            runs[name] = cluster.model(shaped, shaped.reach)
+            runs[name] = cluster.model(shaped, shaped.windowing)
         for model in runs.values():
             measure(partial(read_talks, model), corpus[:4])  # loads the model on every worker
         counts: dict[str, list[CountedTalks]] = {name: [] for name in runs}

@@ -27,7 +27,7 @@ from benchmarks.machine import machine, peak_memory
 from benchmarks.timing import fastest, undisturbed
 from benchmarks.wtpsplit_peer import WtpsplitPeer
 from sat_bench.defaults import BUNDLED_CORPUS, ENGLISH_MODELS
-from sat_bench.models.cards import Reach, reach_of
+from sat_bench.models.cards import Windowing, windowing_of
 from sat_bench.models.quantising import quantized
 from sat_bench.models.segmenter import Segmenter
 from sat_bench.models.systems import ModelFiles, find_model
@@ -57,8 +57,8 @@ def talk_text(characters: int) -> str:
 def bare_loop(segmenter: Segmenter, text: str) -> Callable[[], object]:
     """Return a function that only runs the model on the segmenter's windows, tokenised before."""
     ids = segmenter.tokenizer.encode(text).ids
-    reach = reach_of(segmenter.network.path)
-    runs = [[window.ids] for window in windows([ids], reach.window, reach.overlap)]
+    windowing = windowing_of(segmenter.network.path)
+    runs = [[window.ids] for window in windows([ids], windowing.window, windowing.overlap)]
 
     def run() -> None:
         with ThreadPoolExecutor(os.cpu_count()) as pool:
@@ -68,13 +68,13 @@ def bare_loop(segmenter: Segmenter, text: str) -> Callable[[], object]:
     return run
 
 
-def _windows(reach: Reach) -> str:
-    return f"{reach.window} tokens, {reach.overlap} shared"
+def _windows(windowing: Windowing) -> str:
+    return f"{windowing.window} tokens, {windowing.overlap} shared"
 
 
-def _finer(reach: Reach) -> tuple[int, int]:
+def _finer(windowing: Windowing) -> tuple[int, int]:
     """Return larger overlaps: half a window, and that of the peer's windows."""
-    return reach.window // 2, reach.window - PEER_STRIDE
+    return windowing.window // 2, windowing.window - PEER_STRIDE
 
 
 def whole_text_table(files: ModelFiles, folder: Path, repeat: int) -> Table:
@@ -83,20 +83,22 @@ def whole_text_table(files: ModelFiles, folder: Path, repeat: int) -> Table:
     default = Segmenter(files.model, files.tokenizer)
     jobs: dict[str, Callable[[], object]] = {
         BARE: bare_loop(default, text),
-        f"Segmenter, {_windows(files.reach)} (default)": partial(default.boundaries, text),
+        f"Segmenter, {_windows(files.windowing)} (default)": partial(default.boundaries, text),
     }
-    overlap = files.reach.window - PEER_STRIDE
+    overlap = files.windowing.window - PEER_STRIDE
     fine = Segmenter(files.model, files.tokenizer, overlap=overlap)
-    jobs[f"Segmenter, {_windows(files.reach.sharing(overlap))}"] = partial(fine.boundaries, text)
+    jobs[f"Segmenter, {_windows(files.windowing.with_overlap(overlap))}"] = partial(
+        fine.boundaries, text
+    )
     copy = quantized(files.model, folder)
     if copy != files.model:
         int8 = Segmenter(copy, files.tokenizer)
         jobs[f"{BARE}, int8"] = bare_loop(int8, text)
-        jobs[f"Segmenter, {_windows(files.reach)}, int8"] = partial(int8.boundaries, text)
+        jobs[f"Segmenter, {_windows(files.windowing)}, int8"] = partial(int8.boundaries, text)
     if peer := peer_of(files, folder):
         jobs[PEER] = partial(peer.boundaries, text, 0.5)
         # The step of the segmenter's own windows.
-        stride = files.reach.window - files.reach.overlap
+        stride = files.windowing.window - files.windowing.overlap
         jobs[f"wtpsplit-lite, stride {stride}"] = partial(peer.boundaries, text, 0.5, stride)
     times = fastest(jobs, repeat)
     first = times.get(PEER, times[BARE])
@@ -120,11 +122,11 @@ def agreement_table(files: Sequence[ModelFiles], folder: Path, text: str) -> Tab
         if not peer:
             return None
         expected = {threshold: peer.boundaries(text, threshold) for threshold in (0.1, 0.5)}
-        for overlap in (0, model.reach.overlap, *_finer(model.reach)):
+        for overlap in (0, model.windowing.overlap, *_finer(model.windowing)):
             with Segmenter(model.model, model.tokenizer, overlap=overlap) as segmenter:
                 scored = segmenter.scored_boundaries(text)
             shares = [agreement(scored.above(at), truth) for at, truth in expected.items()]
-            rows.append((model.name, _windows(model.reach.sharing(overlap)), *shares))
+            rows.append((model.name, _windows(model.windowing.with_overlap(overlap)), *shares))
     columns = ("model", "windows", "agreement at 0.1", "agreement at 0.5")
     return Table(columns, tuple(rows), (None, None, ".2%", ".2%"))
 

@@ -45,7 +45,7 @@ def runs_of(segmenter: Segmenter, files: ModelFiles, texts: Sequence[str]) -> li
         window.ids
         for text in texts
         for window in windows(
-            [segmenter.tokenizer.encode(text).ids], files.reach.window, files.reach.overlap
+            [segmenter.tokenizer.encode(text).ids], files.windowing.window, files.windowing.overlap
         )
     ]
     lengths = [len(window) + MARKS for window in windows_of_texts]

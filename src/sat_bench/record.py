@@ -274,8 +274,8 @@ def identity_of(system: System, options: Options) -> dict[str, str]:
     """Return everything that the answers of the system depend on; SaT models add their windows."""
     parts = dict(system.identity)
     if isinstance(system, ModelFiles):
-        reach = system.reach.sharing(options.overlap, options.weighting)
-        parts |= {"window": str(reach.window), "overlap": str(reach.overlap)}
+        windowing = system.windowing.with_overlap(options.overlap, options.weighting)
+        parts |= {"window": str(windowing.window), "overlap": str(windowing.overlap)}
         if options.weighting != DEFAULT_WEIGHTING:
             parts["weighting"] = options.weighting
         if options.runtime != DEFAULT_RUNTIME:

@@ -25,7 +25,7 @@ from sat_bench.cli import main
 from sat_bench.corpus.talks import Talk, find_sentences
 from sat_bench.defaults import BUNDLED_CORPUS
 from sat_bench.measure import measure
-from sat_bench.models.cards import Reach
+from sat_bench.models.cards import Windowing
 from sat_bench.models.systems import find_model
 from sat_bench.running import cluster as cluster_module
 from sat_bench.running.cluster import Cluster, ClusterModel, connected
@@ -96,7 +96,7 @@ def test_short_talks_are_sent_in_portions_of_about_a_second(
         return submit(self, texts)
 
     monkeypatch.setattr(ClusterModel, "_submit", counting)
-    model = cluster.model(find_model(str(noisy_model)), Reach())
+    model = cluster.model(find_model(str(noisy_model)), Windowing())
     texts = [talk.text for talk in talks(400)]
     there = list(model.probabilities_many(texts))
     assert sizes[:6] == [1] * 6  # the speed is not known before the first answer
@@ -118,14 +118,14 @@ def test_a_few_talks_are_sent_ahead_and_no_more(
             sent += 1
             yield talk.text
 
-    model = cluster.model(find_model(str(noisy_model)), Reach())
+    model = cluster.model(find_model(str(noisy_model)), Windowing())
     for done, _ in enumerate(model.probabilities_many(texts())):
         assert sent - done <= 6
 
 
 def test_workers_without_the_files_are_sent_them(cluster: Cluster, noisy_model: Path) -> None:
     files = find_model(str(noisy_model))
-    model = cluster.model(files, Reach(510, 32))
+    model = cluster.model(files, Windowing(510, 32))
     assert isinstance(model.request, ModelRequest)
     model.request = replace(model.request, model="/on/another/machine")
     here = measured_at(files, talks(20), THRESHOLDS, inference=Inference(overlap=32))
@@ -137,7 +137,7 @@ def test_a_file_that_differs_over_there_is_not_taken(
     cluster: Cluster, noisy_model: Path, model_path: Path
 ) -> None:
     files = find_model(str(noisy_model))
-    model = cluster.model(files, Reach(510, 16))
+    model = cluster.model(files, Windowing(510, 16))
     assert isinstance(model.request, ModelRequest)
     model.request = replace(model.request, model=str(model_path))
     here = measured_at(files, talks(4), THRESHOLDS, inference=Inference(overlap=16))
@@ -145,7 +145,7 @@ def test_a_file_that_differs_over_there_is_not_taken(
 
 
 def test_a_worker_of_another_version_is_refused(cluster: Cluster, noisy_model: Path) -> None:
-    model = cluster.model(find_model(str(noisy_model)), Reach())
+    model = cluster.model(find_model(str(noisy_model)), Windowing())
     model.request = replace(model.request, version="0.0.1")
     with pytest.raises(TruemarkError, match=r"truemark .*, expected 0\.0\.1: install the same"):
         list(model.probabilities_many(["One."]))

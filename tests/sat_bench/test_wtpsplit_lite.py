@@ -24,7 +24,7 @@ def test_uniform_windows_of_its_stride_give_all_its_boundaries_of_a_trained_mode
     stored: Any,
 ) -> None:
     files = find_model("small")
-    window = files.reach.window
+    window = files.windowing.window
     with Segmenter(
         files.model,
         files.tokenizer,

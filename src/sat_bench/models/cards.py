@@ -24,14 +24,16 @@ _CODES = {name.lower(): code for code, name in NAMES.items()}
 
 
 @dataclass(frozen=True, slots=True)
-class Reach:
+class Windowing:
     """The size of windows in tokens, their overlap, and how overlapping windows are weighted."""
 
     window: int = WINDOW_TOKENS
     overlap: int = round(WINDOW_TOKENS / SHARED_PART)
     weighting: Weighting = DEFAULT_WEIGHTING
 
-    def sharing(self, overlap: int | None, weighting: Weighting = DEFAULT_WEIGHTING) -> Reach:
+    def with_overlap(
+        self, overlap: int | None, weighting: Weighting = DEFAULT_WEIGHTING
+    ) -> Windowing:
         """Return the same window with this weighting, and this overlap unless it is None."""
         overlap = self.overlap if overlap is None else overlap
         if overlap >= self.window:
@@ -39,7 +41,7 @@ class Reach:
                 f"an overlap of {overlap} tokens is too long for this model, which reads "
                 f"{self.window} at a time: give at most {self.window - 1}"
             )
-        return Reach(self.window, overlap, weighting)
+        return Windowing(self.window, overlap, weighting)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +50,7 @@ class Card:
 
     threshold: float
     tokenizer: str
-    reach: Reach
+    windowing: Windowing
     languages: frozenset[str] = frozenset()  # codes; empty: not known
 
 
@@ -56,10 +58,10 @@ def read_card(path: Path) -> Card:
     """Read the card of a bundled model; refuse an incomplete one."""
     facts = _facts(path)
     with suppress(KeyError, ValueError):
-        reach = Reach(int(facts["window"]), int(facts["overlap"]))
+        windowing = Windowing(int(facts["window"]), int(facts["overlap"]))
         languages = frozenset(facts.get("languages", "").split())
-        card = Card(float(facts["threshold"]), facts["tokenizer"], reach, languages)
-        if 0 <= card.threshold <= 1 and 0 <= reach.overlap < reach.window:
+        card = Card(float(facts["threshold"]), facts["tokenizer"], windowing, languages)
+        if 0 <= card.threshold <= 1 and 0 <= windowing.overlap < windowing.window:
             return card
     raise TruemarkError(
         f"{path}: the model card must have a threshold from 0 to 1, a tokenizer, a window and an "
@@ -75,14 +77,14 @@ def _facts(path: Path) -> dict[str, str]:
     return {key.strip(): value.strip() for key, _, value in pairs}
 
 
-def reach_of(model: Path) -> Reach:
+def windowing_of(model: Path) -> Windowing:
     """Return the windows of the card beside a model file, else the longest the model can read."""
     card = model.with_suffix(".md")
     if card.is_file():
         with suppress(TruemarkError):
-            return read_card(card).reach
+            return read_card(card).windowing
     window = longest_window(model)
-    return Reach(window, round(window / SHARED_PART))
+    return Windowing(window, round(window / SHARED_PART))
 
 
 def longest_window(model: Path) -> int:

@@ -29,7 +29,13 @@ from sat_bench.models.boundaries import (
     sentence_ends,
     sentences,
 )
-from sat_bench.models.cards import ForeignTextWarning, Reach, foreign_text, longest_window, reach_of
+from sat_bench.models.cards import (
+    ForeignTextWarning,
+    Windowing,
+    foreign_text,
+    longest_window,
+    windowing_of,
+)
 from sat_bench.models.network import Network
 from sat_bench.models.protocol import FloatArray, IntArray, ModelNotFound, Probabilities
 from sat_bench.models.runtimes import available_cores
@@ -106,14 +112,14 @@ class Segmenter:
         threshold = DEFAULT_THRESHOLD if threshold is None else threshold
         if not 0 <= threshold <= 1:
             raise ValueError(f"threshold must be from 0 to 1, got {threshold}")
-        reach = reach_of(Path(model))
-        window = reach.window if window is None else window
+        windowing = windowing_of(Path(model))
+        window = windowing.window if window is None else window
         # The card is not checked: reading the positions takes as long as loading a small model.
-        if not 1 <= window <= reach.window:
+        if not 1 <= window <= windowing.window:
             longest = longest_window(Path(model))
             if not 1 <= window <= longest:
                 raise ValueError(f"window must be from 1 to {longest} tokens, got {window}")
-        overlap = min(reach.overlap, window // 2) if overlap is None else overlap
+        overlap = min(windowing.overlap, window // 2) if overlap is None else overlap
         if not 0 <= overlap < window:
             raise ValueError(f"overlap must be from 0 to {window - 1} tokens, got {overlap}")
         if threads is not None and threads < 1:
@@ -290,7 +296,7 @@ class Segmenter:
 
 
 def open_segmenter(
-    model: Path, tokenizer: Path, reach: Reach, runtime: Runtime, threads: int | None = None
+    model: Path, tokenizer: Path, windowing: Windowing, runtime: Runtime, threads: int | None = None
 ) -> Segmenter:
     """Load a model for measuring: the results of a talk must not depend on other talks."""
     # If windows of several texts shared a batch, the other talks of the corpus, and on which
@@ -298,9 +304,9 @@ def open_segmenter(
     return Segmenter(
         model,
         tokenizer,
-        window=reach.window,
-        overlap=reach.overlap,
-        weighting=reach.weighting,
+        window=windowing.window,
+        overlap=windowing.overlap,
+        weighting=windowing.weighting,
         batch_tokens=0,
         threads=threads,
         runtime=runtime,

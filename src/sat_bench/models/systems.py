@@ -14,7 +14,7 @@ from typing import Literal
 
 from sat_bench.defaults import BUNDLED_FOLDER, BUNDLED_MODELS, DEFAULT_TIMEOUT_S
 from sat_bench.models.answers import TextSystem
-from sat_bench.models.cards import Reach, reach_of, read_card
+from sat_bench.models.cards import Windowing, read_card, windowing_of
 from sat_bench.models.custom import callable_system, program_system
 from sat_bench.models.hub import download_model, download_tokenizer, is_hub_name
 from sat_bench.models.language_models import language_model_system
@@ -46,13 +46,13 @@ class ModelFiles:
     tokenizer: Path
     threshold: float | None = None
     int8: Int8Origin | None = None
-    given_reach: Reach | None = None
+    original_windowing: Windowing | None = None
     languages: frozenset[str] = frozenset()  # codes; empty: not known
 
     @cached_property
-    def reach(self) -> Reach:
+    def windowing(self) -> Windowing:
         """The windows of the model; an int8 copy has those of the original."""
-        return self.given_reach or reach_of(self.model)
+        return self.original_windowing or windowing_of(self.model)
 
     @cached_property
     def checksums(self) -> tuple[str, str]:
@@ -195,7 +195,9 @@ def _int8_copy(name: str, original: ModelFiles) -> ModelFiles:
     if not copy.is_file():
         copy = quantized(original.model)
         origin = "itself" if copy == original.model else "made"
-    return replace(original, name=name, model=copy, int8=origin, given_reach=original.reach)
+    return replace(
+        original, name=name, model=copy, int8=origin, original_windowing=original.windowing
+    )
 
 
 def _only_model(folder: Path) -> Path:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from sat_bench.defaults import DEFAULT_RUNTIME, Runtime
-from sat_bench.models.cards import Reach
+from sat_bench.models.cards import Windowing
 from sat_bench.models.protocol import Probabilities
 from sat_bench.models.systems import ModelFiles
 from sat_bench.running.workers import (
@@ -59,11 +59,11 @@ class Cluster:
     client: Any
 
     def model(
-        self, files: ModelFiles, reach: Reach, runtime: Runtime = DEFAULT_RUNTIME
+        self, files: ModelFiles, windowing: Windowing, runtime: Runtime = DEFAULT_RUNTIME
     ) -> ClusterModel:
         paths = (files.model, files.tokenizer)
         model, tokenizer = (str(path.resolve()) for path in paths)
-        request = ModelRequest(model, tokenizer, files.checksums, reach, runtime)
+        request = ModelRequest(model, tokenizer, files.checksums, windowing, runtime)
         return ClusterModel(self, request, dict(zip(files.checksums, paths, strict=True)))
 
     def system(self, name: str, timeout_s: float) -> ClusterModel:

@@ -20,7 +20,7 @@ from sat_bench.defaults import (
     Weighting,
 )
 from sat_bench.models.answers import TextSystem
-from sat_bench.models.cards import Reach
+from sat_bench.models.cards import Windowing
 from sat_bench.models.protocol import BoundaryModel, Probabilities, Read
 from sat_bench.models.segmenter import open_segmenter
 from sat_bench.models.stored import StoredPredictions
@@ -80,34 +80,34 @@ class Inference:
 
     def _load(self, system: ModelFiles | TextSystem, stack: ExitStack) -> Read:
         if isinstance(system, ModelFiles):
-            reach = self._reach(system)
+            windowing = self._windowing(system)
             if self.cluster:
-                return partial(read_talks, self.cluster.model(system, reach, self.runtime))
-            segmenter = open_segmenter(system.model, system.tokenizer, reach, self.runtime)
+                return partial(read_talks, self.cluster.model(system, windowing, self.runtime))
+            segmenter = open_segmenter(system.model, system.tokenizer, windowing, self.runtime)
             return partial(read_talks, stack.enter_context(segmenter))
         if self.cluster:
             return partial(read_talks, self.cluster.system(system.name, self.timeout_s))
         answer = stack.enter_context(system.opened())
         return lambda talks: ((talk, answer(talk.text)) for talk in talks)
 
-    def _reach(self, system: ModelFiles) -> Reach:
-        return system.reach.sharing(self.overlap, self.weighting)
+    def _windowing(self, system: ModelFiles) -> Windowing:
+        return system.windowing.with_overlap(self.overlap, self.weighting)
 
     def _identity(self, system: ModelFiles | TextSystem) -> str:
         """Name everything that answers depend on besides the text."""
         if not isinstance(system, ModelFiles):
             return signature_line({"engine": _sources(_READING), **system.identity})
         model, tokenizer = system.checksums
-        reach = self._reach(system)
+        windowing = self._windowing(system)
         return signature_line(
             {
                 "engine": _sources(_ENGINE),
                 **{name: _version(name) for name in _LIBRARIES},
                 "model": model,
                 "tokenizer": tokenizer,
-                "window": reach.window,
-                "overlap": reach.overlap,
-                "weighting": reach.weighting,
+                "window": windowing.window,
+                "overlap": windowing.overlap,
+                "weighting": windowing.weighting,
                 "runtime": _runtime(self.runtime),
             }
         )

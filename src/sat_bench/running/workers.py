@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 
 from sat_bench.defaults import Runtime
 from sat_bench.models.answers import TextSystem
-from sat_bench.models.cards import Reach
+from sat_bench.models.cards import Windowing
 from sat_bench.models.protocol import Probabilities
 from sat_bench.models.segmenter import open_segmenter
 from sat_bench.models.systems import find_system
@@ -68,7 +68,7 @@ class ModelRequest:
     model: str
     tokenizer: str
     checksums: tuple[str, str]
-    reach: Reach
+    windowing: Windowing
     runtime: Runtime
     version: str = __version__
 
@@ -122,7 +122,9 @@ def _load(request: Request) -> Callable[[str], Probabilities]:
         for path, digest in zip((request.model, request.tokenizer), request.checksums, strict=True)
     )
     threads = worker.state.nthreads
-    return open_segmenter(model, tokenizer, request.reach, request.runtime, threads).probabilities
+    return open_segmenter(
+        model, tokenizer, request.windowing, request.runtime, threads
+    ).probabilities
 
 
 def _start(request: SystemRequest) -> Callable[[str], Probabilities]:
