@@ -146,7 +146,16 @@ def _plan(
         if options.resume:
             keys = fingerprints(samples, extractor)
             store.resume(keys, repeats)
-            _tell_resumed(store.resumed, options.output, keys, repeats)
+            if (resumed := store.resumed) is not None:
+                _warn(resumed.warnings)
+                answered = count_answered(resumed, keys, repeats)
+                of = counted(len(keys) * repeats, "sample" if repeats == 1 else "question")
+                inform(f"resuming {resumed.path}: {answered} of {of} are answered")
+            else:
+                inform(
+                    f"nothing to resume in {options.output}: no stored answer matches these"
+                    " samples and this model"
+                )
         if repeats > 1 and isinstance(extractor, LanguageModelExtractor):
             inform(_announcement(samples, extractor, repeats, store.resumed))
     return Plan(
@@ -170,21 +179,6 @@ def _system_name(options: argparse.Namespace, extractor: Extractor) -> str:
         return str(options.name)
     suffix = options.name or (options.prompt.name if options.prompt else None)
     return f"{extractor.model} {suffix}" if suffix else ""
-
-
-def _tell_resumed(
-    recording: Recording | None, output: Path, keys: Sequence[str], repeats: int
-) -> None:
-    """Tell which recording is resumed, and how many answers it has."""
-    if recording is None:
-        inform(
-            f"nothing to resume in {output}: no stored answer matches these samples and this model"
-        )
-        return
-    _warn(recording.warnings)
-    answered = count_answered(recording, keys, repeats)
-    of = counted(len(keys) * repeats, "sample" if repeats == 1 else "question")
-    inform(f"resuming {recording.path}: {answered} of {of} are answered")
 
 
 def _announcement(

@@ -141,18 +141,16 @@ def open_recording(path: Path) -> Recording:
 
 def _recorded(record: Mapping[str, object]) -> Recorded | None:
     """Read a line of a recording; None if it is damaged or of another kind."""
-    tolerated = {"usage": _usage(record.get("usage")), "identity": _identity(record)}
+    identity = record.get("identity")  # older recordings have none
+    pairs = identity.items() if isinstance(identity, dict) else ()
+    tolerated = {
+        "usage": _usage(record.get("usage")),
+        "identity": {name: value for name, value in pairs if isinstance(value, str)},
+    }
     try:
         return read_value(Recorded, {**record, **tolerated}, "stored answer")
     except TruemarkError:
         return None
-
-
-def _identity(record: Mapping[str, object]) -> dict[str, str]:
-    """Read the identity in a line; older recordings have none."""
-    identity = record.get("identity")
-    pairs = identity.items() if isinstance(identity, dict) else ()
-    return {name: value for name, value in pairs if isinstance(value, str)}
 
 
 def _usage(counts: object) -> Usage | None:
