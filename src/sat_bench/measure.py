@@ -114,9 +114,7 @@ def measure_and_report(options: Options) -> int:
         for line in signatures(report):
             note(line)
     if options.record:
-        _write_records(
-            paths, results, corpus, len(options.conditions), in_folder=is_folder(options.record)
-        )
+        _write_records(report, paths, corpus, in_folder=is_folder(options.record))
     return DONE if len(report.measured) == len(report.results) else FAILED
 
 
@@ -172,27 +170,20 @@ def _outcomes(
 
 
 def _write_records(
-    paths: Iterable[Path],
-    results: Iterable[Result | Failed],
-    corpus: Corpus,
-    conditions: int,
-    *,
-    in_folder: bool,
+    report: Report, paths: Iterable[Path], corpus: Corpus, *, in_folder: bool
 ) -> None:
-    following = iter(paths)
-    for result in results:
+    planned: list[Result | Failed] = []  # a system that failed has a path for each condition too
+    for result in report.results:
+        planned += [result] * (len(report.options.conditions) if isinstance(result, Failed) else 1)
+    for path, result in zip(paths, planned, strict=True):
         if isinstance(result, Failed):
-            for _ in range(conditions):
-                next(following)
             continue
-        path = next(following)
         run = with_findings(result.run, result.measured, corpus)
         if (agreement := _annotators_agreement(corpus, run.condition)) is not None:
             run = replace(run, notes=(*run.notes, agreement))
-        if in_folder:
-            path = with_run_id(path, run)
-        write_run(path, run)
-        note(f"record: {path} (run {run.id})")
+        file = with_run_id(path, run) if in_folder else path
+        write_run(file, run)
+        note(f"record: {file} (run {run.id})")
 
 
 def _annotators_agreement(corpus: Corpus, condition: str) -> str | None:
