@@ -499,7 +499,7 @@ def without_texts(run: Run) -> Run:
         )
         for unit in run.units
     )
-    return replace(run, units=tuple(units), findings=(), finding_counts=finding_counts(run))
+    return replace(run, units=tuple(units), findings=())
 
 
 def _with_texts_that_fit(units: tuple[Unit, ...]) -> tuple[Unit, ...]:

@@ -18,7 +18,7 @@ from cal_ai.benchmark.scoring import Failed, Result, Scored, Unscored, event_sco
 from cal_ai.benchmark.sidecar import ExpectedEvent
 from cal_ai.events import Event
 from truemark.counts import Counts, total
-from truemark.records import Finding, finding_counts
+from truemark.records import Finding
 from truemark.sections import Section, as_markdown, comparison_sections
 from truemark.tables import Markdown, Table, escape_markdown
 from truemark.text import one_line, shortened
@@ -85,7 +85,7 @@ def _kinds_section(finished: Finished) -> Section:
     """Count the mistakes of each kind, in all samples and per category."""
     counts = {
         (count.kind, count.group["category"]): count.count
-        for count in finding_counts(finished.run)
+        for count in finished.run.finding_counts
         if count.mistake
     }
     if not counts:

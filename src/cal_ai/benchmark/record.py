@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import get_args
@@ -42,6 +42,7 @@ from truemark.records import (
     ScoringRules,
     System,
     Unit,
+    finding_counts,
 )
 from truemark.services.calls import Usage, total_usage
 from truemark.services.pricing import cost_usd
@@ -79,7 +80,7 @@ def record_run(plan: Plan, results: Sequence[Result], seconds: float) -> Run:
                     findings.append(_finding(result, assessment, text, lines))
         _, _, marks = excerpt(text, quoted, None)
         units.append(_unit(result, text, marks, price))
-    return Run(
+    run = Run(
         tool=TOOL,
         version=__version__,
         started=plan.started.isoformat(),
@@ -94,6 +95,7 @@ def record_run(plan: Plan, results: Sequence[Result], seconds: float) -> Run:
         notes=tuple(_notes(results, plan.folder)),
         corpus=plan.folder.resolve().name,
     )
+    return replace(run, finding_counts=finding_counts(run))
 
 
 def price_of(extractor: Extractor) -> Price:

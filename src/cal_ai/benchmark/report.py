@@ -12,7 +12,7 @@ from cal_ai.benchmark.record import TotalSpent, price_of, record_run, total_spen
 from cal_ai.benchmark.scoring import Failed, Result, Scored, event_scores
 from truemark.comparison import Comparison
 from truemark.counts import Counts, Scores
-from truemark.records import SUFFIX, Run, finding_counts
+from truemark.records import SUFFIX, Run
 from truemark.sections import (
     Section,
     all_facts,
@@ -272,7 +272,7 @@ def run_rows(finished: Finished) -> Iterator[tuple[str, str]]:
 
 def _kind_counts(finished: Finished) -> Counter[str]:
     counts: Counter[str] = Counter()
-    for count in finding_counts(finished.run):
+    for count in finished.run.finding_counts:
         if count.mistake:
             counts[count.kind] += count.count
     return counts
