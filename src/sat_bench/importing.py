@@ -84,7 +84,9 @@ def _import_several(
             if _is_pasted(file):
                 talks = import_transcript(file, target, header, force=force)[1:]
             else:
-                talks = _copied(file, target, force=force)
+                talks = load_talks(file)  # a gold file that cannot be read is not copied
+                check_target(target, force=force)
+                write_atomically(target, read_text(file))
         except TruemarkError as error:
             note(f"failed: {error}")
             status = FAILED
@@ -137,14 +139,6 @@ def _copy_target(file: Path, out: Path | None) -> Path:
     if out is None:
         raise CorpusError(f"{file}: is already a corpus file")
     return out / file.name
-
-
-def _copied(file: Path, target: Path, *, force: bool) -> tuple[Talk, ...]:
-    """Copy a gold file after checking that it can be read."""
-    talks = load_talks(file)
-    check_target(target, force=force)
-    write_atomically(target, read_text(file))
-    return talks
 
 
 def _write_manifest(folder: Path, entries: Mapping[str, str]) -> None:

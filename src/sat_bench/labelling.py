@@ -53,7 +53,7 @@ from truemark.labelling.storage import (
     content_digest,
     done_by_all,
 )
-from truemark.matching import ScoredPositions, match_positions
+from truemark.matching import match_positions
 from truemark.records import WRITTEN, Finding
 from truemark.signature import signature_line
 
@@ -159,26 +159,21 @@ def _margin(p: float, threshold: float) -> float:
 def propose_ends(system: System, read: Read, talk: Talk) -> dict[str, Any]:
     """Return the threshold of a system and its likely places with their probabilities."""
     [(_, answer)] = read([talk])
-    threshold = default_threshold(system)
+    threshold, words = default_threshold(system), words_of(talk.text)
     scored = scored_positions(talk.text, answer)
-    return {"threshold": threshold, "places": _likely(talk.text, scored, threshold)}
+    likely: dict[int, float] = {}
+    for offset, score in zip(scored.positions.tolist(), scored.scores.tolist(), strict=True):
+        if score > min(threshold, LEAST_SEEN):
+            place = words.place_at(offset)
+            likely[place] = max(likely.get(place, 0.0), round(min(score, 1.0), 4))
+    places = [[place, p] for place, p in sorted(likely.items())]
+    return {"threshold": threshold, "places": places}
 
 
 def _equal_characters(one: str, other: str) -> int:
     """Count the characters that two texts have in common at their beginning."""
     pairs = zip(one, other, strict=False)
     return next((n for n, (a, b) in enumerate(pairs) if a != b), min(len(one), len(other)))
-
-
-def _likely(text: str, scored: ScoredPositions, threshold: float) -> list[list[float]]:
-    """List the places to look at, each with its probability."""
-    words = words_of(text)
-    likely: dict[int, float] = {}
-    for offset, score in zip(scored.positions.tolist(), scored.scores.tolist(), strict=True):
-        if score > min(threshold, LEAST_SEEN):
-            place = words.place_at(offset)
-            likely[place] = max(likely.get(place, 0.0), round(min(score, 1.0), 4))
-    return [[place, p] for place, p in sorted(likely.items())]
 
 
 @dataclass(slots=True)
