@@ -62,6 +62,44 @@ def test_weekdays_after_a_named_week_are_those_of_that_week() -> None:
     assert values(found, "day") == [date(2026, 3, 13)]
 
 
+@pytest.mark.parametrize(
+    ("first", "expected"),
+    [
+        ("Thursday the 12th at noon.", date(2026, 3, 12)),
+        ("Next Thursday, March 12.", date(2026, 3, 12)),
+        ("Thursday next week is free.", date(2026, 3, 12)),
+        ("The 12th is free.", date(2026, 3, 5)),
+    ],
+)
+def test_a_weekday_whose_date_was_said_means_that_day_again(first: str, expected: date) -> None:
+    assert values(talk(first, "Thursday then."), "day")[-1] == expected
+    later = talk(first, "Hm.", "Well.", "Let me see.", "Thursday then.")
+    assert values(later, "day")[-1] == date(2026, 3, 5)
+
+
+@pytest.mark.parametrize(
+    ("line", "minutes"),
+    [
+        ("Tonight at eight?", [1200]),
+        ("Tuesday evening at 6 and Wednesday morning at 10.", [1080, 600]),
+        ("At half past nine on Friday, in the evening.", [1290]),
+        ("Saturday night, around 9.", [1260]),
+        ("In the morning, 4 works.", [240]),
+        ("Friday evening. At 7?", [420]),
+    ],
+)
+def test_an_hour_beside_a_part_of_the_day_is_in_that_half(line: str, minutes: list[int]) -> None:
+    assert values(talk(line), "clock") == minutes
+
+
+def test_the_half_of_the_day_beside_it_makes_an_hour_certain() -> None:
+    clocks = [it.clock for it in talk("This evening 8 to 11.", "At 8?").mentions if it.clock]
+    assert [(it.minute, it.until, it.certain) for it in clocks] == [
+        (1200, 1380, True),
+        (480, None, False),
+    ]
+
+
 def test_the_day_after_counts_from_the_day_spoken_of() -> None:
     assert values(talk("Not Friday.", "The day after?"), "day")[-1] == date(2026, 3, 7)
 
@@ -134,6 +172,25 @@ def test_a_moved_event_keeps_what_was_not_said(line: str, start: datetime, end: 
 def test_a_bare_hour_to_which_something_is_moved_is_the_one_nearer_to_the_old() -> None:
     found = talk("Can we do 4 instead?", context=(SYNC,))
     assert changed_span(found, SYNC, found.mentions[0], None).start.hour == 16
+
+
+@pytest.mark.parametrize(
+    ("start", "said", "expected"),
+    [
+        (datetime(2026, 3, 11, 8), "Thursday instead of Wednesday.", date(2026, 3, 12)),
+        (datetime(2026, 3, 11, 8), "Thursday the 5th instead.", date(2026, 3, 5)),
+        (datetime(2026, 3, 11, 8), "This Thursday instead.", date(2026, 3, 5)),
+        (datetime(2026, 3, 6, 8), "Monday instead.", date(2026, 3, 9)),
+        (datetime(2026, 3, 6, 8), "Thursday instead.", date(2026, 3, 5)),
+    ],
+)
+def test_a_weekday_to_which_something_is_moved_is_in_its_week_unless_that_is_past(
+    start: datetime, said: str, expected: date
+) -> None:
+    event = ContextEvent(1, "Forklift repair", start, start + timedelta(hours=1))
+    found = talk(said)
+    slot = changed_span(found, event, None, mention(found, "day"))
+    assert slot.start == datetime.combine(expected, start.time())
 
 
 def test_another_week_keeps_the_weekday() -> None:

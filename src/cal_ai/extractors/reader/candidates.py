@@ -95,7 +95,7 @@ def _pair(mentions: Sequence[Mention], nodes: Sequence[Node], when: int, day: in
     return TimeOnDay(when, day, near, abs(mentions[near[0]].line - mentions[near[1]].line))
 
 
-def _detail(mention: Mention) -> tuple[bool, bool, bool, int]:
+def _detail(mention: Mention) -> tuple[bool, bool, bool, bool, int]:
     clock = mention.clock
     certain, ends = (clock.certain, clock.until is not None) if clock else (False, False)
-    return mention.last is not None, certain, ends, mention.line
+    return mention.last is not None, not mention.loose, certain, ends, mention.line

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import date, timedelta
 
 from cal_ai.extractors.reader import reckoning
-from cal_ai.extractors.reader.patterns import Span, occurs, overlaps, small, small_pattern
+from cal_ai.extractors.reader.patterns import Span, any_of, occurs, overlaps, small, small_pattern
 from cal_ai.extractors.reader.reckoning import MONTH, NUMBER
 
 _HOLIDAYS = {"christmas eve": (12, 24), "christmas": (12, 25), "boxing": (12, 26)}
@@ -22,13 +22,15 @@ class Day(Span):
     """A day named at text[start:end].
 
     `day` is None for a whole week (`week` is then its Monday), for a past day, and for a day that
-    counts from another one (`offset` days after it, or its following `weekday`).
+    counts from another one (`offset` days after it, or its following `weekday`). `weekday` is given
+    where one was said without a date; `loose` where its week was not said either.
     """
 
     day: date | None = None
     last: date | None = None
     week: date | None = None
     weekday: int | None = None
+    loose: bool = False
     offset: int | None = None
     past: bool = False
 
@@ -103,9 +105,17 @@ def _relative_weekday(m: re.Match[str], today: date) -> Day | None:
         day = today + timedelta(days=(weekday - today.weekday()) % 7)
     else:
         day = reckoning.coming(today, weekday) + timedelta(days=7 if week else 0)
-        if not week and how in ("", "on", "every", "each"):
-            return Day(*m.span(), day=day, weekday=weekday)
-    return Day(*m.span(), day=day)
+        loose = not week and how in ("", "on", "every", "each")
+        return Day(*m.span(), day=day, weekday=weekday, loose=loose)
+    return Day(*m.span(), day=day, weekday=weekday)
+
+
+def _nth_weekday(m: re.Match[str], today: date) -> Day | None:
+    """Read a weekday of a month ("the first Monday of May", "the last Friday of the month")."""
+    since = date(*reckoning.month_ahead(today, 1), 1) if "next month" in m[0] else today
+    month = reckoning.month_named(m["month"]) if m["month"] else None
+    weekday, nth = reckoning.weekday_named(m["wd"]), _WHICH[m["which"]]
+    return _dated(m, reckoning.nth_weekday(since, weekday, nth, month))
 
 
 def _weekend(m: re.Match[str], today: date) -> Day | None:
@@ -156,96 +166,58 @@ _WD = (
     r")(?<!of )(?<!full )(?<!hot )(?<!no )sun(?! (?:is|was|cream|hat|rise|set|comes))|(?<=on "
     r")sun)(?![\w-]*\w)"
 )
+_WHICH = {"last": 0, "first": 1, "second": 2, "third": 3, "fourth": 4}
+_WHICH |= {"1st": 1, "2nd": 2, "3rd": 3, "4th": 4}
 _D = r"(?:3[01]|[12]\d|0?[1-9])"
 _NOT_A_DAY = (
     r"(?!\s*(?:floor|street|st\b|ave|avenue|grade|time|place|graders?|birthday|anniversary|edition"
     r"|round|quarter|draft|attempt|try|option|choice|row|street|&|and main|gen))"
 )
 _ND = rf"(?:{_D}(?:st|nd|rd|th)?)\b"
-_RULES: tuple[tuple[str, Callable[[re.Match[str], date], Day | None]], ...] = (
-    (
-        r"\b(?:yesterday|last (?:night|week|month|year|time|weekend|summer|winter|spring|fall|"
-        + _WD
-        + r")|the other (?:day|night|week)|earlier (?:today|this (?:week|month|year))|this past \w+"
-        r"|(?:\w+ )?(?:days?|weeks?|months?|years?|hours?|minutes?) (?:ago|back)\b|back in (?:"
-        + MONTH
-        + r"|\d{4}))",
-        lambda m, _: Day(*m.span(), past=True),
+_RULES: dict[str, Callable[[re.Match[str], date], Day | None]] = {
+    rf"\b(?:the )?(?P<which>{any_of(_WHICH)}) (?P<wd>{_WD})"
+    rf" (?:of|in) (?:(?P<month>{MONTH})|(?:the|this|next) month)\b": _nth_weekday,
+    rf"\b(?:yesterday|last (?:night|week|month|year|time|weekend|summer|winter|spring|fall|{_WD})"
+    r"|the other (?:day|night|week)|earlier (?:today|this (?:week|month|year))|this past \w+"
+    r"|(?:\w+ )?(?:days?|weeks?|months?|years?|hours?|minutes?) (?:ago|back)\b|back in "
+    rf"(?:{MONTH}|\d{{4}}))": lambda m, _: Day(*m.span(), past=True),
+    r"\b(\d{4})-(\d{1,2})-(\d{1,2})\b": lambda m, _: _dated(
+        m, reckoning.calendar_day(int(m[1]), int(m[2]), int(m[3]))
     ),
-    (
-        r"\b(\d{4})-(\d{1,2})-(\d{1,2})\b",
-        lambda m, _: _dated(m, reckoning.calendar_day(int(m[1]), int(m[2]), int(m[3]))),
+    rf"\b(?P<month>{MONTH}) (?:the )?(?P<day>{_ND})(?:\s?(?:-|to|through|thru|until)\s?(?:the "
+    rf")?(?:(?P<last_month>{MONTH}) )?(?P<last>{_ND})(?!\s?(?::|am|pm)))?(?:,? "
+    r"(?P<year>20\d\d))?": _month_day,
+    rf"\b(?:(?:the )?(?P<first>{_D}(?:st|nd|rd|th)?)\s?(?:-|to|until|till)\s?)?"
+    rf"(?:the )?(?P<day>{_D}(?:st|nd|rd|th)?) (?:of )?(?P<month>{MONTH})\b(?! i\b)": _day_month,
+    r"(?<![\d.:])(?<!at )(\d{1,2})\.(\d{1,2})\.(\d{4}|(?!\d))": _numeric,
+    r"(?<![\d/.:-])(?!24/7)(\d{1,2})/(\d{1,2})(?:/(\d{2}|20\d\d))?(?![\d/])(?!\s*(?:of\b"
+    r"|an? hour|hours?|cup))": _numeric,
+    rf"\b(?P<count>{NUMBER}) (?P<unit>weeks?|days?|months?|fortnights?) (?:from|after|on)"
+    rf" (?P<anchor>today|now|tomorrow|{_WD})": _ahead,
+    rf"\bin (?P<count>{NUMBER}) (?P<unit>weeks?|days?|months?|fortnights?)\b(?P<anchor>)(?:'?"
+    rf" time)?": _ahead,
+    r"\b(?P<side>end|beginning|start|first|last day) (?:of )?(?:the |this )?(?P<next>next"
+    r" )?(?P<unit>month|week)\b": _end_of,
+    r"\b(?:today|tonight|this (?:morning|afternoon|evening|arvo)|later on today|eod|end of"
+    r" (?:the )?day)\b": _dated,
+    r"\b(?:(?P<more>(?:the )?day after )?tomorrow)\b": lambda m, today: _dated(
+        m, today + timedelta(days=2 if m["more"] else 1)
     ),
-    (
-        rf"\b(?P<month>{MONTH}) (?:the )?(?P<day>{_ND})(?:\s?(?:-|to|through|thru|until)\s?(?:the "
-        rf")?(?:(?P<last_month>{MONTH}) )?(?P<last>{_ND})(?!\s?(?::|am|pm)))?(?:,? "
-        r"(?P<year>20\d\d))?",
-        _month_day,
-    ),
-    (
-        rf"\b(?:(?:the )?(?P<first>{_D}(?:st|nd|rd|th)?)\s?(?:-|to|until|till)\s?)?"
-        rf"(?:the )?(?P<day>{_D}(?:st|nd|rd|th)?) (?:of )?(?P<month>{MONTH})\b(?! i\b)",
-        _day_month,
-    ),
-    (r"(?<![\d.:])(?<!at )(\d{1,2})\.(\d{1,2})\.(\d{4}|(?!\d))", _numeric),
-    (
-        r"(?<![\d/.:-])(?!24/7)(\d{1,2})/(\d{1,2})(?:/(\d{2}|20\d\d))?(?![\d/])(?!\s*(?:of\b"
-        r"|an? hour|hours?|cup))",
-        _numeric,
-    ),
-    (
-        rf"\b(?P<count>{NUMBER}) (?P<unit>weeks?|days?|months?|fortnights?) (?:from|after|on)"
-        rf" (?P<anchor>today|now|tomorrow|{_WD})",
-        _ahead,
-    ),
-    (
-        rf"\bin (?P<count>{NUMBER}) (?P<unit>weeks?|days?|months?|fortnights?)\b(?P<anchor>)(?:'?"
-        rf" time)?",
-        _ahead,
-    ),
-    (
-        r"\b(?P<side>end|beginning|start|first|last day) (?:of )?(?:the |this )?(?P<next>next"
-        r" )?(?P<unit>month|week)\b",
-        _end_of,
-    ),
-    (
-        r"\b(?:today|tonight|this (?:morning|afternoon|evening|arvo)|later on today|eod|end of"
-        r" (?:the )?day)\b",
-        _dated,
-    ),
-    (
-        r"\b(?:(?P<more>(?:the )?day after )?tomorrow)\b",
-        lambda m, today: _dated(m, today + timedelta(days=2 if m["more"] else 1)),
-    ),
-    (
-        r"\b(?:(?P<before>next week|this week|the week after next|week after next),? (?:on )?"
-        rf"|(?P<how>this coming|this|next|coming|every|each|on) )?(?P<wd>{_WD})(?P<week>,? (?:of "
-        r"|in )?(?:the )?(?:next week|this week|week after next)| week\b| after next\b)?",
-        _relative_weekday,
-    ),
-    (r"\b(?:this|next|the|over the|this coming)? ?weekend\b", _weekend),
-    (
-        r"\b(?:the )?week after next|next week|this week|later this week|the following week\b",
-        _week,
-    ),
-    (
-        r"\b(?:christmas eve|christmas(?: day)?|boxing day|new year'?s eve|new year'?s(?: day)?"
-        r"|valentine'?s(?: day)?|halloween|st\.? patrick'?s day|fourth of july)(?! (?:party|dinner"
-        r"|shopping|tree|cards?|gifts?|presents?))",
-        _holiday,
-    ),
-    (
-        rf"\b(?:the |on )?(?P<nth>{_D}(?:st|nd|rd|th))\b{_NOT_A_DAY}(?:\s?(?:-|to|through|thru"
-        rf"|until)\s?(?:the )?(?P<last>{_D}(?:st|nd|rd|th))\b)?(?P<next_month> of next month)?",
-        _nth,
-    ),
-    (
-        rf"\b(?:the (?:(?:next|following) day|day (?:after|before)|following (?P<wd>{_WD}))"
-        r"|(?P<same>(?:(?:that|the) )?same (?:day|(?=morning|afternoon|evening|night))"
-        r"|that (?:day|(?=morning|afternoon|evening|night))))(?:\b|(?<= ))",
-        _offset,
-    ),
-)
+    r"\b(?:(?P<before>next week|this week|the week after next|week after next),? (?:on )?"
+    rf"|(?P<how>this coming|this|next|coming|every|each|on) )?(?P<wd>{_WD})(?P<week>,?"
+    r" (?:of |in )?(?:the )?(?:next week|this week|week after next)| week\b"
+    r"| after next\b)?": _relative_weekday,
+    r"\b(?:this|next|the|over the|this coming)? ?weekend\b": _weekend,
+    r"\b(?:the )?week after next|next week|this week|later this week|the following week\b": _week,
+    r"\b(?:christmas eve|christmas(?: day)?|boxing day|new year'?s eve|new year'?s(?: day)?"
+    r"|valentine'?s(?: day)?|halloween|st\.? patrick'?s day|fourth of july)(?! (?:party|dinner"
+    r"|shopping|tree|cards?|gifts?|presents?))": _holiday,
+    rf"\b(?:the |on )?(?P<nth>{_D}(?:st|nd|rd|th))\b{_NOT_A_DAY}(?:\s?(?:-|to|through|thru"
+    rf"|until)\s?(?:the )?(?P<last>{_D}(?:st|nd|rd|th))\b)?(?P<next_month> of next month)?": _nth,
+    rf"\b(?:the (?:(?:next|following) day|day (?:after|before)|following (?P<wd>{_WD}))"
+    r"|(?P<same>(?:(?:that|the) )?same (?:day|(?=morning|afternoon|evening|night))"
+    r"|that (?:day|(?=morning|afternoon|evening|night))))(?:\b|(?<= ))": _offset,
+}
 
 # Sentences without any of these name no day and are skipped.
 _ANY_DAY = (
@@ -262,7 +234,7 @@ def find_days(text: str, today: date) -> list[Day]:
     if not occurs(_ANY_DAY, text):
         return days
     lower = small(text)
-    for source, read in _RULES:
+    for source, read in _RULES.items():
         for match in small_pattern(source).finditer(lower):
             if overlaps(days, *match.span()):
                 continue
@@ -283,9 +255,9 @@ def _merged(days: list[Day], text: str) -> list[Day]:
         before = merged[-1] if merged else None
         gap = text[before.end : day.start].strip(" ,(") if before else ""
         if before and before.weekday is not None and _is_dated(day) and gap in ("", "the"):
-            merged[-1] = replace(day, start=before.start)
+            merged[-1] = replace(day, start=before.start, weekday=before.weekday)
         elif before and day.weekday is not None and _is_dated(before) and gap == "":
-            merged[-1] = replace(before, end=day.end)
+            merged[-1] = replace(before, end=day.end, weekday=day.weekday)
         else:
             merged.append(day)
     return merged

@@ -13,7 +13,7 @@ from cal_ai.extractors.reader.lengths import Length, Shift, find_from_now, find_
 from cal_ai.extractors.reader.patterns import Span, overlaps, pattern
 from cal_ai.extractors.reader.reckoning import coming, minute_of
 from cal_ai.extractors.reader.spelling import plain
-from cal_ai.extractors.reader.times import Clock, DayPart, find_clocks, find_parts
+from cal_ai.extractors.reader.times import Clock, DayPart, find_clocks, find_parts, in_part
 
 MentionKind = Literal["day", "week", "clock", "until", "part", "length", "shift"]
 Value = date | int | str | tuple[int, int]
@@ -26,7 +26,8 @@ _SENTENCE_ENDS = (
     r"(?<=[.!?])[\"')\]]*\s+|(?<=[a-z]{3})\.(?=[A-Z])|[;\n]|\s+-{1,2}\s+|\s*—\s*|\s–\s"
     r"|\.{2,}\s*|\s*[\U0001F300-\U0001FAFF]\s*(?=\w)|,?\s+(?:but|because|though)\s+|:\s+"
 )
-# For this many lines after a week was named, weekdays are taken to be in it.
+# For this many lines after a week was named, weekdays are taken to be in it; and one whose date or
+# week was said means that day again.
 _WEEK_LASTS = 3
 
 
@@ -36,8 +37,8 @@ class Mention:
 
     The value is a date for days, the Monday for weeks, minutes after midnight for clocks (or after
     noon, where neither am nor pm is said), the name for parts of the day, minutes and whether they
-    are added for lengths, minutes and days for shifts. `last` is the last day of several, `clock`
-    how a clock time was said.
+    are added for lengths, minutes and days for shifts. `last` is the last day of several, `loose`
+    means a weekday whose week was not said, `clock` is how a clock time was said.
     """
 
     line: int
@@ -46,6 +47,7 @@ class Mention:
     kind: MentionKind
     value: Value
     last: date | None = None
+    loose: bool = False
     clock: Clock | None = None
 
 
@@ -108,6 +110,7 @@ def find_moments(text: str, now: datetime) -> list[Moment]:
     ]
     clocks = [clock for clock in clocks if not _starts_in(clock, lengths)]
     parts = [part for part in find_parts(text) if not _starts_in(part, clocks)]
+    clocks = [in_part(clock, parts, text) for clock in clocks]
     return [*days, *clocks, *parts, *lengths, *shifts]
 
 
@@ -116,12 +119,12 @@ def _starts_in(moment: Span, others: Iterable[Span]) -> bool:
 
 
 class _Days:
-    """Resolves moments; remembers the last day, for "the day after", and the last week."""
+    """Resolves moments; remembers the last day, for "the day after", and the days of weekdays."""
 
     def __init__(self, today: date) -> None:
         self._today = today
         self._last = today
-        self._week: tuple[date, int] | None = None
+        self._named: dict[int, tuple[date, int]] = {}
 
     def mention(self, line: int, at: int, moment: Moment) -> Mention | None:
         """Make a mention of a moment in the sentence that begins at `at`; None if it is past."""
@@ -130,12 +133,16 @@ class _Days:
             case Day(past=True):
                 return None
             case Day(week=date() as week):
-                self._week = (week, line)
+                days = (week + timedelta(days=ahead) for ahead in range(7))
+                self._named |= {day.weekday(): (day, line) for day in days}
                 return Mention(*place, "week", week)
             case Day():
                 value = self._date(line, moment)
                 self._last = value or self._last
-                return Mention(*place, "day", value, last=moment.last) if value else None
+                if value and moment.weekday is not None and not moment.loose:
+                    self._named[value.weekday()] = (value, line)
+                loose = moment.loose and value == moment.day
+                return Mention(*place, "day", value, moment.last, loose) if value else None
             case Clock(minute=None):
                 return Mention(*place, "until", (moment.until or 0) % 720, clock=moment)
             case Clock():
@@ -153,8 +160,8 @@ class _Days:
             if day.weekday is not None:
                 return coming(self._last, day.weekday)
             return self._last + timedelta(days=day.offset)
-        if day.weekday is not None and self._week and line - self._week[1] <= _WEEK_LASTS:
-            in_week = self._week[0] + timedelta(days=day.weekday)
-            if in_week > self._today:
-                return in_week
+        if day.weekday is not None and day.loose:
+            named, at = self._named.get(day.weekday, (self._today, 0))
+            if line - at <= _WEEK_LASTS and named > self._today:
+                return named
         return day.day

@@ -69,6 +69,18 @@ def next_nth(today: date, nth: int) -> date | None:
     return None
 
 
+def nth_weekday(today: date, weekday: int, nth: int, month: int | None = None) -> date:
+    """Return the next day that is the nth such weekday (0: the last) of that or any month."""
+    for ahead in range(14):
+        year, number = month_ahead(today, ahead)
+        first = coming(date(year, number, 1) - timedelta(days=1), weekday)
+        days = [first + timedelta(weeks=week) for week in range(5)]
+        day = [day for day in days if day.month == number][nth - 1]
+        if day >= today and month in (None, number):
+            break
+    return day
+
+
 def add_months(day: date, months: int) -> date:
     year, month = month_ahead(day, months)
     return date(year, month, min(day.day, monthrange(year, month)[1]))

@@ -10,11 +10,12 @@ from cal_ai.extractors.protocol import Request
 from cal_ai.extractors.reader.activities import Kind, kinds, noun_pattern
 from cal_ai.extractors.reader.mentions import Dialogue, Mention
 from cal_ai.extractors.reader.patterns import small, small_pattern
-from cal_ai.extractors.reader.reckoning import minute_of
+from cal_ai.extractors.reader.reckoning import minute_of, monday_of
 from cal_ai.extractors.reader.times import Clock, minutes_ahead
 
 _PART_HOURS = {"morning": 9, "lunchtime": 12, "afternoon": 14, "evening": 18, "night": 19}
 _DAY = 1440
+_BY_DAY = range(420, 1260)  # from 7 am to 9 pm; an event is hardly moved out of these hours
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +88,11 @@ def changed_span(
     if day is not None:
         assert isinstance(day.value, date)
         date_ = day.value
+        in_week = monday_of(start.date()) + timedelta(days=date_.weekday())
         if day.kind == "week":
             date_ += timedelta(days=start.weekday())
+        elif day.loose and in_week > talk.now.date():
+            date_ = in_week
     shift = timedelta()
     if when is not None:
         minute, shift, length = _moved(talk, when, day, minute, length)
@@ -134,20 +138,11 @@ def _clock_near(talk: Dialogue, when: Mention, day: Mention | None, before: int)
     assert clock is not None
     minute = clock.minute or 0
     if not clock.certain:
-        halves = (minute % 720, minute % 720 + 720)
-        parts = {mention.line: mention.value for mention in talk.mentions if mention.kind == "part"}
-        lines = [mention.line for mention in (when, day) if mention is not None]
-        named = [parts[line] for line in lines if line in parts]
-        if named:
-            minute = halves[named[0] != "morning"]
-        else:
-            minute = min(halves, key=lambda half: (_is_odd(half, before), abs(half - before), half))
+        halves = [minute % 720, minute % 720 + 720]
+        if before in _BY_DAY:
+            halves = [half for half in halves if half in _BY_DAY]
+        minute = min(halves, key=lambda half: abs(half - before))
     return minute + _zone_shift(talk, clock, day)
-
-
-def _is_odd(minute: int, before: int) -> bool:
-    """Whether an event between 7 am and 9 pm would be moved out of these hours."""
-    return 420 <= before < 1260 and not 420 <= minute < 1260
 
 
 def _zone_shift(talk: Dialogue, clock: Clock, day: Mention | None) -> int:

@@ -144,11 +144,19 @@ _LATE_MINUTE = (
     rf"\b({any_of(_LATE)})[ -](oh[ -]five|{any_of(_MINUTES.keys() - _FRACTIONS.keys())})\b"
     r"(?! (?:people|minutes?|dollars|percent|euros|pounds))"
 )
+_BEFORE_DIGITS = (
+    r"(^|[.!?] |\b(?:at|around|about|from|until|till?|by|to|or|is|not|do|say|make it|ok|yes|yep"
+    rf"|week|{_DAY}|sat|sun|\d(?:st|nd|rd|th)) "
+)
 _FOUR_DIGITS = (
-    r"(?:^|(?<=\bat )|(?<=day )|(?<=, )|(?<=from )|(?<=until )|(?<=till )|(?<=by )|(?<=to )"
-    r"|(?<=week )|(?<=week\. )|(?<=th )|(?<=or )|(?<=is ))"
-    r"(?!20[2-9]\d\b(?! ?(?:hours|hrs)))([01]\d|2[0-3])([0-5]\d)\b"
-    r"(?! ?(?:euros?|pounds|dollars|people|kg|calories|steps|words))(?: ?(?:hours|hrs)\b)?"
+    rf"{_BEFORE_DIGITS}|[,;:] |\b(?=\d+ ?(?:hours|hrs)\b))"
+    r"(?!20[2-9]\d\b(?! ?(?:hours|hrs)))([01]\d|2[0-3])([0-5]\d)(?: ?(?:hours|hrs|h))?\b"
+    r"(?! ?(?:euros?|pounds|dollars|people|kg|calories|steps|words))"
+)
+# "730" is a time only between such words: it may also be a number.
+_THREE_DIGITS = (
+    rf"{_BEFORE_DIGITS})([1-9])([0-5][05])(?=\W*$|[.?!,;](?!\d)| ?(?:am|pm)\b| (?:works?|instead"
+    rf"|then|ok|noted|on|for me|(?:your|my|our) time|please|sharp|it is|{_DAY})\b)"
 )
 
 _PAST_TO = rf"\b({any_of(_MINUTES)})(?: minutes)? (past|after|to|till|before|of) ({_HOUR})\b"
@@ -207,7 +215,8 @@ _ANY_NUMBER = rf"\b(?:{any_of(_ALL_DAY)}|half|quarter|{any_of(_NTH)})\b"
 
 def _in_digits(text: str) -> str:
     """Write clock times and days of the month that are said in words as digits."""
-    text = pattern(_FOUR_DIGITS).sub(r"\1:\2", text)
+    for source in (_FOUR_DIGITS, _THREE_DIGITS):
+        text = pattern(source).sub(r"\1\2:\3", text)
     if not occurs(_ANY_NUMBER, text):
         return text
     for source in _DATES:

@@ -3,21 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta, tzinfo
 from typing import Literal
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from cal_ai.extractors.reader.patterns import (
-    Span,
-    any_of,
-    occurs,
-    overlaps,
-    pattern,
-    small,
-    small_pattern,
-)
+from cal_ai.extractors.reader.patterns import Span, any_of, occurs, overlaps, small, small_pattern
 
 Part = Literal["morning", "lunchtime", "afternoon", "evening", "night"]
 
@@ -139,6 +131,13 @@ _PARTS: tuple[tuple[str, Part], ...] = (
 )
 # Sentences without any of these name no part of the day and are skipped.
 _ANY_PART = r"morning|noon|evening|night|lunch|first thing|after (?:work|dinner|school)"
+# The hours by the clock that a part of the day has, and what may stand between the two.
+_HOURS: dict[Part, range] = {"morning": range(5, 12), "lunchtime": range(3), "afternoon": range(7)}
+_HOURS |= {"evening": range(5, 12), "night": range(6, 12)}
+_BESIDE = (
+    r"^(?:\W|\b(?:at|around|about|by|from|say|maybe|starting|for|on|the|then|so|in|this|that|of"
+    r"|tomorrow|\w+day|\d{1,2}(?:st|nd|rd|th))\b)*$"
+)
 _GREETING = r"\b(?:good|nice|great|lovely) $"
 
 
@@ -193,9 +192,8 @@ def _single(match: re.Match[str], text: str) -> Clock | None:
         return None
     minute, certain = clock_minutes(match["a"])
     if (part := match["part"]) and not certain:
-        hour = minute // 60 % 12
-        late = part in ("afternoon", "evening") or (part == "night" and hour >= 5)
-        minute, certain = (hour + 12 * late) * 60 + minute % 60, True
+        late = part != "morning" and (part != "night" or minute % 720 >= 300)
+        minute, certain = minute % 720 + 720 * late, True
     return Clock(match.start("a"), match.end(), minute, certain, zone=match["zone"] or "")
 
 
@@ -218,12 +216,18 @@ def _range(match: re.Match[str], text: str, day_ends: frozenset[int]) -> Clock |
         same = start % 720 + (720 if until >= 720 else 0)
         start = same if same < until else start % 720
     elif certain and not until_certain:
-        until = next((end for end in (until % 720, until % 720 + 720) if end > start), until)
+        until = _first_after(start, until)
     elif match["part"] and not certain:
         half = 0 if match["part"] == "morning" else 720
         start, until = start % 720 + half, until % 720 + half
     certain = certain or until_certain or bool(match["part"])
     return Clock(*match.span(), start, certain, until, match["zone"] or "")
+
+
+def _first_after(start: int, until: int) -> int:
+    """Return the half of the day in which a clock time without am or pm is after the start."""
+    early = until % 720
+    return early + 720 if early <= start < early + 720 else early
 
 
 def find_parts(text: str) -> list[DayPart]:
@@ -240,9 +244,25 @@ def find_parts(text: str) -> list[DayPart]:
     return sorted(parts, key=lambda part: part.start)
 
 
+def in_part(clock: Clock, parts: Sequence[DayPart], text: str) -> Clock:
+    """Give a clock time without am or pm the half of the day that is named right beside it.
+
+    Examples are "Friday evening at seven" and "at nine tomorrow morning".
+    """
+    minute = clock.minute
+    for part in () if clock.certain or minute is None else parts:
+        first, second = sorted((part, clock), key=lambda span: span.start)
+        is_beside = occurs(_BESIDE, text[first.end : second.start])
+        if is_beside and minute is not None and minute // 60 % 12 in _HOURS[part.part]:
+            start = minute % 720 + 720 * (part.part != "morning")
+            until = None if clock.until is None else _first_after(start, clock.until)
+            return replace(clock, minute=start, certain=True, until=until)
+    return clock
+
+
 def minutes_ahead(local: tzinfo | None, named: str, day: date) -> int:
     """Return how many minutes local time is ahead of the named zone on a day."""
-    zone = _ZONE_OF.get(pattern(r"(?: standard| daylight)?(?: time)?$").sub("", named))
+    zone = _ZONE_OF.get(small_pattern(r"(?: standard| daylight)?(?: time)?$").sub("", named))
     if zone is None or local is None:
         return 0
     try:
