@@ -34,8 +34,8 @@ def test_a_plain_lunch_is_read_alike_at_any_time() -> None:
             [event] = read_events(replace(LUNCH, now=now))
             assert event.start_time in (THURSDAY, THURSDAY + timedelta(days=7))
             answers.add((event.action, event.title, event.confidence))
-    [(action, title, _)] = answers
-    assert action == "create"
+    [(action, title, confidence)] = answers
+    assert (action, confidence) == ("create", "high")
     assert "Lunch" in title
 
 

@@ -11,25 +11,19 @@ import numpy as np
 import numpy.typing as npt
 
 from cal_ai.events import Action, Confidence, ContextEvent, Event
-from cal_ai.extractors.reader.candidates import NONE, Candidates, TimeOnDay, find_candidates
+from cal_ai.extractors.reader.candidates import NONE, Candidates, find_candidates
+from cal_ai.extractors.reader.limits import title_words
 from cal_ai.extractors.reader.marks import Encoded, Look
 from cal_ai.extractors.reader.mentions import Dialogue
 from cal_ai.extractors.reader.network import Logits, Network
 from cal_ai.extractors.reader.spans import Slot, changed_span, new_span
-from cal_ai.extractors.reader.titles import (
-    FAR,
-    FloatArray,
-    alike,
-    choose_title,
-    log_softmax,
-    with_whom,
-)
+from cal_ai.extractors.reader.titles import FloatArray, agree, choose_title, log_softmax, with_whom
 
 KEEP, DELETE, UPDATE = range(3)
 WHEN_KINDS = ("clock", "until", "part", "length", "shift")
 DAY_KINDS = ("day", "week")
 _WHEN, _DAY, _SETTLES = range(3)  # rows of the words of a look
-_WORTH_A_LOOK = 0.12
+_WORTH_A_LOOK = 0.06
 _MOST_LOOKS = 8
 _FIRST_WEIGHT = 0.4  # of the first reading; the second look has the rest
 _LARGEST_LOGIT = 9.0
@@ -85,15 +79,6 @@ class Reading:
     scores: Logits | None
 
 
-@dataclass(frozen=True, slots=True)
-class _New:
-    pair: TimeOnDay
-    probability: float
-    title: str
-    lines: tuple[int, ...]
-    span: Slot
-
-
 def read_twice(network: Network, talk: Dialogue) -> Reading:
     """Read a talk as a whole, then again for each likely candidate."""
     candidates = find_candidates(talk)
@@ -129,7 +114,7 @@ def decide(reading: Reading, *others: Reading) -> list[Found]:
         last = other.talk.request.context[-1].id
         changes += (change for change in _changes(other) if change.event.existing_event_id == last)
     changes.sort(key=lambda change: change.event.existing_event_id or 0)
-    return [*changes, *(_created(reading.talk, new) for new in _likeliest(_new_events(reading)))]
+    return [*changes, *_likeliest(_new_events(reading))]
 
 
 def likely(findings: Iterable[Found], thresholds: Thresholds) -> list[Found]:
@@ -166,9 +151,9 @@ def _changes(reading: Reading) -> Iterator[Found]:
     talk = reading.talk
     for proposal, (verdict, words, _) in _looked(reading, pairs=False):
         calendar = talk.request.context[proposal.place]
-        delete, update = _softmax(verdict[2 + DELETE :]) * _chance(
-            proposal, _logit_of_others(verdict[2:], KEEP)
-        )
+        kept, *changed = verdict[2:]
+        chance_of_change = _chance(proposal, float(np.logaddexp(*changed) - kept))
+        delete, update = _softmax(np.array(changed)) * chance_of_change
         lines = _settling(reading.encoded, proposal.look, words)
         event, chance = Event("delete", calendar.summary), float(delete)
         if update > delete:
@@ -181,11 +166,6 @@ def _chance(proposal: Proposal, second: float) -> float:
     """Combine the chance after the first reading with the logit of the second look."""
     first = np.log(proposal.chance) - np.log1p(-proposal.chance)
     return float(1 / (1 + np.exp(-_FIRST_WEIGHT * first - (1 - _FIRST_WEIGHT) * second)))
-
-
-def _logit_of_others(scores: FloatArray, choice: int) -> float:
-    """Return the logit of any choice but this one."""
-    return float(np.logaddexp.reduce(np.delete(scores, choice)) - scores[choice])
 
 
 def _moved(
@@ -208,7 +188,7 @@ def _moved(
 
 def _by_node(reading: Reading, look: Look, words: FloatArray, kinds: Sequence[str]) -> FloatArray:
     """Return the log probability of no node, then of each node over all its mentions."""
-    scores = np.full(len(reading.candidates.nodes) + 1, FAR)
+    scores = np.full(len(reading.candidates.nodes) + 1, -np.inf)
     scores[0] = words[0]
     for number, node in enumerate(reading.candidates.nodes, 1):
         spans = (reading.encoded.span(look.window, mention) for mention in node.mentions)
@@ -227,49 +207,44 @@ def _settling(encoded: Encoded, look: Look, words: FloatArray) -> tuple[int, ...
     return tuple(sorted({int(line[at]) for at in likely}))[-_MOST_QUOTED:]
 
 
-def _new_events(reading: Reading) -> Iterator[_New]:
+def _new_events(reading: Reading) -> Iterator[Found]:
     talk, candidates = reading.talk, reading.candidates
     for proposal, (verdict, words, titles) in _looked(reading, pairs=True):
         pair = candidates.pairs[proposal.place]
         origins = reading.encoded.origins[proposal.look.window]
         title, surely = choose_title(talk.lines, origins, titles)
-        chance = surely * _chance(proposal, float(verdict[0]))
         when, day = candidates.spoken(talk, pair.when), candidates.spoken(talk, pair.day)
         span = new_span(talk, when, day, title, late=bool(verdict[1] > 0))
-        if span is not None and not any(
-            _is_planned(span, title, event, talk) for event in talk.request.context
-        ):
-            lines = _settling(reading.encoded, proposal.look, words)
-            yield _New(pair, chance, title, lines, span)
+        if span is None or _is_planned(span, title, talk):
+            continue
+        lines = _settling(reading.encoded, proposal.look, words)
+        mentioned = {talk.mentions[place].line for place in pair.near if place != NONE}
+        others = _others(talk, sorted({*lines, *mentioned}))
+        event = _timed("create", with_whom(title, others), span, talk)
+        chance = surely * _chance(proposal, float(verdict[0]))
+        yield Found(replace(event, attendees=others), chance, lines)
 
 
-def _is_planned(span: Slot, title: str, event: ContextEvent, talk: Dialogue) -> bool:
+def _is_planned(span: Slot, title: str, talk: Dialogue) -> bool:
     """Whether a new event is in the calendar already: same start, and a word in common."""
-    return span.start == changed_span(talk, event, None, None).start and alike(title, event.summary)
+    return any(
+        span.start == changed_span(talk, planned, None, None).start
+        and title_words(title) & title_words(planned.summary)
+        for planned in talk.request.context
+    )
 
 
-def _likeliest(new_events: Iterable[_New]) -> list[_New]:
-    """Of contradicting events keep the likeliest; a pair goes before a time or day alone."""
-    kept: list[_New] = []
-    for new in sorted(new_events, key=lambda new: (-new.probability, NONE in new.pair.near)):
-        if not any(_contradict(new, other) for other in kept):
+def _likeliest(new_events: Iterable[Found]) -> list[Found]:
+    """Of events that start together or have the same title, keep the likeliest."""
+    kept: list[Found] = []
+    for new in sorted(new_events, key=lambda new: -new.probability):
+        if not any(
+            new.event.start_time == other.event.start_time
+            or agree(new.event.title, other.event.title)
+            for other in kept
+        ):
             kept.append(new)
-    return sorted(kept, key=lambda new: new.span.start)
-
-
-def _contradict(new: _New, other: _New) -> bool:
-    """Whether two events start together, or share a clock time or day and a word of the title."""
-    if new.span.start == other.span.start:
-        return True
-    shares_time = new.pair.when == other.pair.when != NONE or new.pair.day == other.pair.day != NONE
-    return shares_time and alike(new.title, other.title)
-
-
-def _created(talk: Dialogue, new: _New) -> Found:
-    mentioned = {talk.mentions[place].line for place in new.pair.near if place != NONE}
-    others = _others(talk, sorted({*new.lines, *mentioned}))
-    event = _timed("create", with_whom(new.title, others), new.span, talk)
-    return Found(replace(event, attendees=others), new.probability, new.lines)
+    return sorted(kept, key=lambda new: str(new.event.start_time))
 
 
 def _others(talk: Dialogue, lines: Sequence[int]) -> tuple[str, ...]:

@@ -3,7 +3,7 @@
 from cal_ai.extractors.reader.decide import Levels, Thresholds
 
 THRESHOLDS = Thresholds(
-    create=Levels(found=0.7, medium=0.702, high=0.962),
-    update=Levels(found=0.4, medium=0.406, high=0.769),
-    delete=Levels(found=0.8, medium=0.818, high=0.818),
+    create=Levels(found=0.75, medium=0.754, high=0.962),
+    update=Levels(found=0.4, medium=0.406, high=0.619),
+    delete=Levels(found=0.7, medium=0.752, high=0.752),
 )

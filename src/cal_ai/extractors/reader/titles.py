@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from cal_ai.extractors.reader.activities import kinds
+from cal_ai.extractors.reader.activities import kinds, noun_pattern
 from cal_ai.extractors.reader.marks import IntArray
-from cal_ai.extractors.reader.patterns import small, words
+from cal_ai.extractors.reader.patterns import occurs, small, words
 from cal_ai.extractors.reader.spans import kind_of
 
 FloatArray = npt.NDArray[np.float64]
@@ -21,11 +21,15 @@ _UNNAMED = "Appointment"
 _ARTICLE = re.compile(
     r"^(?:(?:the|a|an|our|my|your|his|her|their|that|this|for|at|on|to)\s+)+", re.I
 )
+_PLACE = r"\b(?:at|on) ?(?:(?:the|my|your|our|his|her|their) ?)?$"  # before the name of one
+_PLACES_COUNT = 0.02  # as titles, beside other words
+# An event can be agreed whatever it is called: how much the share of titles that agree counts.
+_DOUBT, _DOUBT_ABOUT_ACTIVITY = 0.5, 0.2
 _SMALL_WORDS = words("a an the of to for with at on in and my your our his her their")
 
 
 def choose_title(lines: Sequence[str], origins: IntArray, scores: FloatArray) -> tuple[str, float]:
-    """Choose the title that most others agree with, and return the share of those.
+    """Choose the likeliest title, and return how much of an event's probability it leaves.
 
     `scores` has a row for each length in tokens, with a score for each token to begin at.
     """
@@ -33,17 +37,18 @@ def choose_title(lines: Sequence[str], origins: IntArray, scores: FloatArray) ->
     for first, last, chance in _spans(origins, scores):
         line, start, _ = origins[first]
         title = _as_title(lines[line][start : origins[last][2]])
-        chances[title] = chances.get(title, 0.0) + chance
+        is_place = occurs(_PLACE, lines[line][:start]) and not _names_activity(title)
+        chances[title] = chances.get(title, 0.0) + chance * (_PLACES_COUNT if is_place else 1)
     if not chances:
         return _UNNAMED, 0.0
-    most = max(chances.values())
-    agreed = {
-        title: sum(share for other, share in chances.items() if _agree(title, other))
-        for title, chance in chances.items()
-        if chance >= most / 3
-    }
-    best = max(agreed, key=lambda title: (agreed[title], chances[title]))
-    return best, min(1.0, agreed[best] / sum(chances.values()))
+    best = max(chances, key=lambda title: chances[title])
+    agreed = sum(chance for title, chance in chances.items() if agree(title, best))
+    share = min(1.0, agreed / sum(chances.values()))
+    return best, share ** (_DOUBT_ABOUT_ACTIVITY if _names_activity(best) else _DOUBT)
+
+
+def _names_activity(title: str) -> bool:
+    return occurs(noun_pattern(), title)
 
 
 def _spans(origins: IntArray, scores: FloatArray) -> Iterator[tuple[int, int, float]]:
@@ -66,19 +71,14 @@ def within_lines(lines: IntArray, longest: int) -> npt.NDArray[np.bool_]:
 
 
 def _as_title(words: str) -> str:
-    title = _ARTICLE.sub("", words.strip(" ,.;:?!-\"'()")).strip()
+    title = _ARTICLE.sub("", words.strip(" ,.;:?!-\"'()")).strip().removesuffix("'s")
     return (title[:1].upper() + title[1:]) or _UNNAMED
 
 
-def _agree(title: str, other: str) -> bool:
+def agree(title: str, other: str) -> bool:
     """Whether the words of one title contain those of the other."""
     first, second = (set(small(text).split()) - _SMALL_WORDS for text in (title, other))
     return first <= second or second <= first
-
-
-def alike(title: str, other: str) -> bool:
-    """Whether two titles share a word."""
-    return not set(small(title).split()).isdisjoint(small(other).split())
 
 
 def with_whom(title: str, others: Sequence[str]) -> str:
