@@ -16,9 +16,9 @@ TruthRule = Literal["plain", "quoted", "unicode"]
 TRUTH_RULES: tuple[TruthRule, ...] = get_args(TruthRule)
 LINES: Literal["lines"] = "lines"
 # The values of -truth, and the sources that the true sentence ends of a talk may have.
-Truth = Literal["plain", "quoted", "unicode", "lines"]
+Truth = Literal[TruthRule, "lines"]
 TRUTHS: tuple[Truth, ...] = get_args(Truth)
-TruthSource = Literal["plain", "quoted", "unicode", "lines", "gold"]
+TruthSource = Literal[Truth, "gold"]
 
 Condition = Literal["written", "lower", "upper", "no-punctuation", "one-line", "bare", "asr"]
 CONDITIONS: tuple[Condition, ...] = get_args(Condition)

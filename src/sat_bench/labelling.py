@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 from sat_bench.corpus.loading import ENDINGS, load_talk, transcript_files
 from sat_bench.corpus.subtitles import spoken_text
@@ -30,6 +30,7 @@ from sat_bench.defaults import (
     HEADER_NAMES,
     LINES,
     TRUTH_RULES,
+    TRUTHS,
     Options,
     Truth,
 )
@@ -487,7 +488,7 @@ def review_task(folder: Path, source: Path) -> ReviewTask:
         for name in names
     }
     sources = run.signature.get("truth", "").split("+")  # some talks may be gold
-    truth = next((truth for truth in get_args(Truth) if truth in sources), TRUTH_RULES[0])
+    truth = next((truth for truth in TRUTHS if truth in sources), TRUTH_RULES[0])
     return ReviewTask(folder, {name: files[name] for name in names}, drafts, truth, walk=walk)
 
 
