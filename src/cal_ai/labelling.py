@@ -266,7 +266,10 @@ class ExtractorTask(ConversationTask):
                 "fields": expected_fields(event),
                 "confidence": event.confidence,
                 "reasoning": event.reasoning,
-                "lines": sorted(quoted_lines(transcript, event.reasoning)),
+                "lines": [
+                    transcript.utterances[place].line
+                    for place in sorted(quoted_lines(transcript, event.reasoning))
+                ],
             }
             for event in extraction.events
         ]

@@ -71,7 +71,7 @@ def test_events_are_added_removed_undone_and_survive_a_reload(label: Label, tmp_
     page.keyboard.press("a")
     page.keyboard.press("Escape")
     fill(page, "Title", "Tap")
-    fill(page, "People, by commas", "Tomasz, Mrs Okafor")
+    fill(page, "People, separated by commas", "Tomasz, Mrs Okafor")
     page.keyboard.press("Escape")
     wait_saved(page)
     page.reload()

@@ -77,6 +77,10 @@ def test_a_draft_becomes_a_sidecar_that_the_benchmark_takes(
     [event] = content["events"]
     assert (event["fields"]["title"], content["sidecar"]["owner"]) == ("Boiler check", "Tomasz")
     assert state["places"] == [event["id"], WHOLE]
+    given = state["given"][event["id"]]
+    words = {said["line"]: said["words"] for said in state["lines"]}
+    assert given["lines"]
+    assert all(words[line] in given["reasoning"] for line in given["lines"])
     assert state["speakers"] == ["Mrs Okafor", "Tomasz"]
     content["sidecar"]["reference_datetime"] = "2025-10-06T18:40:00"
     event["fields"] |= {"start_time": "2025-10-09T08:00:00", "lines": [7, 8]}

@@ -107,7 +107,7 @@
         labelled("Start", field(momentInput(fields.start_time), find, "start_time", moment)),
         labelled("End", field(momentInput(fields.end_time), find, "end_time", moment)),
         labelled("Place", field(input("location"), find, "location", textOrNothing)),
-        labelled("People, by commas", field(people, find, "attendees_contain", list)),
+        labelled("People, separated by commas", field(people, find, "attendees_contain", list)),
         fields.action === "create" ? null : labelled("Calendar event", plannedChoice(id, fields), true),
       ),
       make("p", { class: "note", dir: "auto" }, given?.reasoning ?? ""),
