@@ -2,8 +2,8 @@
 
     python -m benchmarks.segmenters [--gold DIR] [--write docs/segmenters.md]
 
-prints a markdown table; --write puts it into the guide. Gold documents are `.jsonl.gz` files with a
-JSON object with `sentences` on each line.
+prints a markdown table; --write puts it into the guide. DIR holds clones of UD treebanks (EWT and
+GUM), or gold documents as `.jsonl.gz` files with a JSON object with `sentences` on each line.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import argparse
 import csv
 import io
 import json
+import re
 import subprocess
 import sys
 import tempfile
@@ -27,6 +28,7 @@ from training.documents import GOLD_ENDING, read_gold_folder
 
 from benchmarks.machine import machine
 from benchmarks.timing import undisturbed
+from sat_bench.corpus.gold import parse_conllu
 from sat_bench.defaults import BUNDLED_CORPUS, ENGLISH_MODELS
 from sat_bench.models.libraries import LIBRARIES
 from truemark.errors import TruemarkError
@@ -41,7 +43,12 @@ SYSTEMS = (
     *reversed(ENGLISH_MODELS),
     *(f"lib:{name}" for name in LIBRARIES if name not in NOT_ON_PYPI),
 )
+# The parts of UD treebanks that the bundled models were not trained on.
+PARTS = {"ewt": ("dev",), "gum": ("dev", "test")}
+SPOKEN = ("conversation", "court", "interview", "podcast", "speech", "vlog")  # genres of GUM
 MARKS = {"better": " ↑", "worse": " ↓", "not distinguishable": " ="}
+
+_TREEBANK = re.compile(r"en_(?P<name>[a-z]+)-ud-(?P<part>[a-z]+)\.conllu")
 
 Row = Mapping[str, str]
 
@@ -71,10 +78,39 @@ def corpora(gold: Path | None) -> Iterator[dict[str, Path]]:
     """Write each set of gold documents to a folder for `sat-bench`; without gold use the talks."""
     with tempfile.TemporaryDirectory() as room:
         folders = {} if gold else {"talks": BUNDLED_CORPUS}
-        for name, documents in (read_gold_folder(gold) if gold else {}).items():
+        for name, texts in (read_texts(gold) if gold else {}).items():
             folders[name] = Path(room) / name
-            write_corpus(folders[name], [join(document.sentences) for document in documents])
+            write_corpus(folders[name], texts)
         yield folders
+
+
+def read_texts(gold: Path) -> dict[str, list[MarkedText]]:
+    """Read the sets of gold documents of a folder, each document joined by single spaces."""
+    texts = {
+        name: [join(document.sentences) for document in documents]
+        for name, documents in read_gold_folder(gold).items()
+    }
+    texts = texts or read_treebanks(gold)
+    if not texts:
+        names = ", ".join(f"en_{name}-ud-{part}.conllu" for name in PARTS for part in PARTS[name])
+        raise TruemarkError(f"{gold}: expected clones of UD treebanks ({names}) or *{GOLD_ENDING}")
+    return texts
+
+
+def read_treebanks(folder: Path) -> dict[str, list[MarkedText]]:
+    """Read the documents of UD treebanks below a folder; those of GUM by genre."""
+    texts: dict[str, list[MarkedText]] = {}
+    for path in sorted(folder.rglob("*.conllu")):
+        named = _TREEBANK.fullmatch(path.name)
+        if named is None or named["part"] not in PARTS.get(named["name"], ()):
+            continue
+        for talk in parse_conllu(path, read_text(path)):
+            genre = talk.id.split("_")[1] if talk.id.startswith("GUM_") else None
+            style = f"_{'spoken' if genre in SPOKEN else 'written'}" if genre else ""
+            name = f"{named['name']}{style}_{''.join(PARTS[named['name']])}"
+            sentences = [talk.text[start:end] for start, end in talk.sentences]
+            texts.setdefault(name, []).append(join(sentences))
+    return dict(sorted(texts.items()))
 
 
 def write_corpus(folder: Path, texts: Sequence[MarkedText]) -> None:
@@ -168,12 +204,10 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument(
-        "--gold", type=Path, metavar="DIR", help="folder of gold documents; else the talks alone"
+        "--gold", type=Path, metavar="DIR", help="treebanks or gold documents; else the talks alone"
     )
     parser.add_argument("--write", type=Path, metavar="GUIDE", help="put the output into a guide")
     options = parser.parse_args()
-    if options.gold and not any(options.gold.glob(f"*{GOLD_ENDING}")):
-        parser.error(f"{options.gold}: no *{GOLD_ENDING} files in this folder")
     try:
         if options.write:
             write_into(options.write, NAME, report(options.gold))

@@ -13,7 +13,7 @@ from subprocess import PIPE, Popen
 import numpy as np
 import pytest
 from benchmarks import all as bench
-from benchmarks import ratios
+from benchmarks import ratios, segmenters
 from benchmarks.all import wait_for_quiet
 from benchmarks.first_models import from_history
 from benchmarks.machine import Moment
@@ -21,6 +21,8 @@ from benchmarks.short_bounds import TOKENS, products_in, tokens_read
 from benchmarks.timing import BUSY, TRIES, fastest, undisturbed
 from docs import outputs
 from testing.onnx_models import write_transformer
+
+from truemark.errors import TruemarkError
 
 PRINTED = """\
 AMD EPYC, 2 cores
@@ -37,6 +39,45 @@ AMD EPYC, 2 cores
 """
 SPEED = "one: Segmenter, nano, 1,000 characters: times wtpsplit-lite"
 COST = "one: openai, calls: times the plain loop"
+
+
+TREEBANK = """\
+# newdoc id = {document}
+# text = We left.
+1\tWe\t_\t_\t_\t_\t_\t_\t_\t_
+2\tleft\t_\t_\t_\t_\t_\t_\t_\tSpaceAfter=No
+3\t.\t_\t_\t_\t_\t_\t_\t_\tSpaceAfter=No
+
+# text = It rained
+1\tIt\t_\t_\t_\t_\t_\t_\t_\t_
+2\trained\t_\t_\t_\t_\t_\t_\t_\t_
+
+"""
+
+
+def test_clones_of_treebanks_become_the_sets_of_the_table(tmp_path: Path) -> None:
+    for name, document in (
+        ("UD_English-EWT/en_ewt-ud-dev", "weblog-1"),
+        ("UD_English-EWT/en_ewt-ud-train", "weblog-2"),
+        ("UD_English-GUM/en_gum-ud-dev", "GUM_vlog_pizza"),
+        ("UD_English-GUM/en_gum-ud-test", "GUM_news_rain"),
+    ):
+        path = tmp_path / f"{name}.conllu"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(TREEBANK.format(document=document), encoding="utf-8")
+    texts = segmenters.read_texts(tmp_path)
+    assert list(texts) == ["ewt_dev", "gum_spoken_devtest", "gum_written_devtest"]
+    assert [marked.text for marked in texts["ewt_dev"]] == ["We left. It rained"]
+    with segmenters.corpora(tmp_path) as folders:
+        result = segmenters.measured("ewt_dev", folders["ewt_dev"], ("nano",), timed=False)
+    row = result.row("nano", "written")
+    assert row
+    assert float(row["recall"]) == 1
+
+
+def test_a_folder_without_treebanks_is_told(tmp_path: Path) -> None:
+    with pytest.raises(TruemarkError, match="expected clones of UD treebanks"):
+        segmenters.read_texts(tmp_path)
 
 
 def test_ratios_are_read_from_the_tables_and_those_of_peers_are_not() -> None:

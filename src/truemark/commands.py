@@ -155,10 +155,14 @@ def _tell_left_out(older: int, paths: Sequence[str]) -> None:
     """Tell that older runs of the same systems are not shown, and where they are listed."""
     if older:
         folder = next(path for path in paths if Path(path).is_dir())
-        runs = "1 older run" if older == 1 else f"{older} older runs"
+        runs = (
+            "1 older run of a system that was"
+            if older == 1
+            else f"{older} older runs of systems that were"
+        )
         note(
-            f"{runs} of the same system on the same data left out:"
-            f" truemark history {folder} lists all, {folder}/ID names one"
+            f"left out {runs} measured again: truemark history {folder} lists all runs,"
+            f" {folder}/ID names one"
         )
 
 

@@ -71,8 +71,8 @@ def test_a_run_is_named_by_the_id_that_history_shows(
 
 
 LEFT_OUT = (
-    "1 older run of the same system on the same data left out:"
-    " truemark history . lists all, ./ID names one"
+    "left out 1 older run of a system that was measured again: truemark history . lists all runs,"
+    " ./ID names one"
 )
 
 
@@ -102,7 +102,7 @@ def test_the_system_that_was_measured_first_stays_the_baseline_when_it_is_measur
     assert main(["compare", "."]) == 0
     shown = capsys.readouterr()
     assert "after against before: better" in shown.out
-    assert "2 older runs of the same system" in shown.err
+    assert "left out 2 older runs of systems that were measured again" in shown.err
 
 
 def test_the_last_two_runs_of_an_only_system_are_compared(

@@ -45,7 +45,7 @@ class Panel:
 
     @property
     def wide(self) -> bool:
-        return self.rows[0].filter == "unit" or len(self.rows) > MOST_BARS
+        return len(self.rows) > MOST_BARS
 
 
 @dataclass(frozen=True, slots=True)
