@@ -8,7 +8,7 @@ from typing import Any
 
 import httpx2
 
-from truemark.services.bounded_http import UnfitAnswerError, Unpacker, refuse_redirection
+from truemark.services.bounded_http import Unpacker, refuse_redirection
 from truemark.services.proxies import is_proxied, require_usable_proxies
 
 
@@ -23,16 +23,6 @@ def certificates_for(url: str | None) -> ssl.SSLContext:
     return httpx2.create_ssl_context()
 
 
-async def read_whole(response: httpx2.Response) -> bytes:
-    """Read the content of a streamed answer; raises `UnfitAnswerError` beyond the bounds."""
-    assert isinstance(response.stream, httpx2.AsyncByteStream)
-    try:
-        unpacker = Unpacker(response.headers.get("content-encoding"))
-        return b"".join([unpacker.unpack(piece) async for piece in response.stream])
-    finally:
-        await response.aclose()
-
-
 class _Client(httpx2.AsyncClient):
     async def send(
         self, request: httpx2.Request, *, stream: bool = False, **options: Any
@@ -40,14 +30,13 @@ class _Client(httpx2.AsyncClient):
         # The secrets in the request are for the server that the user named.
         options["follow_redirects"] = False
         response = await super().send(request, stream=True, **options)
+        assert isinstance(response.stream, httpx2.AsyncByteStream)
         try:
             refuse_redirection(response.status_code, response.headers.get("location"))
-        except UnfitAnswerError:
+            unpacker = Unpacker(response.headers.get("content-encoding"))
+            content = b"".join([unpacker.unpack(piece) async for piece in response.stream])
+        finally:
             await response.aclose()
-            raise
-        if stream:
-            return response
-        content = await read_whole(response)
         kept = [
             (name, value)
             for name, value in response.headers.multi_items()
@@ -61,8 +50,8 @@ def bounded_client(
 ) -> httpx2.AsyncClient:
     """Make an httpx2 client that raises `UnfitAnswerError` for an answer beyond the bounds.
 
-    It follows no redirection. Streams are not bounded here; the caller limits how much it reads.
-    Timeouts and the number of connections are left to the caller, too.
+    It follows no redirection, and reads every answer whole. Timeouts and the number of connections
+    are left to the caller.
     """
     require_usable_proxies(url, ("socksio", "socksio"))
 

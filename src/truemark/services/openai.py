@@ -6,13 +6,12 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 from http import HTTPStatus
 
 import httpx2
 
 from truemark.services.bounded_http import UnfitAnswerError
-from truemark.services.bounded_httpx2 import bounded_client, certificates_for, read_whole
+from truemark.services.bounded_httpx2 import bounded_client, certificates_for
 from truemark.services.calls import (
     CallFailed,
     FatalCallError,
@@ -79,35 +78,24 @@ class OpenAIModel(LanguageModelClient):
         headers = {"Content-Type": "application/json"}
         if api_key:
             headers["Authorization"] = f"Bearer {api_key}"
-        self._open_client = partial(bounded_client, base_url, certificates_for(base_url), headers)
-        # Each client has one connection, and the last one returned is the first to be used again:
-        # a client with many connections looks through all of them before and after each call.
-        self._clients = [self._open_client()]
-        self._url: httpx2.URL | str = f"{base_url.rstrip('/')}/chat/completions"
+        self._client = bounded_client(base_url, certificates_for(base_url), headers)
+        self._url = f"{base_url.rstrip('/')}/chat/completions"
         self._options = _Options()
 
     async def close(self) -> None:
-        for client in self._clients:
-            await client.aclose()
+        await self._client.aclose()
 
     async def call_api(self, prompt: Prompt) -> LLMCallResult:
         options = self._options
-        body = self._body(prompt, options)
-        client = self._clients.pop() if self._clients else self._open_client()
         try:
-            self._url = httpx2.URL(self._url)  # parsed once, because parsing is slow
-            request = client.build_request("POST", self._url, content=body)
-            response = await client.send(request, stream=True)
-            content = await read_whole(response)
+            response = await self._client.post(self._url, content=self._body(prompt, options))
         except (httpx2.HTTPError, httpx2.InvalidURL) as error:
             raise self.fault_of_transport(error) from error
         except UnfitAnswerError as error:
             raise CallFailed(f"the reply cannot be read: {error}") from error
-        finally:
-            self._clients.append(client)
         if response.status_code != HTTPStatus.OK:
-            raise self._fault(response, content, options)
-        return self._result(response, content)
+            raise self._fault(response, options)
+        return self._result(response)
 
     def _body(self, prompt: Prompt, options: _Options) -> bytes:
         messages = [{"role": _ROLES[turn.role], "content": turn.text} for turn in prompt.turns]
@@ -116,9 +104,9 @@ class OpenAIModel(LanguageModelClient):
         body = {"model": self.model, **options.body(prompt), "messages": messages}
         return json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
 
-    def _fault(self, response: httpx2.Response, content: bytes, options: _Options) -> Fault:
+    def _fault(self, response: httpx2.Response, options: _Options) -> Fault:
         status = response.status_code
-        message, kinds = _error(response, content)
+        message, kinds = _error(response)
         if status in (HTTPStatus.BAD_REQUEST, HTTPStatus.UNPROCESSABLE_ENTITY):
             if kinds & _TOO_LONG:
                 return CallFailed(self.quote(message))
@@ -131,13 +119,13 @@ class OpenAIModel(LanguageModelClient):
         asked_s = parse_retry_after(response.headers.get("retry-after"))
         return self.fault_of_status(status, message, retry_after_s=asked_s)
 
-    def _result(self, response: httpx2.Response, content: bytes) -> LLMCallResult:
-        reply = _json(content)
+    def _result(self, response: httpx2.Response) -> LLMCallResult:
+        reply = _json(response.content)
         usage = _usage(_inner(reply, "usage"))
         choices = reply.get("choices")
         choice = choices[0] if isinstance(choices, list) and choices else None
         if not isinstance(choice, dict):
-            quote = self.quote(_error(response, content)[0]) or "a web page"
+            quote = self.quote(_error(response)[0]) or "a web page"
             raise CallFailed(f"the reply has no choices: {quote}", usage=usage)
         message = _inner(choice, "message")
         text = message.get("content")
@@ -163,13 +151,13 @@ def _inner(reply: Mapping[str, object], key: str) -> dict[str, object]:
     return value if isinstance(value, dict) else {}
 
 
-def _error(response: httpx2.Response, content: bytes) -> tuple[str, frozenset[str]]:
+def _error(response: httpx2.Response) -> tuple[str, frozenset[str]]:
     """Return the message of an error reply, or its text, and the error's code and type."""
-    error = _inner(_json(content), "error")
+    error = _inner(_json(response.content), "error")
     message = error.get("message")
     kinds = (error.get("code"), error.get("type"))
     if not isinstance(message, str):
-        message = content.decode(response.encoding or "utf-8", "replace")
+        message = response.text
     return message, frozenset(kind for kind in kinds if isinstance(kind, str))
 
 
