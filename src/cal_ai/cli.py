@@ -192,7 +192,7 @@ def prompt_parser() -> argparse.ArgumentParser:
 
 
 def run_parser() -> argparse.ArgumentParser:
-    parser = _parser("run", "Extract the calendar changes of one conversation and apply them.")
+    parser = _parser("run", "Find the calendar changes in each conversation and apply them.")
     parser.add_argument(
         "files",
         metavar="FILE",

@@ -40,7 +40,8 @@ def _parser() -> argparse.ArgumentParser:
     whole.add_argument("--version", action="version", version=f"truemark {__version__}")
     below = whole.add_subparsers(title="commands", metavar="COMMAND", dest="command", required=True)
     for name, (purpose, add_arguments) in COMMANDS.items():
-        subparser = below.add_parser(name, help=purpose, description=purpose)
+        sentence = f"{purpose[0].upper()}{purpose[1:]}."
+        subparser = below.add_parser(name, help=purpose, description=sentence)
         subparser.set_defaults(refuse=subparser.error)
         add_arguments(subparser)
     return whole
@@ -78,10 +79,19 @@ def _report_arguments(subparser: argparse.ArgumentParser) -> None:
 
 
 def _history_arguments(subparser: argparse.ArgumentParser) -> None:
-    subparser.add_argument("folder", metavar="FOLDER", help="folder with run records, at any depth")
-    subparser.add_argument(
-        "-o", "--output", metavar="PAGE", help="also write a page (HTML) to this file"
+    _add_folder(subparser, "also write a page (HTML) to this file")
+
+
+def _leaderboard_arguments(subparser: argparse.ArgumentParser) -> None:
+    _add_folder(
+        subparser,
+        "also write a page (HTML) to this file, and a page for each run to a folder beside it",
     )
+
+
+def _add_folder(subparser: argparse.ArgumentParser, output: str) -> None:
+    subparser.add_argument("folder", metavar="FOLDER", help="folder with run records, at any depth")
+    subparser.add_argument("-o", "--output", metavar="PAGE", help=output)
     _add_format(subparser)
 
 
@@ -89,13 +99,13 @@ def _check_arguments(subparser: argparse.ArgumentParser) -> None:
     subparser.add_argument(
         "run",
         metavar="RUN",
-        help="the run record to check, FOLDER/NAME, FOLDER/ID, or a folder: its newest run on each"
-        " data",
+        help="the run record to check, FOLDER/NAME or FOLDER/ID; a folder means its newest run on"
+        " each set of data",
     )
     subparser.add_argument(
         "--against",
         metavar="BASELINE",
-        help="the run record, or folder, to compare with; alone it means --fail-if-worse",
+        help="what to compare it with, given in the same ways; alone it means --fail-if-worse",
     )
     subparser.add_argument(
         "--measure",
@@ -144,7 +154,10 @@ def _check_arguments(subparser: argparse.ArgumentParser) -> None:
 
 def _add_format(subparser: argparse.ArgumentParser) -> None:
     subparser.add_argument(
-        "--format", choices=("text", "markdown", "json"), default="text", help="(%(default)s)"
+        "--format",
+        choices=("text", "markdown", "json"),
+        default="text",
+        help="output format (%(default)s)",
     )
 
 
@@ -161,6 +174,6 @@ COMMANDS = {
     "compare": ("compare runs on the same data", _compare_arguments),
     "report": ("draw runs as one page: scores, mistakes, curves", _report_arguments),
     "history": ("show the runs of a folder, newest last", _history_arguments),
-    "leaderboard": ("rank the systems of a folder, best first", _history_arguments),
+    "leaderboard": ("rank the systems of a folder, best first", _leaderboard_arguments),
     "check": ("pass or fail a run, for builds", _check_arguments),
 }
