@@ -147,8 +147,8 @@ class Group:
         """Say what the scores rest on; facts that all runs share are said once."""
         of_runs = [_facts(shown.summary) for shown in self.shown]
         common = [fact for fact in of_runs[0] if all(fact in facts for facts in of_runs)]
-        return common + [
-            f"{shown.name}: {fact}" if self.several else fact
+        return [f"{fact[:1].upper()}{fact[1:]}" for fact in common] + [
+            f"{shown.name}: {fact}"
             for shown, facts in zip(self.shown, of_runs, strict=True)
             for fact in facts
             if fact not in common
