@@ -34,7 +34,6 @@ import msgspec
 
 from truemark.errors import TruemarkError
 
-_WRITTEN_AS_THEY_ARE = (str, int, type(None))
 # JSON leaves these as they are; a terminal would obey them.
 _UNSEEN = re.compile("[\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 _LONGEST_SHOWN = 80
@@ -75,21 +74,17 @@ def to_json(value: object, *, indent: int | None = None) -> str:
 
 
 def _plain(value: object) -> object:
-    if isinstance(value, _WRITTEN_AS_THEY_ARE):
+    if value is None or isinstance(value, str | int):
         return value
-    if type(value) is float:  # most numbers; the checks below are slower
-        return value if math.isfinite(value) else None
-    if type(value) is list:
+    if isinstance(value, list | tuple):
         return [_plain(item) for item in value]
-    if type(value) is dict or isinstance(value, Mapping):
+    if isinstance(value, Mapping):
         return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, Integral):
         return int(value)
     if isinstance(value, Real):
         number = float(value)
         return number if math.isfinite(number) else None
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
     if isinstance(value, PurePath):
         return str(value)
     raise ValueError(f"value must be text, a number, a list or a mapping, got {value!r}")

@@ -26,7 +26,7 @@ _API_VERSION = "v1beta"
 
 
 class GeminiModel(LanguageModelClient):
-    """Asks one Gemini model; connections, configuration and schema are made once and reused."""
+    """Asks one Gemini model, over connections that are kept open between calls."""
 
     provider = "Gemini"
     key_name = "GEMINI_API_KEY"
@@ -56,7 +56,6 @@ class GeminiModel(LanguageModelClient):
         self._models = genai.Client(
             vertexai=False, api_key=api_key, http_options=options
         ).aio.models
-        self._configs: dict[tuple[str | None, bool], types.GenerateContentConfig] = {}
 
     async def close(self) -> None:
         await self._http.aclose()
@@ -65,9 +64,17 @@ class GeminiModel(LanguageModelClient):
         turns: list[types.ContentUnionDict] = [
             {"role": turn.role, "parts": [{"text": turn.text}]} for turn in prompt.turns
         ]
+        config = types.GenerateContentConfig(
+            temperature=0.0,
+            # Otherwise the SDK copies the whole configuration, schema included, on each call.
+            automatic_function_calling=types.AutomaticFunctionCallingConfig(disable=True),
+            system_instruction=prompt.system,
+            response_mime_type=None if prompt.schema is None else "application/json",
+            response_json_schema=prompt.schema,
+        )
         try:
             response = await self._models.generate_content(
-                model=self.model, contents=turns, config=self._config(prompt)
+                model=self.model, contents=turns, config=config
             )
         except errors.APIError as error:
             raise self._fault(error) from error
@@ -80,20 +87,6 @@ class GeminiModel(LanguageModelClient):
             reason = self.quote(str(error))
             raise CallFailed(f"Gemini's reply has an unknown form: {reason}") from error
         return self._result(response)
-
-    def _config(self, prompt: Prompt) -> types.GenerateContentConfig:
-        key = (prompt.system, prompt.schema is not None)
-        if key not in self._configs:
-            wants_json = prompt.schema is not None
-            self._configs[key] = types.GenerateContentConfig(
-                temperature=0.0,
-                # Otherwise the SDK copies the whole configuration, schema included, on each call.
-                automatic_function_calling=types.AutomaticFunctionCallingConfig(disable=True),
-                system_instruction=prompt.system,
-                response_mime_type="application/json" if wants_json else None,
-                response_json_schema=prompt.schema,
-            )
-        return self._configs[key]
 
     def _fault(self, error: errors.APIError) -> Fault:
         asked_s = parse_retry_after(getattr(error.response, "headers", {}).get("retry-after"))
