@@ -43,7 +43,6 @@ class Appender:
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self._path = Path(path)
         self._is_new = False
-        self._ends_whole = False
         # One thread may open the file and another close it.
         self._lock = FileLock(
             self._path.with_name(self._path.name + ".lock"),
@@ -55,7 +54,10 @@ class Appender:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             self._lock.acquire()
             try:
-                self._stream = FileIO(self._path, "a+b", opener=_open_private)
+                # A new file is readable by its owner alone.
+                self._stream = FileIO(
+                    self._path, "a+b", opener=lambda name, flags: os.open(name, flags, PRIVATE)
+                )
             except OSError:
                 self._lock.release()
                 raise
@@ -70,7 +72,18 @@ class Appender:
         """Add each record as one whole line; they survive this process, not yet a power cut."""
         lines = b"".join(to_json(record).encode() + b"\n" for record in records)
         try:
-            self._write(lines)
+            size = self._stream.seek(0, os.SEEK_END)
+            self._is_new |= not size
+            self._stream.seek(max(0, size - 1))
+            if self._stream.read(1) not in (b"", b"\n"):
+                # A crash tore the last line; nothing may be glued to it.
+                lines = b"\n" + lines
+            try:
+                while lines:
+                    lines = lines[self._stream.write(lines) :]
+            except OSError:
+                self._stream.truncate(size)
+                raise
         except OSError as error:
             raise write_error(self._path, error) from error
 
@@ -88,29 +101,6 @@ class Appender:
         """Close the file and release its lock."""
         self._stream.close()
         release_and_remove(self._lock)
-
-    def _write(self, lines: bytes) -> None:
-        size = self._stream.seek(0, os.SEEK_END)
-        if not size:
-            self._is_new = True
-        elif not self._ends_whole:
-            self._stream.seek(size - 1)
-            if self._stream.read(1) != b"\n":
-                # A crash tore the last line; nothing may be glued to it.
-                lines = b"\n" + lines
-        self._ends_whole = False
-        try:
-            while lines:
-                lines = lines[self._stream.write(lines) :]
-        except OSError:
-            self._stream.truncate(size)
-            raise
-        self._ends_whole = True
-
-
-def _open_private(path: str, flags: int) -> int:
-    """Open the file; a new one is readable by its owner alone."""
-    return os.open(path, flags, PRIVATE)
 
 
 def scan(
