@@ -63,7 +63,11 @@ def language_outside(text: str, languages: Collection[str]) -> str | None:
     words = words_of(start)
     if script is None or len(words) < _FEWEST_WORDS:
         return None
-    likelihoods = {name: _likelihood(words, table) for name, table in _tables().items()}
+    # How probable the words are in each language: the mean of their logarithms.
+    likelihoods = {
+        name: sum(table.get(word, _UNKNOWN) for word in words) / len(words)
+        for name, table in _tables().items()
+    }
     best = max(likelihoods, key=likelihoods.__getitem__)
     known = sum(word in _tables()[best] for word in words) / len(words)
     rival = max((likelihoods[name] for name in languages if name in likelihoods), default=-math.inf)
@@ -95,11 +99,6 @@ def _script(char: str) -> str:
 
 def words_of(text: str) -> list[str]:
     return _WORD.findall(text.lower())
-
-
-def _likelihood(words: list[str], table: dict[str, float]) -> float:
-    """Average the logarithms of how probable the words are in a language."""
-    return sum(table.get(word, _UNKNOWN) for word in words) / len(words)
 
 
 @cache

@@ -8,7 +8,7 @@ import re
 import unicodedata
 from dataclasses import dataclass
 from numbers import Real
-from typing import Literal, assert_never, get_args
+from typing import Literal, get_args
 
 from truemark.text import one_line, printable
 
@@ -53,15 +53,7 @@ class Table:
 
 def render(table: Table, format: Format) -> str:
     """Render the table in the given format; its last line ends with a line break."""
-    match format:
-        case "text":
-            return _text(table)
-        case "markdown":
-            return _markdown(table)
-        case "csv":
-            return _csv(table)
-        case _:
-            assert_never(format)
+    return {"text": _text, "markdown": _markdown, "csv": _csv}[format](table)
 
 
 def _text(table: Table) -> str:
