@@ -12,7 +12,7 @@ from sat_bench.models.systems import System
 from sat_bench.record import Measurement
 from sat_bench.running.inference import Inference
 from truemark.counts import EQUAL_WEIGHTS, Counts
-from truemark.curve import SweepPoint, counts_at
+from truemark.curve import SweepPoint
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ def counted(measurement: Measurement, thresholds: Sequence[float]) -> CountedTal
     points = measurement.sweep(thresholds, EQUAL_WEIGHTS)
     return CountedTalks(
         tuple(
-            (talk.id, tuple(counts_at([talk.curve], point.threshold) for point in points))
+            (talk.id, tuple(talk.curve.counts(point.threshold) for point in points))
             for talk in measurement.talks
         ),
         points,

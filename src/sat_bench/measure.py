@@ -64,7 +64,7 @@ from sat_bench.running.inference import Inference, read_talks
 from sat_bench.running.progress import watch_answers, watch_reading
 from truemark.command import DONE, FAILED, note, tell
 from truemark.counts import EQUAL_WEIGHTS, Counts, Scores, Weights, scores, total
-from truemark.curve import SweepPoint, counts_at, curve_of, grid, ranked
+from truemark.curve import SweepPoint, curve_of, grid, ranked
 from truemark.errors import TruemarkError
 from truemark.labelling.agreement import known_agreement
 from truemark.records import write_run
@@ -258,9 +258,7 @@ def evaluate(
     recommended = getattr(model, "threshold", None) if threshold is None else threshold
     used = DEFAULT_THRESHOLD if recommended is None else float(recommended)
     measurement = _measurement(model, talks, tolerance)
-    return Evaluation(
-        used, tuple((talk.id, counts_at([talk.curve], used)) for talk in measurement.talks)
-    )
+    return Evaluation(used, tuple((talk.id, talk.curve.counts(used)) for talk in measurement.talks))
 
 
 def sweep(

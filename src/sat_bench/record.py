@@ -34,7 +34,6 @@ from truemark.counts import Counts, Weights, scores, total
 from truemark.curve import (
     Curve,
     SweepPoint,
-    counts_at,
     leave_one_out,
     sum_curves,
     sweep,
@@ -289,7 +288,7 @@ def kind_of(system: System) -> str:
 
 
 def _unit(name: str, talk: MeasuredTalk, threshold: float) -> Unit:
-    counts = counts_at([talk.curve], threshold)
+    counts = talk.curve.counts(threshold)
     return Unit(
         name,
         counts.tp,

@@ -23,7 +23,7 @@ from sat_bench.record import (
 )
 from truemark.comparison import Versus, compare
 from truemark.counts import Scores, scores
-from truemark.curve import SweepPoint, best, best_of_all, counts_at, point_of
+from truemark.curve import SweepPoint, best, best_of_all, point_of
 from truemark.records import Run
 from truemark.signature import signature_line
 from truemark.summary import GroupScore, Summary, macro_f1, summarise
@@ -513,7 +513,7 @@ def _missed_line(result: Result, missed: SweepPoint) -> str:
         f"best is {shown_threshold(tried.threshold)} ({tried.scores.weighted:.3f})"
     )
     if (recommended := rules.own_threshold) is not None:
-        counts = counts_at(result.measurement.curves, recommended)
+        counts = result.measurement.summed.counts(recommended)
         own_point = point_of(recommended, counts, rules.weights, empty=EMPTY_RATIO)
         if _rounded(own_point) > _rounded(tried):
             line += (

@@ -16,7 +16,7 @@ from decimal import Decimal
 import numpy as np
 from numpy.typing import NDArray
 
-from truemark.counts import EQUAL_WEIGHTS, Counts, Scores, Weights, best_row, scores, total
+from truemark.counts import EQUAL_WEIGHTS, Counts, Scores, Weights, best_row, scores
 from truemark.matching import ScoredPositions, adds_match
 from truemark.records import CurveColumns, ScoringRules
 
@@ -81,7 +81,7 @@ def curve_of(predicted: ScoredPositions, expected: Sequence[int], tolerance: int
     """Match the predictions of one talk with its truths at all thresholds at once.
 
     >>> scored = ScoredPositions(np.array([5, 9, 20]), np.array([0.2, 0.9, 0.6]))
-    >>> counts_at([curve_of(scored, [5, 21], tolerance=1)], 0.5)
+    >>> curve_of(scored, [5, 21], tolerance=1).counts(0.5)
     Counts(tp=1, fp=1, fn=1)
     """
     matched = predicted.scores[adds_match(predicted, expected, tolerance)]
@@ -102,11 +102,6 @@ def grid(start: float, stop: float, step: float) -> tuple[float, ...]:
     if points > MAX_GRID_POINTS:
         raise ValueError(f"step must give at most {MAX_GRID_POINTS} points, got {step}")
     return tuple(float(first + number * width) for number in range(math.ceil(points)))
-
-
-def counts_at(curves: Iterable[Curve], threshold: float) -> Counts:
-    """Sum the counts of all talks at one threshold."""
-    return total(curve.counts(threshold) for curve in curves)
 
 
 def sum_curves(curves: Iterable[Curve]) -> Curve:

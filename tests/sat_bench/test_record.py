@@ -31,7 +31,7 @@ from sat_bench.report import Report, Result, beyond_the_grid, notes, result_of, 
 from sat_bench.running.inference import read_talks
 from truemark.cli import main as truemark
 from truemark.counts import EQUAL_WEIGHTS, total
-from truemark.curve import SweepPoint, best, counts_at, grid, sweep
+from truemark.curve import SweepPoint, best, grid, sweep
 from truemark.folders import find_record
 from truemark.matching import ScoredPositions
 from truemark.records import Run, load_run, run_json, schema
@@ -111,7 +111,7 @@ def test_a_record_follows_its_schema(bundled: tuple[Run, Measured]) -> None:
 def test_units_are_the_talks(bundled: tuple[Run, Measured]) -> None:
     run, one = bundled
     assert [(unit.id, unit.counts) for unit in run.units] == [
-        (talk.id, counts_at([talk.curve], 0.5)) for talk in one.measurement.talks
+        (talk.id, talk.curve.counts(0.5)) for talk in one.measurement.talks
     ]
     assert "blocks" not in json.loads(run_json(run))["units"][0]
     assert [unit.seconds for unit in run.units] == [
@@ -296,7 +296,7 @@ def test_a_swept_threshold_is_scored_on_talks_it_was_not_chosen_on() -> None:
     for left_out in curves:
         rest = [curve for curve in curves if curve is not left_out]
         chosen = best(sweep(rest, GRID, empty=0.0)).threshold
-        expected.append(counts_at([left_out], chosen))
+        expected.append(left_out.counts(chosen))
     assert run.held_out
     assert run.held_out.counts == total(expected)
 

@@ -13,7 +13,6 @@ from truemark.curve import (
     SweepPoint,
     best,
     best_of_all,
-    counts_at,
     curve_of,
     grid,
     leave_one_out,
@@ -141,7 +140,7 @@ def test_single_precision_scores_are_compared_in_double_precision() -> None:
     predictions = ScoredPositions(np.array([1]), single)  # type: ignore[arg-type] # the point
     assert float(single[0]) > 0.3
     assert predictions.above(0.3) == [1]
-    assert counts_at([curve_of(predictions, [2], 1)], 0.3) == Counts(1, 0, 0)
+    assert curve_of(predictions, [2], 1).counts(0.3) == Counts(1, 0, 0)
 
 
 @given(GROUPS, st.lists(st.floats(-2, 2), max_size=8), TOLERANCE)
@@ -153,7 +152,7 @@ def test_each_point_is_what_a_separate_evaluation_gives(
     assert [point.threshold for point in points] == thresholds
     for threshold, point in zip(thresholds, points, strict=True):
         assert point.counts == total(evaluated(talk, threshold, tolerance) for talk in talks)
-        assert point.counts == counts_at(curves, threshold)
+        assert point.counts == total(curve.counts(threshold) for curve in curves)
         assert point.scores == scores(point.counts, empty=0.0)
 
 
@@ -163,7 +162,7 @@ def test_counts_per_group_add_up_to_the_sweep(talks: list[Group], tolerance: int
     curves = curves_of(talks, tolerance)
     summed = sweep(curves, thresholds, empty=0.0)
     for number, threshold in enumerate(thresholds):
-        counts = [counts_at([curve], threshold) for curve in curves]
+        counts = [curve.counts(threshold) for curve in curves]
         assert total(counts) == summed[number].counts
         assert counts == [evaluated(talk, threshold, tolerance) for talk in talks]
 
@@ -238,7 +237,7 @@ def test_a_curve_without_finite_scores_has_one_point(talks: list[Group]) -> None
     curves = curves_of(talks, 0)
     curve = sum_curves(curves)
     assert curve.thresholds.tolist() == [0.0]
-    assert curve.counts(0.0) == counts_at(curves, 0.0)
+    assert curve.counts(0.0) == total(part.counts(0.0) for part in curves)
 
 
 @given(GROUPS, TOLERANCE, st.sampled_from([0.0, 1.0]), st.integers(0, 3), st.integers(0, 3))
