@@ -33,7 +33,7 @@ from cal_ai.extractors.language_model import GeminiClient, LanguageModelExtracto
 from cal_ai.extractors.protocol import Extraction, Request
 from cal_ai.transcripts.reading import parse_transcript
 from truemark.services.calls import CallFailed, FatalCallError, Usage
-from truemark.services.retry import Caller, CallPolicy, RateLimiter
+from truemark.services.retry import Caller, CallPolicy
 
 T = TypeVar("T")
 Outcome = Extraction | CallFailed | FatalCallError
@@ -343,7 +343,7 @@ def test_one_sample_s_fault_leaves_the_others_alone(provider: str, llm: Loopback
 
 
 def test_calls_at_the_same_time_share_one_ceiling(provider: str, llm: LoopbackLLM) -> None:
-    extractor = client(provider, llm, Caller(POLICY, RateLimiter(240)))
+    extractor = client(provider, llm, Caller(POLICY, 240))
 
     async def run() -> list[Extraction]:
         return await asyncio.gather(*(extractor.extract_events(REQUEST) for _ in range(4)))

@@ -19,7 +19,6 @@ from truemark.services.calls import (
 from truemark.services.retry import (
     Caller,
     CallPolicy,
-    RateLimiter,
     call_patiently,
     parse_retry_after,
 )
@@ -60,7 +59,7 @@ def call(
 ) -> tuple[str | Exception, Tally, list[float]]:
     clock = Clock()
     tally = Tally()
-    caller = Caller(policy, RateLimiter(), clock.sleep, lambda: dice)
+    caller = Caller(policy, sleep=clock.sleep, dice=lambda: dice)
     try:
         result: str | Exception = asyncio.run(_awaited(caller.call(outcomes(script), tally)))
     except (CallFailed, FatalCallError) as error:
@@ -205,15 +204,15 @@ def test_retry_after_is_read_as_seconds_or_as_a_date(
 
 
 def turns(per_minute: float, asked_at: Sequence[float]) -> list[float]:
-    """When each of these calls would start, by an independent run of the limiter."""
+    """When each of these calls would start, by an independent run of the caller."""
     clock = Clock()
-    limiter = RateLimiter(per_minute, clock=clock, sleep=_no_sleep)
+    caller = Caller(None, per_minute, clock=clock, sleep=_no_sleep)
 
     async def ask() -> list[float]:
         starts = []
         for at_s in asked_at:
             clock.now_s = at_s
-            starts.append(at_s + await limiter.acquire())
+            starts.append(at_s + await caller.wait_for_turn())
         return starts
 
     return asyncio.run(ask())
@@ -237,16 +236,16 @@ def test_no_minute_ever_has_more_calls_than_allowed(per_minute: int, asked_at: l
     assert all(start >= asked for start, asked in zip(starts, asked_at, strict=True))
 
 
-def test_an_idle_limiter_lets_a_call_through_at_once() -> None:
+def test_an_idle_caller_lets_a_call_through_at_once() -> None:
     assert turns(60, [0.0, 5.0, 5.2]) == [0.0, 5.0, 6.0]
 
 
 def test_without_a_ceiling_nothing_waits() -> None:
     clock = Clock()
-    limiter = RateLimiter(None, clock=clock, sleep=clock.sleep)
+    caller = Caller(clock=clock, sleep=clock.sleep)
 
     async def ask() -> list[float]:
-        return [await limiter.acquire() for _ in range(100)]
+        return [await caller.wait_for_turn() for _ in range(100)]
 
     assert asyncio.run(ask()) == [0.0] * 100
 
@@ -254,7 +253,7 @@ def test_without_a_ceiling_nothing_waits() -> None:
 @pytest.mark.parametrize("per_minute", [0, -1, float("nan")])
 def test_a_ceiling_that_lets_nothing_through_is_refused(per_minute: float) -> None:
     with pytest.raises(ValueError, match="more than 0"):
-        RateLimiter(per_minute)
+        Caller(None, per_minute)
 
 
 def test_usage_adds_up_and_stays_unknown_where_nobody_told() -> None:

@@ -20,7 +20,7 @@ from truemark.services.models import (
     ProviderName,
     open_language_model,
 )
-from truemark.services.retry import Caller, RateLimiter, model_policy
+from truemark.services.retry import Caller, model_policy
 
 _NAMES = tuple(name for name in EXTRACTORS if ":" not in name)
 _KINDS = tuple(name.partition(":")[0] for name in EXTRACTORS if ":" in name)
@@ -61,7 +61,7 @@ def choose_extractor(
             provider,
             model,
             settings,
-            Caller(model_policy(timeout_s), RateLimiter(per_minute)),
+            Caller(model_policy(timeout_s), per_minute),
             purpose=f"--extractor {provider}",
             alternative=", or use --extractor reader, which needs no key",
         )

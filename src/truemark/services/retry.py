@@ -10,7 +10,7 @@ import random
 import re
 import time
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import TypeVar
@@ -22,37 +22,6 @@ from truemark.text import counted
 T = TypeVar("T")
 _SOON_S = 0.05
 _SECONDS = re.compile(r"\d+(?:\.\d+)?")
-
-
-class RateLimiter:
-    """A token bucket that holds a single token.
-
-    A bucket that held a minute's worth would let nearly twice the ceiling through in its first
-    minute, which providers answer with 429; with one token no minute exceeds the ceiling.
-    """
-
-    def __init__(
-        self,
-        per_minute: float | None = None,
-        *,
-        clock: Callable[[], float] = time.monotonic,
-        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
-    ) -> None:
-        if per_minute is not None and not per_minute > 0:
-            raise ValueError(f"calls per minute must be more than 0, got {per_minute}")
-        self._interval_s = 0.0 if per_minute is None else 60.0 / per_minute
-        self._clock = clock
-        self._sleep = sleep
-        self._next_free_s = clock()
-
-    async def acquire(self) -> float:
-        """Wait for a turn and return how many seconds that took; first come, first served."""
-        now_s = self._clock()
-        turn_s = max(now_s, self._next_free_s)
-        self._next_free_s = turn_s + self._interval_s
-        if turn_s > now_s:
-            await self._sleep(turn_s - now_s)
-        return turn_s - now_s
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,14 +89,30 @@ def call_patiently(
             sleep(wait_s)
 
 
-@dataclass(frozen=True, slots=True)
 class Caller:
-    """Makes calls under one policy and one ceiling on calls per minute."""
+    """Makes calls under one policy and one ceiling on calls per minute.
 
-    policy: CallPolicy = field(default_factory=CallPolicy)
-    limiter: RateLimiter = field(default_factory=RateLimiter)
-    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
-    dice: Callable[[], float] = random.random
+    Calls start at equal intervals: if a minute's worth could start at once, nearly twice the
+    ceiling would get through in the first minute, which providers answer with 429.
+    """
+
+    def __init__(
+        self,
+        policy: CallPolicy | None = None,
+        per_minute: float | None = None,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        dice: Callable[[], float] = random.random,
+    ) -> None:
+        if per_minute is not None and not per_minute > 0:
+            raise ValueError(f"calls per minute must be more than 0, got {per_minute}")
+        self._policy = policy or CallPolicy()
+        self._interval_s = 0.0 if per_minute is None else 60.0 / per_minute
+        self._clock = clock
+        self._sleep = sleep
+        self._dice = dice
+        self._next_free_s = clock()
 
     async def call(self, ask: Callable[[], Awaitable[T]], tally: Tally) -> T:
         """Return what `ask` returns, asking again after a `TransientError` as the policy allows.
@@ -139,20 +124,29 @@ class Caller:
         while True:
             number += 1
             tally.attempts += 1
-            tally.paced_s += await self.limiter.acquire()
+            tally.paced_s += await self.wait_for_turn()
             try:
                 return await self._within_timeout(ask)
             except TransientError as error:
-                wait_s = self.policy.wait_s(number, error, self.dice())
-                _report_retry(number, error, self.policy, wait_s)
-                await self.sleep(wait_s)
+                wait_s = self._policy.wait_s(number, error, self._dice())
+                _report_retry(number, error, self._policy, wait_s)
+                await self._sleep(wait_s)
+
+    async def wait_for_turn(self) -> float:
+        """Wait until the ceiling allows a call, and return how many seconds that took."""
+        now_s = self._clock()
+        turn_s = max(now_s, self._next_free_s)
+        self._next_free_s = turn_s + self._interval_s
+        if turn_s > now_s:
+            await self._sleep(turn_s - now_s)
+        return turn_s - now_s
 
     async def _within_timeout(self, ask: Callable[[], Awaitable[T]]) -> T:
         try:
-            async with asyncio.timeout(self.policy.timeout_s):
+            async with asyncio.timeout(self._policy.timeout_s):
                 return await ask()
         except TimeoutError as error:
-            raise TransientError(f"no answer within {self.policy.timeout_s:g} s") from error
+            raise TransientError(f"no answer within {self._policy.timeout_s:g} s") from error
 
 
 def parse_retry_after(value: str | None, now: datetime | None = None) -> float | None:
