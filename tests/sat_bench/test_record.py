@@ -26,6 +26,7 @@ from sat_bench.record import (
     reliability,
     signature_of,
     with_findings,
+    with_run_id,
 )
 from sat_bench.report import Report, Result, beyond_the_grid, notes, result_of, results_of
 from sat_bench.running.inference import read_talks
@@ -423,6 +424,16 @@ def test_records_of_a_command_compare(
         names = [f"out/{model}{suffix}" for model in ("nano", "small")]
         assert truemark(["compare", *names]) == 0
         assert "small against nano: " in capsys.readouterr().out
+
+
+def test_a_second_run_of_a_model_is_kept_beside_the_first() -> None:
+    [result] = results_of([measured(talks(3))], OPTIONS, DATA)
+    assert isinstance(result, Result)
+    path = Path("runs/base.bare.run.json")
+    later = replace(result.run, started="2026-03-02T09:00:00+00:00")
+    names = {with_run_id(path, run).as_posix() for run in (result.run, later)}
+    assert names == {f"runs/base.bare.{run.id}.run.json" for run in (result.run, later)}
+    assert len(names) == 2
 
 
 WRONG = {
