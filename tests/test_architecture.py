@@ -104,6 +104,7 @@ OF_ONE_ROOM = {
     "httplib2": "truemark/services/",
     "httpx2": "truemark/services/",
     "jinja2": "truemark/pages/",
+    "markupsafe": "truemark/pages/",  # comes with jinja2
     "starlette": "truemark/labelling/",
     "urllib3": "truemark/services/",
     "uvicorn": "truemark/labelling/",
