@@ -2,7 +2,7 @@
 
 | mark | what follows it |
 | --- | --- |
-| `<!-- output of: COMMAND -->` and a fence | what the command prints |
+| `<!-- output of: COMMAND -->` and a fence | the command, and what it prints |
 | `<!-- output of: COMMAND -->` up to `<!-- end of output -->` | what a measurement printed |
 | `<!-- flags of: COMMAND -->` | the table of its flags |
 
@@ -68,7 +68,7 @@ def refreshed(page: str) -> str:
             (folder / shared).symlink_to(ROOT / shared)
 
         def printed(block: re.Match[str]) -> str:
-            return f"{block[1]}{output(block[2], folder)}{block[3]}"
+            return f"{block[1]}$ {block[2]}\n{output(block[2], folder)}{block[3]}"
 
         return _FLAGS.sub(_flags, _PRINTED.sub(printed, page))
 

@@ -2,8 +2,8 @@
 
 `python examples/keywords.py OUT` scores two extractors and writes a record for each. Then:
 
-    truemark compare OUT/frequent.run.json OUT/long.run.json
-    truemark check OUT/long.run.json --against OUT/frequent.run.json --fail-if-worse
+    truemark compare OUT/frequent OUT/long
+    truemark check OUT/long --against OUT/frequent --fail-if-worse
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 `python examples/names.py OUT` scores two extractors and writes a record for each. Then:
 
-    truemark compare OUT/titled.run.json OUT/capitals.run.json
-    truemark report OUT/titled.run.json OUT/capitals.run.json -o OUT/page.html
+    truemark compare OUT/titled OUT/capitals
+    truemark report OUT/titled OUT/capitals -o OUT/page.html
 """
 
 from __future__ import annotations
