@@ -25,7 +25,7 @@ old
 def test_commands_of_a_page_are_run_in_order_and_measurements_are_left() -> None:
     fresh = outputs.refreshed(PAGE)
     assert "print('new')\"\nnew\n```" in fresh
-    assert "```text\n$ python -c \"import sys; " in fresh
+    assert '```text\n$ python -c "import sys; ' in fresh
     assert "2>&1\nx note```" in fresh
     assert "--fast -->\nold\n<!-- end" in fresh
     assert outputs.refreshed(fresh) == fresh
