@@ -108,13 +108,14 @@ def _label(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
         parser.error("--annotator, --adjudicate and --from cannot be given together")
     from cal_ai.agreement import keep_annotators_agreement
     from cal_ai.labelling import label_conversations
+    from truemark.folders import find_record
     from truemark.labelling.storage import LabelOptions
 
     chosen = LabelOptions(
         folder=options.folder,
         annotator=options.annotator or "",
         adjudicate=options.adjudicate,
-        review=options.review,
+        review=find_record(options.review, note) if options.review else None,
         open_browser=not options.no_browser,
     )
     if chosen.adjudicate:

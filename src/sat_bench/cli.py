@@ -48,6 +48,7 @@ from truemark.command import (
     DONE,
     Parser,
     did_you_mean,
+    note,
     number,
     parse_annotators,
     parse_seconds,
@@ -491,13 +492,14 @@ def _label(arguments: Sequence[str]) -> int:
     given = parse_label_flags(arguments)
     from sat_bench.agreement import keep_annotators_agreement
     from sat_bench.labelling import label_talks
+    from truemark.folders import find_record
     from truemark.labelling.storage import LabelOptions
 
     options = LabelOptions(
         folder=Path(given["FOLDER"]),
         annotator=given.get("-annotator", ""),
         adjudicate=given.get("-adjudicate"),
-        review=given.get("-from"),
+        review=find_record(given["-from"], note) if "-from" in given else None,
         open_browser="-no-browser" not in given,
     )
     if options.adjudicate:

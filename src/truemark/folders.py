@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
+from truemark.command import note
 from truemark.errors import TruemarkError
 from truemark.records import SUFFIX, Run, load_run, load_runs
 from truemark.timeline import read_timeline, timeline_of
@@ -94,7 +95,7 @@ def pairs_to_check(
 def newest_runs(path: str | os.PathLike[str]) -> dict[str, Run]:
     """Return the newest run of a folder on each kind of data, or the run of a record or an id."""
     many = Path(path).is_dir() or _names_run(path)
-    runs = all_runs(path) if many else [load_run(find_record(path))]
+    runs = all_runs(path) if many else [load_run(find_record(path, note))]
     return {run.data_id: run for run in runs}
 
 
@@ -103,7 +104,7 @@ def all_runs(path: str | os.PathLike[str]) -> list[Run]:
     if Path(path).is_dir():
         return [run for _, run in read_timeline(path).runs]
     if not _names_run(path):
-        return list(load_runs(find_record(path)))
+        return list(load_runs(find_record(path, note)))
     folder, name = Path(path).parent, Path(path).name
     timeline = read_timeline(folder)
     # Copies of a record hold the same run.
@@ -117,11 +118,14 @@ def all_runs(path: str | os.PathLike[str]) -> list[Run]:
     return list(runs.values())
 
 
-def find_record(path: str | os.PathLike[str]) -> Path:
+def find_record(
+    path: str | os.PathLike[str], tell: Callable[[str], None] = lambda line: None
+) -> Path:
     """Return the file of a record; FOLDER/NAME without such a file means the newest of that name.
 
     A record in a folder is named after its system and its run, so `runs/base` and
-    `runs/base.run.json` both find `runs/base.1a2b3c4d.run.json`.
+    `runs/base.run.json` both find `runs/base.1a2b3c4d.run.json`. `tell` gets a line that says so,
+    and one for each record of the name that cannot be read.
     """
     wanted = Path(path)
     if os.path.lexists(wanted):
@@ -132,8 +136,14 @@ def find_record(path: str | os.PathLike[str]) -> Path:
         for record in wanted.parent.glob(f"*{SUFFIX}")
         if name.fullmatch(record.name.removesuffix(SUFFIX)) and record.is_file()
     ]
-    runs = timeline_of(records).runs
-    return runs[-1][0] if runs else wanted
+    timeline = timeline_of(records)
+    for warning in timeline.warnings:
+        tell(f"warning: {warning}")
+    if not timeline.runs:
+        return wanted
+    newest = timeline.runs[-1][0]
+    tell(f"{path}: the newest record of this name is {newest}")
+    return newest
 
 
 def _names_run(path: str | os.PathLike[str]) -> bool:

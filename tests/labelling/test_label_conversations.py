@@ -248,6 +248,28 @@ def test_mistakes_of_a_run_are_questions_about_the_truth(
     assert state["content"]["events"][0]["fields"]["title"] == "Boiler check"
 
 
+@pytest.mark.parametrize("name", ["x.0badc0de.run.json", "x.run.json", "x"])
+def test_a_record_given_by_name_is_reviewed_as_the_file_is(
+    conversations: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_gold(conversations)  # all done, but for a review
+    unit = f"uncategorized/{NAME}"
+    findings, rules = (Finding("missed", unit),), ScoringRules(1.0)
+    run = Run("cal_ai", "1", "", System("x"), {}, rules, (Unit(unit),), findings=findings)
+    write_run(conversations / "x.0badc0de.run.json", run)
+    said: list[object] = []
+
+    def serve(desk: Desk, *, open_browser: bool) -> int:
+        said.append(desk.progress()["said"])
+        desk.close()
+        return 0
+
+    monkeypatch.setattr("cal_ai.labelling.serve", serve)
+    given = ["--from", str(conversations / name), "--no-browser"]
+    assert main(["label", str(conversations), *given]) == 0
+    assert said == ["0 of 1 conversations done"]
+
+
 def test_marks_of_a_report_page_are_asked_with_both_events(
     desk_of: Make, conversations: Path
 ) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -178,6 +179,26 @@ def test_the_mistakes_of_a_run_come_most_confident_first(tmp_path: Path) -> None
     other = Desk(task, Workspace(tmp_path), "another run")
     assert other.overview()["walked"] == []
     other.close()
+
+
+@pytest.mark.parametrize("name", ["a.0badc0de.run.json", "a.run.json", "a"])
+def test_a_record_given_by_name_is_reviewed_as_the_file_is(
+    tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "one.txt").write_text(f"# Source: x\n\n{TEXT}", encoding="utf-8")
+    (tmp_path / "gold").mkdir()
+    shutil.copy(tmp_path / "one.txt", tmp_path / "gold")  # all done, but for a review
+    run_file(tmp_path).rename(tmp_path / "a.0badc0de.run.json")
+    said: list[object] = []
+
+    def serve(desk: Desk, *, open_browser: bool) -> int:
+        said.append(desk.progress()["said"])
+        desk.close()
+        return 0
+
+    monkeypatch.setattr("sat_bench.labelling.serve", serve)
+    assert main(["label", str(tmp_path), "-from", str(tmp_path / name), "-no-browser"]) == 0
+    assert said == ["0 of 1 talks done"]
 
 
 @pytest.mark.parametrize(("truth", "first"), [("gold+quoted", "Sit."), ("lines", "spoke")])

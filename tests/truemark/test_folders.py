@@ -137,9 +137,14 @@ def test_a_name_without_a_file_means_the_newest_record_of_that_name(
     )
     for stem, run in (("base", newer), ("base", older), ("base.bare", bare)):
         write_run(f"runs/{stem}.{run.id}.run.json", run)
-    Path("runs/base.0badc0de.run.json").write_text("{", encoding="utf-8")
+    newest_file = Path(f"runs/base.{newer.id}.run.json")
+    damaged = Path("runs/base.0badc0de.run.json")
+    damaged.write_text("{", encoding="utf-8")
     assert main(["compare", "before/first.run.json", f"runs/{name}"]) == 0
-    assert newer.id in capsys.readouterr().out
+    told = capsys.readouterr()
+    assert newer.id in told.out
+    assert f"runs/{name}: the newest record of this name is {newest_file}\n" in told.err
+    assert f"warning: {damaged}: " in told.err
     assert main(["report", f"runs/{name}", "-o", "page.html"]) == 0
     assert main(["check", f"runs/{name}", "--against", "before", "--fail-if-worse"]) == 0
     assert main(["check", "runs/base.bare", "--fail-under", "0.99"]) == 1

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from truemark.files import read_text
-from truemark.folders import find_record
 from truemark.jsontext import parse_json, read_value
 from truemark.records import Finding, Run, ScoringRules, System, load_run
 
@@ -24,7 +23,6 @@ class Marks:
 
 def load_review(path: Path) -> Run:
     """Load a run record, or make a run that has the marked mistakes of a report page."""
-    path = find_record(path)
     content = parse_json(read_text(path), str(path))
     if not isinstance(content, dict) or content.get("format") != MARKS_FORMAT:
         return load_run(path)
