@@ -85,6 +85,7 @@ _WORD = re.compile(
 IntColumn = NDArray[np.int64]
 
 _NOT_IN_NAMES = re.compile(r"[^\w.+-]+")
+_MOST_NAME_BYTES = 150  # of the name of a model in the name of its record
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -465,10 +466,8 @@ def record_paths(
     A path that contains `{model}` or `{condition}` is a pattern, one that ends in .json a file, any
     other a folder; `with_run_id` completes the names of files in a folder.
     """
-    parts = (_NOT_IN_NAMES.sub("-", model).strip("-.") or "model" for model in models)
-    paths = tuple(
-        _path(path, name, condition) for name in _numbered(parts, "-") for condition in conditions
-    )
+    names = _numbered(map(_file_name, models), "-")
+    paths = tuple(_path(path, name, condition) for name in names for condition in conditions)
     for file, runs in Counter(paths).items():
         if runs > 1:
             raise TruemarkError(f"{file}: would contain {runs} runs; name a folder or a pattern")
@@ -488,6 +487,13 @@ def record_paths(
                 f"{file}: is not a run record and would be overwritten; name another file"
             )
     return paths
+
+
+def _file_name(model: str) -> str:
+    """Return a model's part of the names of its records."""
+    name = _NOT_IN_NAMES.sub("-", model)
+    # A name of more than 255 bytes, condition and run id included, could not be written.
+    return name.encode()[:_MOST_NAME_BYTES].decode(errors="ignore").strip("-.") or "model"
 
 
 def _path(path: Path, name: str, condition: Condition) -> Path:

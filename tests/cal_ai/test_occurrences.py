@@ -7,6 +7,7 @@ from tests.cal_ai.calendar_backends import BERLIN, at, vcalendar, vevent
 
 from cal_ai.calendars.ics import IcsCalendar
 from cal_ai.calendars.occurrences import MOST_OCCURRENCES
+from cal_ai.calendars.protocol import CalendarError
 
 ALL_HOURS = ",".join(map(str, range(24)))
 ALL_MINUTES = ",".join(map(str, range(60)))
@@ -74,6 +75,14 @@ def test_many_rules_beyond_bounds_share_what_may_be_spent(tmp_path: Path) -> Non
     listing = calendar_with(tmp_path, *events).coming(at(23, 0), at(31, 0))
     assert [entry.uid for entry in listing.entries] == ["good"]
     assert len(listing.warnings) == 60
+
+
+def test_calendars_of_one_file_share_what_may_be_spent_on_an_event(tmp_path: Path) -> None:
+    calendar = vcalendar(rule_event("FREQ=DAILY;BYMONTHDAY=1", "19700101T100000Z"))
+    path = tmp_path / "calendar.ics"
+    path.write_bytes(100 * calendar.encode())
+    with pytest.raises(CalendarError, match="its rule names too many days and times"):
+        IcsCalendar(path, BERLIN).get("bad", at(24, 9))
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import signal
@@ -11,6 +12,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -24,6 +26,9 @@ from tests.cal_ai.sample_folders import (
     write_samples,
 )
 
+from cal_ai.benchmark.store import AnswerStore
+from cal_ai.extractors.replay import Recorded
+from truemark.jsonlines import Appender
 from truemark.records import load_run
 
 
@@ -304,3 +309,25 @@ def test_a_run_leaves_answers_report_record_and_history_and_nothing_else(
     assert others == [f"{stem}.answers.jsonl", f"{stem}.md", "benchmark_history.jsonl"]
     run = load_run(cal_ai.folder / "reports" / record)
     assert record == f"{stem}.{run.id}.run.json"
+
+
+def test_a_file_that_cannot_be_closed_keeps_no_other_run_waiting(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    close = Appender.close
+
+    def full_disk(file: Appender) -> None:
+        close(file)
+        raise OSError("disk quota exceeded")
+
+    async def keep_and_close() -> None:
+        store = AnswerStore(tmp_path, datetime(2026, 3, 1, tzinfo=UTC))
+        store.resume(["1-a"], 1)
+        store.keep(Recorded("crud/lunch", "1-a", "gemini", "m", "{}", None, 0.1, 1))
+        assert list(tmp_path.glob("*.resume.lock"))
+        await store.close()
+
+    monkeypatch.setattr(Appender, "close", full_disk)
+    with pytest.raises(OSError, match="quota"):
+        asyncio.run(keep_and_close())
+    assert not list(tmp_path.glob("*.resume.lock"))

@@ -373,6 +373,10 @@ PATHS = {
     "paths": ("o", ["a/b.onnx", "lib:x"], ["o/a-b.onnx.run.json", "o/lib-x.run.json"]),
     "one model twice": ("o", ["nano", "nano"], ["o/nano.run.json", "o/nano-2.run.json"]),
     "nothing but dots": ("o", ["../.."], ["o/model.run.json"]),
+    "long commands": ("o", ["cmd:" + 300 * "x"] * 2, [
+        f"o/cmd-{146 * 'x'}.run.json", f"o/cmd-{146 * 'x'}-2.run.json"
+    ]),
+    "a long name in another script": ("o", [300 * "話"], [f"o/{50 * '話'}.run.json"]),
 }  # fmt: skip
 CONDITIONS = {
     "a folder": ("o", ["o/a.run.json", "o/a.bare.run.json", "o/b.run.json", "o/b.bare.run.json"]),

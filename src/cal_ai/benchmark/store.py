@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import ExitStack
 from datetime import datetime
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -91,18 +92,17 @@ class AnswerStore:
 
     async def close(self) -> None:
         """Wait until all answers are on disk, and release the locks."""
-        try:
+        with ExitStack() as stack:
+            if self._resuming is not None:
+                stack.callback(release_and_remove, self._resuming)
+            if self._file is not None:
+                stack.callback(self._file.close)
             if self._file is not None and (syncing := self._syncing) is not None:
                 syncing.cancel()  # it may be sleeping
                 await asyncio.wait({syncing})
                 if not syncing.cancelled():
                     syncing.result()
                 await asyncio.to_thread(self._file.sync)
-        finally:
-            if self._file is not None:
-                self._file.close()
-            if self._resuming is not None:
-                release_and_remove(self._resuming)
 
     async def _sync(self, file: Appender) -> None:
         synced = 0

@@ -75,8 +75,9 @@ class Document:
     def get(self, uid: str, recurrence: Moment | None) -> Entry:
         """Return the current event; raises `EventGone`."""
         self._require_uid(uid)
+        budget = Budget()
         for reader in self.readers:
-            entry = reader.find(uid, recurrence)
+            entry = reader.find(uid, recurrence, budget)
             if entry is not None:
                 return entry
         raise EventGone(f"{self.where}: the event is no longer there")

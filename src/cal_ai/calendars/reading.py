@@ -130,14 +130,13 @@ class Reader:
         entries.sort(key=lambda entry: entry.details.start)
         return Listing(tuple(entries), tuple(warnings))
 
-    def find(self, uid: str, recurrence: Moment | None) -> Entry | None:
+    def find(self, uid: str, recurrence: Moment | None, budget: Budget) -> Entry | None:
         """Find the current event, or one occurrence of it; None if it is not there."""
         events = self.by_uid.get(uid)
         if not events or not uid:
             return None
         self._expect_no_excess(events)
         parsed = self._parsed(events)
-        budget = Budget()
         try:
             for anchor in _anchors(parsed, recurrence):
                 for event in budget.occurrences(parsed, anchor - _DAY, anchor + _DAY):
