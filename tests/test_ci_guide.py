@@ -13,6 +13,9 @@ import pytest
 import yaml
 from testing.loopback import LoopbackLLM
 from tests.test_commands import environment, fences, model
+from tests.truemark.runs_for_tests import many
+
+from truemark.records import write_run
 
 __all__ = ["model"]  # the fixture
 
@@ -70,16 +73,36 @@ def test_the_action_refuses_a_worse_run(project: tuple[Path, dict[str, str]]) ->
     prompt = folder / "prompts" / "calendar.txt"
     prompt.write_text("Leave out somebody else's plan.\n" + prompt.read_text())
     assert run_step(workflow()["Measure"], folder, settings) == 0
+    given = {"run": "first/*.run.json", "against": str(*folder.glob("reports/*.run.json"))}
+    assert run_action(given, folder, settings) == {"Compare": 0, "Check": 1}
+    assert "worse" in (folder / "truemark-changes.md").read_text()
+    assert (folder / "truemark-junit.xml").exists()
+
+
+@pytest.mark.parametrize("run", ["runs/base", "runs/base.run.json", "runs/*.run.json", "runs"])
+def test_the_action_takes_a_name_a_pattern_or_a_folder(
+    run: str, tmp_path: Path, model: LoopbackLLM
+) -> None:
+    worse, better = many("base", 2), many("base", 0)
+    write_run(tmp_path / "runs" / f"base.{worse.id}.run.json", worse)
+    write_run(tmp_path / "before.run.json", better)  # the newest file
+    given = {"run": run, "against": "before.run.json"}
+    statuses = run_action(given, tmp_path, environment(tmp_path, model))
+    assert statuses == {"Compare": 0, "Check": 1}
+    assert "worse" in (tmp_path / "truemark-changes.md").read_text()
+
+
+def run_action(
+    given: Mapping[str, str], folder: Path, settings: Mapping[str, str]
+) -> dict[str, int]:
+    """Run the steps of the action but the first, which installs; return their statuses by name."""
     action = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
-    given = {name: entry.get("default", "") for name, entry in action["inputs"].items()}
-    given |= {"run": "first/*.run.json", "against": str(*folder.glob("reports/*.run.json"))}
+    inputs = {name: entry.get("default", "") for name, entry in action["inputs"].items()} | given
     statuses = {}
     for step in action["runs"]["steps"][1:]:
         filled = {
-            name: re.sub(r"\$\{\{ inputs\.(\w+) \}\}", lambda match: given[match[1]], value)
+            name: re.sub(r"\$\{\{ inputs\.(\w+) \}\}", lambda match: inputs[match[1]], value)
             for name, value in step["env"].items()
         }
         statuses[step["name"]] = run_step(step["run"], folder, {**settings, **filled})
-    assert statuses == {"Compare": 0, "Check": 1}
-    assert "worse" in (folder / "truemark-changes.md").read_text()
-    assert (folder / "truemark-junit.xml").exists()
+    return statuses
