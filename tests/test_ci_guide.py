@@ -97,7 +97,8 @@ def run_action(
 ) -> dict[str, int]:
     """Run the steps of the action but the first, which installs; return their statuses by name."""
     action = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
-    inputs = {name: entry.get("default", "") for name, entry in action["inputs"].items()} | given
+    defaults = {name: entry.get("default", "") for name, entry in action["inputs"].items()}
+    inputs = {**defaults, **given}
     statuses = {}
     for step in action["runs"]["steps"][1:]:
         filled = {
