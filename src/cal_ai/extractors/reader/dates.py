@@ -105,9 +105,8 @@ def _relative_weekday(m: re.Match[str], today: date) -> Day | None:
         day = today + timedelta(days=(weekday - today.weekday()) % 7)
     else:
         day = reckoning.coming(today, weekday) + timedelta(days=7 if week else 0)
-        loose = not week and how in ("", "on", "every", "each")
-        return Day(*m.span(), day=day, weekday=weekday, loose=loose)
-    return Day(*m.span(), day=day, weekday=weekday)
+    loose = not week and how in ("", "on", "every", "each")
+    return Day(*m.span(), day=day, weekday=weekday, loose=loose)
 
 
 def _nth_weekday(m: re.Match[str], today: date) -> Day | None:
@@ -249,19 +248,17 @@ def find_days(text: str, today: date) -> list[Day]:
 
 
 def _merged(days: list[Day], text: str) -> list[Day]:
-    """Merge a weekday and a date that name one day ("Friday the 27th")."""
+    """Merge a weekday and a date beside it that name one day ("Friday the 27th")."""
     merged: list[Day] = []
-    for day in days:
-        before = merged[-1] if merged else None
-        gap = text[before.end : day.start].strip(" ,(") if before else ""
-        if before and before.weekday is not None and _is_dated(day) and gap in ("", "the"):
-            merged[-1] = replace(day, start=before.start, weekday=before.weekday)
-        elif before and day.weekday is not None and _is_dated(before) and gap == "":
-            merged[-1] = replace(before, end=day.end, weekday=day.weekday)
+    while days:
+        first, last = days[0], days[:2][-1]
+        dated = [day for day in days[:2] if day.day and day.weekday is None]
+        named = [day.weekday for day in days[:2] if day.weekday is not None]
+        is_one = len(dated) == len(named) == 1
+        if is_one and text[first.end : last.start].strip(" ,(") in ("", "the"):
+            merged.append(replace(dated[0], start=first.start, end=last.end, weekday=named[0]))
+            days = days[2:]
         else:
-            merged.append(day)
+            merged.append(first)
+            days = days[1:]
     return merged
-
-
-def _is_dated(day: Day) -> bool:
-    return day.day is not None and day.weekday is None

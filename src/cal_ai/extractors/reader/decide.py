@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from cal_ai.events import Action, Confidence, ContextEvent, Event
 from cal_ai.extractors.reader.candidates import NONE, Candidates, find_candidates
@@ -23,11 +21,10 @@ KEEP, DELETE, UPDATE = range(3)
 WHEN_KINDS = ("clock", "until", "part", "length", "shift")
 DAY_KINDS = ("day", "week")
 _WHEN, _DAY, _SETTLES = range(3)  # rows of the words of a look
-_WORTH_A_LOOK = 0.06
-_MOST_LOOKS = 8
+_WORTH_A_LOOK, _WORTH_A_CLOSER_LOOK, _MOST_LOOKS = 0.06, 0.4, 8
+_LINES_BEFORE, _LINES_AFTER, _FEW = 6, 8, 0.8  # in a closer look at a time and a day
 _FIRST_WEIGHT = 0.4  # of the first reading; the second look has the rest
-_LARGEST_LOGIT = 9.0
-_NEGLIGIBLE = -7.0  # log probability
+_MOST_CERTAIN, _NEGLIGIBLE = 0.9999, -7.0  # probability, log probability
 _MOST_QUOTED = 4  # lines
 
 
@@ -80,20 +77,40 @@ class Reading:
 
 
 def read_twice(network: Network, talk: Dialogue) -> Reading:
-    """Read a talk as a whole, then again for each likely candidate."""
+    """Read a talk as a whole, then again for each likely candidate; long talks more closely."""
     candidates = find_candidates(talk)
     encoded = network.marker.encode(talk, candidates)
     proposals = _proposals(candidates, encoded, network.scores(encoded.arrays))
-    looks = [proposal.look for proposal in proposals]
-    scores = network.scores(encoded.looks(looks)) if looks else None
+    if not proposals:
+        return Reading(talk, candidates, encoded, (), None)
+    scores = network.scores(encoded.looks([proposal.look for proposal in proposals]))
+    for row, proposal in enumerate(proposals):
+        verdict = scores.verdict[row]
+        if proposal.is_pair and _chance(proposal, float(verdict[0])) > _WORTH_A_CLOSER_LOOK:
+            closer = _look_closer(network, talk, candidates.pairs[proposal.place].near)
+            scores.verdict[row] = np.mean([verdict, *closer], axis=0)
     return Reading(talk, candidates, encoded, proposals, scores)
 
 
+def _look_closer(network: Network, talk: Dialogue, near: tuple[int, int]) -> Iterator[FloatArray]:
+    """Yield the verdict on a time and a day with only the lines around them, if these are few."""
+    lines = [talk.mentions[place].line for place in near if place != NONE]
+    first = max(0, min(lines) - _LINES_BEFORE)
+    part = talk.part(first, max(lines) + 1 + _LINES_AFTER)
+    if len(part.lines) < _FEW * len(talk.lines):
+        candidates = find_candidates(part)
+        encoded = network.marker.encode(part, candidates)
+        skipped = sum(mention.line < first for mention in talk.mentions)
+        same = tuple(max(NONE, place - skipped) for place in near)
+        for place in [place for place, pair in enumerate(candidates.pairs) if pair.near == same]:
+            look = encoded.at_pair(candidates, place)
+            yield network.scores(encoded.looks([look])).verdict[0].astype(np.float64)
+
+
 def _proposals(candidates: Candidates, encoded: Encoded, scores: Logits) -> tuple[Proposal, ...]:
-    new = 1 / (
-        1 + np.exp(-np.clip(scores.create.astype(np.float64), -_LARGEST_LOGIT, _LARGEST_LOGIT))
-    )
-    changed = np.clip(1 - _softmax(scores.action)[:, KEEP], 0, 1 - np.exp(-_LARGEST_LOGIT))
+    new = np.clip(1 / (1 + np.exp(-scores.create.astype(np.float64))), 0, _MOST_CERTAIN)
+    kept = np.exp(log_softmax(scores.action.astype(np.float64))[:, KEEP])
+    changed = np.clip(1 - kept, 0, _MOST_CERTAIN)
     pairs = [(float(new[place]), place, True) for place in range(len(candidates.pairs))]
     events = [(float(changed[place]), place, False) for place in range(len(encoded.events) - 1)]
     proposals = []
@@ -153,7 +170,7 @@ def _changes(reading: Reading) -> Iterator[Found]:
         calendar = talk.request.context[proposal.place]
         kept, *changed = verdict[2:]
         chance_of_change = _chance(proposal, float(np.logaddexp(*changed) - kept))
-        delete, update = _softmax(np.array(changed)) * chance_of_change
+        delete, update = np.exp(log_softmax(np.array(changed))) * chance_of_change
         lines = _settling(reading.encoded, proposal.look, words)
         event, chance = Event("delete", calendar.summary), float(delete)
         if update > delete:
@@ -227,11 +244,9 @@ def _new_events(reading: Reading) -> Iterator[Found]:
 
 def _is_planned(span: Slot, title: str, talk: Dialogue) -> bool:
     """Whether a new event is in the calendar already: same start, and a word in common."""
-    return any(
-        span.start == changed_span(talk, planned, None, None).start
-        and title_words(title) & title_words(planned.summary)
-        for planned in talk.request.context
-    )
+    words = title_words(title)
+    alike = (event for event in talk.request.context if words & title_words(event.summary))
+    return any(changed_span(talk, event, None, None).start == span.start for event in alike)
 
 
 def _likeliest(new_events: Iterable[Found]) -> list[Found]:
@@ -260,7 +275,3 @@ def _timed(action: Action, title: str, span: Slot, talk: Dialogue) -> Event:
     zone = talk.request.now.tzinfo
     start, end = span.start.replace(tzinfo=zone), span.end.replace(tzinfo=zone)
     return Event(action, title, start, end, assumptions=span.assumptions)
-
-
-def _softmax(scores: npt.NDArray[Any]) -> FloatArray:
-    return np.exp(log_softmax(scores.astype(np.float64)))

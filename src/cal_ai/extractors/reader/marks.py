@@ -202,21 +202,10 @@ class Marker:
 
     def _lines(self, talk: Dialogue, plain: _Plain) -> list[_Line]:
         titles = [title_words(event.summary) for event in talk.request.context]
-        by_line: dict[int, list[tuple[int, Mention]]] = {}
-        for place, mention in enumerate(talk.mentions):
-            by_line.setdefault(mention.line, []).append((place, mention))
-        return [
-            self._line(talk, plain, number, by_line.get(number, ()), titles)
-            for number in range(len(talk.lines))
-        ]
+        return [self._line(talk, plain, number, titles) for number in range(len(talk.lines))]
 
     def _line(
-        self,
-        talk: Dialogue,
-        plain: _Plain,
-        number: int,
-        mentions: Sequence[tuple[int, Mention]],
-        titles: Sequence[frozenset[str]],
+        self, talk: Dialogue, plain: _Plain, number: int, titles: Sequence[frozenset[str]]
     ) -> _Line:
         text, speaker = talk.lines[number], talk.request.transcript.utterances[number].speaker
         role = OWNER if same_person(speaker, talk.request.owner) else OTHER
@@ -234,7 +223,8 @@ class Marker:
             if known:
                 first, last = _covered(line.spans, *match.span())
                 marks[first:last, 3] = min(known, MOST_EVENTS)
-        for place, mention in mentions:
+        here = [(place, it) for place, it in enumerate(talk.mentions) if it.line == number]
+        for place, mention in here:
             first, last = _covered(line.spans, mention.start, mention.end)
             if first < last:
                 marks[first:last, :3] = _mention_marks(mention, plain)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from typing import Literal
 
@@ -14,6 +14,7 @@ from cal_ai.extractors.reader.patterns import Span, overlaps, pattern
 from cal_ai.extractors.reader.reckoning import coming, minute_of
 from cal_ai.extractors.reader.spelling import plain
 from cal_ai.extractors.reader.times import Clock, DayPart, find_clocks, find_parts, in_part
+from cal_ai.transcripts.conversation import Transcript
 
 MentionKind = Literal["day", "week", "clock", "until", "part", "length", "shift"]
 Value = date | int | str | tuple[int, int]
@@ -64,6 +65,15 @@ class Dialogue:
         """The time of speaking on the owner's clock."""
         return self.request.now.replace(tzinfo=None)
 
+    def part(self, first: int, last: int) -> Dialogue:
+        """Return the lines from `first` to before `last` as a conversation."""
+        transcript = Transcript(self.request.transcript.utterances[first:last])
+        here = (mention for mention in self.mentions if first <= mention.line < last)
+        mentions = tuple(replace(mention, line=mention.line - first) for mention in here)
+        return Dialogue(
+            replace(self.request, transcript=transcript), self.lines[first:last], mentions
+        )
+
 
 def read_dialogue(request: Request) -> Dialogue:
     """Unify the spelling of a conversation and find every time that it mentions."""
@@ -108,14 +118,9 @@ def find_moments(text: str, now: datetime) -> list[Moment]:
     lengths = [
         length for length in find_lengths(text) if not overlaps(taken, length.start, length.end)
     ]
-    clocks = [clock for clock in clocks if not _starts_in(clock, lengths)]
-    parts = [part for part in find_parts(text) if not _starts_in(part, clocks)]
-    clocks = [in_part(clock, parts, text) for clock in clocks]
-    return [*days, *clocks, *parts, *lengths, *shifts]
-
-
-def _starts_in(moment: Span, others: Iterable[Span]) -> bool:
-    return any(other.start <= moment.start < other.end for other in others)
+    clocks = [clock for clock in clocks if not overlaps(lengths, clock.start, clock.start + 1)]
+    parts = [part for part in find_parts(text) if not overlaps(clocks, part.start, part.start + 1)]
+    return [*days, *(in_part(clock, parts, text) for clock in clocks), *parts, *lengths, *shifts]
 
 
 class _Days:
@@ -133,8 +138,7 @@ class _Days:
             case Day(past=True):
                 return None
             case Day(week=date() as week):
-                days = (week + timedelta(days=ahead) for ahead in range(7))
-                self._named |= {day.weekday(): (day, line) for day in days}
+                self._named |= {n: (week + timedelta(days=n), line) for n in range(7)}
                 return Mention(*place, "week", week)
             case Day():
                 value = self._date(line, moment)

@@ -44,7 +44,9 @@ def new_span(
     if when is None:
         return _on_day(day, kind)
     if when.clock is None:
-        minute = _part_minute(str(when.value), kind)
+        hour = _PART_HOURS[str(when.value)]
+        usual = hour if kind.hour is None else kind.hour
+        minute = 60 * (usual if hour - 3 <= usual < hour + 4 else hour)
     else:
         named = when.clock.minute or 0
         minute = named if when.clock.certain else named % 720 + 720 * late
@@ -118,18 +120,10 @@ def _moved(
 
 def _present(event: ContextEvent, request: Request) -> tuple[datetime, timedelta]:
     moments = [event.start, event.end or event.start + timedelta(hours=1)]
-    if request.now.tzinfo is not None:
-        zone = request.now.tzinfo
-        moments = [moment.astimezone(zone) if moment.tzinfo else moment for moment in moments]
-    start, end = (moment.replace(tzinfo=None) for moment in moments)
+    zone = request.now.tzinfo
+    local = (moment.astimezone(zone) if zone and moment.tzinfo else moment for moment in moments)
+    start, end = (moment.replace(tzinfo=None) for moment in local)
     return start, max(end - start, timedelta())
-
-
-def _part_minute(part: str, kind: Kind) -> int:
-    hour = _PART_HOURS[part]
-    if kind.hour is not None and hour - 3 <= kind.hour < hour + 4:
-        hour = kind.hour
-    return hour * 60
 
 
 def _clock_near(talk: Dialogue, when: Mention, day: Mention | None, before: int) -> int:

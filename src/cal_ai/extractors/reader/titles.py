@@ -37,18 +37,14 @@ def choose_title(lines: Sequence[str], origins: IntArray, scores: FloatArray) ->
     for first, last, chance in _spans(origins, scores):
         line, start, _ = origins[first]
         title = _as_title(lines[line][start : origins[last][2]])
-        is_place = occurs(_PLACE, lines[line][:start]) and not _names_activity(title)
+        is_place = occurs(_PLACE, lines[line][:start]) and not occurs(noun_pattern(), title)
         chances[title] = chances.get(title, 0.0) + chance * (_PLACES_COUNT if is_place else 1)
     if not chances:
         return _UNNAMED, 0.0
     best = max(chances, key=lambda title: chances[title])
     agreed = sum(chance for title, chance in chances.items() if agree(title, best))
     share = min(1.0, agreed / sum(chances.values()))
-    return best, share ** (_DOUBT_ABOUT_ACTIVITY if _names_activity(best) else _DOUBT)
-
-
-def _names_activity(title: str) -> bool:
-    return occurs(noun_pattern(), title)
+    return best, share ** (_DOUBT_ABOUT_ACTIVITY if occurs(noun_pattern(), best) else _DOUBT)
 
 
 def _spans(origins: IntArray, scores: FloatArray) -> Iterator[tuple[int, int, float]]:
