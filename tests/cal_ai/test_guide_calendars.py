@@ -25,7 +25,8 @@ def test_the_guide_shows_what_is_printed_the_first_and_the_second_time(
     monkeypatch.chdir(tmp_path)
     text = GUIDE.read_text(encoding="utf-8")
     conversation = re.findall(r"^(\[\w+\]: .+)$", text, re.MULTILINE)
-    [(day, shown)] = re.findall(r"prints, on (\w+ \d+ \w+ \d+),\n\n```text\n(.*?)```", text, re.S)
+    told = r"On (\w+ \d+ \w+ \d+), the second command prints:\n\n```text\n(.*?)```"
+    [(day, shown)] = re.findall(told, text, re.S)
     run = Conversation(
         parse_transcript("\n".join(conversation)),
         DEFAULT_OWNER,
