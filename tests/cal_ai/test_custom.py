@@ -74,6 +74,12 @@ def leaves(request):
 async def leaves_later(request):
     raise SystemExit("enough")
 
+def interrupts(request):
+    raise KeyboardInterrupt
+
+def runs_out(request):
+    return next(iter(()))
+
 def stumbles(request):
     yield {"action": "create", "title": "Lunch"}
     raise KeyError("title")
@@ -139,6 +145,8 @@ def test_no_events_are_an_answer(folder: Path, name: str) -> None:
         ("sleeps", "no answer within 0.3 s"),
         ("leaves", "raised SystemExit: 0"),
         ("leaves_later", "raised SystemExit: enough"),
+        ("interrupts", "raised KeyboardInterrupt"),
+        ("runs_out", "raised StopIteration"),
         ("stumbles", "raised KeyError: 'title'"),
         ("endless", "returned more than 1,000 events"),
     ],
@@ -147,7 +155,7 @@ def test_a_callable_that_fails_fails_that_sample_alone(
     folder: Path, name: str, reason: str
 ) -> None:
     with pytest.raises(CallFailed) as caught:
-        extract(f"py:own_extractors:{name}", 0.3 if name == "sleeps" else 30.0)
+        extract(f"py:own_extractors:{name}", 0.3 if name == "sleeps" else 5.0)
     assert reason in caught.value.reason
 
 

@@ -68,8 +68,18 @@ class CallableExtractor:
         if inspect.iscoroutinefunction(self._function):
             return await self._function(request)
         async with self._turn:
-            returned = await _in_thread(lambda: _read_all(self.name, self._function(request)))
+            returned = await _in_thread(lambda: self._returned(request))
         return await returned if isinstance(returned, Awaitable) else returned
+
+    def _returned(self, request: Request) -> object:
+        """Call the callable in a thread; whatever it raises fails this call."""
+        try:
+            return _read_all(self.name, self._function(request))
+        except (CallFailed, TruemarkError):
+            raise
+        except BaseException as error:
+            # A StopIteration cannot be passed on to asyncio, and Ctrl-C never comes to a thread.
+            raise CallFailed(f"{self.name} raised {foreign_reason(error)}") from error
 
 
 class ProgramExtractor:
@@ -171,7 +181,7 @@ async def _in_thread(work: Callable[[], T]) -> T:
     def run() -> None:
         try:
             result.set_result(work())
-        except (Exception, SystemExit) as error:
+        except Exception as error:
             result.set_exception(error)
 
     threading.Thread(target=run, daemon=True).start()
