@@ -10,7 +10,7 @@ from pathlib import Path
 from truemark.command import note
 from truemark.errors import TruemarkError
 from truemark.records import SUFFIX, Run, load_run, load_runs
-from truemark.timeline import read_timeline, timeline_of
+from truemark.timeline import Timeline, read_timeline, timeline_of
 
 _Paths = Sequence[str | os.PathLike[str]]
 _RUN_ID = re.compile("[0-9a-f]{8}")
@@ -102,7 +102,7 @@ def newest_runs(path: str | os.PathLike[str]) -> dict[str, Run]:
 def all_runs(path: str | os.PathLike[str]) -> list[Run]:
     """Return the runs of a folder, oldest first, those of a record, or the run of FOLDER/ID."""
     if Path(path).is_dir():
-        return [run for _, run in read_timeline(path).runs]
+        return [run for _, run in _told(read_timeline(path), path, note).runs]
     if not _names_run(path):
         return list(load_runs(find_record(path, note)))
     folder, name = Path(path).parent, Path(path).name
@@ -136,14 +136,22 @@ def find_record(
         for record in wanted.parent.glob(f"*{SUFFIX}")
         if name.fullmatch(record.name.removesuffix(SUFFIX)) and record.is_file()
     ]
-    timeline = timeline_of(records)
-    for warning in timeline.warnings:
-        tell(f"warning: {warning}")
-    if not timeline.runs:
+    if not records:
         return wanted
-    newest = timeline.runs[-1][0]
+    newest = _told(timeline_of(records), wanted, tell).runs[-1][0]
     tell(f"{path}: the newest record of this name is {newest}")
     return newest
+
+
+def _told(
+    timeline: Timeline, path: str | os.PathLike[str], tell: Callable[[str], None]
+) -> Timeline:
+    """Tell which records of a path were skipped; raise an error if none could be read."""
+    if not timeline.runs:
+        raise TruemarkError(f"{path}: has no readable run record: {'; '.join(timeline.warnings)}")
+    for warning in timeline.warnings:
+        tell(f"warning: {warning}")
+    return timeline
 
 
 def _names_run(path: str | os.PathLike[str]) -> bool:

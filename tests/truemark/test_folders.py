@@ -153,6 +153,48 @@ def test_a_name_without_a_file_means_the_newest_record_of_that_name(
     assert find_record(f"runs/{name}").name == "base.run.json"
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["compare", "before", "after"],
+        ["report", "after", "-o", "page.html"],
+        ["check", "after", "--fail-under", "0.1"],
+        ["check", "before", "--against", "after", "--fail-if-worse"],
+    ],
+)
+def test_a_record_that_cannot_be_read_is_told_where_another_stands_for_the_folder(
+    arguments: list[str], folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("after/torn.run.json").write_text("{", encoding="utf-8")
+    main(arguments)
+    (line,) = [line for line in capsys.readouterr().err.splitlines() if "torn" in line]
+    assert line.startswith("warning: after/torn.run.json: not valid JSON")
+    assert line.endswith("; skipped")
+
+
+@pytest.mark.parametrize("path", ["torn", "torn/base", "torn/base.run.json"])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["compare", "before", "PATH"],
+        ["report", "PATH", "-o", "page.html"],
+        ["check", "PATH", "--fail-under", "0.1"],
+        ["check", "before", "--against", "PATH"],
+    ],
+)
+def test_records_none_of_which_can_be_read_are_an_error_that_says_why(
+    arguments: list[str], path: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("torn").mkdir()
+    Path("torn/base.0badc0de.run.json").write_text("{", encoding="utf-8")
+    assert main([path if part == "PATH" else part for part in arguments]) == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(
+        f"error: {path}: has no readable run record: torn/base.0badc0de.run.json"
+    )
+    assert not Path("page.html").exists()
+
+
 def test_a_name_of_no_record_is_no_file(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["check", "after/newe", "--fail-under", "0.5"]) == 1
     assert "after/newe: no such file; check the path" in capsys.readouterr().err
