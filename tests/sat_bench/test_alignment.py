@@ -146,10 +146,10 @@ def test_a_long_text_with_much_changed_is_aligned_in_linear_time() -> None:
     changed = [piece.replace("more", "mroe") for piece in text.split(". ")]
 
     def seconds(share: int) -> float:
-        begun = time.perf_counter()
+        begun = time.process_time()
         found = aligned(text[: len(text) // share], changed[: len(changed) // share])
         assert found.kept > 0.8
-        return time.perf_counter() - begun
+        return time.process_time() - begun
 
     small, large = seconds(8), seconds(1)
     assert large < 8 * 3 * max(small, 0.02)
