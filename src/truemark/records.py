@@ -320,7 +320,9 @@ class Run:
     @property
     def id(self) -> str:
         """Eight hex digits that identify this run wherever it is shown."""
-        return data_hash(self.started, self.system_id, *self._key_parts())[:8]
+        # Runs that begin in the same second differ in how long they took.
+        seconds = "" if self.seconds is None else repr(float(self.seconds))
+        return data_hash(self.started, seconds, self.system_id, *self._key_parts())[:8]
 
     def _key_parts(self) -> list[str]:
         return [f"{name}:{value}" for name, value in sorted(self.comparison_key.items())]

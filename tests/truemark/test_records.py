@@ -190,6 +190,16 @@ def test_the_threshold_belongs_to_the_system_not_to_the_comparison() -> None:
     assert other.comparison_key == SMALL.comparison_key
 
 
+def test_runs_of_a_system_that_start_in_the_same_second_have_ids_of_their_own(
+    tmp_path: Path,
+) -> None:
+    runs = [replace(SMALL, seconds=seconds) for seconds in (None, 2, 2.25)]
+    assert len({run.id for run in runs}) == 3
+    for run in runs:
+        write_run(tmp_path / "x.run.json", run)
+        assert load_run(tmp_path / "x.run.json").id == run.id
+
+
 def many_findings(missed: int, invented: int) -> Run:
     units = (Unit("a", group={"language": "en"}), Unit("b", group={"language": "de"}))
     found = [Finding("missed", "ab"[number % 2], offset=number) for number in range(missed)]
