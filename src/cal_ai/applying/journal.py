@@ -85,7 +85,7 @@ class Journal:
             elif (line.calendar, line.transcript) == (identity, transcript):
                 if line.settled:
                     # Lines without a level are from before --apply existed.
-                    level = next((it for it in _LEVELS if it == line.apply), DEFAULT_APPLY)
+                    level = next((known for known in _LEVELS if known == line.apply), DEFAULT_APPLY)
                     settled = settled if settled and admits(settled, level) else level
                 if line.change is not None:
                     reason = f"applied on {line.at}"
