@@ -75,8 +75,15 @@ def require_program(words: tuple[str, ...]) -> None:
 def command_checksum(words: tuple[str, ...]) -> str:
     """Hash the command and every file that it names, the program included."""
     paths = (shutil.which(words[0]), *words[1:])
-    files = (checksum(Path(path)) for path in paths if path and Path(path).is_file())
+    files = (checksum(path) for path in paths if path and _is_file(path))
     return data_hash(*words, *files)
+
+
+def _is_file(word: str) -> bool:
+    try:
+        return Path(word).is_file()
+    except OSError:  # a script in an argument is too long for a file name
+        return False
 
 
 def run_program(words: tuple[str, ...], data: bytes, timeout_s: float = TIMEOUT_S) -> bytes:

@@ -217,6 +217,11 @@ def test_a_command_is_known_by_its_words_and_files(tmp_path: Path) -> None:
     assert before != command_checksum(words)
 
 
+def test_a_command_may_have_words_too_long_for_a_file_name() -> None:
+    script = "# " + "a comment " * 100
+    assert command_checksum(("sh", "-c", script)) != command_checksum(("sh", "-c", script + "!"))
+
+
 def test_programs_run_and_are_ended_without_groups_and_polls_too(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
