@@ -289,8 +289,8 @@ def benchmark_parser() -> argparse.ArgumentParser:
         "--baseline",
         metavar="FILE",
         type=_path,
-        help="record of another run, a folder of them, or stored answers; says whether this one is"
-        " better or worse",
+        help="record of another run, a folder of them, FOLDER/ID, or stored answers; says whether"
+        " this one is better or worse",
     )
     parser.add_argument(
         "--repeat",

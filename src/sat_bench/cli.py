@@ -53,6 +53,7 @@ from truemark.command import (
     parse_annotators,
     parse_seconds,
     parse_share,
+    parse_text,
     run_command,
     tell,
     whole_number,
@@ -101,12 +102,6 @@ def parse_cluster(value: str) -> str:
         raise ArgumentTypeError(
             f"must be a scheduler's address such as tcp://host:8786, or local:N, got {value!r}"
         )
-    return value
-
-
-def parse_text(value: str) -> str:
-    if not value.strip():
-        raise ArgumentTypeError("must not be empty")
     return value
 
 

@@ -9,7 +9,7 @@ import argparse
 from collections.abc import Sequence
 
 from truemark import __version__
-from truemark.command import Parser, number, parse_share, run_command
+from truemark.command import Parser, number, parse_share, parse_text, run_command
 
 MEASURES = ("f1", "precision", "recall", "clean")
 
@@ -50,6 +50,7 @@ def _parser() -> argparse.ArgumentParser:
 def _compare_arguments(subparser: argparse.ArgumentParser) -> None:
     subparser.add_argument(
         "runs",
+        type=parse_text,
         nargs="+",
         metavar="RUN",
         help="run records, the first is the baseline; a folder means its newest run on the same"
@@ -65,13 +66,19 @@ def _compare_arguments(subparser: argparse.ArgumentParser) -> None:
 def _report_arguments(subparser: argparse.ArgumentParser) -> None:
     subparser.add_argument(
         "runs",
+        type=parse_text,
         nargs="+",
         metavar="RUN",
         help="run records, the first is the baseline; a folder means the newest run of each"
         " system, FOLDER/NAME the newest record of this name, FOLDER/ID the run with this id",
     )
     subparser.add_argument(
-        "-o", "--output", required=True, metavar="PAGE", help="file to write the page (HTML) to"
+        "-o",
+        "--output",
+        type=parse_text,
+        required=True,
+        metavar="PAGE",
+        help="file to write the page (HTML) to",
     )
     subparser.add_argument(
         "--anyway", action="store_true", help="compare the units in common even if the data differ"
@@ -90,20 +97,24 @@ def _leaderboard_arguments(subparser: argparse.ArgumentParser) -> None:
 
 
 def _add_folder(subparser: argparse.ArgumentParser, output: str) -> None:
-    subparser.add_argument("folder", metavar="FOLDER", help="folder with run records, at any depth")
-    subparser.add_argument("-o", "--output", metavar="PAGE", help=output)
+    subparser.add_argument(
+        "folder", type=parse_text, metavar="FOLDER", help="folder with run records, at any depth"
+    )
+    subparser.add_argument("-o", "--output", type=parse_text, metavar="PAGE", help=output)
     _add_format(subparser)
 
 
 def _check_arguments(subparser: argparse.ArgumentParser) -> None:
     subparser.add_argument(
         "run",
+        type=parse_text,
         metavar="RUN",
         help="the run record to check, FOLDER/NAME or FOLDER/ID; a folder means its newest run on"
         " each set of data",
     )
     subparser.add_argument(
         "--against",
+        type=parse_text,
         metavar="BASELINE",
         help="what to compare it with, given in the same ways; alone it means --fail-if-worse",
     )
@@ -147,7 +158,10 @@ def _check_arguments(subparser: argparse.ArgumentParser) -> None:
         "--anyway", action="store_true", help="compare the units in common even if the data differ"
     )
     subparser.add_argument(
-        "--junit", metavar="FILE", help="write one test case per unit to this file"
+        "--junit",
+        type=parse_text,
+        metavar="FILE",
+        help="write one test case per unit to this file",
     )
     _add_format(subparser)
 

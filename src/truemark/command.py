@@ -120,6 +120,13 @@ def whole_number(wanted: str, least: int, most: float = math.inf) -> Callable[[s
     return parse
 
 
+def parse_text(text: str) -> str:
+    """Refuse an empty value, such as that of a variable which is not set."""
+    if not text.strip():
+        raise argparse.ArgumentTypeError("must not be empty")
+    return text
+
+
 def parse_annotators(text: str) -> tuple[str, str]:
     """Read the names of two annotators, as `label` takes them: `anna,ben`."""
     names = [name.strip() for name in text.split(",") if name.strip()]

@@ -102,7 +102,7 @@ def newest_runs(path: str | os.PathLike[str]) -> dict[str, Run]:
 def all_runs(path: str | os.PathLike[str]) -> list[Run]:
     """Return the runs of a folder, oldest first, those of a record, or the run of FOLDER/ID."""
     if Path(path).is_dir():
-        return [run for _, run in _told(read_timeline(path), path, note).runs]
+        return [run for _, run in _require_runs(read_timeline(path), path, note).runs]
     if not _names_run(path):
         return list(load_runs(find_record(path, note)))
     folder, name = Path(path).parent, Path(path).name
@@ -138,15 +138,15 @@ def find_record(
     ]
     if not records:
         return wanted
-    newest = _told(timeline_of(records), wanted, tell).runs[-1][0]
+    newest = _require_runs(timeline_of(records), wanted, tell).runs[-1][0]
     tell(f"{path}: the newest record of this name is {newest}")
     return newest
 
 
-def _told(
+def _require_runs(
     timeline: Timeline, path: str | os.PathLike[str], tell: Callable[[str], None]
 ) -> Timeline:
-    """Tell which records of a path were skipped; raise an error if none could be read."""
+    """Raise an error if no record could be read; tell which ones were skipped."""
     if not timeline.runs:
         raise TruemarkError(f"{path}: has no readable run record: {'; '.join(timeline.warnings)}")
     for warning in timeline.warnings:

@@ -16,6 +16,7 @@ from tests.cal_ai.sample_folders import (
 )
 
 from truemark.cli import main as truemark
+from truemark.records import load_run
 
 
 def stored_run(cal_ai: CommandLine, what: str, *flags: str) -> str:
@@ -117,7 +118,18 @@ def test_a_record_of_other_samples_stops_the_run_before_it_is_paid_for(
     assert "a run on other samples or with other rules" in ran.err
 
 
-@pytest.mark.parametrize("name", ["gone.jsonl", "gone.run.json"])
+def test_the_baseline_may_be_named_by_the_id_of_its_run(
+    gemini: CommandLine, llm: LoopbackLLM
+) -> None:
+    write_samples(gemini.folder / "samples", 6)
+    llm.set_script([answer(events=[])])
+    before = load_run(stored_run(gemini, "record"))
+    llm.set_script(finds_lunch)
+    ran = gemini.benchmark("--no-summary", "--baseline", f"reports/{before.id}")
+    assert "better, f1 +1.0000" in ran.out
+
+
+@pytest.mark.parametrize("name", ["gone.jsonl", "gone.run.json", "reports/0123abcd"])
 def test_a_baseline_that_is_not_there_stops_the_run_before_it_is_paid_for(
     gemini: CommandLine, llm: LoopbackLLM, name: str
 ) -> None:

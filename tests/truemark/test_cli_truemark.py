@@ -265,6 +265,24 @@ def test_names_from_records_cannot_steer_the_terminal(
     assert "\u202e" not in text
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["check", "", "--fail-under", "0.1"],
+        ["check", "new.run.json", "--against", ""],
+        ["compare", "new.run.json", ""],
+        ["report", "", "-o", "page.html"],
+        ["history", ""],
+    ],
+    ids=" ".join,
+)
+def test_an_empty_path_of_an_unset_variable_is_wrong_use(
+    folder: Path, capsys: pytest.CaptureFixture[str], arguments: list[str]
+) -> None:
+    assert main(arguments) == 2
+    assert "must not be empty" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["compare", "--help"]])
 def test_help_and_version_answer(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(arguments) == 0

@@ -20,11 +20,11 @@ Baseline = Run | ReplayExtractor
 
 
 def open_baseline(path: Path, samples: Sequence[Sample]) -> Baseline:
-    """Open a record, stored answers, or the newest comparable record of a folder.
+    """Open stored answers, a record, FOLDER/ID, or the newest comparable record of a folder.
 
     Raises a `TruemarkError` for a record of other samples or rules, before the run costs anything.
     """
-    if not path.is_dir() and not path.name.endswith(SUFFIX):
+    if path.is_file() and not path.name.endswith(SUFFIX):
         return ReplayExtractor(path)
     signature = run_signature(sample.digest for sample in samples)
     runs = all_runs(path)
