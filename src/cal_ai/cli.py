@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-from cal_ai.defaults import CALLS_AT_ONCE, EMBEDDED, EXTRACTORS, OUTPUT_FOLDER
+from cal_ai.defaults import CALLS_AT_ONCE, EMBEDDED, EXTRACTORS, MOST_REPEATS, OUTPUT_FOLDER
 from truemark import __version__
 from truemark.command import (
     WRONG_USE,
@@ -295,7 +295,7 @@ def benchmark_parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--repeat",
         metavar="N",
-        type=_how_many,
+        type=whole_number(f"a whole number from 1 to {MOST_REPEATS}", 1, MOST_REPEATS),
         help="ask N times per sample, to see how much answers vary (default: 1, in replay all)",
     )
     parser.add_argument(

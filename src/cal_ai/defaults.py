@@ -11,4 +11,6 @@ EXTRACTORS: Final = (
     *("replay:FILE", "py:module:callable", "cmd:COMMAND"),
 )
 CALLS_AT_ONCE: Final = 4
+MOST_REPEATS: Final = 1_000
+"""The largest --repeat; a stored answer with a higher number counts as damaged."""
 OUTPUT_FOLDER: Final = "reports"

@@ -148,6 +148,11 @@ def test_a_model_that_fails_in_run_is_one_clear_line(gemini: CommandLine, llm: L
             id="concurrency-word",
         ),
         pytest.param(
+            ("benchmark", "--repeat", "1001"),
+            "argument --repeat: must be a whole number from 1 to 1000, got '1001'",
+            id="more-repeats-than-stored-answers-are-read-of",
+        ),
+        pytest.param(
             ("benchmark", "--rpm", "0"),
             "argument --rpm: must be a number above 0, got '0'",
             id="rpm",

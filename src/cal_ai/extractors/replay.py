@@ -11,6 +11,7 @@ from typing import Annotated
 
 from msgspec import Meta
 
+from cal_ai.defaults import MOST_REPEATS
 from cal_ai.extractors.answers import AnswerError, parse_answer
 from cal_ai.extractors.protocol import Extraction, Request
 from truemark.errors import TruemarkError
@@ -18,8 +19,6 @@ from truemark.jsonlines import read_record, scan
 from truemark.jsontext import read_value
 from truemark.services.calls import CallFailed, Usage, token_count
 from truemark.signature import data_hash
-
-MOST_REPEATS = 1_000
 
 
 @dataclass(frozen=True, slots=True)
