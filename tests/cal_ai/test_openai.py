@@ -262,3 +262,15 @@ def test_an_error_inside_a_successful_reply_is_told(llm: LoopbackLLM) -> None:
 
     with pytest.raises(CallFailed, match="the reply has no choices: upstream is down"):
         extract(llm)
+
+
+@pytest.mark.parametrize(
+    ("body", "found"), [(b"", "it is empty"), (b"<html>busy</html>", "a web page")]
+)
+def test_a_successful_reply_without_an_answer_is_named(
+    llm: LoopbackLLM, body: bytes, found: str
+) -> None:
+    llm.set_script([Reply(body=body)])
+
+    with pytest.raises(CallFailed, match=f"the reply has no choices: {found}"):
+        extract(llm)

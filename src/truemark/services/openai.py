@@ -125,7 +125,8 @@ class OpenAIModel(LanguageModelClient):
         choices = reply.get("choices")
         choice = choices[0] if isinstance(choices, list) and choices else None
         if not isinstance(choice, dict):
-            quote = self.quote(_error(response)[0]) or "a web page"
+            nothing = "a web page" if response.content.strip() else "it is empty"
+            quote = self.quote(_error(response)[0]) or nothing
             raise CallFailed(f"the reply has no choices: {quote}", usage=usage)
         message = _inner(choice, "message")
         text = message.get("content")
