@@ -14,6 +14,7 @@ from cal_ai.events import ContextEvent
 from cal_ai.extractors.protocol import Request
 from cal_ai.extractors.reader.extractor import read_events
 from cal_ai.extractors.reader.limits import read_relevant
+from cal_ai.transcripts.reading import parse_transcript
 
 SAMPLES = {it.name: it for it in load_samples(bundled_folder()) if it.category == "crud"}
 LUNCH = replace(SAMPLES["simple_lunch"].request, context=())
@@ -65,3 +66,31 @@ def test_the_answer_stays_the_same(name: str, change: str) -> None:
     sample: Sample = SAMPLES[name]
     view = CHANGES[change](sample.request, random.Random(3))
     assert compared(sample.request, read_events(sample.request), view) is not False
+
+
+@pytest.mark.parametrize(
+    ("said", "shown"),
+    [
+        pytest.param("Clear my Friday, I'm ill.", ["Dentist", "Choir"], id="a day"),
+        pytest.param("All of today and tomorrow is off.", ["Standup"], id="today and tomorrow"),
+        pytest.param("Everything next week is off.", ["Yoga"], id="a week"),
+        pytest.param("Wipe the rest of the day.", ["Standup"], id="no day is today"),
+        pytest.param("I can't come on Friday.", [], id="one event is meant"),
+    ],
+)
+def test_events_that_are_meant_together_are_shown_without_being_named(
+    said: str, shown: list[str]
+) -> None:
+    now = datetime(2026, 3, 4, 9, 10)  # a Wednesday
+    starts = {
+        "Breakfast": datetime(2026, 3, 4, 8, 0),
+        "Standup": datetime(2026, 3, 4, 9, 30),
+        "Dentist": datetime(2026, 3, 6, 10, 0),
+        "Choir": datetime(2026, 3, 6, 19, 0),
+        "Yoga": datetime(2026, 3, 11, 18, 0),
+    }
+    calendar = tuple(ContextEvent(n, title, at) for n, (title, at) in enumerate(starts.items(), 1))
+    talk = parse_transcript(f"[Alice]: {said}")
+    first, *others = read_relevant(Request(talk, "Alice", now, calendar))
+    assert first.request.context == ()
+    assert [event.summary for talk in others for event in talk.request.context] == shown

@@ -63,7 +63,7 @@ def test_a_few_steps_lower_the_cost() -> None:
     torch.manual_seed(3)
     readers = [Reader(TINY, dropout=0.0), Reader(TINY, dropout=0.0)]
     before = [cost(it) for it in readers]
-    told = batches(some(), PIECES, 1, 4, 0)
+    told = batches(some(), PIECES, 1, 4000, 0)
     train(readers, told, Course(25, [2e-3, 2e-3], [0.4, 0.4], heads=2e-3))
     assert all(cost(it) < was for it, was in zip(readers, before, strict=True))
 
@@ -92,7 +92,10 @@ def test_a_reader_comes_closer_to_its_teacher() -> None:
         teacher.create.bias += 3.0
     before = apart()
     train(
-        [reader], batches(some(), PIECES, 1, 4, 0), Course(20, [2e-3], [1.0], heads=2e-3), teacher
+        [reader],
+        batches(some(), PIECES, 1, 4000, 0),
+        Course(20, [2e-3], [1.0], heads=2e-3),
+        teacher,
     )
     assert apart() < before / 2
 

@@ -25,7 +25,7 @@ _DATED = re.compile(
     re.I,
 )
 _HOUR = re.compile(r"(?<![\d:.,])([01]?\d|2[0-3])(?=[:h.]?\d{0,2}(?:\s?[ap]m)?\b)")
-_MERIDIEM = re.compile(r"[ap]m\b", re.I)
+_LONG = 80  # lines; a talk with more is joined with no other
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,8 @@ class Shares:
     hours: float = 0.4
     bare: float = 0.3
     talk: float = 0.4
-    joined: float = 0.25
+    joined: float = 0.2
+    joined_again: float = 0.4
     calendar: float = 0.4
 
 
@@ -71,7 +72,6 @@ class Augmenter:
         """Return the example of a changed conversation."""
         shares = self._shares
         steps: list[tuple[float, Callable[[Conversation, random.Random], Conversation | None]]] = [
-            (shares.joined, self._joined),
             (shares.names, _renamed),
             (shares.days, _other_day),
             (shares.hours, _other_hour),
@@ -80,6 +80,10 @@ class Augmenter:
             (shares.bare, _bare),
         ]
         variant = conversation
+        if chance.random() < shares.joined:
+            variant = self._joined(variant, chance) or variant
+            while variant is not conversation and chance.random() < shares.joined_again:
+                variant = self._joined(variant, chance) or variant
         for share, change in steps:
             if chance.random() < share:
                 variant = change(variant, chance) or variant
@@ -99,10 +103,10 @@ class Augmenter:
     def _joined(self, first: Conversation, chance: random.Random) -> Conversation | None:
         """Append another conversation, moved by whole weeks and given the same owner."""
         others = self._by_weekday.get(first.request.now.weekday(), [])
-        if not others or len(first.request.transcript.utterances) > 40:
+        if not others or len(first.request.transcript.utterances) > _LONG:
             return None
         other = chance.choice(others)
-        if other.id[:5] == first.id[:5]:
+        if any(other.id[:5] == identity[:5] for identity in first.id.split("+")):
             return None
         weeks = first.request.now.date() - other.request.now.date()
         other = _mapped_words(other, lambda text: _named(text, other.request.owner, first))

@@ -26,7 +26,7 @@ _STOP = words(
     """
 )
 _LONGEST_TITLE = 8
-_FIRST_READING = 0.7  # share of readings without events that only begin at a named hour
+_FIRST_READING = 0.6  # share of readings with only the events that share a word
 
 TitleSpan = tuple[int, int, int]
 """Line, start and end in characters."""

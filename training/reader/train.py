@@ -35,8 +35,8 @@ from training.weights import read_network, write_parts
 
 _WARM_UP, _MOST_WARM_UP = 0.05, 100  # as a share of the course, and in steps
 _UNREAD = 0.06  # share of tokens that are hidden
-_SORTED = 256  # examples that are sorted by size together
-_MOST_WINDOWS = 6
+_SORTED = 512  # examples that are sorted by size together
+_MOST_WINDOWS = 12
 _NEVER = -1e4
 _LOOKS = 2.6  # second looks per talk, about as many as readers ask for
 _KNOWS = 0.2  # share of the course after which readers learn from each other with full weight
@@ -54,13 +54,18 @@ class Course:
     seconds: float = math.inf  # shortens the schedule if the steps would take longer
 
 
-class Examples(IterableDataset[Prepared]):  # type: ignore[misc, unused-ignore]
-    """An endless stream of augmented conversations, in a different order for every worker."""
+class Examples(IterableDataset[BatchPair]):  # type: ignore[misc, unused-ignore]
+    """An endless stream of batches of augmented conversations, different for every worker.
 
-    def __init__(self, augmenter: Augmenter, pieces: Path, seed: int) -> None:
+    A batch has about `tokens` tokens with its second looks, so that long talks fit into memory and
+    short ones keep the GPU busy.
+    """
+
+    def __init__(self, augmenter: Augmenter, pieces: Path, seed: int, tokens: int) -> None:
         self._augmenter, self._pieces, self._seed = augmenter, pieces, seed
+        self._tokens = tokens
 
-    def __iter__(self) -> Iterator[Prepared]:
+    def __iter__(self) -> Iterator[BatchPair]:
         torch.set_num_threads(1)
         worker = get_worker_info()
         chance = random.Random(f"{self._seed} {worker.id if worker else 0}")
@@ -71,9 +76,28 @@ class Examples(IterableDataset[Prepared]):  # type: ignore[misc, unused-ignore]
             for first in range(0, len(order), _SORTED):
                 some = (changed(talk, chance) for talk in order[first : first + _SORTED])
                 ready = [prepared(marker, changed_talk, chance) for changed_talk in some]
-                # Talks of similar size share a batch, so that little padding is needed.
-                ready.sort(key=lambda talk: talk.arrays["ids"].shape[1])
-                yield from (talk for talk in ready if len(talk.arrays["ids"]) <= _MOST_WINDOWS)
+                groups = grouped([t for t in ready if _windows(t) <= _MOST_WINDOWS], self._tokens)
+                chance.shuffle(groups)
+                yield from map(collated, groups)
+
+
+def grouped(talks: Sequence[Prepared], tokens: int) -> list[list[Prepared]]:
+    """Group talks of similar size, so that little padding is needed, with few tokens in each."""
+    groups: list[list[Prepared]] = []
+    size = math.inf
+    for talk in sorted(talks, key=lambda talk: talk.arrays["ids"].shape[1]):
+        # All windows of a group are as long as the longest, which is that of the latest talk.
+        added = _windows(talk) + _LOOKS
+        if (size + added) * talk.arrays["ids"].shape[1] > tokens:
+            groups.append([])
+            size = 0.0
+        groups[-1].append(talk)
+        size += added
+    return groups
+
+
+def _windows(talk: Prepared) -> int:
+    return len(talk.arrays["ids"])
 
 
 def marker_of(pieces: Path) -> marks.Marker:
@@ -280,7 +304,7 @@ def batches(
     conversations: Sequence[Conversation],
     pieces: Path,
     seed: int,
-    talks: int,
+    tokens: int,
     workers: int,
 ) -> Iterator[BatchPair]:
     """Return an endless stream of batches."""
@@ -288,10 +312,9 @@ def batches(
     if workers:
         augmenter.prepare(workers)
     loader = DataLoader(
-        Examples(augmenter, pieces, seed),
-        batch_size=talks,
+        Examples(augmenter, pieces, seed, tokens),
+        batch_size=None,
         num_workers=workers,
-        collate_fn=collated,
         prefetch_factor=4 if workers else None,
     )
     return iter(loader)
@@ -335,7 +358,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=math.inf)
     parser.add_argument("--body", default="2.5e-4", help="learning rate; one, or one for each")
     parser.add_argument("--trust", default="0.4", help="in teachers; one, or one for each")
-    parser.add_argument("--talks", type=int, default=128)
+    parser.add_argument("--tokens", type=int, default=72_000, help="in a batch, about")
     parser.add_argument("--workers", type=int, default=4)
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
@@ -345,7 +368,7 @@ def main() -> None:
     everything = list(read_conversations(options.conversations.glob("*.jsonl")))
     chosen = [talk for talk in everything if not is_dev(talk)]
     names = options.names.split(",")
-    stream = batches(chosen, options.pieces, options.seed, options.talks, options.workers)
+    stream = batches(chosen, options.pieces, options.seed, options.tokens, options.workers)
     readers = [
         started(options.start, start).to(device) for start in for_each(options.initial, names)
     ]

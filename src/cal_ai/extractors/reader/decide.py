@@ -124,12 +124,12 @@ def _proposals(candidates: Candidates, encoded: Encoded, scores: Logits) -> tupl
 def decide(reading: Reading, *others: Reading) -> list[Found]:
     """Return what may have been agreed, with probabilities; changes of the calendar come first.
 
-    The other readings have one more calendar event each; only the change of that event is taken.
+    The other readings have further calendar events; only changes of these are taken from them.
     """
     changes = list(_changes(reading))
+    first = {event.id for event in reading.talk.request.context}
     for other in others:
-        last = other.talk.request.context[-1].id
-        changes += (change for change in _changes(other) if change.event.existing_event_id == last)
+        changes += (c for c in _changes(other) if c.event.existing_event_id not in first)
     changes.sort(key=lambda change: change.event.existing_event_id or 0)
     return [*changes, *_likeliest(_new_events(reading))]
 

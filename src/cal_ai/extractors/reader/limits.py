@@ -5,15 +5,24 @@ from __future__ import annotations
 import re
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
+from datetime import date, timedelta
 
 from cal_ai.events import ContextEvent
 from cal_ai.extractors.protocol import Request
 from cal_ai.extractors.reader.mentions import Dialogue, read_dialogue
-from cal_ai.extractors.reader.patterns import pattern, words
+from cal_ai.extractors.reader.patterns import occurs, pattern, words
 from cal_ai.extractors.reader.reckoning import minute_of
 from cal_ai.transcripts.conversation import Transcript
 
-_MOST_EVENTS, _MOST_TIMED = 11, 2  # of a calendar
+_MOST_EVENTS, _MOST_TIMED, _MOST_TOGETHER = 11, 2, 8  # of a calendar
+# Words for several events of a day or a week that are not named one by one.
+_TOGETHER = (
+    r"\b(?:everything|anything|nothing|all|both|each|every|whole|entire|rest of|the lot|none of"
+    r"|clear(?:ed|ing|s)?|wipe[ds]?|wiping|empt(?:y|ied)|free up|block(?:ed)? off|cancel(?:l?ed)?"
+    r" (?:my|the) (?:day|week|morning|afternoon|evening)|except|apart from|other than|besides"
+    r"|(?:only|just) (?:the|my|keep|leave)|(?:keep|leave) (?:only|just)|what'?s left|whatever"
+    r"|calendar|diary|schedule)\b"
+)
 LONG_WORD = re.compile(r"\w{3,}")
 _COMMON = words(
     "the and for with from this that our your her his their call meeting appointment session"
@@ -42,7 +51,8 @@ def read_relevant(request: Request) -> list[Dialogue]:
     """Read a conversation with the calendar events that share a word with it.
 
     Further readings have one more event each, which begins on a day and at an hour that are named.
-    The rest of the calendar, and greetings at either end, cannot change the answer.
+    If several events may be meant together ("clear my Friday"), the last reading has those of the
+    named days. The rest of the calendar, and greetings at either end, cannot change the answer.
     """
     utterances = request.transcript.utterances
     names = {name for turn in utterances for name in turn.speaker.lower().split()}
@@ -69,7 +79,37 @@ def read_relevant(request: Request) -> list[Dialogue]:
         if not shared(event)
     ]
     shown = [context, *((*context, event) for event in timed[:_MOST_TIMED])]
+    together = [
+        event
+        for event in _on_named_days(talk)
+        if not shared(event) and event not in timed[:_MOST_TIMED]
+    ][:_MOST_TOGETHER]
+    if together:
+        shown.append((*context, *together))
     return [replace(talk, request=replace(request, context=events)) for events in shown]
+
+
+def _on_named_days(talk: Dialogue) -> list[ContextEvent]:
+    """Return the coming events on the days and in the weeks that are named, else those of today.
+
+    None if nothing in the talk says that several events are meant.
+    """
+    if not any(occurs(_TOGETHER, line) for line in talk.lines):
+        return []
+    spans = []
+    for mention in talk.mentions:
+        if isinstance(mention.value, date):
+            week = mention.value + timedelta(days=6)
+            last = week if mention.kind == "week" else mention.last or mention.value
+            spans.append((mention.value, last))
+    today = talk.now.date()
+    spans = spans or [(today, today)]
+    return [
+        event
+        for event in talk.request.context
+        if event.start.replace(tzinfo=None) >= talk.now
+        if any(first <= event.start.date() <= last for first, last in spans)
+    ]
 
 
 def _greets(words: str, names: AbstractSet[str]) -> bool:
