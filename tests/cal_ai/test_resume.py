@@ -193,6 +193,17 @@ def test_answers_of_another_model_are_not_taken_for_this_one(
     assert len(list((cal_ai.folder / "reports").glob("*.answers.jsonl"))) == 2
 
 
+def test_a_recording_that_is_damaged_throughout_is_named(
+    cal_ai: CommandLine, llm: LoopbackLLM
+) -> None:
+    finished_run(cal_ai, llm, 1)
+    [answers] = (cal_ai.folder / "reports").glob("*.answers.jsonl")
+    answers.write_bytes(b"\x93\xff not an answer\n")
+    ran = cal_ai.benchmark(*RESUME)
+    assert f"warning: reports/{answers.name}" in ran.err
+    assert "nothing to resume in reports: no stored answer matches" in ran.err
+
+
 def test_a_later_run_of_another_extractor_does_not_hide_the_interrupted_one(
     cal_ai: CommandLine, llm: LoopbackLLM
 ) -> None:

@@ -75,6 +75,9 @@ def shuffled(text):
 def garbage(text):
     return ["0123456789", "9876543210"]
 
+async def awaited(text):
+    return sentences(text)
+
 class Splitter:
     def split(self, text):
         return sentences(text)
@@ -160,6 +163,7 @@ FAULTS = [
     ("py:own_splits:wrong", "answers 42, expected a list of sentences"),
     ("py:own_splits:one_text", "answers 'One. Two.', expected a list"),
     ("py:own_splits:shuffled", "answers the end 3 at place 1, expected ends that ascend"),
+    ("py:own_splits:awaited", "is an async function, expected a plain one"),
     ("py:own_splits:garbage", "of the 8 characters of a text in its answer"),
     ("py:own_splits:nothing", "own_splits has no nothing"),
     ("py:own_splits:number", "number is a int, not a callable"),

@@ -152,6 +152,7 @@ def _plan(
                 of = counted(len(keys) * repeats, "sample" if repeats == 1 else "question")
                 inform(f"resuming {resumed.path}: {answered} of {of} are answered")
             else:
+                _warn(store.damage)
                 inform(
                     f"nothing to resume in {options.output}: no stored answer matches these"
                     " samples and this model"

@@ -32,6 +32,8 @@ class AnswerStore:
         self.path: Path | None = None
         self.kept = 0
         self.resumed: Recording | None = None
+        self.damage: tuple[str, ...] = ()
+        """What is damaged in the recordings of the folder, if none is resumed."""
         self._syncing: asyncio.Task[None] | None = None
         self._file: Appender | None = None
         self._resuming: FileLock | None = None
@@ -44,8 +46,9 @@ class AnswerStore:
         """
         system = fingerprints[0].partition("-")[2] if fingerprints else ""
         self._resuming = self._lock(self._output / f"benchmark_{system}.resume.lock")
-        self.path = fullest_recording(self._output, fingerprints, repeats)
+        self.path, damage = fullest_recording(self._output, fingerprints, repeats)
         if self.path is None:
+            self.damage = damage
             return
         # Locked before it is read; otherwise answers that another run adds meanwhile would be asked
         # for again.
@@ -113,22 +116,26 @@ class AnswerStore:
         self._syncing = None
 
 
-def fullest_recording(output: Path, fingerprints: Sequence[str], repeats: int) -> Path | None:
+def fullest_recording(
+    output: Path, fingerprints: Sequence[str], repeats: int
+) -> tuple[Path | None, tuple[str, ...]]:
     """Find the recording in `output` with the most answers to the questions, if there is one.
 
     Of recordings with equally many, the one that was written last is taken, whatever its name: the
-    clock may have been set back.
+    clock may have been set back. What is damaged in the recordings is returned too.
     """
     wanted = len(fingerprints) * repeats
-    most, fullest = 0, None
+    most, fullest, damage = 0, None, list[str]()
     paths = output.glob(f"benchmark_*{ANSWERS_SUFFIX}")
     for path in sorted(paths, key=_written_ns, reverse=True):
-        answered = count_answered(open_recording(path), fingerprints, repeats)
+        recording = open_recording(path)
+        damage += recording.warnings
+        answered = count_answered(recording, fingerprints, repeats)
         if answered > most:
             most, fullest = answered, path
         if most == wanted:
             break
-    return fullest
+    return fullest, tuple(damage)
 
 
 def _written_ns(path: Path) -> int:

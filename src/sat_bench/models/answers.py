@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import operator
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence, Sized
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -60,18 +60,22 @@ class TextSystem:
 
 def _ask(split: Split, text: str) -> object:
     """Ask a system; read a generator to its end here, to catch what it raises."""
-    most = len(text) + 1
+    most, items = len(text) + 1, list[object]()
     try:
         answer = split(text)
-        if isinstance(answer, Sized) or not isinstance(answer, Iterable):
-            return answer
-        items = list(islice(answer, most + 1))
+        if isinstance(answer, Iterable) and not isinstance(answer, Sized):
+            items += islice(answer, most + 1)
     except TruemarkError:
         raise
     except (Exception, SystemExit) as error:
         raise TruemarkError(
             f"fails on a text of {len(text):,} characters: {foreign_reason(error)}"
         ) from error
+    if isinstance(answer, Coroutine):
+        answer.close()  # else Python warns that nobody waited for it
+        raise TruemarkError("is an async function, expected a plain one")
+    if isinstance(answer, Sized) or not isinstance(answer, Iterable):
+        return answer
     if len(items) > most:
         raise TruemarkError(
             f"answers more than {most:,} sentences to a text of {len(text):,} characters"
