@@ -14,7 +14,7 @@ import pytest
 pytest.importorskip("torch", reason="PyTorch is not installed: make test-training runs this")
 
 import torch
-from training.reader.augment import Augmenter
+from training.reader.augment import Augmenter, Shares
 from training.reader.batches import collated, prepared
 from training.reader.conversations import (
     Conversation,
@@ -162,6 +162,31 @@ def test_changed_conversations_keep_their_events_within_reach() -> None:
     for one in pool:
         changed = augmenter.changed(one, chance)
         assert len(changed.labels.missed) <= sum(whole.values())
+
+
+def test_a_new_title_stands_wherever_the_old_one_was_said() -> None:
+    request = Request(
+        parse_transcript("[Ben]: Dentist on Friday at 9?\n[Ana]: Yes. The dentist at 9."),
+        "Ana",
+        datetime(2026, 3, 4, 9, 0),
+        (),
+    )
+    event = TrueEvent("create", "Dentist", datetime(2026, 3, 6, 9, 0))
+    pool = [Conversation(f"a-00{number}", request, (event,)) for number in (1, 2)]
+    pool[1] = replace(
+        pool[1],
+        request=replace(request, transcript=parse_transcript("[Ben]: A flea market, Friday at 9.")),
+        events=(replace(event, title="Flea market"),),
+    )
+    only_titles = Shares(1.0, *[0.0] * 8)
+    augmenter, seen = Augmenter(pool, only_titles), set()
+    for seed in range(20):
+        talk = augmenter.changed(pool[0], random.Random(seed)).talk
+        seen.add(talk.lines)
+    assert seen == {
+        ("dentist on Friday at 9?", "Yes. The dentist at 9."),
+        ("flea market on Friday at 9?", "Yes. The flea market at 9."),
+    }
 
 
 def test_examples_of_a_batch_do_not_see_each_other() -> None:

@@ -26,12 +26,23 @@ _DATED = re.compile(
 )
 _HOUR = re.compile(r"(?<![\d:.,])([01]?\d|2[0-3])(?=[:h.]?\d{0,2}(?:\s?[ap]m)?\b)")
 _LONG = 80  # lines; a talk with more is joined with no other
+# Titles that are not replaced by others, and words that begin those that are things to do.
+_NOT_REPLACED = re.compile(
+    r"\d|\b(?:with|and)\b|day|night|morning|noon|evening|week|month|year|hour|minute|half|quarter"
+)
+_TO_DO = re.compile(
+    r"(?:buy|bring|call|check|clean|clear|collect|cook|cut|deliver|drop|feed|fetch|fill|film|fit|fix"
+    r"|hand|hang|help|lend|lift|load|measure|meet|mend|move|oil|open|pack|paint|pay|phone|pick|plant"
+    r"|pour|print|read|record|renew|repair|return|ring|see|sell|send|set|show|sign|sort|submit|swap"
+    r"|take|tune|unload|visit|walk|wash|watch|water|write)\b"
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Shares:
     """How often each change is made."""
 
+    titles: float = 0.5
     names: float = 0.6
     days: float = 0.5
     hours: float = 0.4
@@ -52,6 +63,9 @@ class Augmenter:
         self._missed: dict[str, int] = {}
         some = pool[:: max(1, len(pool) // 600)]
         self._idle = [line for conversation in some for line in _idle_lines(conversation)]
+        self._titles: dict[bool, list[str]] = {True: [], False: []}
+        for title in sorted({title for talk in pool for title in _said_titles(talk)}):
+            self._titles[_is_to_do(title)].append(title)
         self._by_weekday: dict[int, list[Conversation]] = {}
         for conversation in pool:
             if (
@@ -72,6 +86,7 @@ class Augmenter:
         """Return the example of a changed conversation."""
         shares = self._shares
         steps: list[tuple[float, Callable[[Conversation, random.Random], Conversation | None]]] = [
+            (shares.titles, self._retitled),
             (shares.names, _renamed),
             (shares.days, _other_day),
             (shares.hours, _other_hour),
@@ -131,6 +146,25 @@ class Augmenter:
         both = _with(first, lines=lines, context=context, events=events)
         return replace(both, id=f"{first.id}+{other.id}")
 
+    def _retitled(self, conversation: Conversation, chance: random.Random) -> Conversation | None:
+        """Give a new event the title of another, wherever it is said."""
+        said = _said_titles(conversation)
+        if not said:
+            return None
+        title = chance.choice(said)
+        other = chance.choice(self._titles[_is_to_do(title)])
+        spoken = _spoken(title)
+        renamed = _mapped_words(
+            conversation, lambda text: spoken.sub(lambda _: other, text), titles=False
+        )
+        events = tuple(
+            replace(event, title=other)
+            if event.action == "create" and event.title.lower() == title
+            else event
+            for event in conversation.events
+        )
+        return _with(renamed, events=events)
+
     def _other_calendar(
         self, conversation: Conversation, chance: random.Random
     ) -> Conversation | None:
@@ -172,6 +206,31 @@ class Augmenter:
                 replace(event, lines=tuple(n + (n >= at) for n in event.lines)) for event in events
             )
         return _with(conversation, lines=tuple(lines), events=events)
+
+
+def _said_titles(conversation: Conversation) -> list[str]:
+    """Return the titles of new events, in small letters, that are said word by word."""
+    lines = [turn.words for turn in conversation.request.transcript.utterances]
+    names = {
+        name.lower()
+        for turn in conversation.request.transcript.utterances
+        for name in turn.speaker.split()
+    }
+    titles = {event.title.lower() for event in conversation.events if event.action == "create"}
+    return sorted(
+        title
+        for title in titles
+        if not _NOT_REPLACED.search(title) and names.isdisjoint(title.split())
+        if any(_spoken(title).search(line) for line in lines)
+    )
+
+
+def _spoken(title: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<!\w){re.escape(title)}(?!\w)", re.I)
+
+
+def _is_to_do(title: str) -> bool:
+    return _TO_DO.match(title) is not None
 
 
 def _missed(conversation: Conversation) -> int:
