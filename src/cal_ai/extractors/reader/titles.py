@@ -18,8 +18,11 @@ FAR = -1e9  # the score of what is impossible
 NOT_SPOKEN = -1
 _MOST = 40  # spans that are considered
 _UNNAMED = "Appointment"
-_ARTICLE = re.compile(
-    r"^(?:(?:the|a|an|our|my|your|his|her|their|that|this|for|at|on|to)\s+)+", re.I
+# What is said before a title and is no part of it.
+_BEFORE = re.compile(
+    r"^(?:(?:the|a|an|our|my|your|his|her|their|that|this|for|at|on|to|schedule|set up"
+    r"|remind me (?:of|about|to))\s+)+",
+    re.I,
 )
 _PLACE = r"\b(?:at|on) ?(?:(?:the|my|your|our|his|her|their) ?)?$"  # before the name of one
 _PLACES_COUNT = 0.02  # as titles, beside other words
@@ -67,7 +70,7 @@ def within_lines(lines: IntArray, longest: int) -> npt.NDArray[np.bool_]:
 
 
 def _as_title(words: str) -> str:
-    title = _ARTICLE.sub("", words.strip(" ,.;:?!-\"'()")).strip().removesuffix("'s")
+    title = _BEFORE.sub("", words.strip(" ,.;:?!-\"'()")).strip().removesuffix("'s")
     return (title[:1].upper() + title[1:]) or _UNNAMED
 
 
