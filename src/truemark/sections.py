@@ -377,11 +377,13 @@ def _board_facts(board: Board) -> dict[str, object]:
 _ANSWERS = {True: "yes", False: "no", None: "not known"}
 
 
-def gate_sections(gate: Gate) -> list[Section]:
-    """Show the outcome first, then the requirements, then the comparison."""
+def gate_sections(gate: Gate, data: str) -> list[Section]:
+    """Show the outcome on the named data first, then the requirements, then the comparison."""
     versus = gate.comparison.against[0] if gate.comparison else None
     failed = failed_units(gate.run)
     facts = {
+        "tool": gate.run.tool,
+        "data": data,
         "outcome": gate.outcome,
         "doubt": gate.doubt,
         "requirements": facts_of(gate.requirements),
@@ -395,7 +397,7 @@ def gate_sections(gate: Gate) -> list[Section]:
         "verdict": versus.verdict if versus else None,
         "broken": facts_of(gate.broken),
     }
-    sections = [Section(sentences=[_gate_title(gate)], facts=facts)]
+    sections = [Section(sentences=[_gate_title(gate, data)], facts=facts)]
     if gate.requirements:
         rows = [
             (requirement.asked, requirement.found, _ANSWERS[requirement.holds])
@@ -423,13 +425,13 @@ def gate_sections(gate: Gate) -> list[Section]:
     return sections
 
 
-def _gate_title(gate: Gate) -> str:
-    title = f"{gate.run.tool} {gate.run.system.name}: {gate.outcome}"
+def _gate_title(gate: Gate, data: str) -> str:
+    title = f"{gate.run.tool} {gate.run.system.name} on {data}: {gate.outcome}"
     return f"{title}; {gate.doubt}" if gate.doubt else title
 
 
-def gate_summary(gate: Gate) -> str:
+def gate_summary(gate: Gate, data: str) -> str:
     """Summarise the gate in a few lines of Markdown for the page of a build."""
-    _, *sections = gate_sections(gate)
-    titled = replace(sections[0], heading=_gate_title(gate))
+    _, *sections = gate_sections(gate, data)
+    titled = replace(sections[0], heading=_gate_title(gate, data))
     return as_markdown([titled, *sections[1:3]], level=3) + "\n"

@@ -48,6 +48,34 @@ def test_runs_on_the_same_data_are_compared_with_each_other(
     assert main(["check", "after", "--against", "before", *flags]) == 2
 
 
+@pytest.mark.parametrize("form", ["text", "markdown", "json"])
+def test_comparisons_and_checks_name_the_data_and_the_condition(
+    form: str, folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for condition in ("written", "bare"):
+        for number, name in enumerate(("base", "nano")):
+            signature = {"data": "d1", "condition": condition}
+            run = many(name, number, signature=signature, corpus="my")
+            write_run(f"runs/{name}.{condition}.run.json", run)
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", "summary.md")
+    assert main(["compare", "runs", "--format", form]) == 0
+    compared = capsys.readouterr().out
+    assert main(["check", "runs", "--fail-under", "0.5", "--format", form]) == 0
+    checked = capsys.readouterr().out
+    if form == "json":
+        groups = json.loads(compared)["comparisons"] + json.loads(checked)["checks"]
+        assert [(group["tool"], group["data"]) for group in groups] == [
+            ("maker", "my, written"),
+            ("maker", "my, bare"),
+        ] * 2
+        return
+    mark = "## " if form == "markdown" else ""
+    for data in ("my, written", "my, bare"):
+        assert f"{mark}maker: {data}\n\n" in compared
+        assert f"maker nano on {data}: passed\n\n" in checked
+        assert f"### maker nano on {data}: passed\n\n" in Path("summary.md").read_text("utf-8")
+
+
 def test_a_run_is_named_by_the_id_that_history_shows(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
