@@ -15,7 +15,7 @@ from tests.truemark.runs_for_tests import made
 
 from truemark import cli
 from truemark.leaderboard import letters_of, rank
-from truemark.records import Run, write_run
+from truemark.records import Run, load_run, write_run
 from truemark.summary import summarise
 from truemark.wording import answer
 
@@ -159,6 +159,33 @@ def test_groups_are_tabulated_with_their_mean() -> None:
     assert first is not None
     assert second is not None
     assert mean == pytest.approx((first + second) / 2)
+
+
+def test_a_table_of_dashes_only_is_left_out_and_other_dashes_are_explained_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    counts = {"a": (8, 0, 2), "b": (1, 0, 1), "c": (1, 0, 0)}
+    for system in ("one", "two"):
+        run = made(system, counts)
+        units = [
+            replace(unit, group={"language": unit.id, "kind": unit.id if unit.id != "a" else "b"})
+            for unit in run.units
+        ]
+        write_run(tmp_path / f"{system}.run.json", replace(run, units=tuple(units)))
+    why = "a dash stands for the F1 of groups with fewer than 5 expected items; the mean leaves"
+    assert cli.main(["leaderboard", str(tmp_path)]) == 0
+    shown = capsys.readouterr().out
+    assert "f1 by language" in shown
+    assert "f1 by kind" in shown
+    assert shown.count(why) == 1
+    for path in tmp_path.glob("*.run.json"):
+        run = load_run(path)
+        few = [unit for unit in run.units if unit.id != "a"]
+        write_run(path, replace(run, units=tuple(few)))
+    assert cli.main(["leaderboard", str(tmp_path)]) == 0
+    shown = capsys.readouterr().out
+    assert "f1 by" not in shown
+    assert why not in shown
 
 
 def test_a_folder_without_scores_is_refused(
