@@ -40,7 +40,7 @@ from truemark.sections import (
     timeline_sections,
 )
 from truemark.summary import scored_units
-from truemark.timeline import read_timeline
+from truemark.timeline import data_names, read_timeline
 
 _STATUS = {"passed": DONE, "fell short": FAILED, "inconclusive": INCONCLUSIVE}
 
@@ -50,7 +50,13 @@ def compare_runs(options: argparse.Namespace) -> int:
         options.refuse("compare needs two records or more, or a folder of them")
     groups, left_out = comparable_groups(options.runs)
     _tell_left_out(left_out, options.runs)
-    shown = [comparison_sections(compare(runs, anyway=options.anyway)) for runs in groups]
+    names = data_names(run for runs in groups for run in runs)
+    shown = []
+    for runs in groups:
+        tool, data = runs[0].tool, names[runs[0].data_id]
+        heading = f"{tool}: {data}" if len(groups) > 1 else ""
+        about = Section(heading, facts={"tool": tool, "data": data})
+        shown.append([about, *comparison_sections(compare(runs, anyway=options.anyway))])
     tell(_show_all(shown, options.format, "comparisons"))
     return DONE
 
@@ -142,11 +148,14 @@ def check_runs(options: argparse.Namespace) -> int:
     except NotComparableError as error:
         note(f"error: {error}")
         return NOT_COMPARABLE
-    tell(_show_all([gate_sections(gate) for gate in gates], options.format, "checks"))
+    names = data_names(run for run, _ in pairs)
+    named = [(gate, names[gate.run.data_id]) for gate in gates]
+    shown = [gate_sections(gate, data) for gate, data in named]
+    tell(_show_all(shown, options.format, "checks"))
     if options.junit:
-        write_atomically(options.junit, junit(gates[0]))
+        write_atomically(options.junit, junit(*named[0]))
     if page := os.environ.get("GITHUB_STEP_SUMMARY"):
-        append_text(page, "\n".join(gate_summary(gate) for gate in gates))
+        append_text(page, "\n".join(gate_summary(gate, data) for gate, data in named))
     statuses = {_STATUS[gate.outcome] for gate in gates}
     return FAILED if FAILED in statuses else max(statuses)
 

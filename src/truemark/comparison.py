@@ -211,9 +211,11 @@ def _differing(runs: Sequence[Run], names: Sequence[str], anyway: bool) -> tuple
             if expected.get(part) == key.get(part):
                 continue
             if not anyway:
+                default = {"condition": WRITTEN}.get(part)
                 raise NotComparableError(
                     f"{name} is not comparable with {names[0]}: {part} is"
-                    f" {key.get(part, 'absent')}, expected {expected.get(part, 'none')};"
+                    f" {key.get(part, default or 'absent')},"
+                    f" expected {expected.get(part, default or 'none')};"
                     " --anyway compares the units in common"
                 )
             differing[part] = None

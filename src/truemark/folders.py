@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from truemark.command import note
@@ -21,19 +21,28 @@ def comparable_groups(paths: _Paths) -> tuple[list[list[Run]], int]:
 
     A single folder stands for the newest run of each system, the system that was measured first
     being the baseline, or for the last two runs of its only system. A folder among several stands
-    for its newest run on each kind of data. The number says how many older runs are left out of a
-    single folder.
+    for its newest run on each kind of data; if it has none on the data of the first, the closest
+    runs go together. The number says how many older runs are left out of a single folder.
     """
     if len(paths) == 1:
         return _groups_of_folder(paths[0])
-    newest = [newest_runs(path) for path in paths]
-    if all(len(runs) == 1 for runs in newest):
-        return [[run for runs in newest for run in runs.values()]], 0
-    shared = [[runs[data] for runs in newest if data in runs] for data in newest[0]]
-    several = [runs for runs in shared if len(runs) > 1]
-    if not several:
-        raise TruemarkError(f"{paths[0]}: has no run on the same data as one in {paths[1]}")
-    return several, 0
+    baselines, *others = [newest_runs(path) for path in paths]
+    if not all(baselines.keys() & runs.keys() for runs in others):
+        return [
+            [baseline, *(_closest(baseline, runs) for runs in others)]
+            for baseline in baselines.values()
+        ], 0
+    groups = [
+        [baseline, *(runs[data] for runs in others if data in runs)]
+        for data, baseline in baselines.items()
+    ]
+    return [runs for runs in groups if len(runs) > 1], 0
+
+
+def _closest(run: Run, others: Mapping[str, Run]) -> Run:
+    """Return the run that differs least in what comparable runs have in common."""
+    key = run.comparison_key.items()
+    return min(others.values(), key=lambda other: len(key ^ other.comparison_key.items()))
 
 
 def _groups_of_folder(folder: str | os.PathLike[str]) -> tuple[list[list[Run]], int]:
@@ -77,19 +86,18 @@ def newest_of_systems(runs: Iterable[Run]) -> list[Run]:
 def pairs_to_check(
     run: str | os.PathLike[str], against: str | os.PathLike[str] | None
 ) -> list[tuple[Run, Run | None]]:
-    """Return the runs to check, each with the run on the same data to compare it with."""
+    """Return the runs to check, each with the run on the same data to compare it with.
+
+    If no two are on the same data, each comes with the closest run.
+    """
     runs = newest_runs(run)
     if against is None:
         return [(checked, None) for checked in runs.values()]
     baselines = newest_runs(against)
-    if len(runs) == len(baselines) == 1:
-        return [(next(iter(runs.values())), next(iter(baselines.values())))]
     shared: list[tuple[Run, Run | None]] = [
         (runs[data], baselines[data]) for data in runs if data in baselines
     ]
-    if not shared:
-        raise TruemarkError(f"{against}: has no run on the same data as one in {run}")
-    return shared
+    return shared or [(checked, _closest(checked, baselines)) for checked in runs.values()]
 
 
 def newest_runs(path: str | os.PathLike[str]) -> dict[str, Run]:

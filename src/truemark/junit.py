@@ -12,20 +12,21 @@ from truemark.records import Unit
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def junit(gate: Gate) -> bytes:
-    """Write a JUnit document: a case per requirement, and one per unit.
+def junit(gate: Gate, data: str) -> bytes:
+    """Write a JUnit document about the named data: a case per requirement, and one per unit.
 
     A unit that could not be measured is an error. A unit that lost against the baseline is a
     failure if the gate fell short; if it passed, chance moves single units both ways.
     """
-    name = f"{gate.run.tool} {gate.run.system.name}"
+    name = f"{gate.run.tool} {gate.run.system.name} on {data}"
     root = Xml.Element("testsuites", name=_xml(name))
-    asked = [_requirement_case(requirement) for requirement in gate.requirements]
+    of_gate = f"gate of {name}"
+    asked = [_requirement_case(of_gate, requirement) for requirement in gate.requirements]
     if gate.doubt is not None:
-        case = _case("gate", "conclusive", None)
+        case = _case(of_gate, "conclusive", None)
         Xml.SubElement(case, "error", message=_xml(gate.doubt), type="inconclusive")
         asked.append(case)
-    _add_suite(root, "gate", asked)
+    _add_suite(root, of_gate, asked)
     lost = {change.unit: change for change in gate.broken} if gate.outcome == "fell short" else {}
     _add_suite(root, name, [_unit_case(name, unit, lost) for unit in gate.run.units])
     Xml.indent(root)
@@ -33,8 +34,8 @@ def junit(gate: Gate) -> bytes:
     return document + b"\n"
 
 
-def _requirement_case(requirement: Requirement) -> Xml.Element:
-    case = _case("gate", requirement.asked, None)
+def _requirement_case(suite: str, requirement: Requirement) -> Xml.Element:
+    case = _case(suite, requirement.asked, None)
     message = _xml(f"found {requirement.found}")
     if requirement.holds is None:
         Xml.SubElement(case, "error", message=message, type="inconclusive")

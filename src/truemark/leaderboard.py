@@ -55,12 +55,15 @@ class Board:
 
     @property
     def group_names(self) -> tuple[str, ...]:
-        """The names of groups, such as language, that have more than one value."""
+        """The names of groups, such as language, that have more than one value and an F1."""
+        scores = [score for standing in self.standings for score in standing.summary.groups]
         values: dict[str, set[str]] = {}
-        for standing in self.standings:
-            for score in standing.summary.groups:
-                values.setdefault(score.name, set()).add(score.value)
-        return tuple(name for name, different in values.items() if len(different) > 1)
+        for score in scores:
+            values.setdefault(score.name, set()).add(score.value)
+        with_f1 = {score.name for score in scores if not score.too_small}
+        return tuple(
+            name for name, different in values.items() if len(different) > 1 and name in with_f1
+        )
 
     def by_group(self, name: str) -> tuple[tuple[str, ...], list[tuple[float | None, ...]]]:
         """Tabulate F1 by the values of a group and their mean, a row per system.

@@ -21,7 +21,7 @@ from truemark.gate import Gate
 from truemark.jsontext import to_json
 from truemark.leaderboard import Board
 from truemark.records import Unit
-from truemark.summary import Summary, failed_units, summarise, unit_nouns
+from truemark.summary import FEWEST_EXPECTED, Summary, failed_units, summarise, unit_nouns
 from truemark.tables import Table, escape_markdown, render
 from truemark.text import counted, one_line
 from truemark.timeline import Timeline, sparkline
@@ -324,7 +324,7 @@ def timeline_sections(timeline: Timeline) -> list[Section]:
 
 def leaderboard_sections(boards: Sequence[Board]) -> list[Section]:
     """Show a table for each board, best first, and one for each way in which units are grouped."""
-    sections = []
+    sections, dashes = [], False
     for board in boards:
         best = board.standings[0].summary.run
         unit = unit_nouns(best)[0]
@@ -344,6 +344,7 @@ def leaderboard_sections(boards: Sequence[Board]) -> list[Section]:
         tables = [Table(columns, tuple(rows), (*(None,) * 6, ".3g", ".4f", None))]
         for name in board.group_names:
             values, scores = board.by_group(name)
+            dashes = dashes or any(None in f1s for f1s in scores)
             by_system = tuple((row[0], *f1s) for row, f1s in zip(rows, scores, strict=True))
             named = (f"f1 by {name}", *values)
             tables.append(Table(named, by_system, (None, *(".3f",) * len(values))))
@@ -351,8 +352,14 @@ def leaderboard_sections(boards: Sequence[Board]) -> list[Section]:
             Section(f"{board.tool}: {board.data}", [sentence] if sentence else [], tables)
         )
     letters = "systems that share a letter under `same` cannot be told apart (Holm, all pairs)"
+    remarks = [f"95% intervals in brackets; {letters}"]
+    if dashes:
+        remarks.append(
+            "a dash stands for the F1 of groups with fewer than"
+            f" {FEWEST_EXPECTED} expected items; the mean leaves them out"
+        )
     facts = {"boards": [_board_facts(board) for board in boards]}
-    return [*sections, Section(sentences=[f"95% intervals in brackets; {letters}"], facts=facts)]
+    return [*sections, Section(sentences=remarks, facts=facts)]
 
 
 def _board_facts(board: Board) -> dict[str, object]:
@@ -377,11 +384,13 @@ def _board_facts(board: Board) -> dict[str, object]:
 _ANSWERS = {True: "yes", False: "no", None: "not known"}
 
 
-def gate_sections(gate: Gate) -> list[Section]:
-    """Show the outcome first, then the requirements, then the comparison."""
+def gate_sections(gate: Gate, data: str) -> list[Section]:
+    """Show the outcome on the named data first, then the requirements, then the comparison."""
     versus = gate.comparison.against[0] if gate.comparison else None
     failed = failed_units(gate.run)
     facts = {
+        "tool": gate.run.tool,
+        "data": data,
         "outcome": gate.outcome,
         "doubt": gate.doubt,
         "requirements": facts_of(gate.requirements),
@@ -395,7 +404,7 @@ def gate_sections(gate: Gate) -> list[Section]:
         "verdict": versus.verdict if versus else None,
         "broken": facts_of(gate.broken),
     }
-    sections = [Section(sentences=[_gate_title(gate)], facts=facts)]
+    sections = [Section(sentences=[_gate_title(gate, data)], facts=facts)]
     if gate.requirements:
         rows = [
             (requirement.asked, requirement.found, _ANSWERS[requirement.holds])
@@ -423,13 +432,13 @@ def gate_sections(gate: Gate) -> list[Section]:
     return sections
 
 
-def _gate_title(gate: Gate) -> str:
-    title = f"{gate.run.tool} {gate.run.system.name}: {gate.outcome}"
+def _gate_title(gate: Gate, data: str) -> str:
+    title = f"{gate.run.tool} {gate.run.system.name} on {data}: {gate.outcome}"
     return f"{title}; {gate.doubt}" if gate.doubt else title
 
 
-def gate_summary(gate: Gate) -> str:
+def gate_summary(gate: Gate, data: str) -> str:
     """Summarise the gate in a few lines of Markdown for the page of a build."""
-    _, *sections = gate_sections(gate)
-    titled = replace(sections[0], heading=_gate_title(gate))
+    _, *sections = gate_sections(gate, data)
+    titled = replace(sections[0], heading=_gate_title(gate, data))
     return as_markdown([titled, *sections[1:3]], level=3) + "\n"

@@ -25,17 +25,20 @@ class Timeline:
 
     @property
     def data_names(self) -> dict[str, str]:
-        """Name each set of comparable runs by its corpus and condition; else by its digest."""
-        names: dict[str, str] = {}
-        for _, run in self.runs:
-            condition = [run.condition] if "condition" in run.signature else []
-            corpus = run.corpus or run.data_id[:6]
-            names.setdefault(run.data_id, ", ".join([corpus, *condition]))
-        shared = Counter(names.values())
-        return {
-            data: f"{name} ({data[:6]})" if shared[name] > 1 else name
-            for data, name in names.items()
-        }
+        return data_names(run for _, run in self.runs)
+
+
+def data_names(runs: Iterable[Run]) -> dict[str, str]:
+    """Name each set of comparable runs by its corpus and condition; else by its digest."""
+    names: dict[str, str] = {}
+    for run in runs:
+        condition = [run.condition] if "condition" in run.signature else []
+        corpus = run.corpus or run.data_id[:6]
+        names.setdefault(run.data_id, ", ".join([corpus, *condition]))
+    shared = Counter(names.values())
+    return {
+        data: f"{name} ({data[:6]})" if shared[name] > 1 else name for data, name in names.items()
+    }
 
 
 def read_timeline(folder: str | os.PathLike[str]) -> Timeline:

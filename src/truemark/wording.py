@@ -101,40 +101,42 @@ def answer(
 ) -> str:
     """Say in a sentence or two which system to take, and which cannot be distinguished from which.
 
-    `units_missing` names another system and how many more units would show a difference of 0.02
-    from it.
+    Systems with the same highest score are named together. `units_missing` names another system and
+    how many more units would show a difference of 0.02 from it.
     """
     if len(board.standings) < 2:
         return ""
-    best, *others = board.standings
-    items, units = words.get("items", "items"), best.summary.nouns[1]
-    clusters = best.summary.intervals["f1"].clusters
+    first = board.standings[0].summary
+    highest = first.intervals["f1"].value
+    best = [row for row in board.standings if row.summary.intervals["f1"].value == highest]
+    others = board.standings[len(best) :]
+    names = [standing.name for standing in best]
+    clusters = f"{first.intervals['f1'].clusters} {first.nouns[1]}"
+    more = _units_sentence(first, units_missing)
+    found = f"{_found(best)} of 100 {words.get('items', 'items')}"
+    if not others:
+        return f"{_joined(names)} score the same and find {found}.{more}"
+    alone = len(best) == 1
+    lead = f"{_joined(names)} {'scores' if alone else 'score'} highest"
     if not board.known:
-        return (
-            f"{best.name} scores highest, but {clusters} {units} are too few to say that it is"
-            " better than the others."
-        )
-    beaten = [other for other in others if (best.name, other.name) in board.told_apart]
-    level = [other.name for other in others if (best.name, other.name) not in board.told_apart]
-    more = ""
-    if units_missing and units_missing[1] <= _WORTH_SAYING * clusters:
-        one, many = best.summary.nouns
-        other, count = units_missing
-        missing = counted(count, f"more {one}", f"more {many}")
-        more = f" A difference of {WORTH_SEEING} from {other} would show with {missing}."
+        are = "it is" if alone else "they are"
+        return f"{lead}, but {clusters} are too few to say that {are} better than the others."
+    beaten = [row for row in others if all((name, row.name) in board.told_apart for name in names)]
+    level = [row.name for row in others if row not in beaten]
     if not beaten:
-        return (
-            f"{best.name} scores highest and finds {_found(best)} of 100 {items}, but {clusters}"
-            f" {units} cannot tell it from {_joined(level, 'or')}.{more}"
-        )
-    last = beaten[-1]
+        find, them = ("finds", "it") if alone else ("find", "them")
+        close = _joined(level, "or")
+        return f"{lead} and {find} {found}, but {clusters} cannot tell {them} from {close}.{more}"
+    find, mark = ("it finds", "it marks") if alone else ("they find", "they mark")
+    runner_up = beaten[:1]
     sentence = (
-        f"Take {best.name}: it finds {_found(best)} of 100 {items} where {last.name} finds"
-        f" {_found(last)}, and {_right(best)} of 100 that it marks are right, against"
-        f" {_right(last)}"
+        f"Take {_joined(names, 'or')}: {find} {found} where {runner_up[0].name} finds"
+        f" {_found(runner_up)}, and {_right(best)} of 100 that {mark} are right, against"
+        f" {_right(runner_up)}"
     )
     if level:
-        return f"{sentence}; {_joined(level)} cannot be distinguished from {best.name}.{more}"
+        close = f"{_joined(level)} cannot be distinguished from {_joined(names, 'or')}"
+        return f"{sentence}; {close}.{more}"
     equals = [
         f"{after.name} cannot be distinguished from {before.name}"
         for before, after in pairwise(beaten)
@@ -143,12 +145,27 @@ def answer(
     return "; ".join((sentence, *(equals if len(equals) < _MOST_EQUALS else ()))) + "."
 
 
-def _found(standing: Standing) -> int:
-    return round(100 * standing.summary.intervals["recall"].value)
+def _units_sentence(best: Summary, missing: tuple[str, int] | None) -> str:
+    """Say how many more units would tell another system apart; nothing if they are too many."""
+    if missing is None or missing[1] > _WORTH_SAYING * best.intervals["f1"].clusters:
+        return ""
+    other, count = missing
+    more = counted(count, *(f"more {noun}" for noun in best.nouns))
+    return f" A difference of {WORTH_SEEING} from {other} would show with {more}."
 
 
-def _right(standing: Standing) -> int:
-    return round(100 * standing.summary.intervals["precision"].value)
+def _found(standings: Sequence[Standing]) -> str:
+    return _out_of_100([standing.summary.intervals["recall"].value for standing in standings])
+
+
+def _right(standings: Sequence[Standing]) -> str:
+    return _out_of_100([standing.summary.intervals["precision"].value for standing in standings])
+
+
+def _out_of_100(shares: Sequence[float]) -> str:
+    """Show the shares, or the one that all of them are: `84 and 80`, `90`."""
+    rounded = [str(round(100 * share)) for share in shares]
+    return _joined(rounded) if len(set(rounded)) > 1 else rounded[0]
 
 
 def _joined(names: Sequence[str], word: str = "and") -> str:

@@ -246,7 +246,8 @@ def test_a_check_writes_junit_and_adds_to_the_summary_of_the_build(
     assert main(["check", "old.run.json", *gate]) == 1
     assert JUnitXml.fromfile("out/junit.xml").tests == 41
     summary = (folder / "summary.md").read_text(encoding="utf-8")
-    assert summary.startswith("before\n### maker old: fell short\n")
+    data = load_run("old.run.json").data_id[:6]
+    assert summary.startswith(f"before\n### maker old on {data}: fell short\n")
     assert "| f1 not worse than the baseline | worse (-0.0" in summary
     assert main(["check", "old.run.json", "--fail-under", "0.1", "--format", "json"]) == 0
     assert '"outcome": "passed"' in said(capsys)

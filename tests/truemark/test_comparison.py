@@ -92,6 +92,10 @@ def test_differences_come_by_group_too() -> None:
         ({"signature": {"rules": "r1"}}, "data is absent, expected d1"),
         ({"signature": {"data": "d1", "rules": "r1", "size": "3"}}, "size is 3, expected none"),
         ({"tool": "other"}, "tool is other, expected maker"),
+        (
+            {"signature": {"data": "d1", "rules": "r1", "condition": "bare"}},
+            "condition is bare, expected written",
+        ),
     ],
 )
 def test_runs_that_are_not_comparable_are_refused_and_the_part_is_named(
@@ -99,6 +103,12 @@ def test_runs_that_are_not_comparable_are_refused_and_the_part_is_named(
 ) -> None:
     with pytest.raises(TruemarkError, match=message):
         compare([many("a", 1), many("b", 1, **change)])
+
+
+def test_a_run_without_a_condition_is_called_written_where_another_was_expected() -> None:
+    bare = many("a", 1, signature={"data": "d1", "rules": "r1", "condition": "bare"})
+    with pytest.raises(TruemarkError, match="condition is written, expected bare"):
+        compare([bare, many("b", 1)])
 
 
 def test_anyway_compares_the_units_in_common() -> None:

@@ -48,6 +48,34 @@ def test_runs_on_the_same_data_are_compared_with_each_other(
     assert main(["check", "after", "--against", "before", *flags]) == 2
 
 
+@pytest.mark.parametrize("form", ["text", "markdown", "json"])
+def test_comparisons_and_checks_name_the_data_and_the_condition(
+    form: str, folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for condition in ("written", "bare"):
+        for number, name in enumerate(("base", "nano")):
+            signature = {"data": "d1", "condition": condition}
+            run = many(name, number, signature=signature, corpus="my")
+            write_run(f"runs/{name}.{condition}.run.json", run)
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", "summary.md")
+    assert main(["compare", "runs", "--format", form]) == 0
+    compared = capsys.readouterr().out
+    assert main(["check", "runs", "--fail-under", "0.5", "--format", form]) == 0
+    checked = capsys.readouterr().out
+    if form == "json":
+        groups = json.loads(compared)["comparisons"] + json.loads(checked)["checks"]
+        assert [(group["tool"], group["data"]) for group in groups] == [
+            ("maker", "my, written"),
+            ("maker", "my, bare"),
+        ] * 2
+        return
+    mark = "## " if form == "markdown" else ""
+    for data in ("my, written", "my, bare"):
+        assert f"{mark}maker: {data}\n\n" in compared
+        assert f"maker nano on {data}: passed\n\n" in checked
+        assert f"### maker nano on {data}: passed\n\n" in Path("summary.md").read_text("utf-8")
+
+
 def test_a_run_is_named_by_the_id_that_history_shows(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -200,10 +228,41 @@ def test_a_name_of_no_record_is_no_file(folder: Path, capsys: pytest.CaptureFixt
     assert "after/newe: no such file; check the path" in capsys.readouterr().err
 
 
-def test_a_folder_without_a_run_on_the_same_data_is_told(
-    folder: Path, capsys: pytest.CaptureFixture[str]
+@pytest.fixture
+def other_data(folder: Path) -> None:
+    """Two folders with runs under the same two conditions, but on different data."""
+    for name, data, mistakes in (("old", "d1", 0), ("new", "d2", 3)):
+        for condition in ("written", "bare"):
+            signature = {"data": data, "condition": condition}
+            run = many(name, mistakes, signature=signature, corpus="my")
+            write_run(f"{name}/{condition}.run.json", run)
+
+
+def test_folders_without_runs_on_the_same_data_are_refused_and_the_part_is_named(
+    other_data: None, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    write_run("other/one.run.json", many("one", 0, signature=OTHER))
-    write_run("other/two.run.json", many("two", 0, signature={"data": "d3", "rules": "r1"}))
-    assert main(["compare", "before", "other"]) == 1
-    assert "before: has no run on the same data as one in other" in capsys.readouterr().err
+    said = "new is not comparable with old: data is d2, expected d1; --anyway compares the units"
+    assert main(["compare", "old", "new"]) == 1
+    assert said in capsys.readouterr().err
+    assert main(["check", "new", "--against", "old", "--fail-if-worse"]) == 4
+    assert said in capsys.readouterr().err
+
+
+def test_anyway_compares_the_closest_runs_of_folders(
+    other_data: None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["compare", "old", "new", "--anyway", "--format", "json"]) == 0
+    groups = json.loads(capsys.readouterr().out)["comparisons"]
+    assert [group["differing"] for group in groups] == [["data"], ["data"]]
+    conditions = [group["data"].partition(" (")[0] for group in groups]
+    assert conditions == ["my, written", "my, bare"]
+    assert main(["check", "new", "--against", "old", "--fail-if-worse", "--anyway"]) == 1
+    assert "worse" in capsys.readouterr().out
+
+
+def test_no_folder_of_several_is_silently_left_out(
+    other_data: None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_run("third/one.run.json", many("third", 1, signature={"data": "d3"}))
+    assert main(["compare", "old", "old", "third"]) == 1
+    assert "third is not comparable with old" in capsys.readouterr().err

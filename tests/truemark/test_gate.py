@@ -199,7 +199,9 @@ def read(document: bytes, folder: Path) -> JUnitXml:
 def test_a_junit_reader_finds_one_case_per_unit(tmp_path: Path) -> None:
     run = made("new\x00<&", {"a": (1, 2, 0), "b\x1b": (), "c": (2, 0, 0)})
     criteria = Criteria(fail_under=0.9, max_failed=0.5)
-    gates, units = read(junit(check(run, None, criteria)), tmp_path)
+    gates, units = read(junit(check(run, None, criteria), "my, bare"), tmp_path)
+    assert units.name == "maker new\N{REPLACEMENT CHARACTER}<& on my, bare"
+    assert gates.name == f"gate of {units.name}"
     assert [case.name for case in units] == ["a", "b\N{REPLACEMENT CHARACTER}", "c"]
     assert (units.tests, units.failures, units.errors) == (3, 0, 1)
     assert [type(one) for case in units for one in case.result] == [Error]
@@ -209,15 +211,16 @@ def test_a_junit_reader_finds_one_case_per_unit(tmp_path: Path) -> None:
 
 def test_units_that_lost_are_failures_where_the_gate_fell_short(tmp_path: Path) -> None:
     gate = check(BAD, many("old", 0), Criteria(fail_if_worse=True))
-    _, units = read(junit(gate), tmp_path)
+    _, units = read(junit(gate, "my"), tmp_path)
     assert (units.tests, units.failures) == (40, 40)
     results = [one for case in units for one in case.result]
     assert {type(one) for one in results} == {Failure}
     assert results[0].message == "4 mistakes more than the baseline"
     passed = check(BAD, many("old", 0), Criteria(fail_under=0.1))
-    assert read(junit(passed), tmp_path).failures == 0
+    assert read(junit(passed, "my"), tmp_path).failures == 0
 
 
 def test_an_inconclusive_gate_is_an_error_in_junit(tmp_path: Path) -> None:
-    gates, units = read(junit(check(OUTAGE, None, Criteria(fail_under=0.9))), tmp_path)
+    gate = check(OUTAGE, None, Criteria(fail_under=0.9))
+    gates, units = read(junit(gate, "my"), tmp_path)
     assert (gates.errors, units.errors) == (1, 5)

@@ -15,7 +15,7 @@ from tests.truemark.runs_for_tests import made
 
 from truemark import cli
 from truemark.leaderboard import letters_of, rank
-from truemark.records import Run, write_run
+from truemark.records import Run, load_run, write_run
 from truemark.summary import summarise
 from truemark.wording import answer
 
@@ -56,8 +56,42 @@ def test_the_best_comes_first_and_is_told_from_the_worst() -> None:
     assert [standing.letters for standing in board.standings] == ["a", "a", "b"]
     said = answer(board, {"items": "ends", "units": "talks"})
     assert said == (
-        "Take good: it finds 90 of 100 ends where poor finds 20, and 100 of 100 that it marks"
-        " are right, against 100; same cannot be distinguished from good."
+        "Take good or same: they find 90 of 100 ends where poor finds 20, and 100 of 100 that they"
+        " mark are right, against 100."
+    )
+
+
+def test_the_best_is_compared_with_the_runner_up_and_not_with_the_last() -> None:
+    runs = [run_with("poor", 2), run_with("good", 9), run_with("fair", 6)]
+    board = rank("data", [summarise(run) for run in runs])
+    assert answer(board, {}).startswith("Take good: it finds 90 of 100 items where fair finds 60,")
+
+
+@pytest.mark.parametrize("units", [12, 4])
+def test_systems_that_are_exactly_equal_are_named_as_ties(units: int) -> None:
+    runs = [run_with(name, 10, units=units) for name in ("base", "nano", "small")]
+    board = rank("data", [summarise(run) for run in runs])
+    assert answer(board, {}) == "base, nano and small score the same and find 100 of 100 items."
+
+
+def test_ties_that_find_different_shares_are_named_with_each() -> None:
+    counts = {"bold": (84, 26, 16), "careful": (80, 20, 20), "worse": (79, 20, 21)}
+    runs = [made(name, {f"u{n}": counts[name] for n in range(4)}) for name in counts]
+    assert answer(rank("data", [summarise(run) for run in runs]), {}) == (
+        "bold and careful score highest, but 4 units are too few to say that they are better than"
+        " the others."
+    )
+    alike = rank("data", [summarise(run) for run in runs[:2]])
+    assert answer(alike, {}) == "bold and careful score the same and find 84 and 80 of 100 items."
+
+
+def test_a_system_close_to_two_equal_ones_is_named_after_them() -> None:
+    near = {f"u{n}": (9 - (n == 0), 0, 1 + (n == 0)) for n in range(12)}
+    runs = [run_with("good", 9), run_with("same", 9), made("near", near)]
+    board = rank("data", [summarise(run) for run in runs])
+    assert answer(board, {"items": "ends"}) == (
+        "good and same score highest and find 90 of 100 ends, but 12 units cannot tell them from"
+        " near."
     )
 
 
@@ -125,6 +159,33 @@ def test_groups_are_tabulated_with_their_mean() -> None:
     assert first is not None
     assert second is not None
     assert mean == pytest.approx((first + second) / 2)
+
+
+def test_a_table_of_dashes_only_is_left_out_and_other_dashes_are_explained_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    counts = {"a": (8, 0, 2), "b": (1, 0, 1), "c": (1, 0, 0)}
+    for system in ("one", "two"):
+        run = made(system, counts)
+        units = [
+            replace(unit, group={"language": unit.id, "kind": unit.id if unit.id != "a" else "b"})
+            for unit in run.units
+        ]
+        write_run(tmp_path / f"{system}.run.json", replace(run, units=tuple(units)))
+    why = "a dash stands for the F1 of groups with fewer than 5 expected items; the mean leaves"
+    assert cli.main(["leaderboard", str(tmp_path)]) == 0
+    shown = capsys.readouterr().out
+    assert "f1 by language" in shown
+    assert "f1 by kind" in shown
+    assert shown.count(why) == 1
+    for path in tmp_path.glob("*.run.json"):
+        run = load_run(path)
+        few = [unit for unit in run.units if unit.id != "a"]
+        write_run(path, replace(run, units=tuple(few)))
+    assert cli.main(["leaderboard", str(tmp_path)]) == 0
+    shown = capsys.readouterr().out
+    assert "f1 by" not in shown
+    assert why not in shown
 
 
 def test_a_folder_without_scores_is_refused(

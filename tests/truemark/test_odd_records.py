@@ -54,8 +54,8 @@ def shown(run: Run) -> str:
     """All that the commands print of a run."""
     comparison = compare([run, run])
     gate = check(run, run, Criteria(fail_under=0.5, fail_if_worse=True))
-    Xml.fromstring(junit(gate))
-    compared, checked = comparison_sections(comparison), gate_sections(gate)
+    Xml.fromstring(junit(gate, "data"))
+    compared, checked = comparison_sections(comparison), gate_sections(gate, "data")
     assert json.loads(as_json(compared))
     assert json.loads(as_json(checked))
     return as_text(compared) + as_text(checked)
