@@ -16,7 +16,13 @@ from sat_bench.corpus.conditions import (
     without_punctuation,
 )
 from sat_bench.corpus.loading import load_corpus, load_talk
-from sat_bench.corpus.recognition import number_words, ordinal_words, spoken, year_words
+from sat_bench.corpus.recognition import (
+    number_words,
+    ordinal_words,
+    remark_on_languages,
+    spoken,
+    year_words,
+)
 from sat_bench.corpus.talks import CorpusError, Sentence, Talk, find_sentences
 from sat_bench.corpus.transcripts import parse_lines
 from sat_bench.defaults import (
@@ -147,7 +153,7 @@ def test_without_marks_no_space_gives_away_an_end(lines: list[str], text: str) -
     assert sentence_texts(one) == [bare(line) for line in lines]
 
 
-@pytest.mark.parametrize("condition", ["no-punctuation", "bare"])
+@pytest.mark.parametrize("condition", ["no-punctuation", "bare", "asr"])
 @pytest.mark.parametrize("name", ["07_japanese", "08_chinese"])
 def test_a_cut_at_spaces_finds_no_end_in_japanese_and_chinese(
     name: str, condition: Condition
@@ -246,3 +252,34 @@ def test_recognition_adds_fillers_repetitions_and_wrong_words_at_its_rates() -> 
     assert 0.005 < fillers / words < 0.02
     assert 0.01 < repeated / words < 0.03
     assert 0.02 < wrong / words < 0.06
+
+
+GERMAN = "Wir haben 12 Leute und 3 Hunde im Haus, und wir gehen an der See mit ihnen. " * 40
+
+
+@pytest.mark.parametrize(
+    "spoken_talk",
+    [talk(GERMAN), replace(talk("We had 12 dogs, and we met at the sea. " * 40), language="de")],
+    ids=["guessed", "stated"],
+)
+def test_recognition_puts_no_english_into_other_languages(spoken_talk: Talk) -> None:
+    said, heard = bare(spoken_talk.text).split(), under_condition(spoken_talk, "asr").text.split()
+    assert set(heard) == set(said)
+    assert len(heard) > len(said)
+    assert heard != said
+
+
+def test_recognition_writes_numbers_of_english_talks_in_words() -> None:
+    one = replace(talk("We had 12 dogs."), language="en-GB")
+    assert "twelve" in under_condition(one, "asr").text
+
+
+def test_recognition_says_how_many_talks_are_not_in_english() -> None:
+    talks = list(load_corpus(BUNDLED_CORPORA["languages"]))
+    assert remark_on_languages([*talks, talk("We had 12 dogs.")]) == (
+        "asr: 8 of 9 talks are not in English, so without the English fillers and number words"
+    )
+    assert remark_on_languages(talks[:1]) == (
+        "asr: the talk is not in English, so without the English fillers and number words"
+    )
+    assert remark_on_languages(load_corpus()) is None

@@ -11,7 +11,7 @@ import unicodedata
 from collections.abc import Callable
 from dataclasses import replace
 
-from sat_bench.corpus.recognition import recogniser, spoken
+from sat_bench.corpus.recognition import is_english, recogniser, spoken, without_notes
 from sat_bench.corpus.talks import UNSPACED, CorpusError, Sentence, Talk, spans_between
 from sat_bench.defaults import WRITTEN, Condition
 
@@ -34,7 +34,7 @@ def under_condition(talk: Talk, condition: Condition) -> Talk:
     """Apply the condition to the text of the talk, and move its sentence ends along."""
     if condition == WRITTEN:
         return talk
-    change = recogniser(talk) if condition == "asr" else _CHANGES[condition]
+    change = _as_recognised(talk) if condition == "asr" else _CHANGES[condition]
     pieces: list[str] = []
     sentences: list[Sentence] = []
     length = before = 0
@@ -42,8 +42,7 @@ def under_condition(talk: Talk, condition: Condition) -> Talk:
     for number, (start, end) in enumerate(spans_between(talk.text, talk.boundaries, leftover=True)):
         gap = talk.text[before:start] or gap
         before = end
-        sentence = talk.text[start:end]
-        piece = change(bare(spoken(sentence)) if condition == "asr" else sentence)
+        piece = change(talk.text[start:end])
         if not piece:
             continue
         if pieces:
@@ -60,6 +59,12 @@ def under_condition(talk: Talk, condition: Condition) -> Talk:
     if not sentences:
         raise CorpusError(f"{talk.id}: nothing is left of this talk under {condition}")
     return replace(talk, text="".join(pieces), sentences=tuple(sentences), condition=condition)
+
+
+def _as_recognised(talk: Talk) -> Callable[[str], str]:
+    mistaken = recogniser(talk)
+    said = spoken if is_english(talk) else without_notes
+    return lambda sentence: mistaken(bare(said(sentence)))
 
 
 def rules_of(condition: Condition) -> dict[str, str]:
