@@ -16,7 +16,7 @@ from pathlib import Path
 
 from sat_bench.corpus.conditions import bare
 from sat_bench.corpus.loading import load_talk, load_talks
-from sat_bench.corpus.subtitles import read_cues
+from sat_bench.corpus.subtitles import SUBTITLES, read_cues
 from sat_bench.corpus.talks import CorpusError, Talk
 from sat_bench.corpus.transcripts import (
     format_transcript,
@@ -209,7 +209,7 @@ def import_target(file: Path, out: Path | None) -> Path:
 def read_pasted(file: Path) -> tuple[dict[str, str], str, tuple[str, ...]]:
     """Return the header, the text, and remarks on what was left out."""
     content = read_text(file)
-    if file.suffix.lower() in (".srt", ".vtt"):
+    if file.suffix.lower() in SUBTITLES:
         text, remarks = read_cues(file, content)
         return {}, text, remarks
     header, body, _ = split_header(content)

@@ -9,6 +9,7 @@ from pathlib import Path
 from sat_bench.corpus.talks import CorpusError, Talk, find_sentences, unify_line_breaks
 from sat_bench.defaults import TruthRule
 
+SUBTITLES = (".srt", ".vtt")
 _TIME = r"(?:(\d{1,5}):)?(\d{1,2}):(\d{2})(?:[.,](\d{1,3}))?"
 _TIMING = re.compile(rf"\s*{_TIME}\s*-->\s*{_TIME}(?:\s.*)?")
 _LIKE_TIMING = re.compile(r"\s*\d+:\d{2}.*-+>|.*-->")
