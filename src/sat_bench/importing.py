@@ -29,7 +29,7 @@ from sat_bench.models.alignment import aligned
 from truemark.command import DONE, FAILED, note, tell
 from truemark.errors import TruemarkError
 from truemark.files import checksum, read_text, write_atomically
-from truemark.text import one_line
+from truemark.text import counted, one_line
 
 MANIFEST = "manifest.jsonl"
 _GOLD = (".json", ".conllu")
@@ -108,7 +108,8 @@ def _import_several(
 def _tell_written(path: Path, talks: Sequence[Talk]) -> None:
     sentences = sum(len(talk.sentences) for talk in talks)
     words = sum(1 for talk in talks for _ in _WORD.finditer(talk.text))
-    tell(f"Wrote {one_line(str(path))}: {sentences} sentences, {words} words\n")
+    size = f"{counted(sentences, 'sentence')}, {counted(words, 'word')}"
+    tell(f"Wrote {one_line(str(path))}: {size}\n")
     for talk in talks:
         for remark in talk.remarks:
             note(remark)
