@@ -173,6 +173,8 @@ def test_an_oracle_is_perfect_in_every_language(condition: Condition) -> None:
 def test_paragraphs_stay_apart_without_punctuation() -> None:
     one = Talk("a", "", "", "", *parse_lines("走吧。\n\n他来了。"))
     assert under_condition(one, "no-punctuation").text == "走吧\n\n他来了"
+    wrapped = talk("走吧! \n他来了!", "plain")
+    assert under_condition(wrapped, "no-punctuation").text == "走吧\n他来了"
 
 
 def test_unmarked_text_at_the_end_is_changed_too_and_is_no_sentence() -> None:

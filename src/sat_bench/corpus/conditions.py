@@ -17,8 +17,7 @@ from sat_bench.defaults import WRITTEN, Condition
 
 _ON_ONE_LINE = frozenset({"one-line", "bare", "asr"})
 _WITHOUT_MARKS = frozenset({"no-punctuation", "bare", "asr"})
-# Raised when the same talk reads differently under a condition, so that runs are not compared.
-_CHANGED_RULES: dict[Condition, str] = dict.fromkeys(("no-punctuation", "bare", "asr"), "2")
+_RULES_WITHOUT_MARKS = "2"  # raised when a talk reads otherwise, so that runs are not compared
 _SPOKEN = frozenset("%&@#")  # punctuation in Unicode, but read aloud as words
 _INSIDE_WORDS = re.compile(r"(?<=\w)['’-](?=\w)|(?<=\d)[.,:](?=\d)")
 _SPACES = re.compile(r"\s{2,}")
@@ -47,8 +46,8 @@ def under_condition(talk: Talk, condition: Condition) -> Talk:
             continue
         if pieces:
             joint = " " if gap and condition in _ON_ONE_LINE else gap
-            if condition in _WITHOUT_MARKS and _is_mark(joint, pieces[-1], piece):
-                joint = ""
+            if condition in _WITHOUT_MARKS:
+                joint = _joint_without_gaps(pieces[-1], joint, piece)
             pieces.append(joint)
             length += len(joint)
         pieces.append(piece)
@@ -69,7 +68,7 @@ def _as_recognised(talk: Talk) -> Callable[[str], str]:
 
 def rules_of(condition: Condition) -> dict[str, str]:
     """Return what the signature of a run says of the rules of a condition."""
-    return {"rules": _CHANGED_RULES[condition]} if condition in _CHANGED_RULES else {}
+    return {"rules": _RULES_WITHOUT_MARKS} if condition in _WITHOUT_MARKS else {}
 
 
 def bare(sentence: str) -> str:
@@ -100,9 +99,9 @@ def _without_gaps(text: str) -> str:
     return _gaps(text).sub("", text)
 
 
-def _is_mark(joint: str, before: str, after: str) -> bool:
-    """Whether the space between two sentences would give the sentence end away."""
-    return _gaps(before + after).search(f"{before[-1]}{joint}{after[0]}") is not None
+def _joint_without_gaps(before: str, joint: str, after: str) -> str:
+    """Remove the spaces between two sentences that would give the sentence end away."""
+    return _gaps(before + after).sub("", f"{before[-1]}{joint}{after[0]}")[1:-1]
 
 
 def _gaps(text: str) -> re.Pattern[str]:
