@@ -30,7 +30,7 @@ from truemark.jsontext import to_json
 from truemark.sections import Section, as_markdown, facts_of
 from truemark.summary import macro_f1
 from truemark.tables import Markdown, Table, escape_markdown, render
-from truemark.text import one_line
+from truemark.text import counted, one_line
 from truemark.uncertainty import Interval, PairedInterval
 
 _ALL_TALKS = "all"
@@ -210,7 +210,7 @@ def _certainty_document(result: Result) -> Row:
 def _markdown(report: Report) -> str:
     options, measured = report.options, report.measured
     first = (
-        f"{report.talks} talks from {one_line(report.corpus)}, truth {report.truth}, "
+        f"{counted(report.talks, 'talk')} from {one_line(report.corpus)}, truth {report.truth}, "
         f"tolerance {options.tolerance}, weights {shown_weights(options)}"
     )
     optimal = []
@@ -259,7 +259,7 @@ def _summary_table(report: Report) -> Table:
         shown = "-" if threshold is None else shown_threshold(threshold)
         row["threshold"] = FAILED_CELL if "failed" in row else shown
         row |= {name: shown_rate(row[name]) for name in _LOSS_COLUMNS if name in row}
-    formats = _FINE_FORMATS | {"f1_loss": ".3f", "seconds": ".2f", "characters_per_s": ",.0f"}
+    formats = _FINE_FORMATS | {"f1_loss": "z.3f", "seconds": ".2f", "characters_per_s": ",.0f"}
     return table_of(columns, rows, formats)
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from sat_bench.corpus.conditions import bare
 from sat_bench.corpus.loading import load_talk, load_talks
-from sat_bench.corpus.subtitles import read_cues
+from sat_bench.corpus.subtitles import SUBTITLES, read_cues
 from sat_bench.corpus.talks import CorpusError, Talk
 from sat_bench.corpus.transcripts import (
     format_transcript,
@@ -29,14 +29,15 @@ from sat_bench.models.alignment import aligned
 from truemark.command import DONE, FAILED, note, tell
 from truemark.errors import TruemarkError
 from truemark.files import checksum, read_text, write_atomically
-from truemark.text import one_line
+from truemark.text import counted, one_line
 
 MANIFEST = "manifest.jsonl"
 _GOLD = (".json", ".conllu")
 _ENDINGS = (".txt", ".srt", ".vtt", ".md", *_GOLD)
-_CLOCK = r"(?:\d{1,2}:)?\d{1,2}:\d{2}"
+_CLOCK = r"(?:\d{1,2}:)?\d{1,2}:\d{2}(?:[.,]\d{1,3})?"
 _TIMESTAMP_LINE = re.compile(rf"\s*[\[(]?{_CLOCK}[\])]?\s*")
 _LEADING_TIMESTAMP = re.compile(rf"\s*[\[(]{_CLOCK}[\])]\s*")
+_LEADING_CLOCK = re.compile(rf"{_LEADING_TIMESTAMP.pattern}|\A\s*{_CLOCK}\s*[-–—:|]?\s+")
 _SPACES = re.compile(r"\s{2,}|[^\S ]")  # leaves out single spaces, the common case
 _LEAST_KEPT = 0.5
 _WORD = re.compile(r"\S+")
@@ -107,7 +108,8 @@ def _import_several(
 def _tell_written(path: Path, talks: Sequence[Talk]) -> None:
     sentences = sum(len(talk.sentences) for talk in talks)
     words = sum(1 for talk in talks for _ in _WORD.finditer(talk.text))
-    tell(f"Wrote {one_line(str(path))}: {sentences} sentences, {words} words\n")
+    size = f"{counted(sentences, 'sentence')}, {counted(words, 'word')}"
+    tell(f"Wrote {one_line(str(path))}: {size}\n")
     for talk in talks:
         for remark in talk.remarks:
             note(remark)
@@ -208,7 +210,7 @@ def import_target(file: Path, out: Path | None) -> Path:
 def read_pasted(file: Path) -> tuple[dict[str, str], str, tuple[str, ...]]:
     """Return the header, the text, and remarks on what was left out."""
     content = read_text(file)
-    if file.suffix.lower() in (".srt", ".vtt"):
+    if file.suffix.lower() in SUBTITLES:
         text, remarks = read_cues(file, content)
         return {}, text, remarks
     header, body, _ = split_header(content)
@@ -222,14 +224,23 @@ def _paragraphs(body: str) -> str:
     """Drop timestamps and write one line per paragraph; blank lines separate paragraphs."""
     # Not split into words: their list would take ten times the memory of a long line.
     paragraphs: list[list[str]] = [[]]
-    for line in body.split("\n"):
+    lines = body.split("\n")
+    mark = _LEADING_CLOCK if _most_begin_with_clock(lines) else _LEADING_TIMESTAMP
+    for line in lines:
         if _TIMESTAMP_LINE.fullmatch(line):
             continue
         if not line.strip():
             paragraphs.append([])
-        elif speech := _SPACES.sub(" ", _LEADING_TIMESTAMP.sub("", line, count=1)).strip():
+        elif speech := _SPACES.sub(" ", mark.sub("", line, count=1)).strip():
             paragraphs[-1].append(speech)
     return "\n\n".join(" ".join(lines) for lines in paragraphs if lines)
+
+
+def _most_begin_with_clock(lines: Sequence[str]) -> bool:
+    """Whether most lines with text begin with a time; in a few, it is part of the sentence."""
+    texts = [line for line in lines if line.strip() and not _TIMESTAMP_LINE.fullmatch(line)]
+    timed = sum(1 for line in texts if _LEADING_CLOCK.match(line))
+    return len(texts) > 1 and 2 * timed > len(texts)
 
 
 def _with_ends_of(reference: Path, file: Path, text: str) -> tuple[str, str]:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from sat_bench.corpus.loading import ENDINGS, load_talk, transcript_files
-from sat_bench.corpus.subtitles import spoken_text
+from sat_bench.corpus.subtitles import SUBTITLES, spoken_text
 from sat_bench.corpus.talks import CorpusError, Talk, find_sentences
 from sat_bench.corpus.transcripts import (
     format_transcript,
@@ -58,7 +58,6 @@ from truemark.matching import match_positions
 from truemark.records import WRITTEN, Finding
 from truemark.signature import signature_line
 
-SUBTITLES = (".srt", ".vtt")
 GOLD_FORMS = (".json", ".conllu")
 LEAST_SEEN = 0.05  # places that any model finds more likely than this are looked at
 _PARAGRAPH = re.compile(r"\n[^\S\n]*\n")

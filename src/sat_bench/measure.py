@@ -15,6 +15,7 @@ from typing import TypeVar
 
 from sat_bench.corpus.conditions import under_condition
 from sat_bench.corpus.loading import Corpus, holds_transcripts, load_corpus
+from sat_bench.corpus.recognition import remark_on_languages
 from sat_bench.corpus.talks import CorpusError, Talk
 from sat_bench.defaults import (
     BUNDLED_CORPORA,
@@ -100,6 +101,8 @@ def measure_and_report(options: Options) -> int:
     for name in filter(is_bundled, options.models):
         if remark := foreign_talks(name, languages_of(name), corpus):
             note(remark)
+    if "asr" in options.conditions and (remark := remark_on_languages(corpus)):
+        note(remark)
     paths: tuple[Path, ...] = ()
     if options.record:
         paths = record_paths(options.record, options.models, options.conditions)

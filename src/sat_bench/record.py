@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from sat_bench.corpus.conditions import under_condition
+from sat_bench.corpus.conditions import rules_of, under_condition
 from sat_bench.corpus.talks import Talk
 from sat_bench.defaults import (
     CONDITION_MARK,
@@ -188,6 +188,7 @@ def run_of(measured: Measured, threshold: float, options: Options, data: str) ->
             "truth": "+".join(sorted({talk.truth for talk in measurement.talks})) or "gold",
             "tolerance": str(options.tolerance),
             "condition": measured.condition,
+            **rules_of(measured.condition),
         },
         scoring=ScoringRules(
             empty=EMPTY_RATIO,

@@ -231,7 +231,7 @@ def show_text(report: Report) -> str:
         body = _swept_conditions(report)
     else:
         body = _best_rows(report)
-    parts = [f"Loaded {report.talks} talks from {one_line(report.corpus)}\n", body]
+    parts = [f"Loaded {counted(report.talks, 'talk')} from {one_line(report.corpus)}\n", body]
     if report.options.per_talk:
         parts.append(render(talk_table(report, POINT_COLUMNS, POINT_FORMATS), "text"))
     return "\n".join(parts)
@@ -314,7 +314,7 @@ def _swept_conditions(report: Report) -> str:
 
 
 def _shown_loss(result: Result) -> str:
-    return "" if result.f1_loss is None else f"{result.f1_loss:.2f}"
+    return "" if result.f1_loss is None else f"{result.f1_loss:z.2f}"
 
 
 def _columns(*cells: str) -> str:

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import sys
 from math import isfinite
+from pathlib import Path
 
+from sat_bench.corpus.subtitles import SUBTITLES, read_cues
 from sat_bench.corpus.talks import Talk
 from sat_bench.defaults import SplitOptions
 from sat_bench.models.boundaries import last_probability, scored_positions, sentence_ends, sentences
+from sat_bench.models.cards import foreign_text
 from sat_bench.models.protocol import ModelError, Probabilities
 from sat_bench.models.stored import StoredPredictions
-from sat_bench.models.systems import find_system
+from sat_bench.models.systems import find_system, is_bundled, languages_of
 from sat_bench.record import default_threshold
 from sat_bench.running.inference import Inference
-from truemark.command import DONE, tell
+from truemark.command import DONE, note, tell
 from truemark.errors import TruemarkError
 from truemark.files import read_text
 from truemark.jsontext import to_json
@@ -23,6 +26,10 @@ from truemark.text import one_line
 def tell_sentences(options: SplitOptions) -> int:
     """Print the sentences of a text, or whether it is complete."""
     text = _text(options)
+    if is_bundled(options.model):
+        remark = foreign_text(options.model, languages_of(options.model), text)
+        if remark:
+            note(remark)
     system = find_system(options.model, options.tokenizer, timeout_s=options.timeout_s)
     if isinstance(system, StoredPredictions):
         raise ModelError(f"{system.name}: has answers for talks only and cannot split other texts")
@@ -41,11 +48,22 @@ def tell_sentences(options: SplitOptions) -> int:
 
 def _text(options: SplitOptions) -> str:
     if options.file is not None:
-        return read_text(options.file)
+        return _file_text(options.file)
     try:
         return sys.stdin.buffer.read().decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise TruemarkError(f"standard input: is not UTF-8 at byte {error.start}") from None
+
+
+def _file_text(file: Path) -> str:
+    """Read a text, of subtitles the speech."""
+    content = read_text(file)
+    if file.suffix.lower() not in SUBTITLES:
+        return content
+    text, remarks = read_cues(file, content)
+    for remark in remarks:
+        note(remark)
+    return text
 
 
 def _completeness(

@@ -40,6 +40,7 @@ NAMES = {
     "ug": "Uyghur", "uk": "Ukrainian", "ur": "Urdu", "vi": "Vietnamese", "xh": "Xhosa",
     "yi": "Yiddish", "yue": "Cantonese", "zh": "Chinese",
 }  # fmt: skip
+_CODES = {name.lower(): code for code, name in NAMES.items()}
 _READ = 2_000  # characters to look at
 _FEWEST_LETTERS = 20
 _FEWEST_WORDS = 8
@@ -73,6 +74,16 @@ def language_outside(text: str, languages: Collection[str]) -> str | None:
     rival = max((likelihoods[name] for name in languages if name in likelihoods), default=-math.inf)
     lead = (likelihoods[best] - rival) * math.sqrt(len(words))
     return best if best not in languages and known >= _LEAST_KNOWN and lead >= _SURE else None
+
+
+def language_code(stated: str) -> str | None:
+    """Return the code of a language that a header states as fr, pt-BR or French; None if empty.
+
+    >>> language_code("pt-BR"), language_code("French")
+    ('pt', 'fr')
+    """
+    name = stated.strip().lower().replace("_", "-")
+    return _CODES.get(name, name.split("-")[0]) or None
 
 
 def language_name(code: str) -> str:

@@ -219,7 +219,7 @@ def test_marks_of_a_report_page_become_gold(label: Label, chromium: Any, tmp_pat
         text=True,
         timeout=120,
     )
-    assert scored.stdout.startswith("Loaded 1 talks")
+    assert scored.stdout.startswith("Loaded 1 talk ")
 
 
 def test_two_tabs_do_not_overwrite_each_other(label: Label, tmp_path: Path) -> None:

@@ -188,7 +188,7 @@ def test_talks_in_testdata_ted_go_before_the_bundled_ones(
         assert given.err.count("sat-bench import") == 1
     (folder / "ada.txt").write_text(TALKS["ada.txt"], encoding="utf-8")
     assert main(["-model", "sat.onnx"]) == 0
-    assert capsys.readouterr().out.startswith("Loaded 1 talks from testdata/ted\n\n")
+    assert capsys.readouterr().out.startswith("Loaded 1 talk from testdata/ted\n\n")
 
 
 def test_the_bundled_talks_can_be_named(model: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -379,6 +379,14 @@ def test_import_writes_a_corpus_file_that_can_be_measured(
     assert capsys.readouterr().out == "Wrote talks/new.txt: 2 sentences, 4 words\n"
     assert main(["-model", "sat.onnx", "-corpus", "talks/new.txt"]) == 0
     assert "(TP: 2, FP: 0, FN: 0)" in capsys.readouterr().out
+
+
+def test_import_counts_one_sentence_in_the_singular(
+    model: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("pasted.md").write_text("Rain!\n", encoding="utf-8")
+    assert main(["import", "pasted.md", "-o", "new.txt"]) == 0
+    assert capsys.readouterr().out == "Wrote new.txt: 1 sentence, 1 word\n"
 
 
 def test_help_shows_every_flag_with_its_default(capsys: pytest.CaptureFixture[str]) -> None:

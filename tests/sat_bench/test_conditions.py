@@ -15,10 +15,24 @@ from sat_bench.corpus.conditions import (
     under_condition,
     without_punctuation,
 )
-from sat_bench.corpus.loading import load_corpus
-from sat_bench.corpus.recognition import number_words, ordinal_words, spoken, year_words
+from sat_bench.corpus.loading import load_corpus, load_talk
+from sat_bench.corpus.recognition import (
+    number_words,
+    ordinal_words,
+    remark_on_languages,
+    spoken,
+    year_words,
+)
 from sat_bench.corpus.talks import CorpusError, Sentence, Talk, find_sentences
-from sat_bench.defaults import BUNDLED_CORPUS, CONDITIONS, TRUTH_RULES, Condition, TruthRule
+from sat_bench.corpus.transcripts import parse_lines
+from sat_bench.defaults import (
+    BUNDLED_CORPORA,
+    BUNDLED_CORPUS,
+    CONDITIONS,
+    TRUTH_RULES,
+    Condition,
+    TruthRule,
+)
 from sat_bench.measure import evaluate
 from sat_bench.models.protocol import Probabilities
 from truemark.counts import Counts
@@ -57,6 +71,7 @@ PIECES = st.sampled_from(
             "of",
             "x",
             "日本",
+            "ไทย",
             "_",
             "7:30",
             "\u00a0",
@@ -116,6 +131,50 @@ def test_sentences_stay_sentences() -> None:
     one = under_condition(talk("One, two. “Three!” Four? ... Five.", "quoted"), "bare")
     assert sentence_texts(one) == ["one two", "three", "four", "five"]
     assert one.text == "one two three four five"
+
+
+UNSPACED = {
+    "Chinese": (["我们走吧。", "他看VAR。", "比分3比2，", "再见！"], "我们走吧他看var比分3比2再见"),
+    "Japanese": (["さあ、行こう。", "はい！　でも、", "雨だ。"], "さあ行こうはいでも雨だ"),
+    "Thai": (["เราไปกัน", "เขาไม่มา แต่", "ฝนตก"], "เราไปกันเขาไม่มาแต่ฝนตก"),
+    "Lao": (["ພວກເຮົາໄປ", "ຝົນຕົກ"], "ພວກເຮົາໄປຝົນຕົກ"),
+    "Khmer": (["យើងទៅ។", "ភ្លៀង។"], "យើងទៅភ្លៀង"),
+    "Burmese": (["သွားမယ်။", "မိုးရွာတယ်။"], "သွားမယ်မိုးရွာတယ်"),
+    "Korean": (["우리는 가요.", "비가 와요."], "우리는 가요 비가 와요"),
+    "English": (["We love 東京.", "It rains."], "we love 東京 it rains"),
+}
+
+
+@pytest.mark.parametrize(("lines", "text"), UNSPACED.values(), ids=UNSPACED)
+def test_without_marks_no_space_gives_away_an_end(lines: list[str], text: str) -> None:
+    joined, sentences = parse_lines("\n".join(lines))
+    one = under_condition(Talk("a", "", "", "", joined, sentences), "bare")
+    assert one.text == text
+    assert sentence_texts(one) == [bare(line) for line in lines]
+
+
+@pytest.mark.parametrize("condition", ["no-punctuation", "bare", "asr"])
+@pytest.mark.parametrize("name", ["07_japanese", "08_chinese"])
+def test_a_cut_at_spaces_finds_no_end_in_japanese_and_chinese(
+    name: str, condition: Condition
+) -> None:
+    one = under_condition(load_talk(BUNDLED_CORPORA["languages"] / f"{name}.txt"), condition)
+    assert " " not in one.text
+    assert len(one.sentences) == 38
+
+
+@pytest.mark.parametrize("condition", CONDITIONS)
+def test_an_oracle_is_perfect_in_every_language(condition: Condition) -> None:
+    talks = [under_condition(one, condition) for one in load_corpus(BUNDLED_CORPORA["languages"])]
+    counts = evaluate(Oracle(talks), talks, 0.5, 0).counts
+    assert counts == Counts(sum(len(one.sentences) for one in talks), 0, 0)
+
+
+def test_paragraphs_stay_apart_without_punctuation() -> None:
+    one = Talk("a", "", "", "", *parse_lines("走吧。\n\n他来了。"))
+    assert under_condition(one, "no-punctuation").text == "走吧\n\n他来了"
+    wrapped = talk("走吧! \n他来了!", "plain")
+    assert under_condition(wrapped, "no-punctuation").text == "走吧\n他来了"
 
 
 def test_unmarked_text_at_the_end_is_changed_too_and_is_no_sentence() -> None:
@@ -195,3 +254,34 @@ def test_recognition_adds_fillers_repetitions_and_wrong_words_at_its_rates() -> 
     assert 0.005 < fillers / words < 0.02
     assert 0.01 < repeated / words < 0.03
     assert 0.02 < wrong / words < 0.06
+
+
+GERMAN = "Wir haben 12 Leute und 3 Hunde im Haus, und wir gehen an der See mit ihnen. " * 40
+
+
+@pytest.mark.parametrize(
+    "spoken_talk",
+    [talk(GERMAN), replace(talk("We had 12 dogs, and we met at the sea. " * 40), language="de")],
+    ids=["guessed", "stated"],
+)
+def test_recognition_puts_no_english_into_other_languages(spoken_talk: Talk) -> None:
+    said, heard = bare(spoken_talk.text).split(), under_condition(spoken_talk, "asr").text.split()
+    assert set(heard) == set(said)
+    assert len(heard) > len(said)
+    assert heard != said
+
+
+def test_recognition_writes_numbers_of_english_talks_in_words() -> None:
+    one = replace(talk("We had 12 dogs."), language="en-GB")
+    assert "twelve" in under_condition(one, "asr").text
+
+
+def test_recognition_says_how_many_talks_are_not_in_english() -> None:
+    talks = list(load_corpus(BUNDLED_CORPORA["languages"]))
+    assert remark_on_languages([*talks, talk("We had 12 dogs.")]) == (
+        "asr: 8 of 9 talks are not in English, so without the English fillers and number words"
+    )
+    assert remark_on_languages(talks[:1]) == (
+        "asr: the talk is not in English, so without the English fillers and number words"
+    )
+    assert remark_on_languages(load_corpus()) is None

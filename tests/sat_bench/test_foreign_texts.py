@@ -66,6 +66,11 @@ def test_the_command_says_it_in_one_note(capsys: pytest.CaptureFixture[str]) -> 
     assert said.err.count("nano reads English: try -model world") == 1
 
 
+def test_a_note_says_that_asr_is_english(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["-model", "nano", "-corpus", "languages", "-conditions", "asr"]) == 0
+    assert capsys.readouterr().err.count("asr: 8 of 8 talks are not in English") == 1
+
+
 def test_world_reads_eight_languages_that_base_does_not(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

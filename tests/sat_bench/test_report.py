@@ -235,6 +235,19 @@ def test_how_sure_results_are_reads_to_the_letter(name: str, format: Format) -> 
     assert shown == golden
 
 
+@pytest.mark.parametrize("format", ["text", "markdown"])
+def test_no_loss_has_no_sign(format: Format) -> None:
+    written, bare = CONDITIONED.measured
+    report = replace(CONDITIONED, results=(written, replace(bare, f1_loss=-0.0004)))
+    assert " -0.0" not in shown_as(report, format)
+
+
+def test_one_talk_is_counted_in_the_singular() -> None:
+    one = replace(EVALUATION, talks=1)
+    assert shown_as(one, "text").startswith("Loaded 1 talk from testdata/ted\n")
+    assert shown_as(one, "markdown").startswith("1 talk from testdata/ted, truth rule: plain")
+
+
 def test_json_carries_intervals_verdict_and_the_score_out_of_sample() -> None:
     first, failed, third = json.loads(shown_as(CERTAIN, "json"))["results"]
     assert failed == {"model": "two", "failed": "gone"}

@@ -27,6 +27,32 @@ def test_sentences_come_one_per_line(file: Path, capsys: pytest.CaptureFixture[s
     ]
 
 
+@pytest.mark.parametrize("name", ["talk.srt", "talk.VTT"])
+def test_subtitles_are_split_without_numbers_and_times(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / name
+    cues = (
+        "1\n00:00:01.000 --> 00:00:02.000\nWe sat\n\n2\n00:00:02.000 --> 00:00:03.000\nthere. Why?"
+    )
+    path.write_text(f"{cues}\n\n3\n00:03 -> later\nLost.\n", encoding="utf-8")
+    assert main(["split", "-model", "nano", str(path)]) == 0
+    said = capsys.readouterr()
+    assert said.out == "We sat there.\nWhy?\n"
+    assert said.err.count(f"{path}:10: not a timing line") == 1
+
+
+def test_a_text_in_another_language_is_noted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "text.txt"
+    path.write_text("On est arrivés trop tard à la gare. Il n'y avait plus personne.")
+    assert main(["split", "-model", "nano", str(path)]) == 0
+    assert "French text; nano reads English: try -model world" in capsys.readouterr().err
+    assert main(["split", "-model", "world", str(path)]) == 0
+    assert capsys.readouterr().err == ""
+
+
 @pytest.mark.parametrize("arguments", [["-"], []])
 def test_standard_input_is_read(
     arguments: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

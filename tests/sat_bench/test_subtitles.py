@@ -109,7 +109,12 @@ LINES = {
     "sound note alone in lower case": ("(door slams)", ""),
     "remark of the speaker": ("Yes (which I liked) no.", "Yes (which I liked) no."),
     "sentence in brackets": ("Yes. (I was ten.) No.", "Yes. (I was ten.) No."),
-    "music": ("♪ la la ♪", "la la"),
+    "sound note of a speaker": ("- (sighs) No.", "No."),
+    "sound note inside a cue in lower case": ("(which one) No.", "(which one) No."),
+    "lyrics": ("♪ La la la ♪", ""),
+    "lyrics of two lines": ("♪ La la\nla la ♪ No.", "No."),
+    "lyrics as an entity": ("No. &#9834; La la &#9834;", "No."),
+    "music without lyrics": ("No. ♪♪", "No."),
     "bold": ("<b>Yes</b>, <font color='#fff'>no</font>", "Yes, no"),
     "less than": ("2 < 3 and 4 > 3", "2 < 3 and 4 > 3"),
     "entity": ("Tom &amp; Ann&nbsp;here", "Tom & Ann here"),
@@ -119,6 +124,31 @@ LINES = {
 @pytest.mark.parametrize(("line", "expected"), LINES.values(), ids=LINES)
 def test_only_speech_is_kept_of_a_line(line: str, expected: str) -> None:
     assert said(line) == expected
+
+
+OPENINGS = {
+    "sound note": ("(upbeat music) Welcome.", "Welcome."),
+    "sound note of one word": ("(risas) Gracias.", "Gracias."),
+    "sound note of a speaker": (">> (door slams) Who is it?", "Who is it?"),
+    "sound note of two lines": ("(upbeat\nmusic)\nWelcome.", "Welcome."),
+    "remark": ("(which I liked) and so on.", "(which I liked) and so on."),
+    "remark without a verb": ("(of course) we left.", "(of course) we left."),
+    "remark with a mark": ("(ten, maybe) we left.", "(ten, maybe) we left."),
+    "four words": ("(ten of my cows) left.", "(ten of my cows) left."),
+    "numbers": ("(10 people) left.", "(10 people) left."),
+    "lyrics in every line": ("♪ La la\n♪ la la", ""),
+    "lyrics and speech": ("♪ La ♪ Welcome.", "Welcome."),
+}
+
+
+@pytest.mark.parametrize(("cue", "expected"), OPENINGS.values(), ids=OPENINGS)
+@pytest.mark.parametrize("ending", [".srt", ".vtt"])
+def test_sound_notes_that_begin_a_cue_are_left_out(cue: str, expected: str, ending: str) -> None:
+    content = (
+        f"1\n00:00:01.000 --> 00:00:02.000\nStart.\n\n2\n00:00:03.000 --> 00:00:04.000\n{cue}\n"
+    )
+    text = spoken_text(Path(f"a{ending}"), content)
+    assert text == f"Start. {expected}".strip()
 
 
 LAYOUTS = {

@@ -43,6 +43,25 @@ def test_a_time_that_is_said_stays(tmp_path: Path) -> None:
     assert talk.text == "10:30 was late. We left at 10:45"
 
 
+@pytest.mark.parametrize(
+    ("pasted", "text"),
+    [
+        ("0:05 Today.\n0:09 At 5:30, not\nat 6:30 sharp.", "Today. At 5:30, not at 6:30 sharp."),
+        ("00:00:01 Hello.\n\n00:00:04.250 Bye.", "Hello.\n\nBye."),
+        ("0:05 - Today.\n[0:09]Now.\n0:11\n(0:12) Then.", "Today. Now. Then."),
+        ("We met.\n10:30 was late.\n9:15 was early.\nSo.", None),
+    ],
+    ids=["minutes", "hours", "mixed", "few"],
+)
+def test_times_are_removed_where_most_lines_begin_with_one(
+    tmp_path: Path, pasted: str, text: str | None
+) -> None:
+    file = tmp_path / "talk.md"
+    file.write_text(pasted, encoding="utf-8")
+    _, talk = import_transcript(file, force=False)
+    assert talk.text == (text or " ".join(pasted.split()))
+
+
 def test_subtitles_become_a_transcript(tmp_path: Path) -> None:
     file = tmp_path / "talk.srt"
     file.write_text("1\n00:00:01,000 --> 00:00:02,000\n- Hi. (Applause)\n", encoding="utf-8")

@@ -11,22 +11,29 @@ import unicodedata
 from collections.abc import Callable
 from dataclasses import replace
 
-from sat_bench.corpus.recognition import recogniser, spoken
-from sat_bench.corpus.talks import CorpusError, Sentence, Talk, spans_between
+from sat_bench.corpus.recognition import is_english, recogniser, spoken, without_notes
+from sat_bench.corpus.talks import UNSPACED, CorpusError, Sentence, Talk, spans_between
 from sat_bench.defaults import WRITTEN, Condition
 
 _ON_ONE_LINE = frozenset({"one-line", "bare", "asr"})
+_WITHOUT_MARKS = frozenset({"no-punctuation", "bare", "asr"})
+_RULES_WITHOUT_MARKS = "2"  # raised when a talk reads otherwise, so that runs are not compared
 _SPOKEN = frozenset("%&@#")  # punctuation in Unicode, but read aloud as words
 _INSIDE_WORDS = re.compile(r"(?<=\w)['’-](?=\w)|(?<=\d)[.,:](?=\d)")
 _SPACES = re.compile(r"\s{2,}")
 _BETWEEN_LETTERS = re.compile(r"(?<=[^\W\d_])\.(?=[^\W\d_])")
+# Between two characters of scripts without spaces between words, a space is a mark; in a text
+# mostly in such a script also beside one, as in "VAR 看".
+_BETWEEN_UNSPACED = re.compile(rf"(?<=[{UNSPACED}])[^\S\n]+(?=[{UNSPACED}])")
+_BESIDE_UNSPACED = re.compile(rf"(?<=[{UNSPACED}])[^\S\n]+|[^\S\n]+(?=[{UNSPACED}])")
+_UNSPACED_LETTERS = re.compile(rf"[{UNSPACED}]")
 
 
 def under_condition(talk: Talk, condition: Condition) -> Talk:
     """Apply the condition to the text of the talk, and move its sentence ends along."""
     if condition == WRITTEN:
         return talk
-    change = recogniser(talk) if condition == "asr" else _CHANGES[condition]
+    change = _as_recognised(talk) if condition == "asr" else _CHANGES[condition]
     pieces: list[str] = []
     sentences: list[Sentence] = []
     length = before = 0
@@ -34,13 +41,15 @@ def under_condition(talk: Talk, condition: Condition) -> Talk:
     for number, (start, end) in enumerate(spans_between(talk.text, talk.boundaries, leftover=True)):
         gap = talk.text[before:start] or gap
         before = end
-        sentence = talk.text[start:end]
-        piece = change(bare(spoken(sentence)) if condition == "asr" else sentence)
+        piece = change(talk.text[start:end])
         if not piece:
             continue
         if pieces:
-            pieces.append(" " if gap and condition in _ON_ONE_LINE else gap)
-            length += len(pieces[-1])
+            joint = " " if gap and condition in _ON_ONE_LINE else gap
+            if condition in _WITHOUT_MARKS:
+                joint = _joint_without_gaps(pieces[-1], joint, piece)
+            pieces.append(joint)
+            length += len(joint)
         pieces.append(piece)
         if number < len(talk.sentences):
             sentences.append(Sentence(length, length + len(piece)))
@@ -51,16 +60,27 @@ def under_condition(talk: Talk, condition: Condition) -> Talk:
     return replace(talk, text="".join(pieces), sentences=tuple(sentences), condition=condition)
 
 
+def _as_recognised(talk: Talk) -> Callable[[str], str]:
+    mistaken = recogniser(talk)
+    said = spoken if is_english(talk) else without_notes
+    return lambda sentence: mistaken(bare(said(sentence)))
+
+
+def rules_of(condition: Condition) -> dict[str, str]:
+    """Return what the signature of a run says of the rules of a condition."""
+    return {"rules": _RULES_WITHOUT_MARKS} if condition in _WITHOUT_MARKS else {}
+
+
 def bare(sentence: str) -> str:
     """Return the sentence in lower case, without punctuation, on one line."""
-    return _on_one_line(without_punctuation(sentence).lower())
+    return _without_gaps(_on_one_line(without_punctuation(sentence).lower()))
 
 
 def without_punctuation(sentence: str) -> str:
     """Remove the punctuation of a sentence, except inside words and numbers.
 
     A mark is replaced by a space. Dots between letters, as in U.S, and marks in Chinese or Japanese
-    text, which has no spaces, are removed without one.
+    text are removed without one. In scripts without spaces between words, spaces go like marks.
     """
     kept = {match.start() for match in _INSIDE_WORDS.finditer(sentence)}
     joined = {match.start() for match in _BETWEEN_LETTERS.finditer(sentence)}
@@ -71,7 +91,24 @@ def without_punctuation(sentence: str) -> str:
             characters.append(character)
         elif place not in joined and not has_no_spaces:
             characters.append(" ")
-    return _SPACES.sub(_single_space, "".join(characters)).strip()
+    return _without_gaps(_SPACES.sub(_single_space, "".join(characters)).strip())
+
+
+def _without_gaps(text: str) -> str:
+    """Remove the spaces of scripts that have none between words."""
+    return _gaps(text).sub("", text)
+
+
+def _joint_without_gaps(before: str, joint: str, after: str) -> str:
+    """Remove the spaces between two sentences that would give the sentence end away."""
+    return _gaps(before + after).sub("", f"{before[-1]}{joint}{after[0]}")[1:-1]
+
+
+def _gaps(text: str) -> re.Pattern[str]:
+    """Return the pattern of the spaces that are marks in this text."""
+    letters = sum(map(str.isalpha, text))
+    mostly_unspaced = 2 * len(_UNSPACED_LETTERS.findall(text)) > letters
+    return _BESIDE_UNSPACED if mostly_unspaced else _BETWEEN_UNSPACED
 
 
 def _is_wide(sentence: str) -> bool:

@@ -1,5 +1,7 @@
 """Imitates a speech recogniser: numbers in words, fillers, repetitions, wrong words.
 
+Number words, fillers and words that sound alike are English, and only in English talks.
+
 The random generator is seeded with the talk's name, so that a talk is always changed the same way.
 """
 
@@ -7,12 +9,14 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
-from sat_bench.corpus.talks import Talk
+from sat_bench.corpus.talks import UNSPACED, Talk
+from truemark.languages import language_code, language_outside
 
 SEED = 1
 FILLER_RATE, REPEAT_RATE, WRONG_RATE = 0.02, 0.015, 0.04
+_ENGLISH = "en"
 FILLERS = ("uh", "um", "uh", "you know", "i mean", "like")
 # Groups of words that sound alike.
 _ALIKE = (
@@ -33,6 +37,7 @@ _NUMBER = re.compile(
     r"(?:\.(?P<fraction>\d+)|(?P<ordinal>st|nd|rd|th)|:(?P<minutes>[0-5]\d))?(?P<percent>%)?"
     r"(?![\w%])"
 )
+_UNSPACED_CHARACTER = re.compile(rf"[{UNSPACED}]")
 _MONEY = {"$": "dollars", "€": "euros", "£": "pounds"}
 
 _SMALL = [
@@ -53,9 +58,31 @@ _ORDINALS = {
 }
 
 
+def is_english(talk: Talk) -> bool:
+    """Whether a talk is in English: as its header states, else unless it reads otherwise."""
+    code = language_code(talk.language) or language_outside(talk.text, {_ENGLISH})
+    return code in (_ENGLISH, None)
+
+
+def remark_on_languages(talks: Iterable[Talk]) -> str | None:
+    """Return a remark on the talks that are not in English, if there are any."""
+    english = [is_english(talk) for talk in talks]
+    others = english.count(False)
+    if not others:
+        return None
+    are = "are" if others > 1 else "is"
+    which = f"{others} of {len(english)} talks {are}" if len(english) > 1 else "the talk is"
+    return f"asr: {which} not in English, so without the English fillers and number words"
+
+
 def spoken(sentence: str) -> str:
     """Drop sound notes and write numbers in English words."""
-    return _NUMBER.sub(_in_words, _NOTE.sub(" ", sentence))
+    return _NUMBER.sub(_in_words, without_notes(sentence))
+
+
+def without_notes(sentence: str) -> str:
+    """Drop sound notes such as "(Laughter)"."""
+    return _NOTE.sub(" ", sentence)
 
 
 def _in_words(match: re.Match[str]) -> str:
@@ -79,8 +106,11 @@ def _in_words(match: re.Match[str]) -> str:
 def recogniser(talk: Talk) -> Callable[[str], str]:
     """Return a function that makes mistakes in the bare sentences of one talk, in order.
 
-    Some words are replaced by others, repeated or preceded by a filler.
+    Some words are replaced by others, repeated or, in English, preceded by a filler. In scripts
+    without spaces between words, where words are not known, nothing is changed.
     """
+    english = is_english(talk)
+    sounds_like = _SOUNDS_LIKE if english else {}
     chance = random.Random(f"{SEED} {talk.id}")
     by_initial: dict[str, list[str]] = {}
     for word in sorted({word for word in talk.text.lower().split() if word.isalpha()}):
@@ -89,10 +119,13 @@ def recogniser(talk: Talk) -> Callable[[str], str]:
     def recognised(word: str) -> Iterator[str]:
         # Every word draws equally often, so that changing one rate does not change other words.
         filler, repeat, wrong, pick = (chance.random() for _ in range(4))
-        if filler < FILLER_RATE:
+        if _UNSPACED_CHARACTER.search(word):
+            yield word
+            return
+        if english and filler < FILLER_RATE:
             yield FILLERS[int(pick * len(FILLERS))]
         if wrong < WRONG_RATE:
-            choices = _SOUNDS_LIKE.get(word) or tuple(by_initial.get(word[0], ())) or (word,)
+            choices = sounds_like.get(word) or tuple(by_initial.get(word[0], ())) or (word,)
             word = choices[int(pick * len(choices))]
         if repeat < REPEAT_RATE:
             yield word

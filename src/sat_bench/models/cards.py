@@ -12,7 +12,7 @@ from sat_bench.corpus.talks import Talk
 from sat_bench.defaults import DEFAULT_WEIGHTING, WINDOW_TOKENS, Weighting
 from truemark.errors import TruemarkError
 from truemark.files import open_regular, read_text
-from truemark.languages import NAMES, language_name, language_outside
+from truemark.languages import language_code, language_name, language_outside
 
 MARKS = 2  # <s> before and </s> after a window
 # RoBERTa reserves two rows of its position table: 514 rows are 512 positions.
@@ -20,7 +20,6 @@ ROWS_ALIGNED = 8
 # Enough: eight times the work moves F1 by less than 0.002 either way.
 SHARED_PART = 8
 WORLD = "world"
-_CODES = {name.lower(): code for code, name in NAMES.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +123,7 @@ def foreign_talks(model: str, languages: Collection[str], talks: Iterable[Talk])
     count = 0
     for talk in talks if languages else ():
         count += 1
-        code = _stated(talk) or language_outside(talk.text, languages)
+        code = language_code(talk.language) or language_outside(talk.text, languages)
         if code is not None and code not in languages:
             foreign[language_name(code)] += 1
     if not foreign:
@@ -134,12 +133,6 @@ def foreign_talks(model: str, languages: Collection[str], talks: Iterable[Talk])
     are = "are" if foreign.total() > 1 else "is"
     which = f"{foreign.total()} of {count} talks {are}" if count > 1 else "the talk is"
     return f"{which} in {names}{more}; {_advice(model, languages)}"
-
-
-def _stated(talk: Talk) -> str | None:
-    """Return the code of the language in a talk's header: fr, pt-BR or an English name."""
-    stated = talk.language.strip().lower().replace("_", "-")
-    return _CODES.get(stated, stated.split("-")[0]) or None
 
 
 def _advice(model: str, languages: Collection[str]) -> str:
