@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from sat_bench.corpus.recognition import is_english, recogniser, spoken, without_notes
-from sat_bench.corpus.talks import UNSPACED, CorpusError, Sentence, Talk, spans_between
+from sat_bench.corpus.talks import WITHOUT_SPACES, CorpusError, Sentence, Talk, spans_between
 from sat_bench.defaults import WRITTEN, Condition
 
 _ON_ONE_LINE = frozenset({"one-line", "bare", "asr"})
@@ -22,11 +22,11 @@ _SPOKEN = frozenset("%&@#")  # punctuation in Unicode, but read aloud as words
 _INSIDE_WORDS = re.compile(r"(?<=\w)['’-](?=\w)|(?<=\d)[.,:](?=\d)")
 _SPACES = re.compile(r"\s{2,}")
 _BETWEEN_LETTERS = re.compile(r"(?<=[^\W\d_])\.(?=[^\W\d_])")
-# Between two characters of scripts without spaces between words, a space is a mark; in a text
-# mostly in such a script also beside one, as in "VAR 看".
-_BETWEEN_UNSPACED = re.compile(rf"(?<=[{UNSPACED}])[^\S\n]+(?=[{UNSPACED}])")
-_BESIDE_UNSPACED = re.compile(rf"(?<=[{UNSPACED}])[^\S\n]+|[^\S\n]+(?=[{UNSPACED}])")
-_UNSPACED_LETTERS = re.compile(rf"[{UNSPACED}]")
+# A space between two characters of scripts without spaces gives an end away; in a text mostly in
+# such a script also one beside them, as in "VAR 看".
+_BETWEEN = re.compile(rf"(?<=[{WITHOUT_SPACES}])[^\S\n]+(?=[{WITHOUT_SPACES}])")
+_BESIDE = re.compile(rf"(?<=[{WITHOUT_SPACES}])[^\S\n]+|[^\S\n]+(?=[{WITHOUT_SPACES}])")
+_OF_THESE_SCRIPTS = re.compile(rf"[{WITHOUT_SPACES}]")
 
 
 def under_condition(talk: Talk, condition: Condition) -> Talk:
@@ -80,7 +80,7 @@ def without_punctuation(sentence: str) -> str:
     """Remove the punctuation of a sentence, except inside words and numbers.
 
     A mark is replaced by a space. Dots between letters, as in U.S, and marks in Chinese or Japanese
-    text are removed without one. In scripts without spaces between words, spaces go like marks.
+    text are removed without one. In these scripts, spaces go like marks.
     """
     kept = {match.start() for match in _INSIDE_WORDS.finditer(sentence)}
     joined = {match.start() for match in _BETWEEN_LETTERS.finditer(sentence)}
@@ -95,7 +95,7 @@ def without_punctuation(sentence: str) -> str:
 
 
 def _without_gaps(text: str) -> str:
-    """Remove the spaces of scripts that have none between words."""
+    """Remove the spaces of scripts that have none."""
     return _gaps(text).sub("", text)
 
 
@@ -107,8 +107,7 @@ def _joint_without_gaps(before: str, joint: str, after: str) -> str:
 def _gaps(text: str) -> re.Pattern[str]:
     """Return the pattern of the spaces that are marks in this text."""
     letters = sum(map(str.isalpha, text))
-    mostly_unspaced = 2 * len(_UNSPACED_LETTERS.findall(text)) > letters
-    return _BESIDE_UNSPACED if mostly_unspaced else _BETWEEN_UNSPACED
+    return _BESIDE if 2 * len(_OF_THESE_SCRIPTS.findall(text)) > letters else _BETWEEN
 
 
 def _is_wide(sentence: str) -> bool:

@@ -50,12 +50,16 @@ _ABBREVIATION = re.compile(
 _FOREIGN_MARKS = re.compile(rf"(?![.?!\u2026\u203c-\u2049])[{_ANY}]")
 _UNMARKED = re.compile(r"[\u0e01-\u0e4e\u0e81-\u0ece]")  # Thai and Lao
 _LETTERS = re.compile(r"[^\W\d_]")
-# Ranges of the scripts that put no spaces between words: Thai, Lao, Burmese, Khmer, kana, Bopomofo,
-# Chinese characters, and half-width kana.
-UNSPACED = (
-    "\u0e01-\u0e3a\u0e40-\u0eff\u1000-\u109f\ua9e0-\ua9ff\uaa60-\uaa7f\u1780-\u17ff"
+# Ranges of the scripts that put spaces neither between words nor between sentences (kana, Bopomofo,
+# Chinese characters, half-width kana), and of all that put none between words: Thai, Lao, Burmese
+# and Khmer too, in which spaces separate phrases and sentences.
+WITHOUT_SPACES = (
     "\u3005-\u3007\u3040-\u312f\u31a0-\u31bf\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
     "\uff66-\uff9f\U00020000-\U0003ffff"
+)
+UNSPACED = (
+    "\u0e01-\u0e3a\u0e40-\u0eff\u1000-\u109f\ua9e0-\ua9ff\uaa60-\uaa7f\u1780-\u17ff"
+    + WITHOUT_SPACES
 )
 # A text longer than this must have, on average, an end in every so many characters.
 _LONG = 1_200
