@@ -139,7 +139,8 @@ class ConversationTask(Task):
             return {key: known[key] for key in _EDITED if key in known}
         speakers = transcript.speakers
         owner = self.owner if self.owner in speakers or not speakers else speakers[0]
-        moment = _guessed_moment(self.folder / f"{name}.txt")
+        dating = transcript.dating
+        moment = dating.last if dating else _guessed_moment(self.folder / f"{name}.txt")
         return {
             "owner": owner,
             "reference_datetime": moment.isoformat(),

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from cal_ai.transcripts.dates import Dating
+
 BRACKETS = "[Name]: text"
 _LANGUAGE = re.compile(r"#\s*Language:\s*(\S.*)", re.IGNORECASE)
 
@@ -22,13 +24,14 @@ class Transcript:
     """The utterances of a conversation, and how its file was read.
 
     `skipped_lines` are the numbers of the lines that belong to no speaker; `language` is the value
-    of a line `# Language:`.
+    of a line `# Language:`; `dating` is None if the lines carry no dates.
     """
 
     utterances: tuple[Utterance, ...]
     skipped_lines: tuple[int, ...] = ()
     form: str = BRACKETS
     language: str | None = None
+    dating: Dating | None = None
 
     def as_text(self) -> str:
         """Return the conversation with one line `[Speaker]: words` per utterance."""

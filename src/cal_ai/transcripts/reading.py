@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from cal_ai.transcripts import brackets, captions, clock, names, webvtt, whatsapp
 from cal_ai.transcripts.conversation import BRACKETS, Start, Transcript, gather, split_lines
+from cal_ai.transcripts.dates import find_dating
 from truemark.errors import TruemarkError
 from truemark.files import read_text
 from truemark.languages import NAMES, language_name, language_outside
@@ -43,7 +45,8 @@ def parse_transcript(text: str) -> Transcript:
         return gather(lines, (), BRACKETS)
     if form == captions.FORM:
         lines = captions.without_headings(lines, starts)
-    return gather(lines, starts, form)
+    dating = find_dating(lines[start.place] for start in starts)
+    return replace(gather(lines, starts, form), dating=dating)
 
 
 def _find_starts(
