@@ -21,6 +21,11 @@ FORMS = {
     "WebVTT of Zoom": "\ufeffWEBVTT\n\n1\n00:00:03.100 --> 00:00:04.000\nAlice Smith: Lunch\n\n"
     "2\n00:00:04.000 --> 00:00:05.000\nat noon?\n\n3\n00:00:05.000 --> 00:00:06.000\n"
     "Bob: Yes: see you there.\n",
+    "WebVTT in brackets": "WEBVTT\n\n1\n00:03.100 --> 00:04.000\n[Alice Smith]: Lunch at noon?\n\n"
+    "2\n00:05.000 --> 00:06.000\n[Bob]: Yes: see you there.\n",
+    "SRT": "1\n00:00:01,000 --> 00:00:03,000\nAlice Smith: Lunch\n\n"
+    "2\n00:00:03,000 --> 00:00:04,000\nat noon?\n\n3\n00:00:05,000 --> 00:00:06,000\n"
+    "<i>Bob: Yes: see you there.</i>\n",
     "captions of Zoom": "[Alice Smith] 10:01:22\nLunch at noon?\n\n[Bob] 10:01:30\n"
     "Yes: see you there.\n",
     "captions of Teams": "Alice Smith   0:03\nLunch at noon?\n\nBob   0:10\nYes: see you there.\n",
@@ -50,6 +55,7 @@ def test_all_forms_hold_the_same_conversation(form: str) -> None:
         ("Name: text", "read as Name: text, 0 lines left out"),
         ("chat of Zoom", "read as [10:01] Name: text, 0 lines left out"),
         ("WebVTT of Teams", "read as WebVTT, 0 lines left out"),
+        ("SRT", "read as SRT, 0 lines left out"),
         ("captions of Zoom", "read as captions of Zoom or Teams, 0 lines left out"),
         ("WhatsApp on Android", "read as WhatsApp export, 0 lines left out"),
     ],

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from cal_ai.transcripts import brackets, captions, clock, names, webvtt, whatsapp
+from cal_ai.transcripts import brackets, captions, clock, names, subtitles, whatsapp
 from cal_ai.transcripts.conversation import BRACKETS, Start, Transcript, gather, split_lines
 from cal_ai.transcripts.dates import find_dating
 from truemark.errors import TruemarkError
@@ -24,15 +24,15 @@ NOBODY_SPEAKS = "nobody speaks in it, expected lines like [Speaker]: words"
 def parse_transcript(text: str) -> Transcript:
     """Split a conversation into utterances.
 
-    A single line `[Name]: text` settles the form, and so does the first line of WebVTT. Otherwise
-    the form in which most lines name a speaker is taken.
+    The first lines tell subtitles, and a single line `[Name]: text` settles the form of any other
+    text. Otherwise the form in which most lines name a speaker is taken.
     """
     lines = split_lines(text)
+    if (form := subtitles.subtitle_form(lines)) is not None:
+        words, starts = subtitles.read_cues(lines)
+        return gather(words, starts, form)
     if starts := _find_starts(lines, brackets.speaker_of):
         return gather(lines, starts, BRACKETS)
-    if webvtt.is_webvtt(lines):
-        words, starts = webvtt.read_cues(lines)
-        return gather(words, starts, webvtt.FORM)
     # Of forms in which equally many lines name a speaker, the first one is taken.
     readings = (
         (whatsapp.FORM, _find_starts(lines, whatsapp.speaker_of)),
