@@ -330,6 +330,14 @@ def test_conversations_of_every_form_can_be_labelled(
     assert [line["words"] for line in state["lines"]] == ["Lunch on Friday?", "Yes, at noon."]
 
 
+def test_subtitles_are_labelled_and_compared(desk_of: Make, conversations: Path) -> None:
+    (conversations / f"{NAME}.txt").unlink()
+    (conversations / f"{NAME}.vtt").write_text(FORMS["webvtt"], encoding="utf-8")
+    assert opened(desk_of(), 0)["speakers"] == ["Anna", "Ben"]
+    write_gold(conversations)
+    assert main(["agree", str(conversations), "reader"]) == 0
+
+
 @pytest.mark.parametrize(
     "content", [{}, {"sidecar": {}, "events": [1]}, {"sidecar": 1, "events": []}]
 )
