@@ -143,7 +143,8 @@ class ConversationTask(Task):
             # An annotator may know the circumstances, not the truth.
             return {key: known[key] for key in _EDITED if key in known}
         speakers = transcript.speakers
-        owner = self.owner if self.owner in speakers or not speakers else speakers[0]
+        owners = [name for name in speakers if transcript.is_owner(name, self.owner)]
+        owner = next(iter((*owners, *speakers)), self.owner)
         dating = transcript.dating
         moment = dating.last if dating else _guessed_moment(transcript_path(self.folder, name))
         return {

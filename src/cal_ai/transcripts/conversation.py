@@ -45,13 +45,17 @@ class Transcript:
     def has_speaker(self, owner: str) -> bool:
         return any(same_person(speaker, owner) for speaker in self.speakers)
 
+    def is_owner(self, speaker: str, owner: str) -> bool:
+        """Whether a speaker is the owner; if somebody has exactly this name, nobody else is."""
+        if owner.casefold() in map(str.casefold, self.speakers):
+            return speaker.casefold() == owner.casefold()
+        return same_person(speaker, owner)
+
 
 def same_person(speaker: str, owner: str) -> bool:
-    """Whether both may name one person: equal names, or a first name that is part of the other."""
-    spoken, wanted = speaker.casefold().split(), owner.casefold().split()
-    return spoken == wanted or bool(
-        wanted and spoken and (wanted[0] in spoken or spoken[0] in wanted)
-    )
+    """Whether both may name one person: every word of one name is in the other."""
+    spoken, wanted = set(speaker.casefold().split()), set(owner.casefold().split())
+    return bool(spoken and wanted) and (spoken <= wanted or wanted <= spoken)
 
 
 class Start(NamedTuple):
