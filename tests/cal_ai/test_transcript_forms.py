@@ -93,6 +93,16 @@ def test_notices_and_media_of_whatsapp_are_left_out() -> None:
     assert form_line(parse_transcript(text)) == "read as WhatsApp export, 2 lines left out"
 
 
+def test_an_export_of_an_iphone_with_media_is_one_of_whatsapp() -> None:
+    text = (
+        "[17/11/26, 19:01:15] Dana: Lunch?\n"
+        "[17/11/26, 19:01:40] Tom: \u200eimage omitted\n"
+        "[17/11/26, 19:02:00] Tom: Fine.\n"
+    )
+    assert spoken(text) == [("Dana", "Lunch?"), ("Tom", "Fine.")]
+    assert form_line(parse_transcript(text)) == "read as WhatsApp export, 1 line left out"
+
+
 def test_a_remark_within_a_conversation_continues_it() -> None:
     assert spoken("Bob: see below\nNote: bring milk\nJean de la Fontaine: Yes") == [
         ("Bob", "see below Note: bring milk"),
