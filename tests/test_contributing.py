@@ -53,7 +53,7 @@ def test_every_module_of_a_drawing_is_imported_by_the_one_above_it(
 
 
 READER = ("--extractor", "reader")
-FORMS = ("brackets", "captions", "webvtt", "whatsapp")
+FORMS = ("brackets", "captions", "subtitles", "whatsapp")
 # The extractor, and the forms of conversation, each of which looks at a file in turn.
 INSIDE = ("cal_ai.extractors.", *(f"cal_ai.transcripts.{form}" for form in FORMS))
 ARGUMENTS = {

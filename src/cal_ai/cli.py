@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 
@@ -214,6 +215,13 @@ def run_parser() -> argparse.ArgumentParser:
         help="ics:PATH, caldav:URL or google (default: calendar.ics in the user's data folder)",
     )
     parser.add_argument(
+        "--now",
+        metavar="DATETIME",
+        type=_moment,
+        help="what dates such as tomorrow count from, as ISO 8601 (default: the time of the last"
+        " message where the lines carry dates, else the present)",
+    )
+    parser.add_argument(
         "--again",
         action="store_true",
         help="apply a transcript again; events that still exist are not duplicated",
@@ -376,6 +384,18 @@ def _calendar(text: str) -> str:
         return check_calendar(text)
     except TruemarkError as error:
         raise argparse.ArgumentTypeError(str(error)) from error
+
+
+def _moment(text: str) -> datetime:
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        moment = datetime.min
+    if not 1990 <= moment.year < 2100:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not an ISO 8601 date-time such as 2026-03-05T19:03"
+        )
+    return moment
 
 
 def _path(text: str) -> Path:

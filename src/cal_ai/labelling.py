@@ -19,7 +19,12 @@ from typing import Any, get_args
 
 from cal_ai.benchmark.excerpts import quoted_lines
 from cal_ai.benchmark.pairing import pair_events
-from cal_ai.benchmark.samples import SIDECAR_SUFFIX, UNCATEGORIZED, transcript_stems
+from cal_ai.benchmark.samples import (
+    SIDECAR_SUFFIX,
+    UNCATEGORIZED,
+    transcript_path,
+    transcript_stems,
+)
 from cal_ai.benchmark.sidecar import ExpectedEvent, Level, parse_sidecar
 from cal_ai.events import Action, Event
 from cal_ai.extractors.choosing import choose_extractor
@@ -125,7 +130,7 @@ class ConversationTask(Task):
         """Choose the content to begin with, and the places to look at, in order."""
 
     def text(self, name: str) -> str:
-        return read_text(self.folder / f"{name}.txt", LARGEST_TRANSCRIPT)
+        return read_text(transcript_path(self.folder, name), LARGEST_TRANSCRIPT)
 
     def _settings(self, name: str, transcript: Transcript) -> Fields:
         """Take owner, time and calendar from the annotation or else the gold, or guess them."""
@@ -138,8 +143,10 @@ class ConversationTask(Task):
             # An annotator may know the circumstances, not the truth.
             return {key: known[key] for key in _EDITED if key in known}
         speakers = transcript.speakers
-        owner = self.owner if self.owner in speakers or not speakers else speakers[0]
-        moment = _guessed_moment(self.folder / f"{name}.txt")
+        owners = [name for name in speakers if transcript.is_owner(name, self.owner)]
+        owner = next(iter((*owners, *speakers)), self.owner)
+        dating = transcript.dating
+        moment = dating.last if dating else _guessed_moment(transcript_path(self.folder, name))
         return {
             "owner": owner,
             "reference_datetime": moment.isoformat(),
@@ -151,7 +158,8 @@ class ConversationTask(Task):
         """Split the conversation into lines, and add remarks on each proposed event."""
         transcript = parse_transcript(self.text(name))
         if not transcript.utterances:
-            raise TruemarkError(f"{self.folder / name}.txt: no speaker was found; see the formats")
+            file = transcript_path(self.folder, name)
+            raise TruemarkError(f"{file}: no speaker was found; see the formats")
         content, places = self.begin(systems or {}, self._settings(name, transcript))
         remarks: Fields = {}
         questions: list[Fields] = []

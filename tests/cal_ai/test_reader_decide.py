@@ -64,9 +64,10 @@ class ByHand(Network):
     )
     talk: Dialogue | None = None
     encoded: Encoded | None = None
+    ann: str = "Ann"  # the name of the owner as a speaker
 
     def read(self, *lines: str, context: tuple[ContextEvent, ...] = ()) -> Reading:
-        spoken = "\n".join(f"[{'Ann' if n % 2 else 'Ben'}]: {it}" for n, it in enumerate(lines))
+        spoken = "\n".join(f"[{self.ann if n % 2 else 'Ben'}]: {it}" for n, it in enumerate(lines))
         self.talk = read_dialogue(Request(parse_transcript(spoken), "Ann", NOW, context))
         return read_twice(self, self.talk)
 
@@ -125,6 +126,13 @@ def test_a_likely_pair_is_a_new_event_named_by_the_words_pointed_at() -> None:
     [finding] = decided(ByHand(pairs=LIKELY, title=title).read(*lines))
     assert finding.event.title == "Brake check"
     assert finding.event.start_time == datetime(2026, 3, 6, 8, 0)
+    assert finding.event.attendees == ("Ben",)
+
+
+def test_an_owner_who_speaks_under_a_longer_name_is_no_guest() -> None:
+    lines = ("A brake check on Friday at 8 am?", "Fine.", "See you at 8 am.")
+    title = tokens_of(ByHand().encode(*lines), 0, 2, 13)
+    [finding] = decided(ByHand(pairs=LIKELY, title=title, ann="Ann Lee").read(*lines))
     assert finding.event.attendees == ("Ben",)
 
 

@@ -149,6 +149,14 @@ def _tokens(line: str) -> int:
     return int(line.partition("about ")[2].partition(" ")[0])
 
 
+def test_the_calls_of_a_program_are_announced_too(cal_ai: CommandLine) -> None:
+    write_samples(cal_ai.folder / "samples", 2)
+    cmd = ("--extractor", "cmd:echo []", "--no-summary")
+    first, *_ = cal_ai.benchmark(*cmd, "--repeat", "2").said.splitlines()
+    assert first == "2 repeats of 2 samples: 4 calls"
+    assert "repeats of" not in cal_ai.benchmark(*cmd).err
+
+
 def test_only_what_is_missing_is_announced(gemini: CommandLine, llm: LoopbackLLM) -> None:
     write_samples(gemini.folder / "samples", 3)
     llm.set_script(finds_lunch)

@@ -50,6 +50,20 @@ def test_the_category_is_the_first_folder_below_the_one_given(tmp_path: Path) ->
     ]
 
 
+def test_subtitles_are_transcripts_too(tmp_path: Path) -> None:
+    cue = "00:00:01.000 --> 00:00:03.000\nAlice: hello\n"
+    write(tmp_path, {"a.vtt": f"WEBVTT\n\n{cue}", "a.expected.json": EMPTY, "b.srt": f"1\n{cue}"})
+    assert [sample.transcript.as_text() for sample in load_samples(tmp_path)] == [
+        "[Alice]: hello",
+        "[Alice]: hello",
+    ]
+    assert not any("no transcript" in warning for warning in warnings_about(tmp_path))
+    write(tmp_path, {"b.txt": "[Alice]: the file in .txt is taken", "c.vtt": "WEBVTT"})
+    _, b, c = load_samples(tmp_path)
+    assert b.transcript.as_text() == "[Alice]: the file in .txt is taken"
+    assert c.fault == f"{tmp_path}/c.vtt: nobody speaks in it, expected lines like [Speaker]: words"
+
+
 def test_a_folder_that_is_a_link_is_followed(tmp_path: Path) -> None:
     write(tmp_path / "real", {"a/one.txt": "[A]: hello", "a/one.expected.json": EMPTY})
     (tmp_path / "samples").symlink_to("real")
@@ -133,9 +147,9 @@ def test_a_bad_file_costs_its_own_sample_alone(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
-        ("nowhere", "does not exist, expected a folder of .txt transcripts"),
-        ("file.md", "is a file, expected a folder of .txt transcripts"),
-        ("empty", "no .txt transcripts in it or below it"),
+        ("nowhere", "does not exist, expected a folder of transcripts"),
+        ("file.md", "is a file, expected a folder of transcripts"),
+        ("empty", "no transcripts (.txt, .vtt, .srt) in it or below it"),
     ],
 )
 def test_a_folder_without_samples_is_refused(tmp_path: Path, name: str, expected: str) -> None:

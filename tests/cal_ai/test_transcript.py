@@ -74,6 +74,24 @@ def test_lines_before_the_first_speaker_are_skipped_and_counted() -> None:
     assert [said.words for said in transcript.utterances] == ["Hello there"]
 
 
+@pytest.mark.parametrize(
+    ("speakers", "owner", "owners"),
+    [
+        pytest.param(["Dana Ruiz", "Tom"], "Dana", ["Dana Ruiz"], id="a longer name"),
+        pytest.param(["dana", "Tom"], "Dana Ruiz", ["dana"], id="a shorter name"),
+        pytest.param(["Dana", "Dana Smith"], "Dana", ["Dana"], id="one has exactly this name"),
+        pytest.param(["Mr Haas", "Tom"], "Mr Okafor", [], id="only the title is the same"),
+        pytest.param(["Dana Smith", "Tom"], "Dana Ruiz", [], id="another surname"),
+    ],
+)
+def test_the_owner_is_known_among_the_speakers(
+    speakers: list[str], owner: str, owners: list[str]
+) -> None:
+    transcript = parse_transcript("\n".join(f"[{speaker}]: x" for speaker in speakers))
+    assert [speaker for speaker in speakers if transcript.is_owner(speaker, owner)] == owners
+    assert transcript.has_speaker(owner) == bool(owners)
+
+
 @DETERMINISTIC
 @given(conversations)
 def test_a_conversation_survives_being_written_and_read(said: list[tuple[str, str]]) -> None:

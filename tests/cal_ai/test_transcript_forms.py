@@ -21,6 +21,11 @@ FORMS = {
     "WebVTT of Zoom": "\ufeffWEBVTT\n\n1\n00:00:03.100 --> 00:00:04.000\nAlice Smith: Lunch\n\n"
     "2\n00:00:04.000 --> 00:00:05.000\nat noon?\n\n3\n00:00:05.000 --> 00:00:06.000\n"
     "Bob: Yes: see you there.\n",
+    "WebVTT in brackets": "WEBVTT\n\n1\n00:03.100 --> 00:04.000\n[Alice Smith]: Lunch at noon?\n\n"
+    "2\n00:05.000 --> 00:06.000\n[Bob]: Yes: see you there.\n",
+    "SRT": "1\n00:00:01,000 --> 00:00:03,000\nAlice Smith: Lunch\n\n"
+    "2\n00:00:03,000 --> 00:00:04,000\nat noon?\n\n3\n00:00:05,000 --> 00:00:06,000\n"
+    "<i>Bob: Yes: see you there.</i>\n",
     "captions of Zoom": "[Alice Smith] 10:01:22\nLunch at noon?\n\n[Bob] 10:01:30\n"
     "Yes: see you there.\n",
     "captions of Teams": "Alice Smith   0:03\nLunch at noon?\n\nBob   0:10\nYes: see you there.\n",
@@ -50,6 +55,7 @@ def test_all_forms_hold_the_same_conversation(form: str) -> None:
         ("Name: text", "read as Name: text, 0 lines left out"),
         ("chat of Zoom", "read as [10:01] Name: text, 0 lines left out"),
         ("WebVTT of Teams", "read as WebVTT, 0 lines left out"),
+        ("SRT", "read as SRT, 0 lines left out"),
         ("captions of Zoom", "read as captions of Zoom or Teams, 0 lines left out"),
         ("WhatsApp on Android", "read as WhatsApp export, 0 lines left out"),
     ],
@@ -85,6 +91,16 @@ def test_notices_and_media_of_whatsapp_are_left_out() -> None:
     )
     assert spoken(text) == [("Alice", "Lunch? at noon"), ("+44 7700 900123", "Fine.")]
     assert form_line(parse_transcript(text)) == "read as WhatsApp export, 2 lines left out"
+
+
+def test_an_export_of_an_iphone_with_media_is_one_of_whatsapp() -> None:
+    text = (
+        "[17/11/26, 19:01:15] Dana: Lunch?\n"
+        "[17/11/26, 19:01:40] Tom: \u200eimage omitted\n"
+        "[17/11/26, 19:02:00] Tom: Fine.\n"
+    )
+    assert spoken(text) == [("Dana", "Lunch?"), ("Tom", "Fine.")]
+    assert form_line(parse_transcript(text)) == "read as WhatsApp export, 1 line left out"
 
 
 def test_a_remark_within_a_conversation_continues_it() -> None:

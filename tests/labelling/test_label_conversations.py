@@ -330,6 +330,14 @@ def test_conversations_of_every_form_can_be_labelled(
     assert [line["words"] for line in state["lines"]] == ["Lunch on Friday?", "Yes, at noon."]
 
 
+def test_subtitles_are_labelled_and_compared(desk_of: Make, conversations: Path) -> None:
+    (conversations / f"{NAME}.txt").unlink()
+    (conversations / f"{NAME}.vtt").write_text(FORMS["webvtt"], encoding="utf-8")
+    assert opened(desk_of(), 0)["speakers"] == ["Anna", "Ben"]
+    write_gold(conversations)
+    assert main(["agree", str(conversations), "reader"]) == 0
+
+
 @pytest.mark.parametrize(
     "content", [{}, {"sidecar": {}, "events": [1]}, {"sidecar": 1, "events": []}]
 )
@@ -353,3 +361,10 @@ def test_the_date_of_a_conversation_is_guessed_from_its_name(conversations: Path
     material = task.material("2026-03-04_0930 call", {})
     assert material.content["sidecar"]["reference_datetime"] == "2026-03-04T09:30:00"
     assert material.content["sidecar"]["owner"] == "Mrs Okafor"
+
+
+def test_the_last_message_of_a_chat_says_when_it_was(conversations: Path) -> None:
+    (conversations / "2024-01-01 chat.txt").write_text("31/12/25, 22:01 - Alice: Lunch?\n")
+    task = ExtractorTask(conversations, ("2024-01-01 chat",), ReaderExtractor)
+    material = task.material("2024-01-01 chat", {})
+    assert material.content["sidecar"]["reference_datetime"] == "2025-12-31T22:01:00"

@@ -28,6 +28,7 @@ from cal_ai.extractors.prompt import context_lines
 from cal_ai.extractors.protocol import Extractor, Request, extract_and_close
 from cal_ai.settings import Settings, load_settings
 from cal_ai.transcripts.conversation import BRACKETS, Transcript
+from cal_ai.transcripts.dates import dating_line
 from cal_ai.transcripts.reading import (
     NOBODY_SPEAKS,
     STANDARD_INPUT,
@@ -119,10 +120,12 @@ def _apply_file(
         inform(choice_line(options.extractor, options.model, settings, extractor))
     for line in _remarks(path, transcript, settings, extractor, verbose=options.verbose):
         inform(line)
+    if transcript.dating and options.now is None:
+        inform(f"{path}: {dating_line(transcript.dating)}")
     run = Conversation(
         transcript,
         settings.owner,
-        datetime.now(zone) if zone else settings.now(),
+        reference_time(options.now, transcript, zone),
         zone,
         extractor,
         calendar,
@@ -146,6 +149,18 @@ def _apply_file(
         "apply": run.apply,
     }
     return heading, outcomes
+
+
+def reference_time(
+    given: datetime | None, transcript: Transcript, zone: ZoneInfo | None
+) -> datetime:
+    """Return the time that dates count from: `given`, else the last message's, else the present."""
+    moment = given or (transcript.dating.last if transcript.dating else None)
+    if moment is None:
+        return datetime.now(zone).astimezone(zone)
+    if moment.tzinfo is None and zone is not None:
+        return moment.replace(tzinfo=zone)
+    return moment.astimezone(zone)
 
 
 def _calendar(options: argparse.Namespace, settings: Settings, zone: ZoneInfo | None) -> Calendar:
@@ -193,6 +208,7 @@ def _command(options: argparse.Namespace, path: Path) -> str:
     """Return the command line without flags such as --dry-run and --apply."""
     calendar = None if options.calendar is None else shown_calendar(options.calendar)
     given = [("--owner", options.owner), ("--calendar", calendar)]
+    given.append(("--now", options.now and options.now.isoformat()))
     given += [(f"--{name}", getattr(options, name)) for name in ("extractor", "model", "prompt")]
     flags = [part for flag, value in given if value is not None for part in (flag, str(value))]
     return shlex.join(["python", "-m", "cal_ai", str(path), *flags])

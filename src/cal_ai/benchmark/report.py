@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
@@ -246,7 +246,14 @@ def run_sections(finished: Finished) -> list[Section]:
     return [
         Section(sentences=[sample_counts(finished)], facts=about),
         Section("Scores", tables=[_score_table(finished)], facts=scores),
-        Section(sentences=[_interval_line(summary), *_repeat_lines(summary)], facts=compared),
+        Section(
+            sentences=[
+                _interval_line(summary),
+                *_left_out_lines(finished.categories.values()),
+                *_repeat_lines(summary),
+            ],
+            facts=compared,
+        ),
         Section(
             "Calibration",
             tables=[calibration_table(finished)],
@@ -301,9 +308,18 @@ def _score_table(finished: Finished) -> Table:
     """Show the scores of all samples and of each category; F1 only if enough is expected."""
     rows = [_score_row("overall", finished.summary)]
     for name, summary in finished.categories.items():
-        too_small = summary.counts.expected < FEWEST_EXPECTED
-        rows.append(_score_row(name, summary, "f1" if too_small else None))
+        rows.append(_score_row(name, summary, "f1" if _expects_few(summary) else None))
     return Table(_SCORE_COLUMNS, tuple(rows))
+
+
+def _expects_few(summary: Summary) -> bool:
+    return summary.counts.expected < FEWEST_EXPECTED
+
+
+def _left_out_lines(categories: Iterable[Summary]) -> Iterator[str]:
+    """Say why categories have a dash for F1, if one that was scored has."""
+    if any(summary.scored and _expects_few(summary) for summary in categories):
+        yield f"f1 is left out where fewer than {FEWEST_EXPECTED} events are expected"
 
 
 def _score_row(name: str, summary: Summary, left_out: Measure | None = None) -> tuple[object, ...]:

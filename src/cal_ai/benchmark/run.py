@@ -157,7 +157,7 @@ def _plan(
                     f"nothing to resume in {options.output}: no stored answer matches these"
                     " samples and this model"
                 )
-        if repeats > 1 and isinstance(extractor, LanguageModelExtractor):
+        if repeats > 1:
             inform(_announcement(samples, extractor, repeats, store.resumed))
     return Plan(
         folder=folder,
@@ -184,27 +184,30 @@ def _system_name(options: argparse.Namespace, extractor: Extractor) -> str:
 
 def _announcement(
     samples: Sequence[Sample],
-    extractor: LanguageModelExtractor,
+    extractor: Extractor,
     repeats: int,
     resumed: Recording | None,
 ) -> str:
-    """Tell how many calls will be made, and the size and cost of their prompts."""
-    price_of_tokens = price_of(extractor)
-    calls, tokens, cost, known = 0, 0, 0.0, True
+    """Tell how many calls will be made, and what is known of the prompts of a language model."""
+    missing: list[tuple[Sample, int]] = []
     for sample, key in zip(samples, fingerprints(samples, extractor), strict=True):
-        missing = repeats
-        if resumed is not None:
-            missing -= sum(resumed.has(key, repeat) for repeat in range(repeats))
-        if sample.fault is not None or not missing:
-            continue
+        answered = sum(resumed.has(key, repeat) for repeat in range(repeats)) if resumed else 0
+        if sample.fault is None and answered < repeats:
+            missing.append((sample, repeats - answered))
+    calls = sum(count for _, count in missing)
+    line = f"{repeats} repeats of {counted(len(samples), 'sample')}: {counted(calls, 'call')}"
+    if not isinstance(extractor, LanguageModelExtractor):
+        return line
+    price_of_tokens = price_of(extractor)
+    tokens, cost, known = 0, 0.0, True
+    for sample, count in missing:
         prompt = _prompt_tokens(extractor.prompt_for(sample.request))
         price = price_of_tokens(Usage(prompt, 0, 0, prompt))
-        calls, tokens = calls + missing, tokens + missing * prompt
-        cost, known = cost + missing * (price or 0.0), known and price is not None
+        tokens += count * prompt
+        cost, known = cost + count * (price or 0.0), known and price is not None
     price_of_prompts = f"about ${cost:.2f}" if known else "an unknown price"
     return (
-        f"{repeats} repeats of {counted(len(samples), 'sample')}: {counted(calls, 'call')},"
-        f" about {tokens} prompt tokens for {price_of_prompts};"
+        f"{line}, about {tokens} prompt tokens for {price_of_prompts};"
         " the cost of the answers is not known in advance"
     )
 

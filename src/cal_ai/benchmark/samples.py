@@ -26,6 +26,7 @@ from truemark.text import counted
 
 UNCATEGORIZED = "uncategorized"
 SIDECAR_SUFFIX = ".expected.json"
+TRANSCRIPT_SUFFIXES = (".txt", ".vtt", ".srt")
 _MOST_NAMED = 5
 
 
@@ -98,7 +99,7 @@ def load_samples(
             why = "no [Speaker]: yet" if standard else "nobody's words"
             noun = "line" if len(skipped) == 1 else "lines"
             numbers = _first_few(list(map(str, skipped)))
-            warnings.append(f"{folder}/{stem}.txt: {noun} {numbers} skipped: {why}")
+            warnings.append(f"{transcript_path(folder, stem)}: {noun} {numbers} skipped: {why}")
     if without := [sample.id for sample in samples if not sample.fault and not sample.sidecar]:
         have = "has" if len(without) == 1 else "have"
         warnings.append(
@@ -122,7 +123,8 @@ def _load_sample(folder: Path, stem: str, *, has_sidecar: bool) -> Sample:
     category, name = _category(stem), stem.partition("/")[2] or stem
     sidecar = None
     try:
-        text = read_text(f"{folder}/{stem}.txt", LARGEST_TRANSCRIPT)
+        transcript_file = transcript_path(folder, stem)
+        text = read_text(transcript_file, LARGEST_TRANSCRIPT)
         if has_sidecar:
             path = f"{folder}/{stem}{SIDECAR_SUFFIX}"
             sidecar = parse_sidecar(read_text(path, LARGEST_TRANSCRIPT), path)
@@ -131,8 +133,14 @@ def _load_sample(folder: Path, stem: str, *, has_sidecar: bool) -> Sample:
         return Sample(category, name, Transcript(()), None, data_hash(stem, fault), fault)
     digest = data_hash(stem, text, "" if sidecar is None else repr(sidecar))
     transcript = parse_transcript(text)
-    nobody = None if transcript.utterances else f"{folder}/{stem}.txt: {NOBODY_SPEAKS}"
+    nobody = None if transcript.utterances else f"{transcript_file}: {NOBODY_SPEAKS}"
     return Sample(category, name, transcript, sidecar, digest, nobody)
+
+
+def transcript_path(folder: Path, stem: str) -> Path:
+    """Return the file of a transcript; of several with this name, the first suffix is taken."""
+    paths = [folder / f"{stem}{suffix}" for suffix in TRANSCRIPT_SUFFIXES]
+    return next(filter(Path.exists, paths), paths[0])
 
 
 def transcript_stems(folder: Path) -> list[str]:
@@ -147,15 +155,16 @@ def _checked_stems(folder: Path) -> tuple[set[str], set[str]]:
     """
     if not folder.is_dir():
         problem = "is a file" if folder.exists() else "does not exist"
-        raise TruemarkError(f"{folder}: {problem}, expected a folder of .txt transcripts")
+        raise TruemarkError(f"{folder}: {problem}, expected a folder of transcripts")
     transcripts, sidecars = _stems(folder)
     if not transcripts:
-        raise TruemarkError(f"{folder}: no .txt transcripts in it or below it")
+        suffixes = ", ".join(TRANSCRIPT_SUFFIXES)
+        raise TruemarkError(f"{folder}: no transcripts ({suffixes}) in it or below it")
     for stem in sorted(transcripts):
         if "/" not in stem and f"{UNCATEGORIZED}/{stem}" in transcripts:
             raise TruemarkError(
-                f"{folder}/{stem}.txt: would be called {UNCATEGORIZED}/{stem}, as "
-                f"{folder}/{UNCATEGORIZED}/{stem}.txt is: rename one of them"
+                f"{transcript_path(folder, stem)}: would be called {UNCATEGORIZED}/{stem}, as "
+                f"{transcript_path(folder, f'{UNCATEGORIZED}/{stem}')} is: rename one of them"
             )
     return transcripts, sidecars
 
@@ -178,8 +187,8 @@ def _stems(folder: Path) -> tuple[set[str], set[str]]:
         for name in files:
             if name.startswith("."):
                 continue
-            if name.endswith(".txt"):
-                transcripts.add(prefix + name.removesuffix(".txt"))
+            if name.endswith(TRANSCRIPT_SUFFIXES):
+                transcripts.add(prefix + Path(name).stem)
             elif name.endswith(SIDECAR_SUFFIX):
                 sidecars.add(prefix + name.removesuffix(SIDECAR_SUFFIX))
     return transcripts, sidecars

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from cal_ai.transcripts.dates import Dating
+
 BRACKETS = "[Name]: text"
 _LANGUAGE = re.compile(r"#\s*Language:\s*(\S.*)", re.IGNORECASE)
 
@@ -22,13 +24,14 @@ class Transcript:
     """The utterances of a conversation, and how its file was read.
 
     `skipped_lines` are the numbers of the lines that belong to no speaker; `language` is the value
-    of a line `# Language:`.
+    of a line `# Language:`; `dating` is None if the lines carry no dates.
     """
 
     utterances: tuple[Utterance, ...]
     skipped_lines: tuple[int, ...] = ()
     form: str = BRACKETS
     language: str | None = None
+    dating: Dating | None = None
 
     def as_text(self) -> str:
         """Return the conversation with one line `[Speaker]: words` per utterance."""
@@ -42,13 +45,17 @@ class Transcript:
     def has_speaker(self, owner: str) -> bool:
         return any(same_person(speaker, owner) for speaker in self.speakers)
 
+    def is_owner(self, speaker: str, owner: str) -> bool:
+        """Whether a speaker is the owner; if somebody has exactly this name, nobody else is."""
+        if owner.casefold() in map(str.casefold, self.speakers):
+            return speaker.casefold() == owner.casefold()
+        return same_person(speaker, owner)
+
 
 def same_person(speaker: str, owner: str) -> bool:
-    """Whether both may name one person: equal names, or a first name that is part of the other."""
-    spoken, wanted = speaker.casefold().split(), owner.casefold().split()
-    return spoken == wanted or bool(
-        wanted and spoken and (wanted[0] in spoken or spoken[0] in wanted)
-    )
+    """Whether both may name one person: every word of one name is in the other."""
+    spoken, wanted = set(speaker.casefold().split()), set(owner.casefold().split())
+    return bool(spoken and wanted) and (spoken <= wanted or wanted <= spoken)
 
 
 class Start(NamedTuple):

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
-from cal_ai.transcripts import brackets, captions, clock, names, webvtt, whatsapp
+from cal_ai.transcripts import brackets, captions, clock, names, subtitles, whatsapp
 from cal_ai.transcripts.conversation import BRACKETS, Start, Transcript, gather, split_lines
+from cal_ai.transcripts.dates import find_dating
 from truemark.errors import TruemarkError
 from truemark.files import read_text
 from truemark.languages import NAMES, language_name, language_outside
@@ -22,28 +24,29 @@ NOBODY_SPEAKS = "nobody speaks in it, expected lines like [Speaker]: words"
 def parse_transcript(text: str) -> Transcript:
     """Split a conversation into utterances.
 
-    A single line `[Name]: text` settles the form, and so does the first line of WebVTT. Otherwise
-    the form in which most lines name a speaker is taken.
+    The first lines tell subtitles, and a single line `[Name]: text` settles the form of any other
+    text. Otherwise the form that most lines have is taken.
     """
     lines = split_lines(text)
+    if (form := subtitles.subtitle_form(lines)) is not None:
+        words, starts = subtitles.read_cues(lines)
+        return gather(words, starts, form)
     if starts := _find_starts(lines, brackets.speaker_of):
         return gather(lines, starts, BRACKETS)
-    if webvtt.is_webvtt(lines):
-        words, starts = webvtt.read_cues(lines)
-        return gather(words, starts, webvtt.FORM)
-    # Of forms in which equally many lines name a speaker, the first one is taken.
+    # Of forms that equally many lines have, the first one is taken.
     readings = (
         (whatsapp.FORM, _find_starts(lines, whatsapp.speaker_of)),
         (clock.FORM, _find_starts(lines, clock.speaker_of)),
         (captions.FORM, captions.find_starts(lines)),
         (names.FORM, _find_starts(lines, names.speaker_of)),
     )
-    form, starts = max(readings, key=lambda reading: _speaker_count(reading[1]))
-    if not _speaker_count(starts):
+    form, starts = max(readings, key=lambda reading: _line_count(reading[1]))
+    if not _line_count(starts):
         return gather(lines, (), BRACKETS)
     if form == captions.FORM:
         lines = captions.without_headings(lines, starts)
-    return gather(lines, starts, form)
+    dating = find_dating(lines[start.place] for start in starts)
+    return replace(gather(lines, starts, form), dating=dating)
 
 
 def _find_starts(
@@ -53,8 +56,9 @@ def _find_starts(
     return [Start(place, *split) for place, split in splits if split is not None]
 
 
-def _speaker_count(starts: Sequence[Start]) -> int:
-    return sum(start.speaker is not None for start in starts)
+def _line_count(starts: Sequence[Start]) -> int:
+    """Count the lines that have a form, its notices too; none count if nobody speaks."""
+    return len(starts) if any(start.speaker is not None for start in starts) else 0
 
 
 def form_line(transcript: Transcript) -> str:

@@ -264,11 +264,10 @@ def _likeliest(new_events: Iterable[Found]) -> list[Found]:
 
 def _others(talk: Dialogue, lines: Sequence[int]) -> tuple[str, ...]:
     """Return the other people who speak in the lines that settle an event, or next to them."""
-    utterances = talk.request.transcript.utterances
-    near = range(max(0, min(lines) - 1), min(len(utterances), max(lines) + 2))
-    owner = talk.request.owner.casefold()
-    speakers = (utterances[line].speaker for line in near)
-    return tuple(dict.fromkeys(name for name in speakers if name.casefold() != owner))
+    transcript, owner = talk.request.transcript, talk.request.owner
+    near = range(max(0, min(lines) - 1), min(len(transcript.utterances), max(lines) + 2))
+    speakers = dict.fromkeys(transcript.utterances[line].speaker for line in near)
+    return tuple(name for name in speakers if not transcript.is_owner(name, owner))
 
 
 def _timed(action: Action, title: str, span: Slot, talk: Dialogue) -> Event:

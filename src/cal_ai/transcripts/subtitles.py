@@ -1,22 +1,30 @@
-"""WebVTT subtitles, as Zoom and Teams save them: `<v Name>text</v>`, or `Name: text` in a cue."""
+"""Subtitles, WebVTT as Zoom and Teams save it or SRT.
+
+The text of a cue is `<v Name>text</v>`, `Name: text` or `[Name]: text`.
+"""
 
 from __future__ import annotations
 
 import html
 import re
 from collections.abc import Sequence
+from itertools import islice
 
+from cal_ai.transcripts import brackets, names
 from cal_ai.transcripts.conversation import Start, bare
-from cal_ai.transcripts.names import speaker_of
 
-FORM = "WebVTT"
+WEBVTT, SRT = "WebVTT", "SRT"
 _TIMING = re.compile(r"(?:\d+:)?\d{1,2}:\d{2}[.,]\d{3}\s+-->\s")
 _VOICE = re.compile(r"<v(?:\.[^\s>]*)?\s+([^>]+)>")
 _TAG = re.compile(r"</?[a-zA-Z0-9][^<>]*>")
 
 
-def is_webvtt(lines: Sequence[str]) -> bool:
-    return next(filter(None, map(bare, lines)), "").startswith("WEBVTT")
+def subtitle_form(lines: Sequence[str]) -> str | None:
+    """Name the form of subtitles by the first lines; None for other texts."""
+    first, second = [*islice(filter(None, map(bare, lines)), 2), "", ""][:2]
+    if first.startswith("WEBVTT"):
+        return WEBVTT
+    return SRT if first.isdigit() and _TIMING.match(second) else None
 
 
 def read_cues(lines: Sequence[str]) -> tuple[list[str], list[Start]]:
@@ -44,7 +52,8 @@ def _voices(line: str) -> list[tuple[str | None, str]]:
     before, *parts = _VOICE.split(line)
     voices: list[tuple[str | None, str]] = []
     if words := _plain(before):
-        voices.append(speaker_of(words) or (None, words))
+        said = brackets.speaker_of(words) or names.speaker_of(words)
+        voices.append(said or (None, words))
     for name, words in zip(parts[::2], parts[1::2], strict=True):
         voices.append((html.unescape(name).strip(), _plain(words)))
     return voices

@@ -1,0 +1,77 @@
+"""When a conversation took place, from the dates in front of its lines.
+
+`05/03/26` is 5 March or 3 May. The order of day and month is taken in which all dates exist and
+none is before the one above it; the day comes first if both orders fit, or neither does.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import pairwise
+
+_STAMP = re.compile(
+    r"[\s\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff]*(?:[\[(]\s*)?"
+    r"(\d{1,4})[-./]\s?(\d{1,2})[-./]\s?(\d{1,4})\.?[T,\s]\s*"
+    r"(\d{1,2})[:.](\d{2})(?:[:.]\d{2})?(?:\s?([AaPp])\.?\s?[Mm]\b)?"
+)
+DAY_FIRST, MONTH_FIRST = "day/month/year", "month/day/year"
+_YEAR_FIRST = "year-month-day"
+_YEARS = range(1990, 2100)
+
+
+@dataclass(frozen=True, slots=True)
+class Dating:
+    """The time of the last message; `assumed` is the order of its date if the text is unclear."""
+
+    last: datetime
+    assumed: str | None = None
+
+
+def find_dating(lines: Iterable[str]) -> Dating | None:
+    """Find the time of the last message in the lines that messages begin with."""
+    stamps = [match for match in map(_STAMP.match, lines) if match]
+    orders = [_YEAR_FIRST] if stamps and len(stamps[0][1]) == 4 else [DAY_FIRST, MONTH_FIRST]
+    readings = {}
+    for order in orders:
+        moments = [_moment(stamp, order) for stamp in stamps]
+        readings[order] = [moment for moment in moments if moment is not None]
+    most = max(map(len, readings.values()))
+    if not most:
+        return None
+    possible = {order: moments for order, moments in readings.items() if len(moments) == most}
+    fitting = [order for order, moments in possible.items() if _ascend(moments)] or list(possible)
+    last = possible[fitting[0]][-1]
+    is_clear = all(possible[order][-1] == last for order in fitting)
+    return Dating(last, None if is_clear else fitting[0])
+
+
+def dating_line(dating: Dating) -> str:
+    """Tell what dates count from, and the order of day and month where the text leaves it open."""
+    line = f"dates count from {dating.last:%Y-%m-%d %H:%M}, the time of the last message"
+    if dating.assumed:
+        line += f", read as {dating.assumed}; --now DATETIME says otherwise"
+    return line
+
+
+def _ascend(moments: Iterable[datetime]) -> bool:
+    """Whether no day is before the one above it; messages of a day may be out of order."""
+    return all(before.date() <= after.date() for before, after in pairwise(moments))
+
+
+def _moment(stamp: re.Match[str], order: str) -> datetime | None:
+    """Read a date and a time in one order; None where no such day exists."""
+    first, second, third, hour, minute = (int(part) for part in stamp.groups()[:5])
+    if half := stamp[6]:
+        hour = hour % 12 + (12 if half in "Pp" else 0)
+    if order == _YEAR_FIRST:
+        year, month, day = first, second, third
+    else:
+        day, month = (first, second) if order == DAY_FIRST else (second, first)
+        year = third if third > 99 else 2000 + third
+    try:
+        return datetime(year, month, day, hour, minute) if year in _YEARS else None
+    except ValueError:
+        return None
