@@ -16,7 +16,7 @@ from truemark.command import (
     note,
     tell,
 )
-from truemark.comparison import NotComparableError, compare
+from truemark.comparison import NotComparableError, comparable_runs, compare
 from truemark.errors import TruemarkError
 from truemark.files import append_text, write_atomically
 from truemark.folders import comparable_groups, pairs_to_check, runs_to_draw
@@ -50,9 +50,16 @@ def compare_runs(options: argparse.Namespace) -> int:
         options.refuse("compare needs two records or more, or a folder of them")
     groups, left_out = comparable_groups(options.runs)
     _tell_left_out(left_out, options.runs)
-    shown = [comparison_sections(compare(runs, anyway=options.anyway)) for runs in groups]
+    shown, status = [], DONE
+    for runs in groups:
+        kept, reasons = comparable_runs(runs)
+        if len(kept) > 1 and reasons:
+            runs, status = kept, FAILED
+            for reason in reasons:
+                note(f"failed: {reason}")
+        shown.append(comparison_sections(compare(runs, anyway=options.anyway)))
     tell(_show_all(shown, options.format, "comparisons"))
-    return DONE
+    return status
 
 
 def _show_all(groups: Sequence[Sequence[Section]], form: Form, name: str) -> str:

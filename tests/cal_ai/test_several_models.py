@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from testing.loopback import Call, LoopbackLLM, Reply, answer, status
+import pytest
+from testing.loopback import Call, LoopbackLLM, Reply, answer, says, status
 from tests.cal_ai.sample_folders import GOT_LUNCH, CommandLine, write_samples
 
 from cal_ai.extractors.prompt import BUILT_IN
@@ -47,6 +48,23 @@ def test_a_model_that_is_refused_does_not_stop_the_others(
     shown = json.loads(done.out)
     assert [run["model"] for run in shown["runs"]] == ["good", "bad"]
     assert shown["comparison"]["against_the_first"][0]["verdict"]
+
+
+@pytest.mark.parametrize("models", [("ok", "html", "other"), ("html", "ok", "other")])
+def test_a_model_without_a_scored_sample_is_named_and_the_others_are_compared(
+    gemini: CommandLine, llm: LoopbackLLM, tmp_path: Path, models: tuple[str, ...]
+) -> None:
+    write_samples(tmp_path / "samples", 8)
+    page = says("<html>Sign in</html>")
+    llm.set_script(lambda call: page if "html" in call.path else answer(events=[GOT_LUNCH]))
+    flags = [flag for model in models for flag in ("--model", model)]
+    done = gemini("benchmark", "samples", "--no-summary", *flags)
+    assert done.status == 1
+    assert "failed: html: has no scored sample, so it is not compared" in done.err
+    assert done.out.count("samples: ") == 3
+    assert "other against ok: " in done.out
+    alone = gemini("benchmark", "samples", "--no-summary", "--model", "ok", "--model", "html")
+    assert alone.out.count("samples: ") == 2
 
 
 def test_two_prompts_are_two_systems_on_the_same_data(

@@ -38,12 +38,12 @@ from cal_ai.extractors.protocol import Extractor
 from cal_ai.extractors.replay import Recording, ReplayExtractor
 from cal_ai.settings import load_settings
 from truemark.command import inform, note, tell
-from truemark.comparison import compare
+from truemark.comparison import comparable_runs, compare
 from truemark.errors import TruemarkError
 from truemark.files import write_atomically
 from truemark.jsonlines import append
 from truemark.jsontext import to_json
-from truemark.records import without_texts, write_run
+from truemark.records import Run, without_texts, write_run
 from truemark.sections import Section, all_facts, as_text, comparison_sections
 from truemark.services.calls import Prompt, Usage
 from truemark.text import counted
@@ -97,7 +97,11 @@ def benchmark_command(options: argparse.Namespace) -> int:
             _warn([f"{options.baseline}: no sample in common with this run"])
         runs.append((finished, report))
         status = max(status, _status(finished, options.fail_under))
-    tell(_show(runs, options.format, several=len(models) > 1))
+    comparable, reasons = comparable_runs([finished.run for finished, _ in runs])
+    if len(models) > 1:
+        for reason in reasons:
+            note(f"failed: {reason}")
+    tell(_show(runs, comparable, options.format, several=len(models) > 1))
     return status
 
 
@@ -276,11 +280,13 @@ def _status(finished: Finished, fail_under: float | None) -> int:
     return 1 if failed else 0
 
 
-def _show(runs: Sequence[tuple[Finished, Path]], form: str, *, several: bool) -> str:
-    """Show each run, and compare several runs with the first."""
+def _show(
+    runs: Sequence[tuple[Finished, Path]], comparable: Sequence[Run], form: str, *, several: bool
+) -> str:
+    """Show each run, and compare those that are comparable with the first of them."""
     compared: Sequence[Section] = ()
-    if len(runs) > 1:
-        compared = comparison_sections(compare([finished.run for finished, _ in runs]))
+    if len(comparable) > 1:
+        compared = comparison_sections(compare(comparable))
     if form == "json":
         facts = [json_facts(finished, report) for finished, report in runs]
         comparison = all_facts(compared) if compared else None
