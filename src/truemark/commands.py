@@ -139,7 +139,7 @@ def check_runs(options: argparse.Namespace) -> int:
         asked = "--fail-if-worse" if criteria.fail_if_worse else "--margin"
         options.refuse(f"{asked} needs --against BASELINE")
     _spare_records(options.junit)
-    pairs = pairs_to_check(options.run, options.against)
+    pairs, doubt = pairs_to_check(options.run, options.against)
     if options.junit and len(pairs) > 1:
         options.refuse(
             f"--junit is for one run, and {options.run} holds runs on {len(pairs)} kinds of data"
@@ -149,6 +149,8 @@ def check_runs(options: argparse.Namespace) -> int:
     except NotComparableError as error:
         note(f"error: {error}")
         return NOT_COMPARABLE
+    if doubt is not None:
+        gates = [replace(gate, doubt=gate.doubt or doubt) for gate in gates]
     tell(_show_all([gate_sections(gate) for gate in gates], options.format, "checks"))
     if options.junit:
         write_atomically(options.junit, junit(gates[0]))

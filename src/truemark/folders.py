@@ -26,7 +26,7 @@ def comparable_groups(paths: _Paths) -> tuple[list[list[Run]], int]:
     """
     if len(paths) == 1:
         return _groups_of_folder(paths[0])
-    newest = [newest_runs(path) for path in paths]
+    newest = [_newest_runs(path)[0] for path in paths]
     if all(len(runs) == 1 for runs in newest):
         return [[run for runs in newest for run in runs.values()]], 0
     shared = [[runs[data] for runs in newest if data in runs] for data in newest[0]]
@@ -76,27 +76,42 @@ def newest_of_systems(runs: Iterable[Run]) -> list[Run]:
 
 def pairs_to_check(
     run: str | os.PathLike[str], against: str | os.PathLike[str] | None
-) -> list[tuple[Run, Run | None]]:
-    """Return the runs to check, each with the run on the same data to compare it with."""
-    runs = newest_runs(run)
+) -> tuple[list[tuple[Run, Run | None]], str | None]:
+    """Return the runs to check, each with the run on the same data to compare it with.
+
+    The text says why newer runs than these may be meant; None if they are surely the newest.
+    """
+    runs, doubt = _newest_runs(run)
     if against is None:
-        return [(checked, None) for checked in runs.values()]
-    baselines = newest_runs(against)
+        return [(checked, None) for checked in runs.values()], doubt
+    baselines, doubt_of_baseline = _newest_runs(against)
+    doubt = doubt or doubt_of_baseline
     if len(runs) == len(baselines) == 1:
-        return [(next(iter(runs.values())), next(iter(baselines.values())))]
+        return [(next(iter(runs.values())), next(iter(baselines.values())))], doubt
     shared: list[tuple[Run, Run | None]] = [
         (runs[data], baselines[data]) for data in runs if data in baselines
     ]
     if not shared:
         raise TruemarkError(f"{against}: has no run on the same data as one in {run}")
-    return shared
+    return shared, doubt
 
 
-def newest_runs(path: str | os.PathLike[str]) -> dict[str, Run]:
-    """Return the newest run of a folder on each kind of data, or the run of a record or an id."""
-    many = Path(path).is_dir() or _names_run(path)
-    runs = all_runs(path) if many else [load_run(find_record(path, note))]
-    return {run.data_id: run for run in runs}
+def _newest_runs(path: str | os.PathLike[str]) -> tuple[dict[str, Run], str | None]:
+    """Return the newest run of a folder on each kind of data, or the run of a record or an id.
+
+    The text names a record that could not be read and may be newer.
+    """
+    doubt = None
+    if Path(path).is_dir():
+        timeline = _require_runs(read_timeline(path), path, note)
+        runs, doubt = [run for _, run in timeline.runs], timeline.doubt
+    elif _names_run(path):
+        runs = all_runs(path)
+    else:
+        named = _records_named(path, note)
+        runs = [load_run(named.runs[-1][0] if named else path)]
+        doubt = named.doubt if named else None
+    return {run.data_id: run for run in runs}, doubt
 
 
 def all_runs(path: str | os.PathLike[str]) -> list[Run]:
@@ -127,9 +142,15 @@ def find_record(
     `runs/base.run.json` both find `runs/base.1a2b3c4d.run.json`. `tell` gets a line that says so,
     and one for each record of the name that cannot be read.
     """
+    named = _records_named(path, tell)
+    return named.runs[-1][0] if named else Path(path)
+
+
+def _records_named(path: str | os.PathLike[str], tell: Callable[[str], None]) -> Timeline | None:
+    """Read the records that FOLDER/NAME means; None where the path is a file or means none."""
     wanted = Path(path)
     if os.path.lexists(wanted):
-        return wanted
+        return None
     name = re.compile(re.escape(wanted.name.removesuffix(SUFFIX)) + rf"(\.{_RUN_ID.pattern})?")
     records = [
         record
@@ -137,10 +158,10 @@ def find_record(
         if name.fullmatch(record.name.removesuffix(SUFFIX)) and record.is_file()
     ]
     if not records:
-        return wanted
-    newest = _require_runs(timeline_of(records), wanted, tell).runs[-1][0]
-    tell(f"{path}: the newest record of this name is {newest}")
-    return newest
+        return None
+    timeline = _require_runs(timeline_of(records), wanted, tell)
+    tell(f"{path}: the newest record of this name is {timeline.runs[-1][0]}")
+    return timeline
 
 
 def _require_runs(
