@@ -76,7 +76,7 @@ def benchmark_command(options: argparse.Namespace) -> int:
     ]
     require_writable(options.output)
     baseline = open_baseline(options.baseline, samples) if options.baseline else None
-    runs: list[tuple[Finished, Path]] = []
+    runs: list[tuple[Finished, Path | None]] = []
     status = 0
     for number, (model, extractor) in enumerate(zip(models, extractors, strict=True)):
         inform(choice_line(options.extractor, model, settings, extractor))
@@ -102,13 +102,20 @@ def benchmark_command(options: argparse.Namespace) -> int:
         for reason in reasons:
             note(f"failed: {reason}")
     tell(_show(runs, comparable, options.format, several=len(models) > 1))
+    for finished, _ in runs:
+        if finished.fault is not None:
+            note(f"error: {finished.fault}{_kept(finished.plan)}")
+            status = 1
     return status
 
 
 async def run_plan(
     plan: Plan, baseline: Baseline | None, on_result: Callable[[Result], None]
-) -> tuple[Finished, Path]:
-    """Ask, score, record, compare and report; append to the history when all else is done."""
+) -> tuple[Finished, Path | None]:
+    """Ask, score, record, compare and report; append to the history when all else is done.
+
+    A report that cannot be written is missing, and the run is returned with the reason.
+    """
     begun_s = time.perf_counter()
     results = await extract_all(plan, on_result)
     finished = finish(plan, results, time.perf_counter() - begun_s)
@@ -118,6 +125,18 @@ async def run_plan(
     narrative, call = await narrate(finished)
     if call is not None:
         finished = add_summary_call(finished, call)
+    report = None
+    try:
+        report = _write_report(finished, narrative)
+        append(plan.output / HISTORY_FILE, history_line(finished))
+    except TruemarkError as error:
+        finished = replace(finished, fault=str(error))
+    return finished, report
+
+
+def _write_report(finished: Finished, narrative: list[Section]) -> Path:
+    """Write the record of a run and its report, and return the path of the report."""
+    plan = finished.plan
     report = create_new(plan.output, plan.started, ".md")
     try:
         record = without_texts(finished.run) if plan.redact else finished.run
@@ -126,8 +145,7 @@ async def run_plan(
     except BaseException:
         report.unlink(missing_ok=True)
         raise
-    append(plan.output / HISTORY_FILE, history_line(finished))
-    return finished, report
+    return report
 
 
 def _plan(
@@ -222,7 +240,7 @@ def _prompt_tokens(prompt: Prompt) -> int:
     return narrow // _CHARACTERS_PER_TOKEN + wide
 
 
-def _run(plan: Plan, baseline: Baseline | None, *, verbose: bool) -> tuple[Finished, Path]:
+def _run(plan: Plan, baseline: Baseline | None, *, verbose: bool) -> tuple[Finished, Path | None]:
     """Run the plan with a line on stderr per answer; if it ends early, tell what is kept."""
     answered = 0
 
@@ -234,7 +252,7 @@ def _run(plan: Plan, baseline: Baseline | None, *, verbose: bool) -> tuple[Finis
             for line in mistake_lines(result):
                 inform(f"  {line}")
 
-    async def run_and_close() -> tuple[Finished, Path]:
+    async def run_and_close() -> tuple[Finished, Path | None]:
         try:
             return await run_plan(plan, baseline, tell_progress)
         finally:
@@ -281,7 +299,11 @@ def _status(finished: Finished, fail_under: float | None) -> int:
 
 
 def _show(
-    runs: Sequence[tuple[Finished, Path]], comparable: Sequence[Run], form: str, *, several: bool
+    runs: Sequence[tuple[Finished, Path | None]],
+    comparable: Sequence[Run],
+    form: str,
+    *,
+    several: bool,
 ) -> str:
     """Show each run, and compare those that are comparable with the first of them."""
     compared: Sequence[Section] = ()
