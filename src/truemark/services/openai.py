@@ -113,7 +113,7 @@ class OpenAIModel(LanguageModelClient):
             if (weaker := options.without_refused(message)) is not None:
                 if self._options == options:
                     self._options = weaker
-                return TransientError(self.quote(message), retry_after_s=0)
+                return TransientError(self.quote(message), at_once=True)
         if status == HTTPStatus.TOO_MANY_REQUESTS and _NO_MONEY in kinds:
             return FatalCallError(f"{self.quote(message)}; check the balance")
         asked_s = parse_retry_after(response.headers.get("retry-after"))
