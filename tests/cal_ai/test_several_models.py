@@ -34,6 +34,18 @@ def test_each_model_is_run_recorded_and_compared_with_the_first(
     assert done.err.count("extractor: gemini") == 2
 
 
+def test_the_model_that_is_below_the_required_f1_is_named(
+    gemini: CommandLine, llm: LoopbackLLM, tmp_path: Path
+) -> None:
+    write_samples(tmp_path / "samples", 2)
+    llm.set_script(by_model)
+    flags = ("--no-summary", "--fail-under", "0.5", "--model", "good", "--model", "bad")
+    done = gemini("benchmark", "samples", *flags)
+    assert done.status == 1
+    lines = [line for line in done.err.splitlines() if "--fail-under" in line]
+    assert lines == ["bad: f1 0.0000 is below --fail-under 0.5"]
+
+
 def test_a_model_that_is_refused_does_not_stop_the_others(
     gemini: CommandLine, llm: LoopbackLLM, tmp_path: Path
 ) -> None:

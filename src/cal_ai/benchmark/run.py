@@ -96,7 +96,7 @@ def benchmark_command(options: argparse.Namespace) -> int:
         if baseline is not None and finished.comparison is None:
             _warn([f"{options.baseline}: no sample in common with this run"])
         runs.append((finished, report))
-        status = max(status, _status(finished, options.fail_under))
+        status = max(status, _status(finished, options.fail_under, several=len(models) > 1))
     comparable, reasons = comparable_runs([finished.run for finished, _ in runs])
     if len(models) > 1:
         for reason in reasons:
@@ -277,7 +277,8 @@ def _kept(plan: Plan) -> str:
     return f"; {count} kept in {plan.store.path}, --resume continues from there"
 
 
-def _status(finished: Finished, fail_under: float | None) -> int:
+def _status(finished: Finished, fail_under: float | None, *, several: bool) -> int:
+    of = f"{finished.run.system.name}: " if several else ""
     failed, scores = finished.summary.failed, finished.scores
     refused = sum(_TOO_MANY in (unit.failed or "") for unit in failed)
     if refused:
@@ -287,10 +288,10 @@ def _status(finished: Finished, fail_under: float | None) -> int:
         )
     if fail_under is not None:
         if scores is None:
-            note(f"f1 is unknown, --fail-under {fail_under:g} is not reached")
+            note(f"{of}f1 is unknown, --fail-under {fail_under:g} is not reached")
             return 1
         if scores.f1 < fail_under:
-            note(f"f1 {scores.f1:.4f} is below --fail-under {fail_under:g}")
+            note(f"{of}f1 {scores.f1:.4f} is below --fail-under {fail_under:g}")
             return 1
     if not finished.summary.scored and not failed:
         note(f"nothing was scored: {finished.plan.folder} has no sidecar")
